@@ -1,0 +1,82 @@
+"""Formulas as MathML, which browsers draw by themselves: no script, no font, no outside host.
+
+LaTeX is translated by docutils while the pages are built. A command that it does not know is a
+warning, so that a misspelt formula fails the build instead of reaching a reader.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from docutils import nodes
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.math import get_node_equation_number
+from sphinx.writers.html5 import HTML5Translator
+
+logger = logging.getLogger(__name__)
+
+# What authors may write, and the equal that docutils understands.
+ENVIRONMENTS = {
+    "align": "aligned",
+    "split": "aligned",
+    "gather": "matrix",
+    "gathered": "matrix",
+    "array": "matrix",
+}
+COMMANDS = {
+    "dots": r"\ldots",
+    "iff": r"\Longleftrightarrow",
+    "bm": r"\boldsymbol",
+    "stackrel": r"\overset",
+}
+
+
+def normalise(latex: str) -> str:
+    """The same formula in the commands and environments that docutils understands."""
+    latex = re.sub(r"\\(begin|end)\{equation\*?\}|\\label\{[^}]*\}|\\notag|\\nonumber", "", latex)
+    latex = re.sub(r"(\\begin\{array\})\{[lcr| ]*\}", r"\1", latex)
+    for given, known in ENVIRONMENTS.items():
+        latex = re.sub(rf"\\(begin|end)\{{{given}\*?\}}", rf"\\\1{{{known}}}", latex)
+    for given, known in COMMANDS.items():
+        latex = re.sub(rf"\\{given}(?![A-Za-z])", lambda _, known=known: known, latex)
+    return latex.strip()
+
+
+def to_mathml(latex: str, *, block: bool, location: Any = None) -> str:
+    """MathML of one formula; what cannot be drawn is a warning at `location`."""
+    try:
+        return str(tex2mathml(normalise(latex), as_block=block))
+    except MathError as problem:
+        logger.warning("formula %r cannot be drawn: %s", latex, problem, location=location)
+        return f"<code>{html.escape(latex)}</code>"
+
+
+def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
+    self.body.append(to_mathml(node.astext(), block=False, location=node))
+    raise nodes.SkipNode
+
+
+def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
+    ids = node["ids"]
+    if node.parent.get("ids") == ids:  # the theme's wrapper carries the anchor already
+        node["ids"] = []
+    self.body.append(self.starttag(node, "div", CLASS="formula"))
+    self.body.append(to_mathml(node.astext(), block=True, location=node))
+    node["ids"] = ids
+    if node.get("number"):
+        number = get_node_equation_number(self, node)
+        self.body.append(f'<span class="eqno">({number})')
+        self.add_permalink_ref(node, "Link to this equation")
+        self.body.append("</span>")
+    self.body.append("</div>\n")
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,107 @@
+"""The page of all public names, made from ``pliant.__all__`` so that it cannot fall behind.
+
+Docstrings are plain prose with the symbols of the field (xi*, |x|, q_), and explain arguments as
+``name : meaning``. Here the symbols that reStructuredText would take for markup are escaped, and
+the explanations become lists.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+TITLES = {
+    "robot": "The robot",
+    "model": "Describing parts",
+    "rods": "Formulations",
+    "physics": "Physics",
+    "system": "The assembled system",
+    "solve": "Solvers and integrators",
+    "results": "Results",
+    "files": "Robot files",
+    "view": "Pictures",
+    "lie": "Lie groups",
+}
+ARGUMENT = re.compile(r"(\w+(?:, \w+)*) : (.+)")
+DIRECTIVES = ((inspect.isclass, "autoclass"), (callable, "autofunction"))
+
+
+def folder_of(value: object) -> str:
+    """The folder of Pliant in which a public object is defined."""
+    parts = (getattr(value, "__module__", None) or "").split(".")
+    return parts[1] if parts[0] == "pliant" and len(parts) > 1 else ""
+
+
+def entry(name: str, value: object) -> str:
+    """The autodoc directive of one public name."""
+    kind = next((directive for test, directive in DIRECTIVES if test(value)), "autodata")
+    return f"```{{eval-rst}}\n.. {kind} :: pliant.{name}\n```\n".replace(" ::", "::")
+
+
+def page() -> str:
+    """The whole page, in Markdown, grouped by folder."""
+    package = importlib.import_module("pliant")
+    groups: dict[str, list[str]] = {}
+    for name in sorted(getattr(package, "__all__", ()), key=str.lower):
+        value = getattr(package, name)
+        if folder_of(value) and not inspect.ismodule(value):
+            groups.setdefault(folder_of(value), []).append(entry(name, value))
+    lines = [
+        "# Public names\n",
+        "Everything here is reached as `pl.name` after `import pliant as pl`.\n",
+    ]
+    order = [*TITLES, *sorted(set(groups) - set(TITLES))]
+    for folder in order:
+        if folder in groups:
+            lines += [f"## {TITLES.get(folder, folder.capitalize() or 'Other')}\n", *groups[folder]]
+    return "\n".join(lines)
+
+
+def write_page(app: Sphinx) -> None:
+    path = Path(app.srcdir) / "api" / "reference.md"
+    path.parent.mkdir(exist_ok=True)
+    text = page()
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def escape_symbols(line: str) -> str:
+    """Escape symbols of the field that are markup by accident, outside literals."""
+    pieces = re.split(r"(``.*?``|`[^`]*`_?)", line)
+    for k in range(0, len(pieces), 2):
+        text = re.sub(r"(?<=\w)\*(?![\w*])", r"\\*", pieces[k])
+        text = re.sub(r"(?<!\\)\|", r"\\|", text)
+        pieces[k] = re.sub(r"(?<=\w)_(?!\w)", r"\\_", text)
+    return "".join(pieces)
+
+
+def list_arguments(lines: list[str]) -> list[str]:
+    """Turn paragraphs of ``name : meaning`` into bullet lists, each item on one line."""
+    result: list[str] = []
+    inside = False
+    for line in lines:
+        found = ARGUMENT.match(line)
+        if found:
+            result += [] if inside else [""]
+            result.append(f"* ``{found[1]}``: {found[2]}")
+        elif inside and line.strip():
+            result[-1] += " " + line.strip()
+        else:
+            result.append(line)
+        inside = bool(found) or (inside and bool(line.strip()))
+    return result
+
+
+def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    lines[:] = [escape_symbols(line) for line in list_arguments(lines)]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("builder-inited", write_page, priority=100)
+    app.connect("autodoc-process-docstring", process, priority=100)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

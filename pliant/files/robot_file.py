@@ -1,0 +1,260 @@
+"""Load a robot file: its description, its inputs and what to compute."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from pliant.files.build import Builder
+from pliant.files.problems import FileError
+from pliant.files.report import report_description_error, report_schema_errors
+from pliant.files.schema import ConstraintFields, LoadFields, RodFields
+from pliant.files.schema_file import InputFields, RobotFields, SimulateFields
+from pliant.files.settings import build_choice
+from pliant.files.source import Place, Source, read_source
+from pliant.model import Description, DescriptionError, Signal, did_you_mean
+from pliant.model.checks import as_float, vector
+
+Input = Signal | tuple[float, ...]
+
+_ROD: TypeAdapter[Any] = TypeAdapter(RodFields)
+_LOAD: TypeAdapter[Any] = TypeAdapter(LoadFields)
+_CONSTRAINT: TypeAdapter[Any] = TypeAdapter(ConstraintFields)
+_INPUT: TypeAdapter[Any] = TypeAdapter(InputFields)
+# Right values in place of wrong ones, so that the other fields of a wrong rod can be checked.
+_STAND_INS = {"length": 1.0, "section": {"circle": {"radius": 1.0}}}
+
+
+@dataclass(frozen=True)
+class StaticsRun:
+    """Find the equilibrium, with the inputs as they are at time 0."""
+
+
+@dataclass(frozen=True)
+class SimulateRun:
+    """Move in time.
+
+    duration, dt : seconds.  start : "rest" or "statics".  integrator : the object built from the
+    file, or None for the default.  output_every : seconds between stored states, None for each
+    step.
+    """
+
+    duration: float
+    dt: float
+    start: str = "rest"
+    integrator: Any = None
+    output_every: float | None = None
+
+
+@dataclass(frozen=True)
+class ModesRun:
+    """Compute ``count`` natural frequencies and shapes."""
+
+    count: int = 6
+
+
+Run = StaticsRun | SimulateRun | ModesRun
+
+
+@dataclass(frozen=True, eq=False)
+class RobotFile:
+    """What a robot file says.
+
+    path : the file.  description : the robot.  inputs : by load name, a signal (seconds to a
+    factor) or a constant tuple of 3 (force) or 6 (moment, force) numbers.  runs : what to
+    compute, in the order of the file.
+    """
+
+    path: Path
+    description: Description
+    inputs: dict[str, Input] = field(default_factory=dict)
+    runs: tuple[Run, ...] = ()
+
+    def inputs_at(self, t: float) -> dict[str, float | tuple[float, ...]]:
+        """Return the values of the inputs that the file gives, at time ``t`` in seconds."""
+        return {
+            name: item if isinstance(item, tuple) else item(t) for name, item in self.inputs.items()
+        }
+
+
+def load_robot_file(
+    path: str | Path,
+    formulations: Mapping[str, type] | None = None,
+    integrators: Mapping[str, type] | None = None,
+) -> RobotFile:
+    """Return what a robot file says; raise FileError with every problem in it.
+
+    formulations, integrators : the classes that the file may name. Their settings are checked
+    against the signatures, and the objects built.
+    """
+    source = read_source(path)
+    loader = _Loader(source, formulations or {}, integrators or {})
+    found = loader.load(Path(path))
+    if source.problems or found is None:
+        raise FileError(source.problems)
+    return found
+
+
+class _Loader:
+    """Checks what can be checked even when other parts of the file are wrong."""
+
+    def __init__(
+        self,
+        source: Source,
+        formulations: Mapping[str, type],
+        integrators: Mapping[str, type],
+    ) -> None:
+        assert isinstance(source.data, dict)
+        self.source = source
+        self.data: dict[str, Any] = source.data
+        self.integrators = integrators
+        self.wrong: set[tuple[str | int, ...]] = set()
+        self._check_structure()
+        self._check_names()
+        self.builder = Builder(source, self._lengths(), formulations)
+
+    def load(self, path: Path) -> RobotFile | None:
+        """Return the file's content, or None if there are problems."""
+        description = Description(gravity=self._gravity())
+        for name, rod in self._good("rods", _ROD):
+            self._keep(description.rods, name, self.builder.rod(name, rod))
+        for name, load in self._good("loads", _LOAD):
+            self._keep(description.loads, name, self.builder.load(name, load))
+        for name, item in self._good("constraints", _CONSTRAINT):
+            self._keep(description.constraints, name, self.builder.constraint(name, item))
+        self._check_rest_of_wrong_parts()
+        self._check_whole(description)
+        inputs = self._inputs()
+        runs = self._runs()
+        if self.source.problems:
+            return None
+        in_order = {rod.name: rod for rod in description.rods_from_root()}
+        description.rods = in_order
+        return RobotFile(path, description, inputs, runs)
+
+    def _check_structure(self) -> None:
+        for section in ("statics", "simulate", "modes"):
+            if section in self.data and self.data[section] is None:
+                self.data[section] = {}
+        try:
+            RobotFields.model_validate(self.data)
+        except ValidationError as error:
+            report_schema_errors(self.source, error.errors())
+            for details in error.errors():
+                self.wrong.update(details["loc"][:end] for end in (1, 2, 3))
+
+    def _check_names(self) -> None:
+        """Report a name that two parts share."""
+        owner: dict[str, str] = {}
+        for section, kind in (("rods", "rod"), ("loads", "load"), ("constraints", "constraint")):
+            for name in self._group(section):
+                if name in owner:
+                    expected = f"unique in the robot ({owner[name]} {name!r} has it already)"
+                    error = DescriptionError("", "name", name, expected, "choose another name")
+                    report_description_error(self.source, (section, name), error)
+                owner.setdefault(name, kind)
+
+    def _lengths(self) -> dict[str, float | None]:
+        """Return the length of every rod the file names, None where it is not usable."""
+        rods = self._group("rods")
+        lengths: dict[str, float | None] = {}
+        for name, fields in rods.items():
+            length = as_float(fields.get("length")) if isinstance(fields, dict) else None
+            lengths[name] = length if length is not None and 0 < length < float("inf") else None
+        return lengths
+
+    def _group(self, section: str) -> dict[str, Any]:
+        found = self.data.get(section)
+        return found if isinstance(found, dict) else {}
+
+    def _good(self, section: str, checker: TypeAdapter[Any]) -> list[tuple[str, Any]]:
+        """Return the members of a section whose own fields are right."""
+        return [
+            (name, checker.validate_python(fields))
+            for name, fields in self._group(section).items()
+            if (section, name) not in self.wrong
+        ]
+
+    def _check_rest_of_wrong_parts(self) -> None:
+        """Check the right fields of wrong parts too, so that all problems come at once."""
+        for name, rod in self._rest("rods", _ROD, _STAND_INS):
+            self.builder.rod(name, rod, partial=True)
+        for name, load in self._rest("loads", _LOAD, {}):
+            self.builder.load(name, load)
+        for name, item in self._rest("constraints", _CONSTRAINT, {}):
+            self.builder.constraint(name, item)
+
+    def _rest(
+        self, section: str, checker: TypeAdapter[Any], stand_ins: dict[str, Any]
+    ) -> list[tuple[str, Any]]:
+        """Return the wrong members of a section without their wrong fields."""
+        found = []
+        for name, fields in self._group(section).items():
+            if (section, name) in self.wrong and isinstance(fields, dict):
+                right = {k: v for k, v in fields.items() if (section, name, k) not in self.wrong}
+                with contextlib.suppress(ValidationError):
+                    found.append((name, checker.validate_python({**stand_ins, **right})))
+        return found
+
+    def _gravity(self) -> tuple[float, ...]:
+        if "gravity" not in self.data or ("gravity",) in self.wrong:
+            return Description().gravity
+        return vector("robot", "gravity", self.data["gravity"], 3)
+
+    def _keep(self, parts: dict[str, Any], name: str, part: object) -> None:
+        if part is not None:
+            parts[name] = part
+
+    def _check_whole(self, description: Description) -> None:
+        """Report what is wrong between parts, as far as the parts themselves are right."""
+        broken = set(self.builder.lengths) - set(description.rods)
+        places: dict[str, Place] = {}
+        for section, parts in (
+            ("rods", description.rods),
+            ("loads", description.loads),
+            ("constraints", description.constraints),
+        ):
+            places.update({part.label: (section, part.name) for part in parts.values()})
+        for problem in description.problems():
+            # what is wrong with a rod itself is reported already; do not call it unknown as well
+            no_rods = problem.part == "robot" and (broken or ("rods",) in self.wrong)
+            if str(problem.value) not in broken and not no_rods and problem.field != "name":
+                report_description_error(self.source, places.get(problem.part, ()), problem)
+
+    def _inputs(self) -> dict[str, Input]:
+        found: dict[str, Input] = {}
+        loads = self._group("loads")
+        for name, fields in self._good("inputs", _INPUT):
+            if name not in loads:
+                error = DescriptionError(
+                    "", "name", name, "the name of a load in this file", did_you_mean(name, loads)
+                )
+                report_description_error(self.source, ("inputs", name), error)
+                continue
+            self._keep(found, name, self.builder.input(name, fields))
+        return found
+
+    def _runs(self) -> tuple[Run, ...]:
+        makers: dict[str, Callable[[dict[str, Any]], Run]] = {
+            "statics": lambda _: StaticsRun(),
+            "simulate": self._simulate,
+            "modes": lambda fields: ModesRun(**fields),
+        }
+        return tuple(
+            makers[section](fields)
+            for section, fields in self.data.items()
+            if section in makers and (section,) not in self.wrong
+        )
+
+    def _simulate(self, fields: dict[str, Any]) -> SimulateRun:
+        checked = SimulateFields.model_validate(fields)
+        given = checked.given()
+        given["integrator"] = build_choice(
+            self.source, ("simulate", "integrator"), checked.integrator, self.integrators
+        )
+        return SimulateRun(**given)

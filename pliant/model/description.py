@@ -1,0 +1,193 @@
+"""The whole description of a robot: its parts by name, and the checks that need more than one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pliant.model.checks import vector
+from pliant.model.constraint import Constraint
+from pliant.model.errors import DescriptionError, did_you_mean
+from pliant.model.frame import Frame
+from pliant.model.load import Load
+from pliant.model.rod import Rod, check_arclength
+
+Part = Rod | Load | Constraint
+
+
+@dataclass(eq=False)
+class Description:
+    """A robot as plain data.
+
+    gravity : (3,) world frame, m/s^2.
+    rods, loads, constraints : parts by name; add to them with the ``add_`` methods, which refuse
+        what cannot be true.
+    """
+
+    gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
+    rods: dict[str, Rod] = field(default_factory=dict)
+    loads: dict[str, Load] = field(default_factory=dict)
+    constraints: dict[str, Constraint] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.gravity = vector("robot", "gravity", self.gravity, 3, "m/s^2")
+
+    def add_rod(self, rod: Rod) -> Rod:
+        """Add a rod whose base, if it is another part, is already there; return it."""
+        self._refuse_taken(rod)
+        self._raise_first(self._rod_problems(rod))
+        self.rods[rod.name] = rod
+        return rod
+
+    def add_load(self, load: Load) -> Load:
+        """Add a load on a part that is already there; return it."""
+        self._refuse_taken(load)
+        self._raise_first(self._load_problems(load))
+        self.loads[load.name] = load
+        return load
+
+    def add_constraint(self, constraint: Constraint) -> Constraint:
+        """Add a constraint between places that are already there; return it."""
+        self._refuse_taken(constraint)
+        self._raise_first(self._constraint_problems(constraint))
+        self.constraints[constraint.name] = constraint
+        return constraint
+
+    def inputs(self) -> dict[str, float]:
+        """Return the name of every input with its default: 1.0, the load as described."""
+        return dict.fromkeys(self.loads, 1.0)
+
+    def rods_from_root(self) -> list[Rod]:
+        """Return the rods such that each comes after the rod that carries it."""
+        done: dict[str, Rod] = {}
+        waiting = {rod.name: rod for rod in self.rods.values()}
+        while waiting:
+            ready = [rod for rod in waiting.values() if _carrier(rod) not in waiting]
+            if not ready:
+                raise self._cycle(next(iter(waiting.values())))
+            for rod in ready:
+                done[rod.name] = waiting.pop(rod.name)
+        return list(done.values())
+
+    def validate(self) -> None:
+        """Raise a DescriptionError for the first thing that cannot be true or solved."""
+        self._raise_first(self.problems())
+
+    def problems(self) -> Iterator[DescriptionError]:
+        """Yield everything that is wrong in the robot as a whole."""
+        if not self.rods:
+            yield DescriptionError(
+                "robot", "rods", "none", "at least one rod", "describe a rod first"
+            )
+        yield from self._shared_names()
+        broken = False
+        for rod in self.rods.values():
+            for problem in self._rod_problems(rod):
+                broken = True
+                yield problem
+        if not broken:
+            try:
+                self.rods_from_root()
+            except DescriptionError as error:
+                yield error
+        for load in self.loads.values():
+            yield from self._load_problems(load)
+        for constraint in self.constraints.values():
+            yield from self._constraint_problems(constraint)
+
+    def _shared_names(self) -> Iterator[DescriptionError]:
+        seen: dict[str, Part] = {}
+        for kind in (self.rods, self.loads, self.constraints):
+            for name, part in kind.items():
+                if name != part.name:
+                    remedy = "use the add_ methods, which file each part under its own name"
+                    expected = f"the key {name!r} under which it is filed"
+                    yield DescriptionError(part.label, "name", part.name, expected, remedy)
+                if name in seen:
+                    yield _taken(part, seen[name])
+                seen.setdefault(name, part)
+
+    def _refuse_taken(self, part: Part) -> None:
+        for kind in (self.rods, self.loads, self.constraints):
+            if part.name in kind:
+                raise _taken(part, kind[part.name])
+
+    def _rod_problems(self, rod: Rod) -> Iterator[DescriptionError]:
+        if isinstance(rod.base, Frame):
+            yield from self._frame_problems(rod.label, "base", rod.base)
+
+    def _load_problems(self, load: Load) -> Iterator[DescriptionError]:
+        if isinstance(load.on, Frame):
+            yield from self._frame_problems(load.label, "on", load.on)
+            return
+        rod = self.rods.get(load.on)
+        if rod is None:
+            yield self._unknown(load.label, "on", load.on)
+            return
+        try:
+            start, end = load.over or (0.0, rod.length)
+            check_arclength(load.label, "over", end, rod.length)
+            # a force given as a function shows its bad values only when it is evaluated
+            load.density(np.linspace(start, end, 33))
+        except DescriptionError as error:
+            yield error
+
+    def _constraint_problems(self, constraint: Constraint) -> Iterator[DescriptionError]:
+        yield from self._frame_problems(constraint.label, "on", constraint.on)
+        if isinstance(constraint.to, Frame):
+            yield from self._frame_problems(constraint.label, "to", constraint.to)
+
+    def _frame_problems(self, label: str, name: str, frame: Frame) -> Iterator[DescriptionError]:
+        rod = self.rods.get(frame.part)
+        if rod is None:
+            yield self._unknown(label, name, frame.part)
+        else:
+            yield from _arclength_problems(label, f"{name}.s", frame.s, rod)
+
+    def _unknown(self, label: str, name: str, part: str) -> DescriptionError:
+        hint = did_you_mean(part, self.rods)
+        return DescriptionError(
+            label, name, part, "a part of this robot", f"add it first, or {hint}"
+        )
+
+    def _cycle(self, rod: Rod) -> DescriptionError:
+        path = [rod.name]
+        carrier = _carrier(rod)
+        while carrier is not None and carrier not in path:
+            path.append(carrier)
+            carrier = _carrier(self.rods[carrier])
+        return DescriptionError(
+            rod.label,
+            "base",
+            " -> ".join([*path, str(carrier)]),
+            "a chain of parts that ends in the world or in a free rod",
+            "mount one of these rods on 'world' and close the loop with a constraint",
+        )
+
+    @staticmethod
+    def _raise_first(problems: Iterator[DescriptionError]) -> None:
+        for problem in problems:
+            raise problem
+
+
+def _carrier(rod: Rod) -> str | None:
+    return rod.base.part if isinstance(rod.base, Frame) else None
+
+
+def _taken(part: Part, other: Part) -> DescriptionError:
+    return DescriptionError(
+        part.label,
+        "name",
+        part.name,
+        f"unique in the robot ({other.label} has it already)",
+        "choose another name",
+    )
+
+
+def _arclength_problems(label: str, name: str, s: float, rod: Rod) -> Iterator[DescriptionError]:
+    try:
+        check_arclength(label, name, s, rod.length)
+    except DescriptionError as error:
+        yield error

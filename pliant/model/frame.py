@@ -1,0 +1,101 @@
+"""Places on a robot and poses in space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.model.checks import Array, as_array, choice, number, part_name, rotation_matrix, vector
+from pliant.model.errors import DescriptionError
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The section frame of a part, possibly shifted.
+
+    part : name of the part.  s : arclength on it, metres from its base.
+    offset : (x, y) or (x, y, z) in the section frame, metres.
+    """
+
+    part: str
+    s: float
+    offset: tuple[float, ...] = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        part_name("Frame", self.part)
+        s = number(f"frame on {self.part!r}", "s", self.s, "metres", "give e.g. 0.1")
+        object.__setattr__(self, "s", s)
+        shift = vector(f"frame on {self.part!r}", "offset", self.offset, (2, 3), "metres")
+        object.__setattr__(self, "offset", (*shift, 0.0)[:3])
+
+    def pose_offset(self) -> Array:
+        """Return the pose (4x4) of this frame relative to the section frame: a pure shift."""
+        found = np.eye(4)
+        found[:3, 3] = self.offset
+        return found
+
+
+# columns: where local x, y and z point
+_AXES: dict[str, list[list[float]]] = {
+    "z": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "-z": [[1, 0, 0], [0, -1, 0], [0, 0, -1]],
+    "x": [[0, 0, 1], [0, 1, 0], [-1, 0, 0]],
+    "-x": [[0, 0, -1], [0, 1, 0], [1, 0, 0]],
+    "y": [[1, 0, 0], [0, 0, 1], [0, -1, 0]],
+    "-y": [[1, 0, 0], [0, 0, -1], [0, 1, 0]],
+}
+
+
+def along(axis: str, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+    """Return the pose (4x4) whose local z axis points along a world axis.
+
+    axis : "x", "-x", "y", "-y", "z" or "-z" ("+x" also works).  origin : (3,) world, metres.
+    For x the frame is turned about world y (local y stays y, local x points to -z for "x" and to
+    +z for "-x"); for y and "-z" it is turned about world x (local x stays x).
+    """
+    name = axis[1:] if isinstance(axis, str) and axis.startswith("+") else axis
+    choice("along", "axis", name, _AXES)
+    found = np.eye(4)
+    found[:3, :3] = _AXES[name]
+    found[:3, 3] = vector("along", "origin", origin, 3, "metres")
+    return found
+
+
+def pose(position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | None = None) -> Array:
+    """Return the pose (4x4) with this position (3,) in metres and rotation.
+
+    rotation : 3x3 matrix whose columns are the local axes, or a rotation vector (3,) in radians
+    (axis times angle), or None for no rotation.
+    """
+    found = np.eye(4)
+    found[:3, 3] = vector("pose", "position", position, 3, "metres")
+    if rotation is None:
+        return found
+    given = as_array(rotation)
+    if given is None or given.shape not in ((3,), (3, 3)) or not np.isfinite(given).all():
+        raise DescriptionError(
+            "pose",
+            "rotation",
+            rotation,
+            "a 3x3 matrix or a rotation vector of 3 finite numbers in radians",
+            "give e.g. (0, 1.57, 0)",
+        )
+    if given.ndim == 2:
+        found[:3, :3] = rotation_matrix("pose", "rotation", given)
+    else:
+        found[:3, :3] = _rotation_from_vector(given)
+    return found
+
+
+def _rotation_from_vector(vec: Array) -> Array:
+    """Return the rotation (3x3) about ``vec`` by its norm in radians (Rodrigues)."""
+    angle = float(np.linalg.norm(vec))
+    x, y, z = vec
+    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    # sinc keeps both factors exact as the angle goes to zero
+    first = np.sinc(angle / np.pi)
+    second = 0.5 * np.sinc(angle / (2 * np.pi)) ** 2
+    found: Array = np.eye(3) + first * skew + second * (skew @ skew)
+    return found

@@ -1,0 +1,167 @@
+"""Forces and moments on a robot, at a point or along a rod."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.model.checks import Array, as_array, as_float, choice, part_name, vector
+from pliant.model.errors import DescriptionError
+from pliant.model.frame import Frame
+
+FRAMES = ("world", "body")
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """A load; its name is an input of the robot.
+
+    name : unique in the robot.
+    on : a Frame (point load: N and N m), or the name of a rod (distributed: N/m and N m/m).
+    force, moment : (3,) in ``frame``. A distributed force may be a function of s (metres) that
+        returns three numbers.
+    frame : "world" (fixed direction) or "body" (follows the section).
+    over : (s0, s1) in metres, the stretch that a distributed load covers; None for the whole rod.
+    """
+
+    name: str
+    on: Frame | str
+    force: tuple[float, ...] | Callable[[float], ArrayLike] = (0.0, 0.0, 0.0)
+    moment: tuple[float, ...] = (0.0, 0.0, 0.0)
+    frame: str = "world"
+    over: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        part_name("load", self.name)
+        if not isinstance(self.on, (Frame, str)):
+            raise DescriptionError(
+                self.label,
+                "on",
+                self.on,
+                "a Frame for a point load or the name of a rod for a distributed load",
+                "give e.g. arm.tip",
+            )
+        per = "/m" if self.distributed else ""
+        choice(self.label, "frame", self.frame, FRAMES)
+        if callable(self.force) and not self.distributed:
+            raise DescriptionError(
+                self.label,
+                "force",
+                self.force,
+                "three numbers for a point load",
+                "give its change in time as an input of statics or simulate",
+            )
+        if not callable(self.force):
+            force = vector(self.label, "force", self.force, 3, f"N{per}")
+            object.__setattr__(self, "force", force)
+        moment = vector(self.label, "moment", self.moment, 3, f"N m{per}")
+        object.__setattr__(self, "moment", moment)
+        self._check_over()
+
+    def _check_over(self) -> None:
+        if self.over is None:
+            return
+        if not self.distributed:
+            raise DescriptionError(
+                self.label,
+                "over",
+                self.over,
+                "left out for a point load",
+                "give on= the name of the rod for a distributed load",
+            )
+        start, end = vector(self.label, "over", self.over, 2, "metres")
+        if not 0 <= start < end:
+            raise DescriptionError(
+                self.label, "over", self.over, "(s0, s1) with 0 <= s0 < s1", "give e.g. (0.0, 0.1)"
+            )
+        object.__setattr__(self, "over", (start, end))
+
+    @property
+    def label(self) -> str:
+        """How error messages call this load."""
+        return f"load {self.name!r}"
+
+    @property
+    def distributed(self) -> bool:
+        """True for a load along a rod, False for a load at a point."""
+        return isinstance(self.on, str)
+
+    @property
+    def part(self) -> str:
+        """The name of the part that carries the load."""
+        return self.on.part if isinstance(self.on, Frame) else self.on
+
+    def wrench(self, value: ArrayLike = 1.0) -> Array:
+        """Return (moment, force), shape (6,), in the load's frame, for an input value.
+
+        value : a number multiplies the described force and moment; three numbers replace the
+        force; six numbers are (moment, force). For a distributed load the result is per metre.
+        """
+        given = self._input(value)
+        if given.ndim == 0 and callable(self.force):
+            raise DescriptionError(
+                self.label,
+                "force",
+                self.force,
+                "three numbers where one wrench is asked for",
+                "use density(s, value) for a force that depends on s",
+            )
+        described = self.moment + (() if callable(self.force) else self.force)
+        return self._combine(np.array(described), given)
+
+    def density(self, s: ArrayLike, value: ArrayLike = 1.0) -> Array:
+        """Return (moment, force) per metre at arclengths ``s`` (S,), shape (S, 6).
+
+        Only for a distributed load; zero outside ``over``. ``value`` as in `wrench`.
+        """
+        if not self.distributed:
+            raise DescriptionError(
+                self.label, "on", self.on, "the name of a rod", "use wrench(value) at a point"
+            )
+        where = np.atleast_1d(np.asarray(s, dtype=np.float64))
+        given = self._input(value)
+        found = np.empty((len(where), 6))
+        for k, point in enumerate(where):
+            described = np.array(self.moment + self._force_at(float(point)))
+            found[k] = self._combine(described, given)
+        if self.over is not None:
+            found[(where < self.over[0]) | (where > self.over[1])] = 0.0
+        return found
+
+    def _force_at(self, s: float) -> tuple[float, ...]:
+        if not callable(self.force):
+            return self.force
+        given = as_array(self.force(s))
+        if given is None or given.shape != (3,) or not np.isfinite(given).all():
+            raise DescriptionError(
+                self.label,
+                "force",
+                self.force(s),
+                "3 finite numbers in N/m at every s",
+                f"correct what it gives at s = {s:g} m",
+            )
+        return tuple(float(item) for item in given)
+
+    def _input(self, value: object) -> Array:
+        scalar = as_float(value)
+        given = np.array(scalar) if scalar is not None else as_array(value)
+        if given is None or given.shape not in ((), (3,), (6,)) or not np.isfinite(given).all():
+            raise DescriptionError(
+                self.label,
+                "input",
+                value,
+                "a finite factor, 3 finite numbers (force) or 6 (moment, force)",
+                "give e.g. 1.0 for the load as described",
+            )
+        return given
+
+    @staticmethod
+    def _combine(described: Array, given: Array) -> Array:
+        if given.shape == (6,):
+            return given
+        if given.shape == (3,):
+            return np.concatenate((described[:3], given))
+        return described * given

@@ -1,0 +1,177 @@
+"""Quantities that vary along a rod: a number, a linear taper, a function or a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.model.checks import Array, as_array, as_float, not_negative, positive
+from pliant.model.errors import DescriptionError
+
+EXAMPLES = {"metres": "give e.g. 0.01", "square metres": "give e.g. 3e-4", "m^4": "give e.g. 8e-9"}
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Values given at some arclengths, linear in between.
+
+    Parameters
+    ----------
+    s : (N,) arclengths in metres, strictly increasing, N >= 2. They must cover the whole rod.
+    values : (N,) values, or (N, k) for a quantity with k components, in the unit of the field.
+    """
+
+    s: ArrayLike
+    values: ArrayLike
+
+    def __post_init__(self) -> None:
+        s, values = table_columns("Table", "s", self.s, self.values)
+        object.__setattr__(self, "s", s)
+        object.__setattr__(self, "values", values)
+
+    def __call__(self, s: ArrayLike) -> Array:
+        """Return the values at arclengths ``s`` (metres), shape of ``s`` (+ (k,))."""
+        return interpolate(np.asarray(self.s), np.asarray(self.values), s)
+
+    def covers(self, length: float) -> bool:
+        """Tell whether the table reaches from 0 to ``length`` (metres)."""
+        s = np.asarray(self.s)
+        return bool(s[0] <= 1e-9 * length and s[-1] >= length * (1 - 1e-9))
+
+
+ProfileLike = float | tuple[float, float] | Callable[[float], float] | Table
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """A scalar along a rod.
+
+    ``source`` is a number (constant), a ``(base, tip)`` pair (linear taper from s = 0 to
+    s = length), a function of the arclength s in metres, or a `Table`.
+    """
+
+    source: ProfileLike
+
+    def at(self, s: ArrayLike, length: float) -> Array:
+        """Return the values at arclengths ``s`` (metres), in the shape of ``s``."""
+        where = np.asarray(s, dtype=np.float64)
+        source = self.source
+        if isinstance(source, Table):
+            if not source.covers(length):
+                raise DescriptionError(
+                    "Table",
+                    "s",
+                    source.s,
+                    f"arclengths that cover the rod from 0 to {length:g} m",
+                    f"start the table at 0 and end it at {length:g}",
+                )
+            return source(where)
+        if callable(source):
+            found = [_scalar(source(float(point))) for point in where.ravel()]
+            return np.array(found, dtype=np.float64).reshape(where.shape)
+        if isinstance(source, (tuple, list, np.ndarray)):
+            base, tip = float(source[0]), float(source[1])
+            return base + (tip - base) * (where / length)
+        return np.full(where.shape, float(source))
+
+
+def profile_field(
+    part: str, field: str, value: object, unit: str, zero: bool = False, pair: bool = True
+) -> ProfileLike:
+    """Return ``value`` as a clean profile source whose values are positive (or zero, if allowed).
+
+    A function is checked later, when it is evaluated: see `evaluate`.
+    """
+    remedy = EXAMPLES.get(unit, "give e.g. 1.0")
+    check = partial(not_negative if zero else positive, part, field, unit=unit, remedy=remedy)
+    if isinstance(value, Table):
+        values = np.asarray(value.values)
+        if values.ndim != 1:
+            raise DescriptionError(
+                part, field, values, "a table with one value per arclength", "give one column"
+            )
+        for item in values:
+            check(value=item)
+        return value
+    if callable(value):
+        return value
+    found = as_array(value)
+    if pair and found is not None and found.shape == (2,):
+        base, tip = (check(value=item) for item in found)
+        return (base, tip)
+    if found is not None and found.ndim > 0:
+        forms = "a number, a (base, tip) pair, a function of s" if pair else "a number, a function"
+        raise DescriptionError(part, field, value, f"{forms} or a Table", "give e.g. 0.01")
+    return check(value=value)
+
+
+def evaluate(
+    part: str, field: str, value: ProfileLike, s: ArrayLike, length: float, zero: bool = False
+) -> Array:
+    """Return the profile at ``s``; raise if it is not finite or not positive there."""
+    try:
+        found = Profile(value).at(s, length)
+    except DescriptionError as error:
+        raise error.within(part, field) from None
+    bad = ~np.isfinite(found) | ((found < 0) if zero else (found <= 0))
+    if bad.any():
+        where = float(np.asarray(s, dtype=np.float64)[bad].ravel()[0])
+        sign = "zero or positive" if zero else "positive"
+        raise DescriptionError(
+            part,
+            field,
+            float(found[bad].ravel()[0]),
+            f"finite and {sign} everywhere on the rod",
+            f"correct the value at s = {where:g} m",
+        )
+    return found
+
+
+def table_columns(part: str, axis: str, x: object, values: object) -> tuple[Array, Array]:
+    """Return the two columns of a table as read-only arrays, x strictly increasing."""
+    first, second = as_array(x), as_array(values)
+    if first is None or first.ndim != 1 or len(first) < 2 or not np.isfinite(first).all():
+        raise DescriptionError(
+            part, axis, x, "a list of at least two finite numbers", "give e.g. [0.0, 0.3]"
+        )
+    if (np.diff(first) <= 0).any():
+        raise DescriptionError(
+            part, axis, x, "strictly increasing", "sort the rows and drop repeated ones"
+        )
+    if second is None or second.ndim not in (1, 2) or not np.isfinite(second).all():
+        raise DescriptionError(
+            part, "values", values, "a list of finite numbers", "give one value per entry"
+        )
+    if len(second) != len(first):
+        raise DescriptionError(
+            part,
+            "values",
+            values,
+            f"as many values as {axis} has entries ({len(first)}, not {len(second)})",
+            "give one value per entry",
+        )
+    first.flags.writeable = False
+    second.flags.writeable = False
+    return first, second
+
+
+def interpolate(x: Array, values: Array, at: ArrayLike) -> Array:
+    """Return linear interpolation, constant outside the table; shape of ``at`` (+ (k,))."""
+    where = np.asarray(at, dtype=np.float64)
+    if values.ndim == 1:
+        return np.asarray(np.interp(where, x, values), dtype=np.float64)
+    columns = [np.interp(where, x, values[:, k]) for k in range(values.shape[1])]
+    return np.stack(columns, axis=-1)
+
+
+def _scalar(value: object) -> float:
+    """Return what a profile function gave as a float; NaN marks anything that is not a number."""
+    found = as_float(value)
+    if found is not None:
+        return found
+    array = as_array(value)
+    return float(array.ravel()[0]) if array is not None and array.size == 1 else float("nan")

@@ -1,0 +1,258 @@
+"""A slender part: a rod with its section, material, place and natural shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.model.checks import (
+    Array,
+    as_array,
+    as_float,
+    choice,
+    part_name,
+    pose_matrix,
+    positive,
+    vector,
+)
+from pliant.model.errors import DescriptionError
+from pliant.model.frame import Frame
+from pliant.model.material import Material
+from pliant.model.profile import Table
+from pliant.model.section import Shape, Stiffness
+
+THEORIES = ("cosserat", "kirchhoff")
+STRAIGHT = (0.0, 0.0, 1.0)
+
+# Where a new rod evaluates its profiles, as fractions of the length, to find bad values early.
+_PROBES = np.linspace(0.0, 1.0, 33)
+
+Natural = tuple[float, ...] | Callable[[float], ArrayLike] | Table
+
+
+@dataclass(frozen=True, eq=False)
+class Rod:
+    """A rod that runs along its local z axis from s = 0 (base) to s = length (tip).
+
+    name : unique in the robot.
+    length : metres, undeformed.
+    section : Circle, Annulus, Rectangle, Section, or Stiffness (then without material).
+    material : Material.
+    pose : 4x4 pose of the base, in the world, or relative to the frame given as ``base``.
+    base : "world" (clamped to the world), a Frame of another part (clamped to it), None (free).
+    natural : strain at rest. (ux, uy, uz) curvature and twist in rad/m, body frame, or all six
+        strains (ux, uy, uz, vx, vy, vz) with v = (0, 0, 1) for a rod without shear or stretch;
+        fixed, a function of s in metres, or a Table of such rows.
+    formulation : a formulation for this rod, or None for the robot's default.
+    theory : "cosserat" or "kirchhoff" (no shear, no stretch).
+    """
+
+    name: str
+    length: float
+    section: Shape | Stiffness
+    material: Material | None = None
+    pose: Array = field(default_factory=lambda: np.eye(4))
+    base: str | Frame | None = "world"
+    natural: Natural = (0.0, 0.0, 0.0)
+    formulation: object = None
+    theory: str = "cosserat"
+
+    def __post_init__(self) -> None:
+        part_name("rod", self.name)
+        self._set("length", positive(self.label, "length", self.length, "metres", "give e.g. 0.3"))
+        self._check_section()
+        self._set("pose", pose_matrix(self.label, "pose", self.pose))
+        choice(self.label, "theory", self.theory, THEORIES)
+        self._check_base()
+        if not callable(self.natural):
+            given = vector(self.label, "natural", self.natural, (3, 6), "rad/m")
+            self._set("natural", given)
+        self._probe()
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _probe(self) -> None:
+        """Evaluate everything along the rod once, to refuse bad values when they are given."""
+        probes = _PROBES * self.length
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            stiffness = self.stiffness(probes)
+            inertia = self.inertia(probes)
+        good = np.isfinite(stiffness).all() and (stiffness > 0).all() and np.isfinite(inertia).all()
+        if not good:
+            raise DescriptionError(
+                self.label,
+                "section",
+                self.section,
+                "a section whose stiffness and mass are representable numbers above zero",
+                "check the units: lengths in metres, moduli in Pa",
+            )
+        self.natural_strain(probes)
+
+    def _check_section(self) -> None:
+        if not isinstance(self.section, (Shape, Stiffness)):
+            raise DescriptionError(
+                self.label,
+                "section",
+                self.section,
+                "a Circle, Annulus, Rectangle, Section or Stiffness",
+                "give e.g. Circle(0.01)",
+            )
+        if isinstance(self.section, Stiffness) and self.material is not None:
+            raise DescriptionError(
+                self.label,
+                "material",
+                self.material,
+                "left out when the section is a Stiffness",
+                "put mass and retardation into Stiffness",
+            )
+        if isinstance(self.section, Shape) and not isinstance(self.material, Material):
+            raise DescriptionError(
+                self.label,
+                "material",
+                self.material,
+                "a Material",
+                "give e.g. Material(E=1e6, nu=0.5, rho=1000)",
+            )
+
+    def _check_base(self) -> None:
+        if self.base is None or self.base == "world":
+            return
+        if not isinstance(self.base, Frame):
+            raise DescriptionError(
+                self.label,
+                "base",
+                self.base,
+                "'world', a Frame of another part, or None for a free rod",
+                "give e.g. other_rod.tip",
+            )
+        if self.base.part == self.name:
+            raise DescriptionError(
+                self.label, "base", self.base, "a frame of another part", "choose another part"
+            )
+
+    @property
+    def label(self) -> str:
+        """How error messages call this rod."""
+        return f"rod {self.name!r}"
+
+    @property
+    def tip(self) -> Frame:
+        """The frame at s = length."""
+        return Frame(self.name, self.length)
+
+    @property
+    def base_frame(self) -> Frame:
+        """The frame at s = 0."""
+        return Frame(self.name, 0.0)
+
+    def at(self, s: float, offset: ArrayLike = (0.0, 0.0)) -> Frame:
+        """Return the frame at arclength ``s`` (metres), shifted by ``offset``.
+
+        offset : (x, y) or (x, y, z) in the section frame, metres.
+        """
+        place = check_arclength(self.label, "s", s, self.length)
+        return Frame(self.name, place, vector(self.label, "offset", offset, (2, 3), "metres"))
+
+    def stiffness(self, s: ArrayLike) -> Array:
+        """Return diag(EIx, EIy, GJ, kGA, kGA, EA) at arclengths ``s`` (S,), shape (S, 6)."""
+        try:
+            if isinstance(self.section, Stiffness):
+                return self.section.stiffness(s, self.length)
+            shape = self.section.geometry(s, self.length)
+        except DescriptionError as error:
+            raise error.within(self.label, "section") from None
+        material = self._elastic()
+        shear = self.section.shear_factor * material.shear_modulus * shape.area
+        bending = (material.E * shape.Ix, material.E * shape.Iy, material.shear_modulus * shape.J)
+        return np.stack((*bending, shear, shear, material.E * shape.area), axis=-1)
+
+    def damping(self, s: ArrayLike) -> Array:
+        """Return the diagonal Kelvin-Voigt damping at ``s``, shape (S, 6): stiffness * seconds."""
+        holder = self.section if isinstance(self.section, Stiffness) else self._elastic()
+        return self.stiffness(s) * holder.retardation
+
+    def inertia(self, s: ArrayLike) -> Array:
+        """Return the diagonal inertia per length at ``s``, shape (S, 6), body frame.
+
+        (rho Ix, rho Iy, rho (Ix + Iy)) in kg m, then rho A three times in kg/m.
+        """
+        mass = self.mass_per_length(s)
+        if isinstance(self.section, Stiffness):
+            rotary = [np.full_like(mass, item) for item in self.section.inertia or (0.0,) * 3]
+        else:
+            shape = self.section.geometry(s, self.length)
+            rho = self._elastic().rho
+            rotary = [rho * shape.Ix, rho * shape.Iy, rho * (shape.Ix + shape.Iy)]
+        return np.stack((*rotary, mass, mass, mass), axis=-1)
+
+    def mass_per_length(self, s: ArrayLike) -> Array:
+        """Return the mass per length at arclengths ``s`` (S,), kg/m, shape (S,)."""
+        try:
+            if isinstance(self.section, Stiffness):
+                return self.section.mass_per_length(s, self.length)
+            return self._elastic().rho * self.section.geometry(s, self.length).area
+        except DescriptionError as error:
+            raise error.within(self.label, "section") from None
+
+    def natural_strain(self, s: ArrayLike) -> Array:
+        """Return the strain at rest (u, v) at arclengths ``s`` (S,), shape (S, 6)."""
+        where = np.asarray(s, dtype=np.float64)
+        found = np.empty((*where.shape, 6))
+        for index in np.ndindex(where.shape):
+            given = self._natural_at(float(where[index]))
+            found[index] = given if len(given) == 6 else (*given, *STRAIGHT)
+        if (found[..., 5] <= 0).any():
+            raise DescriptionError(
+                self.label,
+                "natural",
+                found[found[..., 5] <= 0][0],
+                "a strain with positive stretch vz",
+                "the six numbers are the whole strain: give vz = 1 for no stretch",
+            )
+        return found
+
+    def _natural_at(self, s: float) -> tuple[float, ...]:
+        given: object = self.natural
+        if isinstance(given, Table) and not given.covers(self.length):
+            raise DescriptionError(
+                self.label,
+                "natural.s",
+                given.s,
+                f"arclengths that cover the rod from 0 to {self.length:g} m",
+                f"start the table at 0 and end it at {self.length:g}",
+            )
+        if callable(given):
+            given = given(s)
+            found = as_array(given)
+            if found is None or found.shape not in ((3,), (6,)) or not np.isfinite(found).all():
+                raise DescriptionError(
+                    self.label,
+                    "natural",
+                    given,
+                    "3 or 6 finite numbers at every s",
+                    f"correct what it gives at s = {s:g} m",
+                )
+        return vector(self.label, "natural", given, (3, 6), "rad/m")
+
+    def _elastic(self) -> Material:
+        assert self.material is not None
+        return self.material
+
+
+def check_arclength(part: str, name: str, s: object, length: float) -> float:
+    """Return ``s`` as a float in [0, length]; a rounding error beyond the ends is forgiven."""
+    found = as_float(s)
+    slack = 1e-9 * length
+    if found is None or not -slack <= found <= length + slack:
+        raise DescriptionError(
+            part,
+            name,
+            s,
+            f"an arclength from 0 to the length {length:g} in metres",
+            f"give e.g. {length / 2:g}",
+        )
+    return min(max(found, 0.0), length)

@@ -1,0 +1,298 @@
+"""Cross-sections of rods: shapes with their areas and second moments, or stiffness directly.
+
+Local x and y span the section, local z is the tangent. Ix is the integral of y^2 and resists
+bending about local x; Iy is the integral of x^2; J is the Saint-Venant torsion constant.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.model.checks import Array, as_float, positive
+from pliant.model.errors import DescriptionError
+from pliant.model.profile import Profile, ProfileLike, evaluate, profile_field
+
+ZETA_5 = 1.0369277551433699263
+
+
+class SectionGeometry(NamedTuple):
+    """Area (m^2) and moments Ix, Iy, J (m^4) of a section, arrays over arclength (S,)."""
+
+    area: Array
+    Ix: Array
+    Iy: Array
+    J: Array
+
+
+class Shape(ABC):
+    """A cross-section with a geometry; with a Material it gives stiffness and mass."""
+
+    shear_factor: float
+
+    @abstractmethod
+    def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
+        """Return area and moments at arclengths ``s`` (S,) in metres, of a rod of ``length``."""
+
+    @abstractmethod
+    def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
+        """Return half the width along local x and along local y (metres, (S,)), for drawing."""
+
+    def _clean(self, *fields: str, unit: str = "metres") -> None:
+        part = type(self).__name__
+        for field in fields:
+            given = getattr(self, field)
+            object.__setattr__(self, field, profile_field(part, field, given, unit))
+        factor = positive(
+            part, "shear_factor", self.shear_factor, remedy="give e.g. 5/6 for a rectangle"
+        )
+        object.__setattr__(self, "shear_factor", factor)
+
+    def _value(self, field: str, s: ArrayLike, length: float) -> Array:
+        return evaluate(type(self).__name__, field, getattr(self, field), s, length)
+
+
+@dataclass(frozen=True)
+class Circle(Shape):
+    """A solid round section.
+
+    radius : metres; a number, a (base, tip) pair for a linear taper, a function of s or a Table.
+    shear_factor : factor k on the shear stiffness k G A, dimensionless.
+    """
+
+    radius: ProfileLike
+    shear_factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        self._clean("radius")
+
+    def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
+        """Return pi r^2 and pi r^4 / 4, with J twice that."""
+        r = self._value("radius", s, length)
+        moment = math.pi * r**4 / 4
+        return SectionGeometry(math.pi * r**2, moment, moment.copy(), 2 * moment)
+
+    def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
+        """Return the radius twice."""
+        r = self._value("radius", s, length)
+        return r, r.copy()
+
+
+@dataclass(frozen=True)
+class Annulus(Shape):
+    """A round tube.
+
+    outer, inner : radii in metres, inner < outer, each a number, a (base, tip) pair, a function
+    of s or a Table.
+    """
+
+    outer: ProfileLike
+    inner: ProfileLike
+    shear_factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        self._clean("outer", "inner")
+        if not callable(self.outer) and not callable(self.inner):
+            self._radii(np.array([0.0, 1.0]), 1.0)
+
+    def _radii(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
+        outer = self._value("outer", s, length)
+        inner = self._value("inner", s, length)
+        bad = inner >= outer
+        if bad.any():
+            raise DescriptionError(
+                "Annulus",
+                "inner",
+                float(inner[bad].ravel()[0]),
+                f"less than the outer radius {float(outer[bad].ravel()[0]):g}",
+                "give the larger radius first, or a Circle for a solid section",
+            )
+        return outer, inner
+
+    def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
+        """Return the circle of radius outer less the circle of radius inner."""
+        outer, inner = self._radii(s, length)
+        moment = math.pi * (outer**4 - inner**4) / 4
+        area = math.pi * (outer**2 - inner**2)
+        return SectionGeometry(area, moment, moment.copy(), 2 * moment)
+
+    def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
+        """Return the outer radius twice."""
+        outer, _ = self._radii(s, length)
+        return outer, outer.copy()
+
+
+@dataclass(frozen=True)
+class Rectangle(Shape):
+    """A solid rectangle.
+
+    width : metres along local x.  height : metres along local y.  Each a number, a (base, tip)
+    pair, a function of s or a Table.
+    """
+
+    width: ProfileLike
+    height: ProfileLike
+    shear_factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        self._clean("width", "height")
+
+    def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
+        """Return w h, w h^3 / 12, h w^3 / 12 and Saint-Venant's torsion series."""
+        w = self._value("width", s, length)
+        h = self._value("height", s, length)
+        return SectionGeometry(w * h, w * h**3 / 12, h * w**3 / 12, rectangle_torsion(w, h))
+
+    def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
+        """Return half the width and half the height."""
+        return self._value("width", s, length) / 2, self._value("height", s, length) / 2
+
+
+@dataclass(frozen=True)
+class Section(Shape):
+    """Any section, by its numbers.
+
+    area : m^2.  Ix, Iy : second moments (integrals of y^2 and x^2), m^4.  J : torsion constant,
+    m^4.  Each a number, a (base, tip) pair, a function of s or a Table.
+    """
+
+    area: ProfileLike
+    Ix: ProfileLike
+    Iy: ProfileLike
+    J: ProfileLike
+    shear_factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        self._clean("area", unit="square metres")
+        self._clean("Ix", "Iy", "J", unit="m^4")
+
+    def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
+        """Return the given numbers."""
+        area, ix, iy, j = (self._value(name, s, length) for name in ("area", "Ix", "Iy", "J"))
+        return SectionGeometry(area, ix, iy, j)
+
+    def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
+        """Return the half axes of the ellipse with the same moments per area."""
+        found = self.geometry(s, length)
+        return 2 * np.sqrt(found.Iy / found.area), 2 * np.sqrt(found.Ix / found.area)
+
+
+def rectangle_torsion(width: Array, height: Array) -> Array:
+    """Return Saint-Venant's torsion constant (m^4) of rectangles with sides in metres.
+
+    J = a b^3 / 3 (1 - 192 b / (pi^5 a) sum over odd n of tanh(n pi a / 2b) / n^5), a >= b. The
+    sum is taken as its limit for a thin strip, 31/32 zeta(5), less a remainder that falls
+    exponentially: full precision with a few terms.
+    """
+    long, short = np.maximum(width, height), np.minimum(width, height)
+    n = np.arange(1, 16, 2, dtype=np.float64)
+    ratio = (long / short)[..., None]
+    remainder = ((1 - np.tanh(n * math.pi * ratio / 2)) / n**5).sum(axis=-1)
+    series = 31 / 32 * ZETA_5 - remainder
+    found: Array = long * short**3 / 3 * (1 - 192 * short / (math.pi**5 * long) * series)
+    return found
+
+
+Directions = ProfileLike | tuple[ProfileLike, ProfileLike]
+
+
+@dataclass(frozen=True)
+class Stiffness:
+    """Stiffness and mass per length given directly, instead of a shape and a material.
+
+    bending : N m^2, one value for both directions or a pair (about local x, about local y).
+    twist : N m^2.  shear : N, one value or a pair (along local x, along local y).  axial : N.
+    mass : kg/m, default 0.  inertia : rotary inertia per length (Ixx, Iyy, Izz), kg m, default 0.
+    retardation : Kelvin-Voigt time in seconds; damping = stiffness * retardation.
+
+    Each quantity is a number, a function of s or a Table. A pair here always means the two
+    directions, never a taper: give a taper as a function or a Table.
+    """
+
+    bending: Directions
+    twist: ProfileLike
+    shear: Directions
+    axial: ProfileLike
+    mass: ProfileLike = 0.0
+    inertia: tuple[float, float, float] | None = None
+    retardation: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field, unit in (("bending", "N m^2"), ("shear", "N")):
+            object.__setattr__(self, field, _directions(field, getattr(self, field), unit))
+        for field, unit, zero in (
+            ("twist", "N m^2", False),
+            ("axial", "N", False),
+            ("mass", "kg/m", True),
+        ):
+            given = getattr(self, field)
+            clean = profile_field("Stiffness", field, given, unit, zero=zero, pair=False)
+            object.__setattr__(self, field, clean)
+        object.__setattr__(self, "inertia", _rotary(self.inertia))
+        time = as_float(self.retardation)
+        if time is None or not math.isfinite(time) or time < 0:
+            raise DescriptionError(
+                "Stiffness",
+                "retardation",
+                self.retardation,
+                "zero or a positive number in seconds",
+                "give e.g. 0.01",
+            )
+        object.__setattr__(self, "retardation", time)
+
+    def stiffness(self, s: ArrayLike, length: float) -> Array:
+        """Return the diagonal stiffness (S, 6): two bending, twist, two shear, axial."""
+        pairs = {"bending": _both(self.bending), "shear": _both(self.shear)}
+        columns = [
+            evaluate("Stiffness", "bending", pairs["bending"][0], s, length),
+            evaluate("Stiffness", "bending", pairs["bending"][1], s, length),
+            evaluate("Stiffness", "twist", self.twist, s, length),
+            evaluate("Stiffness", "shear", pairs["shear"][0], s, length),
+            evaluate("Stiffness", "shear", pairs["shear"][1], s, length),
+            evaluate("Stiffness", "axial", self.axial, s, length),
+        ]
+        return np.stack(columns, axis=-1)
+
+    def mass_per_length(self, s: ArrayLike, length: float) -> Array:
+        """Return the mass per length (S,), kg/m."""
+        return evaluate("Stiffness", "mass", self.mass, s, length, zero=True)
+
+    def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
+        """Return one hundredth of the length twice: there is no shape to draw."""
+        half = Profile(length / 100).at(s, length)
+        return half, half.copy()
+
+
+def _directions(field: str, value: object, unit: str) -> Directions:
+    if isinstance(value, (tuple, list, np.ndarray)) and len(value) == 2:
+        first, second = (
+            profile_field("Stiffness", field, item, unit, pair=False) for item in value
+        )
+        return (first, second)
+    return profile_field("Stiffness", field, value, unit, pair=False)
+
+
+def _both(value: Directions) -> tuple[ProfileLike, ProfileLike]:
+    return value if isinstance(value, tuple) else (value, value)
+
+
+def _rotary(value: object) -> tuple[float, float, float]:
+    if value is None:
+        return (0.0, 0.0, 0.0)
+    items = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else ()
+    numbers = [as_float(item) for item in items]
+    good = [x for x in numbers if x is not None and math.isfinite(x) and x >= 0]
+    if len(numbers) != 3 or len(good) != 3:
+        raise DescriptionError(
+            "Stiffness",
+            "inertia",
+            value,
+            "three numbers (Ixx, Iyy, Izz) in kg m, none negative",
+            "give e.g. (1e-6, 1e-6, 2e-6)",
+        )
+    return (good[0], good[1], good[2])

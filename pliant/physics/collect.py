@@ -1,0 +1,70 @@
+"""Kernels that collect station quantities into element vectors and matrices.
+
+r (E, m) and K (E, m, m) are in element variables y; J or B (S, 6, m) the derivative at a station.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant._numba import kernel
+
+
+@kernel
+def add_vector(element, J, p, r):  # type: ignore[no-untyped-def]
+    """r_e += sum_s J_s^T p_s."""
+    S, _, m = J.shape
+    for s in range(S):
+        e = element[s]
+        for i in range(6):
+            v = p[s, i]
+            if v != 0.0:
+                for a in range(m):
+                    r[e, a] += J[s, i, a] * v
+
+
+@kernel
+def add_matrix(element, J, k, K):  # type: ignore[no-untyped-def]
+    """K_e += sum_s J_s^T k_s J_s with full 6x6 blocks k (S, 6, 6)."""
+    add_bilinear(element, J, k, J, K)
+
+
+@kernel
+def add_bilinear(element, Jl, k, Jr, K):  # type: ignore[no-untyped-def]
+    """K_e += sum_s Jl_s^T k_s Jr_s."""
+    S, _, m = Jl.shape
+    row = np.empty(m)
+    for s in range(S):
+        e = element[s]
+        for i in range(6):
+            alive = False
+            for a in range(m):
+                row[a] = 0.0
+            for j in range(6):
+                v = k[s, i, j]
+                if v != 0.0:
+                    alive = True
+                    for a in range(m):
+                        row[a] += v * Jr[s, j, a]
+            if alive:
+                for a in range(m):
+                    v = Jl[s, i, a]
+                    if v != 0.0:
+                        for b in range(m):
+                            K[e, a, b] += v * row[b]
+
+
+@kernel
+def add_diagonal(element, Bl, c, Br, K):  # type: ignore[no-untyped-def]
+    """K_e += sum_s Bl_s^T diag(c_s) Br_s with c (S, 6)."""
+    S, _, m = Bl.shape
+    for s in range(S):
+        e = element[s]
+        for i in range(6):
+            w = c[s, i]
+            if w != 0.0:
+                for a in range(m):
+                    v = w * Bl[s, i, a]
+                    if v != 0.0:
+                        for b in range(m):
+                            K[e, a, b] += v * Br[s, i, b]

@@ -1,0 +1,204 @@
+"""BSpline: cumulative B-spline rods on SE(3) (Xun et al. 2025, sections 3 and 4).
+
+g(s) = g_0 prod_i tau(Bbar_i(s) Psi_i), Psi_i = tau^-1(g_{i-1}^-1 g_i), Bbar_i the cumulative basis.
+The control pose g_0 is the base pose and g_n the tip pose. Variations are the body twists of the
+control poses; the increments Psi_i are stored, so that a turn of more than pi keeps its meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.interpolate import BSpline as ScipyBSpline
+
+from pliant.model import DescriptionError, Rod
+from pliant.rods import chain
+from pliant.rods.contract import (
+    Array,
+    Capabilities,
+    Configuration,
+    Formulation,
+    Ints,
+    RodMap,
+)
+from pliant.rods.increments import ChainConfiguration, IncrementMap, check_map, relative_log
+from pliant.rods.quadrature import gauss_per_span, spline_strain_rule
+
+
+@dataclass(frozen=True)
+class BSpline(Formulation):
+    """Cumulative B-spline rod.
+
+    degree : 1 to 5; degree 1 is piecewise constant strain.
+    points : number of control poses, the base pose included; at least degree + 1.
+    map : "exp" or "cayley", the retraction between control poses.
+    knots : interior knots as fractions of the length, increasing, in (0, 1), `points - degree - 1`
+        of them; uniform if not given.
+    """
+
+    degree: int = 3
+    points: int = 15
+    map: str = "exp"
+    knots: Sequence[float] | None = None
+
+    capabilities: ClassVar[Capabilities] = Capabilities(max_rotation=np.pi)
+
+    def __post_init__(self) -> None:
+        def refuse(field: str, value: object, expected: str, remedy: str) -> None:
+            raise DescriptionError(
+                part="formulation BSpline",
+                field=field,
+                value=value,
+                expected=expected,
+                remedy=remedy,
+            )
+
+        if not isinstance(self.degree, int) or not 1 <= self.degree <= 5:
+            refuse("degree", self.degree, "a whole number from 1 to 5", "3 is a good default")
+        if not isinstance(self.points, int) or self.points < self.degree + 1:
+            refuse(
+                "points",
+                self.points,
+                f"at least degree + 1 = {self.degree + 1} control points",
+                "give more points or a lower degree",
+            )
+        check_map(self.map)
+        if self.knots is not None:
+            inner = np.asarray(self.knots, dtype=float)
+            want = self.points - self.degree - 1
+            inside = np.all((inner > 0) & (inner < 1)) and np.all(np.diff(inner) >= 0)
+            if inner.shape != (want,) or not inside:
+                refuse(
+                    "knots",
+                    self.knots,
+                    f"{want} increasing fractions of the length between 0 and 1",
+                    "leave knots out for uniform ones",
+                )
+            if want and max(np.sum(inner == u) for u in inner) > self.degree:
+                refuse("knots", self.knots, "no knot repeated more than degree times", "thin it")
+
+    def discretise(self, rod: Rod) -> BSplineMap:
+        return BSplineMap(rod, self)
+
+
+class BSplineMap(IncrementMap):
+    """The map of one rod under `BSpline`. x = (twist of g_0, ..., twist of g_n)."""
+
+    def __init__(self, rod: Rod, settings: BSpline) -> None:
+        k, n = settings.degree, settings.points - 1
+        inner = (
+            np.linspace(0, 1, n - k + 2)[1:-1]
+            if settings.knots is None
+            else np.asarray(settings.knots, dtype=float)
+        )
+        self.knots = rod.length * np.concatenate([np.zeros(k + 1), inner, np.ones(k + 1)])
+        spans = np.flatnonzero(np.diff(self.knots) > 0)
+        super().__init__(rod, k, settings.map, n, spans - k)
+        self.spans = spans
+        self.elements = (6 * self.first[:, None] + np.arange(self.m)[None, :]).astype(np.int64)
+        self._strain_rule = spline_strain_rule(self.knots, k)
+
+    # -- stations ----------------------------------------------------------------------------
+
+    def basis(self, s: Array) -> tuple[Ints, Array, Array]:
+        k, t = self.degree, self.knots
+        count = len(t) - k - 1
+        element = np.clip(
+            np.searchsorted(t[self.spans], s, side="right") - 1, 0, len(self.spans) - 1
+        )
+        columns = self.first[element][:, None] + np.arange(1, k + 1)
+        rows = np.arange(len(s))[:, None]
+        values = ScipyBSpline.design_matrix(s, t, k).toarray()
+        tails = np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
+        lower = ScipyBSpline.design_matrix(s, t[1:-1], k - 1).toarray() if k > 1 else None
+        if lower is None:
+            slope = np.zeros((len(s), count))
+            slope[rows[:, 0], self.first[element] + 1] = 1.0
+        else:
+            slope = np.concatenate([np.zeros((len(s), 1)), lower], axis=1)
+        width = t[columns + k] - t[columns]
+        return element, tails[rows, columns], k * slope[rows, columns] / width
+
+    def mass_rule(self) -> tuple[Array, Array]:
+        return gauss_per_span(np.unique(self.knots), self.degree + 1)
+
+    def strain_rule(self) -> tuple[Array, Array]:
+        return self._strain_rule
+
+    def pose_coordinate(self, s: float) -> int | None:
+        if s == 0.0:
+            return 0
+        return 6 * self.increments if s == self.rod.length else None
+
+    # -- coordinates -------------------------------------------------------------------------
+
+    def rest(self) -> Array:
+        k = self.degree
+        greville = np.array([np.mean(self.knots[i + 1 : i + k + 1]) for i in range(self.increments + 1)])
+        middle = 0.5 * (greville[1:] + greville[:-1])
+        psi = self.rod.natural_strain(middle) * np.diff(greville)[:, None]
+        s, _ = self.strain_rule()
+        return self.fit_strains(psi.ravel(), self.rod.natural_strain(s))
+
+    def update(self, c: Configuration, base: Array, q: Array) -> None:
+        assert isinstance(c, ChainConfiguration)
+        super().update(c, base, q)
+        c.psi[...] = q.reshape(-1, 6)
+        chain.propagate(self.kind, c.base, c.psi, c.controls, c.plus, c.minus)
+
+    def retract(self, c: Configuration, base: Array, x: Array) -> Array:
+        from pliant.lie import se3
+
+        assert isinstance(c, ChainConfiguration)
+        moved = c.controls @ se3.exp(x.reshape(-1, 6))
+        moved[0] = base
+        return np.concatenate(
+            [relative_log(self.kind, a, b) for a, b in zip(moved, moved[1:], strict=False)]
+        )
+
+    def advance(self, c: Configuration, base: Array, x: Array) -> Array:
+        assert isinstance(c, ChainConfiguration)
+        out = np.empty_like(c.psi)
+        chain.advance_increments(c.psi, c.plus, c.minus, x.reshape(-1, 6), out)
+        return out.ravel()
+
+    # -- lifting -----------------------------------------------------------------------------
+
+    def lift_velocity(self, c: Configuration, x: Array, y: Array) -> None:
+        assert isinstance(c, ChainConfiguration)
+        chain.lift_velocity(self.first, c.plus, c.minus, x, y)
+
+    def lift_bias(self, c: Configuration, x: Array, ydot: Array) -> None:
+        assert isinstance(c, ChainConfiguration)
+        chain.increment_bias(self.kind, c.psi, c.plus, c.minus, self.first, x, ydot)
+
+    def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
+        assert isinstance(c, ChainConfiguration)
+        chain.lift_vector(self.first, c.plus, c.minus, ry, r)
+
+    def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:
+        assert isinstance(left, ChainConfiguration) and isinstance(right, ChainConfiguration)
+        chain.lift_matrix(self.first, left.plus, left.minus, right.plus, right.minus, Ky, K)
+
+    def lift_second(
+        self, c: Configuration, ry: Array, balance: Array | None, K: Array
+    ) -> Array | None:
+        assert isinstance(c, ChainConfiguration)
+        force = np.empty((self.increments, 6))
+        d = np.empty((self.increments, 6))
+        chain.gather_increments(self.first, ry, self.increments, force)
+        chain.covectors(c.plus, force, d)
+        base = None
+        if balance is not None:
+            mu = np.empty((self.increments + 1, 6))
+            chain.accumulate_balance(self.kind, c.psi, balance.reshape(-1, 6), mu)
+            d -= mu[1:]
+            base = mu[0]
+        chain.add_increment_second(self.kind, self.first, self.owner, c.psi, c.plus, c.minus, d, K)
+        return base
+
+
+__all__ = ["BSpline", "BSplineMap", "RodMap"]

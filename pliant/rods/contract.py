@@ -1,0 +1,240 @@
+"""The contract of a formulation: a map from a rod's coordinates to frames and strains.
+
+A *formulation* is a small settings object. `discretise(rod)` turns it into a *rod map*, the only
+thing the rest of Pliant knows of it. A rod map sees its base pose as an argument, never as a
+coordinate: whether the base is clamped, free, or carried by another part is the system's business.
+
+Coordinates and variables
+-------------------------
+* `q` (nq,) are the rod's own coordinates; `x` (6 + nv,) is a variation: the body twist of the base
+  (6) followed by the variation of the own coordinates (nv).
+* The rod is cut into *elements*. `elements` (E, n) lists the entries of `x` an element depends on.
+* Frames and strains are differentiated in an element's own *variables* `y` (m). Where y = x (the
+  default) nothing more is needed; a formulation for which other variables are cheaper (increments
+  between control poses) overrides `lift_*`, which carry vectors and matrices from y to x.
+
+A minimal formulation writes `rest`, `frame`, `strain`, `mass_rule` and `strain_rule`; all else has a
+default, with second derivatives by differences.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.model import Rod
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass
+class Capabilities:
+    """What a formulation declares about itself; messages, test matrix and docs are made from it."""
+
+    theories: tuple[str, ...] = ("cosserat",)
+    strain_rows: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
+    frame_rows: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
+    statics: bool = True
+    dynamics: bool = True
+    planar: bool = False
+    max_rotation: float = float("inf")
+    """Largest rotation (rad) between neighbouring coordinates that can be represented."""
+
+
+class Plan:
+    """Stations at which frames or strains are wanted, with room for the answers.
+
+    s (S,) arclengths, m; element (S,) the element of each station. `g` (S, 4, 4) world poses and
+    `J` (S, 6, m) for frames; `e` (S, 6) and `B` (S, 6, m) for strains. Formulations subclass it to
+    keep what they need at each station.
+    """
+
+    def __init__(self, s: Array, element: Ints, m: int) -> None:
+        self.s = np.ascontiguousarray(s, dtype=float)
+        self.element = np.ascontiguousarray(element, dtype=np.int64)
+        count = len(self.s)
+        self.g = np.tile(np.eye(4), (count, 1, 1))
+        self.J = np.zeros((count, 6, m))
+        self.e = np.zeros((count, 6))
+        self.B = np.zeros((count, 6, m))
+
+
+class Configuration:
+    """One configuration of a rod: base pose (4, 4), coordinates q, and what a map derives from them."""
+
+    def __init__(self, nq: int) -> None:
+        self.base: Array = np.eye(4)
+        self.q: Array = np.zeros(nq)
+
+
+class RodMap(ABC):
+    """The compiled map of one rod. See the module docstring for coordinates and shapes."""
+
+    nq: int
+    nv: int
+    m: int
+    """Number of element variables y."""
+    elements: Ints
+    """(E, n): entries of x of each element, 0..5 the base twist, 6.. own coordinates; -1 unused."""
+
+    def __init__(self, rod: Rod, nv: int, nq: int | None = None) -> None:
+        self.rod = rod
+        self.nv = nv
+        self.nq = nv if nq is None else nq
+        self.m = 6 + nv
+        self.elements = np.arange(6 + nv, dtype=np.int64)[None, :]
+
+    # -- configuration -----------------------------------------------------------------------
+
+    @abstractmethod
+    def rest(self) -> Array:
+        """Coordinates (nq,) of the stress-free rod, natural curvature included."""
+
+    def configuration(self) -> Configuration:
+        """Room for one configuration."""
+        return Configuration(self.nq)
+
+    def update(self, c: Configuration, base: Array, q: Array) -> None:
+        """Set configuration `c` to base pose (4, 4) and coordinates q (nq,)."""
+        c.base[...] = base
+        c.q[...] = q
+
+    def retract(self, c: Configuration, base: Array, x: Array) -> Array:
+        """Coordinates after moving by x (6 + nv,) along the second-order chart; base already moved."""
+        return c.q + x[6:]
+
+    def advance(self, c: Configuration, base: Array, x: Array) -> Array:
+        """Coordinates after a Newton step x: any chart that agrees with `retract` to first order."""
+        return self.retract(c, base, x)
+
+    def pose_coordinate(self, s: float) -> int | None:
+        """Index in x of six entries that are the body twist of the frame at s, if there are such."""
+        return 0 if s == 0.0 else None
+
+    # -- where things are collected ----------------------------------------------------------
+
+    @abstractmethod
+    def mass_rule(self) -> tuple[Array, Array]:
+        """Stations s (S,) and weights w (S,) for inertia, gravity and distributed loads."""
+
+    @abstractmethod
+    def strain_rule(self) -> tuple[Array, Array]:
+        """Stations s (S,) and weights w (S, 6), one for each strain row, for elasticity, damping."""
+
+    def frames(self, s: Array) -> Plan:
+        """Plan for frames at arclengths s (S,)."""
+        return Plan(s, np.zeros(len(s), dtype=np.int64), self.m)
+
+    def strains(self, s: Array) -> Plan:
+        """Plan for strains at arclengths s (S,)."""
+        return Plan(s, np.zeros(len(s), dtype=np.int64), self.m)
+
+    # -- the map -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def frame(self, plan: Plan, c: Configuration) -> None:
+        """Write plan.g and plan.J, the exact derivative of g in the body frame."""
+
+    @abstractmethod
+    def strain(self, plan: Plan, c: Configuration) -> None:
+        """Write plan.e (Cosserat strains) and plan.B, its exact derivative."""
+
+    def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
+        """Add to K (E, m, m) the second derivative of sum_s f_s . log(g_s^-1 g_s(x)) at x = 0.
+
+        It is the symmetric part of the derivative of J^T f, here by central differences.
+        """
+        K[0] += self._second(plan, c, self.frame, lambda: np.einsum("sia,si->a", plan.J, f))
+
+    def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
+        """Add to K (E, m, m) the second derivative of sum_s sigma_s . e_s(x) at x = 0."""
+        K[0] += self._second(plan, c, self.strain, lambda: np.einsum("sia,si->a", plan.B, sigma))
+
+    def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
+        """Write bias (S, 6): body acceleration of the stations when y moves at rate ydot (E, m)."""
+
+        def velocity() -> Array:
+            return np.asarray(plan.J @ ydot[0])
+
+        bias[...] = self._directional(plan, c, self.frame, velocity, ydot[0])
+
+    # -- from element variables to coordinates -----------------------------------------------
+
+    def lift_velocity(self, c: Configuration, x: Array, y: Array) -> None:
+        """y (E, m) = T x with x given per element (E, n)."""
+        y[...] = x
+
+    def lift_bias(self, c: Configuration, x: Array, ydot: Array) -> None:
+        """Write into ydot (E, m) the second time derivative of y when x moves at rate x (E, n)."""
+        ydot[...] = 0.0
+
+    def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
+        """r (E, n) = T^T ry with ry (E, m)."""
+        r[...] = ry
+
+    def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:
+        """K (E, n, n) = T_left^T Ky T_right with Ky (E, m, m)."""
+        K[...] = Ky
+
+    def lift_second(
+        self, c: Configuration, ry: Array, balance: Array | None, K: Array
+    ) -> Array | None:
+        """Add to K (E, n, n) the second derivative of ry . y(x).
+
+        With `balance` (6 + nv,), the residual left on the rod's own coordinates, the second
+        derivative is taken in the chart of `advance`; the wrench that its motion passes on to the
+        base (6,) is returned.
+        """
+        return None if balance is None else np.asarray(balance[:6])
+
+    # -- helpers for the defaults ------------------------------------------------------------
+
+    def _moved(self, c: Configuration, x: Array) -> Configuration:
+        """A new configuration, `c` moved by x."""
+        from pliant.lie import se3
+
+        base = c.base @ se3.exp(x[:6])
+        other = self.configuration()
+        self.update(other, base, self.retract(c, base, x))
+        return other
+
+    def _second(self, plan: Plan, c: Configuration, evaluate: Any, vector: Any) -> Array:
+        step = 1e-5
+        H = np.empty((self.m, self.m))
+        for a in range(self.m):
+            x = np.zeros(self.m)
+            for sign in (1.0, -1.0):
+                x[a] = sign * step
+                evaluate(plan, self._moved(c, x))
+                H[a] = vector() if sign > 0 else (H[a] - vector()) / (2 * step)
+        evaluate(plan, c)
+        return 0.5 * (H + H.T)
+
+    def _directional(
+        self, plan: Plan, c: Configuration, evaluate: Any, value: Any, v: Array
+    ) -> Array:
+        size = float(np.linalg.norm(v))
+        if size == 0.0:
+            return np.zeros_like(value())
+        step = 1e-5 / size
+        evaluate(plan, self._moved(c, step * v))
+        ahead = value()
+        evaluate(plan, self._moved(c, -step * v))
+        behind = value()
+        evaluate(plan, c)
+        return np.asarray((ahead - behind) / (2 * step))
+
+
+class Formulation(ABC):
+    """Settings of a formulation. Subclasses are frozen dataclasses with `capabilities` declared."""
+
+    capabilities: ClassVar[Capabilities] = Capabilities()
+
+    @abstractmethod
+    def discretise(self, rod: Rod) -> RodMap:
+        """The map of `rod` under these settings."""

@@ -1,0 +1,233 @@
+"""Hermite: cubic Hermite rods on SE(3) (Xun et al. 2025, section 3.5).
+
+The rod is cut into elements of equal length h. Between nodes a and b, with t in [0, 1],
+
+    g(s) = g_a tau(b_1(t) h xi_a / 3) tau(b_2(t) Psi_2) tau(b_3(t) h xi_b / 3),
+
+b_1 = 1 - (1-t)^3, b_2 = 3 t^2 - 2 t^3, b_3 = t^3: a cubic Bezier curve on the group. Coordinates
+are pose and strain of the nodes; the middle increments Psi_2 are stored in place of the poses, so
+that a turn of more than pi keeps its meaning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.linalg import splu
+
+from pliant.lie import se3
+from pliant.lie.retraction import EXP
+from pliant.model import DescriptionError, Rod
+from pliant.rods import chain, hermite_kernels
+from pliant.rods.contract import Array, Capabilities, Configuration, Formulation, Ints
+from pliant.rods.increments import ChainConfiguration, IncrementMap, check_map
+from pliant.rods.quadrature import gauss_per_span, spline_strain_rule
+
+
+@dataclass(frozen=True)
+class Hermite(Formulation):
+    """Cubic Hermite rod: poses and strains of the nodes are the unknowns.
+
+    elements : number of elements of equal length, at least 1.
+    map : "exp" or "cayley", the retraction between control poses. Strains are continuous at the
+        nodes with "exp"; with "cayley" the nodal strain is that just after the node, and just
+        before it the strain is smaller by a fraction of the order of (h u / 6)^2, u the curvature.
+    """
+
+    elements: int = 6
+    map: str = "exp"
+
+    capabilities: ClassVar[Capabilities] = Capabilities(max_rotation=np.pi)
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.elements, int) and not isinstance(self.elements, bool)
+        if not whole or self.elements < 1:
+            raise DescriptionError(
+                part="formulation Hermite",
+                field="elements",
+                value=self.elements,
+                expected="a whole number of at least 1",
+                remedy="6 is a good default",
+            )
+        check_map(self.map)
+
+    def discretise(self, rod: Rod) -> HermiteMap:
+        """The map of `rod`: its nodes, basis and rules."""
+        return HermiteMap(rod, self)
+
+
+class HermiteConfiguration(ChainConfiguration):
+    """Adds how the handles of the nodes and Psi_2 follow the coordinates (E, 6, 24)."""
+
+    def __init__(self, elements: int, nq: int) -> None:
+        super().__init__(3 * elements, nq)
+        self.handle = np.zeros((elements, 6, 24))
+        self.middle = np.zeros((elements, 6, 24))
+
+
+class HermiteMap(IncrementMap):
+    """The map of one rod under `Hermite`.
+
+    x = (twist of node 0, strain variation of node 0, twist of node 1, ...), twelve entries a node.
+    q = (xi_0, then of each element Psi_2 and the strain of its far node).
+    """
+
+    def __init__(self, rod: Rod, settings: Hermite) -> None:
+        count = settings.elements
+        super().__init__(rod, 3, settings.map, 3 * count, 3 * np.arange(count))
+        self.nv = self.nq = 12 * count + 6
+        self.nodes = np.linspace(0.0, rod.length, count + 1)
+        self.third = rod.length / count / 3.0
+        self.elements = 12 * np.arange(count, dtype=np.int64)[:, None] + np.arange(24)
+        ends = np.zeros(4), np.full(4, rod.length)
+        knots = np.concatenate([ends[0], np.repeat(self.nodes[1:-1], 2), ends[1]])
+        self._strain_rule = spline_strain_rule(knots, 3)
+
+    # -- stations ----------------------------------------------------------------------------
+
+    def basis(self, s: Array) -> tuple[Ints, Array, Array]:
+        """Element (S,), cumulative Bernstein values and their slopes (S, 3) at s (S,), m."""
+        count = len(self.first)
+        element = np.clip(np.searchsorted(self.nodes, s, side="right") - 1, 0, count - 1)
+        t = (s - self.nodes[element]) / np.diff(self.nodes)[element]
+        b = np.stack([1.0 - (1.0 - t) ** 3, t * t * (3.0 - 2.0 * t), t**3], axis=1)
+        db = np.stack([(1.0 - t) ** 2, 2.0 * t * (1.0 - t), t * t], axis=1) / self.third
+        return element, b, db
+
+    def mass_rule(self) -> tuple[Array, Array]:
+        """Four Gauss points an element: stations (S,), m, and weights (S,), m."""
+        return gauss_per_span(self.nodes, 4)
+
+    def strain_rule(self) -> tuple[Array, Array]:
+        """2 elements + 1 stations (S,), m, with weights (S, 6), m: one for each strain unknown."""
+        return self._strain_rule
+
+    def pose_coordinate(self, s: float) -> int | None:
+        """The entry of x where the twist of the node at s begins, None between nodes."""
+        i = int(np.argmin(np.abs(self.nodes - s)))
+        return 12 * i if abs(self.nodes[i] - s) <= 1e-12 * self.rod.length else None
+
+    # -- coordinates -------------------------------------------------------------------------
+
+    def rest(self) -> Array:
+        """Coordinates whose strains at the strain rule are the natural ones: Newton's method.
+
+        There are as many stations as nodal strains and middle increments.
+        """
+        s, _ = self.strain_rule()
+        target = self.rod.natural_strain(s)
+        halfway = 0.5 * (self.nodes[1:] + self.nodes[:-1])
+        q = np.empty((2 * len(self.first) + 1, 6))
+        q[0::2] = self.rod.natural_strain(self.nodes)
+        q[1::2] = self.third * self.rod.natural_strain(halfway)
+        plan = self._plan(s)
+        c = self.configuration()
+        scale = np.repeat([self.third, 1.0, self.third], 6)
+        columns = 12 * plan.element[:, None] + np.arange(18)
+        rows = np.arange(6 * len(s)).reshape(-1, 6, 1)
+        i, j = np.broadcast_arrays(rows, columns[:, None, :])
+        for _ in range(12):
+            self._set_increments(c, q)
+            self.strain(plan, c)
+            gap = (target - plan.e).ravel()
+            if np.max(np.abs(gap)) < 1e-13 * max(1.0, float(np.max(np.abs(target)))):
+                break
+            entries = (plan.B[:, :, 6:] * scale).ravel()
+            A = csr_matrix((entries, (i.ravel(), j.ravel())), shape=(q.size, q.size))
+            q += splu(A.tocsc()).solve(gap).reshape(q.shape)
+        return q.ravel()
+
+    def configuration(self) -> HermiteConfiguration:
+        """Room for one configuration."""
+        return HermiteConfiguration(len(self.first), self.nq)
+
+    def _set_increments(self, c: HermiteConfiguration, q: Array) -> None:
+        rows = q.reshape(-1, 6)
+        c.psi[0::3] = self.third * rows[:-1:2]
+        c.psi[1::3] = rows[1::2]
+        c.psi[2::3] = self.third * rows[2::2]
+
+    def update(self, c: Configuration, base: Array, q: Array) -> None:
+        """Set `c` to base pose (4, 4) and q (nq,): increments, control poses and tangents."""
+        assert isinstance(c, HermiteConfiguration)
+        super().update(c, base, q)
+        self._set_increments(c, q)
+        chain.propagate(self.kind, c.base, c.psi, c.controls, c.plus, c.minus)
+        hermite_kernels.node_tangents(
+            self.kind, self.third, c.psi, c.plus, c.minus, c.handle, c.middle
+        )
+
+    def retract(self, c: Configuration, base: Array, x: Array) -> Array:
+        """q after nodes moved to g_i exp(x_i) and nodal strains by their variation."""
+        assert isinstance(c, HermiteConfiguration)
+        move = x.reshape(-1, 2, 6)
+        q = c.q.reshape(-1, 6).copy()
+        q[0::2] += move[:, 1]
+        nodes = c.controls[::3] @ se3.exp(move[:, 0])
+        nodes[0] = base
+        tau, inverse = (se3.exp, se3.log) if self.kind == EXP else (se3.cayley, se3.cayley_inverse)
+        near = nodes[:-1] @ tau(self.third * q[:-1:2])
+        far = nodes[1:] @ tau(-self.third * q[2::2])
+        q[1::2] = inverse(se3.inverse(near) @ far)
+        return q.ravel()
+
+    def advance(self, c: Configuration, base: Array, x: Array) -> Array:
+        """q after a step linear in q: nodal strains and middle increments move by T x."""
+        assert isinstance(c, HermiteConfiguration)
+        q = c.q.reshape(-1, 6).copy()
+        q[0::2] += x.reshape(-1, 2, 6)[:, 1]
+        y = np.empty((len(self.first), self.m))
+        self.lift_velocity(c, x[self.elements], y)
+        q[1::2] += y[:, 12:18]
+        return q.ravel()
+
+    # -- lifting -----------------------------------------------------------------------------
+
+    def lift_velocity(self, c: Configuration, x: Array, y: Array) -> None:
+        """y (E, 24) = T x with x (E, 24)."""
+        assert isinstance(c, HermiteConfiguration)
+        hermite_kernels.lift_velocity(self.third, c.middle, x, y)
+
+    def lift_bias(self, c: Configuration, x: Array, ydot: Array) -> None:
+        """Second time derivative ydot (E, 24) of y at constant rate x (E, 24)."""
+        assert isinstance(c, HermiteConfiguration)
+        hermite_kernels.middle_bias(
+            self.kind, self.third, c.psi, c.plus, c.handle, c.middle, x, ydot
+        )
+
+    def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
+        """r (E, 24) = T^T ry with ry (E, 24)."""
+        assert isinstance(c, HermiteConfiguration)
+        hermite_kernels.lift_vector(self.third, c.middle, ry, r)
+
+    def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:
+        """K (E, 24, 24) = T_left^T Ky T_right."""
+        assert isinstance(left, HermiteConfiguration) and isinstance(right, HermiteConfiguration)
+        hermite_kernels.lift_matrix(self.third, left.middle, right.middle, Ky, K)
+
+    def lift_second(
+        self, c: Configuration, ry: Array, balance: Array | None, K: Array
+    ) -> Array | None:
+        """Add the second derivative of ry . y(x), of which only Psi_2 has one, to K (E, 24, 24).
+
+        In the chart of `advance` the nodes beyond a bend accelerate: the wrench `balance` leaves on
+        them, carried to the handle before the far node, is taken off the covector of Psi_2.
+        """
+        assert isinstance(c, HermiteConfiguration)
+        d = np.einsum("eij,ei->ej", c.plus[1::3], ry[:, 12:18])
+        base = None
+        if balance is not None:
+            r = np.zeros((self.increments + 1, 6))
+            r[::3] = balance.reshape(-1, 2, 6)[:, 0]
+            mu = np.empty_like(r)
+            chain.accumulate_balance(self.kind, c.psi, r, mu)
+            d -= mu[2::3]
+            base = mu[0]
+        hermite_kernels.add_middle_second(self.kind, self.third, c.psi, c.handle, c.middle, d, K)
+        return base
+
+
+__all__ = ["Hermite", "HermiteMap"]

@@ -1,0 +1,270 @@
+"""Kernels of the cubic Hermite rod: from nodal poses and strains to the increments of an element.
+
+An element between nodes a and b has four control poses, g_a, g_1 = g_a tau(Psi_1),
+g_2 = g_b tau(-Psi_3), g_b, with Psi_1 = h xi_a / 3 and Psi_3 = h xi_b / 3. The inner two are the
+*handles* of the nodes. A handle g tau(z) of a node with body twist v moves at
+
+    v_z = Ad(tau(z))^-1 v + theta,      theta = dtau(z) z',
+    v_z' = -[theta, Ad(tau(z))^-1 v] + D(dtau_z)[z'] z'            (v and z' constant),
+
+z = Psi_1 at node a and z = -Psi_3 at node b. The middle increment then obeys
+
+    Psi_2' = D+ v_2 + D- v_1,
+    Psi_2'' = D+ ([v_2, A v_1] - D(dtau)[Psi_2'] Psi_2' + v_2' - A v_1'),  A = Ad(tau(Psi_2))^-1,
+
+with D+ = dtau(Psi_2)^-1 and D- = -D+ A. Psi_1 and Psi_3 are linear in the coordinates.
+
+Arrays of an element: coordinates x = (v_a, xi_a', v_b, xi_b') (24), variables
+y = (v_a, Psi_1', Psi_2', Psi_3') (24). `third` is h / 3, m. `handle` (E, 6, 24) holds v_1 in its
+first twelve columns and v_2 in the others; `middle` (E, 6, 24) is Psi_2'.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant._numba import kernel
+from pliant.lie.blocks import (
+    add_tangent_second,
+    bracket_pair,
+    subtract_bracket,
+    tangent_rate,
+    tau_pose,
+)
+
+
+@kernel
+def node_tangents(kind, third, psi, plus, minus, handle, middle):  # type: ignore[no-untyped-def]
+    """Write handle and middle (E, 6, 24) from psi (3E, 6), D+ and D- (3E, 6, 6)."""
+    z = np.empty(6)
+    for e in range(handle.shape[0]):
+        for i in range(6):
+            z[i] = -psi[3 * e + 2, i]
+        _handle_tangent(kind, psi[3 * e], third, handle[e], 0)
+        _handle_tangent(kind, z, -third, handle[e], 12)
+        for i in range(6):
+            for j in range(12):
+                u = 0.0
+                v = 0.0
+                for a in range(6):
+                    u += minus[3 * e + 1, i, a] * handle[e, a, j]
+                    v += plus[3 * e + 1, i, a] * handle[e, a, 12 + j]
+                middle[e, i, j] = u
+                middle[e, i, 12 + j] = v
+
+
+@kernel
+def _handle_tangent(kind, z, scale, out, at):  # type: ignore[no-untyped-def]
+    """out[:, at:at+12] = [Ad(tau(z))^-1, scale dtau(z)]."""
+    R = np.empty((3, 3))
+    p = np.empty(3)
+    V = np.empty((3, 3))
+    Q = np.empty((3, 3))
+    tau_pose(kind, z, R, p, V, Q)
+    _adjoint_inverse(R, p, out, at)
+    for a in range(3):
+        for b in range(3):
+            out[a, at + 6 + b] = scale * V[a, b]
+            out[a + 3, at + 9 + b] = scale * V[a, b]
+            out[a + 3, at + 6 + b] = scale * Q[a, b]
+            out[a, at + 9 + b] = 0.0
+
+
+@kernel
+def _adjoint_inverse(R, p, out, at):  # type: ignore[no-untyped-def]
+    """out[:, at:at+6] = Ad((R,p))^-1 = [[R^T, 0], [-R^T p^, R^T]]."""
+    for a in range(3):
+        w0, w1, w2 = R[0, a], R[1, a], R[2, a]
+        for b in range(3):
+            out[a, at + b] = R[b, a]
+            out[a + 3, at + 3 + b] = R[b, a]
+            out[a, at + 3 + b] = 0.0
+        out[a + 3, at] = w2 * p[1] - w1 * p[2]
+        out[a + 3, at + 1] = w0 * p[2] - w2 * p[0]
+        out[a + 3, at + 2] = w1 * p[0] - w0 * p[1]
+
+
+@kernel
+def lift_velocity(third, middle, x, y):  # type: ignore[no-untyped-def]
+    """y (E, 24) = T x with x (E, 24)."""
+    for e in range(x.shape[0]):
+        for i in range(6):
+            y[e, i] = x[e, i]
+            y[e, 6 + i] = third * x[e, 6 + i]
+            y[e, 18 + i] = third * x[e, 18 + i]
+            v = 0.0
+            for j in range(24):
+                v += middle[e, i, j] * x[e, j]
+            y[e, 12 + i] = v
+
+
+@kernel
+def lift_vector(third, middle, ry, r):  # type: ignore[no-untyped-def]
+    """r (E, 24) = T^T ry with ry (E, 24)."""
+    for e in range(ry.shape[0]):
+        for j in range(24):
+            v = 0.0
+            for i in range(6):
+                v += middle[e, i, j] * ry[e, 12 + i]
+            r[e, j] = v
+        for j in range(6):
+            r[e, j] += ry[e, j]
+            r[e, 6 + j] += third * ry[e, 6 + j]
+            r[e, 18 + j] += third * ry[e, 18 + j]
+
+
+@kernel
+def lift_matrix(third, left, right, Ky, K):  # type: ignore[no-untyped-def]
+    """K (E, 24, 24) = T_l^T Ky T_r; left and right (E, 6, 24) are the `middle` of T_l and T_r."""
+    W = np.empty((24, 24))
+    for e in range(Ky.shape[0]):
+        A = Ky[e]
+        for i in range(24):
+            for j in range(24):
+                W[i, j] = 0.0
+            for b in range(6):
+                a = A[i, 12 + b]
+                for j in range(24):
+                    W[i, j] += a * right[e, b, j]
+            for j in range(6):
+                W[i, j] += A[i, j]
+                W[i, 6 + j] += third * A[i, 6 + j]
+                W[i, 18 + j] += third * A[i, 18 + j]
+        out = K[e]
+        for i in range(24):
+            for j in range(24):
+                out[i, j] = 0.0
+            for b in range(6):
+                a = left[e, b, i]
+                for j in range(24):
+                    out[i, j] += a * W[12 + b, j]
+        for i in range(6):
+            for j in range(24):
+                out[i, j] += W[i, j]
+                out[6 + i, j] += third * W[6 + i, j]
+                out[18 + i, j] += third * W[18 + i, j]
+
+
+@kernel
+def add_middle_second(kind, third, psi, handle, middle, d, K):  # type: ignore[no-untyped-def]
+    """Add the second derivative of sum_e c_e . Psi_2(x) to K (E, 24, 24), d (E, 6) = (D+)^T c."""
+    A = np.empty((6, 6))
+    X = np.empty((6, 12))
+    H = np.empty((24, 24))
+    z = np.empty(6)
+    u = np.empty(6)
+    R = np.empty((3, 3))
+    p = np.empty(3)
+    V = np.empty((3, 3))
+    Q = np.empty((3, 3))
+    for e in range(d.shape[0]):
+        h = handle[e]
+        _middle_square(kind, psi[3 * e + 1], d[e], middle[e], H)
+        tau_pose(kind, psi[3 * e + 1], R, p, V, Q)
+        _adjoint_inverse(R, p, A, 0)
+        for a in range(6):
+            z[a] = -psi[3 * e + 2, a]
+            u[a] = 0.0
+            for c in range(6):
+                u[a] -= A[c, a] * d[e, c]
+            for b in range(12):
+                X[a, b] = 0.0
+                for c in range(6):
+                    X[a, b] += A[a, c] * h[c, b]
+        for i in range(12, 24, 6):
+            for j in range(0, 12, 6):
+                # d.[v_2, A v_1]: minus what bracket_pair writes, half of it on each side
+                F, G = h[:3, i : i + 3], h[3:, i : i + 3]
+                bracket_pair(F, G, d[e], X[:3, j : j + 3], X[3:, j : j + 3], -0.5, H, i, j)
+        _add_handle_second(kind, psi[3 * e], u, third, h, H, 0)
+        _add_handle_second(kind, z, d[e], third, h, H, 12)
+        for a in range(24):
+            K[e, a, a] += H[a, a]
+            for b in range(a):
+                K[e, a, b] += H[a, b]
+                K[e, b, a] += H[a, b]
+
+
+@kernel
+def _middle_square(kind, z, d, rows, H):  # type: ignore[no-untyped-def]
+    """Lower triangle of H (24, 24) = -rows^T M(z, d) rows, with v.M v = d . D(dtau_z)[v] v."""
+    M = np.zeros((6, 6))
+    W = np.zeros((6, 24))
+    add_tangent_second(kind, z, d, -1.0, M, 0)
+    for a in range(6):
+        for c in range(6):
+            for b in range(24):
+                W[a, b] += M[a, c] * rows[c, b]
+    for a in range(24):
+        for b in range(a + 1):
+            H[a, b] = 0.0
+        for c in range(6):
+            for b in range(a + 1):
+                H[a, b] += rows[c, a] * W[c, b]
+
+
+@kernel
+def _add_handle_second(kind, z, u, third, h, H, at):  # type: ignore[no-untyped-def]
+    """Add to the lower triangle of H (24, 24) that of u . v_z', the handle at columns `at` of h."""
+    F, G = h[:3, at + 6 : at + 9], h[3:, at + 6 : at + 9]
+    bracket_pair(F, G, u, h[:3, at : at + 3], h[3:, at : at + 3], 0.5, H, at + 6, at)
+    add_tangent_second(kind, z, u, third * third, H, at + 6)
+
+
+@kernel
+def middle_bias(kind, third, psi, plus, handle, middle, x, ydd):  # type: ignore[no-untyped-def]
+    """ydd (E, 24): second time derivative of y when coordinates move at constant rate x (E, 24)."""
+    A = np.empty((6, 6))
+    z = np.empty(6)
+    v1 = np.empty(6)
+    v2 = np.empty(6)
+    w1 = np.empty(6)
+    rate = np.empty(6)
+    rate1 = np.empty(6)
+    rate2 = np.empty(6)
+    R = np.empty((3, 3))
+    p = np.empty(3)
+    V = np.empty((3, 3))
+    Q = np.empty((3, 3))
+    for e in range(x.shape[0]):
+        for i in range(6):
+            z[i] = -psi[3 * e + 2, i]
+        _handle_rate(kind, psi[3 * e], third, handle[e], x[e], 0, v1, rate1)
+        _handle_rate(kind, z, third, handle[e], x[e], 12, v2, rate2)
+        for i in range(6):
+            z[i] = 0.0
+            for j in range(24):
+                z[i] += middle[e, i, j] * x[e, j]
+        tangent_rate(kind, psi[3 * e + 1], z, rate)
+        tau_pose(kind, psi[3 * e + 1], R, p, V, Q)
+        _adjoint_inverse(R, p, A, 0)
+        for i in range(6):
+            w1[i] = 0.0
+            rate2[i] -= rate[i]
+            for j in range(6):
+                w1[i] += A[i, j] * v1[j]
+                rate2[i] -= A[i, j] * rate1[j]
+        subtract_bracket(w1, v2, rate2)
+        for i in range(24):
+            ydd[e, i] = 0.0
+        for i in range(6):
+            for j in range(6):
+                ydd[e, 12 + i] += plus[3 * e + 1, i, j] * rate2[j]
+
+
+@kernel
+def _handle_rate(kind, z, third, h, x, at, v, rate):  # type: ignore[no-untyped-def]
+    """Twist v (6) of the handle at columns `at` of h and its derivative `rate` (6) in time."""
+    moved = np.empty(6)
+    theta = np.empty(6)
+    dz = np.empty(6)
+    for i in range(6):
+        moved[i] = 0.0
+        theta[i] = 0.0
+        dz[i] = third * x[at + 6 + i]
+        for j in range(6):
+            moved[i] += h[i, at + j] * x[at + j]
+            theta[i] += h[i, at + 6 + j] * x[at + 6 + j]
+        v[i] = moved[i] + theta[i]
+    tangent_rate(kind, z, dz, rate)
+    subtract_bracket(theta, moved, rate)

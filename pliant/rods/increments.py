@@ -1,0 +1,182 @@
+"""Rod maps whose coordinates are increments between control poses: base of B-spline and Hermite."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.lie import se3
+from pliant.lie.retraction import CAYLEY, EXP
+from pliant.model import DescriptionError, Rod
+from pliant.rods import cumulative
+from pliant.rods.contract import Array, Configuration, Ints, Plan, RodMap
+
+MAPS = {"exp": EXP, "cayley": CAYLEY}
+
+
+def check_map(kind: str) -> None:
+    """Refuse an unknown retraction map by name."""
+    if kind not in MAPS:
+        raise DescriptionError(
+            part="formulation",
+            field="map",
+            value=kind,
+            expected="'exp' or 'cayley'",
+            remedy="the exponential map is the default",
+        )
+
+
+class CurvePlan(Plan):
+    """Stations of a cumulative curve: basis values b, db (S, k) and the poses of the stages."""
+
+    def __init__(self, s: Array, element: Ints, b: Array, db: Array) -> None:
+        k = b.shape[1]
+        super().__init__(s, element, 6 * (k + 1))
+        self.b = np.ascontiguousarray(b)
+        self.db = np.ascontiguousarray(db)
+        self.stage_strain = np.zeros((len(s), k, 6))
+        self.stage_pose = np.zeros((len(s), k, 3, 4))
+
+
+class ChainConfiguration(Configuration):
+    """Control poses (n+1, 4, 4) and the tangents D+, D- (n, 6, 6) of the increments between them."""
+
+    def __init__(self, increments: int, nq: int) -> None:
+        super().__init__(nq)
+        self.psi = np.zeros((increments, 6))
+        self.controls = np.tile(np.eye(4), (increments + 1, 1, 1))
+        self.plus = np.zeros((increments, 6, 6))
+        self.minus = np.zeros((increments, 6, 6))
+
+
+class IncrementMap(RodMap):
+    """A cumulative curve through control poses; y = (first control twist, increments) per element.
+
+    Subclasses give `first` (E,), the first increment of each element, the basis at any station, and
+    how coordinates and increments are related.
+    """
+
+    def __init__(self, rod: Rod, degree: int, map_name: str, increments: int, first: Ints) -> None:
+        super().__init__(rod, 6 * increments)
+        check_map(map_name)
+        self.kind = MAPS[map_name]
+        self.degree = degree
+        self.increments = increments
+        self.first = np.ascontiguousarray(first, dtype=np.int64)
+        self.m = 6 * (degree + 1)
+        self.owner = np.zeros(increments, dtype=np.int64)
+        for e in range(len(first) - 1, -1, -1):
+            self.owner[first[e] : first[e] + degree] = e
+
+    def basis(self, s: Array) -> tuple[Ints, Array, Array]:
+        """Element (S,), cumulative basis values and arclength derivatives (S, k) at s."""
+        raise TypeError(f"{type(self).__name__} does not define its basis")
+
+    def configuration(self) -> ChainConfiguration:
+        return ChainConfiguration(self.increments, self.nq)
+
+    def _plan(self, s: Array) -> CurvePlan:
+        s = np.asarray(s, dtype=float)
+        return CurvePlan(s, *self.basis(s))
+
+    frames = _plan
+    strains = _plan
+
+    def frame(self, plan: Plan, c: Configuration) -> None:
+        self._evaluate(plan, c, True)
+
+    def strain(self, plan: Plan, c: Configuration) -> None:
+        self._evaluate(plan, c, False)
+
+    def _evaluate(self, plan: Plan, c: Configuration, frames: bool) -> None:
+        assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
+        cumulative.evaluate_curve(
+            self.kind,
+            self.first,
+            plan.element,
+            plan.b,
+            plan.db,
+            c.psi,
+            c.controls,
+            frames,
+            plan.g,
+            plan.J,
+            plan.e,
+            plan.B,
+            plan.stage_strain,
+            plan.stage_pose,
+        )
+
+    def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
+        assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
+        cumulative.add_frame_second(
+            self.kind, self.first, plan.element, plan.b, c.psi, plan.J, plan.stage_pose, f, K
+        )
+
+    def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
+        assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
+        cumulative.add_strain_second(
+            self.kind,
+            self.first,
+            plan.element,
+            plan.b,
+            plan.db,
+            c.psi,
+            plan.J,
+            plan.B,
+            plan.stage_strain,
+            plan.stage_pose,
+            sigma,
+            K,
+        )
+
+    def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
+        assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
+        cumulative.frame_bias(
+            self.kind,
+            self.first,
+            plan.element,
+            plan.b,
+            c.psi,
+            plan.J,
+            plan.stage_pose,
+            ydot,
+            bias,
+        )
+
+    def fit_strains(self, q: Array, target: Array, rounds: int = 12) -> Array:
+        """Increments whose strains at the strain rule best match `target` (S, 6): Gauss-Newton.
+
+        Strains do not feel the base pose, so the increments are found on their own; the columns of B
+        belong to increments only.
+        """
+        s, _ = self.strain_rule()
+        plan = self._plan(s)
+        c = self.configuration()
+        psi = q.copy()
+        columns = 6 * self.first[plan.element][:, None] + np.arange(self.m - 6)[None, :]
+        for _ in range(rounds):
+            c.psi[...] = psi.reshape(-1, 6)
+            self.strain(plan, c)
+            gap = (target - plan.e).ravel()
+            if np.max(np.abs(gap)) < 1e-13 * max(1.0, float(np.max(np.abs(target)))):
+                break
+            psi = psi + _banded_least_squares(plan.B[:, :, 6:], columns, gap, psi.size)
+        return psi
+
+
+def _banded_least_squares(B: Array, columns: Ints, gap: Array, size: int) -> Array:
+    """Least-squares solution of the sparse system with row blocks B (S, 6, n) at columns (S, n)."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.linalg import splu
+
+    S, rows, n = B.shape
+    i = np.repeat(np.arange(S * rows), n)
+    j = np.repeat(columns, rows, axis=0).ravel()
+    A = csr_matrix((B.ravel(), (i, j)), shape=(S * rows, size))
+    return np.asarray(splu((A.T @ A).tocsc()).solve(A.T @ gap))
+
+
+def relative_log(kind: int, a: Array, b: Array) -> Array:
+    """tau^-1(a^-1 b) for one pair of poses (4, 4)."""
+    h = se3.inverse(a) @ b
+    return np.asarray(se3.log(h) if kind == EXP else se3.cayley_inverse(h))

@@ -1,0 +1,236 @@
+"""Kernels of the strain formulation: Magnus steps on SE(3) and their first and second derivatives.
+
+A step of length h takes the strains xi1, xi2 at its two Gauss points to the increment
+
+    Omega = h/2 (xi1 + xi2) + a [xi1, xi2],      a = sqrt(3)/12 h^2        (g' = g xi)
+
+and multiplies the pose by exp(Omega): the fourth-order Magnus expansion. All steps are followed in
+the frame of the base. With H_i the pose after step i, a coordinate moves everything beyond the step
+by the twist Theta_i = Ad(H_i) dexp(Omega_i) O_i, O_i the derivative of Omega_i, hence
+
+    V = x_base + sum_i Theta_i q',      J = Ad(H)^-1 (1, sum_i Theta_i)
+    V' = sum_i Ad(H_i) (dexp(Omega_i) Omega_i'' + D dexp(Omega_i)[Omega_i'] Omega_i') + [V_i^-, Theta_i q']
+
+where V_i^- is the velocity before step i and Omega'' = 2 a [xi1', xi2']. A station adds one step of
+its own, from the node below it to its arclength. The kernels that need V' are in `strain_second`.
+
+Two families of 6x6 matrices are kept as (6, 3) arrays: [F; G] stands for [[F, 0], [G, F]] (twists,
+one block for each mode), and [A; B] for [[A, B], [B, 0]] (wrenches and second derivatives). The
+product of a transposed twist block with a wrench block is again a wrench block. For Kirchhoff rods
+only the first three columns of a mode (`rows` = 3) are coordinates.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant._numba import kernel, leaf
+from pliant.lie.blocks import tau_pose
+from pliant.lie.retraction import EXP
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BRACKET = np.sqrt(3.0) / 12.0
+"""Factor of h^2 [xi1, xi2] in the Magnus increment."""
+
+
+class Steps(NamedTuple):
+    """Magnus steps: those of the grid, or the last step of each station.
+
+    Fixed: segment (n,), length (n,), basis values phi (n, 2, K) and natural strain (n, 2, 6) at the
+    two Gauss points. State: strains xi (n, 2, 6), increment omega (n, 6), tangent (n, 6, 3) the
+    blocks of dexp(omega), pose (n, 3, 4) after the step and theta (n, K, 6, 3), both in the frame
+    of the base.
+    """
+
+    segment: Ints
+    length: Array
+    phi: Array
+    natural: Array
+    xi: Array
+    omega: Array
+    tangent: Array
+    pose: Array
+    theta: Array
+
+
+@leaf
+def _cross_add(c, u, v, out):  # type: ignore[no-untyped-def]
+    """out += c * u x v for vectors of length three."""
+    out[0] += c * (u[1] * v[2] - u[2] * v[1])
+    out[1] += c * (u[2] * v[0] - u[0] * v[2])
+    out[2] += c * (u[0] * v[1] - u[1] * v[0])
+
+
+@kernel
+def point_strains(z, i, q, rows, scale, out):  # type: ignore[no-untyped-def]
+    """out (2, 6) = scale * natural strain + modes q (segments, K, rows), at both points of step i."""
+    part = q[z.segment[i]]
+    for j in range(2):
+        for r in range(6):
+            out[j, r] = scale * z.natural[i, j, r]
+        for k in range(part.shape[0]):
+            for r in range(rows):
+                out[j, r] += z.phi[i, j, k] * part[k, r]
+
+
+@kernel
+def add_brackets(a, x, d, out):  # type: ignore[no-untyped-def]
+    """out += a ([x1, d2] + [d1, x2]) for pairs of twists x, d (2, 6)."""
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        out[i] += a * (
+            x[0, j] * d[1, k] - x[0, k] * d[1, j] + d[0, j] * x[1, k] - d[0, k] * x[1, j]
+        )
+        out[3 + i] += a * (
+            x[0, j] * d[1, 3 + k]
+            - x[0, k] * d[1, 3 + j]
+            + x[0, 3 + j] * d[1, k]
+            - x[0, 3 + k] * d[1, j]
+            + d[0, j] * x[1, 3 + k]
+            - d[0, k] * x[1, 3 + j]
+            + d[0, 3 + j] * x[1, k]
+            - d[0, 3 + k] * x[1, j]
+        )
+
+
+@leaf
+def slope(z, i, k, w):  # type: ignore[no-untyped-def]
+    """O_k = alpha I + ad(w): derivative of Omega_i in the coefficients of mode k; returns alpha."""
+    h = z.length[i]
+    a = BRACKET * h * h
+    for r in range(6):
+        w[r] = a * (z.phi[i, 1, k] * z.xi[i, 0, r] - z.phi[i, 0, k] * z.xi[i, 1, r])
+    return 0.5 * h * (z.phi[i, 0, k] + z.phi[i, 1, k])
+
+
+@kernel
+def _take_step(z, i, q, rows, start, R, p, D, w):  # type: ignore[no-untyped-def]
+    """Take step i from pose `start` (3, 4): writes all of its state. R, p, D (6, 3), w are scratch."""
+    h = z.length[i]
+    point_strains(z, i, q, rows, 1.0, z.xi[i])
+    for r in range(6):
+        z.omega[i, r] = 0.5 * h * (z.xi[i, 0, r] + z.xi[i, 1, r])
+    add_brackets(0.5 * BRACKET * h * h, z.xi[i], z.xi[i], z.omega[i])
+    T = z.tangent[i]
+    tau_pose(EXP, z.omega[i], R, p, T[:3], T[3:])
+    P = z.pose[i]
+    for r in range(3):
+        P[r, 3] = start[r, 3] + start[r, 0] * p[0] + start[r, 1] * p[1] + start[r, 2] * p[2]
+        for c in range(3):
+            P[r, c] = start[r, 0] * R[0, c] + start[r, 1] * R[1, c] + start[r, 2] * R[2, c]
+    for k in range(z.phi.shape[2]):
+        alpha = slope(z, i, k, w)
+        for r in range(6):
+            for c in range(3):
+                D[r, c] = alpha * T[r, c]
+            # a row times the hat matrix of u is the row x u
+            _cross_add(1.0, T[r], w[:3], D[r])
+        for r in range(3):
+            _cross_add(1.0, T[r], w[3:], D[3 + r])
+        _carry_out(P, D, z.theta[i, k])
+
+
+@kernel
+def _carry_out(P, D, out):  # type: ignore[no-untyped-def]
+    """out = Ad(P) D for twist blocks (6, 3)."""
+    for c in range(3):
+        f0 = P[0, 0] * D[0, c] + P[0, 1] * D[1, c] + P[0, 2] * D[2, c]
+        f1 = P[1, 0] * D[0, c] + P[1, 1] * D[1, c] + P[1, 2] * D[2, c]
+        f2 = P[2, 0] * D[0, c] + P[2, 1] * D[1, c] + P[2, 2] * D[2, c]
+        out[0, c] = f0
+        out[1, c] = f1
+        out[2, c] = f2
+        for r in range(3):
+            out[3 + r, c] = P[r, 0] * D[3, c] + P[r, 1] * D[4, c] + P[r, 2] * D[5, c]
+        out[3, c] += P[1, 3] * f2 - P[2, 3] * f1
+        out[4, c] += P[2, 3] * f0 - P[0, 3] * f2
+        out[5, c] += P[0, 3] * f1 - P[1, 3] * f0
+
+
+@kernel
+def sweep(z, steps, q, total):  # type: ignore[no-untyped-def]
+    """Take all steps of the grid, `steps` in each segment.
+
+    total (N, K, 6, 3): sum of theta from the start of the segment up to and including each step.
+    """
+    R = np.empty((3, 3))
+    p = np.empty(3)
+    D = np.empty((6, 3))
+    w = np.empty(6)
+    start = np.eye(4)[:3].copy()
+    for i in range(len(z.length)):
+        _take_step(z, i, q, q.shape[2], start, R, p, D, w)
+        start[:, :] = z.pose[i]
+        for k in range(total.shape[1]):
+            for r in range(6):
+                for c in range(3):
+                    total[i, k, r, c] = z.theta[i, k, r, c]
+                    if i % steps != 0:
+                        total[i, k, r, c] += total[i - 1, k, r, c]
+
+
+@kernel
+def _write_columns(P, S, extra, J, col, rows):  # type: ignore[no-untyped-def]
+    """J[:, col : col + rows] = Ad(P)^-1 (S + extra) for twist blocks (6, 3)."""
+    for j in range(3):
+        f0, f1, f2 = S[0, j] + extra[0, j], S[1, j] + extra[1, j], S[2, j] + extra[2, j]
+        h0 = S[3, j] + extra[3, j] - (P[1, 3] * f2 - P[2, 3] * f1)
+        h1 = S[4, j] + extra[4, j] - (P[2, 3] * f0 - P[0, 3] * f2)
+        h2 = S[5, j] + extra[5, j] - (P[0, 3] * f1 - P[1, 3] * f0)
+        for i in range(3):
+            v = P[0, i] * f0 + P[1, i] * f1 + P[2, i] * f2
+            J[i, col + j] = v
+            J[3 + i, col + j] = P[0, i] * h0 + P[1, i] * h1 + P[2, i] * h2
+            if rows == 6:
+                J[i, col + 3 + j] = 0.0
+                J[3 + i, col + 3 + j] = v
+
+
+@kernel
+def evaluate_frames(z, steps, total, x, step, q, base, g, J):  # type: ignore[no-untyped-def]
+    """World poses g (S, 4, 4) and Jacobians J (S, 6, m) of stations x in grid steps `step` (S,).
+
+    Columns of segments beyond a station are zero and left alone.
+    """
+    modes, rows = q.shape[1], q.shape[2]
+    R = np.empty((3, 3))
+    p = np.empty(3)
+    D = np.empty((6, 3))
+    w = np.empty(6)
+    zero = np.zeros((6, 3))
+    unit = np.eye(6)[:, :3].copy()
+    origin = np.eye(4)[:3].copy()
+    for s in range(len(step)):
+        n = step[s]
+        seg = x.segment[s]
+        _take_step(x, s, q, rows, z.pose[n - 1] if n > 0 else origin, R, p, D, w)
+        P = x.pose[s]
+        for i in range(3):
+            g[s, i, 3] = base[i, 3]
+            for j in range(3):
+                g[s, i, 3] += base[i, j] * P[j, 3]
+                g[s, i, j] = base[i, 0] * P[0, j] + base[i, 1] * P[1, j] + base[i, 2] * P[2, j]
+        _write_columns(P, unit, zero, J[s], 0, 6)
+        for b in range(seg * modes):
+            done = total[steps * (b // modes) + steps - 1, b % modes]
+            _write_columns(P, done, zero, J[s], 6 + b * rows, rows)
+        for k in range(modes):
+            col = 6 + (seg * modes + k) * rows
+            before = total[n - 1, k] if n % steps != 0 else zero
+            _write_columns(P, before, x.theta[s, k], J[s], col, rows)
+
+
+@kernel
+def evaluate_strains(segment, phi, natural, q, e):  # type: ignore[no-untyped-def]
+    """e (S, 6) = natural (S, 6) + sum_k phi (S, K) q (segments, K, rows)."""
+    for s in range(len(segment)):
+        for r in range(6):
+            e[s, r] = natural[s, r]
+        for k in range(q.shape[1]):
+            for r in range(q.shape[2]):
+                e[s, r] += phi[s, k] * q[segment[s], k, r]

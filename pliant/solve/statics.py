@@ -1,0 +1,228 @@
+"""Equilibrium by Newton on the manifold, with automatic load stepping along the connected branch.
+
+One Newton attempt goes for the full load. It is given up as soon as it shows signs of leaving the
+branch (negative pivots that do not heal, growing residual, no contraction); the load step is then cut
+and the path followed from the last equilibrium. `docs/theory/statics.md` has the reasoning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pliant.model import ConvergenceError
+from pliant.rods.contract import Array
+from pliant.system.linear import SingularError
+from pliant.system.loading import Loading
+from pliant.system.system import System
+
+Progress = Callable[[float, int, float], None]
+"""Told the load level reached, the iterations so far and the relative residual."""
+
+
+@dataclass
+class StaticOptions:
+    """Tolerances of the static solver.
+
+    tolerance : residual relative to the generalised loads at which the solver stops.
+    iterations : most Newton iterations in one attempt.
+    smallest_step : load step below which the solver gives up, as a fraction of the whole load.
+    """
+
+    tolerance: float = 1e-10
+    iterations: int = 14
+    smallest_step: float = 1e-4
+    loose: float = 1e-4
+    """Tolerance at intermediate load levels."""
+
+
+@dataclass
+class StaticSolution:
+    """An equilibrium and the record of how it was found."""
+
+    q: Array
+    lam: Array
+    loading: Loading
+    iterations: int = 0
+    residual: float = 0.0
+    history: list[float] = field(default_factory=list)
+    """Relative residual after each Newton iteration of the last attempt."""
+    levels: list[float] = field(default_factory=list)
+    """Load levels passed, 1.0 the full load."""
+    negative: int | None = None
+    """Negative pivots of the reduced tangent; None if the loads have no potential."""
+    at_rounding: bool = False
+    """True if the residual stopped at rounding error above the tolerance."""
+
+
+class _Rejected(Exception):
+    """A Newton attempt that should not be continued."""
+
+
+class StaticSolver:
+    """Newton with load stepping for one system."""
+
+    def __init__(self, system: System, options: StaticOptions | None = None) -> None:
+        self.system = system
+        self.options = options or StaticOptions()
+        self.count = 0
+
+    def solve(
+        self,
+        target: Loading,
+        start: StaticSolution | None = None,
+        progress: Progress | None = None,
+    ) -> StaticSolution:
+        """Follow the branch from `start` (default: the unloaded robot at rest) to `target`."""
+        system = self.system
+        if start is None:
+            start = StaticSolution(system.q_rest, np.zeros(system.m), target.scaled(0.0))
+        origin = start.loading
+        symmetric = origin.conservative and target.conservative
+        good = StaticSolution(
+            start.q.copy(), start.lam.copy(), origin, negative=start.negative, history=[]
+        )
+        self.count = 0
+        level, step = 0.0, 1.0
+        levels: list[float] = []
+        reason = ""
+        while level < 1.0:
+            aim = min(1.0, level + step)
+            final = aim >= 1.0
+            loading = target if final else origin.mix(target, aim)
+            try:
+                found = self._newton(good, loading, symmetric, final)
+            except _Rejected as rejected:
+                reason = str(rejected)
+                step = self._shorter(step, final and not levels)
+                if step < self.options.smallest_step:
+                    raise self._failure(level, reason, good) from None
+                continue
+            good, level = found, aim
+            levels.append(level)
+            step *= 2.0
+            if progress is not None:
+                progress(level, self.count, found.residual)
+        good.iterations = self.count
+        good.levels = levels
+        return good
+
+    @staticmethod
+    def _shorter(step: float, first: bool) -> float:
+        return step / 4.0 if first else step / 2.0
+
+    def _newton(
+        self, start: StaticSolution, loading: Loading, symmetric: bool, final: bool
+    ) -> StaticSolution:
+        """Newton iterations at one loading from `start`; raises _Rejected if they go astray."""
+        system, options = self.system, self.options
+        q, lam = start.q.copy(), start.lam.copy()
+        tolerance = options.tolerance if final else max(options.loose, options.tolerance)
+        matrix = system.matrix(symmetric)[0]
+        history: list[float] = []
+        steps: list[float] = []
+        scale = 0.0
+        for k in range(options.iterations + 1):
+            system.place(q)
+            r = system.evaluate(lam, loading, True, symmetric)
+            size = float(np.linalg.norm(r))
+            if k == 0:
+                scale = self._scale(lam, loading, r)
+            if not np.isfinite(size):
+                raise _Rejected("the residual became infinite")
+            history.append(size / scale)
+            rounding = self._stalled(history, tolerance)
+            if history[-1] <= tolerance or rounding:
+                negative = self._inertia(matrix, symmetric)
+                self._same_branch(start, negative, steps)
+                return StaticSolution(
+                    q, lam, loading, 0, history[-1], history, [], negative, rounding
+                )
+            if k == options.iterations:
+                raise _Rejected(f"no convergence in {k} iterations")
+            x = self._step(matrix, r)
+            self.count += 1
+            steps.append(float(np.max(np.abs(x[: system.n]), initial=0.0)))
+            self._watch(history, steps, matrix.negative, start.negative)
+            q = system.moved(q, x[: system.n])
+            lam = lam + x[system.n :]
+        raise _Rejected("no convergence")
+
+    def _step(self, matrix: object, r: Array) -> Array:
+        try:
+            matrix.factorise()  # type: ignore[attr-defined]
+        except SingularError:
+            raise _Rejected("the tangent is singular: something can move freely") from None
+        x = np.asarray(matrix.solve(-r))  # type: ignore[attr-defined]
+        if not np.all(np.isfinite(x)):
+            raise _Rejected("the tangent is singular: something can move freely")
+        return x
+
+    def _scale(self, lam: Array, loading: Loading, r: Array) -> float:
+        """Size of the generalised loads, or of the first residual where there are none."""
+        bare = self.system.evaluate(lam, loading.scaled(0.0), False)
+        applied = float(np.linalg.norm((r - bare)[: self.system.n]))
+        own = max(float(np.linalg.norm(r)), 1e-12 * self._stiffness())
+        return max(applied, own)
+
+    def _stiffness(self) -> float:
+        """A force that is large for this robot: its largest section stiffness over its length."""
+        return max(float(np.max(b.C)) / b.rod.length for b in self.system.blocks)
+
+    @staticmethod
+    def _stalled(history: list[float], tolerance: float) -> bool:
+        """True if the residual is small and no longer falls: rounding error is all that is left."""
+        return len(history) > 2 and history[-1] < 1e-7 and history[-1] > 0.3 * history[-2]
+
+    @staticmethod
+    def _inertia(matrix: object, symmetric: bool) -> int | None:
+        if not symmetric:
+            return None
+        try:
+            matrix.factorise()  # type: ignore[attr-defined]
+        except SingularError:
+            return 0
+        return matrix.negative  # type: ignore[attr-defined, no-any-return]
+
+    @staticmethod
+    def _watch(
+        history: list[float], steps: list[float], negative: int | None, before: int | None
+    ) -> None:
+        """Reject an attempt that shows it is leaving the neighbourhood of the branch."""
+        if len(steps) == 1:
+            return
+        if steps[-1] > 0.75 * steps[-2] and steps[-1] > 0.05:
+            raise _Rejected("the Newton corrections do not get smaller")
+        if negative is not None and negative > (before or 0) and steps[-1] > 0.3:
+            raise _Rejected("the robot became unstable on the way")
+        if history[-1] > 200.0 * history[0]:
+            raise _Rejected("the residual grows")
+
+    @staticmethod
+    def _same_branch(start: StaticSolution, negative: int | None, steps: list[float]) -> None:
+        """A change of stability over a large motion means another branch was reached."""
+        if negative is None:
+            return
+        if negative > (start.negative or 0) and steps and steps[0] > 0.3:
+            raise _Rejected("an unstable equilibrium of another branch was reached")
+
+    def _failure(self, level: float, reason: str, good: StaticSolution) -> ConvergenceError:
+        names = ", ".join(f"{b.rod.name!r}" for b in self.system.blocks)
+        if level == 0.0 and "singular" in reason:
+            text = (
+                f"no equilibrium was found for rods {names}: {reason}. "
+                "Clamp a rod (base='world') or add a constraint that holds the free part."
+            )
+        else:
+            text = (
+                f"no equilibrium was found beyond {100 * level:.1f} % of the load for rods {names}: "
+                f"{reason}. The robot may snap or buckle there, or no equilibrium carries the load. "
+                "Try a smaller load, more control points, or simulate() from the last good state."
+            )
+        error = ConvergenceError(text)
+        good.iterations = self.count
+        good.levels = [level]
+        error.last = good
+        return error

@@ -1,0 +1,168 @@
+"""One rod of the robot, compiled: its map, its stations, its section properties, its scratch room."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.model import Frame, Rod
+from pliant.physics import collect, elasticity, loads
+from pliant.rods.contract import Array, Configuration, Ints, Plan, RodMap
+
+
+class Level:
+    """A configuration of one rod with its frames and strains: what changes from one q to the next.
+
+    `strain`, `mass` and `points` are plans; `points` has one station for each place where something
+    is attached.
+    """
+
+    def __init__(self, block: Block) -> None:
+        rod_map = block.map
+        self.c: Configuration = rod_map.configuration()
+        self.strain: Plan = rod_map.strains(block.strain_s)
+        self.mass: Plan = rod_map.frames(block.mass_s)
+        self.points: Plan = rod_map.frames(np.asarray(block.point_s))
+
+
+class Block:
+    """The compiled constants of one rod and the element arrays that assembly writes."""
+
+    def __init__(self, rod: Rod, rod_map: RodMap) -> None:
+        self.rod = rod
+        self.map = rod_map
+        self.strain_s, self.strain_w = rod_map.strain_rule()
+        self.mass_s, self.mass_w = rod_map.mass_rule()
+        self.C = rod.stiffness(self.strain_s)
+        self.D = rod.damping(self.strain_s)
+        self.M = rod.inertia(self.mass_s) * self.mass_w[:, None]
+        self.line_mass = rod.mass_per_length(self.mass_s) * self.mass_w
+        self.point_s: list[float] = []
+        self.offsets: list[Array] = []
+        self.parent: Block | None = None
+        self.mount = -1
+        """Station of the parent's points that carries the base, if the base is mounted there."""
+        self.shared = False
+        """True if the base twist is six coordinates of the parent."""
+        self.children: list[Block] = []
+        self.index: Ints = np.zeros((0, 0), dtype=np.int64)
+        self.x_index: Ints = np.zeros(0, dtype=np.int64)
+        """(6 + nv,): global coordinate of each entry of x, -1 where there is none."""
+        self.q_slice = slice(0, 0)
+        self.pose_slice: slice | None = None
+        """Where the base pose of a free rod is kept in q (16 numbers)."""
+
+    def attach(self, frame: Frame) -> int:
+        """Station of `frame` among the points, made if needed."""
+        offset = np.asarray(frame.pose_offset()[:3, 3])
+        for i, (s, o) in enumerate(zip(self.point_s, self.offsets, strict=True)):
+            if s == frame.s and np.array_equal(o, offset):
+                return i
+        self.point_s.append(frame.s)
+        self.offsets.append(offset)
+        return len(self.point_s) - 1
+
+    def close(self) -> None:
+        """Allocate scratch once all points are known, and set the stress-free strains."""
+        E, n = self.map.elements.shape
+        m = self.map.m
+        self.base_elements = np.flatnonzero(np.all(self.map.elements[:, :6] == np.arange(6), axis=1))
+        self.offset = np.array(self.offsets) if self.offsets else np.zeros((0, 3))
+        self.has_offset = bool(np.any(self.offset != 0.0))
+        self.ry = np.zeros((E, m))
+        self.Ky = np.zeros((E, m, m))
+        self.r = np.zeros((E, n))
+        self.K = np.zeros((E, n, n))
+        S, P, Q = len(self.strain_s), len(self.point_s), len(self.mass_s)
+        self.sigma = np.zeros((S, 6))
+        self.tangent = np.zeros((S, 6))
+        self.point_p = np.zeros((P, 6))
+        self.point_k = np.zeros((P, 6, 6))
+        self.mass_p = np.zeros((Q, 6))
+        self.mass_k = np.zeros((Q, 6, 6))
+        self.level = Level(self)
+        self.q_rest = self.map.rest()
+        self.map.update(self.level.c, np.eye(4), self.q_rest)
+        self.map.strain(self.level.strain, self.level.c)
+        self.e0 = self.level.strain.e.copy()
+
+    # -- statics -----------------------------------------------------------------------------
+
+    def add_elastic(self, level: Level, tangent: bool) -> None:
+        """Elastic gradient and, if wanted, tangent with its geometric part, into ry and Ky."""
+        plan = level.strain
+        elasticity.stress(self.strain_w, self.C, plan.e, self.e0, self.sigma, self.tangent)
+        collect.add_vector(plan.element, plan.B, self.sigma, self.ry)
+        if tangent:
+            collect.add_diagonal(plan.element, plan.B, self.tangent, plan.B, self.Ky)
+            self.map.strain_second(plan, level.c, self.sigma, self.Ky)
+
+    def add_points(self, level: Level, tangent: bool) -> None:
+        """Collect what stands in point_p and point_k (gradients and their derivatives at points)."""
+        if not len(self.point_s):
+            return
+        self._add_stations(level.points, level, self.point_p, self.point_k, tangent)
+
+    def add_mass_stations(self, level: Level, tangent: bool) -> None:
+        """Collect what stands in mass_p and mass_k."""
+        self._add_stations(level.mass, level, self.mass_p, self.mass_k, tangent)
+
+    def _add_stations(
+        self, plan: Plan, level: Level, p: Array, k: Array, tangent: bool
+    ) -> None:
+        collect.add_vector(plan.element, plan.J, p, self.ry)
+        if tangent:
+            collect.add_matrix(plan.element, plan.J, k, self.Ky)
+            self.map.frame_second(plan, level.c, p, self.Ky)
+
+    def add_point_loads(self, level: Level, dead: Array, follower: Array) -> None:
+        """Add dead (world) and follower (body) wrenches (P, 6) to point_p and point_k."""
+        if not self.has_offset:
+            loads.add_dead(level.points.g, dead, self.point_p, self.point_k)
+            loads.add_follower(follower, self.point_p, self.point_k)
+            return
+        g = level.points.g.copy()
+        g[:, :3, 3] += np.einsum("sij,sj->si", g[:, :3, :3], self.offset)
+        p, k = np.zeros_like(self.point_p), np.zeros_like(self.point_k)
+        loads.add_dead(g, dead, p, k)
+        loads.add_follower(follower, p, k)
+        A = self.offset_twist()
+        self.point_p += np.einsum("sij,si->sj", A, p)
+        self.point_k += np.einsum("sia,sij,sjb->sab", A, k, A)
+
+    def offset_twist(self) -> Array:
+        """(P, 6, 6): twist at the offset point from the twist of the section, Ad(offset)^-1."""
+        A = np.tile(np.eye(6), (len(self.offset), 1, 1))
+        o = self.offset
+        A[:, 3, 1], A[:, 3, 2] = o[:, 2], -o[:, 1]
+        A[:, 4, 0], A[:, 4, 2] = -o[:, 2], o[:, 0]
+        A[:, 5, 0], A[:, 5, 1] = o[:, 1], -o[:, 0]
+        return A
+
+    def anchor(self, level: Level, station: int) -> tuple[Array, Array]:
+        """Pose (4, 4) of an attached frame, offset included, and its twist (6, m) in y."""
+        g = level.points.g[station].copy()
+        J = level.points.J[station]
+        o = self.offset[station]
+        if np.any(o != 0.0):
+            g[:3, 3] += g[:3, :3] @ o
+            J = self.offset_twist()[station] @ J
+        return g, J
+
+    def anchor_jacobian(self, level: Level, station: int) -> tuple[Ints, Array]:
+        """Global coordinates (n,) and Jacobian (6, n) of an attached frame, in coordinates x."""
+        _, J = self.anchor(level, station)
+        e = level.points.element[station]
+        rows = np.zeros((len(self.map.elements), self.map.m))
+        out = np.zeros_like(self.r)
+        full = np.empty((6, self.r.shape[1]))
+        for i in range(6):
+            rows[e] = J[i]
+            self.map.lift_vector(level.c, rows, out)
+            full[i] = out[e]
+        return self.index[e], full
+
+    def elastic_energy(self, level: Level) -> float:
+        """Strain energy, J."""
+        return float(
+            elasticity.elastic_energy(self.strain_w, self.C, level.strain.e, self.e0)
+        )

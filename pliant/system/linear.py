@@ -1,0 +1,273 @@
+"""Storage and factorisation of the tangent: banded for narrow chains, sparse for everything else.
+
+All four kinds share one interface: `slots(rows, cols)` tells where an entry lives in the flat array
+`data` (so that assembly is one indexed addition for every kind), `factorise()`, `solve(b)`.
+Symmetric kinds store the lower triangle only and report `negative`, the number of negative pivots.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+from scipy.sparse import csc_matrix
+from scipy.sparse.linalg import splu
+
+from pliant._numba import kernel
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SKIP = -1
+_REGULARISE = 1e-9
+
+
+class SingularError(RuntimeError):
+    """The tangent could not be factorised."""
+
+
+class Matrix(Protocol):
+    """What assembly and solvers need of a tangent matrix."""
+
+    n: int
+    data: Array
+    negative: int | None
+
+    def slots(self, rows: Ints, cols: Ints) -> Ints: ...
+    def factorise(self) -> None: ...
+    def solve(self, b: Array) -> Array: ...
+
+
+@kernel
+def scatter(slots, K, data):  # type: ignore[no-untyped-def]
+    """data[slots] += K for element blocks K (E, n, n); negative slots are skipped."""
+    E, n, m = K.shape
+    for e in range(E):
+        for a in range(n):
+            for b in range(m):
+                at = slots[e, a, b]
+                if at >= 0:
+                    data[at] += K[e, a, b]
+
+
+@kernel
+def scatter_vector(index, r, out):  # type: ignore[no-untyped-def]
+    """out[index] += r for element vectors r (E, n); negative indices are skipped."""
+    E, n = r.shape
+    for e in range(E):
+        for a in range(n):
+            at = index[e, a]
+            if at >= 0:
+                out[at] += r[e, a]
+
+
+@kernel
+def _factor_band(A, d):  # type: ignore[no-untyped-def]
+    """L D L^T in place of a symmetric band matrix stored by rows, A[i, bw + j - i] for j <= i.
+
+    No pivoting: the number of negative entries of d is the number of negative eigenvalues. Returns
+    the smallest |d_i| relative to the diagonal it came from.
+    """
+    n, width = A.shape
+    bw = width - 1
+    worst = 1.0
+    for i in range(n):
+        lo = max(0, i - bw)
+        diag = A[i, bw]
+        for j in range(lo, i):
+            start = max(lo, j - bw)
+            v = A[i, bw + j - i]
+            oi = bw - i
+            oj = bw - j
+            for k in range(start, j):
+                v -= A[i, oi + k] * A[j, oj + k]
+            A[i, oi + j] = v
+        s = diag
+        for j in range(lo, i):
+            u = A[i, bw + j - i]
+            v = u / d[j]
+            A[i, bw + j - i] = v
+            s -= u * v
+        # keep row i as L (unit); products above use L_jk (row j, scaled) times u_ik (row i, unscaled)
+        d[i] = s
+        size = abs(s) / (abs(diag) + 1e-300)
+        if not size > 0.0:
+            return 0.0
+        worst = min(worst, size)
+    return worst
+
+
+@kernel
+def _solve_band(A, d, b):  # type: ignore[no-untyped-def]
+    """Solve with the factor of `_factor_band`, in place."""
+    n, width = A.shape
+    bw = width - 1
+    for i in range(n):
+        v = b[i]
+        for j in range(max(0, i - bw), i):
+            v -= A[i, bw + j - i] * b[j]
+        b[i] = v
+    for i in range(n):
+        b[i] /= d[i]
+    for i in range(n - 1, -1, -1):
+        v = b[i]
+        for j in range(max(0, i - bw), i):
+            b[j] -= A[i, bw + j - i] * v
+
+
+class BandedSymmetric:
+    """Lower band by columns: Cholesky where the matrix is positive, else L D L^T for its inertia."""
+
+    def __init__(self, n: int, bandwidth: int) -> None:
+        self.n = n
+        self.bandwidth = bandwidth
+        self.data = np.zeros(n * (bandwidth + 1))
+        self._d = np.zeros(n)
+        self.negative: int | None = None
+
+    def slots(self, rows: Ints, cols: Ints) -> Ints:
+        at = cols * (self.bandwidth + 1) + rows - cols
+        return np.where((rows >= 0) & (cols >= 0) & (cols <= rows), at, SKIP)
+
+    def factorise(self) -> None:
+        band = self.data.reshape(self.n, self.bandwidth + 1).T
+        self._cholesky, info = lapack.dpbtrf(band, lower=1)
+        if info == 0:
+            self.negative = 0
+            return
+        rows = np.zeros((self.n, self.bandwidth + 1))
+        for k in range(self.bandwidth + 1):
+            rows[k:, self.bandwidth - k] = band[k, : self.n - k]
+        self._factor = rows
+        if not _factor_band(rows, self._d) > 1e-14:
+            raise SingularError("the tangent is singular")
+        self.negative = int(np.count_nonzero(self._d < 0))
+
+    def solve(self, b: Array) -> Array:
+        if self.negative == 0:
+            x, _ = lapack.dpbtrs(self._cholesky, b, lower=1)
+            return np.asarray(x)
+        x = b.copy()
+        _solve_band(self._factor, self._d, x)
+        return x
+
+
+class BandedGeneral:
+    """LAPACK band storage with partial pivoting, for tangents that are not symmetric."""
+
+    def __init__(self, n: int, bandwidth: int) -> None:
+        self.n = n
+        self.bandwidth = bandwidth
+        self.rows = 3 * bandwidth + 1
+        self.data = np.zeros(n * self.rows)
+        self.negative: int | None = None
+
+    def slots(self, rows: Ints, cols: Ints) -> Ints:
+        at = cols * self.rows + 2 * self.bandwidth + rows - cols
+        return np.where((rows >= 0) & (cols >= 0), at, SKIP)
+
+    def factorise(self) -> None:
+        band = self.data.reshape(self.n, self.rows).T
+        self._lu, self._pivots, info = lapack.dgbtrf(band, self.bandwidth, self.bandwidth)
+        if info != 0:
+            raise SingularError("the tangent is singular")
+
+    def solve(self, b: Array) -> Array:
+        x, _ = lapack.dgbtrs(self._lu, self.bandwidth, self.bandwidth, b, self._pivots)
+        return np.asarray(x)
+
+
+class _Sparse:
+    """Compressed columns with a pattern fixed at construction."""
+
+    def __init__(self, n: int, pairs: list[tuple[Ints, Ints]], symmetric: bool) -> None:
+        self.n = n
+        self.negative: int | None = None
+        self._symmetric = symmetric
+        rows = np.concatenate([r.ravel() for r, _ in pairs] + [np.arange(n)])
+        cols = np.concatenate([c.ravel() for _, c in pairs] + [np.arange(n)])
+        keep = (rows >= 0) & (cols >= 0)
+        if symmetric:
+            keep &= rows <= cols
+        self._keys = np.unique(cols[keep] * n + rows[keep])
+        self.data = np.zeros(len(self._keys))
+        indptr = np.searchsorted(self._keys // n, np.arange(n + 1))
+        self.matrix = csc_matrix((self.data, self._keys % n, indptr), shape=(n, n))
+        self.matrix.data = self.data
+        self.diagonal = np.searchsorted(self._keys, np.arange(n) * (n + 1))
+
+    def slots(self, rows: Ints, cols: Ints) -> Ints:
+        ok = (rows >= 0) & (cols >= 0)
+        if self._symmetric:
+            ok &= rows <= cols
+        at = np.searchsorted(self._keys, cols * self.n + rows)
+        return np.where(ok, np.minimum(at, len(self._keys) - 1), SKIP)
+
+
+class SparseSymmetric(_Sparse):
+    """qdldl on the upper triangle; constraint rows get a tiny compliance and are refined away."""
+
+    def __init__(self, n: int, pairs: list[tuple[Ints, Ints]], multipliers: int) -> None:
+        super().__init__(n, pairs, True)
+        self.multipliers = multipliers
+        self._solver = None
+
+    def factorise(self) -> None:
+        import qdldl
+
+        scale = max(float(np.max(np.abs(self.data))), 1e-300)
+        regular = self.matrix.copy()
+        tail = self.diagonal[self.n - self.multipliers :]
+        regular.data[tail] -= _REGULARISE / scale
+        regular.data[self.diagonal[: self.n - self.multipliers]] += 0.0
+        try:
+            self._solver = qdldl.Solver(regular, upper=True)
+        except Exception as error:  # qdldl raises its own types on a zero pivot
+            raise SingularError("the tangent is singular") from error
+        D = np.asarray(self._solver.factors()[1])
+        self.negative = int(np.count_nonzero(D < 0)) - self.multipliers
+        full = self.matrix + self.matrix.T
+        full.setdiag(self.matrix.diagonal())
+        self._full = full.tocsr()
+
+    def solve(self, b: Array) -> Array:
+        assert self._solver is not None
+        x = np.asarray(self._solver.solve(b))
+        for _ in range(3):
+            x = x + self._solver.solve(b - self._full @ x)
+        return x
+
+
+class SparseGeneral(_Sparse):
+    """SuperLU for tangents that are neither symmetric nor narrow."""
+
+    def __init__(self, n: int, pairs: list[tuple[Ints, Ints]]) -> None:
+        super().__init__(n, pairs, False)
+
+    def factorise(self) -> None:
+        try:
+            self._lu = splu(self.matrix)
+        except RuntimeError as error:
+            raise SingularError("the tangent is singular") from error
+
+    def solve(self, b: Array) -> Array:
+        return np.asarray(self._lu.solve(b))
+
+
+def make_matrix(
+    n: int, pairs: list[tuple[Ints, Ints]], multipliers: int, symmetric: bool
+) -> Matrix:
+    """The storage that suits the pattern given as index pairs (E, a, b) of element blocks."""
+    spread = 0
+    for rows, cols in pairs:
+        both = (rows >= 0) & (cols >= 0)
+        if np.any(both):
+            spread = max(spread, int(np.max(np.abs(rows - cols)[both])))
+    narrow = spread <= 90 or n <= 200 or 2 * spread >= n
+    if symmetric and (multipliers or not narrow):
+        return SparseSymmetric(n, pairs, multipliers)
+    if symmetric:
+        return BandedSymmetric(n, spread)
+    return BandedGeneral(n, spread) if narrow else SparseGeneral(n, pairs)

@@ -1,0 +1,142 @@
+"""From shapes and arrows to one mesh: tubes, ghosts, section frames, force and moment arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+from pliant.model import Array, DescriptionError
+from pliant.view.mesh import Mesh, force_arrow, moment_arrow, sweep, thin
+from pliant.view.shapes import Arrow, RodShape
+from pliant.view.theme import AXES, FORCE, MOMENT, lighten, rod_color
+
+# fractions of the size of the robot
+_LEAST_WIDTH = 0.004
+_FRAME_LENGTH = 0.085
+_FORCE_LENGTH = 0.26
+_MOMENT_RADIUS = 0.10
+# an arrow is never shorter than this fraction of the longest one of its kind
+_LEAST_ARROW = 0.35
+
+
+@dataclass(frozen=True)
+class Detail:
+    """How finely tubes are drawn: most sections along a rod, corners around it."""
+
+    along: int = 80
+    around: int = 24
+
+
+def check_shapes(shapes: Sequence[RodShape], what: str) -> None:
+    """Raise unless there is a rod to draw."""
+    if not shapes:
+        raise DescriptionError(
+            what, "shapes", [], "a list with one rod or more", "give RodShape(name, poses, widths)"
+        )
+
+
+def colors_of(shapes: Sequence[RodShape]) -> list[str]:
+    """Return the colour of each shape: its own, or the next of the palette."""
+    return [shape.color or rod_color(index) for index, shape in enumerate(shapes)]
+
+
+def tube(shape: RodShape, index: int, size: float, detail: Detail) -> Array:
+    """Return the surface (N, 4, 3) of a rod at this index in time.
+
+    Very slender rods are drawn with 0.4 % of ``size`` (metres) as least half width, to be seen.
+    """
+    poses, widths = thin(shape.frames[index], shape.half_widths, detail.along)
+    return sweep(poses, np.maximum(widths, _LEAST_WIDTH * size), detail.around)
+
+
+def add_rods(mesh: Mesh, shapes: Sequence[RodShape], index: int, size: float, detail: Detail) -> None:
+    """Add all rods at this index in time, with the frames at their base and tip."""
+    for shape, color in zip(shapes, colors_of(shapes), strict=True):
+        mesh.add(tube(shape, index, size, detail), color)
+        poses = shape.frames[index]
+        for pose, width in ((poses[0], shape.half_widths[0]), (poses[-1], shape.half_widths[-1])):
+            # the axes have to come out of a thick rod to be seen
+            length = _FRAME_LENGTH * size + float(width.max())
+            for axis, axis_color in enumerate(AXES):
+                arrow = force_arrow(pose[:3, 3], pose[:3, axis], length, 0.0032 * size)
+                mesh.add(arrow, axis_color)
+
+
+def add_strobe(mesh: Mesh, shapes: Sequence[RodShape], size: float, count: int = 5) -> None:
+    """Add earlier instants of shapes over time, the earliest the lightest."""
+    last = max(len(shape.frames) for shape in shapes) - 1
+    for part in range(min(count, last)):
+        for shape, color in zip(shapes, colors_of(shapes), strict=True):
+            index = round((len(shape.frames) - 1) * part / min(count, last))
+            light = lighten(color, 0.82 - 0.35 * part / count)
+            mesh.add(tube(shape, index, size, Detail(60, 12)), light)
+
+
+def add_ghosts(
+    mesh: Mesh, ghosts: Sequence[RodShape], shapes: Sequence[RodShape], size: float
+) -> None:
+    """Add lighter shapes, in the colour of the rod with the same name if there is one."""
+    known = dict(zip((shape.name for shape in shapes), colors_of(shapes), strict=True))
+    for index, ghost in enumerate(ghosts):
+        color = ghost.color or known.get(ghost.name) or rod_color(index)
+        mesh.add(tube(ghost, -1, size, Detail(60, 16)), lighten(color, 0.72))
+
+
+def add_arrows(mesh: Mesh, arrows: Sequence[Arrow], index: int, size: float) -> None:
+    """Add arrows at this index in time; the largest of each kind has a fixed part of ``size``."""
+    for arrow in arrows:
+        largest = max(other.size for other in arrows if other.kind == arrow.kind)
+        origin, vector = arrow.at(index)
+        strength = float(np.linalg.norm(vector))
+        # a robot of exactly no load has no arrow; rounding in a load that is off is no load
+        if strength <= 1e-9 * largest or largest == 0.0:
+            continue
+        scale = max(strength / largest, _LEAST_ARROW)
+        if arrow.kind == "force":
+            quads = force_arrow(origin, vector, _FORCE_LENGTH * size * scale, 0.0065 * size)
+            mesh.add(quads, FORCE)
+        else:
+            quads = moment_arrow(origin, vector, _MOMENT_RADIUS * size * scale, 0.0055 * size)
+            mesh.add(quads, MOMENT)
+
+
+def collection(mesh: Mesh, light: Array, zorder: float) -> Poly3DCollection:
+    """Return the mesh, shaded, as one matplotlib artist sorted by depth."""
+    found = Poly3DCollection(mesh.quads, zorder=zorder, linewidths=0.25)
+    paint(found, mesh, light)
+    return found
+
+
+def paint(artist: Poly3DCollection, mesh: Mesh, light: Array) -> None:
+    """Colour the faces; edges have the colour of their face, to close the seams between them."""
+    colors = mesh.shaded(light)
+    artist.set_facecolor(colors)
+    artist.set_edgecolor(colors)
+
+
+def legend_handles(
+    shapes: Sequence[RodShape], arrows: Sequence[Arrow], ghosts: Sequence[RodShape]
+) -> list[Patch | Line2D]:
+    """Return legend entries: rods, the undeformed shape, then arrows with their largest value."""
+    handles: list[Patch | Line2D] = [
+        Patch(color=color, label=shape.name)
+        for shape, color in zip(shapes, colors_of(shapes), strict=True)
+    ]
+    if ghosts:
+        handles.append(Patch(color=lighten(colors_of(ghosts[:1])[0], 0.72), label="undeformed"))
+    names = [arrow.name for arrow in arrows]
+    for place, arrow in enumerate(arrows):
+        if arrow.size == 0.0 or arrow.name in names[:place]:
+            continue
+        value = f"{arrow.size:.3g} {arrow.unit}"
+        if names.count(arrow.name) > 1 or len(arrow.vector.shape) == 2:
+            value = f"up to {value}"
+        color = FORCE if arrow.kind == "force" else MOMENT
+        label = f"{arrow.name or arrow.kind}: {value}"
+        handles.append(Line2D([], [], color=color, marker=">", label=label, linewidth=1.5))
+    return handles

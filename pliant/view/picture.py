@@ -1,0 +1,208 @@
+"""Still pictures of robots in three dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from mpl_toolkits.mplot3d.axes3d import Axes3D
+
+from pliant.model import Array, DescriptionError
+from pliant.view.actors import (
+    Detail,
+    add_arrows,
+    add_ghosts,
+    add_rods,
+    add_strobe,
+    check_shapes,
+    collection,
+    legend_handles,
+)
+from pliant.view.mesh import Mesh
+from pliant.view.scene import (
+    Box,
+    View,
+    box_of,
+    choose_view,
+    light_from,
+    place,
+    projected_size,
+    set_stage,
+)
+from pliant.view.shapes import Arrow, RodShape
+from pliant.view.theme import style
+
+# inches
+WIDTH = 6.4
+TALLEST, LEAST = 6.0, 3.2
+MARGIN = 0.62
+LINE = 0.26
+
+
+def draw_robot(
+    shapes: Sequence[RodShape],
+    arrows: Sequence[Arrow] = (),
+    ghosts: Sequence[RodShape] = (),
+    ax: Axes3D | None = None,
+    title: str | None = None,
+    view: View = None,
+) -> Figure:
+    """Draw rods as shaded tubes and return the figure.
+
+    Parameters
+    ----------
+    shapes : the rods. A shape over time is drawn at its last instant, with a few earlier ones
+        lighter behind it.
+    arrows : forces and moments. Lengths compare magnitudes within one kind.
+    ghosts : shapes drawn lighter and behind all else, such as the undeformed robot.
+    ax : three-dimensional axes to draw into; None makes a new figure (with pyplot, so that it
+        appears in notebooks and in the gallery).
+    view : (elevation, azimuth) in degrees, or "iso", "front", "side", "top"; None chooses, and
+        looks nearly square at the plane of a planar robot.
+
+    Frames at base and tip are red (x), green (y), blue (z). Axes are in m, or mm for robots
+    smaller than 0.2 m. Rods thinner than 0.4 % of the robot's size are drawn that thick.
+    """
+    check_shapes(shapes, "draw_robot")
+    rods = box_of([*shapes, *ghosts])
+    front, back = Mesh(), Mesh()
+    add_strobe(back, shapes, rods.size)
+    add_ghosts(back, ghosts, shapes, rods.size)
+    add_rods(front, shapes, -1, rods.size, Detail())
+    add_arrows(front, arrows, -1, rods.size)
+    box = rods.holding(front.quads).with_room()
+    camera = choose_view(view, [*shapes, *ghosts], arrows)
+    handles = legend_handles(shapes, arrows, ghosts)
+    with style():
+        canvas = new_axes() if ax is None else _check_axes(ax)
+        set_stage(canvas, box, camera)
+        fill(canvas, camera, back, front)
+        if ax is None:
+            compose(canvas, box, title, handles if len(handles) > 1 else [])
+        else:
+            canvas.set_title(title or "")
+            if len(handles) > 1:
+                canvas.legend(handles=handles, loc="upper left")
+    figure = canvas.get_figure()
+    assert isinstance(figure, Figure)
+    return figure
+
+
+def draw_modes(
+    shapes_per_mode: Sequence[Sequence[RodShape]],
+    frequencies: Sequence[float] | Array,
+    ghosts: Sequence[RodShape] = (),
+    title: str | None = None,
+    view: View = None,
+) -> Figure:
+    """Draw vibration modes as a grid of small pictures and return the figure.
+
+    shapes_per_mode : for each mode the rods, displaced along the mode. A shape over time (phases
+        of one swing) is drawn at its last phase, the others lighter.
+    frequencies : (modes,) in Hz, written above each picture.
+    ghosts : the shape the modes are about, drawn lighter in each picture.
+    """
+    if len(shapes_per_mode) != len(frequencies):
+        raise DescriptionError(
+            "draw_modes",
+            "frequencies",
+            f"{len(frequencies)} values",
+            f"one value for each of the {len(shapes_per_mode)} modes",
+            "give as many frequencies as modes",
+        )
+    everything = [shape for shapes in shapes_per_mode for shape in shapes]
+    check_shapes(everything, "draw_modes")
+    everything.extend(ghosts)
+    rods, camera = box_of(everything), choose_view(view, everything)
+    columns = min(3, len(shapes_per_mode))
+    rows = -(-len(shapes_per_mode) // columns)
+    with style():
+        figure = plt.figure(figsize=(2.5 * columns, 2.3 * rows + (LINE if title else 0.0)))
+        for index, (shapes, frequency) in enumerate(
+            zip(shapes_per_mode, frequencies, strict=True)
+        ):
+            ax = _axes_in(figure)
+            row, column = divmod(index, columns)
+            cell = np.array([2.5 * column, 2.3 * (rows - 1 - row), 2.5, 2.3 - LINE])
+            _fill_panel(ax, shapes, ghosts, rods, camera, cell)
+            left, top = (cell[:2] + (0.5 * cell[2], cell[3])) / figure.get_size_inches()
+            label = f"mode {index + 1}: {frequency:.3g} Hz"
+            figure.text(left, top, label, ha="center", va="bottom")
+        if title:
+            figure.suptitle(title, y=1.0 - 0.08 / figure.get_size_inches()[1], fontsize=11)
+    return figure
+
+
+def _fill_panel(
+    ax: Axes3D,
+    shapes: Sequence[RodShape],
+    ghosts: Sequence[RodShape],
+    box: Box,
+    camera: Array,
+    cell: Array,
+) -> None:
+    """Draw one mode into a cell of the figure (left, bottom, width, height in inches)."""
+    front, back = Mesh(), Mesh()
+    add_strobe(back, shapes, box.size, count=3)
+    add_ghosts(back, ghosts, shapes, box.size)
+    add_rods(front, shapes, -1, box.size, Detail(50, 16))
+    set_stage(ax, box.with_room(), camera, bare=True)
+    fill(ax, camera, back, front)
+    place(ax, box.with_room(), cell, 0.05)
+
+
+def new_axes() -> Axes3D:
+    """Return three-dimensional axes in a new pyplot figure."""
+    return _axes_in(plt.figure(figsize=(WIDTH, 4.8)))
+
+
+def _axes_in(figure: Figure) -> Axes3D:
+    ax = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d")
+    assert isinstance(ax, Axes3D)
+    ax.patch.set_visible(False)
+    return ax
+
+
+def _check_axes(ax: object) -> Axes3D:
+    if not isinstance(ax, Axes3D):
+        raise DescriptionError(
+            "draw_robot",
+            "ax",
+            type(ax).__name__,
+            "three-dimensional axes",
+            "make them with figure.add_subplot(projection='3d'), or leave ax out",
+        )
+    return ax
+
+
+def fill(ax: Axes3D, camera: Array, back: Mesh, front: Mesh) -> None:
+    """Draw the meshes, lit for this camera (elevation, azimuth); ``back`` lies behind all."""
+    light = light_from(camera)
+    for mesh, zorder in ((back, 2.0), (front, 3.0)):
+        if len(mesh.quads):
+            ax.add_collection3d(collection(mesh, light, zorder), autolim=False)
+
+
+def compose(
+    ax: Axes3D, box: Box, title: str | None, handles: Sequence[Patch | Line2D] = ()
+) -> None:
+    """Give the figure a height that suits the picture, then place axes, title and legend."""
+    figure = ax.figure
+    assert isinstance(figure, Figure)
+    columns = min(len(handles), 4) or 1
+    below = LINE * (-(-len(handles) // columns))
+    above = LINE if title else 0.0
+    low, high = projected_size(ax, box)
+    wide, tall = high - low
+    inside = np.clip((WIDTH - 2 * MARGIN) * tall / wide + 2 * MARGIN, LEAST, TALLEST)
+    height = float(inside) + above + below
+    figure.set_size_inches(WIDTH, height)
+    place(ax, box, np.array([0.0, below, WIDTH, inside]), MARGIN)
+    if title:
+        figure.text(0.5, 1.0 - 0.10 / height, title, ha="center", va="top", fontsize=11)
+    if handles:
+        figure.legend(handles=list(handles), loc="lower center", ncols=columns, borderaxespad=0.3)

@@ -1,0 +1,194 @@
+"""The stage of a three-dimensional picture: limits, camera, axes and light."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from mpl_toolkits.mplot3d.axes3d import Axes3D
+from mpl_toolkits.mplot3d.proj3d import proj_transform
+
+from pliant.model import Array, DescriptionError
+from pliant.view.shapes import Arrow, RodShape
+from pliant.view.theme import GRID, PANE, length_unit
+
+View = tuple[float, float] | str | None
+
+# (elevation, azimuth) in degrees
+_VIEWS = {"iso": (24.0, -58.0), "front": (0.0, -90.0), "side": (0.0, 0.0), "top": (90.0, -90.0)}
+
+
+@dataclass(frozen=True)
+class Box:
+    """Axis-aligned box in the world, metres."""
+
+    low: Array
+    high: Array
+
+    @property
+    def size(self) -> float:
+        """Longest side, metres; never zero."""
+        return max(float((self.high - self.low).max()), 1e-9)
+
+    @property
+    def corners(self) -> Array:
+        """The eight corners, (8, 3)."""
+        pick = np.array(list(np.ndindex(2, 2, 2)))
+        corners: Array = np.where(pick == 0, self.low, self.high)
+        return corners
+
+    def holding(self, points: Array) -> Box:
+        """Return this box, enlarged to hold the points (..., 3)."""
+        flat = points.reshape(-1, 3)
+        if len(flat) == 0:
+            return self
+        return Box(np.minimum(self.low, flat.min(axis=0)), np.maximum(self.high, flat.max(axis=0)))
+
+    def with_room(self) -> Box:
+        """Return this box with some air around it and no side very short."""
+        sides = np.maximum(self.high - self.low, 0.32 * self.size) + 0.06 * self.size
+        middle = 0.5 * (self.low + self.high)
+        return Box(middle - 0.5 * sides, middle + 0.5 * sides)
+
+
+def box_of(shapes: Iterable[RodShape]) -> Box:
+    """Return the box that holds the shapes at all times, with the width of their sections."""
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for shape in shapes:
+        points, width = shape.points.reshape(-1, 3), float(shape.half_widths.max())
+        low = np.minimum(low, points.min(axis=0) - width)
+        high = np.maximum(high, points.max(axis=0) + width)
+    return Box(low, high)
+
+
+def choose_view(view: View, shapes: Iterable[RodShape], arrows: Iterable[Arrow] = ()) -> Array:
+    """Return (elevation, azimuth) in degrees.
+
+    view : such a pair, or "iso", "front" (x to the right, z up), "side" (y to the right, z up),
+    "top" (x to the right, y up), or None: then a planar robot is seen nearly square to its plane.
+    """
+    if isinstance(view, str) and view in _VIEWS:
+        return np.array(_VIEWS[view])
+    if view is not None:
+        pair = np.asarray(view) if not isinstance(view, str) else np.zeros(0)
+        if pair.shape != (2,) or pair.dtype.kind not in "iuf" or not np.isfinite(pair).all():
+            raise DescriptionError(
+                "picture",
+                "view",
+                view,
+                "(elevation, azimuth) in degrees, or one of 'iso', 'front', 'side', 'top'",
+                "give e.g. (20, -60), or None to choose by the shape",
+            )
+        return pair.astype(float)
+    normal = _plane_normal(shapes, arrows)
+    return np.array(_VIEWS["iso"]) if normal is None else _view_along(normal)
+
+
+def _plane_normal(shapes: Iterable[RodShape], arrows: Iterable[Arrow]) -> Array | None:
+    """Return the unit normal (3,) of the plane all centre lines and forces lie in, or None."""
+    points = np.concatenate([shape.points.reshape(-1, 3) for shape in shapes])
+    points = points[:: max(1, len(points) // 2000)]
+    rows = [points - points.mean(axis=0)]
+    reach = float(np.abs(rows[0]).max())
+    for arrow in arrows:
+        if arrow.kind == "force" and arrow.size > 0:
+            rows.append(np.atleast_2d(arrow.vector)[::10] / arrow.size * reach)
+    _, spread, axes = np.linalg.svd(np.concatenate(rows), full_matrices=False)
+    first, second, third = (*spread, 0.0, 0.0)[:3]
+    if second <= 1e-3 * first:
+        # straight: any plane with the rod holds it, take the upright one
+        normal = np.cross(axes[0], (0.0, 0.0, 1.0))
+        length = float(np.linalg.norm(normal))
+        return normal / length if length > 0.1 else None
+    return np.cross(axes[0], axes[1]) if third <= 0.05 * second else None
+
+
+def _view_along(normal: Array) -> Array:
+    """Return a view nearly along ``normal``, turned a little so that depth can be seen."""
+    front = np.array([0.35, -0.9, 0.45])
+    x, y, z = normal if normal @ front > 0 else -normal
+    elevation = float(np.degrees(np.arcsin(np.clip(z, -1.0, 1.0))))
+    if elevation > 75.0:
+        return np.array([62.0, -78.0])
+    azimuth = float(np.degrees(np.arctan2(y, x)))
+    return np.array([np.clip(elevation, 14.0, 60.0), azimuth + 17.0])
+
+
+def light_from(view: Array) -> Array:
+    """Return the direction (3,) towards the light: over the left shoulder of the camera."""
+    up, turn = np.radians(view)
+    back = np.array([np.cos(up) * np.cos(turn), np.cos(up) * np.sin(turn), np.sin(up)])
+    right = np.array([-np.sin(turn), np.cos(turn), 0.0])
+    light = 0.75 * back + 0.60 * np.cross(back, right) - 0.35 * right
+    return light / np.linalg.norm(light)
+
+
+def set_stage(ax: Axes3D, box: Box, view: Array, bare: bool = False) -> None:
+    """Set limits, equal aspect, camera and the look of the axes; bare axes are invisible."""
+    sides = box.high - box.low
+    ax.set_xlim(box.low[0], box.high[0])
+    ax.set_ylim(box.low[1], box.high[1])
+    ax.set_zlim(box.low[2], box.high[2])
+    ax.set_box_aspect(sides / sides.max())
+    ax.set_proj_type("persp", focal_length=1.6)
+    ax.view_init(elev=view[0], azim=view[1])
+    # ghosts, robot and labels are drawn in the order of their zorder, not by mean depth
+    ax.computed_zorder = False
+    if bare:
+        ax.set_axis_off()
+        return
+    unit, factor = length_unit(float(sides.max()))
+    for axis, name, side in zip(_axes_of(ax), "xyz", sides, strict=True):
+        axis.set_major_locator(MaxNLocator(max(2, round(6 * side / sides.max())), steps=[1, 2, 5]))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * factor:.6g}"))
+        axis.set_pane_color(PANE)
+        axis.line.set_color(GRID)
+        axis._axinfo["grid"].update(color=GRID, linewidth=0.6)
+        axis.set_tick_params(pad=0, length=0)
+    across = _seen_side_on(ax, view)
+    ax.set_xlabel("" if across == "x" else f"x / {unit}")
+    ax.set_ylabel("" if across == "y" else f"y / {unit}")
+    ax.set_zlabel("" if across == "z" else f"z / {unit}")
+
+
+def _seen_side_on(ax: Axes3D, view: Array) -> str:
+    """Return the axis that points at the camera, whose labels would fall on each other, or ""."""
+    up, turn = np.radians(view)
+    back = np.abs([np.cos(up) * np.cos(turn), np.cos(up) * np.sin(turn), np.sin(up)])
+    if back.max() < 0.99:
+        return ""
+    index = int(back.argmax())
+    _axes_of(ax)[index].set_ticklabels([])
+    return "xyz"[index]
+
+
+def _axes_of(ax: Axes3D) -> tuple[Any, Any, Any]:
+    return ax.xaxis, ax.yaxis, ax.zaxis
+
+
+def projected_size(ax: Axes3D, box: Box) -> tuple[Array, Array]:
+    """Return low and high (2,) of the box in the picture plane, in fractions of the axes."""
+    seen = proj_transform(*box.corners.T, ax.get_proj())
+    plane = np.stack([np.asarray(seen[0], dtype=float), np.asarray(seen[1], dtype=float)])
+    start = np.array([ax.viewLim.x0, ax.viewLim.y0])
+    extent = np.array([ax.viewLim.width, ax.viewLim.height])
+    return (plane.min(axis=1) - start) / extent, (plane.max(axis=1) - start) / extent
+
+
+def place(ax: Axes3D, box: Box, cell: Array, margin: float) -> None:
+    """Fill a cell (left, bottom, width, height) of the figure, in inches, with the box.
+
+    Matplotlib leaves wide borders around three-dimensional axes. Here the axes become a square,
+    often larger than the figure, such that the box fits the cell up to the margin in inches.
+    """
+    figure = ax.figure
+    assert isinstance(figure, Figure)
+    low, high = projected_size(ax, box)
+    side = float(((cell[2:] - 2 * margin) / (high - low)).min())
+    corner = cell[:2] + 0.5 * cell[2:] - 0.5 * (low + high) * side
+    inches = figure.get_size_inches()
+    ax.set_position((*(corner / inches), *(side / inches)))

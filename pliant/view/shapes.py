@@ -1,0 +1,129 @@
+"""What is drawn: rods and arrows as plain arrays in world coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.colors import is_color_like
+from numpy.typing import ArrayLike
+
+from pliant.model import Array, DescriptionError
+from pliant.model.checks import as_array, choice
+
+
+@dataclass(eq=False)
+class RodShape:
+    """The shape of one rod at one instant, or over time.
+
+    name : shown in the legend.
+    poses : (S, 4, 4) world poses of the sections from base to tip, or (T, S, 4, 4) over time;
+        positions in metres.
+    half_widths : (S, 2) half widths of the section along its local x and y, metres. (2,) or a
+        number, for a rod that is the same everywhere, is spread over the sections.
+    color : any matplotlib colour, or None for the next one of the palette.
+    """
+
+    name: str
+    poses: Array
+    half_widths: Array
+    color: str | None = None
+
+    def __post_init__(self) -> None:
+        part = f"rod shape {self.name!r}"
+        self.poses = finite(part, "poses", self.poses, "(S, 4, 4) or (T, S, 4, 4)")
+        shape = self.poses.shape
+        if len(shape) not in (3, 4) or shape[-2:] != (4, 4) or shape[-3] < 2 or 0 in shape:
+            raise DescriptionError(
+                part,
+                "poses",
+                f"array of shape {shape}",
+                "of shape (S, 4, 4) or (T, S, 4, 4) with two sections or more",
+                "give the poses of a result, e.g. still.pose('arm', s)",
+            )
+        widths = finite(part, "half_widths", self.half_widths, "(S, 2)")
+        count = shape[-3]
+        if widths.shape not in ((), (2,), (count, 2)) or (widths < 0).any():
+            raise DescriptionError(
+                part,
+                "half_widths",
+                f"array of shape {widths.shape}" if (widths >= 0).all() else widths,
+                f"of shape ({count}, 2), metres, zero or more",
+                "give the two half widths of each section",
+            )
+        self.half_widths = np.array(np.broadcast_to(widths, (count, 2)))
+        if self.color is not None and not is_color_like(self.color):
+            raise DescriptionError(
+                part, "color", self.color, "a colour", "give e.g. '#3a7ca5', 'red', or None"
+            )
+
+    @property
+    def frames(self) -> Array:
+        """World poses over time, (T, S, 4, 4); T = 1 for a single instant."""
+        return self.poses if self.poses.ndim == 4 else self.poses[None]
+
+    @property
+    def points(self) -> Array:
+        """Centre line over time, (T, S, 3), world, metres."""
+        points: Array = self.frames[..., :3, 3]
+        return points
+
+
+@dataclass(eq=False)
+class Arrow:
+    """A force or a moment at a point.
+
+    origin : (3,) world, metres, or (T, 3) over time.
+    vector : (3,) world, newtons or newton metres, or (T, 3) over time.
+    kind : "force" or "moment".  name : shown in the legend.
+    """
+
+    origin: Array
+    vector: Array
+    kind: str = "force"
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        part = f"arrow {self.name!r}"
+        choice(part, "kind", self.kind, ("force", "moment"))
+        self.origin = _triple(part, "origin", self.origin)
+        self.vector = _triple(part, "vector", self.vector)
+
+    @property
+    def unit(self) -> str:
+        """Unit of the vector."""
+        return "N" if self.kind == "force" else "N m"
+
+    @property
+    def size(self) -> float:
+        """Largest magnitude over time, N or N m."""
+        return float(np.linalg.norm(self.vector, axis=-1).max())
+
+    def at(self, index: int) -> tuple[Array, Array]:
+        """Return origin (3,) and vector (3,) at this index in time; the last one is -1."""
+        origin = self.origin if self.origin.ndim == 1 else self.origin[index]
+        vector = self.vector if self.vector.ndim == 1 else self.vector[index]
+        return origin, vector
+
+
+def finite(part: str, field: str, value: ArrayLike, shape: str) -> Array:
+    """Return ``value`` as a float array without NaN or infinity."""
+    found = as_array(value)
+    if found is None or not np.isfinite(found).all():
+        raise DescriptionError(
+            part,
+            field,
+            value,
+            f"an array {shape} of finite numbers",
+            "draw only results that a solver returned as converged",
+        )
+    return found
+
+
+def _triple(part: str, field: str, value: ArrayLike) -> Array:
+    found = finite(part, field, value, "(3,) or (T, 3)")
+    if found.ndim not in (1, 2) or found.shape[-1] != 3 or found.size == 0:
+        raise DescriptionError(
+            part, field, value, "of shape (3,) or (T, 3)", "give three numbers, e.g. (0, 0, -1)"
+        )
+    return found

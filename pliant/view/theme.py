@@ -1,0 +1,77 @@
+"""Colours and matplotlib settings shared by all pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import matplotlib as mpl
+import numpy as np
+from cycler import cycler
+from matplotlib.colors import to_rgb
+
+from pliant.model import Array
+
+RODS = ("#3a7ca5", "#e39b3b", "#5b9f6b", "#8a6fb0", "#4fb3bf", "#b07d56", "#7f8fa6", "#d27d92")
+FORCE = "#c8323c"
+MOMENT = "#93328e"
+INK = "#2b2f36"
+FAINT = "#9aa1ab"
+GRID = "#d9dde3"
+PANE = "#f5f7f9"
+# x, y and z axes of a frame
+AXES = ("#d1495b", "#5b9f6b", "#33658a")
+
+_SETTINGS: dict[str, object] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": FAINT,
+    "axes.formatter.limits": (-3, 4),
+    "axes.formatter.use_mathtext": True,
+    "axes.grid": True,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 10,
+    "axes.prop_cycle": cycler(color=list(RODS)),
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlecolor": INK,
+    "axes.titlesize": 11,
+    "figure.dpi": 100,
+    "figure.facecolor": "white",
+    "font.family": "sans-serif",
+    "font.size": 9.5,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "lines.solid_capstyle": "round",
+    "savefig.dpi": 160,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw with Pliant's colours and fonts inside this context; settings return to yours after."""
+    with mpl.rc_context(_SETTINGS):  # type: ignore[arg-type]
+        yield
+
+
+def rod_color(index: int) -> str:
+    """Return the colour of the rod with this index; colours repeat after eight rods."""
+    return RODS[index % len(RODS)]
+
+
+def lighten(color: str, amount: float) -> Array:
+    """Return the colour as RGB (3,), mixed with white: amount 0 keeps it, 1 is white."""
+    rgb = np.asarray(to_rgb(color))
+    return rgb + (1.0 - rgb) * amount
+
+
+def length_unit(size: float) -> tuple[str, float]:
+    """Return the unit for axes of this size in metres, and how many of it make a metre."""
+    return ("mm", 1000.0) if size < 0.2 else ("m", 1.0)

@@ -1,0 +1,79 @@
+"""The documentation's own extensions: formulas without an outside host, complete pages."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "_ext"
+
+
+def extension(name: str) -> ModuleType:
+    pytest.importorskip("sphinx")
+    sys.path.insert(0, str(FOLDER))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(FOLDER))
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [
+        r"g(s) = g_0 \prod_{i=1}^{n} \exp\left(\tilde B_i(s)\,\hat\Psi_i\right)",
+        r"\begin{bmatrix} R & p \\ 0 & 1 \end{bmatrix} \in SE(3)",
+        r"\begin{align*} a &= b \\ c &= d \end{align*}",
+        r"a = b \\ c = d",
+        r"\begin{gathered} a \iff b \\ c, \dots, d \end{gathered}",
+        r"\begin{array}{lc} a & b \\ \bm{c} & d \end{array}",
+        r"\mathrm{dexp}_x^{-1} = \sum_{k=0}^\infty \frac{B_k}{k!}\,\mathrm{ad}_x^k",
+    ],
+)
+def test_formula_becomes_mathml(latex: str) -> None:
+    result = extension("mathml").to_mathml(latex, block=True)
+    assert result.startswith("<math")
+    assert "\\" not in result
+    assert "&amp;" not in result
+    assert result.count("<mtr>") == latex.count(r"\\") + (r"\\" in latex)
+
+
+def test_unknown_command_in_a_formula_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    mathml = extension("mathml")
+    said: list[str] = []
+    monkeypatch.setattr(mathml.logger, "warning", lambda text, *a, **k: said.append(text % a))
+    mathml.to_mathml(r"\dexpo x", block=False)
+    assert len(said) == 1 and r"\dexpo" in said[0]
+
+
+def test_page_that_fetches_from_another_host_is_noticed() -> None:
+    offline = extension("offline")
+    page = (
+        '<a href="https://example.org">fine</a><script src="_static/x.js"></script>'
+        '<script async src="https://cdn.example.org/m.js"></script>'
+        '<link rel="stylesheet" href="//fonts.example.org/f.css">'
+    )
+    found = offline.outside_requests(page)
+    assert found == ["https://cdn.example.org/m.js", "//fonts.example.org/f.css"]
+
+
+def test_symbols_in_docstrings_are_not_markup() -> None:
+    line = "xi* = |x| and q_ stay, ``|y|`` and **kw** too"
+    escaped = r"xi\* = \|x\| and q\_ stay, ``|y|`` and **kw** too"
+    assert extension("reference").escape_symbols(line) == escaped
+
+
+def test_explained_arguments_become_a_list() -> None:
+    lines = ["A tube.", "", "outer, inner : radii, m, each", "    a number.", "E : Pa.", "", "End."]
+    assert extension("reference").list_arguments(lines) == [
+        "A tube.",
+        "",
+        "",
+        "* ``outer, inner``: radii, m, each a number.",
+        "* ``E``: Pa.",
+        "",
+        "End.",
+    ]

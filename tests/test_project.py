@@ -1,0 +1,111 @@
+"""The project keeps its rules: documented names, short files, reasons for dependencies."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pliant
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = sorted((ROOT / "pliant").rglob("*.py"))
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+# "About 300 lines" and "about 40" of the style guide, with a little room.
+LONGEST_FILE = 350
+LONGEST_FUNCTION = 52
+
+
+def public(kind: Any) -> list[str]:
+    names = getattr(pliant, "__all__", [])
+    return sorted(n for n in names if kind(getattr(pliant, n, None)))
+
+
+def written_by_us(value: Any) -> bool:
+    return callable(value) and (getattr(value, "__module__", "") or "").startswith("pliant")
+
+
+def documentation(value: Any) -> str:
+    """The docstrings in which the arguments of a class or function may be explained."""
+    own = value.__dict__.get("__init__") if inspect.isclass(value) else None
+    return f"{inspect.getdoc(value) or ''}\n{(own and inspect.getdoc(own)) or ''}"
+
+
+@pytest.mark.parametrize("name", public(lambda value: True))
+def test_public_name_exists(name: str) -> None:
+    assert hasattr(pliant, name)
+
+
+@pytest.mark.parametrize("name", public(written_by_us))
+def test_public_name_explains_each_argument(name: str) -> None:
+    value = getattr(pliant, name)
+    text = documentation(value)
+    assert text.strip(), f"pliant.{name} has no docstring"
+    if inspect.isclass(value) and issubclass(value, BaseException):
+        return
+    try:
+        parameters = inspect.signature(value).parameters
+    except (TypeError, ValueError):
+        return
+    silent = [p for p in parameters if p != "self" and not re.search(rf"\b{re.escape(p)}\b", text)]
+    assert not silent, f"the docstring of pliant.{name} does not explain {silent}"
+
+
+@pytest.mark.parametrize("name", public(written_by_us))
+def test_public_name_swallows_no_unknown_keyword(name: str) -> None:
+    value = getattr(pliant, name)
+    if inspect.isclass(value) and issubclass(value, BaseException):
+        return
+    kinds = [p.kind for p in inspect.signature(value).parameters.values()]
+    assert inspect.Parameter.VAR_KEYWORD not in kinds, f"pliant.{name} accepts any keyword"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_source_file_is_short(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    lines = text.count("\n")
+    assert lines <= LONGEST_FILE, f"{path.name} has {lines} lines; split it"
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = body_length(node)
+            assert length <= LONGEST_FUNCTION, (
+                f"{path.name}:{node.lineno}: {node.name} has {length} lines; split it"
+            )
+
+
+def body_length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines from `def` to the end, without the docstring."""
+    first = node.body[0]
+    explained = ast.get_docstring(node) is not None
+    docstring = (first.end_lineno or 0) - first.lineno + 1 if explained else 0
+    return (node.end_lineno or 0) - node.lineno + 1 - docstring
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_source_file_leaves_nothing_for_later(path: Path) -> None:
+    found = re.search(r"\b(TODO|FIXME|XXX)\b", path.read_text(encoding="utf-8"))
+    assert found is None, f"{path.name} holds {found and found[0]}"
+
+
+def test_changelog_gives_a_reason_for_each_dependency() -> None:
+    extras = PROJECT["optional-dependencies"].values()
+    wanted = {
+        re.match(r"[\w.-]+", requirement)[0]  # type: ignore[index]
+        for group in (PROJECT["dependencies"], *extras)
+        for requirement in group
+    } - {"pliant"}
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    reasons = dict(re.findall(r"^- `([\w.-]+)`: (.+)", text, re.MULTILINE))
+    assert wanted == set(reasons), f"differ in {sorted(wanted ^ set(reasons))}"
+
+
+def test_changelog_tells_of_this_version() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(rf"^## {re.escape(PROJECT['version'])}\b", text, re.MULTILINE)
+    assert getattr(pliant, "__version__", PROJECT["version"]) == PROJECT["version"]

@@ -1,0 +1,78 @@
+"""The compile cache: keyed by the sources, private, pruned, and announced on first use."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+
+from pliant import _numba
+
+ROOT = Path(_numba.__file__).resolve().parents[1]
+SCRIPT = """
+import numpy as np, numba
+from pliant._numba import CACHE_FOLDER, announce
+heard = []
+announce(lambda name, seconds: heard.append((name, seconds)))
+from pliant.lie.se3_kernels import ad_array
+ad_array(np.ones(6), np.empty((6, 6)))
+assert numba.config.CACHE_DIR == str(CACHE_FOLDER)
+print(CACHE_FOLDER)
+print([(name, seconds is None or seconds > 0) for name, seconds in heard])
+"""
+
+
+def run(folder, **more):
+    environment = {**os.environ, "PLIANT_CACHE_DIR": str(folder), "PYTHONPATH": str(ROOT), **more}
+    answer = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
+    )
+    cache, heard = answer.stdout.splitlines()
+    return Path(cache), heard
+
+
+def test_first_use_is_announced_and_the_second_process_finds_the_cache(tmp_path):
+    cache, heard = run(tmp_path)
+    name = "pliant.lie.se3_kernels.ad_array"
+    assert cache == tmp_path / _numba.source_key()
+    assert heard == str([(name, True), (name, True)])
+    assert run(tmp_path) == (cache, "[]")
+
+
+def test_unwritable_cache_falls_back_to_a_temporary_folder(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    cache, _ = run(blocked / "below", TMPDIR=str(tmp_path))
+    assert tmp_path in cache.parents
+    assert cache.parent.stat().st_mode & 0o077 == 0
+
+
+def test_old_siblings_are_removed_and_nothing_else(tmp_path):
+    names = {"current": "0" * 16, "old": "1" * 16, "recent": "2" * 16}
+    names = {name: f"kernels-{key}" for name, key in names.items()} | {"foreign": "1" * 16}
+    for name in names.values():
+        (tmp_path / name).mkdir()
+    for name in ("old", "foreign", "current"):
+        os.utime(tmp_path / names[name], (0, 0))
+    _numba.prune(tmp_path / names["current"])
+    assert {path.name for path in tmp_path.iterdir()} == set(names.values()) - {names["old"]}
+
+
+def test_listener_can_be_stopped():
+    heard = []
+    listener = _numba.CompileListener(lambda name, seconds: heard.append((name, seconds)))
+    with listener:
+        numba.njit(lambda x: x + 1.0)(1.0)
+    numba.njit(lambda x: x + 2.0)(1.0)
+    listener.stop()
+    assert [seconds is None for _, seconds in heard] == [True, False]
+
+
+def test_nan_survives_in_kernels():
+    @numba.njit(fastmath=_numba.FASTMATH, error_model="numpy")
+    def is_nan(x):
+        return x != x
+
+    assert is_nan(np.nan)
