@@ -17,30 +17,47 @@ def stress(w, C, e, e0, sigma, tangent):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def elastic_energy(w, C, e, e0):  # type: ignore[no-untyped-def]
-    """1/2 sum_s w C (e - e0)^2, J."""
-    u = 0.0
-    for s in range(e.shape[0]):
-        for i in range(6):
-            d = e[s, i] - e0[s, i]
-            u += 0.5 * w[s, i] * C[s, i] * d * d
-    return u
+def mixed_stress(w, C, v, v0, N, mode, element, a, sigma, tangent, gap):  # type: ignore[no-untyped-def]
+    """Forces from stress modes in place of the strain law for rows 3 to 5.
+
+    n = sum_i N_i a_i; sigma[:, 3:] = w n, tangent[:, 3:] = 0, and the gap of each element's modes,
+    gap[e, i, r] += w N_i (v_r - v0_r - n_r / C_r), with v (S, 6) the strains to be matched.
+    """
+    S, p = N.shape
+    for s in range(S):
+        e = element[s]
+        for r in range(3):
+            n = 0.0
+            for i in range(p):
+                n += N[s, i] * a[mode[e, i], r]
+            sigma[s, 3 + r] = w[s, 3 + r] * n
+            tangent[s, 3 + r] = 0.0
+            d = w[s, 3 + r] * (v[s, 3 + r] - v0[s, 3 + r] - n / C[s, 3 + r])
+            for i in range(p):
+                gap[e, i, r] += N[s, i] * d
 
 
 @kernel
-def midstep_stress(w, C, D, ea, eb, e0, h, sigma, tangent):  # type: ignore[no-untyped-def]
-    """Stress of the mean strain and mean strain rate of a step of length h, weighted.
+def mixed_coupling(w, N, element, B, scale, out):  # type: ignore[no-untyped-def]
+    """out[e, :, 3 i + r] += scale_r w N_i B_{3+r}: derivative of the gaps in y, scale (S, 3)."""
+    S, p = N.shape
+    m = B.shape[2]
+    for s in range(S):
+        e = element[s]
+        for i in range(p):
+            for r in range(3):
+                f = scale[s, r] * w[s, 3 + r] * N[s, i]
+                for b in range(m):
+                    out[e, b, 3 * i + r] += f * B[s, 3 + r, b]
 
-    sigma = w (C ((ea + eb)/2 - e0) + D (eb - ea)/h); tangent is its derivative in eb.
-    Returns the energy dissipated in the step, h w D ((eb - ea)/h)^2.
-    """
-    lost = 0.0
-    for s in range(ea.shape[0]):
-        for i in range(6):
-            rate = (eb[s, i] - ea[s, i]) / h
-            sigma[s, i] = w[s, i] * (
-                C[s, i] * (0.5 * (ea[s, i] + eb[s, i]) - e0[s, i]) + D[s, i] * rate
-            )
-            tangent[s, i] = w[s, i] * (0.5 * C[s, i] + D[s, i] / h)
-            lost += h * w[s, i] * D[s, i] * rate * rate
-    return lost
+
+@kernel
+def mode_compliance(w, C, N, element, out):  # type: ignore[no-untyped-def]
+    """out[e, 3 i + r, 3 j + r] -= w N_i N_j / C_r: derivative of the gaps in the modes."""
+    S, p = N.shape
+    for s in range(S):
+        e = element[s]
+        for i in range(p):
+            for j in range(p):
+                for r in range(3):
+                    out[e, 3 * i + r, 3 * j + r] -= w[s, 3 + r] * N[s, i] * N[s, j] / C[s, 3 + r]

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.interpolate import BSpline as ScipyBSpline
 
+from pliant.lie import se3
 from pliant.model import DescriptionError, Rod
 from pliant.rods import chain
 from pliant.rods.contract import (
@@ -22,10 +23,16 @@ from pliant.rods.contract import (
     Configuration,
     Formulation,
     Ints,
-    RodMap,
+    StressModes,
 )
-from pliant.rods.increments import ChainConfiguration, IncrementMap, check_map, relative_log
-from pliant.rods.quadrature import gauss_per_span, spline_strain_rule
+from pliant.rods.increments import (
+    ChainConfiguration,
+    IncrementMap,
+    check_map,
+    fit_strains,
+    relative_log,
+)
+from pliant.rods.quadrature import gauss_per_span
 
 
 @dataclass(frozen=True)
@@ -99,7 +106,10 @@ class BSplineMap(IncrementMap):
         super().__init__(rod, k, settings.map, n, spans - k)
         self.spans = spans
         self.elements = (6 * self.first[:, None] + np.arange(self.m)[None, :]).astype(np.int64)
-        self._strain_rule = spline_strain_rule(self.knots, k)
+        self._breaks = np.unique(self.knots)
+        self._modes = (
+            self.spline_stress_modes(self.knots, 6 * np.arange(1, n + 1)) if k > 1 else None
+        )
 
     # -- stations ----------------------------------------------------------------------------
 
@@ -123,10 +133,14 @@ class BSplineMap(IncrementMap):
         return element, tails[rows, columns], k * slope[rows, columns] / width
 
     def mass_rule(self) -> tuple[Array, Array]:
-        return gauss_per_span(np.unique(self.knots), self.degree + 1)
+        return gauss_per_span(self._breaks, self.degree + 1)
 
     def strain_rule(self) -> tuple[Array, Array]:
-        return self._strain_rule
+        s, w = gauss_per_span(self._breaks, self.degree + 1 if self.degree > 1 else 1)
+        return s, np.repeat(w[:, None], 6, axis=1)
+
+    def stress_modes(self) -> StressModes | None:
+        return self._modes
 
     def pose_coordinate(self, s: float) -> int | None:
         if s == 0.0:
@@ -141,7 +155,9 @@ class BSplineMap(IncrementMap):
         middle = 0.5 * (greville[1:] + greville[:-1])
         psi = self.rod.natural_strain(middle) * np.diff(greville)[:, None]
         s, _ = self.strain_rule()
-        return self.fit_strains(psi.ravel(), self.rod.natural_strain(s))
+        columns = 6 * self.first[self.basis(s)[0]][:, None] + np.arange(6 * k)
+        target = self.rod.natural_strain(s)
+        return fit_strains(self, psi.ravel(), columns, target, lambda plan: plan.B[:, :, 6:])
 
     def update(self, c: Configuration, base: Array, q: Array) -> None:
         assert isinstance(c, ChainConfiguration)
@@ -150,14 +166,10 @@ class BSplineMap(IncrementMap):
         chain.propagate(self.kind, c.base, c.psi, c.controls, c.plus, c.minus)
 
     def retract(self, c: Configuration, base: Array, x: Array) -> Array:
-        from pliant.lie import se3
-
         assert isinstance(c, ChainConfiguration)
         moved = c.controls @ se3.exp(x.reshape(-1, 6))
         moved[0] = base
-        return np.concatenate(
-            [relative_log(self.kind, a, b) for a, b in zip(moved, moved[1:], strict=False)]
-        )
+        return relative_log(self.kind, moved[:-1], moved[1:]).ravel()
 
     def advance(self, c: Configuration, base: Array, x: Array) -> Array:
         assert isinstance(c, ChainConfiguration)
@@ -179,6 +191,10 @@ class BSplineMap(IncrementMap):
         assert isinstance(c, ChainConfiguration)
         chain.lift_vector(self.first, c.plus, c.minus, ry, r)
 
+    def lift_columns(self, c: Configuration, Cy: Array, C: Array) -> None:
+        assert isinstance(c, ChainConfiguration)
+        chain.lift_columns(self.first, c.plus, c.minus, Cy, C)
+
     def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:
         assert isinstance(left, ChainConfiguration) and isinstance(right, ChainConfiguration)
         chain.lift_matrix(self.first, left.plus, left.minus, right.plus, right.minus, Ky, K)
@@ -199,6 +215,3 @@ class BSplineMap(IncrementMap):
             base = mu[0]
         chain.add_increment_second(self.kind, self.first, self.owner, c.psi, c.plus, c.minus, d, K)
         return base
-
-
-__all__ = ["BSpline", "BSplineMap", "RodMap"]

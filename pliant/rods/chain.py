@@ -119,6 +119,30 @@ def lift_vector(first, plus, minus, ry, r):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def lift_columns(first, plus, minus, Cy, C):  # type: ignore[no-untyped-def]
+    """C (E, m, p) = T^T Cy: `lift_vector` for several columns."""
+    E, m, p = Cy.shape
+    for e in range(E):
+        for i in range(6):
+            for q in range(p):
+                C[e, i, q] = Cy[e, i, q]
+        for a in range(m // 6 - 1):
+            c = 6 * a
+            P = plus[first[e] + a]
+            N = minus[first[e] + a]
+            for j in range(6):
+                for q in range(p):
+                    C[e, c + 6 + j, q] = 0.0
+                top = 0 if j < 3 else 3
+                for i in range(top, 6):
+                    u = N[i, j]
+                    v = P[i, j]
+                    for q in range(p):
+                        C[e, c + j, q] += u * Cy[e, c + 6 + i, q]
+                        C[e, c + 6 + j, q] += v * Cy[e, c + 6 + i, q]
+
+
+@kernel
 def lift_matrix(first, plus_l, minus_l, plus_r, minus_r, Ky, K):  # type: ignore[no-untyped-def]
     """K (E, m, m) = T_l^T Ky T_r, using that T is block bidiagonal and its blocks lower triangular."""
     E, m, _ = Ky.shape

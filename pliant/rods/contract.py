@@ -64,6 +64,25 @@ class Plan:
         self.B = np.zeros((count, 6, m))
 
 
+@dataclass
+class StressModes:
+    """Internal forces carried as unknowns of their own, for rows that would otherwise lock.
+
+    The shear and stretch forces of a rod are n(s) = sum_i N_i(s) a_i with few functions N_i. They
+    stand beside the coordinates as unknowns a (count, 3), and strains v are matched to n / C in the
+    mean against every N_i (Hellinger-Reissner), not point by point.
+
+    values : (S, p) functions alive at each station of the strain rule.
+    index : (E, p) their numbers in each element.
+    before : (count,) entry of x in front of which mode i is numbered, to keep matrices narrow.
+    """
+
+    values: Array
+    index: Ints
+    count: int
+    before: Ints
+
+
 class Configuration:
     """One configuration of a rod: base pose (4, 4), coordinates q, and what a map derives from them."""
 
@@ -126,6 +145,14 @@ class RodMap(ABC):
     def strain_rule(self) -> tuple[Array, Array]:
         """Stations s (S,) and weights w (S, 6), one for each strain row, for elasticity, damping."""
 
+    def stress_modes(self) -> StressModes | None:
+        """Modes that carry the forces (rows 3 to 5 of the stress), or None for a plain strain law."""
+        return None
+
+    def stress_values(self, s: Array) -> tuple[Ints, Array]:
+        """Element (S,) and mode functions (S, p) at s; only where there are stress modes."""
+        raise TypeError(f"{type(self).__name__} has no stress modes")
+
     def frames(self, s: Array) -> Plan:
         """Plan for frames at arclengths s (S,)."""
         return Plan(s, np.zeros(len(s), dtype=np.int64), self.m)
@@ -176,6 +203,10 @@ class RodMap(ABC):
     def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
         """r (E, n) = T^T ry with ry (E, m)."""
         r[...] = ry
+
+    def lift_columns(self, c: Configuration, Cy: Array, C: Array) -> None:
+        """C (E, n, p) = T^T Cy with Cy (E, m, p)."""
+        C[...] = Cy
 
     def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:
         """K (E, n, n) = T_left^T Ky T_right with Ky (E, m, m)."""

@@ -7,6 +7,9 @@ The rod is cut into elements of equal length h. Between nodes a and b, with t in
 b_1 = 1 - (1-t)^3, b_2 = 3 t^2 - 2 t^3, b_3 = t^3: a cubic Bezier curve on the group. Coordinates
 are pose and strain of the nodes; the middle increments Psi_2 are stored in place of the poses, so
 that a turn of more than pi keeps its meaning.
+
+A constant strain is represented exactly by the exponential map. Otherwise twists about different
+axes do not commute, and a term of the order of h^2 [xi, xi'] is left between the stations.
 """
 
 from __future__ import annotations

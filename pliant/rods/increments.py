@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from scipy.interpolate import BSpline as ScipyBSpline
+from scipy.sparse import csr_matrix
+from scipy.sparse.linalg import splu
 
 from pliant.lie import se3
 from pliant.lie.retraction import CAYLEY, EXP
 from pliant.model import DescriptionError, Rod
 from pliant.rods import cumulative
-from pliant.rods.contract import Array, Configuration, Ints, Plan, RodMap
+from pliant.rods.contract import Array, Configuration, Ints, Plan, RodMap, StressModes
 
 MAPS = {"exp": EXP, "cayley": CAYLEY}
 
@@ -70,6 +75,25 @@ class IncrementMap(RodMap):
     def basis(self, s: Array) -> tuple[Ints, Array, Array]:
         """Element (S,), cumulative basis values and arclength derivatives (S, k) at s."""
         raise TypeError(f"{type(self).__name__} does not define its basis")
+
+    def spline_stress_modes(self, knots: Array, before: Ints) -> StressModes:
+        """Modes from the derivatives of splines of this degree on `knots`: one for each increment
+        of the curve and row, half as many as coordinates, so that nothing locks."""
+        self._stress_knots = knots[1:-1]
+        s, _ = self.strain_rule()
+        _, values = self.stress_values(s)
+        spans = np.flatnonzero(np.diff(self._stress_knots) > 0)
+        k = self.degree - 1
+        index = (spans - k)[:, None] + np.arange(k + 1)[None, :]
+        return StressModes(values, index.astype(np.int64), len(self._stress_knots) - k - 1, before)
+
+    def stress_values(self, s: Array) -> tuple[Ints, Array]:
+        element, _, _ = self.basis(s)
+        k = self.degree - 1
+        knots = self._stress_knots
+        first = np.flatnonzero(np.diff(knots) > 0)[element] - k
+        dense = ScipyBSpline.design_matrix(s, knots, k).toarray()
+        return element, dense[np.arange(len(s))[:, None], first[:, None] + np.arange(k + 1)]
 
     def configuration(self) -> ChainConfiguration:
         return ChainConfiguration(self.increments, self.nq)
@@ -143,40 +167,40 @@ class IncrementMap(RodMap):
             bias,
         )
 
-    def fit_strains(self, q: Array, target: Array, rounds: int = 12) -> Array:
-        """Increments whose strains at the strain rule best match `target` (S, 6): Gauss-Newton.
 
-        Strains do not feel the base pose, so the increments are found on their own; the columns of B
-        belong to increments only.
-        """
-        s, _ = self.strain_rule()
-        plan = self._plan(s)
-        c = self.configuration()
-        psi = q.copy()
-        columns = 6 * self.first[plan.element][:, None] + np.arange(self.m - 6)[None, :]
-        for _ in range(rounds):
-            c.psi[...] = psi.reshape(-1, 6)
-            self.strain(plan, c)
-            gap = (target - plan.e).ravel()
-            if np.max(np.abs(gap)) < 1e-13 * max(1.0, float(np.max(np.abs(target)))):
-                break
-            psi = psi + _banded_least_squares(plan.B[:, :, 6:], columns, gap, psi.size)
-        return psi
+def fit_strains(
+    rod_map: IncrementMap, q: Array, columns: Ints, target: Array, blocks: Callable[[Plan], Array]
+) -> Array:
+    """Coordinates whose strains at the strain rule best match `target` (S, 6): Gauss-Newton.
+
+    Strains do not feel the base pose. `blocks(plan)` gives their derivative (S, 6, p) in the entries
+    `columns` (S, p) of q.
+    """
+    s, w = rod_map.strain_rule()
+    plan = rod_map.strains(s)
+    c = rod_map.configuration()
+    weight = np.sqrt(w)
+    for _ in range(12):
+        rod_map.update(c, np.eye(4), q)
+        rod_map.strain(plan, c)
+        gap = (weight * (target - plan.e)).ravel()
+        step = _least_squares(weight[:, :, None] * blocks(plan), columns, gap, q.size)
+        q = q + step
+        if np.max(np.abs(step)) < 1e-13 * max(1.0, float(np.max(np.abs(q)))):
+            break
+    return q
 
 
-def _banded_least_squares(B: Array, columns: Ints, gap: Array, size: int) -> Array:
-    """Least-squares solution of the sparse system with row blocks B (S, 6, n) at columns (S, n)."""
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.linalg import splu
-
-    S, rows, n = B.shape
-    i = np.repeat(np.arange(S * rows), n)
+def _least_squares(B: Array, columns: Ints, gap: Array, size: int) -> Array:
+    """Least-squares solution of the sparse system with row blocks B (S, 6, p) at columns (S, p)."""
+    S, rows, p = B.shape
+    i = np.repeat(np.arange(S * rows), p)
     j = np.repeat(columns, rows, axis=0).ravel()
     A = csr_matrix((B.ravel(), (i, j)), shape=(S * rows, size))
     return np.asarray(splu((A.T @ A).tocsc()).solve(A.T @ gap))
 
 
 def relative_log(kind: int, a: Array, b: Array) -> Array:
-    """tau^-1(a^-1 b) for one pair of poses (4, 4)."""
+    """tau^-1(a^-1 b) (..., 6) for pairs of poses (..., 4, 4)."""
     h = se3.inverse(a) @ b
     return np.asarray(se3.log(h) if kind == EXP else se3.cayley_inverse(h))

@@ -9,7 +9,8 @@ the frame of the base. With H_i the pose after step i, a coordinate moves everyt
 by the twist Theta_i = Ad(H_i) dexp(Omega_i) O_i, O_i the derivative of Omega_i, hence
 
     V = x_base + sum_i Theta_i q',      J = Ad(H)^-1 (1, sum_i Theta_i)
-    V' = sum_i Ad(H_i) (dexp(Omega_i) Omega_i'' + D dexp(Omega_i)[Omega_i'] Omega_i') + [V_i^-, Theta_i q']
+    V' = sum_i Ad(H_i) (dexp(Omega_i) Omega_i'' + D dexp(Omega_i)[Omega_i'] Omega_i')
+         + [V_i^-, Theta_i q']
 
 where V_i^- is the velocity before step i and Omega'' = 2 a [xi1', xi2']. A station adds one step of
 its own, from the node below it to its arclength. The kernels that need V' are in `strain_second`.
@@ -68,7 +69,7 @@ def _cross_add(c, u, v, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def point_strains(z, i, q, rows, scale, out):  # type: ignore[no-untyped-def]
-    """out (2, 6) = scale * natural strain + modes q (segments, K, rows), at both points of step i."""
+    """out (2, 6) = scale * natural strain + modes q (segments, K, rows) at the points of step i."""
     part = q[z.segment[i]]
     for j in range(2):
         for r in range(6):
@@ -110,7 +111,7 @@ def slope(z, i, k, w):  # type: ignore[no-untyped-def]
 
 @kernel
 def _take_step(z, i, q, rows, start, R, p, D, w):  # type: ignore[no-untyped-def]
-    """Take step i from pose `start` (3, 4): writes all of its state. R, p, D (6, 3), w are scratch."""
+    """Take step i from pose `start` (3, 4), writing all of its state. R, p, D, w are scratch."""
     h = z.length[i]
     point_strains(z, i, q, rows, 1.0, z.xi[i])
     for r in range(6):
@@ -152,6 +153,42 @@ def _carry_out(P, D, out):  # type: ignore[no-untyped-def]
         out[5, c] += P[0, 3] * f1 - P[1, 3] * f0
 
 
+@leaf
+def add_carried(P, x, out):  # type: ignore[no-untyped-def]
+    """out += Ad(P) x."""
+    a0 = P[0, 0] * x[0] + P[0, 1] * x[1] + P[0, 2] * x[2]
+    a1 = P[1, 0] * x[0] + P[1, 1] * x[1] + P[1, 2] * x[2]
+    a2 = P[2, 0] * x[0] + P[2, 1] * x[1] + P[2, 2] * x[2]
+    out[0] += a0
+    out[1] += a1
+    out[2] += a2
+    for i in range(3):
+        out[3 + i] += P[i, 0] * x[3] + P[i, 1] * x[4] + P[i, 2] * x[5]
+    out[3] += P[1, 3] * a2 - P[2, 3] * a1
+    out[4] += P[2, 3] * a0 - P[0, 3] * a2
+    out[5] += P[0, 3] * a1 - P[1, 3] * a0
+
+
+@leaf
+def push_back(P, f, W):  # type: ignore[no-untyped-def]
+    """W = Ad(P)^-T f: a wrench at pose P seen in the frame of the base."""
+    for i in range(3):
+        W[i] = P[i, 0] * f[0] + P[i, 1] * f[1] + P[i, 2] * f[2]
+        W[3 + i] = P[i, 0] * f[3] + P[i, 1] * f[4] + P[i, 2] * f[5]
+    W[0] += P[1, 3] * W[5] - P[2, 3] * W[4]
+    W[1] += P[2, 3] * W[3] - P[0, 3] * W[5]
+    W[2] += P[0, 3] * W[4] - P[1, 3] * W[3]
+
+
+@kernel
+def _columns(n, m):  # type: ignore[no-untyped-def]
+    """The (n, m) array with ones on the diagonal: a pose at the origin, a unit twist block."""
+    out = np.zeros((n, m))
+    for i in range(3):
+        out[i, i] = 1.0
+    return out
+
+
 @kernel
 def sweep(z, steps, q, total):  # type: ignore[no-untyped-def]
     """Take all steps of the grid, `steps` in each segment.
@@ -162,10 +199,9 @@ def sweep(z, steps, q, total):  # type: ignore[no-untyped-def]
     p = np.empty(3)
     D = np.empty((6, 3))
     w = np.empty(6)
-    start = np.eye(4)[:3].copy()
+    origin = _columns(3, 4)
     for i in range(len(z.length)):
-        _take_step(z, i, q, q.shape[2], start, R, p, D, w)
-        start[:, :] = z.pose[i]
+        _take_step(z, i, q, q.shape[2], z.pose[i - 1] if i > 0 else origin, R, p, D, w)
         for k in range(total.shape[1]):
             for r in range(6):
                 for c in range(3):
@@ -203,8 +239,8 @@ def evaluate_frames(z, steps, total, x, step, q, base, g, J):  # type: ignore[no
     D = np.empty((6, 3))
     w = np.empty(6)
     zero = np.zeros((6, 3))
-    unit = np.eye(6)[:, :3].copy()
-    origin = np.eye(4)[:3].copy()
+    unit = _columns(6, 3)
+    origin = _columns(3, 4)
     for s in range(len(step)):
         n = step[s]
         seg = x.segment[s]

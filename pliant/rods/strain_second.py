@@ -1,15 +1,14 @@
 """Second derivatives of Magnus frames: acceleration bias and the Hessian of pulled frames.
 
-Notation and blocks are those of `strain_kernels`. Paired with wrenches W (in the frame of the base),
-the acceleration is a quadratic form of the coordinates with three parts for each step:
+Notation and blocks are those of `strain_kernels`. Paired with wrenches W (in the frame of the
+base), the acceleration is a quadratic form of the coordinates with three parts for each step:
 
-    W . [V^-, Theta q']                  velocity before the step; from earlier segments and the base it
-                                         is the same for all steps of a segment, so their wrenches
-                                         are summed first and met once
-    f . D dexp(Omega)[Omega'] Omega'     f = Ad(H)^T W
-    c . 2 a [xi1', xi2']                 c = dexp(Omega)^T f
+    W . [V^-, Theta q']
+    f . D dexp(Omega)[Omega'] Omega',    f = Ad(H)^T W
+    c . 2 a [xi1', xi2'],                c = dexp(Omega)^T f
 
-W of a step of the grid is the sum of the wrenches of all stations beyond it.
+W of a grid step is the sum of the wrenches of all stations beyond it. In the first part, what comes
+from the base and earlier segments is the same for all steps of a segment: it is met once, by a sum.
 """
 
 from __future__ import annotations
@@ -19,7 +18,14 @@ import numpy as np
 from pliant._numba import kernel, leaf
 from pliant.lie.blocks import add_tangent_second, subtract_bracket, tangent_rate
 from pliant.lie.retraction import EXP
-from pliant.rods.strain_kernels import BRACKET, add_brackets, point_strains, slope
+from pliant.rods.strain_kernels import (
+    BRACKET,
+    add_brackets,
+    add_carried,
+    point_strains,
+    push_back,
+    slope,
+)
 
 
 @leaf
@@ -29,22 +35,6 @@ def _add_dual(D, x, out):  # type: ignore[no-untyped-def]
         for j in range(3):
             out[i] += D[i, j] * x[j]
             out[3 + i] += D[3 + i, j] * x[j] + D[i, j] * x[3 + j]
-
-
-@leaf
-def _add_carried(P, x, out):  # type: ignore[no-untyped-def]
-    """out += Ad(P) x."""
-    a0 = P[0, 0] * x[0] + P[0, 1] * x[1] + P[0, 2] * x[2]
-    a1 = P[1, 0] * x[0] + P[1, 1] * x[1] + P[1, 2] * x[2]
-    a2 = P[2, 0] * x[0] + P[2, 1] * x[1] + P[2, 2] * x[2]
-    out[0] += a0
-    out[1] += a1
-    out[2] += a2
-    for i in range(3):
-        out[3 + i] += P[i, 0] * x[3] + P[i, 1] * x[4] + P[i, 2] * x[5]
-    out[3] += P[1, 3] * a2 - P[2, 3] * a1
-    out[4] += P[2, 3] * a0 - P[0, 3] * a2
-    out[5] += P[0, 3] * a1 - P[1, 3] * a0
 
 
 @kernel
@@ -66,11 +56,11 @@ def _rate_step(z, i, qd, V, A, work):  # type: ignore[no-untyped-def]
     add_brackets(a, d, d, second)
     tangent_rate(EXP, z.omega[i], rate, acc)
     _add_dual(z.tangent[i], second, acc)
-    _add_carried(z.pose[i], acc, A)
+    add_carried(z.pose[i], acc, A)
     for r in range(6):
         acc[r] = 0.0
     _add_dual(z.tangent[i], rate, acc)
-    _add_carried(z.pose[i], acc, twist)
+    add_carried(z.pose[i], acc, twist)
     subtract_bracket(twist, V, A)
     for r in range(6):
         V[r] += twist[r]
@@ -78,8 +68,9 @@ def _rate_step(z, i, qd, V, A, work):  # type: ignore[no-untyped-def]
 
 @kernel
 def frame_bias(z, x, step, velocity, qd, bias):  # type: ignore[no-untyped-def]
-    """bias (S, 6): body acceleration of stations x when the base moves at body twist `velocity` (6,)
-    and the coefficients at rate qd (segments, K, rows), both steady.
+    """bias (S, 6): body acceleration of stations x at a steady velocity of the coordinates.
+
+    velocity (6,) is the body twist of the base, qd (segments, K, rows) the rate of the modes.
     """
     N = len(z.length)
     work = np.empty((6, 6))
@@ -87,14 +78,17 @@ def frame_bias(z, x, step, velocity, qd, bias):  # type: ignore[no-untyped-def]
     A = np.zeros((N + 1, 6))
     v = np.empty(6)
     b = np.empty(6)
-    V[0, :] = velocity
+    for r in range(6):
+        V[0, r] = velocity[r]
     for i in range(N):
-        V[i + 1, :] = V[i]
-        A[i + 1, :] = A[i]
+        for r in range(6):
+            V[i + 1, r] = V[i, r]
+            A[i + 1, r] = A[i, r]
         _rate_step(z, i, qd, V[i + 1], A[i + 1], work)
     for s in range(len(step)):
-        v[:] = V[step[s]]
-        b[:] = A[step[s]]
+        for r in range(6):
+            v[r] = V[step[s], r]
+            b[r] = A[step[s], r]
         _rate_step(x, s, qd, v, b, work)
         P = x.pose[s]
         h0 = b[3] - (P[1, 3] * b[2] - P[2, 3] * b[1])
@@ -113,10 +107,7 @@ def _paired(W, D, out):  # type: ignore[no-untyped-def]
             k, r = (i + 1) % 3, (i + 2) % 3
             out[3 + i, j] = W[3 + k] * D[r, j] - W[3 + r] * D[k, j]
             out[i, j] = (
-                W[k] * D[r, j]
-                - W[r] * D[k, j]
-                + W[3 + k] * D[3 + r, j]
-                - W[3 + r] * D[3 + k, j]
+                W[k] * D[r, j] - W[r] * D[k, j] + W[3 + k] * D[3 + r, j] - W[3 + r] * D[3 + k, j]
             )
 
 
@@ -125,15 +116,9 @@ def _subtract_product(D, Y, out):  # type: ignore[no-untyped-def]
     """out -= D^T Y for a twist block D and a wrench block Y."""
     for i in range(3):
         for j in range(3):
-            out[3 + i, j] -= D[0, i] * Y[3, j] + D[1, i] * Y[4, j] + D[2, i] * Y[5, j]
-            out[i, j] -= (
-                D[0, i] * Y[0, j]
-                + D[1, i] * Y[1, j]
-                + D[2, i] * Y[2, j]
-                + D[3, i] * Y[3, j]
-                + D[4, i] * Y[4, j]
-                + D[5, i] * Y[5, j]
-            )
+            for r in range(3):
+                out[i, j] -= D[r, i] * Y[r, j] + D[3 + r, i] * Y[3 + r, j]
+                out[3 + i, j] -= D[r, i] * Y[3 + r, j]
 
 
 @kernel
@@ -187,7 +172,9 @@ def _local_form(z, i, W, full, f, M, c):  # type: ignore[no-untyped-def]
     f (6,) is written too; full (6, 6) is scratch.
     """
     P, T = z.pose[i], z.tangent[i]
-    full[:, :] = 0.0
+    for r in range(6):
+        for j in range(6):
+            full[r, j] = 0.0
     m0 = W[0] - (P[1, 3] * W[5] - P[2, 3] * W[4])
     m1 = W[1] - (P[2, 3] * W[3] - P[0, 3] * W[5])
     m2 = W[2] - (P[0, 3] * W[4] - P[1, 3] * W[3])
@@ -213,6 +200,8 @@ def _add_step(z, i, W, total, last, H, Y, full, vec, blk):  # type: ignore[no-un
     the motion inside the segment before the step, last = -1 if there is none. full (6, 6), vec
     (4, 6) and blk (3, 6, 3) are scratch.
     """
+    if W[0] == W[1] == W[2] == W[3] == W[4] == W[5] == 0.0:
+        return
     f, c, wk, wl = vec[0], vec[1], vec[2], vec[3]
     M, pair, right = blk[0], blk[1], blk[2]
     _local_form(z, i, W, full, f, M, c)
@@ -236,20 +225,12 @@ def _add_step(z, i, W, total, last, H, Y, full, vec, blk):  # type: ignore[no-un
             _add_hat(2.0 * a * swap, c, H[k, j])
 
 
-@leaf
-def _entry(B, r, c):  # type: ignore[no-untyped-def]
-    """Entry (r, c) of the 6x6 matrix [[A, B], [B, 0]] of a wrench block."""
-    if r < 3:
-        return B[r, c] if c < 3 else B[3 + r, c - 3]
-    return B[r, c] if c < 3 else 0.0
-
-
 @kernel
 def _scatter(B, scale, row, rows, col, cols, K):  # type: ignore[no-untyped-def]
     """Add scale times a wrench block to K at (row, col), and its transpose at (col, row)."""
     for r in range(rows):
-        for c in range(cols):
-            v = scale * _entry(B, r, c)
+        for c in range(cols if r < 3 else 3):
+            v = scale * (B[r, c] if c < 3 else B[3 + r, c - 3])
             K[row + r, col + c] += v
             K[col + c, row + r] += v
 
@@ -263,7 +244,9 @@ def _collect_segment(seg, steps, rows, total, H, Y, K):  # type: ignore[no-untyp
         col = 6 + (seg * modes + j) * rows
         _scatter(Y[j], -0.5, 0, 6, col, rows, K)
         for b in range(seg * modes):
-            block[:, :] = 0.0
+            for r in range(6):
+                for c in range(3):
+                    block[r, c] = 0.0
             _subtract_product(total[steps * (b // modes) + steps - 1, b % modes], Y[j], block)
             _scatter(block, 0.5, 6 + b * rows, rows, col, rows, K)
         for k in range(modes):
@@ -281,25 +264,22 @@ def add_frame_second(z, steps, total, x, step, rows, f, K):  # type: ignore[no-u
     H = np.zeros((count, modes, modes, 6, 3))
     Y = np.zeros((count, modes, 6, 3))
     wrench = np.zeros((N, 6))
-    W = np.empty(6)
+    W = np.zeros(6)
     full = np.empty((6, 6))
     vec = np.empty((4, 6))
     blk = np.empty((3, 6, 3))
     for s in range(len(step)):
-        P, n, seg = x.pose[s], step[s], x.segment[s]
-        for i in range(3):
-            W[i] = P[i, 0] * f[s, 0] + P[i, 1] * f[s, 1] + P[i, 2] * f[s, 2]
-            W[3 + i] = P[i, 0] * f[s, 3] + P[i, 1] * f[s, 4] + P[i, 2] * f[s, 5]
-        W[0] += P[1, 3] * W[5] - P[2, 3] * W[4]
-        W[1] += P[2, 3] * W[3] - P[0, 3] * W[5]
-        W[2] += P[0, 3] * W[4] - P[1, 3] * W[3]
-        wrench[n] += W
+        n, seg = step[s], x.segment[s]
+        push_back(x.pose[s], f[s], W)
         last = n - 1 if n % steps != 0 else -1
         _add_step(x, s, W, total, last, H[seg], Y[seg], full, vec, blk)
-    W[:] = 0.0
+        for r in range(6):
+            wrench[n, r] += W[r]
+            W[r] = 0.0
     for i in range(N - 1, -1, -1):
         seg = z.segment[i]
         _add_step(z, i, W, total, i - 1 if i % steps != 0 else -1, H[seg], Y[seg], full, vec, blk)
-        W += wrench[i]
+        for r in range(6):
+            W[r] += wrench[i, r]
     for seg in range(count):
         _collect_segment(seg, steps, rows, total, H[seg], Y[seg], K)

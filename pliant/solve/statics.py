@@ -14,7 +14,8 @@ import numpy as np
 
 from pliant.model import ConvergenceError
 from pliant.rods.contract import Array
-from pliant.system.linear import SingularError
+from pliant.system.balance import balance
+from pliant.system.linear import Matrix, SingularError
 from pliant.system.loading import Loading
 from pliant.system.system import System
 
@@ -43,7 +44,7 @@ class StaticSolution:
     """An equilibrium and the record of how it was found."""
 
     q: Array
-    lam: Array
+    mult: Array
     loading: Loading
     iterations: int = 0
     residual: float = 0.0
@@ -68,6 +69,13 @@ class StaticSolver:
         self.system = system
         self.options = options or StaticOptions()
         self.count = 0
+        links = np.arange(system.n, system.n + system.m)
+        self._rows = np.concatenate([system.mode_unknowns, links])
+        length = max(b.rod.length for b in system.blocks)
+        modes = [
+            np.repeat(1.0 / b.mode_weight, 3) for b in system.blocks if b.modes is not None
+        ]
+        self._weights = np.concatenate([*modes, np.full(system.m, 1.0 / length)])
 
     def solve(
         self,
@@ -78,11 +86,11 @@ class StaticSolver:
         """Follow the branch from `start` (default: the unloaded robot at rest) to `target`."""
         system = self.system
         if start is None:
-            start = StaticSolution(system.q_rest, np.zeros(system.m), target.scaled(0.0))
+            start = StaticSolution(system.q_rest, np.zeros(system.n + system.m), target.scaled(0.0))
         origin = start.loading
         symmetric = origin.conservative and target.conservative
         good = StaticSolution(
-            start.q.copy(), start.lam.copy(), origin, negative=start.negative, history=[]
+            start.q.copy(), start.mult.copy(), origin, negative=start.negative, history=[]
         )
         self.count = 0
         level, step = 0.0, 1.0
@@ -118,54 +126,60 @@ class StaticSolver:
     ) -> StaticSolution:
         """Newton iterations at one loading from `start`; raises _Rejected if they go astray."""
         system, options = self.system, self.options
-        q, lam = start.q.copy(), start.lam.copy()
+        q, mult = start.q.copy(), start.mult.copy()
         tolerance = options.tolerance if final else max(options.loose, options.tolerance)
-        matrix = system.matrix(symmetric)[0]
+        matrix = system.tangent(symmetric).matrix
         history: list[float] = []
         steps: list[float] = []
         scale = 0.0
         for k in range(options.iterations + 1):
             system.place(q)
-            r = system.evaluate(lam, loading, True, symmetric)
-            size = float(np.linalg.norm(r))
+            r = balance(system, mult, loading, True, symmetric)
             if k == 0:
-                scale = self._scale(lam, loading, r)
+                scale = self._scale(mult, loading, r)
+            size = self._size(r, scale)
             if not np.isfinite(size):
                 raise _Rejected("the residual became infinite")
-            history.append(size / scale)
+            history.append(size)
             rounding = self._stalled(history, tolerance)
             if history[-1] <= tolerance or rounding:
                 negative = self._inertia(matrix, symmetric)
                 self._same_branch(start, negative, steps)
                 return StaticSolution(
-                    q, lam, loading, 0, history[-1], history, [], negative, rounding
+                    q, mult, loading, 0, history[-1], history, [], negative, rounding
                 )
             if k == options.iterations:
                 raise _Rejected(f"no convergence in {k} iterations")
             x = self._step(matrix, r)
             self.count += 1
-            steps.append(float(np.max(np.abs(x[: system.n]), initial=0.0)))
-            self._watch(history, steps, matrix.negative, start.negative)
-            q = system.moved(q, x[: system.n])
-            lam = lam + x[system.n :]
+            steps.append(float(np.max(np.abs(x[system.coordinates]), initial=0.0)))
+            self._watch(history, steps, self._negative(matrix), start.negative)
+            q = system.moved(q, x)
+            mult[self._rows] += x[self._rows]
         raise _Rejected("no convergence")
 
-    def _step(self, matrix: object, r: Array) -> Array:
+    def _step(self, matrix: Matrix, r: Array) -> Array:
         try:
-            matrix.factorise()  # type: ignore[attr-defined]
+            matrix.factorise()
         except SingularError:
             raise _Rejected("the tangent is singular: something can move freely") from None
-        x = np.asarray(matrix.solve(-r))  # type: ignore[attr-defined]
+        x = np.asarray(matrix.solve(-r))
         if not np.all(np.isfinite(x)):
             raise _Rejected("the tangent is singular: something can move freely")
         return x
 
-    def _scale(self, lam: Array, loading: Loading, r: Array) -> float:
+    def _scale(self, mult: Array, loading: Loading, r: Array) -> float:
         """Size of the generalised loads, or of the first residual where there are none."""
-        bare = self.system.evaluate(lam, loading.scaled(0.0), False)
-        applied = float(np.linalg.norm((r - bare)[: self.system.n]))
-        own = max(float(np.linalg.norm(r)), 1e-12 * self._stiffness())
+        bare = balance(self.system, mult, loading.scaled(0.0), False)
+        free = self.system.coordinates
+        applied = float(np.linalg.norm((r - bare)[free]))
+        own = max(float(np.linalg.norm(r[free])), 1e-12 * self._stiffness())
         return max(applied, own)
+
+    def _size(self, r: Array, scale: float) -> float:
+        """Residual without unit: forces over loads, mean strain gaps, constraint gaps over length."""
+        forces = float(np.linalg.norm(r[self.system.coordinates])) / scale
+        return forces + float(np.linalg.norm(r[self._rows] * self._weights))
 
     def _stiffness(self) -> float:
         """A force that is large for this robot: its largest section stiffness over its length."""
@@ -176,15 +190,21 @@ class StaticSolver:
         """True if the residual is small and no longer falls: rounding error is all that is left."""
         return len(history) > 2 and history[-1] < 1e-7 and history[-1] > 0.3 * history[-2]
 
-    @staticmethod
-    def _inertia(matrix: object, symmetric: bool) -> int | None:
+    def _inertia(self, matrix: Matrix, symmetric: bool) -> int | None:
+        """Negative pivots of the tangent reduced to free motions: those of modes and multipliers,
+        one each, do not count."""
         if not symmetric:
             return None
         try:
-            matrix.factorise()  # type: ignore[attr-defined]
+            matrix.factorise()
         except SingularError:
             return 0
-        return matrix.negative  # type: ignore[attr-defined, no-any-return]
+        return self._negative(matrix)
+
+    def _negative(self, matrix: Matrix) -> int | None:
+        if matrix.negative is None:
+            return None
+        return matrix.negative - len(self._rows)
 
     @staticmethod
     def _watch(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
 from pliant.model import Frame, Rod
 from pliant.physics import collect, elasticity, loads
@@ -38,6 +39,7 @@ class Block:
         self.line_mass = rod.mass_per_length(self.mass_s) * self.mass_w
         self.point_s: list[float] = []
         self.offsets: list[Array] = []
+        self.modes = rod_map.stress_modes()
         self.parent: Block | None = None
         self.mount = -1
         """Station of the parent's points that carries the base, if the base is mounted there."""
@@ -47,6 +49,8 @@ class Block:
         self.index: Ints = np.zeros((0, 0), dtype=np.int64)
         self.x_index: Ints = np.zeros(0, dtype=np.int64)
         """(6 + nv,): global coordinate of each entry of x, -1 where there is none."""
+        self.mode_index: Ints = np.zeros((0, 3), dtype=np.int64)
+        """(count, 3): global unknown of each stress mode."""
         self.q_slice = slice(0, 0)
         self.pose_slice: slice | None = None
         """Where the base pose of a free rod is kept in q (16 numbers)."""
@@ -79,20 +83,107 @@ class Block:
         self.point_k = np.zeros((P, 6, 6))
         self.mass_p = np.zeros((Q, 6))
         self.mass_k = np.zeros((Q, 6, 6))
+        self._close_modes(E, n, m)
         self.level = Level(self)
         self.q_rest = self.map.rest()
         self.map.update(self.level.c, np.eye(4), self.q_rest)
         self.map.strain(self.level.strain, self.level.c)
         self.e0 = self.level.strain.e.copy()
 
+    def _close_modes(self, E: int, n: int, m: int) -> None:
+        """Room for the stress modes: gaps (E, p, 3), couplings (E, m or n, 3p), compliance."""
+        modes = self.modes
+        p = 0 if modes is None else modes.index.shape[1]
+        self.gap = np.zeros((E, p, 3))
+        self.coupling_y = np.zeros((E, m, 3 * p))
+        self.coupling = np.zeros((E, n, 3 * p))
+        self.compliance = np.zeros((E, 3 * p, 3 * p))
+        if modes is None:
+            return
+        element = self.map.strains(self.strain_s).element
+        elasticity.mode_compliance(
+            self.strain_w, self.C, modes.values, element, self.compliance
+        )
+        self.unit = np.ones((len(self.strain_s), 3))
+        dense = np.zeros((3, modes.count, modes.count))
+        for e in range(E):
+            at = modes.index[e]
+            for r in range(3):
+                dense[r][np.ix_(at, at)] -= self.compliance[e, r::3, r::3]
+        self._compliance_factor = [cho_factor(dense[r]) for r in range(3)]
+        self.mode_weight = np.zeros(modes.count)
+        np.add.at(self.mode_weight, modes.index[element], self.strain_w[:, 3:4] * modes.values)
+
+    @property
+    def mode_unknowns(self) -> Ints:
+        """(E, 3p): global unknowns of the modes of each element."""
+        if self.modes is None:
+            return np.zeros((len(self.map.elements), 0), dtype=np.int64)
+        return self.mode_index[self.modes.index].reshape(len(self.modes.index), -1)
+
+    def settled_modes(self, e: Array) -> Array:
+        """Modes (count, 3) that balance strains e (S, 6) at the strain rule."""
+        assert self.modes is not None
+        self.gap[...] = 0.0
+        zero = np.zeros((self.modes.count, 3))
+        sigma, tangent = np.zeros_like(self.sigma), np.zeros_like(self.tangent)
+        elasticity.mixed_stress(
+            self.strain_w,
+            self.C,
+            e,
+            self.e0,
+            self.modes.values,
+            self.modes.index,
+            self.level.strain.element,
+            zero,
+            sigma,
+            tangent,
+            self.gap,
+        )
+        total = np.zeros((self.modes.count, 3))
+        np.add.at(total, self.modes.index, self.gap)
+        columns = [cho_solve(self._compliance_factor[r], total[:, r]) for r in range(3)]
+        return np.stack(columns, axis=1)
+
     # -- statics -----------------------------------------------------------------------------
 
-    def add_elastic(self, level: Level, tangent: bool) -> None:
+    def stress(self, e: Array, mult: Array) -> None:
+        """Weighted stress and tangent at the strain stations for strains e, and the mode gaps."""
+        elasticity.stress(self.strain_w, self.C, e, self.e0, self.sigma, self.tangent)
+        if self.modes is not None:
+            self.gap[...] = 0.0
+            elasticity.mixed_stress(
+                self.strain_w,
+                self.C,
+                e,
+                self.e0,
+                self.modes.values,
+                self.modes.index,
+                self.level.strain.element,
+                mult[self.mode_index],
+                self.sigma,
+                self.tangent,
+                self.gap,
+            )
+
+    def couple(self, level: Level, scale: Array, out: Array) -> None:
+        """out (E, n, 3p) = derivative of the mode gaps in x at `level`, rows of strain rate scaled."""
+        assert self.modes is not None
+        self.coupling_y[...] = 0.0
+        plan = level.strain
+        elasticity.mixed_coupling(
+            self.strain_w, self.modes.values, plan.element, plan.B, scale, self.coupling_y
+        )
+        self.map.lift_columns(level.c, self.coupling_y, out)
+
+    def add_elastic(self, level: Level, mult: Array, tangent: bool) -> None:
         """Elastic gradient and, if wanted, tangent with its geometric part, into ry and Ky."""
         plan = level.strain
-        elasticity.stress(self.strain_w, self.C, plan.e, self.e0, self.sigma, self.tangent)
+        self.stress(plan.e, mult)
         collect.add_vector(plan.element, plan.B, self.sigma, self.ry)
         if tangent:
+            if self.modes is not None:
+                self.couple(level, self.unit, self.coupling)
             collect.add_diagonal(plan.element, plan.B, self.tangent, plan.B, self.Ky)
             self.map.strain_second(plan, level.c, self.sigma, self.Ky)
 
@@ -163,6 +254,13 @@ class Block:
 
     def elastic_energy(self, level: Level) -> float:
         """Strain energy, J."""
-        return float(
-            elasticity.elastic_energy(self.strain_w, self.C, level.strain.e, self.e0)
-        )
+        e, rows = level.strain.e, slice(None)
+        energy = 0.0
+        if self.modes is not None:
+            a = self.settled_modes(e)
+            total = np.zeros((self.modes.count, 3))
+            np.add.at(total, self.modes.index, self.gap)
+            energy = 0.5 * float(np.sum(a * total))
+            rows = slice(0, 3)
+        d = e[:, rows] - self.e0[:, rows]
+        return energy + 0.5 * float(np.sum(self.strain_w[:, rows] * self.C[:, rows] * d * d))

@@ -65,37 +65,35 @@ def scatter_vector(index, r, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def _factor_band(A, d):  # type: ignore[no-untyped-def]
-    """L D L^T in place of a symmetric band matrix stored by rows, A[i, bw + j - i] for j <= i.
+    """L D L^T in place of a symmetric band matrix by columns, A[j, i - j] for i >= j.
 
     No pivoting: the number of negative entries of d is the number of negative eigenvalues. Returns
-    the smallest |d_i| relative to the diagonal it came from.
+    the smallest |d_i| relative to the diagonal it came from, 0 if the factorisation broke down.
     """
     n, width = A.shape
-    bw = width - 1
+    u = np.empty(width)
+    first = np.empty(n)
+    for j in range(n):
+        first[j] = abs(A[j, 0])
     worst = 1.0
-    for i in range(n):
-        lo = max(0, i - bw)
-        diag = A[i, bw]
-        for j in range(lo, i):
-            start = max(lo, j - bw)
-            v = A[i, bw + j - i]
-            oi = bw - i
-            oj = bw - j
-            for k in range(start, j):
-                v -= A[i, oi + k] * A[j, oj + k]
-            A[i, oi + j] = v
-        s = diag
-        for j in range(lo, i):
-            u = A[i, bw + j - i]
-            v = u / d[j]
-            A[i, bw + j - i] = v
-            s -= u * v
-        # keep row i as L (unit); products above use L_jk (row j, scaled) times u_ik (row i, unscaled)
-        d[i] = s
-        size = abs(s) / (abs(diag) + 1e-300)
+    for j in range(n):
+        pivot = A[j, 0]
+        d[j] = pivot
+        size = abs(pivot) / (first[j] + 1e-300)
         if not size > 0.0:
             return 0.0
         worst = min(worst, size)
+        reach = min(width, n - j)
+        inverse = 1.0 / pivot
+        for a in range(1, reach):
+            u[a] = A[j, a]
+            A[j, a] *= inverse
+        for a in range(1, reach):
+            f = A[j, a]
+            if f != 0.0:
+                row = A[j + a]
+                for b in range(a, reach):
+                    row[b - a] -= f * u[b]
     return worst
 
 
@@ -103,27 +101,27 @@ def _factor_band(A, d):  # type: ignore[no-untyped-def]
 def _solve_band(A, d, b):  # type: ignore[no-untyped-def]
     """Solve with the factor of `_factor_band`, in place."""
     n, width = A.shape
-    bw = width - 1
-    for i in range(n):
-        v = b[i]
-        for j in range(max(0, i - bw), i):
-            v -= A[i, bw + j - i] * b[j]
-        b[i] = v
-    for i in range(n):
-        b[i] /= d[i]
-    for i in range(n - 1, -1, -1):
-        v = b[i]
-        for j in range(max(0, i - bw), i):
-            b[j] -= A[i, bw + j - i] * v
+    for j in range(n):
+        v = b[j]
+        for a in range(1, min(width, n - j)):
+            b[j + a] -= A[j, a] * v
+    for j in range(n):
+        b[j] /= d[j]
+    for j in range(n - 1, -1, -1):
+        v = b[j]
+        for a in range(1, min(width, n - j)):
+            v -= A[j, a] * b[j + a]
+        b[j] = v
 
 
 class BandedSymmetric:
-    """Lower band by columns: Cholesky where the matrix is positive, else L D L^T for its inertia."""
+    """Lower band by columns, L D L^T without pivoting, inertia from D."""
 
     def __init__(self, n: int, bandwidth: int) -> None:
         self.n = n
         self.bandwidth = bandwidth
         self.data = np.zeros(n * (bandwidth + 1))
+        self._factor = np.zeros((n, bandwidth + 1))
         self._d = np.zeros(n)
         self.negative: int | None = None
 
@@ -132,23 +130,12 @@ class BandedSymmetric:
         return np.where((rows >= 0) & (cols >= 0) & (cols <= rows), at, SKIP)
 
     def factorise(self) -> None:
-        band = self.data.reshape(self.n, self.bandwidth + 1).T
-        self._cholesky, info = lapack.dpbtrf(band, lower=1)
-        if info == 0:
-            self.negative = 0
-            return
-        rows = np.zeros((self.n, self.bandwidth + 1))
-        for k in range(self.bandwidth + 1):
-            rows[k:, self.bandwidth - k] = band[k, : self.n - k]
-        self._factor = rows
-        if not _factor_band(rows, self._d) > 1e-14:
+        self._factor[...] = self.data.reshape(self.n, -1)
+        if not _factor_band(self._factor, self._d) > 1e-15:
             raise SingularError("the tangent is singular")
         self.negative = int(np.count_nonzero(self._d < 0))
 
     def solve(self, b: Array) -> Array:
-        if self.negative == 0:
-            x, _ = lapack.dpbtrs(self._cholesky, b, lower=1)
-            return np.asarray(x)
         x = b.copy()
         _solve_band(self._factor, self._d, x)
         return x
@@ -207,7 +194,7 @@ class _Sparse:
 
 
 class SparseSymmetric(_Sparse):
-    """qdldl on the upper triangle; constraint rows get a tiny compliance and are refined away."""
+    """qdldl on the upper triangle; multipliers get a tiny compliance that is refined away."""
 
     def __init__(self, n: int, pairs: list[tuple[Ints, Ints]], multipliers: int) -> None:
         super().__init__(n, pairs, True)
@@ -221,13 +208,12 @@ class SparseSymmetric(_Sparse):
         regular = self.matrix.copy()
         tail = self.diagonal[self.n - self.multipliers :]
         regular.data[tail] -= _REGULARISE / scale
-        regular.data[self.diagonal[: self.n - self.multipliers]] += 0.0
         try:
             self._solver = qdldl.Solver(regular, upper=True)
         except Exception as error:  # qdldl raises its own types on a zero pivot
             raise SingularError("the tangent is singular") from error
         D = np.asarray(self._solver.factors()[1])
-        self.negative = int(np.count_nonzero(D < 0)) - self.multipliers
+        self.negative = int(np.count_nonzero(D < 0))
         full = self.matrix + self.matrix.T
         full.setdiag(self.matrix.diagonal())
         self._full = full.tocsr()

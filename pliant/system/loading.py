@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from pliant.model import DescriptionError, Frame, did_you_mean
 from pliant.rods.contract import Array
+from pliant.system.system import System
 
 
 @dataclass
@@ -44,6 +49,18 @@ class Loading:
             [factor * a for a in self.line_follower],
         )
 
+    @cached_property
+    def line_active(self) -> list[bool]:
+        """Per block, whether anything acts along it."""
+        pairs = zip(self.line_dead, self.line_follower, strict=True)
+        return [bool(np.any(a) or np.any(b)) for a, b in pairs]
+
+    @cached_property
+    def point_active(self) -> list[bool]:
+        """Per block, whether anything acts at its points."""
+        pairs = zip(self.point_dead, self.point_follower, strict=True)
+        return [bool(np.any(a) or np.any(b)) for a, b in pairs]
+
     @property
     def conservative(self) -> bool:
         """True if the wrenches have a potential: dead forces only."""
@@ -54,5 +71,45 @@ class Loading:
     @property
     def empty(self) -> bool:
         """True if nothing acts."""
-        every = self.point_dead + self.point_follower + self.line_dead + self.line_follower
-        return not any(np.any(a != 0.0) for a in every)
+        return not (any(self.point_active) or any(self.line_active))
+
+
+def make_loading(system: System, inputs: Mapping[str, Any]) -> Loading:
+    """Gravity and all loads for input values by name (those not named keep their default)."""
+    known = system.description.inputs()
+    check_inputs(known, inputs)
+    blocks = system.blocks
+    out = Loading(
+        [np.zeros((len(b.point_s), 6)) for b in blocks],
+        [np.zeros((len(b.point_s), 6)) for b in blocks],
+        [np.zeros((len(b.mass_s), 6)) for b in blocks],
+        [np.zeros((len(b.mass_s), 6)) for b in blocks],
+    )
+    gravity = np.asarray(system.description.gravity)
+    for i, block in enumerate(blocks):
+        out.line_dead[i][:, 3:] = block.line_mass[:, None] * gravity
+    for load in system.description.loads.values():
+        value = inputs.get(load.name, known[load.name])
+        i = blocks.index(system.by_name[load.part])
+        world = load.frame == "world"
+        if isinstance(load.on, Frame):
+            points = out.point_dead if world else out.point_follower
+            points[i][system.load_points[load.name]] += load.wrench(value)
+        else:
+            lines = out.line_dead if world else out.line_follower
+            weights = blocks[i].mass_w[:, None]
+            lines[i] += load.density(blocks[i].mass_s, value) * weights
+    return out
+
+
+def check_inputs(known: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+    """Refuse inputs the robot does not have."""
+    for name in inputs:
+        if name not in known:
+            raise DescriptionError(
+                part="inputs",
+                field=str(name),
+                value=inputs[name],
+                expected="the name of a load of this robot",
+                remedy=did_you_mean(str(name), list(known)),
+            )

@@ -1,25 +1,40 @@
 """The whole robot as one system: coordinates, gradient of the potential, tangent, constraints.
 
-Unknowns are z = (x, lambda): variations of the coordinates of all rods (n) and the multipliers of the
-constraints (m). `q` (nq,) is the configuration, one slice for each rod.
+Unknowns are z (n + m,): variations of the coordinates of all rods, with the stress modes of a rod
+numbered among its coordinates (n in all), then the multipliers of the constraints (m). `q` (nq,) is
+the configuration, one slice for each rod; `mult` (n + m,) holds stress modes and multipliers at their
+places in z and nothing at the places of coordinates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from pliant.lie import se3
-from pliant.model import Description, DescriptionError, Frame, did_you_mean
-from pliant.physics import loads
-from pliant.rods.contract import Array, Formulation, Ints
-from pliant.system import constraints
+from pliant.model import Description, DescriptionError, Frame, Rod
+from pliant.rods.contract import Array, Formulation, Ints, RodMap
 from pliant.system.block import Block, Level
-from pliant.system.linear import Matrix, make_matrix, scatter, scatter_vector
-from pliant.system.loading import Loading
+from pliant.system.linear import Matrix, make_matrix
+
+
+@dataclass
+class Tangent:
+    """Storage of a tangent with the slots of all its blocks.
+
+    elements : per rod, coordinates against coordinates. modes : per rod with stress modes, the
+    blocks (coordinates, modes), (modes, coordinates) and (modes, modes). mounts : per mounted rod
+    (carrier, rod) and (rod, carrier). links : per constraint (multipliers, frames), its mirror image
+    and (frames, frames). Mirrored blocks keep the shape of the block they mirror.
+    """
+
+    matrix: Matrix
+    elements: list[Ints]
+    modes: list[tuple[Ints, Ints, Ints] | None]
+    mounts: list[tuple[Ints, Ints]]
+    links: list[tuple[Ints, Ints, Ints]]
 
 
 @dataclass
@@ -58,7 +73,7 @@ class System:
         for block in self.blocks:
             block.close()
         self._number()
-        self._matrices: dict[bool, tuple[Matrix, list[Ints], list[Ints], list[Ints]]] = {}
+        self._matrices: dict[bool, Tangent] = {}
         self.q_rest = self._rest()
         self.place(self.q_rest)
         self._resolve_links()
@@ -113,14 +128,16 @@ class System:
                 at = block.parent.map.pose_coordinate(block.parent.point_s[block.mount])
                 assert at is not None
                 index[:6] = block.parent.x_index[at : at + 6]
-            index[6:] = n + np.arange(block.map.nv)
-            n += block.map.nv
+            n = _interleave(block, index, n)
             block.q_slice = slice(nq, nq + block.map.nq)
             nq += block.map.nq
             block.x_index = index
             local = block.map.elements
             block.index = np.where(local >= 0, index[np.maximum(local, 0)], -1)
         self.n, self.nq = n, nq
+        modes = [b.mode_index.ravel() for b in self.blocks]
+        self.mode_unknowns = np.concatenate([*modes, np.zeros(0, dtype=np.int64)])
+        self.coordinates = np.setdiff1d(np.arange(n), self.mode_unknowns)
 
     def _rest(self) -> Array:
         q = np.zeros(self.nq)
@@ -180,6 +197,28 @@ class System:
     def _mount_twist(block: Block, twist: Array) -> Array:
         return np.asarray(se3.Ad(se3.inverse(block.rod.pose)) @ twist)
 
+    @contextmanager
+    def using(self, levels: list[Level]) -> Iterator[None]:
+        """Let the blocks' own level be one of `levels` for a while."""
+        own = [block.level for block in self.blocks]
+        for block, level in zip(self.blocks, levels, strict=True):
+            block.level = level
+        try:
+            yield
+        finally:
+            for block, level in zip(self.blocks, own, strict=True):
+                block.level = level
+
+    def moved_from(self, levels: list[Level], q: Array, x: Array) -> Array:
+        """`moved` for a configuration placed in `levels`."""
+        if len(self.blocks) == 1 and self.blocks[0].pose_slice is None:
+            block, c = self.blocks[0], levels[0].c
+            local = np.zeros(6 + block.map.nv)
+            local[6:] = x
+            return block.map.advance(c, c.base, local)
+        with self.using(levels):
+            return self.moved(q, x)
+
     def moved(self, q: Array, x: Array, newton: bool = True) -> Array:
         """q moved by x (n,): along the Newton chart, or the second-order chart of the integrators.
 
@@ -197,62 +236,47 @@ class System:
             out[block.q_slice] = move(block.level.c, base, xb)
         return out
 
-    # -- loads -------------------------------------------------------------------------------
+    # -- matrices ----------------------------------------------------------------------------
 
-    def loading(self, inputs: Mapping[str, Any]) -> Loading:
-        """Gravity and all loads for input values by name (those not named keep their default)."""
-        known = self.description.inputs()
-        for name in inputs:
-            if name not in known:
-                raise DescriptionError(
-                    part="inputs",
-                    field=name,
-                    value=inputs[name],
-                    expected="the name of a load of this robot",
-                    remedy=did_you_mean(name, list(known)),
-                )
-        out = Loading(
-            [np.zeros((len(b.point_s), 6)) for b in self.blocks],
-            [np.zeros((len(b.point_s), 6)) for b in self.blocks],
-            [np.zeros((len(b.mass_s), 6)) for b in self.blocks],
-            [np.zeros((len(b.mass_s), 6)) for b in self.blocks],
-        )
-        gravity = np.asarray(self.description.gravity)
-        for i, block in enumerate(self.blocks):
-            out.line_dead[i][:, 3:] = block.line_mass[:, None] * gravity
-        for load in self.description.loads.values():
-            value = inputs.get(load.name, known[load.name])
-            i = self.blocks.index(self.by_name[load.part])
-            if isinstance(load.on, Frame):
-                kind = out.point_dead if load.frame == "world" else out.point_follower
-                kind[i][self.load_points[load.name]] += load.wrench(value)
-            else:
-                block = self.blocks[i]
-                kind = out.line_dead if load.frame == "world" else out.line_follower
-                kind[i] += load.density(block.mass_s, value) * block.mass_w[:, None]
-        return out
-
-    # -- statics -----------------------------------------------------------------------------
-
-    def matrix(self, symmetric: bool) -> tuple[Matrix, list[Ints], list[Ints], list[Ints]]:
-        """Tangent storage with the slots of rod elements, mount cross blocks and links."""
+    def tangent(self, symmetric: bool) -> Tangent:
+        """The storage of a symmetric or general tangent, made on first use."""
         if symmetric not in self._matrices:
             elements = [_pairs(b.index, b.index) for b in self.blocks]
-            mounts = [_pairs(*self._mount_index(b)) for b in self._mounted()]
-            mounts += [(c, r) for r, c in mounts]
-            links = [_pairs(*self._link_index(link)) for link in self.links]
-            links += [_pairs(self._link_frames(link)[None], self._link_frames(link)[None]) for link in self.links]
-            pairs = elements + mounts + links + [(c, r) for r, c in links]
+            modes = [
+                (
+                    _pairs(b.index, b.mode_unknowns),
+                    _mirror(_pairs(b.index, b.mode_unknowns)),
+                    _pairs(b.mode_unknowns, b.mode_unknowns),
+                )
+                for b in self.blocks
+            ]
+            mounts = [_pairs(*self._mount_index(b)) for b in self.mounted()]
+            links = [
+                (
+                    _pairs(*self._link_index(link)),
+                    _mirror(_pairs(*self._link_index(link))),
+                    _pairs(self.link_frames(link)[None], self.link_frames(link)[None]),
+                )
+                for link in self.links
+            ]
+            pairs = elements + [p for three in modes + links for p in three]
+            pairs += mounts + [_mirror(p) for p in mounts]
             matrix = make_matrix(self.n + self.m, pairs, self.m, symmetric)
-            self._matrices[symmetric] = (
+            at = matrix.slots
+            self._matrices[symmetric] = Tangent(
                 matrix,
-                [matrix.slots(*p) for p in elements],
-                [matrix.slots(*p) for p in mounts],
-                [matrix.slots(*p) for p in links + [(c, r) for r, c in links[: len(self.links)]]],
+                [at(*p) for p in elements],
+                [
+                    None if b.modes is None else (at(*x), at(*y), at(*z))
+                    for b, (x, y, z) in zip(self.blocks, modes, strict=True)
+                ],
+                [(at(*p), at(*_mirror(p))) for p in mounts],
+                [(at(*x), at(*y), at(*z)) for x, y, z in links],
             )
         return self._matrices[symmetric]
 
-    def _mounted(self) -> list[Block]:
+    def mounted(self) -> list[Block]:
+        """Rods whose base is carried by a frame that is not itself a coordinate."""
         return [b for b in self.blocks if b.parent is not None and not b.shared]
 
     def _mount_index(self, block: Block) -> tuple[Ints, Ints]:
@@ -260,10 +284,12 @@ class System:
         assert block.parent is not None
         parent = block.parent
         e = parent.level.points.element[block.mount]
-        columns = block.index[block.base_elements][:, 6:]
+        columns = np.concatenate([block.index[:, 6:], block.mode_unknowns], axis=1)
+        columns = columns[block.base_elements]
         return np.repeat(parent.index[e][None], len(columns), axis=0), columns
 
-    def _link_frames(self, link: Link) -> Ints:
+    def link_frames(self, link: Link) -> Ints:
+        """Coordinates (n1 + n2,) of the elements that carry the frames of a constraint."""
         parts = []
         for side in (link.to, link.on):
             if side is not None:
@@ -273,141 +299,16 @@ class System:
 
     def _link_index(self, link: Link) -> tuple[Ints, Ints]:
         rows = self.n + np.arange(link.at.start, link.at.stop)
-        return rows[None], self._link_frames(link)[None]
+        return rows[None], self.link_frames(link)[None]
 
-    def evaluate(
-        self, lam: Array, loading: Loading, tangent: bool, symmetric: bool = True
-    ) -> Array:
-        """Residual (n + m,) at the placed configuration: gradient of the potential, constraint gap.
-
-        With `tangent` the matrix of `matrix(symmetric)` is filled in the chart of `moved`.
-        """
-        residual = np.zeros(self.n + self.m)
-        filled = self.matrix(symmetric) if tangent else None
-        if filled is not None:
-            filled[0].data[...] = 0.0
-        for block in self.blocks:
-            block.point_p[...] = 0.0
-            block.point_k[...] = 0.0
-        excess: dict[str, Array] = {}
-        self._add_links(residual, lam, filled)
-        for i in range(len(self.blocks) - 1, -1, -1):
-            self._evaluate_block(i, loading, residual, filled, excess)
-        return residual
-
-    def _evaluate_block(
-        self, i: int, loading: Loading, residual: Array, filled: Any, excess: dict[str, Array]
-    ) -> None:
-        block = self.blocks[i]
-        level = block.level
-        tangent = filled is not None
-        block.ry[...] = 0.0
-        if tangent:
-            block.Ky[...] = 0.0
-        block.add_elastic(level, tangent)
-        if len(block.point_s):
-            block.add_point_loads(level, loading.point_dead[i], loading.point_follower[i])
-            block.add_points(level, tangent)
-        if np.any(loading.line_dead[i]) or np.any(loading.line_follower[i]):
-            block.map.frame(level.mass, level.c)
-            block.mass_p[...] = 0.0
-            block.mass_k[...] = 0.0
-            loads.add_dead(level.mass.g, loading.line_dead[i], block.mass_p, block.mass_k)
-            loads.add_follower(loading.line_follower[i], block.mass_p, block.mass_k)
-            block.add_mass_stations(level, tangent)
-        block.map.lift_vector(level.c, block.ry, block.r)
-        scatter_vector(block.index, block.r, residual)
-        base = block.r[block.base_elements, :6].sum(axis=0)
-        if block.parent is not None and not block.shared:
-            A = self._mount_adjoint(block)
-            block.parent.point_p[block.mount] += A.T @ base
-        if tangent:
-            self._fill_block(i, residual, base, filled, excess)
-
-    def _fill_block(
-        self, i: int, residual: Array, base: Array, filled: Any, excess: dict[str, Array]
-    ) -> None:
-        block = self.blocks[i]
-        level = block.level
-        balance = np.empty(6 + block.map.nv)
-        balance[:6] = base
-        balance[6:] = residual[block.x_index[6:]]
-        extra = np.zeros_like(block.point_p)
-        for child in block.children:
-            more = excess[child.rod.name]
-            if child.shared:
-                at = block.map.pose_coordinate(block.point_s[child.mount])
-                assert at is not None
-                balance[at : at + 6] += more
-            else:
-                extra[child.mount] += self._mount_adjoint(child).T @ more
-        if np.any(extra):
-            block.map.frame_second(level.points, level.c, extra, block.Ky)
-        block.map.lift_matrix(level.c, level.c, block.Ky, block.K)
-        passed = block.map.lift_second(level.c, block.ry, balance, block.K)
-        excess[block.rod.name] = np.zeros(6) if passed is None else passed - base
-        matrix, elements, mounts, _ = filled
-        scatter(elements[i], block.K, matrix.data)
-        if block.parent is not None and not block.shared:
-            self._fill_mount(block, matrix, mounts)
-
-    def _mount_adjoint(self, block: Block) -> Array:
+    def mount_adjoint(self, block: Block) -> Array:
         """(6, 6): base twist of a mounted rod from the twist of the section that carries it."""
         assert block.parent is not None
         A = se3.Ad(se3.inverse(block.rod.pose))
-        offset = block.parent.offset_twist()[block.mount]
-        return np.asarray(A @ offset)
-
-    def _fill_mount(self, block: Block, matrix: Matrix, mounts: list[Ints]) -> None:
-        assert block.parent is not None
-        parent = block.parent
-        K = block.K[block.base_elements]
-        A = self._mount_adjoint(block)
-        parent.point_k[block.mount] += A.T @ K[:, :6, :6].sum(axis=0) @ A
-        _, J = parent.anchor_jacobian(parent.level, block.mount)
-        twist = se3.Ad(se3.inverse(block.rod.pose)) @ J
-        k = self._mounted().index(block)
-        down = np.ascontiguousarray(np.einsum("ia,eib->eab", twist, K[:, :6, 6:]))
-        up = np.ascontiguousarray(np.einsum("eai,ib->eab", K[:, 6:, :6], twist))
-        scatter(mounts[k], down, matrix.data)
-        scatter(mounts[k + len(self._mounted())], up, matrix.data)
-
-    def _add_links(self, residual: Array, lam: Array, filled: Any) -> None:
-        """Constraint gaps, their multipliers as forces on the points, and their tangent blocks."""
-        for k, link in enumerate(self.links):
-            block, station = link.on
-            g2 = block.anchor(block.level, station)[0]
-            g1 = link.pose if link.to is None else link.to[0].anchor(link.to[0].level, link.to[1])[0]
-            assert g1 is not None
-            force = np.zeros(6)
-            force[link.rows] = lam[link.at]
-            residual[self.n + link.at.start : self.n + link.at.stop] = constraints.residual(g1, g2)[
-                link.rows
-            ]
-            A1, A2 = constraints.jacobian(g1, g2)
-            sides = [(link.on, A2)] if link.to is None else [(link.to, A1), (link.on, A2)]
-            for (side, at), A in sides:
-                side.point_p[at] += side.offset_twist()[at].T @ (A.T @ force)
-            if filled is None:
-                continue
-            H = constraints.second(g1, g2, force)
-            H = H[6:, 6:] if link.to is None else H
-            J = [side.anchor_jacobian(side.level, at)[1] for (side, at), _ in sides]
-            rows = np.concatenate([A @ j for (_, A), j in zip(sides, J, strict=True)], axis=1)
-            stack = np.zeros((6 * len(J), sum(j.shape[1] for j in J)))
-            col = 0
-            for a, j in enumerate(J):
-                stack[6 * a : 6 * a + 6, col : col + j.shape[1]] = j
-                col += j.shape[1]
-            matrix, _, _, slots = filled
-            A_held = np.ascontiguousarray(rows[link.rows][None])
-            count = len(self.links)
-            scatter(slots[k], A_held, matrix.data)
-            scatter(slots[count + k], np.ascontiguousarray((stack.T @ H @ stack)[None]), matrix.data)
-            scatter(slots[2 * count + k], np.ascontiguousarray(A_held.transpose(0, 2, 1)), matrix.data)
+        return np.asarray(A @ block.parent.offset_twist()[block.mount])
 
 
-def _discretise(rod: Any, formulation: Formulation) -> Any:
+def _discretise(rod: Rod, formulation: Formulation) -> RodMap:
     theories = formulation.capabilities.theories
     if rod.theory not in theories:
         raise DescriptionError(
@@ -418,6 +319,24 @@ def _discretise(rod: Any, formulation: Formulation) -> Any:
             remedy="choose a formulation that can carry it, such as Strain",
         )
     return formulation.discretise(rod)
+
+
+def _interleave(block: Block, index: Ints, n: int) -> int:
+    """Number own coordinates and stress modes of a rod from n on, each mode where it is felt."""
+    nv = block.map.nv
+    count = 0 if block.modes is None else block.modes.count
+    keys = np.arange(nv, dtype=float)
+    if block.modes is not None:
+        keys = np.concatenate([keys, np.repeat(block.modes.before - 6 - 0.5, 3)])
+    place = np.empty(nv + 3 * count, dtype=np.int64)
+    place[np.argsort(keys, kind="stable")] = n + np.arange(nv + 3 * count)
+    index[6:] = place[:nv]
+    block.mode_index = place[nv:].reshape(count, 3)
+    return n + nv + 3 * count
+
+
+def _mirror(pair: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    return pair[1], pair[0]
 
 
 def _pairs(rows: Ints, cols: Ints) -> tuple[Ints, Ints]:

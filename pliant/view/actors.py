@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 
 from pliant.model import Array, DescriptionError
 from pliant.view.mesh import Mesh, force_arrow, moment_arrow, sweep, thin
@@ -17,7 +17,7 @@ from pliant.view.theme import AXES, FORCE, MOMENT, lighten, rod_color
 
 # fractions of the size of the robot
 _LEAST_WIDTH = 0.004
-_FRAME_LENGTH = 0.085
+_FRAME_LENGTH = 0.075
 _FORCE_LENGTH = 0.26
 _MOMENT_RADIUS = 0.10
 # an arrow is never shorter than this fraction of the longest one of its kind
@@ -54,37 +54,46 @@ def tube(shape: RodShape, index: int, size: float, detail: Detail) -> Array:
     return sweep(poses, np.maximum(widths, _LEAST_WIDTH * size), detail.around)
 
 
-def add_rods(mesh: Mesh, shapes: Sequence[RodShape], index: int, size: float, detail: Detail) -> None:
+def add_rods(
+    mesh: Mesh, shapes: Sequence[RodShape], index: int, size: float, detail: Detail
+) -> None:
     """Add all rods at this index in time, with the frames at their base and tip."""
     for shape, color in zip(shapes, colors_of(shapes), strict=True):
         mesh.add(tube(shape, index, size, detail), color)
         poses = shape.frames[index]
-        for pose, width in ((poses[0], shape.half_widths[0]), (poses[-1], shape.half_widths[-1])):
-            # the axes have to come out of a thick rod to be seen
-            length = _FRAME_LENGTH * size + float(width.max())
-            for axis, axis_color in enumerate(AXES):
-                arrow = force_arrow(pose[:3, 3], pose[:3, axis], length, 0.0032 * size)
-                mesh.add(arrow, axis_color)
+        # z at the base lies inside the rod
+        for end, axes in ((0, (0, 1)), (-1, (0, 1, 2))):
+            for axis in axes:
+                # x and y have to come out of a thick rod to be seen
+                inside = 0.0 if axis == 2 else float(shape.half_widths[end].max())
+                origin, direction = poses[end][:3, 3], poses[end][:3, axis]
+                length = _FRAME_LENGTH * size + inside
+                mesh.add(force_arrow(origin, direction, length, 0.003 * size), AXES[axis])
 
 
-def add_strobe(mesh: Mesh, shapes: Sequence[RodShape], size: float, count: int = 5) -> None:
-    """Add earlier instants of shapes over time, the earliest the lightest."""
+def strobe(shapes: Sequence[RodShape], size: float, count: int = 5) -> list[Mesh]:
+    """Return earlier instants of shapes over time, one mesh each, the earliest the lightest."""
     last = max(len(shape.frames) for shape in shapes) - 1
-    for part in range(min(count, last)):
+    count = min(count, last)
+    found = []
+    for part in range(count):
+        mesh = Mesh()
         for shape, color in zip(shapes, colors_of(shapes), strict=True):
-            index = round((len(shape.frames) - 1) * part / min(count, last))
-            light = lighten(color, 0.82 - 0.35 * part / count)
-            mesh.add(tube(shape, index, size, Detail(60, 12)), light)
+            index = round((len(shape.frames) - 1) * part / count)
+            light = lighten(color, 0.80 - 0.30 * part / count)
+            mesh.add(tube(shape, index, size, Detail(60, 16)), light)
+        found.append(mesh)
+    return found
 
 
-def add_ghosts(
-    mesh: Mesh, ghosts: Sequence[RodShape], shapes: Sequence[RodShape], size: float
-) -> None:
-    """Add lighter shapes, in the colour of the rod with the same name if there is one."""
+def ghost_mesh(ghosts: Sequence[RodShape], shapes: Sequence[RodShape], size: float) -> Mesh:
+    """Return lighter shapes, in the colour of the rod with the same name if there is one."""
+    mesh = Mesh()
     known = dict(zip((shape.name for shape in shapes), colors_of(shapes), strict=True))
     for index, ghost in enumerate(ghosts):
         color = ghost.color or known.get(ghost.name) or rod_color(index)
-        mesh.add(tube(ghost, -1, size, Detail(60, 16)), lighten(color, 0.72))
+        mesh.add(tube(ghost, -1, size, Detail(60, 20)), lighten(color, 0.72))
+    return mesh
 
 
 def add_arrows(mesh: Mesh, arrows: Sequence[Arrow], index: int, size: float) -> None:
@@ -107,7 +116,7 @@ def add_arrows(mesh: Mesh, arrows: Sequence[Arrow], index: int, size: float) -> 
 
 def collection(mesh: Mesh, light: Array, zorder: float) -> Poly3DCollection:
     """Return the mesh, shaded, as one matplotlib artist sorted by depth."""
-    found = Poly3DCollection(mesh.quads, zorder=zorder, linewidths=0.25)
+    found = Poly3DCollection(mesh.quads, zorder=zorder, linewidths=0.25, clip_on=False)
     paint(found, mesh, light)
     return found
 
@@ -128,7 +137,8 @@ def legend_handles(
         for shape, color in zip(shapes, colors_of(shapes), strict=True)
     ]
     if ghosts:
-        handles.append(Patch(color=lighten(colors_of(ghosts[:1])[0], 0.72), label="undeformed"))
+        light = lighten(colors_of(ghosts)[0], 0.72)
+        handles.append(Patch(color=light, label="undeformed"))
     names = [arrow.name for arrow in arrows]
     for place, arrow in enumerate(arrows):
         if arrow.size == 0.0 or arrow.name in names[:place]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.colors import to_rgb
-from numpy.typing import ArrayLike
 
 from pliant.model import Array
 
@@ -20,11 +19,10 @@ class Mesh:
         self._quads: list[Array] = []
         self._colors: list[Array] = []
 
-    def add(self, quads: Array, color: ArrayLike | str) -> None:
+    def add(self, quads: Array, color: str) -> None:
         """Add quadrilaterals (N, 4, 3), outward side counter-clockwise, in one colour."""
-        rgb = np.asarray(to_rgb(color) if isinstance(color, str) else color, dtype=float)
         self._quads.append(quads)
-        self._colors.append(np.broadcast_to(rgb, (len(quads), 3)))
+        self._colors.append(np.broadcast_to(to_rgb(color), (len(quads), 3)))
 
     @property
     def quads(self) -> Array:
@@ -40,14 +38,14 @@ class Mesh:
         length = np.linalg.norm(normals, axis=1, keepdims=True)
         normals = normals / np.where(length > 0, length, 1.0)
         towards = normals @ light
-        diffuse = 0.60 + 0.40 * np.clip(towards, -0.4, 1.0)
-        shine = 0.28 * np.clip(towards, 0.0, 1.0) ** 14
+        diffuse = 0.78 + 0.26 * np.clip(towards, -0.5, 1.0)
+        shine = 0.22 * np.clip(towards, 0.0, 1.0) ** 14
         found: Array = np.concatenate(self._colors) * diffuse[:, None]
         return np.clip(found + (1.0 - found) * shine[:, None], 0.0, 1.0)
 
 
 def sweep(poses: Array, half_widths: Array, around: int = 24) -> Array:
-    """Return the closed tube (N, 4, 3) of elliptic sections (S, 2) carried along poses (S, 4, 4)."""
+    """Return the closed tube (N, 4, 3) of ellipses (S, 2) carried along poses (S, 4, 4)."""
     angle = np.linspace(0.0, 2 * np.pi, around + 1)
     outline = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     local = half_widths[:, None, :] * outline

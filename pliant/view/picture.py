@@ -9,18 +9,18 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from mpl_toolkits.mplot3d.axes3d import Axes3D
+from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 
 from pliant.model import Array, DescriptionError
 from pliant.view.actors import (
     Detail,
     add_arrows,
-    add_ghosts,
     add_rods,
-    add_strobe,
     check_shapes,
     collection,
+    ghost_mesh,
     legend_handles,
+    strobe,
 )
 from pliant.view.mesh import Mesh
 from pliant.view.scene import (
@@ -39,7 +39,8 @@ from pliant.view.theme import style
 # inches
 WIDTH = 6.4
 TALLEST, LEAST = 6.0, 3.2
-MARGIN = 0.62
+# left, bottom, right, top: room for the labels of the axes
+MARGIN = np.array([0.40, 0.62, 0.72, 0.12])
 LINE = 0.26
 
 
@@ -69,9 +70,8 @@ def draw_robot(
     """
     check_shapes(shapes, "draw_robot")
     rods = box_of([*shapes, *ghosts])
-    front, back = Mesh(), Mesh()
-    add_strobe(back, shapes, rods.size)
-    add_ghosts(back, ghosts, shapes, rods.size)
+    front = Mesh()
+    behind = [ghost_mesh(ghosts, shapes, rods.size), *strobe(shapes, rods.size)]
     add_rods(front, shapes, -1, rods.size, Detail())
     add_arrows(front, arrows, -1, rods.size)
     box = rods.holding(front.quads).with_room()
@@ -80,7 +80,7 @@ def draw_robot(
     with style():
         canvas = new_axes() if ax is None else _check_axes(ax)
         set_stage(canvas, box, camera)
-        fill(canvas, camera, back, front)
+        fill(canvas, camera, [*behind, front])
         if ax is None:
             compose(canvas, box, title, handles if len(handles) > 1 else [])
         else:
@@ -117,19 +117,19 @@ def draw_modes(
     everything = [shape for shapes in shapes_per_mode for shape in shapes]
     check_shapes(everything, "draw_modes")
     everything.extend(ghosts)
-    rods, camera = box_of(everything), choose_view(view, everything)
+    points = np.concatenate([shape.points.reshape(-1, 3) for shape in everything])
+    camera = choose_view(view, everything)
     columns = min(3, len(shapes_per_mode))
     rows = -(-len(shapes_per_mode) // columns)
     with style():
         figure = plt.figure(figsize=(2.5 * columns, 2.3 * rows + (LINE if title else 0.0)))
-        for index, (shapes, frequency) in enumerate(
-            zip(shapes_per_mode, frequencies, strict=True)
-        ):
-            ax = _axes_in(figure)
+        for index, (shapes, frequency) in enumerate(zip(shapes_per_mode, frequencies, strict=True)):
+            ax = axes_in(figure)
             row, column = divmod(index, columns)
             cell = np.array([2.5 * column, 2.3 * (rows - 1 - row), 2.5, 2.3 - LINE])
-            _fill_panel(ax, shapes, ghosts, rods, camera, cell)
-            left, top = (cell[:2] + (0.5 * cell[2], cell[3])) / figure.get_size_inches()
+            _fill_panel(ax, shapes, ghosts, points, camera, cell)
+            centre = cell[:2] + cell[2:] * (0.5, 1.0)
+            left, top = centre / figure.get_size_inches()
             label = f"mode {index + 1}: {frequency:.3g} Hz"
             figure.text(left, top, label, ha="center", va="bottom")
         if title:
@@ -141,26 +141,30 @@ def _fill_panel(
     ax: Axes3D,
     shapes: Sequence[RodShape],
     ghosts: Sequence[RodShape],
-    box: Box,
+    points: Array,
     camera: Array,
     cell: Array,
 ) -> None:
-    """Draw one mode into a cell of the figure (left, bottom, width, height in inches)."""
-    front, back = Mesh(), Mesh()
-    add_strobe(back, shapes, box.size, count=3)
-    add_ghosts(back, ghosts, shapes, box.size)
+    """Draw one mode into a cell of the figure (left, bottom, width, height in inches).
+
+    points : (..., 3) what all pictures of the figure have to show, for one scale in all.
+    """
+    box = Box.around(points)
+    front = Mesh()
+    behind = [ghost_mesh(ghosts, shapes, box.size), *strobe(shapes, box.size, count=2)]
     add_rods(front, shapes, -1, box.size, Detail(50, 16))
     set_stage(ax, box.with_room(), camera, bare=True)
-    fill(ax, camera, back, front)
-    place(ax, box.with_room(), cell, 0.05)
+    fill(ax, camera, [*behind, front])
+    place(ax, points, cell, np.full(4, 0.15))
 
 
 def new_axes() -> Axes3D:
     """Return three-dimensional axes in a new pyplot figure."""
-    return _axes_in(plt.figure(figsize=(WIDTH, 4.8)))
+    return axes_in(plt.figure(figsize=(WIDTH, 4.8)))
 
 
-def _axes_in(figure: Figure) -> Axes3D:
+def axes_in(figure: Figure) -> Axes3D:
+    """Return new three-dimensional axes in the figure."""
     ax = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d")
     assert isinstance(ax, Axes3D)
     ax.patch.set_visible(False)
@@ -179,12 +183,12 @@ def _check_axes(ax: object) -> Axes3D:
     return ax
 
 
-def fill(ax: Axes3D, camera: Array, back: Mesh, front: Mesh) -> None:
-    """Draw the meshes, lit for this camera (elevation, azimuth); ``back`` lies behind all."""
+def fill(ax: Axes3D, camera: Array, meshes: Sequence[Mesh]) -> None:
+    """Draw the meshes, each before the ones so far, lit for this camera (elevation, azimuth)."""
     light = light_from(camera)
-    for mesh, zorder in ((back, 2.0), (front, 3.0)):
+    for order, mesh in enumerate(meshes):
         if len(mesh.quads):
-            ax.add_collection3d(collection(mesh, light, zorder), autolim=False)
+            ax.add_collection3d(collection(mesh, light, 2.0 + 0.01 * order))
 
 
 def compose(
@@ -196,12 +200,13 @@ def compose(
     columns = min(len(handles), 4) or 1
     below = LINE * (-(-len(handles) // columns))
     above = LINE if title else 0.0
-    low, high = projected_size(ax, box)
+    low, high = projected_size(ax, box.corners)
     wide, tall = high - low
-    inside = np.clip((WIDTH - 2 * MARGIN) * tall / wide + 2 * MARGIN, LEAST, TALLEST)
+    border = MARGIN[:2] + MARGIN[2:]
+    inside = np.clip((WIDTH - border[0]) * tall / wide + border[1], LEAST, TALLEST)
     height = float(inside) + above + below
     figure.set_size_inches(WIDTH, height)
-    place(ax, box, np.array([0.0, below, WIDTH, inside]), MARGIN)
+    place(ax, box.corners, np.array([0.0, below, WIDTH, inside]), MARGIN)
     if title:
         figure.text(0.5, 1.0 - 0.10 / height, title, ha="center", va="top", fontsize=11)
     if handles:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
-from mpl_toolkits.mplot3d.axes3d import Axes3D
-from mpl_toolkits.mplot3d.proj3d import proj_transform
+from matplotlib.ticker import MaxNLocator
+from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
+from mpl_toolkits.mplot3d.proj3d import proj_transform  # type: ignore[import-untyped]
 
 from pliant.model import Array, DescriptionError
 from pliant.view.shapes import Arrow, RodShape
-from pliant.view.theme import GRID, PANE, length_unit
+from pliant.view.theme import GRID, PANE, length_unit, scaled_ticks
 
 View = tuple[float, float] | str | None
 
@@ -41,12 +41,16 @@ class Box:
         corners: Array = np.where(pick == 0, self.low, self.high)
         return corners
 
+    @classmethod
+    def around(cls, points: Array) -> Box:
+        """Return the box of the points (..., 3)."""
+        flat = points.reshape(-1, 3)
+        return cls(flat.min(axis=0), flat.max(axis=0))
+
     def holding(self, points: Array) -> Box:
         """Return this box, enlarged to hold the points (..., 3)."""
-        flat = points.reshape(-1, 3)
-        if len(flat) == 0:
-            return self
-        return Box(np.minimum(self.low, flat.min(axis=0)), np.maximum(self.high, flat.max(axis=0)))
+        other = Box.around(points)
+        return Box(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
     def with_room(self) -> Box:
         """Return this box with some air around it and no side very short."""
@@ -142,13 +146,14 @@ def set_stage(ax: Axes3D, box: Box, view: Array, bare: bool = False) -> None:
         ax.set_axis_off()
         return
     unit, factor = length_unit(float(sides.max()))
-    for axis, name, side in zip(_axes_of(ax), "xyz", sides, strict=True):
+    for axis, side in zip(_axes_of(ax), sides, strict=True):
         axis.set_major_locator(MaxNLocator(max(2, round(6 * side / sides.max())), steps=[1, 2, 5]))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * factor:.6g}"))
+        axis.set_major_formatter(scaled_ticks(factor))
         axis.set_pane_color(PANE)
         axis.line.set_color(GRID)
         axis._axinfo["grid"].update(color=GRID, linewidth=0.6)
-        axis.set_tick_params(pad=0, length=0)
+        axis._axinfo["tick"].update(inward_factor=0.0, outward_factor=0.0)
+        axis.set_tick_params(pad=0)
     across = _seen_side_on(ax, view)
     ax.set_xlabel("" if across == "x" else f"x / {unit}")
     ax.set_ylabel("" if across == "y" else f"y / {unit}")
@@ -170,25 +175,28 @@ def _axes_of(ax: Axes3D) -> tuple[Any, Any, Any]:
     return ax.xaxis, ax.yaxis, ax.zaxis
 
 
-def projected_size(ax: Axes3D, box: Box) -> tuple[Array, Array]:
-    """Return low and high (2,) of the box in the picture plane, in fractions of the axes."""
-    seen = proj_transform(*box.corners.T, ax.get_proj())
+def projected_size(ax: Axes3D, points: Array) -> tuple[Array, Array]:
+    """Return low and high (2,) of points (N, 3) in the picture, in fractions of the axes."""
+    seen = proj_transform(*points.T, ax.get_proj())
     plane = np.stack([np.asarray(seen[0], dtype=float), np.asarray(seen[1], dtype=float)])
     start = np.array([ax.viewLim.x0, ax.viewLim.y0])
     extent = np.array([ax.viewLim.width, ax.viewLim.height])
     return (plane.min(axis=1) - start) / extent, (plane.max(axis=1) - start) / extent
 
 
-def place(ax: Axes3D, box: Box, cell: Array, margin: float) -> None:
-    """Fill a cell (left, bottom, width, height) of the figure, in inches, with the box.
+def place(ax: Axes3D, points: Array, cell: Array, margin: Array) -> None:
+    """Fill a cell (left, bottom, width, height) of the figure, in inches, with the points (N, 3).
+
+    margin : (left, bottom, right, top) in inches.
 
     Matplotlib leaves wide borders around three-dimensional axes. Here the axes become a square,
-    often larger than the figure, such that the box fits the cell up to the margin in inches.
+    often larger than the figure, such that the points fit the cell up to the margin.
     """
     figure = ax.figure
     assert isinstance(figure, Figure)
-    low, high = projected_size(ax, box)
-    side = float(((cell[2:] - 2 * margin) / (high - low)).min())
-    corner = cell[:2] + 0.5 * cell[2:] - 0.5 * (low + high) * side
+    low, high = projected_size(ax, points)
+    start, end = cell[:2] + margin[:2], cell[:2] + cell[2:] - margin[2:]
+    side = float(((end - start) / np.maximum(high - low, 1e-9)).min())
+    corner = 0.5 * (start + end) - 0.5 * (low + high) * side
     inches = figure.get_size_inches()
     ax.set_position((*(corner / inches), *(side / inches)))

@@ -6,21 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import matplotlib as mpl
-import numpy as np
 from cycler import cycler
-from matplotlib.colors import to_rgb
-
-from pliant.model import Array
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.ticker import FuncFormatter
 
 RODS = ("#3a7ca5", "#e39b3b", "#5b9f6b", "#8a6fb0", "#4fb3bf", "#b07d56", "#7f8fa6", "#d27d92")
-FORCE = "#c8323c"
+FORCE = "#b8202c"
 MOMENT = "#93328e"
 INK = "#2b2f36"
 FAINT = "#9aa1ab"
 GRID = "#d9dde3"
 PANE = "#f5f7f9"
 # x, y and z axes of a frame
-AXES = ("#d1495b", "#5b9f6b", "#33658a")
+AXES = ("#e8837f", "#7dbb8a", "#6c9bd1")
 
 _SETTINGS: dict[str, object] = {
     "axes.axisbelow": True,
@@ -35,6 +33,8 @@ _SETTINGS: dict[str, object] = {
     "axes.spines.top": False,
     "axes.titlecolor": INK,
     "axes.titlesize": 11,
+    "figure.constrained_layout.h_pad": 0.08,
+    "figure.constrained_layout.w_pad": 0.08,
     "figure.dpi": 100,
     "figure.facecolor": "white",
     "font.family": "sans-serif",
@@ -66,12 +66,31 @@ def rod_color(index: int) -> str:
     return RODS[index % len(RODS)]
 
 
-def lighten(color: str, amount: float) -> Array:
-    """Return the colour as RGB (3,), mixed with white: amount 0 keeps it, 1 is white."""
-    rgb = np.asarray(to_rgb(color))
-    return rgb + (1.0 - rgb) * amount
+def lighten(color: str, amount: float) -> str:
+    """Return the colour mixed with white: amount 0 keeps it, 1 is white."""
+    red, green, blue = (part + (1.0 - part) * amount for part in to_rgb(color))
+    return to_hex((red, green, blue))
 
 
 def length_unit(size: float) -> tuple[str, float]:
     """Return the unit for axes of this size in metres, and how many of it make a metre."""
     return ("mm", 1000.0) if size < 0.2 else ("m", 1.0)
+
+
+def energy_unit(size: float) -> tuple[str, float]:
+    """Return the unit for energies of this size in joules, and how many of it make a joule."""
+    for unit, factor in (("kJ", 1e-3), ("J", 1.0), ("mJ", 1e3), ("µJ", 1e6)):
+        if size * factor >= 1.0:
+            return unit, factor
+    return ("nJ", 1e9) if size > 0 else ("J", 1.0)
+
+
+def scaled_ticks(factor: float) -> FuncFormatter:
+    """Return tick labels that show each value times ``factor``."""
+
+    def label(value: float, _: int | None = None) -> str:
+        # what is left of zero by rounding is zero; the true minus is as wide as a digit
+        text = f"{value * factor:.6g}" if abs(value * factor) > 1e-12 else "0"
+        return text.replace("-", "\N{MINUS SIGN}")
+
+    return FuncFormatter(label)

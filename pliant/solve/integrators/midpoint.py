@@ -1,0 +1,362 @@
+"""Variational integrators written on stations: implicit midpoint and the explicit one.
+
+Both come from a discrete Lagrangian on the stations of a rod. With eta = log(ga^-1 gb) / h at each
+mass station,
+
+    Midpoint      Ld = h [ 1/2 sum eta.M eta - U((ea + eb)/2) ] - h/2 [V(qa) + V(qb)]
+    Variational   Ld = h [ 1/2 sum eta.M eta - U(ea) - V(qa) ]             (Xun et al. 54-55)
+
+where U is elastic and V the potential of the loads. The discrete Euler-Lagrange equations are solved
+for qb with momenta p carried from step to step:
+
+    Ja^T dexp(-h eta)^-T M eta + (elastic and load impulse at a) + Aa^T lam = pa,      b(qb) = 0
+    pb = Jb^T dexp(h eta)^-T M eta + (elastic and load impulse at b)
+
+(the printed equation (54) has the adjoint where dexp^-T stands here, and the opposite sign of the
+potential in the Lagrangian). No second derivative of the map is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from pliant.lie import se3
+from pliant.physics import collect, elasticity, inertia, loads
+from pliant.rods.contract import Array
+from pliant.solve.integrators.contract import (
+    Integrator,
+    StepFailure,
+    Stepper,
+    add_link_rows,
+    mass_solve,
+)
+from pliant.system import constraints
+from pliant.system.assembly import assemble_bilinear, assemble_vector
+from pliant.system.balance import add_link_forces, link_poses
+from pliant.system.block import Level
+from pliant.system.linear import SingularError
+from pliant.system.loading import Loading
+from pliant.system.system import System
+
+
+@dataclass(frozen=True)
+class Midpoint(Integrator):
+    """Implicit midpoint variational integrator: second order, no energy drift, any step size.
+
+    tolerance : residual of a step relative to the momenta in play.
+    """
+
+    tolerance: float = 1e-9
+    variational: ClassVar[bool] = True
+
+    def stepper(self, system: System, h: float) -> Stepper:
+        return VariationalStepper(system, h, self.tolerance, 0.5)
+
+
+@dataclass(frozen=True)
+class Variational(Integrator):
+    """The explicit variational integrator of the Lie-group framework: cheap, conditionally stable.
+
+    The step must stay below 2 / omega, omega the highest frequency of the discretised robot.
+    tolerance : residual of a step relative to the momenta in play.
+    """
+
+    tolerance: float = 1e-10
+    variational: ClassVar[bool] = True
+
+    def stepper(self, system: System, h: float) -> Stepper:
+        return VariationalStepper(system, h, self.tolerance, 0.0)
+
+
+class VariationalStepper(Stepper):
+    """Steps of `Midpoint` (share = 1/2 of the elastic impulse implicit) or `Variational` (0)."""
+
+    def __init__(self, system: System, h: float, tolerance: float, share: float) -> None:
+        super().__init__(system, h)
+        self.tolerance = tolerance
+        self.implicit = share > 0.0
+        self.a = system.levels()
+        self.b = system.levels()
+        self._room = [_Room(block) for block in system.blocks]
+        self._fresh = False
+        self._scale = 0.0
+
+    # -- state -------------------------------------------------------------------------------
+
+    def start(self, q: Array, v: Array, loading: Loading) -> None:
+        system = self.system
+        self.q = q.copy()
+        self._place(self.a, self.q)
+        momentum = np.zeros(system.n)
+        assemble_vector(system, self.a, self._momentum_of(v), momentum)
+        self.p = momentum
+        self._previous: Array | None = None
+        self._scale = float(np.linalg.norm(self.p))
+
+    def velocity(self) -> Array:
+        self._place_main()
+        return mass_solve(self.system, self.p)
+
+    def _place_main(self) -> None:
+        self.system.place(self.q, mass=True)
+
+    def _place(self, levels: list[Level], q: Array) -> None:
+        self.system.place(q, levels, mass=True)
+
+    def _momentum_of(self, v: Array):  # type: ignore[no-untyped-def]
+        system = self.system
+        system.place(self.q, mass=True)
+
+        def fill(i: int) -> None:
+            block, plan = system.blocks[i], self.a[i].mass
+            local = system.local_variation(block, v)
+            elements = block.map.elements
+            y = np.zeros((len(elements), block.map.m))
+            x = np.where(elements >= 0, local[np.maximum(elements, 0)], 0.0)
+            block.map.lift_velocity(self.a[i].c, x, y)
+            eta = np.einsum("sia,sa->si", plan.J, y[plan.element])
+            collect.add_vector(plan.element, plan.J, block.M * eta, block.ry)
+
+        return fill
+
+    # -- one step ----------------------------------------------------------------------------
+
+    def advance(self, before: Loading, after: Loading) -> None:
+        system, h = self.system, self.h
+        first = h * self._applied(self.a, before, 0.5 if self.implicit else 1.0)
+        goal = self.p + first
+        q = self._predict()
+        lam = self.lam.copy()
+        residual, size, factor_age = np.zeros(0), np.inf, -1
+        for k in range(30):
+            self._place(self.b, q)
+            previous = size
+            residual = self._residual(goal, lam)
+            size = float(np.linalg.norm(residual))
+            if not np.isfinite(size):
+                self._fail("the motion became infinite")
+            if k == 0:
+                self._scale = max(self._scale, float(np.linalg.norm(goal)), 1e-3 * size)
+            if size <= self.tolerance * self._scale:
+                break
+            if factor_age < 0 or size > 0.1 * previous:
+                self._factorise()
+                factor_age = 0
+            x = self._matrix.solve(-residual)
+            self.iterations += 1
+            q = self._moved(q, x[: system.n])
+            lam = lam + x[system.n :]
+        else:
+            self._fail("no convergence in 30 iterations")
+        self._accept(q, lam, before, after)
+
+    def _accept(self, q: Array, lam: Array, before: Loading, after: Loading) -> None:
+        system, h = self.system, self.h
+        momentum = np.zeros(system.n)
+        assemble_vector(system, self.b, self._arrival, momentum)
+        if self.implicit:
+            momentum += h * self._applied(self.b, after, 0.5)
+        for room in self._room:
+            self.dissipated += room.lost
+        self.work += self._work(before, after)
+        self._previous = self.q
+        self.q, self.p, self.lam = q, momentum, lam
+        self.a, self.b = self.b, self.a
+
+    def _fail(self, what: str) -> None:
+        hint = (
+            "a smaller dt"
+            if self.implicit
+            else "dt below 2 / (2 pi f) for the highest frequency f of the robot, or Midpoint()"
+        )
+        raise StepFailure(f"a time step of {self.h:g} s failed: {what}; try {hint}")
+
+    def _predict(self) -> Array:
+        """Extrapolate the motion of the last step; poses of free bases move along their screw."""
+        if self._previous is None:
+            return self.q.copy()
+        q = 2.0 * self.q - self._previous
+        for block in self.system.blocks:
+            if block.pose_slice is not None:
+                old = self._previous[block.pose_slice].reshape(4, 4)
+                new = self.q[block.pose_slice].reshape(4, 4)
+                q[block.pose_slice] = (new @ se3.inverse(old) @ new).ravel()
+        return q
+
+    def _moved(self, q: Array, x: Array) -> Array:
+        return self.system.moved_from(self.b, q, x)
+
+    # -- residual and tangent ----------------------------------------------------------------
+
+    def _residual(self, goal: Array, lam: Array) -> Array:
+        system = self.system
+        out = np.zeros(system.n + system.m)
+        assemble_vector(system, self.a, self._departure, out[: system.n])
+        out[: system.n] -= goal
+        if system.links:
+            self._add_constraints(out, lam)
+        return out
+
+    def _departure(self, i: int) -> None:
+        """Momentum and elastic impulse that leave the configuration at the start of the step."""
+        block, room = self.system.blocks[i], self._room[i]
+        a, b = self.a[i], self.b[i]
+        h = self.h
+        inertia.step_momentum(
+            block.M, a.mass.g, b.mass.g, h, room.eta, room.pa, room.pb, room.k
+        )
+        collect.add_vector(a.mass.element, a.mass.J, room.pa, block.ry)
+        if self.implicit:
+            room.lost = elasticity.midstep_stress(
+                block.strain_w,
+                block.C,
+                block.D,
+                a.strain.e,
+                b.strain.e,
+                block.e0,
+                h,
+                room.sigma,
+                room.tangent,
+            )
+            room.sigma *= 0.5 * h
+        else:
+            elasticity.stress(
+                block.strain_w, block.C, a.strain.e, block.e0, room.sigma, room.tangent
+            )
+            rate = (b.strain.e - a.strain.e) / h
+            viscous = block.strain_w * block.D * rate
+            room.lost = float(h * np.sum(viscous * rate))
+            room.sigma += viscous
+            room.sigma *= h
+        collect.add_vector(a.strain.element, a.strain.B, room.sigma, block.ry)
+
+    def _arrival(self, i: int) -> None:
+        """Momentum that arrives at the end of the step."""
+        block, room, b = self.system.blocks[i], self._room[i], self.b[i]
+        collect.add_vector(b.mass.element, b.mass.J, room.pb, block.ry)
+        if self.implicit:
+            collect.add_vector(b.strain.element, b.strain.B, -room.sigma, block.ry)
+
+    def _factorise(self) -> None:
+        system, h = self.system, self.h
+        filled = system.matrix(False)
+        self._matrix = filled[0]
+        self._matrix.data[...] = 0.0
+
+        def fill(i: int) -> None:
+            block, room = system.blocks[i], self._room[i]
+            a, b = self.a[i], self.b[i]
+            collect.add_bilinear(a.mass.element, a.mass.J, room.k, b.mass.J, block.Ky)
+            if self.implicit:
+                c = 0.5 * h * room.tangent
+                collect.add_diagonal(a.strain.element, a.strain.B, c, b.strain.B, block.Ky)
+            elif np.any(block.D):
+                c = block.strain_w * block.D
+                collect.add_diagonal(a.strain.element, a.strain.B, c, b.strain.B, block.Ky)
+
+        assemble_bilinear(system, self.a, self.b, fill, filled)
+        if system.links:
+            with system.using(self.b):
+                add_link_rows(system, filled[3], self._matrix.data, 1.0, 0.0)
+            with system.using(self.a):
+                add_link_rows(system, filled[3], self._matrix.data, 0.0, h)
+        try:
+            self._matrix.factorise()
+        except SingularError:
+            self._fail("the step matrix is singular (a rod without mass?)")
+
+    def _add_constraints(self, out: Array, lam: Array) -> None:
+        """Gaps at the end of the step, and the impulse h A^T lam at its start."""
+        system = self.system
+        with system.using(self.b):
+            for link in system.links:
+                at = system.n + link.at.start
+                g1, g2 = link_poses(link)
+                out[at : at + len(link.rows)] = constraints.residual(g1, g2)[link.rows]
+        with system.using(self.a):
+            add_link_forces(system, self.h * lam, out)
+
+    def _applied(self, levels: list[Level], loading: Loading, share: float) -> Array:
+        """Generalised force of the loads (n,) at `levels`, times `share`."""
+        if loading.empty:
+            return np.zeros(self.system.n)
+        out = np.zeros(self.system.n)
+        assemble_vector(self.system, levels, _load_fill(self.system, levels, loading), out)
+        return share * out
+
+    def _work(self, before: Loading, after: Loading) -> float:
+        """Work of the inputs (all loads but gravity) over the step, by the mean wrench."""
+        return step_work(self.system, self.a, self.b, before, after)
+
+
+class _Room:
+    """Scratch of one rod for a variational step."""
+
+    def __init__(self, block) -> None:  # type: ignore[no-untyped-def]
+        S, Q = len(block.strain_s), len(block.mass_s)
+        self.eta = np.zeros((Q, 6))
+        self.pa = np.zeros((Q, 6))
+        self.pb = np.zeros((Q, 6))
+        self.k = np.zeros((Q, 6, 6))
+        self.sigma = np.zeros((S, 6))
+        self.tangent = np.zeros((S, 6))
+        self.lost = 0.0
+
+
+def _load_fill(system: System, levels: list[Level], loading: Loading):  # type: ignore[no-untyped-def]
+    """Fill with the wrenches of `loading` at `levels`."""
+
+    def fill(i: int) -> None:
+        block, level = system.blocks[i], levels[i]
+        if loading.line_active[i]:
+            block.mass_p[...] = 0.0
+            loads.add_dead(level.mass.g, -loading.line_dead[i], block.mass_p, block.mass_k)
+            loads.add_follower(-loading.line_follower[i], block.mass_p, block.mass_k)
+            collect.add_vector(level.mass.element, level.mass.J, block.mass_p, block.ry)
+        if loading.point_active[i]:
+            keep = block.point_p.copy()
+            block.point_p[...] = 0.0
+            block.add_point_loads(level, -loading.point_dead[i], -loading.point_follower[i])
+            collect.add_vector(level.points.element, level.points.J, block.point_p, block.ry)
+            block.point_p[...] = keep
+
+    return fill
+
+
+def step_work(
+    system: System, a: list[Level], b: list[Level], before: Loading, after: Loading
+) -> float:
+    """Work of all loads except gravity between two configurations, J, by the mean wrench."""
+    gravity = np.asarray(system.description.gravity)
+    total = 0.0
+    for i, block in enumerate(system.blocks):
+        if before.point_active[i] or after.point_active[i]:
+            ga, gb = _offset_poses(block, a[i]), _offset_poses(block, b[i])
+            dead = 0.5 * (before.point_dead[i] + after.point_dead[i])
+            follow = 0.5 * (before.point_follower[i] + after.point_follower[i])
+            total += _wrench_work(ga, gb, dead, follow)
+        if before.line_active[i] or after.line_active[i]:
+            dead = 0.5 * (before.line_dead[i] + after.line_dead[i])
+            dead[:, 3:] -= block.line_mass[:, None] * gravity
+            follow = 0.5 * (before.line_follower[i] + after.line_follower[i])
+            if np.any(dead) or np.any(follow):
+                total += _wrench_work(a[i].mass.g, b[i].mass.g, dead, follow)
+    return total
+
+
+def _offset_poses(block, level: Level) -> Array:  # type: ignore[no-untyped-def]
+    g = level.points.g.copy()
+    g[:, :3, 3] += np.einsum("sij,sj->si", g[:, :3, :3], block.offset)
+    return g
+
+
+def _wrench_work(ga: Array, gb: Array, dead: Array, follow: Array) -> float:
+    """Sum of dead.(turn, displacement) in the world and follow.(twist) in the body."""
+    twist = se3.log(se3.inverse(ga) @ gb)
+    turn = np.einsum("sij,sj->si", ga[:, :3, :3], twist[:, :3])
+    move = gb[:, :3, 3] - ga[:, :3, 3]
+    work = np.sum(dead[:, :3] * turn) + np.sum(dead[:, 3:] * move) + np.sum(follow * twist)
+    return float(work)

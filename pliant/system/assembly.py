@@ -1,0 +1,115 @@
+"""Assembly of vectors and bilinear forms over all rods, mounts included.
+
+`fill(i)` writes the element arrays of block i in its own variables; everything after that (children
+mounted on the rod, lifting to coordinates, scattering) is the same for mass, damping and every
+integrator. Left and right may be two different configurations, as variational integrators need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pliant.lie import se3
+from pliant.physics import collect
+from pliant.rods.contract import Array
+from pliant.system.block import Level
+from pliant.system.linear import scatter, scatter_vector
+from pliant.system.system import System, Tangent
+
+Fill = Callable[[int], None]
+
+
+def assemble_vector(system: System, levels: list[Level], fill: Fill, out: Array) -> None:
+    """Add to out (n,) the covectors that `fill` writes into block.ry, seen from `levels`."""
+    mounted = any(b.parent is not None and not b.shared for b in system.blocks)
+    if mounted:
+        for block in system.blocks:
+            block.point_p[...] = 0.0
+    for i in range(len(system.blocks) - 1, -1, -1):
+        block, level = system.blocks[i], levels[i]
+        block.ry[...] = 0.0
+        fill(i)
+        if mounted and len(block.point_s):
+            collect.add_vector(level.points.element, level.points.J, block.point_p, block.ry)
+        block.map.lift_vector(level.c, block.ry, block.r)
+        scatter_vector(block.index, block.r, out)
+        if block.parent is not None and not block.shared:
+            base = block.r[block.base_elements, :6].sum(axis=0)
+            block.parent.point_p[block.mount] += system.mount_adjoint(block).T @ base
+
+
+def assemble_bilinear(
+    system: System,
+    left: list[Level],
+    right: list[Level],
+    fill: Fill,
+    filled: Tangent,
+    couplings: Callable[[int], tuple[Array, Array]] | None = None,
+) -> None:
+    """Add to the matrix the forms that `fill` writes into block.Ky, between `left` and `right`.
+
+    `couplings(i)` gives the blocks of rod i between coordinates (of left, of right) and its stress
+    modes, where there are any; they are needed here for mounted rods only.
+    """
+    mounted = any(b.parent is not None and not b.shared for b in system.blocks)
+    if mounted:
+        for block in system.blocks:
+            block.point_k[...] = 0.0
+    for i in range(len(system.blocks) - 1, -1, -1):
+        block = system.blocks[i]
+        block.Ky[...] = 0.0
+        fill(i)
+        if mounted and len(block.point_s):
+            plan = left[i].points
+            collect.add_bilinear(
+                plan.element, plan.J, block.point_k, right[i].points.J, block.Ky
+            )
+        block.map.lift_matrix(left[i].c, right[i].c, block.Ky, block.K)
+        scatter(filled.elements[i], block.K, filled.matrix.data)
+        if block.parent is not None and not block.shared:
+            mount_blocks(system, i, left, right, couplings(i) if couplings else None, filled)
+
+
+def mount_blocks(
+    system: System,
+    i: int,
+    left: list[Level],
+    right: list[Level],
+    couplings: tuple[Array, Array] | None,
+    filled: Tangent,
+) -> None:
+    """Hand the base block of a mounted rod to its carrier and scatter the cross blocks."""
+    block = system.blocks[i]
+    parent = block.parent
+    assert parent is not None
+    at = system.blocks.index(parent)
+    K = block.K[block.base_elements]
+    p = block.coupling.shape[2]
+    from_left, from_right = (
+        (c[block.base_elements][:, :6] for c in couplings)
+        if couplings is not None
+        else (np.zeros((len(K), 6, p)), np.zeros((len(K), 6, p)))
+    )
+    A = system.mount_adjoint(block)
+    parent.point_k[block.mount] += A.T @ K[:, :6, :6].sum(axis=0) @ A
+    turn = se3.Ad(se3.inverse(block.rod.pose))
+    twist_left = turn @ parent.anchor_jacobian(left[at], block.mount)[1]
+    twist_right = turn @ parent.anchor_jacobian(right[at], block.mount)[1]
+    down = np.concatenate([K[:, :6, 6:], from_left], axis=2)
+    up = np.concatenate([K[:, 6:, :6].transpose(0, 2, 1), from_right], axis=2)
+    slots = filled.mounts[system.mounted().index(block)]
+    data = filled.matrix.data
+    scatter(slots[0], np.ascontiguousarray(np.einsum("ia,eib->eab", twist_left, down)), data)
+    scatter(slots[1], np.ascontiguousarray(np.einsum("ia,eib->eab", twist_right, up)), data)
+
+
+def mass_fill(system: System, levels: list[Level]) -> Fill:
+    """Fill for the mass form sum_s J^T M J at `levels` (frames of mass stations up to date)."""
+
+    def fill(i: int) -> None:
+        block, plan = system.blocks[i], levels[i].mass
+        collect.add_diagonal(plan.element, plan.J, block.M, plan.J, block.Ky)
+
+    return fill

@@ -1,0 +1,273 @@
+"""Moving pictures: a motion as a .gif or .mp4 file."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d.art3d import Line3D, Poly3DCollection  # type: ignore[import-untyped]
+from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
+from numpy.typing import ArrayLike, NDArray
+from PIL import Image
+
+from pliant.model import Array, DescriptionError
+from pliant.model.checks import positive
+from pliant.view.actors import (
+    Detail,
+    add_arrows,
+    add_rods,
+    check_shapes,
+    colors_of,
+    legend_handles,
+    paint,
+)
+from pliant.view.mesh import Mesh
+from pliant.view.picture import WIDTH, axes_in, compose
+from pliant.view.resample import check_times, resample_arrow, resample_shape
+from pliant.view.saving import check_suffix, whole_file
+from pliant.view.scene import Box, View, box_of, choose_view, light_from, set_stage
+from pliant.view.shapes import Arrow, RodShape
+from pliant.view.theme import INK, lighten, style
+
+Pixels = NDArray[np.uint8]
+Progress = Callable[[int, int], object]
+
+# GIF files count time in hundredths of a second, and players slow down below two of them
+_FASTEST_GIF = 50.0
+_MOST_FACES = 2500
+_AROUND = 14
+
+
+def animate(
+    shapes: Sequence[RodShape],
+    times: ArrayLike,
+    path: str | os.PathLike[str],
+    fps: float = 25.0,
+    arrows: Sequence[Arrow] | None = None,
+    title: str | None = None,
+    progress: Progress | None = None,
+    view: View = None,
+    speed: float = 1.0,
+) -> Path:
+    """Write a motion as a moving picture and return its path.
+
+    Parameters
+    ----------
+    shapes : rods over time, poses (T, S, 4, 4) (or (S, 4, 4) for one that stands still).
+    times : (T,) seconds, increasing.
+    path : a file name that ends in .gif, or in .mp4 if imageio-ffmpeg is installed. The file
+        appears whole at the end or, on failure, not at all.
+    fps : pictures per second; the motion is interpolated to them.
+    arrows : forces and moments; constant, or over time with (T, 3) origins and vectors.
+    progress : called as progress(k, n) after picture k of n.
+    view : as for `draw_robot`.
+    speed : 0.1 plays ten times slower than the motion was.
+    """
+    found = check_suffix("animate", path, (".gif", ".mp4"))
+    check_shapes(shapes, "animate")
+    clock = check_times(times, shapes, arrows or ())
+    rate = _check_rate(fps, found)
+    pace = positive("animate", "speed", speed, "", "give e.g. 0.1 to play ten times slower")
+    if found.suffix.lower() == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None:
+        raise DescriptionError(
+            "animate",
+            "path",
+            str(path),
+            "a .gif while the package imageio-ffmpeg is not installed",
+            "install it with pip install 'pliant[view]', or write a .gif",
+        )
+    count = int(np.floor((clock[-1] - clock[0]) / pace * rate + 1e-6)) + 1
+    shown = clock[0] + np.arange(count) * pace / rate
+    with style():
+        film = _make_film(shapes, arrows or (), clock, shown, title, view)
+        with whole_file(found) as partial:
+            write = _write_gif if found.suffix.lower() == ".gif" else _write_mp4
+            write(partial, film, rate, progress or (lambda k, n: None))
+    return found
+
+
+def _check_rate(fps: float, path: Path) -> float:
+    rate = positive("animate", "fps", fps, "pictures per second", "give e.g. 25")
+    if path.suffix.lower() == ".gif" and rate > _FASTEST_GIF:
+        raise DescriptionError(
+            "animate",
+            "fps",
+            fps,
+            f"{_FASTEST_GIF:g} or less for a .gif, which players show slower otherwise",
+            "lower fps, or write an .mp4",
+        )
+    return rate
+
+
+@dataclass
+class _Film:
+    """A scene whose still parts are drawn once; only robot, trails and clock change."""
+
+    shapes: list[RodShape]
+    arrows: list[Arrow]
+    shown: Array
+    size: float
+    detail: Detail
+    light: Array
+    ax: Axes3D
+    canvas: FigureCanvasAgg
+    robot: Poly3DCollection
+    trails: list[Line3D]
+    tips: list[Array]
+    clock: Array
+
+    def pictures(self, every: int = 1) -> Iterator[Pixels]:
+        """Yield each picture (height, width, 3), drawn over the still background."""
+        figure = self.canvas.figure
+        stamp = figure.text(0.985, 0.985, "", ha="right", va="top", color=INK, animated=True)
+        self.canvas.draw()
+        background = self.canvas.copy_from_bbox(figure.bbox)
+        for index in range(0, len(self.shown), every):
+            self.canvas.restore_region(background)
+            self._draw_trails(index)
+            self._draw_robot(index)
+            stamp.set_text(f"t = {self.shown[index]:.{self.digits}f} s")
+            figure.draw_artist(stamp)
+            yield np.array(self.canvas.buffer_rgba(), dtype=np.uint8)[..., :3]
+
+    @property
+    def digits(self) -> int:
+        """Decimals of the clock, enough to tell two pictures apart."""
+        step = float(np.diff(self.shown).min()) if len(self.shown) > 1 else 1.0
+        return max(2, int(np.ceil(-np.log10(step))))
+
+    def _draw_trails(self, index: int) -> None:
+        past = int(np.searchsorted(self.clock, self.shown[index], side="right"))
+        for shape, tip, trail in zip(self.shapes, self.tips, self.trails, strict=True):
+            if len(tip) == len(self.clock):
+                trail.set_data_3d(*np.vstack([tip[:past], shape.points[index, -1]]).T)
+                self.ax.draw_artist(trail)
+
+    def _draw_robot(self, index: int) -> None:
+        mesh = Mesh()
+        add_rods(mesh, self.shapes, index, self.size, self.detail)
+        add_arrows(mesh, self.arrows, index, self.size)
+        self.robot.set_verts(mesh.quads)
+        paint(self.robot, mesh, self.light)
+        self.robot.do_3d_projection()
+        self.ax.draw_artist(self.robot)
+
+
+def _make_film(
+    shapes: Sequence[RodShape],
+    arrows: Sequence[Arrow],
+    clock: Array,
+    shown: Array,
+    title: str | None,
+    view: View,
+) -> _Film:
+    """Lay out the scene with limits that hold the whole motion."""
+    figure = Figure(figsize=(WIDTH, 4.8), dpi=100)
+    canvas = FigureCanvasAgg(figure)
+    ax = axes_in(figure)
+    rods = box_of(shapes)
+    moving = [resample_shape(shape, clock, shown) for shape in shapes]
+    pushing = [resample_arrow(arrow, clock, shown) for arrow in arrows]
+    box = _box_with_arrows(rods, moving, pushing).with_room()
+    camera = choose_view(view, shapes, arrows)
+    set_stage(ax, box, camera)
+    handles = legend_handles(shapes, arrows, ())
+    # a blank title keeps room for the clock
+    compose(ax, box, title or " ", handles if len(handles) > 1 else [])
+    # video codecs want even numbers of pixels
+    figure.set_size_inches(*(np.round(figure.get_size_inches() * 50) / 50))
+    robot = Poly3DCollection(np.zeros((1, 4, 3)), linewidths=0.25, clip_on=False, animated=True)
+    ax.add_collection3d(robot)
+    along = int(np.clip(_MOST_FACES / _AROUND / len(shapes), 8, 48))
+    return _Film(
+        shapes=moving,
+        arrows=pushing,
+        shown=shown,
+        size=rods.size,
+        detail=Detail(along, _AROUND),
+        light=light_from(camera),
+        ax=ax,
+        canvas=canvas,
+        robot=robot,
+        trails=[_trail(ax, color) for color in colors_of(shapes)],
+        tips=[shape.points[:, -1] for shape in shapes],
+        clock=clock,
+    )
+
+
+def _box_with_arrows(box: Box, shapes: Sequence[RodShape], arrows: Sequence[Arrow]) -> Box:
+    """Return the box of the rods, enlarged by the arrows and end frames of a dozen instants."""
+    size = box.size
+    for index in np.unique(np.linspace(0, len(shapes[0].frames) - 1, 12).astype(int)):
+        mesh = Mesh()
+        add_rods(mesh, shapes, int(index), size, Detail(2, 4))
+        add_arrows(mesh, arrows, int(index), size)
+        box = box.holding(mesh.quads)
+    return box
+
+
+def _trail(ax: Axes3D, color: str) -> Line3D:
+    """Return the line that the tip leaves behind, empty so far."""
+    line = ax.plot([], [], [], color=lighten(color, 0.45), linewidth=1.0, animated=True)[0]
+    assert isinstance(line, Line3D)
+    return line
+
+
+def _write_gif(path: Path, film: _Film, fps: float, progress: Progress) -> None:
+    """Write a .gif; durations are rounded so that the whole lasts as long as the motion."""
+    count = len(film.shown)
+    palette = _palette(film)
+    pictures = [_reduce(pixels, palette) for pixels in _counted(film, progress)]
+    ticks = np.diff(np.round(np.arange(count + 1) * 100.0 / fps)).astype(int) * 10
+    pictures[0].save(
+        path,
+        format="GIF",
+        save_all=True,
+        append_images=pictures[1:],
+        duration=ticks.tolist() if count > 1 else int(ticks[0]),
+        loop=0,
+    )
+
+
+def _palette(film: _Film) -> Image.Image:
+    """Return the 256 colours of three instants, used in all pictures so that none flickers."""
+    sample = np.concatenate(list(film.pictures(every=max(1, len(film.shown) // 3))))
+    return Image.fromarray(sample).quantize(256, Image.Quantize.MEDIANCUT)
+
+
+def _reduce(pixels: Pixels, palette: Image.Image) -> Image.Image:
+    """Return the picture in the colours of the palette, on white.
+
+    The quantiser mixes the background with its neighbours; nearly white is shown as white.
+    """
+    found = Image.fromarray(pixels).quantize(palette=palette, dither=Image.Dither.NONE)
+    colors = np.array(palette.getpalette(), dtype=np.uint8).reshape(-1, 3)
+    colors[colors.min(axis=1) > 249] = 255
+    found.putpalette(colors.ravel().tolist())
+    return found
+
+
+def _write_mp4(path: Path, film: _Film, fps: float, progress: Progress) -> None:
+    """Write an .mp4 (H.264) through imageio-ffmpeg."""
+    from imageio_ffmpeg import write_frames
+
+    width, height = film.canvas.get_width_height()
+    sink = write_frames(str(path), (width, height), fps=fps, quality=7, macro_block_size=2)
+    sink.send(None)
+    try:
+        for pixels in _counted(film, progress):
+            sink.send(np.ascontiguousarray(pixels))
+    finally:
+        sink.close()
+
+
+def _counted(film: _Film, progress: Progress) -> Iterator[Pixels]:
+    for index, pixels in enumerate(film.pictures()):
+        yield pixels
+        progress(index + 1, len(film.shown))

@@ -1,0 +1,170 @@
+"""Flat charts: quantities over time, energy, convergence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from pliant.model import Array, DescriptionError
+from pliant.view.shapes import finite
+from pliant.view.theme import FAINT, INK, energy_unit, scaled_ticks, style
+
+_STYLES = ("-", "--", ":")
+
+
+def draw_curves(
+    t: ArrayLike,
+    curves: Mapping[str, ArrayLike],
+    ylabel: str,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw quantities over time and return the figure.
+
+    t : (T,) seconds.  curves : by label, (T,) each, or (T, 3) for the components x, y, z of a
+    vector, which are drawn in one colour with three dashes.
+    """
+    times = finite("draw_curves", "t", t, "(T,)")
+    with style():
+        canvas = flat_axes(ax)
+        for index, (label, values) in enumerate(curves.items()):
+            columns = check_curve("draw_curves", label, values, len(times))
+            names = [label] if columns.shape[1] == 1 else [f"{label} {axis}" for axis in "xyz"]
+            for name, column, dashes in zip(names, columns.T, _STYLES, strict=False):
+                canvas.plot(times, column, dashes, color=f"C{index}", label=name)
+        finish(canvas, "time / s", ylabel, title, count=len(curves))
+    return figure_of(canvas)
+
+
+def draw_energy(
+    t: ArrayLike,
+    energies: Mapping[str, ArrayLike],
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw energies over time, with their total, and return the figure.
+
+    t : (T,) seconds.  energies : by name, (T,) joules each. The total is the entry "total" if
+    there is one, else the sum of all entries.
+    """
+    times = finite("draw_energy", "t", t, "(T,)")
+    parts = {
+        name: check_curve("draw_energy", name, values, len(times))[:, 0]
+        for name, values in energies.items()
+    }
+    total = parts.pop("total", None)
+    if total is None:
+        total = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(times))
+    with style():
+        canvas = flat_axes(ax)
+        for name, values in parts.items():
+            canvas.plot(times, values, label=name)
+            canvas.fill_between(times, values, alpha=0.10, linewidth=0)
+        canvas.plot(times, total, color=INK, linewidth=2.4, label="total")
+        canvas.axhline(0.0, color=FAINT, linewidth=0.8, zorder=1)
+        unit, factor = energy_unit(float(np.abs([*parts.values(), total]).max()))
+        canvas.yaxis.set_major_formatter(scaled_ticks(factor))
+        finish(canvas, "time / s", f"energy / {unit}", title, count=2)
+    return figure_of(canvas)
+
+
+def draw_convergence(
+    x: ArrayLike | Mapping[str, ArrayLike],
+    errors: Mapping[str, ArrayLike],
+    slopes: Mapping[str, float] | None = None,
+    xlabel: str = "step / s",
+    ylabel: str = "error",
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw errors over a resolution on logarithmic axes, with reference slopes.
+
+    x : (N,) positive, a step or a number of points; or one such array for each label.
+    errors : by label, (N,); zeros are left out.
+    slopes : by label, the order to compare with. A label of ``errors`` draws the slope beside that
+        curve, any other label beside the first curve under that name. The sign follows the data:
+        errors that fall as x grows get a falling line.
+    """
+    with style():
+        canvas = flat_axes(ax, height=4.2)
+        canvas.set_xscale("log")
+        canvas.set_yscale("log")
+        curves: dict[str, tuple[Array, Array]] = {}
+        for index, (label, values) in enumerate(errors.items()):
+            given = x[label] if isinstance(x, Mapping) else x
+            along = finite("draw_convergence", "x", given, "(N,)")
+            error = check_curve("draw_convergence", label, values, len(along))[:, 0]
+            seen = (error > 0) & (along > 0)
+            curves[label] = along[seen], error[seen]
+            marker = "osD^vP"[index % 6]
+            canvas.plot(*curves[label], marker=marker, markersize=5, label=label)
+        for label, order in (slopes or {}).items():
+            _reference_slope(canvas, curves, label, order)
+        finish(canvas, xlabel, ylabel, title, count=2)
+        canvas.grid(which="minor", linewidth=0.3)
+    return figure_of(canvas)
+
+
+def _reference_slope(
+    ax: Axes, curves: Mapping[str, tuple[Array, Array]], label: str, order: float
+) -> None:
+    """Draw a dashed line of this order just below the curve it belongs to."""
+    if not curves:
+        return
+    own = label in curves
+    along, error = curves[label] if own else next(iter(curves.values()))
+    if len(along) < 2:
+        return
+    shift = np.log(along) - np.log(along).mean()
+    sign = 1.0 if float(shift @ np.log(error)) >= 0 else -1.0
+    line = along ** (sign * abs(order))
+    line *= 0.6 * float((error / line).min())
+    name = f"order {abs(order):g}" if own else label
+    ax.plot(along, line, color=FAINT, linestyle="--", linewidth=1.2, label=name)
+
+
+def flat_axes(ax: Axes | None, width: float = 6.4, height: float = 3.6) -> Axes:
+    """Return the axes given, or those of a new pyplot figure (size in inches)."""
+    if ax is not None:
+        return ax
+    figure = plt.figure(figsize=(width, height), layout="constrained")
+    return figure.add_subplot()
+
+
+def figure_of(ax: Axes) -> Figure:
+    """Return the figure that holds the axes."""
+    figure = ax.figure.figure  # of a subfigure, the whole figure
+    assert isinstance(figure, Figure)
+    return figure
+
+
+def finish(ax: Axes, xlabel: str, ylabel: str, title: str | None, count: int) -> None:
+    """Label the axes; a legend only if there is more than one thing to tell apart."""
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    if title:
+        ax.set_title(title)
+    handles, labels = ax.get_legend_handles_labels()
+    unique: dict[str, object] = dict(zip(labels, handles, strict=True))
+    if count > 1 or len(unique) > 1:
+        ax.legend(list(cast(Sequence, unique.values())), list(unique), loc="best")
+
+
+def check_curve(part: str, label: str, values: ArrayLike, count: int) -> Array:
+    """Return values (count,) or (count, 3) as columns (count, 1 or 3)."""
+    found = finite(part, label, values, f"({count},)")
+    if found.shape not in ((count,), (count, 1), (count, 3)):
+        raise DescriptionError(
+            part,
+            label,
+            f"array of shape {found.shape}",
+            f"of shape ({count},) or ({count}, 3), one row for each point of the horizontal axis",
+            "give as many values as points",
+        )
+    return found.reshape(count, -1)
