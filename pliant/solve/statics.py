@@ -17,7 +17,7 @@ from pliant.rods.contract import Array
 from pliant.system.balance import balance
 from pliant.system.linear import Matrix, SingularError
 from pliant.system.loading import Loading
-from pliant.system.system import System
+from pliant.system.system import System, gap_weights
 
 Progress = Callable[[float, int, float], None]
 """Told the load level reached, the iterations so far and the relative residual."""
@@ -69,13 +69,7 @@ class StaticSolver:
         self.system = system
         self.options = options or StaticOptions()
         self.count = 0
-        links = np.arange(system.n, system.n + system.m)
-        self._rows = np.concatenate([system.mode_unknowns, links])
-        length = max(b.rod.length for b in system.blocks)
-        modes = [
-            np.repeat(1.0 / b.mode_weight, 3) for b in system.blocks if b.modes is not None
-        ]
-        self._weights = np.concatenate([*modes, np.full(system.m, 1.0 / length)])
+        self._rows, self._weights = gap_weights(system)
 
     def solve(
         self,

@@ -121,27 +121,18 @@ class Block:
             return np.zeros((len(self.map.elements), 0), dtype=np.int64)
         return self.mode_index[self.modes.index].reshape(len(self.modes.index), -1)
 
-    def settled_modes(self, e: Array) -> Array:
-        """Modes (count, 3) that balance strains e (S, 6) at the strain rule."""
+    def mode_strains(self, d: Array) -> Array:
+        """(count, 3): strains d (S, 6) of rows 3 to 5 integrated against every mode."""
         assert self.modes is not None
-        self.gap[...] = 0.0
-        zero = np.zeros((self.modes.count, 3))
-        sigma, tangent = np.zeros_like(self.sigma), np.zeros_like(self.tangent)
-        elasticity.mixed_stress(
-            self.strain_w,
-            self.C,
-            e,
-            self.e0,
-            self.modes.values,
-            self.modes.index,
-            self.level.strain.element,
-            zero,
-            sigma,
-            tangent,
-            self.gap,
-        )
+        element = self.level.strain.element
         total = np.zeros((self.modes.count, 3))
-        np.add.at(total, self.modes.index, self.gap)
+        weighted = self.strain_w[:, None, 3:] * self.modes.values[:, :, None] * d[:, None, 3:]
+        np.add.at(total, self.modes.index[element], weighted)
+        return total
+
+    def settled_modes(self, e: Array) -> Array:
+        """Modes (count, 3) in balance with strains e (S, 6) at the strain rule."""
+        total = self.mode_strains(e - self.e0)
         columns = [cho_solve(self._compliance_factor[r], total[:, r]) for r in range(3)]
         return np.stack(columns, axis=1)
 
@@ -252,15 +243,26 @@ class Block:
             full[i] = out[e]
         return self.index[e], full
 
+    def dissipation(self, rate: Array) -> float:
+        """Power lost to Kelvin-Voigt damping at strain rates (S, 6), W.
+
+        With stress modes the forces are viscous through their projected rate, as in `settled_modes`.
+        """
+        lag = self.D / self.C
+        rows = slice(0, 6) if self.modes is None else slice(0, 3)
+        power = float(np.sum(self.strain_w[:, rows] * self.D[:, rows] * rate[:, rows] ** 2))
+        if self.modes is not None:
+            a = self.settled_modes(self.e0 + lag * rate)
+            power += float(np.sum(a * self.mode_strains(rate)))
+        return power
+
     def elastic_energy(self, level: Level) -> float:
         """Strain energy, J."""
         e, rows = level.strain.e, slice(None)
         energy = 0.0
         if self.modes is not None:
-            a = self.settled_modes(e)
-            total = np.zeros((self.modes.count, 3))
-            np.add.at(total, self.modes.index, self.gap)
-            energy = 0.5 * float(np.sum(a * total))
+            d = e - self.e0
+            energy = 0.5 * float(np.sum(self.settled_modes(e) * self.mode_strains(d)))
             rows = slice(0, 3)
         d = e[:, rows] - self.e0[:, rows]
         return energy + 0.5 * float(np.sum(self.strain_w[:, rows] * self.C[:, rows] * d * d))

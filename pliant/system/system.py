@@ -214,27 +214,43 @@ class System:
         if len(self.blocks) == 1 and self.blocks[0].pose_slice is None:
             block, c = self.blocks[0], levels[0].c
             local = np.zeros(6 + block.map.nv)
-            local[6:] = x
+            local[6:] = x[block.x_index[6:]]
             return block.map.advance(c, c.base, local)
         with self.using(levels):
             return self.moved(q, x)
 
     def moved(self, q: Array, x: Array, newton: bool = True) -> Array:
-        """q moved by x (n,): along the Newton chart, or the second-order chart of the integrators.
+        """q moved by x (n or more,): along the Newton chart, or along the second-order chart.
 
         The configuration must be placed at q.
         """
         local = [self.local_variation(block, x) for block in self.blocks]
         out = np.empty_like(q)
+        bases: dict[str, Array] = {}
         for block, xb in zip(self.blocks, local, strict=True):
+            base = block.level.c.base
             if block.pose_slice is not None:
-                base = q[block.pose_slice].reshape(4, 4) @ se3.exp(xb[:6])
+                base = base @ se3.exp(xb[:6])
                 out[block.pose_slice] = base.ravel()
-            else:
-                base = block.level.c.base if newton else block.level.c.base @ se3.exp(xb[:6])
+            elif block.parent is not None and not newton:
+                base = self._carried_base(block, bases[block.parent.rod.name], out)
+            bases[block.rod.name] = base
             move = block.map.advance if newton else block.map.retract
             out[block.q_slice] = move(block.level.c, base, xb)
         return out
+
+    @staticmethod
+    def _carried_base(block: Block, parent_base: Array, q: Array) -> Array:
+        """Base pose of a mounted rod when its carrier has base `parent_base` and coordinates in q."""
+        parent = block.parent
+        assert parent is not None
+        c = parent.map.configuration()
+        parent.map.update(c, parent_base, q[parent.q_slice])
+        plan = parent.map.frames(np.array([parent.point_s[block.mount]]))
+        parent.map.frame(plan, c)
+        g = plan.g[0].copy()
+        g[:3, 3] += g[:3, :3] @ parent.offset[block.mount]
+        return np.asarray(g @ block.rod.pose)
 
     # -- matrices ----------------------------------------------------------------------------
 
@@ -306,6 +322,16 @@ class System:
         assert block.parent is not None
         A = se3.Ad(se3.inverse(block.rod.pose))
         return np.asarray(A @ block.parent.offset_twist()[block.mount])
+
+
+def gap_weights(system: System) -> tuple[Ints, Array]:
+    """Unknowns that are stress modes or multipliers, and the weights that make their gaps plain
+    numbers: mean strain for modes, fraction of the longest rod for constraints."""
+    links = np.arange(system.n, system.n + system.m)
+    length = max(b.rod.length for b in system.blocks)
+    modes = [np.repeat(1.0 / b.mode_weight, 3) for b in system.blocks if b.modes is not None]
+    weights = np.concatenate([*modes, np.full(system.m, 1.0 / length)])
+    return np.concatenate([system.mode_unknowns, links]), weights
 
 
 def _discretise(rod: Rod, formulation: Formulation) -> RodMap:

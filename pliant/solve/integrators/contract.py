@@ -15,9 +15,10 @@ from pliant.model import ConvergenceError
 from pliant.rods.contract import Array
 from pliant.system.assembly import assemble_bilinear, mass_fill
 from pliant.system.balance import link_rows
-from pliant.system.linear import SingularError
+from pliant.system.block import Level
+from pliant.system.linear import SingularError, scatter
 from pliant.system.loading import Loading
-from pliant.system.system import System
+from pliant.system.system import System, Tangent
 
 
 class StepFailure(ConvergenceError):
@@ -27,11 +28,12 @@ class StepFailure(ConvergenceError):
 class Stepper(ABC):
     """The moving state of one simulation.
 
-    q (nq,) configuration, lam (m,) multipliers (reactions) of the last step, dissipated J so far.
+    q (nq,) configuration; mult (n + m,) stress modes and multipliers of the last step; energy
+    dissipated and work done by the inputs so far, J; Newton iterations so far.
     """
 
     q: Array
-    lam: Array
+    mult: Array
     dissipated: float = 0.0
     work: float = 0.0
     iterations: int = 0
@@ -39,7 +41,7 @@ class Stepper(ABC):
     def __init__(self, system: System, h: float) -> None:
         self.system = system
         self.h = h
-        self.lam = np.zeros(system.m)
+        self.mult = np.zeros(system.n + system.m)
 
     @abstractmethod
     def start(self, q: Array, v: Array, loading: Loading) -> None:
@@ -66,32 +68,50 @@ class Integrator(ABC):
 
 def mass_solve(system: System, p: Array) -> Array:
     """Rates v (n,) with M v = p, constraints kept, at the placed configuration (mass frames set)."""
-    filled = system.matrix(True)
-    matrix = filled[0]
-    matrix.data[...] = 0.0
+    filled = system.tangent(True)
+    data = filled.matrix.data
+    data[...] = 0.0
     levels = [block.level for block in system.blocks]
     assemble_bilinear(system, levels, levels, mass_fill(system, levels), filled)
-    add_link_rows(system, filled[3], matrix.data, 1.0, 1.0)
+    for block, slots in zip(system.blocks, filled.modes, strict=True):
+        if slots is not None:
+            scatter(slots[2], block.compliance, data)
+    add_link_rows(system, filled, 1.0, 1.0)
     try:
-        matrix.factorise()
+        filled.matrix.factorise()
     except SingularError:
         names = ", ".join(repr(b.rod.name) for b in system.blocks if not np.all(b.M > 0))
         raise ConvergenceError(
             f"the mass matrix is singular: rods {names or 'of this robot'} have no mass or no "
             "rotary inertia; give the material a density rho, or Stiffness a mass and an inertia"
         ) from None
-    return matrix.solve(np.concatenate([p, np.zeros(system.m)]))[: system.n]
+    v = filled.matrix.solve(np.concatenate([p, np.zeros(system.m)]))[: system.n]
+    v[system.mode_unknowns] = 0.0
+    return v
 
 
 def add_link_rows(
-    system: System, slots: list[Array], data: Array, row_scale: float, column_scale: float
+    system: System, filled: Tangent, row_scale: float, column_scale: float
 ) -> None:
-    """Add constraint Jacobians at the placed configuration: rows times row_scale, columns times
+    """Add the constraint Jacobians A at the placed configuration: A times row_scale, A^T times
     column_scale."""
-    from pliant.system.linear import scatter
-
-    count = len(system.links)
-    for k, link in enumerate(system.links):
+    for link, slots in zip(system.links, filled.links, strict=True):
         A = np.ascontiguousarray(link_rows(link)[None])
-        scatter(slots[k], row_scale * A, data)
-        scatter(slots[count + k], column_scale * A, data)
+        scatter(slots[0], row_scale * A, filled.matrix.data)
+        scatter(slots[1], column_scale * A, filled.matrix.data)
+
+
+def velocity_lift(system: System, levels: list[Level], v: Array) -> list[Array]:
+    """Rates of element variables y (E, m) of every rod for coordinate rates v (n,).
+
+    The system must be placed at the same configuration as `levels`.
+    """
+    out = []
+    for block, level in zip(system.blocks, levels, strict=True):
+        local = system.local_variation(block, v)
+        elements = block.map.elements
+        y = np.zeros((len(elements), block.map.m))
+        x = np.where(elements >= 0, local[np.maximum(elements, 0)], 0.0)
+        block.map.lift_velocity(level.c, x, y)
+        out.append(y)
+    return out

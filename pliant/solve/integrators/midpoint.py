@@ -24,7 +24,7 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.lie import se3
-from pliant.physics import collect, elasticity, inertia, loads
+from pliant.physics import collect, inertia, loads
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import (
     Integrator,
@@ -32,14 +32,16 @@ from pliant.solve.integrators.contract import (
     Stepper,
     add_link_rows,
     mass_solve,
+    velocity_lift,
 )
+from pliant.solve.integrators.work import step_work
 from pliant.system import constraints
-from pliant.system.assembly import assemble_bilinear, assemble_vector
+from pliant.system.assembly import Fill, assemble_bilinear, assemble_vector
 from pliant.system.balance import add_link_forces, link_poses
-from pliant.system.block import Level
-from pliant.system.linear import SingularError
+from pliant.system.block import Block, Level
+from pliant.system.linear import SingularError, scatter, scatter_vector
 from pliant.system.loading import Loading
-from pliant.system.system import System
+from pliant.system.system import System, gap_weights
 
 
 @dataclass(frozen=True)
@@ -78,11 +80,12 @@ class VariationalStepper(Stepper):
         super().__init__(system, h)
         self.tolerance = tolerance
         self.implicit = share > 0.0
+        self._share = share if self.implicit else 1.0
         self.a = system.levels()
         self.b = system.levels()
-        self._room = [_Room(block) for block in system.blocks]
-        self._fresh = False
+        self._room = [_Room(block, h, share) for block in system.blocks]
         self._scale = 0.0
+        self._rows, self._weights = gap_weights(system)
 
     # -- state -------------------------------------------------------------------------------
 
@@ -95,6 +98,9 @@ class VariationalStepper(Stepper):
         self.p = momentum
         self._previous: Array | None = None
         self._scale = float(np.linalg.norm(self.p))
+        for block, level in zip(system.blocks, self.a, strict=True):
+            if block.modes is not None:
+                self.mult[block.mode_index] = block.settled_modes(level.strain.e)
 
     def velocity(self) -> Array:
         self._place_main()
@@ -106,18 +112,14 @@ class VariationalStepper(Stepper):
     def _place(self, levels: list[Level], q: Array) -> None:
         self.system.place(q, levels, mass=True)
 
-    def _momentum_of(self, v: Array):  # type: ignore[no-untyped-def]
+    def _momentum_of(self, v: Array) -> Fill:
         system = self.system
         system.place(self.q, mass=True)
+        rates = velocity_lift(system, self.a, v)
 
         def fill(i: int) -> None:
             block, plan = system.blocks[i], self.a[i].mass
-            local = system.local_variation(block, v)
-            elements = block.map.elements
-            y = np.zeros((len(elements), block.map.m))
-            x = np.where(elements >= 0, local[np.maximum(elements, 0)], 0.0)
-            block.map.lift_velocity(self.a[i].c, x, y)
-            eta = np.einsum("sia,sa->si", plan.J, y[plan.element])
+            eta = np.einsum("sia,sa->si", plan.J, rates[i][plan.element])
             collect.add_vector(plan.element, plan.J, block.M * eta, block.ry)
 
         return fill
@@ -129,41 +131,42 @@ class VariationalStepper(Stepper):
         first = h * self._applied(self.a, before, 0.5 if self.implicit else 1.0)
         goal = self.p + first
         q = self._predict()
-        lam = self.lam.copy()
-        residual, size, factor_age = np.zeros(0), np.inf, -1
+        mult = self.mult.copy()
+        size, factored = np.inf, False
         for k in range(30):
             self._place(self.b, q)
             previous = size
-            residual = self._residual(goal, lam)
-            size = float(np.linalg.norm(residual))
+            residual = self._residual(goal, mult)
+            size = self._size(residual)
             if not np.isfinite(size):
                 self._fail("the motion became infinite")
             if k == 0:
-                self._scale = max(self._scale, float(np.linalg.norm(goal)), 1e-3 * size)
+                self._scale = max(self._scale, float(np.linalg.norm(goal)), size)
             if size <= self.tolerance * self._scale:
                 break
-            if factor_age < 0 or size > 0.1 * previous:
+            if not factored or size > 0.1 * previous:
                 self._factorise()
-                factor_age = 0
+                factored = True
             x = self._matrix.solve(-residual)
             self.iterations += 1
-            q = self._moved(q, x[: system.n])
-            lam = lam + x[system.n :]
+            q = system.moved_from(self.b, q, x)
+            mult[self._rows] += x[self._rows]
         else:
             self._fail("no convergence in 30 iterations")
-        self._accept(q, lam, before, after)
+        self._accept(q, mult, before, after)
 
-    def _accept(self, q: Array, lam: Array, before: Loading, after: Loading) -> None:
+    def _accept(self, q: Array, mult: Array, before: Loading, after: Loading) -> None:
         system, h = self.system, self.h
         momentum = np.zeros(system.n)
         assemble_vector(system, self.b, self._arrival, momentum)
         if self.implicit:
             momentum += h * self._applied(self.b, after, 0.5)
-        for room in self._room:
-            self.dissipated += room.lost
+        for block, room in zip(system.blocks, self._room, strict=True):
+            if np.any(room.lag):
+                self.dissipated += h * block.dissipation(room.rate)
         self.work += self._work(before, after)
         self._previous = self.q
-        self.q, self.p, self.lam = q, momentum, lam
+        self.q, self.p, self.mult = q, momentum, mult
         self.a, self.b = self.b, self.a
 
     def _fail(self, what: str) -> None:
@@ -186,18 +189,25 @@ class VariationalStepper(Stepper):
                 q[block.pose_slice] = (new @ se3.inverse(old) @ new).ravel()
         return q
 
-    def _moved(self, q: Array, x: Array) -> Array:
-        return self.system.moved_from(self.b, q, x)
-
     # -- residual and tangent ----------------------------------------------------------------
 
-    def _residual(self, goal: Array, lam: Array) -> Array:
+    def _size(self, r: Array) -> float:
+        """Size of a residual in units of momentum: gaps count relative to strain and length."""
+        gaps = float(np.linalg.norm(r[self._rows] * self._weights))
+        return float(np.linalg.norm(r[self.system.coordinates])) + gaps * self._scale
+
+    def _residual(self, goal: Array, mult: Array) -> Array:
         system = self.system
         out = np.zeros(system.n + system.m)
+        self._trial = mult
         assemble_vector(system, self.a, self._departure, out[: system.n])
         out[: system.n] -= goal
+        for block in system.blocks:
+            if block.modes is not None:
+                gap = block.gap.reshape(len(block.gap), -1)
+                scatter_vector(block.mode_unknowns, gap, out)
         if system.links:
-            self._add_constraints(out, lam)
+            self._add_constraints(out, mult[system.n :])
         return out
 
     def _departure(self, i: int) -> None:
@@ -205,66 +215,64 @@ class VariationalStepper(Stepper):
         block, room = self.system.blocks[i], self._room[i]
         a, b = self.a[i], self.b[i]
         h = self.h
-        inertia.step_momentum(
-            block.M, a.mass.g, b.mass.g, h, room.eta, room.pa, room.pb, room.k
-        )
+        inertia.step_momentum(block.M, a.mass.g, b.mass.g, h, room.eta, room.pa, room.pb, room.k)
         collect.add_vector(a.mass.element, a.mass.J, room.pa, block.ry)
+        # Kelvin-Voigt: the law is met by the strain e + (D / C) e' in place of e
+        np.subtract(b.strain.e, a.strain.e, out=room.rate)
+        room.rate /= h
         if self.implicit:
-            room.lost = elasticity.midstep_stress(
-                block.strain_w,
-                block.C,
-                block.D,
-                a.strain.e,
-                b.strain.e,
-                block.e0,
-                h,
-                room.sigma,
-                room.tangent,
-            )
-            room.sigma *= 0.5 * h
+            np.add(a.strain.e, b.strain.e, out=room.mean)
+            room.mean *= 0.5
         else:
-            elasticity.stress(
-                block.strain_w, block.C, a.strain.e, block.e0, room.sigma, room.tangent
-            )
-            rate = (b.strain.e - a.strain.e) / h
-            viscous = block.strain_w * block.D * rate
-            room.lost = float(h * np.sum(viscous * rate))
-            room.sigma += viscous
-            room.sigma *= h
-        collect.add_vector(a.strain.element, a.strain.B, room.sigma, block.ry)
+            room.mean[...] = a.strain.e
+        room.mean += room.lag * room.rate
+        block.stress(room.mean, self._trial)
+        np.multiply(block.sigma, h * self._share, out=room.impulse)
+        collect.add_vector(a.strain.element, a.strain.B, room.impulse, block.ry)
 
     def _arrival(self, i: int) -> None:
         """Momentum that arrives at the end of the step."""
         block, room, b = self.system.blocks[i], self._room[i], self.b[i]
         collect.add_vector(b.mass.element, b.mass.J, room.pb, block.ry)
         if self.implicit:
-            collect.add_vector(b.strain.element, b.strain.B, -room.sigma, block.ry)
+            collect.add_vector(b.strain.element, b.strain.B, -room.impulse, block.ry)
 
     def _factorise(self) -> None:
+        """Derivative of the residual in the end configuration and in the modes, factorised."""
         system, h = self.system, self.h
-        filled = system.matrix(False)
-        self._matrix = filled[0]
-        self._matrix.data[...] = 0.0
+        filled = system.tangent(False)
+        self._matrix = filled.matrix
+        data = filled.matrix.data
+        data[...] = 0.0
 
         def fill(i: int) -> None:
             block, room = system.blocks[i], self._room[i]
             a, b = self.a[i], self.b[i]
             collect.add_bilinear(a.mass.element, a.mass.J, room.k, b.mass.J, block.Ky)
-            if self.implicit:
-                c = 0.5 * h * room.tangent
-                collect.add_diagonal(a.strain.element, a.strain.B, c, b.strain.B, block.Ky)
-            elif np.any(block.D):
-                c = block.strain_w * block.D
-                collect.add_diagonal(a.strain.element, a.strain.B, c, b.strain.B, block.Ky)
+            c = (h * self._share) * block.tangent * room.slope
+            collect.add_diagonal(a.strain.element, a.strain.B, c, b.strain.B, block.Ky)
 
-        assemble_bilinear(system, self.a, self.b, fill, filled)
+        def couplings(i: int) -> tuple[Array, Array]:
+            block, room = system.blocks[i], self._room[i]
+            block.couple(self.a[i], h * self._share * block.unit, room.from_start)
+            block.couple(self.b[i], room.slope[:, 3:], room.from_end)
+            return room.from_start, room.from_end
+
+        assemble_bilinear(system, self.a, self.b, fill, filled, couplings)
+        for i, block in enumerate(system.blocks):
+            slots = filled.modes[i]
+            if slots is not None:
+                from_start, from_end = couplings(i)
+                scatter(slots[0], from_start, data)
+                scatter(slots[1], from_end, data)
+                scatter(slots[2], block.compliance, data)
         if system.links:
             with system.using(self.b):
-                add_link_rows(system, filled[3], self._matrix.data, 1.0, 0.0)
+                add_link_rows(system, filled, 1.0, 0.0)
             with system.using(self.a):
-                add_link_rows(system, filled[3], self._matrix.data, 0.0, h)
+                add_link_rows(system, filled, 0.0, h)
         try:
-            self._matrix.factorise()
+            filled.matrix.factorise()
         except SingularError:
             self._fail("the step matrix is singular (a rod without mass?)")
 
@@ -293,20 +301,28 @@ class VariationalStepper(Stepper):
 
 
 class _Room:
-    """Scratch of one rod for a variational step."""
+    """Scratch of one rod for a variational step.
 
-    def __init__(self, block) -> None:  # type: ignore[no-untyped-def]
+    lag (S, 6) = D / C is the retardation time of each strain row; slope the derivative of the strain
+    that meets the law in the strain at the end of the step.
+    """
+
+    def __init__(self, block: Block, h: float, share: float) -> None:
         S, Q = len(block.strain_s), len(block.mass_s)
         self.eta = np.zeros((Q, 6))
         self.pa = np.zeros((Q, 6))
         self.pb = np.zeros((Q, 6))
         self.k = np.zeros((Q, 6, 6))
-        self.sigma = np.zeros((S, 6))
-        self.tangent = np.zeros((S, 6))
-        self.lost = 0.0
+        self.rate = np.zeros((S, 6))
+        self.mean = np.zeros((S, 6))
+        self.impulse = np.zeros((S, 6))
+        self.lag = block.D / block.C
+        self.slope = share + self.lag / h
+        self.from_start = np.zeros_like(block.coupling)
+        self.from_end = np.zeros_like(block.coupling)
 
 
-def _load_fill(system: System, levels: list[Level], loading: Loading):  # type: ignore[no-untyped-def]
+def _load_fill(system: System, levels: list[Level], loading: Loading) -> Fill:
     """Fill with the wrenches of `loading` at `levels`."""
 
     def fill(i: int) -> None:
@@ -324,39 +340,3 @@ def _load_fill(system: System, levels: list[Level], loading: Loading):  # type: 
             block.point_p[...] = keep
 
     return fill
-
-
-def step_work(
-    system: System, a: list[Level], b: list[Level], before: Loading, after: Loading
-) -> float:
-    """Work of all loads except gravity between two configurations, J, by the mean wrench."""
-    gravity = np.asarray(system.description.gravity)
-    total = 0.0
-    for i, block in enumerate(system.blocks):
-        if before.point_active[i] or after.point_active[i]:
-            ga, gb = _offset_poses(block, a[i]), _offset_poses(block, b[i])
-            dead = 0.5 * (before.point_dead[i] + after.point_dead[i])
-            follow = 0.5 * (before.point_follower[i] + after.point_follower[i])
-            total += _wrench_work(ga, gb, dead, follow)
-        if before.line_active[i] or after.line_active[i]:
-            dead = 0.5 * (before.line_dead[i] + after.line_dead[i])
-            dead[:, 3:] -= block.line_mass[:, None] * gravity
-            follow = 0.5 * (before.line_follower[i] + after.line_follower[i])
-            if np.any(dead) or np.any(follow):
-                total += _wrench_work(a[i].mass.g, b[i].mass.g, dead, follow)
-    return total
-
-
-def _offset_poses(block, level: Level) -> Array:  # type: ignore[no-untyped-def]
-    g = level.points.g.copy()
-    g[:, :3, 3] += np.einsum("sij,sj->si", g[:, :3, :3], block.offset)
-    return g
-
-
-def _wrench_work(ga: Array, gb: Array, dead: Array, follow: Array) -> float:
-    """Sum of dead.(turn, displacement) in the world and follow.(twist) in the body."""
-    twist = se3.log(se3.inverse(ga) @ gb)
-    turn = np.einsum("sij,sj->si", ga[:, :3, :3], twist[:, :3])
-    move = gb[:, :3, 3] - ga[:, :3, 3]
-    work = np.sum(dead[:, :3] * turn) + np.sum(dead[:, 3:] * move) + np.sum(follow * twist)
-    return float(work)

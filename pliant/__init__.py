@@ -1,0 +1,118 @@
+"""Pliant: robots made of slender soft parts, described once and solved with any rod formulation.
+
+    >>> import pliant as pl
+    >>> robot = pl.Robot()
+    >>> arm = robot.add_rod("arm", length=0.3, section=pl.Circle(0.01),
+    ...                     material=pl.Material(E=1e6, nu=0.5, rho=1000.0), pose=pl.along("x"))
+    >>> robot.statics().tip("arm")
+
+SI units and radians everywhere. Twists, strains and wrenches are six numbers, angular part first, in
+the body frame; poses are 4x4 arrays. Names are loaded on first use, so that importing Pliant is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "pliant.robot": ("Robot",),
+    "pliant.model": (
+        "Annulus",
+        "Circle",
+        "Constant",
+        "Constraint",
+        "ConvergenceError",
+        "DescriptionError",
+        "Frame",
+        "Load",
+        "Material",
+        "PliantError",
+        "Ramp",
+        "Rectangle",
+        "Rod",
+        "Section",
+        "Signal",
+        "Sine",
+        "Stiffness",
+        "Sweep",
+        "Table",
+        "TimeTable",
+        "along",
+        "pose",
+    ),
+    "pliant.files": ("FileError",),
+    "pliant.rods.bspline": ("BSpline",),
+    "pliant.rods.contract": ("Formulation",),
+    "pliant.rods.hermite": ("Hermite",),
+    "pliant.rods.strain": ("Strain",),
+    "pliant.solve.integrators.contract": ("Integrator",),
+    "pliant.solve.integrators.midpoint": ("Midpoint", "Variational"),
+    "pliant.solve.integrators.newmark": ("GeneralizedAlpha", "ImplicitEuler", "Newmark"),
+    "pliant.results.equilibrium": ("Equilibrium",),
+    "pliant.results.modes": ("Modes",),
+    "pliant.results.motion": ("Motion",),
+    "pliant.results.saving": ("load",),
+    "pliant.solve.registry": ("formulations", "integrators"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+if TYPE_CHECKING:
+    from pliant.files import FileError as FileError
+    from pliant.model import Annulus as Annulus
+    from pliant.model import Circle as Circle
+    from pliant.model import Constant as Constant
+    from pliant.model import Constraint as Constraint
+    from pliant.model import ConvergenceError as ConvergenceError
+    from pliant.model import DescriptionError as DescriptionError
+    from pliant.model import Frame as Frame
+    from pliant.model import Load as Load
+    from pliant.model import Material as Material
+    from pliant.model import PliantError as PliantError
+    from pliant.model import Ramp as Ramp
+    from pliant.model import Rectangle as Rectangle
+    from pliant.model import Rod as Rod
+    from pliant.model import Section as Section
+    from pliant.model import Signal as Signal
+    from pliant.model import Sine as Sine
+    from pliant.model import Stiffness as Stiffness
+    from pliant.model import Sweep as Sweep
+    from pliant.model import Table as Table
+    from pliant.model import TimeTable as TimeTable
+    from pliant.model import along as along
+    from pliant.model import pose as pose
+    from pliant.solve.registry import formulations as formulations
+    from pliant.solve.registry import integrators as integrators
+    from pliant.results.equilibrium import Equilibrium as Equilibrium
+    from pliant.results.modes import Modes as Modes
+    from pliant.results.motion import Motion as Motion
+    from pliant.results.saving import load as load
+    from pliant.robot import Robot as Robot
+    from pliant.rods.bspline import BSpline as BSpline
+    from pliant.rods.contract import Formulation as Formulation
+    from pliant.rods.hermite import Hermite as Hermite
+    from pliant.rods.strain import Strain as Strain
+    from pliant.solve.integrators.contract import Integrator as Integrator
+    from pliant.solve.integrators.midpoint import Midpoint as Midpoint
+    from pliant.solve.integrators.midpoint import Variational as Variational
+    from pliant.solve.integrators.newmark import GeneralizedAlpha as GeneralizedAlpha
+    from pliant.solve.integrators.newmark import ImplicitEuler as ImplicitEuler
+    from pliant.solve.integrators.newmark import Newmark as Newmark
+
+__all__ = ["__version__", *sorted(_HOME)]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from the module it lives in, on first use."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'pliant' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted({*globals(), *_HOME})

@@ -1,0 +1,107 @@
+"""Results as labelled arrays in NetCDF files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.model import Array, DescriptionError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+AXES = ["x", "y", "z"]
+COMPONENTS = {
+    "strain": ["ux", "uy", "uz", "vx", "vy", "vz"],
+    "wrench": ["mx", "my", "mz", "nx", "ny", "nz"],
+    "twist": ["wx", "wy", "wz", "vx", "vy", "vz"],
+}
+UNITS = {
+    "position": "m",
+    "rotation": "1",
+    "strain": "rad/m, 1",
+    "wrench": "N m, N",
+    "velocity": "rad/s, m/s",
+    "shape": "rad, m for unit modal mass",
+    "energy": "J",
+    "reaction": "N m, N",
+    "frequency": "Hz",
+    "growth": "1/s",
+    "time": "s",
+    "s": "m",
+}
+
+
+def variable(name: str, dims: tuple[str, ...], values: Any, **more: object) -> Any:
+    """Return a labelled array with its unit."""
+    unit = {"units": UNITS[name]} if name in UNITS else {}
+    return dims, np.asarray(values), {**unit, **more}
+
+
+def pose_variables(dims: tuple[str, ...], poses: Array) -> dict[str, Any]:
+    """Return position and rotation of poses (..., 4, 4) whose leading axes are `dims`."""
+    return {
+        "position": variable("position", (*dims, "axis"), poses[..., :3, 3], frame="world"),
+        "rotation": variable(
+            "rotation", (*dims, "axis", "local"), poses[..., :3, :3], columns="local axes in world"
+        ),
+    }
+
+
+def dataset(
+    variables: Mapping[str, Any], coordinates: Mapping[str, Any], attributes: Mapping[str, Any]
+) -> xr.Dataset:
+    """Return an xarray Dataset with the axes x, y, z named."""
+    import xarray as xr
+
+    used = {dim for dims, *_ in variables.values() for dim in dims}
+    axes = {name: AXES for name in ("axis", "local") if name in used}
+    return xr.Dataset(dict(variables), {**axes, **coordinates}, dict(attributes))
+
+
+def write(data: xr.Dataset, path: str | os.PathLike[str]) -> Path:
+    """Write a dataset as NetCDF and return the path; an old file is replaced only at the end."""
+    found = Path(path)
+    if found.suffix != ".nc":
+        raise DescriptionError(
+            "save", "path", str(path), "a file name that ends in .nc", f"give e.g. {found.stem}.nc"
+        )
+    found.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{found.stem}-", suffix=".nc", dir=found.parent)
+    os.close(handle)
+    partial = Path(name)
+    try:
+        data.to_netcdf(partial, engine="h5netcdf")
+        # mkstemp makes files that only their owner can read: give the usual rights of a new file
+        mask = os.umask(0)
+        os.umask(mask)
+        partial.chmod(0o666 & ~mask)
+        partial.replace(found)
+    finally:
+        partial.unlink(missing_ok=True)
+    return found
+
+
+def load(path: str | os.PathLike[str]) -> xr.Dataset:
+    """Return a saved result as an xarray Dataset, read whole into memory.
+
+    path : a .nc file written by the `save` of a result.
+    """
+    import xarray as xr
+
+    try:
+        return xr.load_dataset(path, engine="h5netcdf")
+    except (OSError, ValueError, KeyError) as error:
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise DescriptionError(
+            "load",
+            "path",
+            str(path),
+            f"a NetCDF file that a result was saved to ({reason})",
+            "check the name, or save the result again",
+        ) from error

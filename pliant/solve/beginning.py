@@ -1,0 +1,128 @@
+"""Where a simulation begins: velocities of sections as coordinate rates, constraints that hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pliant.model import Constraint, DescriptionError, Frame, Rod, did_you_mean
+from pliant.model.checks import as_array
+from pliant.physics import collect
+from pliant.rods.contract import Array
+from pliant.solve.compiled import Compiled
+from pliant.solve.integrators.contract import mass_solve
+from pliant.system import constraints
+from pliant.system.assembly import assemble_vector
+
+# metres or radians: more than Newton leaves, far less than anyone draws
+_GAP = 1e-7
+
+
+def coordinate_rates(compiled: Compiled, q: Array, velocity: Mapping[str, Any]) -> Array:
+    """Return the rates (n,) whose motion has the momentum of the given section velocities.
+
+    velocity : by rod name, body twists (w, v) in rad/s and m/s: a function of s (metres), one
+    twist (6,) for all sections, or (N, 6) at evenly spaced sections from base to tip. Rods not
+    named are at rest. What the coordinates or constraints cannot follow is left out, in the sense
+    of least kinetic energy of the difference.
+    """
+    if not isinstance(velocity, Mapping):
+        raise DescriptionError(
+            "simulate", "velocity", velocity, "a dict by rod name", "give e.g. {'arm': twist}"
+        )
+    system = compiled.system
+    rods = compiled.description.rods
+    for name in velocity:
+        if name not in rods:
+            raise DescriptionError(
+                "simulate",
+                f"velocity[{name!r}]",
+                velocity[name],
+                "filed under the name of a rod of this robot",
+                did_you_mean(name, rods),
+            )
+    twists = [
+        _twists(block.rod, velocity.get(block.rod.name), block.mass_s) for block in system.blocks
+    ]
+    system.place(q, mass=True)
+    levels = [block.level for block in system.blocks]
+
+    def fill(i: int) -> None:
+        block, plan = system.blocks[i], levels[i].mass
+        collect.add_vector(plan.element, plan.J, block.M * twists[i], block.ry)
+
+    momentum = np.zeros(system.n)
+    assemble_vector(system, levels, fill, momentum)
+    system.place(q, mass=True)
+    return mass_solve(system, momentum)
+
+
+def _twists(rod: Rod, given: object, s: Array) -> Array:
+    """Return the wished body twists (S, 6) of a rod's sections."""
+    if given is None:
+        return np.zeros((len(s), 6))
+    if callable(given):
+        return np.array([_twist_at(rod, given, float(point)) for point in s])
+    found = as_array(given)
+    good = found is not None and found.ndim in (1, 2) and found.shape[-1] == 6 and found.size
+    if found is None or not good or not np.isfinite(found).all() or found.shape[0] < 2:
+        raise DescriptionError(
+            "simulate",
+            f"velocity[{rod.name!r}]",
+            given,
+            "six finite numbers (w, v), rows of six at evenly spaced sections, or a function of s",
+            "give e.g. (0, 0, 0, 0, 0.1, 0)",
+        )
+    if found.ndim == 1:
+        return np.tile(found, (len(s), 1))
+    at = np.linspace(0.0, rod.length, len(found))
+    return np.stack([np.interp(s, at, column) for column in found.T], axis=-1)
+
+
+def _twist_at(rod: Rod, function: Callable[[float], Any], s: float) -> Array:
+    given = function(s)
+    found = as_array(given)
+    if found is None or found.shape != (6,) or not np.isfinite(found).all():
+        raise DescriptionError(
+            "simulate",
+            f"velocity[{rod.name!r}]",
+            given,
+            "six finite numbers (w, v) at every s",
+            f"correct what it gives at s = {s:g} m",
+        )
+    return found
+
+
+def require_closed(compiled: Compiled, q: Array) -> None:
+    """Refuse to begin at a configuration that does not keep the constraints."""
+    for constraint in compiled.description.constraints.values():
+        held, to = held_poses(compiled, q, constraint)
+        gap = constraints.residual(to, held)[list(constraint.rows)]
+        if np.abs(gap).max() > _GAP:
+            raise DescriptionError(
+                constraint.label,
+                "gap at the start",
+                float(np.abs(gap).max()),
+                "zero (metres, radians): the undeformed robot does not reach it",
+                "start from the equilibrium with start='statics'",
+            )
+
+
+def held_poses(compiled: Compiled, q: Array, constraint: Constraint) -> tuple[Array, Array]:
+    """Return the world poses (4, 4) of the frame a constraint holds and of what it is held to."""
+    held = frame_pose(compiled, q, constraint.on)
+    if constraint.to is None:
+        return held, frame_pose(compiled, compiled.system.q_rest, constraint.on)
+    if isinstance(constraint.to, Frame):
+        return held, frame_pose(compiled, q, constraint.to)
+    return held, np.asarray(constraint.to)
+
+
+def frame_pose(compiled: Compiled, q: Array, frame: Frame) -> Array:
+    """Return the world pose (4, 4) of a frame, offset included."""
+    section = compiled.sampler.poses(q, frame.part, np.array([frame.s]))[0]
+    return np.asarray(section @ frame.pose_offset())
+
+

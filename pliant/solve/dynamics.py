@@ -1,0 +1,253 @@
+"""The simulation loop: steps of an integrator, snapshots at output times, nothing lost on failure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.model import ConvergenceError, DescriptionError, PliantError
+from pliant.model.checks import as_array, positive
+from pliant.rods.contract import Array
+from pliant.solve.integrators.contract import Integrator, Stepper
+from pliant.solve.schedule import Schedule
+from pliant.system.system import System
+
+Progress = Callable[[float, float], object]
+"""Told the time reached and the duration, s, after each step."""
+
+# an output time this close to a step (as a part of it) is taken at the step
+_ON_GRID = 1e-6
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Steps and output times of a simulation.
+
+    h is the step length: the wished dt, shortened a little where that makes whole steps fill the
+    duration. `outputs` (T,) are increasing, s.
+    """
+
+    duration: float
+    steps: int
+    outputs: Array
+
+    @property
+    def h(self) -> float:
+        """Length of a step, s."""
+        return self.duration / self.steps
+
+
+def make_clock(
+    duration: object, dt: object, output_every: object = None, output_times: ArrayLike | None = None
+) -> Clock:
+    """Check the times of a simulation, s."""
+    whole = positive("simulate", "duration", duration, "seconds", "give e.g. 2.0")
+    step = positive("simulate", "dt", dt, "seconds", "give e.g. 0.01")
+    if step > whole * (1 + 1e-9):
+        raise DescriptionError(
+            "simulate", "dt", dt, f"at most the duration {whole:g} s", "take a smaller dt"
+        )
+    steps = max(1, int(np.ceil(whole / step - 1e-6)))
+    if output_times is not None:
+        if output_every is not None:
+            raise DescriptionError(
+                "simulate",
+                "output_every",
+                output_every,
+                "left out when output_times is given",
+                "remove one of them",
+            )
+        return Clock(whole, steps, _check_outputs(output_times, whole))
+    if output_every is None:
+        return Clock(whole, steps, np.linspace(0.0, whole, steps + 1))
+    every = positive("simulate", "output_every", output_every, "seconds", "give e.g. 0.05")
+    times = np.arange(0.0, whole * (1 + 1e-9), every)
+    if whole - times[-1] > 1e-6 * every:
+        times = np.append(times, whole)
+    return Clock(whole, steps, times)
+
+
+def _check_outputs(times: ArrayLike, duration: float) -> Array:
+    found = as_array(times)
+    good = found is not None and found.ndim == 1 and len(found) > 0 and np.isfinite(found).all()
+    if found is None or not good or (np.diff(found) <= 0).any():
+        raise DescriptionError(
+            "simulate",
+            "output_times",
+            times,
+            "a list of increasing times in seconds",
+            "give e.g. [0.0, 0.5, 1.0]",
+        )
+    slack = 1e-9 * duration
+    if found[0] < -slack or found[-1] > duration + slack:
+        raise DescriptionError(
+            "simulate",
+            "output_times",
+            times,
+            f"between 0 and the duration {duration:g} s",
+            "leave out the times beyond it",
+        )
+    return np.clip(found, 0.0, duration)
+
+
+@dataclass
+class Trajectory:
+    """What a simulation leaves: snapshots at T output times.
+
+    t (T,), q (T, nq), v (T, n) coordinate rates, work and dissipated (T,) J since the start,
+    inputs by name (T, ...). `final` is the state (t, q, v) reached, output or not.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    work: Array
+    dissipated: Array
+    inputs: dict[str, Array]
+    final: tuple[float, Array, Array]
+    h: float
+    steps: int
+    iterations: int
+    complete: bool
+    seconds: float
+
+
+@dataclass
+class _Recorder:
+    """Snapshots as they come."""
+
+    schedule: Schedule
+    rows: list[tuple[float, Array, Array, float, float]] = field(default_factory=list)
+    inputs: dict[str, list[Array]] = field(default_factory=dict)
+
+    def take(self, t: float, q: Array, v: Array, work: float, lost: float) -> None:
+        values = self.schedule.values_at(t)
+        self.rows.append((t, q.copy(), v.copy(), work, lost))
+        for name, value in values.items():
+            self.inputs.setdefault(name, []).append(np.asarray(value, dtype=float))
+
+    def trajectory(self, run: _Run, complete: bool) -> Trajectory:
+        t, q, v, work, lost = zip(*self.rows, strict=True) if self.rows else ((),) * 5
+        count = len(t)
+        shape = run.final[1].size, run.final[2].size
+        return Trajectory(
+            t=np.array(t),
+            q=np.array(q).reshape(count, shape[0]),
+            v=np.array(v).reshape(count, shape[1]),
+            work=np.array(work),
+            dissipated=np.array(lost),
+            inputs={name: np.array(values) for name, values in self.inputs.items()},
+            final=run.final,
+            h=run.clock.h,
+            steps=run.done,
+            iterations=run.iterations,
+            complete=complete,
+            seconds=time.perf_counter() - run.began,
+        )
+
+
+class _Run:
+    """One simulation under way."""
+
+    def __init__(
+        self, system: System, integrator: Integrator, schedule: Schedule, clock: Clock
+    ) -> None:
+        self.system = system
+        self.integrator = integrator
+        self.schedule = schedule
+        self.clock = clock
+        self.recorder = _Recorder(schedule)
+        self.done = 0
+        self.iterations = 0
+        self.next = 0
+        self.began = time.perf_counter()
+        self.final: tuple[float, Array, Array] = (0.0, np.zeros(0), np.zeros(0))
+
+    def go(self, q: Array, v: Array, progress: Progress | None) -> None:
+        """All steps from (q, v); snapshots are in the recorder whatever happens."""
+        clock, schedule = self.clock, self.schedule
+        self.final = (0.0, q.copy(), v.copy())
+        if clock.outputs[0] <= _ON_GRID * clock.h:
+            self.recorder.take(0.0, q, v, 0.0, 0.0)
+            self.next = 1
+        stepper = self.integrator.stepper(self.system, clock.h)
+        before = schedule.at(0.0)
+        stepper.start(q, v, before)
+        for k in range(clock.steps):
+            start = k * clock.h
+            end = clock.duration if k + 1 == clock.steps else (k + 1) * clock.h
+            self._between(stepper, start, end)
+            after = schedule.at(end)
+            stepper.advance(before, after)
+            self.iterations = stepper.iterations
+            if not np.isfinite(stepper.q).all():
+                raise ConvergenceError("the motion became infinite; try a smaller dt")
+            self.done = k + 1
+            self._at_step(stepper, end)
+            before = after
+            if progress is not None:
+                progress(end, clock.duration)
+
+    def _wanted(self) -> float:
+        outputs = self.clock.outputs
+        return float(outputs[self.next]) if self.next < len(outputs) else float("inf")
+
+    def _at_step(self, stepper: Stepper, t: float) -> None:
+        """Take a snapshot if one is due at this step, and keep the last state of all."""
+        due = self._wanted() <= t + _ON_GRID * self.clock.h
+        if due or self.done == self.clock.steps:
+            v = stepper.velocity()
+            if due:
+                self.recorder.take(t, stepper.q, v, stepper.work, stepper.dissipated)
+                self.next += 1
+            self.final = (t, stepper.q.copy(), v.copy())
+
+    def _between(self, stepper: Stepper, start: float, end: float) -> None:
+        """Outputs inside a step: a shorter step of the same integrator that leads nowhere else."""
+        edge = end - _ON_GRID * self.clock.h
+        if self._wanted() >= edge:
+            return
+        v = stepper.velocity()
+        before = self.schedule.at(start)
+        while self._wanted() < edge:
+            t = self._wanted()
+            side = self.integrator.stepper(self.system, t - start)
+            side.start(stepper.q, v, before)
+            side.advance(before, self.schedule.at(t))
+            work, lost = stepper.work + side.work, stepper.dissipated + side.dissipated
+            self.recorder.take(t, side.q, side.velocity(), work, lost)
+            self.next += 1
+
+
+def simulate(
+    system: System,
+    integrator: Integrator,
+    inputs: Mapping[str, Any] | Schedule | None,
+    clock: Clock,
+    q: Array,
+    v: Array,
+    progress: Progress | None = None,
+) -> Trajectory:
+    """Move in time from configuration q (nq,) with coordinate rates v (n,).
+
+    Ctrl-C ends the simulation early: the trajectory so far is returned with complete = False. A
+    step that fails raises ConvergenceError whose `last` is the trajectory so far.
+    """
+    schedule = inputs if isinstance(inputs, Schedule) else Schedule(system, inputs)
+    run = _Run(system, integrator, schedule, clock)
+    try:
+        run.go(q, v, progress)
+    except KeyboardInterrupt:
+        return run.recorder.trajectory(run, False)
+    except DescriptionError:
+        raise
+    except PliantError as error:
+        reached = run.done * clock.h
+        text = f"the simulation stopped at t = {reached:.6g} s of {clock.duration:g} s: {error}"
+        raise ConvergenceError(text, run.recorder.trajectory(run, False)) from error
+    return run.recorder.trajectory(run, True)

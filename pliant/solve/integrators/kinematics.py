@@ -1,0 +1,77 @@
+"""Rates and accelerations of all stations of a robot from those of its coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.rods.contract import Array
+from pliant.system.block import Block
+from pliant.system.system import System
+
+
+class Rates:
+    """Per rod: eta and acceleration (Q, 6) of mass stations, strain rates and their lag (S, 6).
+
+    `lagging` = (D / C) e' is what Kelvin-Voigt damping adds to the strain that meets the law.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        blocks = system.blocks
+        self.eta = [np.zeros((len(b.mass_s), 6)) for b in blocks]
+        self.acceleration = [np.zeros((len(b.mass_s), 6)) for b in blocks]
+        self.gyration = [np.zeros((len(b.mass_s), 6, 6)) for b in blocks]
+        self.strain = [np.zeros((len(b.strain_s), 6)) for b in blocks]
+        self.lag = [b.D / b.C for b in blocks]
+        self.lagging = [np.zeros((len(b.strain_s), 6)) for b in blocks]
+
+    def update(self, v: Array, acc: Array) -> None:
+        """From coordinate rates v (n,) and accelerations acc (n,) at the placed configuration."""
+        motion: dict[str, tuple[Array, Array]] = {}
+        for i, block in enumerate(self.system.blocks):
+            y, ydd = self._element_rates(block, v, acc, motion)
+            motion[block.rod.name] = (y, ydd)
+            level = block.level
+            mass, strain = level.mass, level.strain
+            self.eta[i][...] = np.einsum("sia,sa->si", mass.J, y[mass.element])
+            block.map.frame_bias(mass, level.c, y, self.acceleration[i])
+            self.acceleration[i] += np.einsum("sia,sa->si", mass.J, ydd[mass.element])
+            self.strain[i][...] = np.einsum("sia,sa->si", strain.B, y[strain.element])
+            np.multiply(self.lag[i], self.strain[i], out=self.lagging[i])
+
+    def _element_rates(
+        self, block: Block, v: Array, acc: Array, motion: dict[str, tuple[Array, Array]]
+    ) -> tuple[Array, Array]:
+        """First and second time derivatives of the element variables y (E, m)."""
+        index = block.x_index
+        rate = np.where(index >= 0, v[np.maximum(index, 0)], 0.0)
+        second = np.where(index >= 0, acc[np.maximum(index, 0)], 0.0)
+        if block.parent is not None and not block.shared:
+            rate[:6], second[:6] = self._carried(block, motion[block.parent.rod.name])
+        elements = block.map.elements
+        shape = (len(elements), block.map.m)
+        y, ydd, bias = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        local = np.where(elements >= 0, rate[np.maximum(elements, 0)], 0.0)
+        block.map.lift_velocity(block.level.c, local, y)
+        block.map.lift_bias(block.level.c, local, bias)
+        local = np.where(elements >= 0, second[np.maximum(elements, 0)], 0.0)
+        block.map.lift_velocity(block.level.c, local, ydd)
+        return y, ydd + bias
+
+    def _carried(self, block: Block, motion: tuple[Array, Array]) -> tuple[Array, Array]:
+        """Twist of a mounted base and its rate, from the motion of the section that carries it."""
+        parent = block.parent
+        assert parent is not None
+        plan = parent.level.points
+        y, ydd = motion
+        bias = np.zeros((len(plan.s), 6))
+        parent.map.frame_bias(plan, parent.level.c, y, bias)
+        e = plan.element[block.mount]
+        J = plan.J[block.mount]
+        A = self.system.mount_adjoint(block)
+        return A @ (J @ y[e]), A @ (J @ ydd[e] + bias[block.mount])
+
+    def dissipation(self) -> float:
+        """Power lost to damping at the last update, W."""
+        pairs = zip(self.system.blocks, self.strain, self.lag, strict=True)
+        return sum(b.dissipation(rate) for b, rate, lag in pairs if np.any(lag))

@@ -1,0 +1,43 @@
+"""The formulations and integrators that come with Pliant, by the names that robot files use."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from pliant.model import Rod
+from pliant.rods.contract import Formulation
+from pliant.solve.integrators.contract import Integrator
+
+_FORMULATIONS = {
+    "BSpline": "pliant.rods.bspline",
+    "Hermite": "pliant.rods.hermite",
+    "Strain": "pliant.rods.strain",
+}
+_INTEGRATORS = {
+    "Midpoint": "pliant.solve.integrators.midpoint",
+    "Variational": "pliant.solve.integrators.midpoint",
+    "Newmark": "pliant.solve.integrators.newmark",
+    "GeneralizedAlpha": "pliant.solve.integrators.newmark",
+    "ImplicitEuler": "pliant.solve.integrators.newmark",
+}
+
+
+def formulations() -> dict[str, type[Formulation]]:
+    """Return every rod formulation that comes with Pliant, by name."""
+    return {name: getattr(import_module(home), name) for name, home in _FORMULATIONS.items()}
+
+
+def integrators() -> dict[str, type[Integrator]]:
+    """Return every time integrator that comes with Pliant, by name."""
+    return {name: getattr(import_module(home), name) for name, home in _INTEGRATORS.items()}
+
+
+def default_formulation(rod: Rod) -> Formulation:
+    """Return what a rod is solved with if nobody says: splines, or strain modes for Kirchhoff rods."""
+    if rod.theory == "kirchhoff":
+        from pliant.rods.strain import Strain
+
+        return Strain(order=2, segments=6)
+    from pliant.rods.bspline import BSpline
+
+    return BSpline(degree=3, points=15)

@@ -1,0 +1,116 @@
+"""Inputs over time: values, functions and signals by load name, as loadings of a system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pliant.model import DescriptionError
+from pliant.model.checks import as_array, as_float
+from pliant.rods.contract import Array
+from pliant.system.loading import Loading, check_inputs, make_loading
+from pliant.system.system import System
+
+_SHAPES = ((), (3,), (6,))
+
+
+def check_values(system: System, inputs: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the value of every input for statics, the described ones included."""
+    known = system.description.inputs()
+    given = _as_mapping(inputs)
+    check_inputs(known, given)
+    for name, value in given.items():
+        if callable(value):
+            raise DescriptionError(
+                f"input {name!r}",
+                "value",
+                value,
+                "a number, 3 numbers (force) or 6 (moment, force) where there is no time",
+                "give its value at one instant, e.g. signal(0.0)",
+            )
+        _check_value(f"input {name!r}", "value", value)
+    return {**known, **given}
+
+
+class Schedule:
+    """The inputs of one simulation; `at(t)` gives the loading, `record(t)` the values."""
+
+    def __init__(self, system: System, inputs: Mapping[str, Any] | None) -> None:
+        self.system = system
+        given = _as_mapping(inputs)
+        check_inputs(system.description.inputs(), given)
+        self.values: dict[str, Any] = {**system.description.inputs(), **given}
+        self.moving: dict[str, Callable[[float], Any]] = {
+            name: value for name, value in given.items() if callable(value)
+        }
+        for name, value in given.items():
+            if name not in self.moving:
+                _check_value(f"input {name!r}", "value", value)
+        self._shapes = {name: self._value(name, 0.0).shape for name in self.moving}
+        self._loading: tuple[list[bytes], Loading] | None = None
+        self._ends: tuple[Loading, Loading] | None = None
+
+    def values_at(self, t: float) -> dict[str, Any]:
+        """Return the value of every input at time t, s."""
+        return {**self.values, **{name: self._value(name, t) for name in self.moving}}
+
+    def at(self, t: float) -> Loading:
+        """Return the loading at time t, s; the same object as before if nothing changed."""
+        now = {name: self._value(name, t) for name in self.moving}
+        key = [value.tobytes() for value in now.values()]
+        if self._loading is None or self._loading[0] != key:
+            self._loading = (key, self._make(now))
+        return self._loading[1]
+
+    def _make(self, now: dict[str, Array]) -> Loading:
+        if len(now) == 1:
+            (name, value), *_ = now.items()
+            if value.shape == ():
+                # a factor enters linearly: mix the loadings for the factors 0 and 1
+                if self._ends is None:
+                    off, on = (
+                        make_loading(self.system, {**self.values, name: end}) for end in (0.0, 1.0)
+                    )
+                    self._ends = (off, on)
+                return self._ends[0].mix(self._ends[1], float(value))
+        return make_loading(self.system, {**self.values, **now})
+
+    def _value(self, name: str, t: float) -> Array:
+        field = f"value at t = {t:.6g} s"
+        found = _check_value(f"input {name!r}", field, self.moving[name](t))
+        shapes = getattr(self, "_shapes", {})
+        if found.shape != shapes.get(name, found.shape):
+            raise DescriptionError(
+                f"input {name!r}",
+                field,
+                found,
+                f"of the same shape {shapes[name]} as at t = 0",
+                "return a number, 3 or 6 numbers, but always the same of them",
+            )
+        return found
+
+
+def _as_mapping(inputs: object) -> Mapping[str, Any]:
+    if inputs is None:
+        return {}
+    if not isinstance(inputs, Mapping):
+        raise DescriptionError(
+            "robot", "inputs", inputs, "a dict of values by load name", "give e.g. {'push': 0.5}"
+        )
+    return inputs
+
+
+def _check_value(part: str, field: str, value: object) -> Array:
+    scalar = as_float(value)
+    found = np.array(scalar) if scalar is not None else as_array(value)
+    if found is None or found.shape not in _SHAPES or not np.isfinite(found).all():
+        raise DescriptionError(
+            part,
+            field,
+            value,
+            "a finite factor, 3 finite numbers (force) or 6 (moment, force)",
+            "give e.g. 1.0 for the load as described",
+        )
+    return found
