@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.interpolate import BSpline as ScipyBSpline
 
 from pliant.lie import se3
 from pliant.model import DescriptionError, Rod
 from pliant.rods import chain
+from pliant.rods.basis import alive, find_span
 from pliant.rods.contract import (
     Array,
     Capabilities,
@@ -104,7 +104,6 @@ class BSplineMap(IncrementMap):
         self.knots = rod.length * np.concatenate([np.zeros(k + 1), inner, np.ones(k + 1)])
         spans = np.flatnonzero(np.diff(self.knots) > 0)
         super().__init__(rod, k, settings.map, n, spans - k)
-        self.spans = spans
         self.elements = (6 * self.first[:, None] + np.arange(self.m)[None, :]).astype(np.int64)
         self._breaks = np.unique(self.knots)
         self._modes = (
@@ -115,22 +114,12 @@ class BSplineMap(IncrementMap):
 
     def basis(self, s: Array) -> tuple[Ints, Array, Array]:
         k, t = self.degree, self.knots
-        count = len(t) - k - 1
-        element = np.clip(
-            np.searchsorted(t[self.spans], s, side="right") - 1, 0, len(self.spans) - 1
-        )
-        columns = self.first[element][:, None] + np.arange(1, k + 1)
-        rows = np.arange(len(s))[:, None]
-        values = ScipyBSpline.design_matrix(s, t, k).toarray()
-        tails = np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
-        lower = ScipyBSpline.design_matrix(s, t[1:-1], k - 1).toarray() if k > 1 else None
-        if lower is None:
-            slope = np.zeros((len(s), count))
-            slope[rows[:, 0], self.first[element] + 1] = 1.0
-        else:
-            slope = np.concatenate([np.zeros((len(s), 1)), lower], axis=1)
-        width = t[columns + k] - t[columns]
-        return element, tails[rows, columns], k * slope[rows, columns] / width
+        element, spans = find_span(t, s)
+        span = spans[element]
+        tails = np.cumsum(alive(t, k, s, span)[:, ::-1], axis=1)[:, ::-1]
+        columns = span[:, None] - k + np.arange(1, k + 1)
+        slope = k * alive(t, k - 1, s, span) / (t[columns + k] - t[columns])
+        return element, tails[:, 1:], slope
 
     def mass_rule(self) -> tuple[Array, Array]:
         return gauss_per_span(self._breaks, self.degree + 1)

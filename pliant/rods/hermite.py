@@ -9,7 +9,7 @@ are pose and strain of the nodes; the middle increments Psi_2 are stored in plac
 that a turn of more than pi keeps its meaning.
 
 A constant strain is represented exactly by the exponential map. Otherwise twists about different
-axes do not commute, and a term of the order of h^2 [xi, xi'] is left between the stations.
+axes do not commute, and a term of the order of h^2 [xi, xi'] is left in the strain.
 """
 
 from __future__ import annotations
@@ -18,16 +18,21 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from scipy.sparse.linalg import splu
 
 from pliant.lie import se3
 from pliant.lie.retraction import EXP
 from pliant.model import DescriptionError, Rod
 from pliant.rods import chain, hermite_kernels
-from pliant.rods.contract import Array, Capabilities, Configuration, Formulation, Ints
-from pliant.rods.increments import ChainConfiguration, IncrementMap, check_map
-from pliant.rods.quadrature import gauss_per_span, spline_strain_rule
+from pliant.rods.contract import (
+    Array,
+    Capabilities,
+    Configuration,
+    Formulation,
+    Ints,
+    StressModes,
+)
+from pliant.rods.increments import ChainConfiguration, IncrementMap, check_map, fit_strains
+from pliant.rods.quadrature import gauss_per_span
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ class HermiteMap(IncrementMap):
         self.elements = 12 * np.arange(count, dtype=np.int64)[:, None] + np.arange(24)
         ends = np.zeros(4), np.full(4, rod.length)
         knots = np.concatenate([ends[0], np.repeat(self.nodes[1:-1], 2), ends[1]])
-        self._strain_rule = spline_strain_rule(knots, 3)
+        self._modes = self.spline_stress_modes(knots, 6 + 6 * np.arange(2 * count + 1))
 
     # -- stations ----------------------------------------------------------------------------
 
@@ -105,8 +110,13 @@ class HermiteMap(IncrementMap):
         return gauss_per_span(self.nodes, 4)
 
     def strain_rule(self) -> tuple[Array, Array]:
-        """2 elements + 1 stations (S,), m, with weights (S, 6), m: one for each strain unknown."""
-        return self._strain_rule
+        """Four Gauss points an element: stations (S,), m, and weights (S, 6), m."""
+        s, w = self.mass_rule()
+        return s, np.repeat(w[:, None], 6, axis=1)
+
+    def stress_modes(self) -> StressModes:
+        """Continuous piecewise quadratic forces: as many as half the coordinates."""
+        return self._modes
 
     def pose_coordinate(self, s: float) -> int | None:
         """The entry of x where the twist of the node at s begins, None between nodes."""
@@ -116,32 +126,18 @@ class HermiteMap(IncrementMap):
     # -- coordinates -------------------------------------------------------------------------
 
     def rest(self) -> Array:
-        """Coordinates whose strains at the strain rule are the natural ones: Newton's method.
-
-        There are as many stations as nodal strains and middle increments.
-        """
+        """Coordinates whose strains at the strain rule are closest to the natural ones."""
         s, _ = self.strain_rule()
-        target = self.rod.natural_strain(s)
         halfway = 0.5 * (self.nodes[1:] + self.nodes[:-1])
         q = np.empty((2 * len(self.first) + 1, 6))
         q[0::2] = self.rod.natural_strain(self.nodes)
         q[1::2] = self.third * self.rod.natural_strain(halfway)
-        plan = self._plan(s)
-        c = self.configuration()
         scale = np.repeat([self.third, 1.0, self.third], 6)
-        columns = 12 * plan.element[:, None] + np.arange(18)
-        rows = np.arange(6 * len(s)).reshape(-1, 6, 1)
-        i, j = np.broadcast_arrays(rows, columns[:, None, :])
-        for _ in range(12):
-            self._set_increments(c, q)
-            self.strain(plan, c)
-            gap = (target - plan.e).ravel()
-            if np.max(np.abs(gap)) < 1e-13 * max(1.0, float(np.max(np.abs(target)))):
-                break
-            entries = (plan.B[:, :, 6:] * scale).ravel()
-            A = csr_matrix((entries, (i.ravel(), j.ravel())), shape=(q.size, q.size))
-            q += splu(A.tocsc()).solve(gap).reshape(q.shape)
-        return q.ravel()
+        columns = 12 * self.basis(s)[0][:, None] + np.arange(18)
+        target = self.rod.natural_strain(s)
+        return fit_strains(
+            self, q.ravel(), columns, target, lambda plan: plan.B[:, :, 6:] * scale
+        )
 
     def configuration(self) -> HermiteConfiguration:
         """Room for one configuration."""
@@ -206,6 +202,15 @@ class HermiteMap(IncrementMap):
         assert isinstance(c, HermiteConfiguration)
         hermite_kernels.lift_vector(self.third, c.middle, ry, r)
 
+    def lift_columns(self, c: Configuration, Cy: Array, C: Array) -> None:
+        """C (E, 24, p) = T^T Cy with Cy (E, 24, p)."""
+        assert isinstance(c, HermiteConfiguration)
+        C[:, 0:6] = Cy[:, 0:6]
+        C[:, 6:12] = self.third * Cy[:, 6:12]
+        C[:, 12:18] = 0.0
+        C[:, 18:24] = self.third * Cy[:, 18:24]
+        C += np.einsum("eia,eip->eap", c.middle, Cy[:, 12:18])
+
     def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:
         """K (E, 24, 24) = T_left^T Ky T_right."""
         assert isinstance(left, HermiteConfiguration) and isinstance(right, HermiteConfiguration)
@@ -231,6 +236,3 @@ class HermiteMap(IncrementMap):
             base = mu[0]
         hermite_kernels.add_middle_second(self.kind, self.third, c.psi, c.handle, c.middle, d, K)
         return base
-
-
-__all__ = ["Hermite", "HermiteMap"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.interpolate import BSpline as ScipyBSpline
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import splu
 
@@ -13,6 +12,7 @@ from pliant.lie import se3
 from pliant.lie.retraction import CAYLEY, EXP
 from pliant.model import DescriptionError, Rod
 from pliant.rods import cumulative
+from pliant.rods.basis import alive, find_span
 from pliant.rods.contract import Array, Configuration, Ints, Plan, RodMap, StressModes
 
 MAPS = {"exp": EXP, "cayley": CAYLEY}
@@ -88,12 +88,8 @@ class IncrementMap(RodMap):
         return StressModes(values, index.astype(np.int64), len(self._stress_knots) - k - 1, before)
 
     def stress_values(self, s: Array) -> tuple[Ints, Array]:
-        element, _, _ = self.basis(s)
-        k = self.degree - 1
-        knots = self._stress_knots
-        first = np.flatnonzero(np.diff(knots) > 0)[element] - k
-        dense = ScipyBSpline.design_matrix(s, knots, k).toarray()
-        return element, dense[np.arange(len(s))[:, None], first[:, None] + np.arange(k + 1)]
+        element, spans = find_span(self._stress_knots, s)
+        return element, alive(self._stress_knots, self.degree - 1, s, spans[element])
 
     def configuration(self) -> ChainConfiguration:
         return ChainConfiguration(self.increments, self.nq)

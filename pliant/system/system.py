@@ -8,7 +8,7 @@ places in z and nothing at the places of coordinates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 import numpy as np
@@ -257,39 +257,45 @@ class System:
     def tangent(self, symmetric: bool) -> Tangent:
         """The storage of a symmetric or general tangent, made on first use."""
         if symmetric not in self._matrices:
-            elements = [_pairs(b.index, b.index) for b in self.blocks]
-            modes = [
-                (
-                    _pairs(b.index, b.mode_unknowns),
-                    _mirror(_pairs(b.index, b.mode_unknowns)),
-                    _pairs(b.mode_unknowns, b.mode_unknowns),
-                )
-                for b in self.blocks
-            ]
-            mounts = [_pairs(*self._mount_index(b)) for b in self.mounted()]
-            links = [
-                (
-                    _pairs(*self._link_index(link)),
-                    _mirror(_pairs(*self._link_index(link))),
-                    _pairs(self.link_frames(link)[None], self.link_frames(link)[None]),
-                )
-                for link in self.links
-            ]
-            pairs = elements + [p for three in modes + links for p in three]
-            pairs += mounts + [_mirror(p) for p in mounts]
-            matrix = make_matrix(self.n + self.m, pairs, self.m, symmetric)
-            at = matrix.slots
-            self._matrices[symmetric] = Tangent(
-                matrix,
-                [at(*p) for p in elements],
-                [
-                    None if b.modes is None else (at(*x), at(*y), at(*z))
-                    for b, (x, y, z) in zip(self.blocks, modes, strict=True)
-                ],
-                [(at(*p), at(*_mirror(p))) for p in mounts],
-                [(at(*x), at(*y), at(*z)) for x, y, z in links],
+            self._matrices[symmetric] = self.make_tangent(
+                lambda n, pairs: make_matrix(n, pairs, self.m, symmetric)
             )
         return self._matrices[symmetric]
+
+    def make_tangent(self, make: Callable[[int, list[tuple[Ints, Ints]]], Matrix]) -> Tangent:
+        """A tangent in the storage that `make(size, index pairs of all blocks)` returns."""
+        elements = [_pairs(b.index, b.index) for b in self.blocks]
+        modes = [
+            (
+                _pairs(b.index, b.mode_unknowns),
+                _mirror(_pairs(b.index, b.mode_unknowns)),
+                _pairs(b.mode_unknowns, b.mode_unknowns),
+            )
+            for b in self.blocks
+        ]
+        mounts = [_pairs(*self._mount_index(b)) for b in self.mounted()]
+        links = [
+            (
+                _pairs(*self._link_index(link)),
+                _mirror(_pairs(*self._link_index(link))),
+                _pairs(self.link_frames(link)[None], self.link_frames(link)[None]),
+            )
+            for link in self.links
+        ]
+        pairs = elements + [p for three in modes + links for p in three]
+        pairs += mounts + [_mirror(p) for p in mounts]
+        matrix = make(self.n + self.m, pairs)
+        at = matrix.slots
+        return Tangent(
+            matrix,
+            [at(*p) for p in elements],
+            [
+                None if b.modes is None else (at(*x), at(*y), at(*z))
+                for b, (x, y, z) in zip(self.blocks, modes, strict=True)
+            ],
+            [(at(*p), at(*_mirror(p))) for p in mounts],
+            [(at(*x), at(*y), at(*z)) for x, y, z in links],
+        )
 
     def mounted(self) -> list[Block]:
         """Rods whose base is carried by a frame that is not itself a coordinate."""

@@ -1,0 +1,86 @@
+"""From results to what the view draws: rod shapes and load arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pliant.model import Array, Frame, Load, Rod
+from pliant.solve.beginning import frame_pose
+from pliant.solve.compiled import Compiled
+from pliant.view import Arrow, RodShape
+
+_SECTIONS = 61
+
+
+def rod_shape(rod: Rod, poses: Array) -> RodShape:
+    """Return a rod with its poses ([T,] S, 4, 4) at evenly spaced sections."""
+    s = np.linspace(0.0, rod.length, poses.shape[-3])
+    return RodShape(rod.name, poses, np.stack(rod.section.outline(s, rod.length), axis=-1))
+
+
+def shapes_at(compiled: Compiled, q: Array) -> list[RodShape]:
+    """Return all rods at configuration q."""
+    found = []
+    for rod in compiled.description.rods.values():
+        s = np.linspace(0.0, rod.length, _SECTIONS)
+        found.append(rod_shape(rod, compiled.sampler.poses(q, rod.name, s)))
+    return found
+
+
+def shapes_over(compiled: Compiled, snapshots: Array) -> list[RodShape]:
+    """Return all rods over the configurations (T, nq)."""
+    found = []
+    for rod in compiled.description.rods.values():
+        s = np.linspace(0.0, rod.length, _SECTIONS)
+        poses = np.array([compiled.sampler.poses(q, rod.name, s) for q in snapshots])
+        found.append(rod_shape(rod, poses))
+    return found
+
+
+def arrows_at(compiled: Compiled, q: Array, inputs: Mapping[str, Any]) -> list[Arrow]:
+    """Return the loads that act at configuration q; a distributed load by its sum, at its middle."""
+    found = []
+    for load in compiled.description.loads.values():
+        origin, wrench, name = _resultant(compiled, q, load, inputs[load.name])
+        for kind, vector in (("moment", wrench[:3]), ("force", wrench[3:])):
+            if np.any(vector):
+                found.append(Arrow(origin, vector, kind, name))
+    return found
+
+
+def arrows_over(
+    compiled: Compiled, snapshots: Array, inputs: Mapping[str, Array]
+) -> list[Arrow]:
+    """Return the loads over the configurations (T, nq), for input values (T, ...) by name."""
+    found = []
+    for load in compiled.description.loads.values():
+        values = inputs[load.name]
+        rows = [_resultant(compiled, q, load, v) for q, v in zip(snapshots, values, strict=True)]
+        origin = np.array([row[0] for row in rows])
+        wrench = np.array([row[1] for row in rows])
+        for kind, vector in (("moment", wrench[:, :3]), ("force", wrench[:, 3:])):
+            if np.any(vector):
+                found.append(Arrow(origin, vector, kind, rows[0][2]))
+    return found
+
+
+def _resultant(compiled: Compiled, q: Array, load: Load, value: Any) -> tuple[Array, Array, str]:
+    """Return where a load acts (3,), its wrench (6,) in world axes, and its name in the legend."""
+    if isinstance(load.on, Frame):
+        pose = frame_pose(compiled, q, load.on)
+        wrench = load.wrench(value)
+        name = load.name
+    else:
+        rod = compiled.description.rods[load.on]
+        start, end = load.over or (0.0, rod.length)
+        s = np.linspace(start, end, 41)
+        pose = frame_pose(compiled, q, Frame(rod.name, 0.5 * (start + end)))
+        wrench = np.trapezoid(load.density(s, value), s, axis=0)
+        name = f"{load.name} (sum)"
+    if load.frame == "body":
+        R = pose[:3, :3]
+        wrench = np.concatenate([R @ wrench[:3], R @ wrench[3:]])
+    return pose[:3, 3], np.asarray(wrench), name

@@ -1,0 +1,272 @@
+"""A motion: the answer of `Robot.simulate`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.model import Array, DescriptionError
+from pliant.results.answers import Answers
+from pliant.results.text import describe_energy, describe_formulation, describe_tips
+from pliant.solve.compiled import Compiled
+from pliant.solve.dynamics import Trajectory
+from pliant.system import energy
+from pliant.system.loading import make_loading
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+STATIONS = 21
+"""Sections of each rod in files."""
+_STILL = 1e-6
+"""Step, relative to the coordinates, by which strain rates are measured."""
+
+
+class Motion(Answers):
+    """The robot moving in time.
+
+    t : (T,) output times, s.  dt : length of a step, s.  steps, iterations : steps taken, and
+        Newton iterations in all of them.
+    complete : False if the simulation was interrupted or failed before its end.
+    inputs : by load name, the values (T, ...) of every input at the output times.
+    integrator : how it was solved.  seconds : time the simulation took.
+
+    Poses are in the world frame; strains, wrenches and velocities in the body frame, angular part
+    first. Made by `Robot.simulate` from compiled, trajectory and integrator.
+    """
+
+    def __init__(self, compiled: Compiled, trajectory: Trajectory, integrator: str) -> None:
+        super().__init__(compiled)
+        self._trajectory = trajectory
+        self.integrator = integrator
+        self.t = trajectory.t
+        self.dt = trajectory.h
+        self.steps = trajectory.steps
+        self.iterations = trajectory.iterations
+        self.complete = trajectory.complete
+        self.inputs = trajectory.inputs
+        self.seconds = trajectory.seconds
+
+    def __repr__(self) -> str:
+        state = "" if self.complete else ", incomplete"
+        return f"<Motion of {', '.join(self.rods)}: {self.steps} steps of {self.dt:g} s{state}>"
+
+    def pose(self, rod: str, s: ArrayLike) -> Array:
+        """Return world poses (T, ..., 4, 4) of a rod's sections at arclengths s (...), metres."""
+        found, where, shape = self._places(rod, s)
+        sampler = self._compiled.sampler
+        poses = [sampler.poses(q, found.name, where) for q in self._trajectory.q]
+        return np.array(poses).reshape(len(self.t), *shape, 4, 4)
+
+    def tip(self, rod: str) -> Array:
+        """Return the world poses (T, 4, 4) of a rod's tip."""
+        return self.pose(rod, self._rod(rod).length)
+
+    def position(self, rod: str, s: ArrayLike) -> Array:
+        """Return world positions (T, ..., 3) of a rod's sections at arclengths s (...), metres."""
+        return self.pose(rod, s)[..., :3, 3]
+
+    def velocity(self, rod: str, s: ArrayLike) -> Array:
+        """Return body twists (T, ..., 6) = (w, v) of a rod's sections at s: rad/s and m/s."""
+        found, where, shape = self._places(rod, s)
+        sampler, data = self._compiled.sampler, self._trajectory
+        pairs = zip(data.q, data.v, strict=True)
+        twists = [sampler.velocities(q, v, found.name, where) for q, v in pairs]
+        return np.array(twists).reshape(len(self.t), *shape, 6)
+
+    def strain(self, rod: str, s: ArrayLike) -> Array:
+        """Return strains (T, ..., 6) = (u, v) at s, body frame: rad/m, and 1 for no stretch."""
+        found, where, shape = self._places(rod, s)
+        sampler = self._compiled.sampler
+        strains = [sampler.strains(q, found.name, where) for q in self._trajectory.q]
+        return np.array(strains).reshape(len(self.t), *shape, 6)
+
+    def wrench(self, rod: str, s: ArrayLike) -> Array:
+        """Return internal wrenches (T, ..., 6) = (m, n) at s, body frame, N m and N.
+
+        They are stiffness times strain plus damping times strain rate.
+        """
+        found, where, shape = self._places(rod, s)
+        if found.theory == "kirchhoff":
+            raise DescriptionError(
+                found.label,
+                "wrench",
+                "of a motion",
+                "asked of a Cosserat rod, for the force in a Kirchhoff rod has no law of its own",
+                "use theory='cosserat', or strain times rod.stiffness(s) for the moments",
+            )
+        sampler, data = self._compiled.sampler, self._trajectory
+        rest = sampler.rest_strains(found.name, where)
+        C, D = found.stiffness(where), found.damping(where)
+        rows = []
+        for q, v in zip(data.q, data.v, strict=True):
+            wrench = C * (sampler.strains(q, found.name, where) - rest)
+            if D.any():
+                wrench = wrench + D * self._strain_rate(q, v, found.name, where)
+            rows.append(wrench)
+        return np.array(rows).reshape(len(self.t), *shape, 6)
+
+    def _strain_rate(self, q: Array, v: Array, rod: str, s: Array) -> Array:
+        """Strain rates (S, 6), by a central difference along the motion."""
+        size = float(np.abs(v).max(initial=0.0))
+        if size == 0.0:
+            return np.zeros((len(s), 6))
+        step = _STILL / size
+        system, sampler = self._compiled.system, self._compiled.sampler
+        system.place(q)
+        ahead = system.moved(q, step * v, newton=False)
+        behind = system.moved(q, -step * v, newton=False)
+        difference = sampler.strains(ahead, rod, s) - sampler.strains(behind, rod, s)
+        return np.asarray(difference / (2.0 * step))
+
+    @cached_property
+    def energy(self) -> dict[str, Array]:
+        """Energies in J over time (T,) each.
+
+        kinetic, elastic, gravity (zero at the world origin) and their total; dissipated and work
+        (of all inputs) since the start; balance = total + dissipated - work less its first value,
+        what the integrator gained or lost.
+        """
+        system, data = self._compiled.system, self._trajectory
+        quiet = make_loading(system, dict.fromkeys(self.inputs, 0.0))
+        rows = [energy.potential(system, q, quiet) for q in data.q]
+        found = {part: np.array([row[part] for row in rows]) for part in ("elastic", "gravity")}
+        pairs = zip(data.q, data.v, strict=True)
+        kinetic = np.array([self._kinetic(q, v) for q, v in pairs])
+        total = kinetic + found["elastic"] + found["gravity"]
+        balance = total + data.dissipated - data.work
+        return {
+            "kinetic": kinetic,
+            **found,
+            "dissipated": data.dissipated,
+            "work": data.work,
+            "total": total,
+            "balance": balance - balance[:1],
+        }
+
+    def _kinetic(self, q: Array, v: Array) -> float:
+        sampler = self._compiled.sampler
+        found = 0.0
+        for block in self._compiled.system.blocks:
+            twists = sampler.velocities(q, v, block.rod.name, block.mass_s)
+            found += 0.5 * float(np.sum(block.M * twists**2))
+        return found
+
+    def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
+        """Return the result as labelled arrays at evenly spaced sections of each rod."""
+        from pliant.results.saving import COMPONENTS, dataset, pose_variables, variable
+
+        rods = [self._rod(name) for name in self.rods]
+        places = [self._stations(rod, stations) for rod in rods]
+        pairs = list(zip(self.rods, places, strict=True))
+        dims = ("time", "rod", "station")
+
+        def over(ask: Callable[[str, Array], Array]) -> Array:
+            return np.stack([ask(rod, s) for rod, s in pairs], axis=1)
+
+        variables = pose_variables(dims, over(self.pose))
+        strain, velocity = over(self.strain), over(self.velocity)
+        variables["strain"] = variable("strain", (*dims, "strain_part"), strain, frame="body")
+        variables["velocity"] = variable("velocity", (*dims, "twist_part"), velocity, frame="body")
+        energies = np.stack(list(self.energy.values()), axis=-1)
+        variables["energy"] = variable("energy", ("time", "energy_part"), energies)
+        for index, (name, values) in enumerate(self.inputs.items()):
+            extra = () if values.ndim == 1 else (f"input_part_{index}",)
+            variables[f"input_{name}"] = variable("input", ("time", *extra), values)
+        labels = {
+            "time": variable("time", ("time",), self.t),
+            "rod": list(self.rods),
+            "s": variable("s", dims[1:], places),
+            "strain_part": COMPONENTS["strain"],
+            "twist_part": COMPONENTS["twist"],
+            "energy_part": list(self.energy),
+        }
+        return dataset(variables, labels, self._attributes())
+
+    def _attributes(self) -> dict[str, Any]:
+        return {
+            **super()._attributes(),
+            "kind": "Motion",
+            "integrator": self.integrator,
+            "dt": self.dt,
+            "steps": self.steps,
+            "iterations": self.iterations,
+            "complete": "yes" if self.complete else "no",
+            "seconds": self.seconds,
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the result as NetCDF (.nc) and return the path; read it with `pliant.load`."""
+        from pliant.results.saving import write
+
+        return write(self.to_xarray(), path)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draw where the tips go and the energies over time; save it if a path is given."""
+        import matplotlib.pyplot as plt
+
+        from pliant.view import draw_curves, draw_energy, save_figure, style
+
+        with style():
+            figure, (above, below) = plt.subplots(2, 1, figsize=(6.4, 6.4), layout="constrained")
+        tips = {rod: self.tip(rod)[:, :3, 3] for rod in self.rods}
+        draw_curves(self.t, tips, "tip position / m", ax=above)
+        drawn = {k: v for k, v in self.energy.items() if k != "balance" and np.any(v)}
+        draw_energy(self.t, {**drawn, "total": self.energy["total"]}, ax=below)
+        if path is not None:
+            save_figure(figure, path)
+        return figure
+
+    def animate(
+        self,
+        path: str | os.PathLike[str],
+        fps: float = 25.0,
+        speed: float = 1.0,
+        view: Any = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Path:
+        """Write the motion as a moving picture (.gif, or .mp4 with imageio-ffmpeg installed).
+
+        fps : pictures per second.  speed : 0.1 plays ten times slower than the motion was.
+        view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
+        progress : called as progress(k, n) after picture k of n.
+        """
+        from pliant.results.drawing import arrows_over, shapes_over
+        from pliant.view import animate
+
+        q = self._trajectory.q
+        shapes = shapes_over(self._compiled, q)
+        arrows = arrows_over(self._compiled, q, self.inputs)
+        return animate(
+            shapes, self.t, path, fps=fps, arrows=arrows, progress=progress, view=view, speed=speed
+        )
+
+    def show(self) -> None:
+        """Draw tips and energies in a window and wait until it is closed."""
+        from pliant.view import show
+
+        self.plot()
+        show()
+
+    def summary(self) -> str:
+        """Return what was found, in a few lines of text."""
+        reached = self._trajectory.final[0]
+        lines = [
+            f"Motion: {reached:.6g} s in {self.steps} steps of {self.dt:.4g} s by {self.integrator}; "
+            f"{describe_formulation(self.formulation)}"
+        ]
+        if len(self.t):
+            lines += describe_tips({name: self.tip(name)[-1] for name in self.rods})
+            last = {part: float(values[-1]) for part, values in self.energy.items()}
+            lines.append(describe_energy(last, "  energy at the end"))
+        lines.append(f"  {self.iterations} iterations, {self.seconds:.3g} s")
+        if not self.complete:
+            lines.append("  incomplete: the simulation ended before its time")
+        return "\n".join(lines)

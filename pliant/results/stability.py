@@ -1,0 +1,39 @@
+"""Whether an equilibrium is stable, and a sentence on how that was found."""
+
+from __future__ import annotations
+
+from pliant.model import DescriptionError, PliantError
+from pliant.solve.compiled import Compiled, require_mass
+from pliant.solve.statics import StaticSolution
+
+_LOWEST = 12
+"""Modes looked at when loads without potential make the tangent unsymmetric."""
+
+
+def judge(compiled: Compiled, solution: StaticSolution) -> tuple[bool | None, str]:
+    """Return True, False or None (cannot be told), with the reason."""
+    if solution.negative is not None:
+        count = solution.negative
+        if count == 0:
+            return True, "the energy rises in every direction that the constraints leave free"
+        ways = "one direction" if count == 1 else f"{count} directions"
+        return False, f"the energy falls in {ways}"
+    try:
+        require_mass(compiled.description, rotary=False)
+    except DescriptionError:
+        return None, (
+            "dead moments and follower loads have no energy to judge by, and without a density the "
+            "motion about the equilibrium cannot be judged either; give the rods mass"
+        )
+    from pliant.solve.modes import modal_analysis
+
+    try:
+        found = modal_analysis(
+            compiled.system, solution.q, solution.mult, solution.loading, _LOWEST
+        )
+    except PliantError as error:
+        return None, f"dead moments and follower loads have no energy to judge by: {error}"
+    if not found.growth.any():
+        return True, f"none of the {len(found.growth)} slowest small motions grows (no damping)"
+    fast = float(found.growth.max())
+    return False, f"a small motion grows as exp({fast:.3g} t), damping left out"

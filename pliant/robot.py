@@ -1,0 +1,381 @@
+"""The public face: describe a robot, then ask for its equilibrium, its motion, its modes."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import time
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.files import load_robot_file
+from pliant.model import (
+    Array,
+    Constraint,
+    ConvergenceError,
+    Description,
+    DescriptionError,
+    Frame,
+    Load,
+    Material,
+    Rod,
+    Shape,
+    Stiffness,
+    did_you_mean,
+)
+from pliant.model.checks import choice, positive
+from pliant.results.equilibrium import Equilibrium
+from pliant.results.modes import Modes
+from pliant.results.motion import Motion
+from pliant.rods.contract import Formulation
+from pliant.solve import dynamics
+from pliant.solve.beginning import coordinate_rates, require_closed
+from pliant.solve.compiled import Compiled, Compiler, require_mass
+from pliant.solve.integrators.contract import Integrator
+from pliant.solve.registry import formulations, integrators
+from pliant.solve.schedule import Schedule, check_values
+from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
+from pliant.system.loading import make_loading
+
+Formulations = Formulation | Mapping[str, Formulation]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _checked(method: Callable[P, T]) -> Callable[P, T]:
+    """Refuse unknown and missing arguments of a method with a sentence."""
+    signature = inspect.signature(method)
+    known = [name for name in signature.parameters if name != "self"]
+    where = method.__qualname__.removesuffix(".__init__")
+
+    @wraps(method)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        for name, value in kwargs.items():
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise DescriptionError(where, name, value, "an argument that it takes", hint)
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            expected = "called as " + where + str(signature.replace(return_annotation=inspect.Parameter.empty))
+            raise DescriptionError(where, "arguments", str(error), expected, "correct the call") from None
+        return method(*args, **kwargs)
+
+    return call
+
+
+class Robot:
+    """A robot made of slender parts.
+
+    gravity : (3,) world frame, m/s^2.
+
+    Add parts with the ``add_`` methods; then `statics`, `simulate` and `modes` solve it. Every load
+    is an input by its own name. What was compiled for one call is kept for the next.
+    """
+
+    @_checked
+    def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
+        self._begin(Description(gravity))  # type: ignore[arg-type]
+
+    def _begin(self, description: Description) -> None:
+        self.description = description
+        self.inputs: dict[str, Any] = {}
+        """Values or signals that a robot file gives; they stand in for inputs not named in a call."""
+        self._compiler = Compiler(description)
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Robot:
+        """Return the robot that a YAML file describes, with the inputs that it gives."""
+        found = load_robot_file(os.fspath(path), formulations(), integrators())
+        return cls._from(found.description, found.inputs)
+
+    @classmethod
+    def _from(cls, description: Description, inputs: Mapping[str, Any]) -> Robot:
+        robot = cls.__new__(cls)
+        robot._begin(description)
+        robot.inputs = dict(inputs)
+        return robot
+
+    def __repr__(self) -> str:
+        parts = (self.description.rods, self.description.loads, self.description.constraints)
+        return f"<Robot with {', '.join(name for kind in parts for name in kind) or 'no parts'}>"
+
+    # -- describing --------------------------------------------------------------------------
+
+    @_checked
+    def add_rod(
+        self,
+        name: str,
+        length: float,
+        section: Shape | Stiffness,
+        material: Material | None = None,
+        pose: ArrayLike | None = None,
+        base: str | Frame | None = "world",
+        natural: Any = (0.0, 0.0, 0.0),
+        formulation: Formulation | None = None,
+        theory: str = "cosserat",
+    ) -> Rod:
+        """Add a rod that runs along its local z axis, and return it (`.tip`, `.at(s)` are places).
+
+        length : metres.  section : Circle, Annulus, Rectangle, Section, or Stiffness (without
+        material).  pose : 4x4 pose of the base in the world, or relative to the frame ``base``.
+        base : "world" (clamped), a Frame of another rod (clamped to it), or None (free).
+        natural : curvature and twist at rest (ux, uy, uz), rad/m, or all six strains; fixed, a
+        function of s, or a Table.  formulation : for this rod; None for the default.
+        theory : "cosserat", or "kirchhoff" for no shear and no stretch.
+        """
+        place: Array = np.eye(4) if pose is None else pose  # type: ignore[assignment]
+        rod = Rod(name, length, section, material, place, base, natural, formulation, theory)
+        return self.description.add_rod(rod)
+
+    @_checked
+    def add_load(
+        self,
+        name: str,
+        on: Frame | Rod | str,
+        force: Any = (0.0, 0.0, 0.0),
+        moment: ArrayLike = (0.0, 0.0, 0.0),
+        frame: str = "world",
+        over: tuple[float, float] | None = None,
+    ) -> Load:
+        """Add a load and return it; its name is an input of the robot.
+
+        on : a Frame such as ``arm.tip`` (N, N m), or a rod for a load along it (N/m, N m/m).
+        force, moment : (3,) in ``frame``; a force along a rod may be a function of s.
+        frame : "world" (fixed direction) or "body" (follows the section).
+        over : (s0, s1) in metres, the stretch that a load along a rod covers.
+        """
+        place = on.name if isinstance(on, Rod) else on
+        return self.description.add_load(Load(name, place, force, moment, frame, over))  # type: ignore[arg-type]
+
+    @_checked
+    def add_constraint(
+        self,
+        name: str,
+        on: Frame,
+        to: Frame | ArrayLike | None = None,
+        kind: str | None = None,
+        hold: tuple[str, ...] | None = None,
+    ) -> Constraint:
+        """Add a constraint that holds the frame ``on``, and return it.
+
+        to : another Frame, a 4x4 world pose, or None for where ``on`` is in the undeformed robot.
+        kind : "fixed" (default), "articulated" (position) or "sliding" (orientation).
+        hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``.
+        """
+        return self.description.add_constraint(Constraint(name, on, to, kind, hold))  # type: ignore[arg-type]
+
+    # -- solving -----------------------------------------------------------------------------
+
+    @_checked
+    def statics(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        formulation: Formulations | None = None,
+        start: Equilibrium | None = None,
+        tolerance: float = 1e-10,
+        progress: Callable[[float, int, float], None] | None = None,
+    ) -> Equilibrium:
+        """Return the equilibrium on the branch that starts at the unloaded robot.
+
+        inputs : by load name, a factor on the described load, a force (3,), or (moment, force)
+        (6,).  formulation : for all rods, or by rod name.  start : an equilibrium to follow the
+        branch from.  tolerance : on the residual relative to the loads.
+        progress : called with the load level reached, the iterations so far and the residual.
+        """
+        limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
+        compiled = self._compiled(formulation, start, "statics")
+        values = check_values(compiled.system, {**self._now(0.0), **_dict(inputs)})
+        begin, applied = self._origin(compiled, start)
+        solver = StaticSolver(compiled.system, StaticOptions(tolerance=limit))
+        began = time.perf_counter()
+        try:
+            found = solver.solve(make_loading(compiled.system, values), begin, progress)
+        except ConvergenceError as error:
+            if isinstance(error.last, StaticSolution):
+                level = error.last.levels[-1] if error.last.levels else 0.0
+                mixed = [(share * (1.0 - level), old) for share, old in applied]
+                seconds = time.perf_counter() - began
+                error.last = Equilibrium(
+                    compiled, error.last, [*mixed, (level, values)], seconds
+                )
+            raise
+        return Equilibrium(compiled, found, [(1.0, values)], time.perf_counter() - began)
+
+    @_checked
+    def simulate(
+        self,
+        duration: float,
+        dt: float,
+        inputs: Mapping[str, Any] | None = None,
+        start: str | Equilibrium | Motion = "rest",
+        velocity: Mapping[str, Any] | None = None,
+        formulation: Formulations | None = None,
+        integrator: Integrator | None = None,
+        output_every: float | None = None,
+        output_times: ArrayLike | None = None,
+        progress: Callable[[float, float], object] | None = None,
+    ) -> Motion:
+        """Return the motion over ``duration`` seconds in steps of ``dt`` seconds.
+
+        dt is shortened a little where that makes whole steps fill the duration.
+        inputs : by load name, values as for `statics`, functions of time in seconds, or signals.
+        start : "rest" (undeformed), "statics" (the equilibrium under the inputs at t = 0), an
+        Equilibrium, or a Motion whose last state is taken with its velocities.
+        velocity : by rod name, body twists (w, v) at the start: a function of s, (6,) or (N, 6).
+        formulation : for all rods, or by rod name.  integrator : Midpoint() if not given.
+        output_every : seconds between stored states, or output_times : (T,) s; else every step.
+        progress : called with the time reached and the duration after each step.
+
+        Ctrl-C ends it early with what there is (complete = False). If a step fails, the error's
+        ``last`` is the motion up to there.
+        """
+        clock = dynamics.make_clock(duration, dt, output_every, output_times)
+        method = _check_integrator(integrator)
+        known = start if isinstance(start, (Equilibrium, Motion)) else None
+        if known is None:
+            choice("simulate", "start", start, ("rest", "statics"))
+        compiled = self._compiled(formulation, known, "simulate")
+        require_mass(compiled.description)
+        schedule = Schedule(compiled.system, {**self.inputs, **_dict(inputs)})
+        q, v = self._beginning(compiled, start, schedule)
+        if velocity is not None:
+            v = coordinate_rates(compiled, q, velocity)
+        try:
+            found = dynamics.simulate(compiled.system, method, schedule, clock, q, v, progress)
+        except ConvergenceError as error:
+            if isinstance(error.last, dynamics.Trajectory):
+                error.last = Motion(compiled, error.last, repr(method))
+            raise
+        return Motion(compiled, found, repr(method))
+
+    @_checked
+    def modes(
+        self,
+        count: int = 6,
+        at: Equilibrium | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        formulation: Formulations | None = None,
+    ) -> Modes:
+        """Return the ``count`` slowest undamped vibrations about an equilibrium.
+
+        at : the equilibrium; None solves for it under ``inputs``.  formulation : as for `statics`.
+        """
+        from pliant.solve.modes import modal_analysis
+
+        if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 1:
+            raise DescriptionError("modes", "count", count, "a whole number above 0", "give e.g. 6")
+        require_mass(self.description, rotary=False)
+        if at is not None and inputs is not None:
+            raise DescriptionError(
+                "modes", "inputs", inputs, "left out when at is given", "remove one of them"
+            )
+        compiled = self._compiled(formulation, at, "modes")
+        still = at or self.statics(inputs, compiled.formulations)
+        began = time.perf_counter()
+        solution = still._solution
+        found = modal_analysis(
+            still._compiled.system, solution.q, solution.mult, solution.loading, int(count)
+        )
+        return Modes(still, found, time.perf_counter() - began)
+
+    # -- helpers -----------------------------------------------------------------------------
+
+    def _now(self, t: float) -> dict[str, Any]:
+        """The inputs of the robot's file at time t."""
+        return {k: v(t) if callable(v) else v for k, v in self.inputs.items()}
+
+    def _compiled(
+        self, choice: Formulations | None, start: Equilibrium | Motion | None, what: str
+    ) -> Compiled:
+        """Compile with the chosen formulations, or those of the result to start from."""
+        if start is None:
+            return self._compiler.compiled(choice)
+        if not isinstance(start, (Equilibrium, Motion)):
+            raise DescriptionError(
+                what, "start", start, "an Equilibrium of this robot", "give what statics returned"
+            )
+        before = start._compiled
+        if choice is None and list(before.formulations) == list(self.description.rods):
+            choice = before.formulations
+        found = self._compiler.compiled(choice)
+        if not found.same_rods(before):
+            raise DescriptionError(
+                what,
+                "at" if what == "modes" else "start",
+                start,
+                "a result for the same rods and formulations",
+                "solve it again with these rods and this formulation, or leave formulation out",
+            )
+        return found
+
+    def _origin(
+        self, compiled: Compiled, start: Equilibrium | None
+    ) -> tuple[StaticSolution | None, list[tuple[float, Any]]]:
+        """The solution to follow the branch from, and the loads that act there."""
+        if start is None:
+            return None, []
+        if not isinstance(start, Equilibrium) or not compiled.same_unknowns(start._compiled):
+            raise DescriptionError(
+                "statics",
+                "start",
+                start,
+                "an Equilibrium of the robot with the same constraints",
+                "leave start out to begin at the unloaded robot",
+            )
+        solution = start._solution
+        absent = dict.fromkeys(compiled.description.inputs(), 0.0)
+        applied = [
+            (share, {**absent, **{k: v for k, v in old.items() if k in absent}})
+            for share, old in start._applied
+        ]
+        if start._compiled is compiled:
+            return solution, applied
+        loading = make_loading(compiled.system, absent).scaled(0.0)
+        parts = [make_loading(compiled.system, old).scaled(share) for share, old in applied]
+        for part in parts:
+            loading = loading.mix(part.scaled(2.0), 0.5).scaled(1.0) if False else _sum(loading, part)
+        return StaticSolution(solution.q, solution.mult, loading, negative=solution.negative), applied
+
+    def _beginning(
+        self, compiled: Compiled, start: object, schedule: Schedule
+    ) -> tuple[Array, Array]:
+        """Configuration and coordinate rates at t = 0."""
+        rates = np.zeros(compiled.system.n)
+        if isinstance(start, Equilibrium):
+            q = start._solution.q
+        elif isinstance(start, Motion):
+            _, q, rates = start._trajectory.final
+        elif start == "statics":
+            still = self.statics(schedule.values_at(0.0), compiled.formulations)
+            return still._solution.q, rates
+        else:
+            q = compiled.system.q_rest
+        require_closed(compiled, q)
+        return q, rates
+
+
+def _dict(inputs: object) -> Mapping[str, Any]:
+    if inputs is None:
+        return {}
+    if not isinstance(inputs, Mapping):
+        raise DescriptionError(
+            "robot", "inputs", inputs, "a dict of values by load name", "give e.g. {'push': 0.5}"
+        )
+    return inputs
+
+
+def _check_integrator(integrator: object) -> Integrator:
+    if integrator is None:
+        from pliant.solve.integrators.midpoint import Midpoint
+
+        return Midpoint()
+    if not isinstance(integrator, Integrator):
+        is_class = isinstance(integrator, type)
+        remedy = f"write {integrator.__name__}()" if is_class else "give e.g. Midpoint()"  # type: ignore[attr-defined]
+        raise DescriptionError("simulate", "integrator", integrator, "an integrator", remedy)
+    return integrator
