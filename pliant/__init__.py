@@ -6,8 +6,8 @@
     ...                     material=pl.Material(E=1e6, nu=0.5, rho=1000.0), pose=pl.along("x"))
     >>> robot.statics().tip("arm")
 
-SI units and radians everywhere. Twists, strains and wrenches are six numbers, angular part first, in
-the body frame; poses are 4x4 arrays. Names are loaded on first use, so that importing Pliant is quick.
+SI units and radians everywhere. Twists, strains and wrenches are six numbers, angular part first,
+in the body frame; poses are 4x4 arrays. Names are loaded on first use, so that importing is quick.
 """
 
 from __future__ import annotations
@@ -83,8 +83,6 @@ if TYPE_CHECKING:
     from pliant.model import TimeTable as TimeTable
     from pliant.model import along as along
     from pliant.model import pose as pose
-    from pliant.solve.registry import formulations as formulations
-    from pliant.solve.registry import integrators as integrators
     from pliant.results.equilibrium import Equilibrium as Equilibrium
     from pliant.results.modes import Modes as Modes
     from pliant.results.motion import Motion as Motion
@@ -100,8 +98,10 @@ if TYPE_CHECKING:
     from pliant.solve.integrators.newmark import GeneralizedAlpha as GeneralizedAlpha
     from pliant.solve.integrators.newmark import ImplicitEuler as ImplicitEuler
     from pliant.solve.integrators.newmark import Newmark as Newmark
+    from pliant.solve.registry import formulations as formulations
+    from pliant.solve.registry import integrators as integrators
 
-__all__ = ["__version__", *sorted(_HOME)]  # noqa: PLE0604
+__all__ = ["__version__", *sorted(_HOME)]
 
 
 def __getattr__(name: str) -> Any:

@@ -31,13 +31,14 @@ from pliant.model.checks import choice, positive
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.modes import Modes
 from pliant.results.motion import Motion
+from pliant.results.starts import branch_origin, compiled_for, first_state
 from pliant.rods.contract import Formulation
 from pliant.solve import dynamics
-from pliant.solve.beginning import coordinate_rates, require_closed
-from pliant.solve.compiled import Compiled, Compiler, require_mass
+from pliant.solve.beginning import coordinate_rates
+from pliant.solve.compiled import Compiler, require_mass
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.registry import formulations, integrators
-from pliant.solve.schedule import Schedule, check_values
+from pliant.solve.schedule import Schedule, as_inputs, check_values
 from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
 from pliant.system.loading import make_loading
 
@@ -61,8 +62,9 @@ def _checked(method: Callable[P, T]) -> Callable[P, T]:
         try:
             signature.bind(*args, **kwargs)
         except TypeError as error:
-            expected = "called as " + where + str(signature.replace(return_annotation=inspect.Parameter.empty))
-            raise DescriptionError(where, "arguments", str(error), expected, "correct the call") from None
+            raise DescriptionError(
+                where, "arguments", str(error), f"among {', '.join(known)}", "correct the call"
+            ) from None
         return method(*args, **kwargs)
 
     return call
@@ -84,7 +86,7 @@ class Robot:
     def _begin(self, description: Description) -> None:
         self.description = description
         self.inputs: dict[str, Any] = {}
-        """Values or signals that a robot file gives; they stand in for inputs not named in a call."""
+        """Values or signals from a robot file, for inputs that a call does not name."""
         self._compiler = Compiler(description)
 
     @classmethod
@@ -188,9 +190,9 @@ class Robot:
         progress : called with the load level reached, the iterations so far and the residual.
         """
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
-        compiled = self._compiled(formulation, start, "statics")
-        values = check_values(compiled.system, {**self._now(0.0), **_dict(inputs)})
-        begin, applied = self._origin(compiled, start)
+        compiled = compiled_for(self._compiler, formulation, start, "start")
+        values = check_values(compiled.system, {**self._now(0.0), **as_inputs(inputs)})
+        begin, applied = branch_origin(compiled, start)
         solver = StaticSolver(compiled.system, StaticOptions(tolerance=limit))
         began = time.perf_counter()
         try:
@@ -200,9 +202,7 @@ class Robot:
                 level = error.last.levels[-1] if error.last.levels else 0.0
                 mixed = [(share * (1.0 - level), old) for share, old in applied]
                 seconds = time.perf_counter() - began
-                error.last = Equilibrium(
-                    compiled, error.last, [*mixed, (level, values)], seconds
-                )
+                error.last = Equilibrium(compiled, error.last, [*mixed, (level, values)], seconds)
             raise
         return Equilibrium(compiled, found, [(1.0, values)], time.perf_counter() - began)
 
@@ -235,14 +235,16 @@ class Robot:
         ``last`` is the motion up to there.
         """
         clock = dynamics.make_clock(duration, dt, output_every, output_times)
-        method = _check_integrator(integrator)
+        method = dynamics.check_integrator(integrator)
         known = start if isinstance(start, (Equilibrium, Motion)) else None
         if known is None:
             choice("simulate", "start", start, ("rest", "statics"))
-        compiled = self._compiled(formulation, known, "simulate")
+        compiled = compiled_for(self._compiler, formulation, known, "start")
         require_mass(compiled.description)
-        schedule = Schedule(compiled.system, {**self.inputs, **_dict(inputs)})
-        q, v = self._beginning(compiled, start, schedule)
+        schedule = Schedule(compiled.system, {**self.inputs, **as_inputs(inputs)})
+        if start == "statics":
+            start = self.statics(schedule.values_at(0.0), compiled.formulations)
+        q, v = first_state(compiled, start)
         if velocity is not None:
             v = coordinate_rates(compiled, q, velocity)
         try:
@@ -274,7 +276,7 @@ class Robot:
             raise DescriptionError(
                 "modes", "inputs", inputs, "left out when at is given", "remove one of them"
             )
-        compiled = self._compiled(formulation, at, "modes")
+        compiled = compiled_for(self._compiler, formulation, at, "at")
         still = at or self.statics(inputs, compiled.formulations)
         began = time.perf_counter()
         solution = still._solution
@@ -288,94 +290,3 @@ class Robot:
     def _now(self, t: float) -> dict[str, Any]:
         """The inputs of the robot's file at time t."""
         return {k: v(t) if callable(v) else v for k, v in self.inputs.items()}
-
-    def _compiled(
-        self, choice: Formulations | None, start: Equilibrium | Motion | None, what: str
-    ) -> Compiled:
-        """Compile with the chosen formulations, or those of the result to start from."""
-        if start is None:
-            return self._compiler.compiled(choice)
-        if not isinstance(start, (Equilibrium, Motion)):
-            raise DescriptionError(
-                what, "start", start, "an Equilibrium of this robot", "give what statics returned"
-            )
-        before = start._compiled
-        if choice is None and list(before.formulations) == list(self.description.rods):
-            choice = before.formulations
-        found = self._compiler.compiled(choice)
-        if not found.same_rods(before):
-            raise DescriptionError(
-                what,
-                "at" if what == "modes" else "start",
-                start,
-                "a result for the same rods and formulations",
-                "solve it again with these rods and this formulation, or leave formulation out",
-            )
-        return found
-
-    def _origin(
-        self, compiled: Compiled, start: Equilibrium | None
-    ) -> tuple[StaticSolution | None, list[tuple[float, Any]]]:
-        """The solution to follow the branch from, and the loads that act there."""
-        if start is None:
-            return None, []
-        if not isinstance(start, Equilibrium) or not compiled.same_unknowns(start._compiled):
-            raise DescriptionError(
-                "statics",
-                "start",
-                start,
-                "an Equilibrium of the robot with the same constraints",
-                "leave start out to begin at the unloaded robot",
-            )
-        solution = start._solution
-        absent = dict.fromkeys(compiled.description.inputs(), 0.0)
-        applied = [
-            (share, {**absent, **{k: v for k, v in old.items() if k in absent}})
-            for share, old in start._applied
-        ]
-        if start._compiled is compiled:
-            return solution, applied
-        loading = make_loading(compiled.system, absent).scaled(0.0)
-        parts = [make_loading(compiled.system, old).scaled(share) for share, old in applied]
-        for part in parts:
-            loading = loading.mix(part.scaled(2.0), 0.5).scaled(1.0) if False else _sum(loading, part)
-        return StaticSolution(solution.q, solution.mult, loading, negative=solution.negative), applied
-
-    def _beginning(
-        self, compiled: Compiled, start: object, schedule: Schedule
-    ) -> tuple[Array, Array]:
-        """Configuration and coordinate rates at t = 0."""
-        rates = np.zeros(compiled.system.n)
-        if isinstance(start, Equilibrium):
-            q = start._solution.q
-        elif isinstance(start, Motion):
-            _, q, rates = start._trajectory.final
-        elif start == "statics":
-            still = self.statics(schedule.values_at(0.0), compiled.formulations)
-            return still._solution.q, rates
-        else:
-            q = compiled.system.q_rest
-        require_closed(compiled, q)
-        return q, rates
-
-
-def _dict(inputs: object) -> Mapping[str, Any]:
-    if inputs is None:
-        return {}
-    if not isinstance(inputs, Mapping):
-        raise DescriptionError(
-            "robot", "inputs", inputs, "a dict of values by load name", "give e.g. {'push': 0.5}"
-        )
-    return inputs
-
-
-def _check_integrator(integrator: object) -> Integrator:
-    if integrator is None:
-        from pliant.solve.integrators.midpoint import Midpoint
-
-        return Midpoint()
-    if not isinstance(integrator, Integrator):
-        is_class = isinstance(integrator, type)
-        remedy = f"write {integrator.__name__}()" if is_class else "give e.g. Midpoint()"  # type: ignore[attr-defined]
-        raise DescriptionError("simulate", "integrator", integrator, "an integrator", remedy)
-    return integrator

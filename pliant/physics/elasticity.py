@@ -39,7 +39,7 @@ def mixed_stress(w, C, v, v0, N, mode, element, a, sigma, tangent, gap):  # type
 
 @kernel
 def mixed_coupling(w, N, element, B, scale, out):  # type: ignore[no-untyped-def]
-    """out[e, :, 3 i + r] += scale_r w N_i B_{3+r}: derivative of the gaps in y, scale (S, 3)."""
+    """out[e, 3 i + r] += scale_r w N_i B_{3+r}: derivative of the gaps in y, scale (S, 3)."""
     S, p = N.shape
     m = B.shape[2]
     for s in range(S):
@@ -48,7 +48,7 @@ def mixed_coupling(w, N, element, B, scale, out):  # type: ignore[no-untyped-def
             for r in range(3):
                 f = scale[s, r] * w[s, 3 + r] * N[s, i]
                 for b in range(m):
-                    out[e, b, 3 * i + r] += f * B[s, 3 + r, b]
+                    out[e, 3 * i + r, b] += f * B[s, 3 + r, b]
 
 
 @kernel

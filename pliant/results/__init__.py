@@ -1,0 +1,1 @@
+"""What solvers return: the same questions answered whatever formulation was used."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import numpy as np
@@ -66,11 +67,9 @@ class Answers:
 
     def _attributes(self) -> dict[str, Any]:
         """What a file says about how the result came to be."""
-        from pliant import __version__
-
         return {
             "formulation": json.dumps(self.formulation),
             "gravity": list(self._compiled.description.gravity),
-            "pliant_version": __version__,
+            "pliant_version": sys.modules["pliant"].__version__,
             "conventions": "SI units; twists, strains and wrenches angular part first, body frame",
         }

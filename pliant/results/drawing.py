@@ -41,7 +41,7 @@ def shapes_over(compiled: Compiled, snapshots: Array) -> list[RodShape]:
 
 
 def arrows_at(compiled: Compiled, q: Array, inputs: Mapping[str, Any]) -> list[Arrow]:
-    """Return the loads that act at configuration q; a distributed load by its sum, at its middle."""
+    """Return the loads at configuration q; a load along a rod by its sum, at its middle."""
     found = []
     for load in compiled.description.loads.values():
         origin, wrench, name = _resultant(compiled, q, load, inputs[load.name])
@@ -51,9 +51,7 @@ def arrows_at(compiled: Compiled, q: Array, inputs: Mapping[str, Any]) -> list[A
     return found
 
 
-def arrows_over(
-    compiled: Compiled, snapshots: Array, inputs: Mapping[str, Array]
-) -> list[Arrow]:
+def arrows_over(compiled: Compiled, snapshots: Array, inputs: Mapping[str, Array]) -> list[Arrow]:
     """Return the loads over the configurations (T, nq), for input values (T, ...) by name."""
     found = []
     for load in compiled.description.loads.values():
@@ -78,7 +76,7 @@ def _resultant(compiled: Compiled, q: Array, load: Load, value: Any) -> tuple[Ar
         start, end = load.over or (0.0, rod.length)
         s = np.linspace(start, end, 41)
         pose = frame_pose(compiled, q, Frame(rod.name, 0.5 * (start + end)))
-        wrench = np.trapezoid(load.density(s, value), s, axis=0)
+        wrench = np.asarray(np.trapezoid(load.density(s, value), s, axis=0))
         name = f"{load.name} (sum)"
     if load.frame == "body":
         R = pose[:3, :3]

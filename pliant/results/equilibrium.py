@@ -109,9 +109,7 @@ class Equilibrium(Answers):
         clamped to the world what the clamp exerts on it, in the frame of its base.
         """
         solution = self._solution
-        return energy.reactions(
-            self._compiled.system, solution.q, solution.mult, solution.loading
-        )
+        return energy.reactions(self._compiled.system, solution.q, solution.mult, solution.loading)
 
     @cached_property
     def stable(self) -> bool | None:

@@ -115,7 +115,9 @@ class Modes(Answers):
         from pliant.results.drawing import rod_shape
 
         rods = [self._rod(name) for name in self.rods]
-        places = [self._stations(rod, len(shape.poses)) for rod, shape in zip(rods, rest, strict=True)]
+        places = [
+            self._stations(rod, len(shape.poses)) for rod, shape in zip(rods, rest, strict=True)
+        ]
         twists = [self.shape(k, rod.name, s) for rod, s in zip(rods, places, strict=True)]
         points = np.concatenate([shape.poses[:, :3, 3] for shape in rest])
         size = float(np.ptp(points, axis=0).max())
@@ -147,8 +149,7 @@ class Modes(Answers):
             f"  frequencies / Hz: {listed}",
         ]
         if self.growth.any():
-            lines.append(
-                f"  the equilibrium is unstable: {np.count_nonzero(self.growth)} of these motions grow"
-            )
+            count = np.count_nonzero(self.growth)
+            lines.append(f"  the equilibrium is unstable: {count} of these motions grow")
         lines.append(f"  {self.seconds:.3g} s")
         return "\n".join(lines)

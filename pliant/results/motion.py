@@ -259,8 +259,8 @@ class Motion(Answers):
         """Return what was found, in a few lines of text."""
         reached = self._trajectory.final[0]
         lines = [
-            f"Motion: {reached:.6g} s in {self.steps} steps of {self.dt:.4g} s by {self.integrator}; "
-            f"{describe_formulation(self.formulation)}"
+            f"Motion: {reached:.6g} s in {self.steps} steps of {self.dt:.4g} s "
+            f"by {self.integrator}; {describe_formulation(self.formulation)}"
         ]
         if len(self.t):
             lines += describe_tips({name: self.tip(name)[-1] for name in self.rods})

@@ -112,5 +112,6 @@ def _to_world(g: Array, wrench: Array) -> Array:
     """Turn wrenches (S, 6) from the axes of poses g (S, 4, 4) to world axes, same points."""
     R = g[:, :3, :3]
     return np.concatenate(
-        [np.einsum("sij,sj->si", R, wrench[:, :3]), np.einsum("sij,sj->si", R, wrench[:, 3:])], axis=1
+        [np.einsum("sij,sj->si", R, wrench[:, :3]), np.einsum("sij,sj->si", R, wrench[:, 3:])],
+        axis=1,
     )

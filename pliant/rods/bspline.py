@@ -180,9 +180,9 @@ class BSplineMap(IncrementMap):
         assert isinstance(c, ChainConfiguration)
         chain.lift_vector(self.first, c.plus, c.minus, ry, r)
 
-    def lift_columns(self, c: Configuration, Cy: Array, C: Array) -> None:
+    def lift_rows(self, c: Configuration, Cy: Array, C: Array) -> None:
         assert isinstance(c, ChainConfiguration)
-        chain.lift_columns(self.first, c.plus, c.minus, Cy, C)
+        chain.lift_rows(self.first, c.plus, c.minus, Cy, C)
 
     def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:
         assert isinstance(left, ChainConfiguration) and isinstance(right, ChainConfiguration)

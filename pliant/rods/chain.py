@@ -119,80 +119,71 @@ def lift_vector(first, plus, minus, ry, r):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def lift_columns(first, plus, minus, Cy, C):  # type: ignore[no-untyped-def]
-    """C (E, m, p) = T^T Cy: `lift_vector` for several columns."""
-    E, m, p = Cy.shape
-    for e in range(E):
-        for i in range(6):
+def _lift_rows(first, plus, minus, A, out):  # type: ignore[no-untyped-def]
+    """out = T^T A for A (m, p) of the element whose first increment is `first`.
+
+    T is block bidiagonal with blocks [[W, 0], [X, W]], so rows are combined, six at a time.
+    """
+    m, p = A.shape
+    for i in range(6):
+        for q in range(p):
+            out[i, q] = A[i, q]
+    for a in range(m // 6 - 1):
+        c = 6 * a
+        P = plus[first + a]
+        N = minus[first + a]
+        R = A[c + 6 : c + 12]
+        for j in range(3):
+            n0, n1, n2, n3, n4, n5 = N[0, j], N[1, j], N[2, j], N[3, j], N[4, j], N[5, j]
+            p0, p1, p2, p3, p4, p5 = P[0, j], P[1, j], P[2, j], P[3, j], P[4, j], P[5, j]
+            low = out[c + j]
+            up = out[c + 6 + j]
             for q in range(p):
-                C[e, i, q] = Cy[e, i, q]
-        for a in range(m // 6 - 1):
-            c = 6 * a
-            P = plus[first[e] + a]
-            N = minus[first[e] + a]
-            for j in range(6):
-                for q in range(p):
-                    C[e, c + 6 + j, q] = 0.0
-                top = 0 if j < 3 else 3
-                for i in range(top, 6):
-                    u = N[i, j]
-                    v = P[i, j]
-                    for q in range(p):
-                        C[e, c + j, q] += u * Cy[e, c + 6 + i, q]
-                        C[e, c + 6 + j, q] += v * Cy[e, c + 6 + i, q]
+                a0, a1, a2, a3, a4, a5 = R[0, q], R[1, q], R[2, q], R[3, q], R[4, q], R[5, q]
+                low[q] += n0 * a0 + n1 * a1 + n2 * a2 + n3 * a3 + n4 * a4 + n5 * a5
+                up[q] = p0 * a0 + p1 * a1 + p2 * a2 + p3 * a3 + p4 * a4 + p5 * a5
+        for j in range(3, 6):
+            n3, n4, n5 = N[3, j], N[4, j], N[5, j]
+            p3, p4, p5 = P[3, j], P[4, j], P[5, j]
+            low = out[c + j]
+            up = out[c + 6 + j]
+            for q in range(p):
+                a3, a4, a5 = R[3, q], R[4, q], R[5, q]
+                low[q] += n3 * a3 + n4 * a4 + n5 * a5
+                up[q] = p3 * a3 + p4 * a4 + p5 * a5
+
+
+@kernel
+def lift_rows(first, plus, minus, Cy, C):  # type: ignore[no-untyped-def]
+    """C (E, p, m) = Cy T: several covectors of each element, as rows."""
+    E, p, m = Cy.shape
+    A = np.empty((m, p))
+    B = np.empty((m, p))
+    for e in range(E):
+        for i in range(m):
+            for q in range(p):
+                A[i, q] = Cy[e, q, i]
+        _lift_rows(first[e], plus, minus, A, B)
+        for i in range(m):
+            for q in range(p):
+                C[e, q, i] = B[i, q]
 
 
 @kernel
 def lift_matrix(first, plus_l, minus_l, plus_r, minus_r, Ky, K):  # type: ignore[no-untyped-def]
-    """K (E, m, m) = T_l^T Ky T_r, using that T is block bidiagonal and its blocks lower triangular."""
+    """K (E, m, m) = T_l^T Ky T_r: rows of the transpose, then rows."""
     E, m, _ = Ky.shape
-    k = m // 6 - 1
-    W = np.empty((m, m))
+    A = np.empty((m, m))
+    B = np.empty((m, m))
     for e in range(E):
-        A = Ky[e]
         for i in range(m):
-            for j in range(6):
-                W[i, j] = A[i, j]
-        for a in range(k):
-            c = 6 * a
-            P = plus_r[first[e] + a]
-            N = minus_r[first[e] + a]
-            for i in range(m):
-                for j in range(3):
-                    u = 0.0
-                    v = 0.0
-                    for b in range(6):
-                        u += A[i, c + 6 + b] * N[b, j]
-                        v += A[i, c + 6 + b] * P[b, j]
-                    W[i, c + j] += u
-                    W[i, c + 6 + j] = v
-                for j in range(3, 6):
-                    u = 0.0
-                    v = 0.0
-                    for b in range(3, 6):
-                        u += A[i, c + 6 + b] * N[b, j]
-                        v += A[i, c + 6 + b] * P[b, j]
-                    W[i, c + j] += u
-                    W[i, c + 6 + j] = v
-        out = K[e]
-        for i in range(6):
             for j in range(m):
-                out[i, j] = W[i, j]
-        for a in range(k):
-            c = 6 * a
-            P = plus_l[first[e] + a]
-            N = minus_l[first[e] + a]
-            for i in range(6):
-                for j in range(m):
-                    out[c + 6 + i, j] = 0.0
-                top = 0 if i < 3 else 3
-                for b in range(top, 6):
-                    n = N[b, i]
-                    p = P[b, i]
-                    for j in range(m):
-                        w = W[c + 6 + b, j]
-                        out[c + i, j] += n * w
-                        out[c + 6 + i, j] += p * w
+                A[i, j] = Ky[e, j, i]
+        _lift_rows(first[e], plus_r, minus_r, A, B)
+        for i in range(m):
+            for j in range(m):
+                A[i, j] = B[j, i]
+        _lift_rows(first[e], plus_l, minus_l, A, K[e])
 
 
 @kernel

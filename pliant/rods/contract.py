@@ -204,8 +204,8 @@ class RodMap(ABC):
         """r (E, n) = T^T ry with ry (E, m)."""
         r[...] = ry
 
-    def lift_columns(self, c: Configuration, Cy: Array, C: Array) -> None:
-        """C (E, n, p) = T^T Cy with Cy (E, m, p)."""
+    def lift_rows(self, c: Configuration, Cy: Array, C: Array) -> None:
+        """C (E, p, n) = Cy T with Cy (E, p, m): several covectors of each element."""
         C[...] = Cy
 
     def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:

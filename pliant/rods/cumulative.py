@@ -206,9 +206,8 @@ def add_frame_second(kind, first, element, b, psi, J, suffix, f, K):  # type: ig
     m = K.shape[1]
     z = np.empty(6)
     u = np.empty(6)
-    H = np.empty((m, m))
+    H = np.zeros((m, m))
     for s in range(S):
-        H[:, :] = 0.0
         inc = first[element[s]]
         for i in range(1, k + 1):
             c = 6 * i
@@ -224,7 +223,8 @@ def add_frame_second(kind, first, element, b, psi, J, suffix, f, K):  # type: ig
                 z[r] = bi * psi[inc + i - 1, r]
             _pull_back(suffix[s, i - 1], f[s], u)
             add_tangent_second(kind, z, u, 0.5 * bi * bi, H, c)
-        _add_symmetrised(H, K[element[s]])
+        if s == S - 1 or element[s + 1] != element[s]:
+            _add_symmetrised(H, K[element[s]])
 
 
 @kernel
@@ -242,9 +242,8 @@ def add_strain_second(kind, first, element, b, db, psi, J, B, xim, suffix, sigma
     w = np.empty(6)
     X = np.empty((3, 3))
     Y = np.empty((3, 3))
-    H = np.empty((m, m))
+    H = np.zeros((m, m))
     for s in range(S):
-        H[:, :] = 0.0
         inc = first[element[s]]
         sg = sigma[s]
         for i in range(1, k + 1):
@@ -273,7 +272,8 @@ def add_strain_second(kind, first, element, b, db, psi, J, B, xim, suffix, sigma
             if kind != 0:
                 _pull_back(suffix[s, i - 1], sg, u)
                 add_map_second(kind, z, u, 0.5 * bi * db[s, i - 1], H, c)
-        _add_symmetrised(H, K[element[s]])
+        if s == S - 1 or element[s + 1] != element[s]:
+            _add_symmetrised(H, K[element[s]])
 
 
 @kernel
@@ -292,11 +292,14 @@ def _bracket_columns(x, F, G, X, Y):  # type: ignore[no-untyped-def]
 
 @kernel
 def _add_symmetrised(H, K):  # type: ignore[no-untyped-def]
-    """K += H + H^T, where H holds lower blocks in full and diagonal blocks by half."""
+    """K += H + H^T, where H holds lower blocks in full and diagonal blocks by half; H is cleared."""
     m = H.shape[0]
     for i in range(m):
         for j in range(m):
             K[i, j] += H[i, j] + H[j, i]
+    for i in range(m):
+        for j in range(m):
+            H[i, j] = 0.0
 
 
 @kernel

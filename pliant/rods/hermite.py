@@ -202,14 +202,13 @@ class HermiteMap(IncrementMap):
         assert isinstance(c, HermiteConfiguration)
         hermite_kernels.lift_vector(self.third, c.middle, ry, r)
 
-    def lift_columns(self, c: Configuration, Cy: Array, C: Array) -> None:
-        """C (E, 24, p) = T^T Cy with Cy (E, 24, p)."""
+    def lift_rows(self, c: Configuration, Cy: Array, C: Array) -> None:
+        """C (E, p, 24) = Cy T with Cy (E, p, 24)."""
         assert isinstance(c, HermiteConfiguration)
-        C[:, 0:6] = Cy[:, 0:6]
-        C[:, 6:12] = self.third * Cy[:, 6:12]
-        C[:, 12:18] = 0.0
-        C[:, 18:24] = self.third * Cy[:, 18:24]
-        C += np.einsum("eia,eip->eap", c.middle, Cy[:, 12:18])
+        C[...] = np.einsum("epi,eia->epa", Cy[:, :, 12:18], c.middle)
+        C[:, :, 0:6] += Cy[:, :, 0:6]
+        C[:, :, 6:12] += self.third * Cy[:, :, 6:12]
+        C[:, :, 18:24] += self.third * Cy[:, :, 18:24]
 
     def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:
         """K (E, 24, 24) = T_left^T Ky T_right."""

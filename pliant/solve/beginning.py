@@ -124,5 +124,3 @@ def frame_pose(compiled: Compiled, q: Array, frame: Frame) -> Array:
     """Return the world pose (4, 4) of a frame, offset included."""
     section = compiled.sampler.poses(q, frame.part, np.array([frame.s]))[0]
     return np.asarray(section @ frame.pose_offset())
-
-

@@ -1,4 +1,4 @@
-"""From a description to a compiled system: choice of formulations, and a memory of what was compiled."""
+"""From a description to a compiled system: choice of formulations, memory of what was compiled."""
 
 from __future__ import annotations
 
@@ -40,9 +40,8 @@ class Compiled:
     def same_rods(self, other: Compiled) -> bool:
         """Tell whether configurations of both mean the same: the same rods and formulations."""
         rods, others = self.description.rods, other.description.rods
-        return (
-            self is other
-            or list(rods) == list(others)
+        return self is other or (
+            list(rods) == list(others)
             and all(rods[name] is others[name] for name in rods)
             and all(self.formulations[n] == other.formulations[n] for n in self.formulations)
         )

@@ -1,4 +1,4 @@
-"""The simulation loop: steps of an integrator, snapshots at output times, nothing lost on failure."""
+"""The simulation loop: steps of an integrator, snapshots at output times, no work lost."""
 
 from __future__ import annotations
 
@@ -93,6 +93,19 @@ def _check_outputs(times: ArrayLike, duration: float) -> Array:
             "leave out the times beyond it",
         )
     return np.clip(found, 0.0, duration)
+
+
+def check_integrator(integrator: object) -> Integrator:
+    """Return the integrator, or the default one for None."""
+    if integrator is None:
+        from pliant.solve.integrators.midpoint import Midpoint
+
+        return Midpoint()
+    if not isinstance(integrator, Integrator):
+        is_class = isinstance(integrator, type) and issubclass(integrator, Integrator)
+        remedy = f"write {integrator.__name__}()" if is_class else "give e.g. Midpoint()"  # type: ignore[attr-defined]
+        raise DescriptionError("simulate", "integrator", integrator, "an integrator", remedy)
+    return integrator
 
 
 @dataclass

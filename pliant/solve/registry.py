@@ -33,7 +33,7 @@ def integrators() -> dict[str, type[Integrator]]:
 
 
 def default_formulation(rod: Rod) -> Formulation:
-    """Return what a rod is solved with if nobody says: splines, or strain modes for Kirchhoff rods."""
+    """Return what a rod is solved with if nobody says: a spline, or strain modes if Kirchhoff."""
     if rod.theory == "kirchhoff":
         from pliant.rods.strain import Strain
 

@@ -19,7 +19,7 @@ _SHAPES = ((), (3,), (6,))
 def check_values(system: System, inputs: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the value of every input for statics, the described ones included."""
     known = system.description.inputs()
-    given = _as_mapping(inputs)
+    given = as_inputs(inputs)
     check_inputs(known, given)
     for name, value in given.items():
         if callable(value):
@@ -39,7 +39,7 @@ class Schedule:
 
     def __init__(self, system: System, inputs: Mapping[str, Any] | None) -> None:
         self.system = system
-        given = _as_mapping(inputs)
+        given = as_inputs(inputs)
         check_inputs(system.description.inputs(), given)
         self.values: dict[str, Any] = {**system.description.inputs(), **given}
         self.moving: dict[str, Callable[[float], Any]] = {
@@ -92,7 +92,8 @@ class Schedule:
         return found
 
 
-def _as_mapping(inputs: object) -> Mapping[str, Any]:
+def as_inputs(inputs: object) -> Mapping[str, Any]:
+    """Return inputs by name; refuse what is not a dict."""
     if inputs is None:
         return {}
     if not isinstance(inputs, Mapping):

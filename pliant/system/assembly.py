@@ -86,9 +86,9 @@ def mount_blocks(
     assert parent is not None
     at = system.blocks.index(parent)
     K = block.K[block.base_elements]
-    p = block.coupling.shape[2]
+    p = block.coupling.shape[1]
     from_left, from_right = (
-        (c[block.base_elements][:, :6] for c in couplings)
+        (c[block.base_elements][:, :, :6].transpose(0, 2, 1) for c in couplings)
         if couplings is not None
         else (np.zeros((len(K), 6, p)), np.zeros((len(K), 6, p)))
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
@@ -91,12 +93,12 @@ class Block:
         self.e0 = self.level.strain.e.copy()
 
     def _close_modes(self, E: int, n: int, m: int) -> None:
-        """Room for the stress modes: gaps (E, p, 3), couplings (E, m or n, 3p), compliance."""
+        """Room for the stress modes: gaps (E, p, 3), couplings (E, 3p, m or n), compliance."""
         modes = self.modes
         p = 0 if modes is None else modes.index.shape[1]
         self.gap = np.zeros((E, p, 3))
-        self.coupling_y = np.zeros((E, m, 3 * p))
-        self.coupling = np.zeros((E, n, 3 * p))
+        self.coupling_y = np.zeros((E, 3 * p, m))
+        self.coupling = np.zeros((E, 3 * p, n))
         self.compliance = np.zeros((E, 3 * p, 3 * p))
         if modes is None:
             return
@@ -114,7 +116,7 @@ class Block:
         self.mode_weight = np.zeros(modes.count)
         np.add.at(self.mode_weight, modes.index[element], self.strain_w[:, 3:4] * modes.values)
 
-    @property
+    @cached_property
     def mode_unknowns(self) -> Ints:
         """(E, 3p): global unknowns of the modes of each element."""
         if self.modes is None:
@@ -158,14 +160,14 @@ class Block:
             )
 
     def couple(self, level: Level, scale: Array, out: Array) -> None:
-        """out (E, n, 3p) = derivative of the mode gaps in x at `level`, rows of strain rate scaled."""
+        """out (E, 3p, n) = derivative of the mode gaps in x at `level`, times scale (S, 3)."""
         assert self.modes is not None
         self.coupling_y[...] = 0.0
         plan = level.strain
         elasticity.mixed_coupling(
             self.strain_w, self.modes.values, plan.element, plan.B, scale, self.coupling_y
         )
-        self.map.lift_columns(level.c, self.coupling_y, out)
+        self.map.lift_rows(level.c, self.coupling_y, out)
 
     def add_elastic(self, level: Level, mult: Array, tangent: bool) -> None:
         """Elastic gradient and, if wanted, tangent with its geometric part, into ry and Ky."""

@@ -90,10 +90,8 @@ def _factor_band(A, d):  # type: ignore[no-untyped-def]
             A[j, a] *= inverse
         for a in range(1, reach):
             f = A[j, a]
-            if f != 0.0:
-                row = A[j + a]
-                for b in range(a, reach):
-                    row[b - a] -= f * u[b]
+            for b in range(reach - a):
+                A[j + a, b] -= f * u[a + b]
     return worst
 
 

@@ -25,7 +25,7 @@ class Tangent:
     """Storage of a tangent with the slots of all its blocks.
 
     elements : per rod, coordinates against coordinates. modes : per rod with stress modes, the
-    blocks (coordinates, modes), (modes, coordinates) and (modes, modes). mounts : per mounted rod
+    blocks (modes, coordinates), its mirror image and (modes, modes). mounts : per mounted rod
     (carrier, rod) and (rod, carrier). links : per constraint (multipliers, frames), its mirror image
     and (frames, frames). Mirrored blocks keep the shape of the block they mirror.
     """
@@ -267,8 +267,8 @@ class System:
         elements = [_pairs(b.index, b.index) for b in self.blocks]
         modes = [
             (
-                _pairs(b.index, b.mode_unknowns),
-                _mirror(_pairs(b.index, b.mode_unknowns)),
+                _pairs(b.mode_unknowns, b.index),
+                _mirror(_pairs(b.mode_unknowns, b.index)),
                 _pairs(b.mode_unknowns, b.mode_unknowns),
             )
             for b in self.blocks

@@ -263,8 +263,8 @@ class VariationalStepper(Stepper):
             slots = filled.modes[i]
             if slots is not None:
                 from_start, from_end = couplings(i)
-                scatter(slots[0], from_start, data)
-                scatter(slots[1], from_end, data)
+                scatter(slots[0], from_end, data)
+                scatter(slots[1], from_start, data)
                 scatter(slots[2], block.compliance, data)
         if system.links:
             with system.using(self.b):

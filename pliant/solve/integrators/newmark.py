@@ -275,7 +275,7 @@ class AccelerationStepper(Stepper):
             lag = self._rates.lag[i]
             if slots is not None and np.any(lag):
                 block.couple(block.level, self.v_slope * lag[:, 3:], block.coupling)
-                scatter(slots[1], block.coupling, filled.matrix.data)
+                scatter(slots[0], block.coupling, filled.matrix.data)
 
     def _tangent_fill(self) -> Fill:
         system, rates = self.system, self._rates

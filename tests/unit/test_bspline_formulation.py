@@ -1,0 +1,420 @@
+"""The spline rod: derivatives on the manifold, objectivity, locality, limits it must agree with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from pliant.lie import se3
+from pliant.model import Circle, Description, DescriptionError, Load, Material, Rod
+from pliant.rods.bspline import BSpline, BSplineMap
+from pliant.rods.contract import Array, Configuration, Formulation
+from pliant.rods.strain import Strain
+from pliant.solve.statics import StaticSolver
+from pliant.system.linearise import linearise
+from pliant.system.loading import make_loading
+from pliant.system.sampling import Sampler
+from pliant.system.system import System
+
+LENGTH = 0.8
+RUBBER = Material(E=2e5, nu=0.45, rho=1000.0)
+UNEVEN = (0.15, 0.2, 0.7, 0.9)
+REPEATED = (0.3, 0.6, 0.6, 0.8)
+KINKED = (0.4, 0.4, 0.4, 0.7)
+CASES = [
+    *[BSpline(degree, 7, map=kind) for degree in (1, 2, 3, 5) for kind in ("exp", "cayley")],
+    *[BSpline(3, 8, map=kind, knots=UNEVEN) for kind in ("exp", "cayley")],
+    *[BSpline(3, 8, map=kind, knots=REPEATED) for kind in ("exp", "cayley")],
+    *[BSpline(3, 8, map=kind, knots=KINKED) for kind in ("exp", "cayley")],
+]
+
+
+def name_of(case: BSpline) -> str:
+    names = {None: "uniform", UNEVEN: "uneven", REPEATED: "repeated", KINKED: "kinked"}
+    return f"{case.degree}-{case.map}-{names[case.knots]}"
+
+
+def rod_with(natural: object = (0.3, -0.2, 0.5), radius: object = 0.02, **more: object) -> Rod:
+    return Rod("arm", LENGTH, Circle(radius), RUBBER, natural=natural, **more)
+
+
+class Bent:
+    """A strongly deformed rod with stations, random covectors and its assembled derivatives."""
+
+    def __init__(self, settings: BSpline) -> None:
+        rng = np.random.default_rng(7)
+        self.map = settings.discretise(rod_with())
+        self.c = self.map.configuration()
+        self.base = se3.exp(rng.normal(size=6))
+        q = self.map.rest()
+        self.map.update(self.c, self.base, q + 0.3 * rng.normal(size=q.size))
+        s = LENGTH * np.array([0.0, 0.13, 0.4, 0.5, 0.6, 0.77, 1.0])
+        self.f, self.sigma = rng.normal(size=(2, len(s), 6))
+        self.size = 6 + self.map.nv
+        self.x = rng.normal(size=self.size)
+        self.frames, self.strains = self.map.frames(s), self.map.strains(s)
+        self.evaluate(self.c)
+        self.g0 = self.frames.g.copy()
+
+    def evaluate(self, c: Configuration) -> None:
+        self.map.frame(self.frames, c)
+        self.map.strain(self.strains, c)
+
+    def moved(self, chart: Callable[..., Array], x: Array) -> tuple[Array, Array]:
+        """Twists of the stations' motion and strains after moving by x along `chart`."""
+        base = self.base @ se3.exp(x[:6])
+        other = self.map.configuration()
+        self.map.update(other, base, chart(self.c, base, x))
+        self.evaluate(other)
+        twist, strain = se3.log(se3.inverse(self.g0) @ self.frames.g), self.strains.e.copy()
+        self.evaluate(self.c)
+        return twist, strain
+
+    def potential(self, chart: Callable[..., Array], x: Array) -> float:
+        twist, strain = self.moved(chart, x)
+        return float((self.f * twist).sum() + (self.sigma * strain).sum())
+
+    def velocity(self, x: Array) -> Array:
+        y = np.empty((len(self.map.elements), self.map.m))
+        self.map.lift_velocity(self.c, x[self.map.elements], y)
+        return y
+
+    def covector(self) -> Array:
+        ry = np.zeros((len(self.map.elements), self.map.m))
+        np.add.at(ry, self.frames.element, np.einsum("sia,si->sa", self.frames.J, self.f))
+        np.add.at(ry, self.strains.element, np.einsum("sia,si->sa", self.strains.B, self.sigma))
+        return ry
+
+    def gradient(self) -> Array:
+        r = np.empty(self.map.elements.shape)
+        self.map.lift_vector(self.c, self.covector(), r)
+        total = np.zeros(self.size)
+        np.add.at(total, self.map.elements, r)
+        return total
+
+    def hessian(self, balance: Array | None) -> tuple[Array, Array | None]:
+        count, n = self.map.elements.shape
+        Ky = np.zeros((count, self.map.m, self.map.m))
+        self.map.frame_second(self.frames, self.c, self.f, Ky)
+        self.map.strain_second(self.strains, self.c, self.sigma, Ky)
+        K = np.empty((count, n, n))
+        self.map.lift_matrix(self.c, self.c, Ky, K)
+        base = self.map.lift_second(self.c, self.covector(), balance, K)
+        total = np.zeros((self.size, self.size))
+        for index, block in zip(self.map.elements, K, strict=True):
+            total[np.ix_(index, index)] += block
+        return total, base
+
+
+@pytest.fixture(scope="module", params=CASES, ids=name_of)
+def bent(request: pytest.FixtureRequest) -> Bent:
+    return Bent(request.param)
+
+
+def second_difference(function: Callable[[Array], Array], x: Array, step: float = 2e-4) -> Array:
+    """Fourth-order second derivative along x: the error is of the order step^4."""
+    near = function(step * x) + function(-step * x)
+    far = function(2 * step * x) + function(-2 * step * x)
+    return (16 * near - far - 30 * function(0 * x)) / (12 * step**2)
+
+
+# -- every derivative, perturbed on the manifold ------------------------------------------------
+
+
+@pytest.mark.parametrize("chart", ["retract", "advance"])
+def test_frames_and_strains_follow_the_twists_of_the_control_poses(bent: Bent, chart: str) -> None:
+    step = 1e-6
+    ahead = bent.moved(getattr(bent.map, chart), step * bent.x)
+    behind = bent.moved(getattr(bent.map, chart), -step * bent.x)
+    y = bent.velocity(bent.x)
+    eta = np.einsum("sia,sa->si", bent.frames.J, y[bent.frames.element])
+    rate = np.einsum("sia,sa->si", bent.strains.B, y[bent.strains.element])
+    size = np.max(np.abs(rate))
+    assert (ahead[0] - behind[0]) / (2 * step) == pytest.approx(eta, rel=1e-7, abs=1e-7)
+    assert (ahead[1] - behind[1]) / (2 * step) == pytest.approx(rate, rel=1e-7, abs=1e-8 * size)
+
+
+def test_covectors_do_the_same_work_on_increments_and_control_poses(bent: Bent) -> None:
+    work = float((bent.covector() * bent.velocity(bent.x)).sum())
+    assert bent.gradient() @ bent.x == pytest.approx(work, rel=1e-11)
+
+
+def test_columns_are_lifted_like_vectors(bent: Bent) -> None:
+    count, n = bent.map.elements.shape
+    columns = np.random.default_rng(4).normal(size=(count, bent.map.m, 3))
+    together, alone = np.empty((count, n, 3)), np.empty((count, n))
+    bent.map.lift_columns(bent.c, columns, together)
+    for p in range(3):
+        bent.map.lift_vector(bent.c, np.ascontiguousarray(columns[:, :, p]), alone)
+        assert together[:, :, p] == pytest.approx(alone, rel=1e-12, abs=1e-12)
+
+
+def test_second_derivative_along_constant_twists(bent: Bent) -> None:
+    K, base = bent.hessian(None)
+    expected = second_difference(lambda x: bent.potential(bent.map.retract, x), bent.x)
+    assert base is None
+    assert bent.x @ K @ bent.x == pytest.approx(expected, rel=1e-6)
+    assert np.max(np.abs(K - K.T)) < 1e-12 * np.max(np.abs(K))
+
+
+def test_second_derivative_in_the_chart_of_newton_steps(bent: Bent) -> None:
+    K, _ = bent.hessian(bent.gradient())
+    for seed in range(2):
+        x = np.random.default_rng(seed).normal(size=bent.size)
+        expected = second_difference(lambda x: bent.potential(bent.map.advance, x), x)
+        scale = np.linalg.norm(K) * (x @ x) / bent.size
+        assert x @ K @ x == pytest.approx(expected, rel=1e-6, abs=1e-6 * scale)
+
+
+def test_balance_reaching_the_base_is_the_wrench_of_a_rigid_motion(bent: Bent) -> None:
+    _, base = bent.hessian(bent.gradient())
+    assert base is not None
+    step = 1e-6
+    for a in range(6):
+        x = step * np.eye(bent.size)[a]
+        slope = bent.potential(lambda c, *_: c.q, x) - bent.potential(lambda c, *_: c.q, -x)
+        assert base[a] == pytest.approx(slope / (2 * step), rel=1e-6, abs=1e-6)
+
+
+def test_bias_is_the_acceleration_at_constant_twists(bent: Bent) -> None:
+    y = bent.velocity(bent.x)
+    ydd = np.empty_like(y)
+    bent.map.lift_bias(bent.c, bent.x[bent.map.elements], ydd)
+    bias = np.empty((len(bent.f), 6))
+    bent.map.frame_bias(bent.frames, bent.c, y, bias)
+    bias += np.einsum("sia,sa->si", bent.frames.J, ydd[bent.frames.element])
+    expected = second_difference(lambda x: bent.moved(bent.map.retract, x)[0], bent.x)
+    assert bias == pytest.approx(expected, rel=1e-6, abs=1e-6 * np.max(np.abs(expected)))
+
+
+def test_matrix_between_two_configurations_uses_the_tangent_of_each(bent: Bent) -> None:
+    rng = np.random.default_rng(3)
+    other = bent.map.configuration()
+    bent.map.update(other, bent.base, bent.c.q + 0.1 * rng.normal(size=bent.map.nq))
+    count, n = bent.map.elements.shape
+    Ky = rng.normal(size=(count, n, n))
+    K = np.empty_like(Ky)
+    bent.map.lift_matrix(bent.c, other, Ky, K)
+    tangents = []
+    for c in (bent.c, other):
+        T = np.empty((n, count, n))
+        for a in range(n):
+            bent.map.lift_velocity(c, np.tile(np.eye(n)[a], (count, 1)), T[a])
+        tangents.append(np.moveaxis(T, 0, 2))
+    expected = np.swapaxes(tangents[0], 1, 2) @ Ky @ tangents[1]
+    assert expected == pytest.approx(K, rel=1e-11, abs=1e-11)
+
+
+def test_strain_is_the_arclength_derivative_of_the_frame(bent: Bent) -> None:
+    s, step = LENGTH * np.array([0.05, 0.33, 0.51, 0.95]), 1e-6
+    plan = bent.map.strains(s)
+    bent.map.strain(plan, bent.c)
+    ends = [bent.map.frames(s + d) for d in (-step, step)]
+    for end in ends:
+        bent.map.frame(end, bent.c)
+    numeric = se3.log(se3.inverse(ends[0].g) @ ends[1].g) / (2 * step)
+    assert plan.e == pytest.approx(numeric, rel=1e-6, abs=1e-6)
+
+
+# -- the curve ----------------------------------------------------------------------------------
+
+
+def test_the_end_poses_are_the_first_and_last_control_poses(bent: Bent) -> None:
+    assert bent.g0[0] == pytest.approx(bent.c.controls[0], abs=1e-13)
+    assert bent.g0[-1] == pytest.approx(bent.c.controls[-1], abs=1e-12)
+    assert bent.map.pose_coordinate(0.0) == 0
+    assert bent.map.pose_coordinate(LENGTH) == bent.size - 6
+    assert bent.map.pose_coordinate(0.4 * LENGTH) is None
+
+
+def test_weights_of_both_rules_add_up_to_the_length(bent: Bent) -> None:
+    assert bent.map.mass_rule()[1].sum() == pytest.approx(LENGTH, rel=1e-13)
+    assert bent.map.strain_rule()[1].sum(axis=0) == pytest.approx(np.full(6, LENGTH), rel=1e-13)
+
+
+@pytest.mark.parametrize("degree", [2, 3, 5])
+def test_strain_has_degree_minus_one_derivatives_less_one_at_simple_knots(degree: int) -> None:
+    bent = Bent(BSpline(degree, degree + 3))
+    at = np.unique(bent.map.knots)[1:-1]
+    before, after = bent.map.strains(at * (1 - 1e-10)), bent.map.strains(at)
+    bent.map.strain(before, bent.c)
+    bent.map.strain(after, bent.c)
+    assert before.e == pytest.approx(after.e, abs=1e-6)
+
+
+def test_a_knot_repeated_degree_times_lets_the_strain_jump_but_not_the_pose() -> None:
+    bent = Bent(BSpline(3, 8, knots=KINKED))
+    at = np.array([0.4 * LENGTH])
+    plans = [bent.map.frames(at * (1 - 1e-12)), bent.map.frames(at)]
+    for plan in plans:
+        bent.map.frame(plan, bent.c)
+        bent.map.strain(plan, bent.c)
+    assert plans[0].g == pytest.approx(plans[1].g, abs=1e-11)
+    assert np.max(np.abs(plans[0].e - plans[1].e)) > 0.1
+
+
+@pytest.mark.parametrize("kind", ["exp", "cayley"])
+@pytest.mark.parametrize("degree", [1, 2, 3, 5])
+def test_constant_natural_strain_is_stress_free_at_rest(degree: int, kind: str) -> None:
+    rod = rod_with((2.0, -1.0, 3.0, 0.02, 0.01, 1.1))
+    rod_map = BSpline(degree, 9, map=kind).discretise(rod)
+    s, _ = rod_map.strain_rule()
+    assert strains_at_rest(rod_map, s) == pytest.approx(rod.natural_strain(s), abs=2e-2)
+    if kind == "exp" and degree == 1:
+        assert strains_at_rest(rod_map, s) == pytest.approx(rod.natural_strain(s), abs=1e-12)
+
+
+def strains_at_rest(rod_map: BSplineMap, s: Array) -> Array:
+    c = rod_map.configuration()
+    rod_map.update(c, np.eye(4), rod_map.rest())
+    plan = rod_map.strains(s)
+    rod_map.strain(plan, c)
+    return plan.e
+
+
+# -- objectivity --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_strain_energy_does_not_feel_a_rigid_motion_of_all_control_poses(case: BSpline) -> None:
+    description = Description()
+    description.add_rod(rod_with(base=None, radius=(0.02, 0.01)))
+    system = System(description, {"arm": case})
+    block = system.blocks[0]
+    rng = np.random.default_rng(1)
+    q = block.q_rest + 0.2 * rng.normal(size=block.q_rest.size)
+    energies = []
+    c = block.level.c
+    block.map.update(c, se3.exp(rng.normal(size=6)), q)
+    for motion in (np.zeros(6), rng.normal(size=6), np.array([2.0, 1.0, -1.5, 30.0, -20.0, 10.0])):
+        body = np.einsum("nij,j->ni", se3.Ad(se3.inverse(c.controls)), motion)
+        base = c.controls[0] @ se3.exp(body[0])
+        moved = block.map.retract(c, base, body.ravel())
+        other = block.map.configuration()
+        block.map.update(other, base, moved)
+        block.map.strain(block.level.strain, other)
+        energies.append(block.elastic_energy(block.level))
+    assert energies[1:] == pytest.approx(energies[:1] * 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("case", [BSpline(3, 6), BSpline(2, 6, map="cayley")], ids=name_of)
+def test_statics_give_the_same_shape_from_any_base_pose(case: BSpline) -> None:
+    s = np.linspace(0, LENGTH, 9)
+    shapes = []
+    for seed in (None, 1, 2):
+        base = np.eye(4) if seed is None else se3.exp(2 * np.random.default_rng(seed).normal(size=6))
+        rod = rod_with(pose=base)
+        turned = base[:3, :3] @ (0.03, -0.05, 0.02)
+        loads = [
+            Load("dead", rod.tip, force=turned),
+            Load("follower", rod.at(0.5), force=(0.02, 0.0, -0.01), moment=(0, 1e-3, 0), frame="body"),
+        ]
+        poses = solved_poses(rod, case, loads, s)
+        shapes.append(se3.inverse(base) @ poses)
+    assert np.linalg.norm(shapes[0][-1][:3, 3] - (0, 0, LENGTH)) > 0.2
+    assert shapes[1] == pytest.approx(shapes[0], abs=1e-9)
+    assert shapes[2] == pytest.approx(shapes[0], abs=1e-9)
+
+
+def solved_poses(rod: Rod, formulation: Formulation, loads: list[Load], s: Array) -> Array:
+    """Poses (S, 4, 4) in equilibrium, without gravity."""
+    description = Description(gravity=(0, 0, 0))
+    description.add_rod(rod)
+    for load in loads:
+        description.add_load(load)
+    system = System(description, {rod.name: formulation})
+    found = StaticSolver(system).solve(make_loading(system, {}))
+    return Sampler(system).poses(found.q, rod.name, s)
+
+
+# -- agreement with other discretisations ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("degree", [1, 3])
+def test_exponential_and_cayley_splines_agree_as_the_mesh_is_refined(degree: int) -> None:
+    rod = rod_with()
+    load = [Load("tip", rod.tip, force=(0.05, 0.08, 0.0))]
+    s = np.linspace(0, LENGTH, 11)
+    gaps = []
+    for points in (6, 11, 21):
+        pair = [
+            solved_poses(rod, BSpline(degree, points, map=kind), load, s)
+            for kind in ("exp", "cayley")
+        ]
+        gaps.append(np.max(np.abs(pair[0] - pair[1])))
+    assert gaps[0] > 4 * gaps[1] > 16 * gaps[2] or gaps[2] < 1e-9
+    assert gaps[2] < 1e-3
+
+
+@pytest.mark.parametrize("segments", [1, 4, 7])
+def test_degree_one_is_piecewise_constant_strain(segments: int) -> None:
+    rod = rod_with((1.0, -0.5, 2.0))
+    loads = [
+        Load("tip", rod.tip, force=(0.05, 0.08, 0.02)),
+        Load("turn", rod.tip, moment=(2e-3, 0.0, 1e-3), frame="body"),
+    ]
+    s = np.linspace(0, LENGTH, 12)
+    spline = solved_poses(rod, BSpline(1, segments + 1), loads, s)
+    strain = solved_poses(rod, Strain(order=0, segments=segments), loads, s)
+    assert spline == pytest.approx(strain, abs=1e-10)
+
+
+# -- locality -------------------------------------------------------------------------------------
+
+
+def matrices(formulation: Formulation) -> tuple[System, Array, Array]:
+    """A bent system with its stiffness and mass, dense."""
+    description = Description()
+    rod = description.add_rod(rod_with())
+    description.add_load(Load("tip", rod.tip, force=(0.05, 0.0, 0.0)))
+    system = System(description, {"arm": formulation})
+    q = system.q_rest + 0.01 * np.random.default_rng(0).normal(size=system.nq)
+    K, M = linearise(system, q, np.zeros(system.n), make_loading(system, {}))
+    return system, K.toarray(), M.toarray()
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 5])
+def test_bandwidth_of_a_spline_does_not_depend_on_the_number_of_points(degree: int) -> None:
+    spreads = set()
+    for points in (14, 28):
+        system, K, M = matrices(BSpline(degree, points))
+        rows, columns = np.nonzero(M[np.ix_(system.coordinates, system.coordinates)])
+        assert np.max(np.abs(rows // 6 - columns // 6)) == degree
+        rows, columns = np.nonzero(K)
+        spread = int(np.max(np.abs(rows - columns)))
+        assert spread <= system.tangent(True).matrix.bandwidth
+        spreads.add((spread, system.tangent(True).matrix.bandwidth))
+        assert system.blocks[0].map.elements.shape == (points - degree, 6 * (degree + 1))
+    assert len(spreads) == 1
+
+
+def test_strain_rods_couple_every_coordinate_with_every_other() -> None:
+    system, _, M = matrices(Strain(order=0, segments=6))
+    # a section is moved by what happens between base and section: tip side feels all
+    block_norms = np.abs(M).reshape(6, 6, 6, 6).max(axis=(1, 3))
+    assert np.all(block_norms > 0)
+    assert system.blocks[0].map.elements.shape == (1, 42)
+
+
+# -- settings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"degree": 0}, "degree"),
+        ({"degree": 6}, "degree"),
+        ({"degree": 2.0}, "degree"),
+        ({"degree": 3, "points": 3}, r"degree \+ 1 = 4"),
+        ({"map": "quaternion"}, "'exp' or 'cayley'"),
+        ({"degree": 2, "points": 5, "knots": (0.5,)}, "2 increasing fractions"),
+        ({"degree": 2, "points": 5, "knots": (0.6, 0.5)}, "2 increasing fractions"),
+        ({"degree": 2, "points": 5, "knots": (0.0, 0.5)}, "2 increasing fractions"),
+        ({"degree": 2, "points": 6, "knots": (0.5, 0.5, 0.5)}, "repeated"),
+    ],
+)
+def test_settings_that_make_no_spline_are_refused(settings: dict, message: str) -> None:
+    with pytest.raises(DescriptionError, match=message):
+        BSpline(**settings)
