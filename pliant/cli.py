@@ -290,6 +290,6 @@ class _Compilation:
         if self.count:
             took = time.perf_counter() - self.began
             self.console.print(
-                f"[dim]{self.what}: {self.count} kernels compiled within {took:.0f} s, "
-                "kept for the next start[/]"
+                f"[dim]{self.what}: {self.count} kernel{'s' * (self.count > 1)} compiled "
+                f"within {took:.0f} s, kept for the next start[/]"
             )

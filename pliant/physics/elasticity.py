@@ -61,3 +61,17 @@ def mode_compliance(w, C, N, element, out):  # type: ignore[no-untyped-def]
             for j in range(p):
                 for r in range(3):
                     out[e, 3 * i + r, 3 * j + r] -= w[s, 3 + r] * N[s, i] * N[s, j] / C[s, 3 + r]
+
+
+@kernel
+def lagging_strain(ea, eb, h, share, lag, rate, out):  # type: ignore[no-untyped-def]
+    """Strain that meets the law in a step of length h, and its rate, all (S, 6).
+
+    rate = (eb - ea) / h, out = ea + share (eb - ea) + lag rate, where lag = D / C is the
+    Kelvin-Voigt retardation time of each row.
+    """
+    for s in range(ea.shape[0]):
+        for i in range(6):
+            r = (eb[s, i] - ea[s, i]) / h
+            rate[s, i] = r
+            out[s, i] = ea[s, i] + (share * h + lag[s, i]) * r

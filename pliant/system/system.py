@@ -163,13 +163,22 @@ class System:
         level = parent.level if levels is None else levels[self.blocks.index(parent)]
         return parent.anchor(level, block.mount)[0] @ block.rod.pose
 
-    def place(self, q: Array, levels: list[Level] | None = None, mass: bool = False) -> None:
-        """Set all frames and strains to configuration q; frames of mass stations only if asked."""
+    def place(
+        self,
+        q: Array,
+        levels: list[Level] | None = None,
+        mass: bool = False,
+        points: bool = True,
+    ) -> None:
+        """Set all frames and strains to configuration q; frames of mass stations only if asked.
+
+        `points` may be False for a single rod whose attached frames are not needed yet.
+        """
         for i, block in enumerate(self.blocks):
             level = block.level if levels is None else levels[i]
             block.map.update(level.c, self.base_pose(block, q, levels), q[block.q_slice])
             block.map.strain(level.strain, level.c)
-            if len(block.point_s):
+            if points and len(block.point_s):
                 block.map.frame(level.points, level.c)
             if mass:
                 block.map.frame(level.mass, level.c)

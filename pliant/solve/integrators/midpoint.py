@@ -18,13 +18,14 @@ potential in the Lagrangian). No second derivative of the map is needed.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from pliant.lie import se3
-from pliant.physics import collect, inertia, loads
+from pliant.physics import collect, elasticity, inertia, loads
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import (
     Integrator,
@@ -51,7 +52,7 @@ class Midpoint(Integrator):
     tolerance : residual of a step relative to the momenta in play.
     """
 
-    tolerance: float = 1e-9
+    tolerance: float = 1e-7
     variational: ClassVar[bool] = True
 
     def stepper(self, system: System, h: float) -> Stepper:
@@ -80,12 +81,14 @@ class VariationalStepper(Stepper):
         super().__init__(system, h)
         self.tolerance = tolerance
         self.implicit = share > 0.0
+        self._weight = share
         self._share = share if self.implicit else 1.0
         self.a = system.levels()
         self.b = system.levels()
         self._room = [_Room(block, h, share) for block in system.blocks]
         self._scale = 0.0
         self._rows, self._weights = gap_weights(system)
+        self._needs_points = bool(system.links) or len(system.blocks) > 1
 
     # -- state -------------------------------------------------------------------------------
 
@@ -134,7 +137,7 @@ class VariationalStepper(Stepper):
         mult = self.mult.copy()
         size, factored = np.inf, False
         for k in range(30):
-            self._place(self.b, q)
+            system.place(q, self.b, mass=True, points=self._needs_points)
             previous = size
             residual = self._residual(goal, mult)
             size = self._size(residual)
@@ -157,6 +160,9 @@ class VariationalStepper(Stepper):
 
     def _accept(self, q: Array, mult: Array, before: Loading, after: Loading) -> None:
         system, h = self.system, self.h
+        if not self._needs_points:
+            for block, level in zip(system.blocks, self.b, strict=True):
+                block.map.frame(level.points, level.c)
         momentum = np.zeros(system.n)
         assemble_vector(system, self.b, self._arrival, momentum)
         if self.implicit:
@@ -193,8 +199,8 @@ class VariationalStepper(Stepper):
 
     def _size(self, r: Array) -> float:
         """Size of a residual in units of momentum: gaps count relative to strain and length."""
-        gaps = float(np.linalg.norm(r[self._rows] * self._weights))
-        return float(np.linalg.norm(r[self.system.coordinates])) + gaps * self._scale
+        forces, gaps = r[self.system.coordinates], r[self._rows] * self._weights
+        return math.sqrt(forces @ forces) + math.sqrt(gaps @ gaps) * self._scale
 
     def _residual(self, goal: Array, mult: Array) -> Array:
         system = self.system
@@ -217,15 +223,9 @@ class VariationalStepper(Stepper):
         h = self.h
         inertia.step_momentum(block.M, a.mass.g, b.mass.g, h, room.eta, room.pa, room.pb, room.k)
         collect.add_vector(a.mass.element, a.mass.J, room.pa, block.ry)
-        # Kelvin-Voigt: the law is met by the strain e + (D / C) e' in place of e
-        np.subtract(b.strain.e, a.strain.e, out=room.rate)
-        room.rate /= h
-        if self.implicit:
-            np.add(a.strain.e, b.strain.e, out=room.mean)
-            room.mean *= 0.5
-        else:
-            room.mean[...] = a.strain.e
-        room.mean += room.lag * room.rate
+        elasticity.lagging_strain(
+            a.strain.e, b.strain.e, h, self._weight, room.lag, room.rate, room.mean
+        )
         block.stress(room.mean, self._trial)
         np.multiply(block.sigma, h * self._share, out=room.impulse)
         collect.add_vector(a.strain.element, a.strain.B, room.impulse, block.ry)
