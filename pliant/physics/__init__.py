@@ -1,0 +1,1 @@
+"""Physical effects, each written once, acting on frames and strains."""

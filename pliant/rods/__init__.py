@@ -1,0 +1,1 @@
+"""Formulations: maps from coordinates to frames and strains."""

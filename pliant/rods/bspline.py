@@ -140,7 +140,9 @@ class BSplineMap(IncrementMap):
 
     def rest(self) -> Array:
         k = self.degree
-        greville = np.array([np.mean(self.knots[i + 1 : i + k + 1]) for i in range(self.increments + 1)])
+        greville = np.array(
+            [np.mean(self.knots[i + 1 : i + k + 1]) for i in range(self.increments + 1)]
+        )
         middle = 0.5 * (greville[1:] + greville[:-1])
         psi = self.rod.natural_strain(middle) * np.diff(greville)[:, None]
         s, _ = self.strain_rule()

@@ -215,9 +215,7 @@ def add_frame_second(kind, first, element, b, psi, J, suffix, f, K):  # type: ig
             G = J[s, 3:6, c : c + 3]
             for j in range(i):
                 d = 6 * j
-                bracket_pair(
-                    F, G, f[s], J[s, 0:3, d : d + 3], J[s, 3:6, d : d + 3], 0.5, H, c, d
-                )
+                bracket_pair(F, G, f[s], J[s, 0:3, d : d + 3], J[s, 3:6, d : d + 3], 0.5, H, c, d)
             bi = b[s, i - 1]
             for r in range(6):
                 z[r] = bi * psi[inc + i - 1, r]

@@ -135,9 +135,7 @@ class HermiteMap(IncrementMap):
         scale = np.repeat([self.third, 1.0, self.third], 6)
         columns = 12 * self.basis(s)[0][:, None] + np.arange(18)
         target = self.rod.natural_strain(s)
-        return fit_strains(
-            self, q.ravel(), columns, target, lambda plan: plan.B[:, :, 6:] * scale
-        )
+        return fit_strains(self, q.ravel(), columns, target, lambda plan: plan.B[:, :, 6:] * scale)
 
     def configuration(self) -> HermiteConfiguration:
         """Room for one configuration."""

@@ -78,7 +78,8 @@ class IncrementMap(RodMap):
 
     def spline_stress_modes(self, knots: Array, before: Ints) -> StressModes:
         """Modes from the derivatives of splines of this degree on `knots`: one for each increment
-        of the curve and row, half as many as coordinates, so that nothing locks."""
+        of the curve and row, half as many as coordinates, so that nothing locks.
+        """
         self._stress_knots = knots[1:-1]
         s, _ = self.strain_rule()
         _, values = self.stress_values(s)

@@ -1,0 +1,1 @@
+"""Statics, dynamics and modes of a compiled robot."""

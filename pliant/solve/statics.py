@@ -58,7 +58,7 @@ class StaticSolution:
     """True if the residual stopped at rounding error above the tolerance."""
 
 
-class _Rejected(Exception):
+class _RejectedError(Exception):
     """A Newton attempt that should not be continued."""
 
 
@@ -96,7 +96,7 @@ class StaticSolver:
             loading = target if final else origin.mix(target, aim)
             try:
                 found = self._newton(good, loading, symmetric, final)
-            except _Rejected as rejected:
+            except _RejectedError as rejected:
                 reason = str(rejected)
                 step = self._shorter(step, final and not levels)
                 if step < self.options.smallest_step:
@@ -118,7 +118,7 @@ class StaticSolver:
     def _newton(
         self, start: StaticSolution, loading: Loading, symmetric: bool, final: bool
     ) -> StaticSolution:
-        """Newton iterations at one loading from `start`; raises _Rejected if they go astray."""
+        """Newton iterations at one loading from `start`; raises _RejectedError if they go astray."""
         system, options = self.system, self.options
         q, mult = start.q.copy(), start.mult.copy()
         tolerance = options.tolerance if final else max(options.loose, options.tolerance)
@@ -133,7 +133,7 @@ class StaticSolver:
                 scale = self._scale(mult, loading, r)
             size = self._size(r, scale)
             if not np.isfinite(size):
-                raise _Rejected("the residual became infinite")
+                raise _RejectedError("the residual became infinite")
             history.append(size)
             rounding = self._stalled(history, tolerance)
             if history[-1] <= tolerance or rounding:
@@ -143,23 +143,23 @@ class StaticSolver:
                     q, mult, loading, 0, history[-1], history, [], negative, rounding
                 )
             if k == options.iterations:
-                raise _Rejected(f"no convergence in {k} iterations")
+                raise _RejectedError(f"no convergence in {k} iterations")
             x = self._step(matrix, r)
             self.count += 1
             steps.append(float(np.max(np.abs(x[system.coordinates]), initial=0.0)))
             self._watch(history, steps, self._negative(matrix), start.negative)
             q = system.moved(q, x)
             mult[self._rows] += x[self._rows]
-        raise _Rejected("no convergence")
+        raise _RejectedError("no convergence")
 
     def _step(self, matrix: Matrix, r: Array) -> Array:
         try:
             matrix.factorise()
         except SingularError:
-            raise _Rejected("the tangent is singular: something can move freely") from None
+            raise _RejectedError("the tangent is singular: something can move freely") from None
         x = np.asarray(matrix.solve(-r))
         if not np.all(np.isfinite(x)):
-            raise _Rejected("the tangent is singular: something can move freely")
+            raise _RejectedError("the tangent is singular: something can move freely")
         return x
 
     def _scale(self, mult: Array, loading: Loading, r: Array) -> float:
@@ -186,7 +186,8 @@ class StaticSolver:
 
     def _inertia(self, matrix: Matrix, symmetric: bool) -> int | None:
         """Negative pivots of the tangent reduced to free motions: those of modes and multipliers,
-        one each, do not count."""
+        one each, do not count.
+        """
         if not symmetric:
             return None
         try:
@@ -208,11 +209,11 @@ class StaticSolver:
         if len(steps) == 1:
             return
         if steps[-1] > 0.75 * steps[-2] and steps[-1] > 0.05:
-            raise _Rejected("the Newton corrections do not get smaller")
+            raise _RejectedError("the Newton corrections do not get smaller")
         if negative is not None and negative > (before or 0) and steps[-1] > 0.3:
-            raise _Rejected("the robot became unstable on the way")
+            raise _RejectedError("the robot became unstable on the way")
         if history[-1] > 200.0 * history[0]:
-            raise _Rejected("the residual grows")
+            raise _RejectedError("the residual grows")
 
     @staticmethod
     def _same_branch(start: StaticSolution, negative: int | None, steps: list[float]) -> None:
@@ -220,7 +221,7 @@ class StaticSolver:
         if negative is None:
             return
         if negative > (start.negative or 0) and steps and steps[0] > 0.3:
-            raise _Rejected("an unstable equilibrium of another branch was reached")
+            raise _RejectedError("an unstable equilibrium of another branch was reached")
 
     def _failure(self, level: float, reason: str, good: StaticSolution) -> ConvergenceError:
         names = ", ".join(f"{b.rod.name!r}" for b in self.system.blocks)

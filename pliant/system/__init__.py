@@ -1,0 +1,1 @@
+"""The whole robot: coordinates, assembly, constraints, linear solvers."""

@@ -63,9 +63,7 @@ def assemble_bilinear(
         fill(i)
         if mounted and len(block.point_s):
             plan = left[i].points
-            collect.add_bilinear(
-                plan.element, plan.J, block.point_k, right[i].points.J, block.Ky
-            )
+            collect.add_bilinear(plan.element, plan.J, block.point_k, right[i].points.J, block.Ky)
         block.map.lift_matrix(left[i].c, right[i].c, block.Ky, block.K)
         scatter(filled.elements[i], block.K, filled.matrix.data)
         if block.parent is not None and not block.shared:

@@ -71,7 +71,9 @@ class Block:
         """Allocate scratch once all points are known, and set the stress-free strains."""
         E, n = self.map.elements.shape
         m = self.map.m
-        self.base_elements = np.flatnonzero(np.all(self.map.elements[:, :6] == np.arange(6), axis=1))
+        self.base_elements = np.flatnonzero(
+            np.all(self.map.elements[:, :6] == np.arange(6), axis=1)
+        )
         self.offset = np.array(self.offsets) if self.offsets else np.zeros((0, 3))
         self.has_offset = bool(np.any(self.offset != 0.0))
         self.ry = np.zeros((E, m))
@@ -103,9 +105,7 @@ class Block:
         if modes is None:
             return
         element = self.map.strains(self.strain_s).element
-        elasticity.mode_compliance(
-            self.strain_w, self.C, modes.values, element, self.compliance
-        )
+        elasticity.mode_compliance(self.strain_w, self.C, modes.values, element, self.compliance)
         self.unit = np.ones((len(self.strain_s), 3))
         dense = np.zeros((3, modes.count, modes.count))
         for e in range(E):
@@ -190,9 +190,7 @@ class Block:
         """Collect what stands in mass_p and mass_k."""
         self._add_stations(level.mass, level, self.mass_p, self.mass_k, tangent)
 
-    def _add_stations(
-        self, plan: Plan, level: Level, p: Array, k: Array, tangent: bool
-    ) -> None:
+    def _add_stations(self, plan: Plan, level: Level, p: Array, k: Array, tangent: bool) -> None:
         collect.add_vector(plan.element, plan.J, p, self.ry)
         if tangent:
             collect.add_matrix(plan.element, plan.J, k, self.Ky)

@@ -11,7 +11,7 @@ from pliant.system.system import System
 
 
 def potential(system: System, q: Array, loading: Loading) -> dict[str, float]:
-    """Elastic energy, gravitational energy (zero at the world origin) and potential of dead forces, J."""
+    """Elastic energy, gravitational energy (zero at the origin) and potential of dead forces, J."""
     system.place(q, mass=True)
     elastic = sum(block.elastic_energy(block.level) for block in system.blocks)
     gravity = np.asarray(system.description.gravity)

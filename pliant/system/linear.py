@@ -7,7 +7,7 @@ Symmetric kinds store the lower triangle only and report `negative`, the number 
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,7 +197,7 @@ class SparseSymmetric(_Sparse):
     def __init__(self, n: int, pairs: list[tuple[Ints, Ints]], multipliers: int) -> None:
         super().__init__(n, pairs, True)
         self.multipliers = multipliers
-        self._solver = None
+        self._solver: Any = None
 
     def factorise(self) -> None:
         import qdldl

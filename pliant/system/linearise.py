@@ -35,7 +35,8 @@ def linearise(
 
 def condensed(system: System, K: csr_matrix, M: csr_matrix) -> tuple[Array, Array, Array]:
     """Dense stiffness and mass (c, c) of the coordinates with stress modes eliminated, and the
-    constraint Jacobian (m, c)."""
+    constraint Jacobian (m, c).
+    """
     free, modes = system.coordinates, system.mode_unknowns
     links = np.arange(system.n, system.n + system.m)
     Kx = K[free][:, free].toarray()

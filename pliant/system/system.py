@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+
 import numpy as np
 
 from pliant.lie import se3
@@ -341,7 +342,8 @@ class System:
 
 def gap_weights(system: System) -> tuple[Ints, Array]:
     """Unknowns that are stress modes or multipliers, and the weights that make their gaps plain
-    numbers: mean strain for modes, fraction of the longest rod for constraints."""
+    numbers: mean strain for modes, fraction of the longest rod for constraints.
+    """
     links = np.arange(system.n, system.n + system.m)
     length = max(b.rod.length for b in system.blocks)
     modes = [np.repeat(1.0 / b.mode_weight, 3) for b in system.blocks if b.modes is not None]

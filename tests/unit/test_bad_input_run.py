@@ -1,4 +1,4 @@
-"""What statics, simulate, modes and results refuse: each with a sentence, before anything is done."""
+"""What statics, simulate, modes and results refuse, each with a sentence and before any work."""
 
 from __future__ import annotations
 

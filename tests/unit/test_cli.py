@@ -1,4 +1,4 @@
-"""The command line: clear sentences, files where they are promised, nothing written on bad input."""
+"""The command line: clear sentences, files where promised, nothing written on bad input."""
 
 from __future__ import annotations
 
@@ -169,11 +169,11 @@ def test_ctrl_c_leaves_a_readable_partial_result(
 def test_failing_step_keeps_the_motion_and_says_why(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pliant.solve.integrators.contract import StepFailure
+    from pliant.solve.integrators.contract import StepError
     from pliant.solve.integrators.midpoint import VariationalStepper
 
     def fail(self: object, before: object, after: object) -> None:
-        raise StepFailure("a time step of 0.01 s failed; try a smaller dt")
+        raise StepError("a time step of 0.01 s failed; try a smaller dt")
 
     monkeypatch.setattr(VariationalStepper, "advance", fail)
     found = call("run", write(folder, ARM + RUNS))

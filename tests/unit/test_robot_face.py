@@ -195,7 +195,7 @@ def test_ctrl_c_returns_the_motion_so_far(arm: pl.Robot) -> None:
 
 
 def test_a_step_that_fails_hands_over_the_motion_so_far(arm: pl.Robot) -> None:
-    from pliant.solve.integrators.contract import StepFailure, Stepper
+    from pliant.solve.integrators.contract import StepError, Stepper
     from pliant.solve.integrators.midpoint import VariationalStepper
 
     class Tired(VariationalStepper):
@@ -203,7 +203,7 @@ def test_a_step_that_fails_hands_over_the_motion_so_far(arm: pl.Robot) -> None:
 
         def advance(self, before: object, after: object) -> None:
             if self.left == 0:
-                raise StepFailure("a time step of 0.01 s failed: too tired; try a smaller dt")
+                raise StepError("a time step of 0.01 s failed: too tired; try a smaller dt")
             self.left -= 1
             super().advance(before, after)  # type: ignore[arg-type]
 

@@ -1,0 +1,1 @@
+"""Time integrators, one family in a file."""

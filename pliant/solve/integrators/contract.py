@@ -21,7 +21,7 @@ from pliant.system.loading import Loading
 from pliant.system.system import System, Tangent
 
 
-class StepFailure(ConvergenceError):
+class StepError(ConvergenceError):
     """A time step did not converge; the stepper still holds the state before it."""
 
 
@@ -49,7 +49,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def advance(self, before: Loading, after: Loading) -> None:
-        """One step; raises StepFailure and leaves the state unchanged if it does not converge."""
+        """One step; raises StepError and leaves the state unchanged if it does not converge."""
 
     @abstractmethod
     def velocity(self) -> Array:
@@ -90,11 +90,10 @@ def mass_solve(system: System, p: Array) -> Array:
     return v
 
 
-def add_link_rows(
-    system: System, filled: Tangent, row_scale: float, column_scale: float
-) -> None:
+def add_link_rows(system: System, filled: Tangent, row_scale: float, column_scale: float) -> None:
     """Add the constraint Jacobians A at the placed configuration: A times row_scale, A^T times
-    column_scale."""
+    column_scale.
+    """
     for link, slots in zip(system.links, filled.links, strict=True):
         A = np.ascontiguousarray(link_rows(link)[None])
         scatter(slots[0], row_scale * A, filled.matrix.data)

@@ -29,7 +29,7 @@ from pliant.physics import collect, elasticity, inertia, loads
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import (
     Integrator,
-    StepFailure,
+    StepError,
     Stepper,
     add_link_rows,
     mass_solve,
@@ -181,7 +181,7 @@ class VariationalStepper(Stepper):
             if self.implicit
             else "dt below 2 / (2 pi f) for the highest frequency f of the robot, or Midpoint()"
         )
-        raise StepFailure(f"a time step of {self.h:g} s failed: {what}; try {hint}")
+        raise StepError(f"a time step of {self.h:g} s failed: {what}; try {hint}")
 
     def _predict(self) -> Array:
         """Extrapolate the motion of the last step; poses of free bases move along their screw."""

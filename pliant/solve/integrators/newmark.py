@@ -21,7 +21,7 @@ from pliant.physics import collect, inertia
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import (
     Integrator,
-    StepFailure,
+    StepError,
     Stepper,
     mass_solve,
 )
@@ -226,7 +226,7 @@ class AccelerationStepper(Stepper):
         return mask
 
     def _fail(self, what: str) -> None:
-        raise StepFailure(f"a time step of {self.h:g} s failed: {what}; try a smaller dt")
+        raise StepError(f"a time step of {self.h:g} s failed: {what}; try a smaller dt")
 
     def _size(self, r: Array) -> float:
         gaps = float(np.linalg.norm(r[self._rows] * self._weights))
