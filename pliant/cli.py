@@ -150,6 +150,7 @@ class _Runner:
         self.animation = animation
         self.console = Console(quiet=quiet, highlight=False, soft_wrap=True)
         self.written: list[Path] = []
+        self.unsaved: tuple[Callable[[Path], object], str] | None = None
         self.still: Any = None
 
     def run(self) -> None:
@@ -171,6 +172,7 @@ class _Runner:
                     break
         except KeyboardInterrupt:
             whole = False
+            self._keep_unsaved()
         self._list_files()
         if not whole:
             kept = "what was computed so far is kept" if self.written else "nothing was written"
@@ -182,6 +184,7 @@ class _Runner:
         with self._working("statics"):
             self.still = self.robot.statics()
             summary = self.still.summary()
+        self.unsaved = (self.still.save, "statics.nc")
         self.console.print(summary, markup=False)
         self._keep(self.still.save, "statics.nc")
         self._keep(self.still.plot, "statics.png")
@@ -211,6 +214,7 @@ class _Runner:
         return move.complete
 
     def _keep_motion(self, move: Motion, animation: bool) -> None:
+        self.unsaved = (move.save, "motion.nc")
         self.console.print(move.summary(), markup=False)
         self._keep(move.save, "motion.nc")
         self._keep(move.plot, "motion.png")
@@ -232,8 +236,15 @@ class _Runner:
 
     def _keep(self, write: Callable[[Path], object], ending: str) -> None:
         path = self.output / f"{self.found.path.stem}-{ending}"
+        self.unsaved = (write, ending) if path.suffix == ".nc" else None
         write(path)
+        self.unsaved = None
         self.written.append(path)
+
+    def _keep_unsaved(self) -> None:
+        """Save the numbers that Ctrl-C found computed but not yet on disk."""
+        if self.unsaved is not None:
+            self._keep(*self.unsaved)
 
     def _list_files(self) -> None:
         if self.written:

@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.lie import se3
 from pliant.model import DescriptionError, Rod
-from pliant.rods import chain
+from pliant.rods import chain, chain_second
 from pliant.rods.basis import alive, find_span
 from pliant.rods.contract import (
     Array,
@@ -176,7 +176,7 @@ class BSplineMap(IncrementMap):
 
     def lift_bias(self, c: Configuration, x: Array, ydot: Array) -> None:
         assert isinstance(c, ChainConfiguration)
-        chain.increment_bias(self.kind, c.psi, c.plus, c.minus, self.first, x, ydot)
+        chain_second.increment_bias(self.kind, c.psi, c.plus, c.minus, self.first, x, ydot)
 
     def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
         assert isinstance(c, ChainConfiguration)
@@ -196,13 +196,15 @@ class BSplineMap(IncrementMap):
         assert isinstance(c, ChainConfiguration)
         force = np.empty((self.increments, 6))
         d = np.empty((self.increments, 6))
-        chain.gather_increments(self.first, ry, self.increments, force)
-        chain.covectors(c.plus, force, d)
+        chain_second.gather_increments(self.first, ry, self.increments, force)
+        chain_second.covectors(c.plus, force, d)
         base = None
         if balance is not None:
             mu = np.empty((self.increments + 1, 6))
-            chain.accumulate_balance(self.kind, c.psi, balance.reshape(-1, 6), mu)
+            chain_second.accumulate_balance(self.kind, c.psi, balance.reshape(-1, 6), mu)
             d -= mu[1:]
             base = mu[0]
-        chain.add_increment_second(self.kind, self.first, self.owner, c.psi, c.plus, c.minus, d, K)
+        chain_second.add_increment_second(
+            self.kind, self.first, self.owner, c.psi, c.plus, c.minus, d, K
+        )
         return base

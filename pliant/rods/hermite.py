@@ -22,7 +22,7 @@ import numpy as np
 from pliant.lie import se3
 from pliant.lie.retraction import EXP
 from pliant.model import DescriptionError, Rod
-from pliant.rods import chain, hermite_kernels
+from pliant.rods import chain, chain_second, hermite_kernels
 from pliant.rods.contract import (
     Array,
     Capabilities,
@@ -228,7 +228,7 @@ class HermiteMap(IncrementMap):
             r = np.zeros((self.increments + 1, 6))
             r[::3] = balance.reshape(-1, 2, 6)[:, 0]
             mu = np.empty_like(r)
-            chain.accumulate_balance(self.kind, c.psi, r, mu)
+            chain_second.accumulate_balance(self.kind, c.psi, r, mu)
             d -= mu[2::3]
             base = mu[0]
         hermite_kernels.add_middle_second(self.kind, self.third, c.psi, c.handle, c.middle, d, K)

@@ -18,6 +18,7 @@ from pliant.system.balance import balance
 from pliant.system.linear import Matrix, SingularError
 from pliant.system.loading import Loading
 from pliant.system.system import System, gap_weights
+from pliant.system.tangent import tangent_of
 
 Progress = Callable[[float, int, float], None]
 """Told the load level reached, the iterations so far and the relative residual."""
@@ -122,7 +123,7 @@ class StaticSolver:
         system, options = self.system, self.options
         q, mult = start.q.copy(), start.mult.copy()
         tolerance = options.tolerance if final else max(options.loose, options.tolerance)
-        matrix = system.tangent(symmetric).matrix
+        matrix = tangent_of(system, symmetric).matrix
         history: list[float] = []
         steps: list[float] = []
         scale = 0.0

@@ -16,7 +16,8 @@ from pliant.physics import collect
 from pliant.rods.contract import Array
 from pliant.system.block import Level
 from pliant.system.linear import scatter, scatter_vector
-from pliant.system.system import System, Tangent
+from pliant.system.system import System
+from pliant.system.tangent import Tangent
 
 Fill = Callable[[int], None]
 

@@ -16,7 +16,8 @@ from pliant.system.assembly import mount_blocks
 from pliant.system.block import Block
 from pliant.system.linear import scatter, scatter_vector
 from pliant.system.loading import Loading
-from pliant.system.system import Link, System, Tangent
+from pliant.system.system import Link, System
+from pliant.system.tangent import Tangent, tangent_of
 
 
 def balance(
@@ -31,14 +32,14 @@ def balance(
     """Residual (n + m,) at the placed configuration: gradient of the potential, constraint gaps.
 
     mult (n + m,) holds stress modes and multipliers. With `tangent` the matrix of
-    `system.tangent(symmetric)` (or `filled`) is overwritten, in the
+    `tangent_of(system, symmetric)` (or `filled`) is overwritten, in the
     Newton chart, or in the second-order chart if not `chart`.
     """
     residual = np.zeros(system.n + system.m)
     if not tangent:
         filled = None
     elif filled is None:
-        filled = system.tangent(symmetric)
+        filled = tangent_of(system, symmetric)
     if filled is not None:
         filled.matrix.data[...] = 0.0
     for block in system.blocks:

@@ -10,7 +10,8 @@ from pliant.system.assembly import assemble_bilinear, mass_fill
 from pliant.system.balance import balance
 from pliant.system.linear import SparseGeneral
 from pliant.system.loading import Loading
-from pliant.system.system import System, Tangent
+from pliant.system.system import System
+from pliant.system.tangent import Tangent, make_tangent
 
 
 def linearise(
@@ -48,4 +49,4 @@ def condensed(system: System, K: csr_matrix, M: csr_matrix) -> tuple[Array, Arra
 
 def _sparse_tangent(system: System) -> Tangent:
     """A tangent in general sparse storage, whatever suits the solver."""
-    return system.make_tangent(SparseGeneral)
+    return make_tangent(system, SparseGeneral)

@@ -8,7 +8,7 @@ places in z and nothing at the places of coordinates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -18,24 +18,6 @@ from pliant.lie import se3
 from pliant.model import Description, DescriptionError, Frame, Rod
 from pliant.rods.contract import Array, Formulation, Ints, RodMap
 from pliant.system.block import Block, Level
-from pliant.system.linear import Matrix, make_matrix
-
-
-@dataclass
-class Tangent:
-    """Storage of a tangent with the slots of all its blocks.
-
-    elements : per rod, coordinates against coordinates. modes : per rod with stress modes, the
-    blocks (modes, coordinates), its mirror image and (modes, modes). mounts : per mounted rod
-    (carrier, rod) and (rod, carrier). links : per constraint (multipliers, frames), its mirror image
-    and (frames, frames). Mirrored blocks keep the shape of the block they mirror.
-    """
-
-    matrix: Matrix
-    elements: list[Ints]
-    modes: list[tuple[Ints, Ints, Ints] | None]
-    mounts: list[tuple[Ints, Ints]]
-    links: list[tuple[Ints, Ints, Ints]]
 
 
 @dataclass
@@ -74,7 +56,6 @@ class System:
         for block in self.blocks:
             block.close()
         self._number()
-        self._matrices: dict[bool, Tangent] = {}
         self.q_rest = self._rest()
         self.place(self.q_rest)
         self._resolve_links()
@@ -262,63 +243,11 @@ class System:
         g[:3, 3] += g[:3, :3] @ parent.offset[block.mount]
         return np.asarray(g @ block.rod.pose)
 
-    # -- matrices ----------------------------------------------------------------------------
-
-    def tangent(self, symmetric: bool) -> Tangent:
-        """The storage of a symmetric or general tangent, made on first use."""
-        if symmetric not in self._matrices:
-            self._matrices[symmetric] = self.make_tangent(
-                lambda n, pairs: make_matrix(n, pairs, self.m, symmetric)
-            )
-        return self._matrices[symmetric]
-
-    def make_tangent(self, make: Callable[[int, list[tuple[Ints, Ints]]], Matrix]) -> Tangent:
-        """A tangent in the storage that `make(size, index pairs of all blocks)` returns."""
-        elements = [_pairs(b.index, b.index) for b in self.blocks]
-        modes = [
-            (
-                _pairs(b.mode_unknowns, b.index),
-                _mirror(_pairs(b.mode_unknowns, b.index)),
-                _pairs(b.mode_unknowns, b.mode_unknowns),
-            )
-            for b in self.blocks
-        ]
-        mounts = [_pairs(*self._mount_index(b)) for b in self.mounted()]
-        links = [
-            (
-                _pairs(*self._link_index(link)),
-                _mirror(_pairs(*self._link_index(link))),
-                _pairs(self.link_frames(link)[None], self.link_frames(link)[None]),
-            )
-            for link in self.links
-        ]
-        pairs = elements + [p for three in modes + links for p in three]
-        pairs += mounts + [_mirror(p) for p in mounts]
-        matrix = make(self.n + self.m, pairs)
-        at = matrix.slots
-        return Tangent(
-            matrix,
-            [at(*p) for p in elements],
-            [
-                None if b.modes is None else (at(*x), at(*y), at(*z))
-                for b, (x, y, z) in zip(self.blocks, modes, strict=True)
-            ],
-            [(at(*p), at(*_mirror(p))) for p in mounts],
-            [(at(*x), at(*y), at(*z)) for x, y, z in links],
-        )
+    # -- who carries whom --------------------------------------------------------------------
 
     def mounted(self) -> list[Block]:
         """Rods whose base is carried by a frame that is not itself a coordinate."""
         return [b for b in self.blocks if b.parent is not None and not b.shared]
-
-    def _mount_index(self, block: Block) -> tuple[Ints, Ints]:
-        """Coordinates of the parent's element (rows) and of the child's base elements (columns)."""
-        assert block.parent is not None
-        parent = block.parent
-        e = parent.level.points.element[block.mount]
-        columns = np.concatenate([block.index[:, 6:], block.mode_unknowns], axis=1)
-        columns = columns[block.base_elements]
-        return np.repeat(parent.index[e][None], len(columns), axis=0), columns
 
     def link_frames(self, link: Link) -> Ints:
         """Coordinates (n1 + n2,) of the elements that carry the frames of a constraint."""
@@ -328,10 +257,6 @@ class System:
                 block, station = side
                 parts.append(block.index[block.level.points.element[station]])
         return np.concatenate(parts)
-
-    def _link_index(self, link: Link) -> tuple[Ints, Ints]:
-        rows = self.n + np.arange(link.at.start, link.at.stop)
-        return rows[None], self.link_frames(link)[None]
 
     def mount_adjoint(self, block: Block) -> Array:
         """(6, 6): base twist of a mounted rod from the twist of the section that carries it."""
@@ -376,16 +301,3 @@ def _interleave(block: Block, index: Ints, n: int) -> int:
     index[6:] = place[:nv]
     block.mode_index = place[nv:].reshape(count, 3)
     return n + nv + 3 * count
-
-
-def _mirror(pair: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
-    return pair[1], pair[0]
-
-
-def _pairs(rows: Ints, cols: Ints) -> tuple[Ints, Ints]:
-    """Row and column numbers (E, a, b) of element blocks with indices rows (E, a), cols (E, b)."""
-    shape = (len(rows), rows.shape[1], cols.shape[1])
-    return (
-        np.broadcast_to(rows[:, :, None], shape).copy(),
-        np.broadcast_to(cols[:, None, :], shape).copy(),
-    )

@@ -166,6 +166,23 @@ def test_ctrl_c_leaves_a_readable_partial_result(
     assert not list(folder.rglob("*modes*"))
 
 
+def test_ctrl_c_while_saving_still_saves(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pliant.results import saving
+
+    original, calls = saving.write, []
+
+    def interrupted(data: object, path: Path) -> Path:
+        calls.append(path)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return original(data, path)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(saving, "write", interrupted)
+    found = call("run", write(folder, ARM + RUNS))
+    assert found.exit_code == 130 and "kept" in found.output
+    assert pl.load(folder / "pliant-results" / "arm-statics.nc").attrs["stable"] == "yes"
+
+
 def test_failing_step_keeps_the_motion_and_says_why(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,8 @@ from pliant.system.balance import link_rows
 from pliant.system.block import Level
 from pliant.system.linear import SingularError, scatter
 from pliant.system.loading import Loading
-from pliant.system.system import System, Tangent
+from pliant.system.system import System
+from pliant.system.tangent import Tangent, tangent_of
 
 
 class StepError(ConvergenceError):
@@ -68,7 +69,7 @@ class Integrator(ABC):
 
 def mass_solve(system: System, p: Array) -> Array:
     """Rates v (n,) with M v = p, constraints kept, at the placed configuration (mass frames set)."""
-    filled = system.tangent(True)
+    filled = tangent_of(system, True)
     data = filled.matrix.data
     data[...] = 0.0
     levels = [block.level for block in system.blocks]

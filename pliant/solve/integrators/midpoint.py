@@ -43,6 +43,7 @@ from pliant.system.block import Block, Level
 from pliant.system.linear import SingularError, scatter, scatter_vector
 from pliant.system.loading import Loading
 from pliant.system.system import System, gap_weights
+from pliant.system.tangent import tangent_of
 
 
 @dataclass(frozen=True)
@@ -240,7 +241,7 @@ class VariationalStepper(Stepper):
     def _factorise(self) -> None:
         """Derivative of the residual in the end configuration and in the modes, factorised."""
         system, h = self.system, self.h
-        filled = system.tangent(False)
+        filled = tangent_of(system, False)
         self._matrix = filled.matrix
         data = filled.matrix.data
         data[...] = 0.0

@@ -32,6 +32,7 @@ from pliant.system.balance import balance
 from pliant.system.linear import SingularError, scatter
 from pliant.system.loading import Loading
 from pliant.system.system import System, gap_weights
+from pliant.system.tangent import tangent_of
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,7 @@ class AccelerationStepper(Stepper):
             if size <= self.tolerance * self._scale:
                 break
             try:
-                matrix = system.tangent(False).matrix
+                matrix = tangent_of(system, False).matrix
                 matrix.factorise()
             except SingularError:
                 self._fail("the step matrix is singular")
@@ -267,7 +268,7 @@ class AccelerationStepper(Stepper):
         of the order of the step and Newton converges without them.
         """
         system = self.system
-        filled = system.tangent(False)
+        filled = tangent_of(system, False)
         levels = [block.level for block in system.blocks]
         assemble_bilinear(system, levels, levels, self._tangent_fill(), filled)
         for i, block in enumerate(system.blocks):
