@@ -14,7 +14,7 @@ import numpy as np
 
 from pliant.model import ConvergenceError
 from pliant.rods.contract import Array
-from pliant.system.balance import balance
+from pliant.system.balance import balance, link_gaps
 from pliant.system.linear import Matrix, SingularError
 from pliant.system.loading import Loading
 from pliant.system.system import System, gap_weights
@@ -88,6 +88,8 @@ class StaticSolver:
             start.q.copy(), start.mult.copy(), origin, negative=start.negative, history=[]
         )
         self.count = 0
+        system.place(good.q)
+        self._gaps = link_gaps(system)
         level, step = 0.0, 1.0
         levels: list[float] = []
         reason = ""
@@ -96,7 +98,7 @@ class StaticSolver:
             final = aim >= 1.0
             loading = target if final else origin.mix(target, aim)
             try:
-                found = self._newton(good, loading, symmetric, final)
+                found = self._newton(good, loading, symmetric, aim)
             except _RejectedError as rejected:
                 reason = str(rejected)
                 step = self._shorter(step, final and not levels)
@@ -117,19 +119,21 @@ class StaticSolver:
         return step / 4.0 if first else step / 2.0
 
     def _newton(
-        self, start: StaticSolution, loading: Loading, symmetric: bool, final: bool
+        self, start: StaticSolution, loading: Loading, symmetric: bool, aim: float
     ) -> StaticSolution:
         """Newton iterations at one loading from `start`; raises _RejectedError if they go astray."""
         system, options = self.system, self.options
         q, mult = start.q.copy(), start.mult.copy()
+        final = aim >= 1.0
         tolerance = options.tolerance if final else max(options.loose, options.tolerance)
+        shift = (1.0 - aim) * self._gaps
         matrix = tangent_of(system, symmetric).matrix
         history: list[float] = []
         steps: list[float] = []
         scale = 0.0
         for k in range(options.iterations + 1):
             system.place(q)
-            r = balance(system, mult, loading, True, symmetric)
+            r = balance(system, mult, loading, True, symmetric, shift=shift)
             if k == 0:
                 scale = self._scale(mult, loading, r)
             size = self._size(r, scale)

@@ -83,7 +83,6 @@ def mount_blocks(
     block = system.blocks[i]
     parent = block.parent
     assert parent is not None
-    at = system.blocks.index(parent)
     K = block.K[block.base_elements]
     p = block.coupling.shape[1]
     from_left, from_right = (
@@ -94,8 +93,8 @@ def mount_blocks(
     A = system.mount_adjoint(block)
     parent.point_k[block.mount] += A.T @ K[:, :6, :6].sum(axis=0) @ A
     turn = se3.Ad(se3.inverse(block.rod.pose))
-    twist_left = turn @ parent.anchor_jacobian(left[at], block.mount)[1]
-    twist_right = turn @ parent.anchor_jacobian(right[at], block.mount)[1]
+    twist_left = turn @ system.frame_jacobian(parent, block.mount, left)
+    twist_right = turn @ system.frame_jacobian(parent, block.mount, right)
     down = np.concatenate([K[:, :6, 6:], from_left], axis=2)
     up = np.concatenate([K[:, 6:, :6].transpose(0, 2, 1), from_right], axis=2)
     slots = filled.mounts[system.mounted().index(block)]

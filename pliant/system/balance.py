@@ -28,12 +28,16 @@ def balance(
     symmetric: bool = True,
     chart: bool = True,
     filled: Tangent | None = None,
+    shift: Array | None = None,
 ) -> Array:
     """Residual (n + m,) at the placed configuration: gradient of the potential, constraint gaps.
 
     mult (n + m,) holds stress modes and multipliers. With `tangent` the matrix of
     `tangent_of(system, symmetric)` (or `filled`) is overwritten, in the
-    Newton chart, or in the second-order chart if not `chart`.
+    Newton chart, or in the second-order chart if not `chart`. `shift` (m,) are gaps that constraints
+    are to keep for now; a gap g beyond it adds the force `stiffness` g to the multiplier (augmented
+    Lagrangian), which changes nothing at the solution and keeps the tangent of a rod that only
+    constraints hold factorisable.
     """
     residual = np.zeros(system.n + system.m)
     if not tangent:
@@ -47,7 +51,8 @@ def balance(
         block.point_k[...] = 0.0
     excess: dict[str, Array] = {}
     for k, link in enumerate(system.links):
-        _add_link(system, k, link, residual, mult[system.n :], filled)
+        keep = np.zeros(system.m) if shift is None else shift
+        _add_link(system, k, link, residual, mult[system.n :], keep, filled)
     for i in range(len(system.blocks) - 1, -1, -1):
         base = _add_block(system, i, mult, loading, residual, filled is not None)
         if filled is not None:
@@ -135,26 +140,36 @@ def _left_over(
 
 
 def _add_link(
-    system: System, k: int, link: Link, residual: Array, lam: Array, filled: Tangent | None
+    system: System,
+    k: int,
+    link: Link,
+    residual: Array,
+    lam: Array,
+    shift: Array,
+    filled: Tangent | None,
 ) -> None:
     """Gap of a constraint, its multipliers as forces on the points, and its tangent blocks."""
     g1, g2 = link_poses(link)
+    gap = constraints.residual(g1, g2)[link.rows] - shift[link.at]
+    stiffness = system.link_stiffness[link.rows]
     force = np.zeros(6)
-    force[link.rows] = lam[link.at]
+    force[link.rows] = lam[link.at] + stiffness * gap
     at = system.n + link.at.start
-    residual[at : at + len(link.rows)] = constraints.residual(g1, g2)[link.rows]
+    residual[at : at + len(link.rows)] = gap
     A1, A2 = constraints.jacobian(g1, g2)
     sides = [(link.on, A2)] if link.to is None else [(link.to, A1), (link.on, A2)]
     for (block, station), A in sides:
         block.point_p[station] += block.offset_twist()[station].T @ (A.T @ force)
     if filled is None:
         return
-    J = [block.anchor_jacobian(block.level, station)[1] for (block, station), _ in sides]
-    rows = np.concatenate([A @ j for (_, A), j in zip(sides, J, strict=True)], axis=1)
+    levels = [block.level for block in system.blocks]
+    J = [system.frame_jacobian(block, station, levels) for (block, station), _ in sides]
+    rows = np.concatenate([A @ j for (_, A), j in zip(sides, J, strict=True)], axis=1)[link.rows]
     H = constraints.second(g1, g2, force)
     stack = _stack(J)
     curved = stack.T @ (H[6:, 6:] if link.to is None else H) @ stack
-    held = np.ascontiguousarray(rows[link.rows][None])
+    curved += rows.T @ (stiffness[:, None] * rows)
+    held = np.ascontiguousarray(rows[None])
     slots = filled.links[k]
     scatter(slots[0], held, filled.matrix.data)
     scatter(slots[1], held, filled.matrix.data)
@@ -172,12 +187,19 @@ def link_poses(link: Link) -> tuple[Array, Array]:
     return other.anchor(other.level, at)[0], g2
 
 
-def link_rows(link: Link) -> Array:
-    """Held rows (r, n1 + n2) of the constraint Jacobian in coordinates, at the placed configuration."""
+def link_gaps(system: System) -> Array:
+    """Gaps (m,) of all constraints at the placed configuration."""
+    parts = [constraints.residual(*link_poses(link))[link.rows] for link in system.links]
+    return np.concatenate([*parts, np.zeros(0)])
+
+
+def link_rows(system: System, link: Link) -> Array:
+    """Held rows (r, n1 + n2) of the constraint Jacobian, at the placed configuration."""
     g1, g2 = link_poses(link)
     A1, A2 = constraints.jacobian(g1, g2)
     sides = [(link.on, A2)] if link.to is None else [(link.to, A1), (link.on, A2)]
-    parts = [A @ block.anchor_jacobian(block.level, at)[1] for (block, at), A in sides]
+    levels = [block.level for block in system.blocks]
+    parts = [A @ system.frame_jacobian(block, at, levels) for (block, at), A in sides]
     return np.asarray(np.concatenate(parts, axis=1)[link.rows])
 
 
@@ -185,7 +207,7 @@ def add_link_forces(system: System, lam: Array, out: Array) -> None:
     """Add A^T lam to out (n,) for all constraints at the placed configuration."""
     for link in system.links:
         index = system.link_frames(link)
-        force = link_rows(link).T @ lam[link.at]
+        force = link_rows(system, link).T @ lam[link.at]
         np.add.at(out, index[index >= 0], force[index >= 0])
 
 

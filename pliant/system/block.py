@@ -230,18 +230,15 @@ class Block:
             J = self.offset_twist()[station] @ J
         return g, J
 
-    def anchor_jacobian(self, level: Level, station: int) -> tuple[Ints, Array]:
-        """Global coordinates (n,) and Jacobian (6, n) of an attached frame, in coordinates x."""
+    def anchor_jacobian(self, level: Level, station: int) -> Array:
+        """Jacobian (6, n) of an attached frame in the entries of x of its element."""
         _, J = self.anchor(level, station)
         e = level.points.element[station]
-        rows = np.zeros((len(self.map.elements), self.map.m))
-        out = np.zeros_like(self.r)
-        full = np.empty((6, self.r.shape[1]))
-        for i in range(6):
-            rows[e] = J[i]
-            self.map.lift_vector(level.c, rows, out)
-            full[i] = out[e]
-        return self.index[e], full
+        rows = np.zeros((len(self.map.elements), 6, self.map.m))
+        rows[e] = J
+        out = np.zeros((len(self.map.elements), 6, self.r.shape[1]))
+        self.map.lift_rows(level.c, rows, out)
+        return out[e]
 
     def dissipation(self, rate: Array) -> float:
         """Power lost to Kelvin-Voigt damping at strain rates (S, 6), W.

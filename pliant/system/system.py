@@ -53,6 +53,10 @@ class System:
         }
         self.links = self._compile_links()
         self.m = sum(len(link.rows) for link in self.links)
+        bending = max(float(np.max(block.C[:, :3])) for block in self.blocks)
+        length = max(block.rod.length for block in self.blocks)
+        self.link_stiffness = np.repeat([bending / length, bending / length**3], 3)
+        """(6,): what a gap of a constraint costs in N m/rad and N/m, see `balance`."""
         for block in self.blocks:
             block.close()
         self._number()
@@ -249,14 +253,36 @@ class System:
         """Rods whose base is carried by a frame that is not itself a coordinate."""
         return [b for b in self.blocks if b.parent is not None and not b.shared]
 
+    def frame_index(self, block: Block, station: int) -> Ints:
+        """Unknowns that move a frame attached to a rod: those of its element, then, if that hangs
+        on the base of a mounted rod, those that move the section that carries the base.
+        """
+        e = block.level.points.element[station]
+        own = block.index[e]
+        if not self._hangs_on_carrier(block, e):
+            return own
+        assert block.parent is not None
+        return np.concatenate([own, self.frame_index(block.parent, block.mount)])
+
+    def frame_jacobian(self, block: Block, station: int, levels: list[Level]) -> Array:
+        """Twist (6, len(frame_index)) of an attached frame in the unknowns of `frame_index`."""
+        level = levels[self.blocks.index(block)]
+        own = block.anchor_jacobian(level, station)
+        if not self._hangs_on_carrier(block, level.points.element[station]):
+            return own
+        assert block.parent is not None
+        carried = self.frame_jacobian(block.parent, block.mount, levels)
+        turn = se3.Ad(se3.inverse(block.rod.pose))
+        return np.concatenate([own, own[:, :6] @ turn @ carried], axis=1)
+
+    @staticmethod
+    def _hangs_on_carrier(block: Block, element: int) -> bool:
+        return block.parent is not None and not block.shared and element in block.base_elements
+
     def link_frames(self, link: Link) -> Ints:
-        """Coordinates (n1 + n2,) of the elements that carry the frames of a constraint."""
-        parts = []
-        for side in (link.to, link.on):
-            if side is not None:
-                block, station = side
-                parts.append(block.index[block.level.points.element[station]])
-        return np.concatenate(parts)
+        """Unknowns (n1 + n2,) that move the frames of a constraint."""
+        sides = [side for side in (link.to, link.on) if side is not None]
+        return np.concatenate([self.frame_index(*side) for side in sides])
 
     def mount_adjoint(self, block: Block) -> Array:
         """(6, 6): base twist of a mounted rod from the twist of the section that carries it."""

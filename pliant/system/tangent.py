@@ -59,7 +59,7 @@ def make_tangent(system: System, make: Callable[[int, list[Pair]], Matrix]) -> T
         )
         for b in blocks
     ]
-    mounts = [_pairs(*_mount_index(b)) for b in system.mounted()]
+    mounts = [_pairs(*_mount_index(system, b)) for b in system.mounted()]
     links = []
     for link in system.links:
         frames = system.link_frames(link)[None]
@@ -81,14 +81,13 @@ def make_tangent(system: System, make: Callable[[int, list[Pair]], Matrix]) -> T
     )
 
 
-def _mount_index(block: Block) -> Pair:
-    """Unknowns of the carrier's element (rows) and of a mounted rod's base elements (columns)."""
-    parent = block.parent
-    assert parent is not None
-    e = parent.level.points.element[block.mount]
+def _mount_index(system: System, block: Block) -> Pair:
+    """Unknowns that move the carrier (rows) and those of a mounted rod's base elements (columns)."""
+    assert block.parent is not None
+    carrier = system.frame_index(block.parent, block.mount)
     columns = np.concatenate([block.index[:, 6:], block.mode_unknowns], axis=1)
     columns = columns[block.base_elements]
-    return np.repeat(parent.index[e][None], len(columns), axis=0), columns
+    return np.repeat(carrier[None], len(columns), axis=0), columns
 
 
 def _link_rows(system: System, link: Link) -> Ints:

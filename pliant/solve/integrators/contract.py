@@ -96,7 +96,7 @@ def add_link_rows(system: System, filled: Tangent, row_scale: float, column_scal
     column_scale.
     """
     for link, slots in zip(system.links, filled.links, strict=True):
-        A = np.ascontiguousarray(link_rows(link)[None])
+        A = np.ascontiguousarray(link_rows(system, link)[None])
         scatter(slots[0], row_scale * A, filled.matrix.data)
         scatter(slots[1], column_scale * A, filled.matrix.data)
 
