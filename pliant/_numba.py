@@ -1,7 +1,7 @@
 """Numba set-up shared by every compiled file of Pliant.
 
 Import the decorators from here, never from Numba directly: importing this module points Numba's
-disk cache at a folder named by a hash of the package's sources, and this has to happen before any
+disk cache at a folder named by a hash of the files with kernels, and this has to happen before any
 kernel is decorated.  Numba itself does not notice an edit of a helper in another file, so a cache
 without the hash can return the numbers of old code.
 
@@ -37,12 +37,17 @@ FASTMATH = {"contract", "reassoc", "arcp", "nsz"}
 
 
 def source_key() -> str:
-    """Return the name of the cache folder: a hash of all package sources and Numba's version."""
+    """Return the name of the cache folder: a hash of all files with kernels and Numba's version.
+
+    Kernels call only kernels and leaves, so that files without any cannot change what they compute.
+    """
     package = Path(__file__).resolve().parent
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(package.rglob("*.py")):
-        digest.update(path.relative_to(package).as_posix().encode())
-        digest.update(path.read_bytes())
+        source = path.read_bytes()
+        if b"_numba" in source:
+            digest.update(path.relative_to(package).as_posix().encode())
+            digest.update(source)
     return f"kernels-{digest.hexdigest()[:16]}"
 
 

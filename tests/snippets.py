@@ -92,7 +92,7 @@ def _run_block(page: Path, block: Block, namespace: dict[str, Any]) -> int:
 
 
 def _execute(statement: ast.stmt, page: Path, namespace: dict[str, Any]) -> None:
-    exec(compile(ast.Module([statement], []), str(page), "exec"), namespace)
+    exec(compile(ast.Module([statement], []), str(page), "exec", dont_inherit=True), namespace)
 
 
 def _shown(value: ast.expr) -> ast.expr:

@@ -11,7 +11,8 @@ Coordinates and variables
 * The rod is cut into *elements*. `elements` (E, n) lists the entries of `x` an element depends on.
 * Frames and strains are differentiated in an element's own *variables* `y` (m). Where y = x (the
   default) nothing more is needed; a formulation for which other variables are cheaper (increments
-  between control poses) overrides `lift_*`, which carry vectors and matrices from y to x.
+  between control poses) overrides `lift_*`, which carry vectors and matrices from y to x. The first
+  six of y are always the twist of a pose, the one of the first six entries of the element.
 
 A minimal formulation writes `rest`, `frame`, `strain`, `mass_rule` and `strain_rule`; all else has a
 default, with second derivatives by differences.

@@ -198,7 +198,7 @@ class StaticSolver:
         try:
             matrix.factorise()
         except SingularError:
-            return 0
+            return None
         return self._negative(matrix)
 
     def _negative(self, matrix: Matrix) -> int | None:

@@ -133,7 +133,12 @@ def _left_over(
             assert at is not None
             out[at : at + 6] += more
         else:
-            extra[child.mount] += system.mount_adjoint(child).T @ more
+            wrench = system.mount_adjoint(child).T @ more
+            extra[child.mount] += wrench
+            # the first six variables of an element are the twist of a pose, which the chart bends
+            plan = block.level.points
+            first = block.map.elements[plan.element[child.mount], :6]
+            out[first] += (plan.J[child.mount].T @ wrench)[:6]
     if np.any(extra):
         block.map.frame_second(block.level.points, block.level.c, extra, block.Ky)
     return out

@@ -92,13 +92,17 @@ def make_loading(system: System, inputs: Mapping[str, Any]) -> Loading:
         value = inputs.get(load.name, known[load.name])
         i = blocks.index(system.by_name[load.part])
         world = load.frame == "world"
+        stations = system.load_points[load.name]
+        points = out.point_dead if world else out.point_follower
         if isinstance(load.on, Frame):
-            points = out.point_dead if world else out.point_follower
-            points[i][system.load_points[load.name]] += load.wrench(value)
+            points[i][stations[0][0]] += load.wrench(value)
+        elif stations:
+            s = np.array([blocks[i].point_s[at] for at, _ in stations])
+            for (at, weight), wrench in zip(stations, load.density(s, value), strict=True):
+                points[i][at] += weight * wrench
         else:
             lines = out.line_dead if world else out.line_follower
-            weights = blocks[i].mass_w[:, None]
-            lines[i] += load.density(blocks[i].mass_s, value) * weights
+            lines[i] += load.density(blocks[i].mass_s, value) * blocks[i].mass_w[:, None]
     return out
 
 

@@ -21,11 +21,25 @@ class Sampler:
         return self._frames(q, self.system.by_name[rod], s).g.copy()
 
     def strains(self, q: Array, rod: str, s: Array) -> Array:
-        """Strains (S, 6) at s, body frame."""
+        """Strains (S, 6) at s, body frame.
+
+        Where a rod carries its forces as stress modes, shear and stretch are those of the force:
+        between the stations of the map the raw ones mean nothing.
+        """
         block = self.system.by_name[rod]
         plan = self._plan(block, s, "strain")
-        block.map.strain(plan, self._configuration(q, block))
-        return plan.e.copy()
+        c = self._configuration(q, block)
+        block.map.strain(plan, c)
+        e = plan.e.copy()
+        if block.modes is not None:
+            whole = self._plan(block, block.strain_s, "strain")
+            block.map.strain(whole, c)
+            a = block.settled_modes(whole.e)
+            element, values = block.map.stress_values(np.asarray(s, dtype=float))
+            force = np.einsum("sp,spr->sr", values, a[block.modes.index[element]])
+            natural, C = block.rod.natural_strain(s), block.rod.stiffness(s)
+            e[:, 3:] = natural[:, 3:] + force / C[:, 3:]
+        return e
 
     def velocities(self, q: Array, v: Array, rod: str, s: Array) -> Array:
         """Body twists (S, 6) at s when the coordinates move at rate v (n,)."""

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.lie import se3
-from pliant.model import Description, DescriptionError, Frame, Rod
+from pliant.model import Description, DescriptionError, Frame, Load, Rod
 from pliant.rods.contract import Array, Formulation, Ints, RodMap
+from pliant.rods.quadrature import gauss_per_span
 from pliant.system.block import Block, Level
 
 
@@ -47,9 +48,8 @@ class System:
             self.by_name[rod.name] = block
         self._attach_mounts()
         self.load_points = {
-            load.name: self.by_name[load.part].attach(load.on)
+            load.name: _attach_load(self.by_name[load.part], load)
             for load in description.loads.values()
-            if isinstance(load.on, Frame)
         }
         self.links = self._compile_links()
         self.m = sum(len(link.rows) for link in self.links)
@@ -289,6 +289,24 @@ class System:
         assert block.parent is not None
         A = se3.Ad(se3.inverse(block.rod.pose))
         return np.asarray(A @ block.parent.offset_twist()[block.mount])
+
+
+def _attach_load(block: Block, load: Load) -> list[tuple[int, float]]:
+    """Stations and weights of a load at a point (one, of weight 1) or over a stretch of a rod.
+
+    A stretch gets Gauss points of its own, since its ends need not be ends of elements; a load over
+    a whole rod is collected at the mass stations and needs none.
+    """
+    if isinstance(load.on, Frame):
+        return [(block.attach(load.on), 1.0)]
+    if load.over is None:
+        return []
+    start, end = load.over
+    share = (end - start) / block.rod.length
+    panels = max(1, int(np.ceil(share * len(block.map.elements))))
+    s, w = gauss_per_span(np.linspace(start, end, panels + 1), 5)
+    name = block.rod.name
+    return [(block.attach(Frame(name, float(a))), float(b)) for a, b in zip(s, w, strict=True)]
 
 
 def gap_weights(system: System) -> tuple[Ints, Array]:

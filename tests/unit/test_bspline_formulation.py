@@ -17,6 +17,7 @@ from pliant.system.linearise import linearise
 from pliant.system.loading import make_loading
 from pliant.system.sampling import Sampler
 from pliant.system.system import System
+from pliant.system.tangent import tangent_of
 
 LENGTH = 0.8
 RUBBER = Material(E=2e5, nu=0.45, rho=1000.0)
@@ -313,12 +314,16 @@ def test_statics_give_the_same_shape_from_any_base_pose(case: BSpline) -> None:
     s = np.linspace(0, LENGTH, 9)
     shapes = []
     for seed in (None, 1, 2):
-        base = np.eye(4) if seed is None else se3.exp(2 * np.random.default_rng(seed).normal(size=6))
+        base = (
+            np.eye(4) if seed is None else se3.exp(2 * np.random.default_rng(seed).normal(size=6))
+        )
         rod = rod_with(pose=base)
         turned = base[:3, :3] @ (0.03, -0.05, 0.02)
         loads = [
             Load("dead", rod.tip, force=turned),
-            Load("follower", rod.at(0.5), force=(0.02, 0.0, -0.01), moment=(0, 1e-3, 0), frame="body"),
+            Load(
+                "follower", rod.at(0.5), force=(0.02, 0.0, -0.01), moment=(0, 1e-3, 0), frame="body"
+            ),
         ]
         poses = solved_poses(rod, case, loads, s)
         shapes.append(se3.inverse(base) @ poses)

@@ -77,10 +77,14 @@ def test_the_second_derivative_of_the_gap(
     assert pytest.approx(H.T, abs=1e-14) == H
 
 
-def test_a_common_rigid_motion_opens_no_gap(pair: tuple[Array, Array], rng: np.random.Generator) -> None:
+def test_a_common_rigid_motion_opens_no_gap(
+    pair: tuple[Array, Array], rng: np.random.Generator
+) -> None:
     g1, g2 = pair
     h = se3.exp(3 * rng.normal(size=6))
-    assert constraints.residual(h @ g1, h @ g2) == pytest.approx(constraints.residual(g1, g2), abs=1e-12)
+    assert constraints.residual(h @ g1, h @ g2) == pytest.approx(
+        constraints.residual(g1, g2), abs=1e-12
+    )
     A1, A2 = constraints.jacobian(g1, g2)
     twist = rng.normal(size=6)
     moved = [se3.Ad(se3.inverse(g)) @ twist for g in pair]
@@ -160,7 +164,9 @@ def test_reactions_carry_the_weight(formulation: Formulation) -> None:
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=repr)
 @pytest.mark.parametrize("kind", ["fixed", "articulated", "sliding"])
-def test_the_kinds_hold_what_they_say_and_leave_the_rest(kind: str, formulation: Formulation) -> None:
+def test_the_kinds_hold_what_they_say_and_leave_the_rest(
+    kind: str, formulation: Formulation
+) -> None:
     description, rod = arm()
     description.add_load(Load("push", rod.at(0.6), force=(0.0, 0.6, 0.8)))
     target = pose((0.9, 0.1, 0.05), (0.1, 1.4, 0.2))

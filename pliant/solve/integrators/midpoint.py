@@ -88,6 +88,7 @@ class VariationalStepper(Stepper):
         self.b = system.levels()
         self._room = [_Room(block, h, share) for block in system.blocks]
         self._scale = 0.0
+        self._floor = _rounding(system, h)
         self._rows, self._weights = gap_weights(system)
         self._needs_points = bool(system.links) or len(system.blocks) > 1
 
@@ -146,7 +147,8 @@ class VariationalStepper(Stepper):
                 self._fail("the motion became infinite")
             if k == 0:
                 self._scale = max(self._scale, float(np.linalg.norm(goal)), size)
-            if size <= self.tolerance * self._scale:
+            stalled = k > 2 and size > 0.5 * previous and size <= 1e-4 * self._scale
+            if size <= self.tolerance * self._scale + self._floor or stalled:
                 break
             if not factored or size > 0.1 * previous:
                 self._factorise()
@@ -299,6 +301,17 @@ class VariationalStepper(Stepper):
     def _work(self, before: Loading, after: Loading) -> float:
         """Work of the inputs (all loads but gravity) over the step, by the mean wrench."""
         return step_work(self.system, self.a, self.b, before, after)
+
+
+def _rounding(system: System, h: float) -> float:
+    """Momentum that rounding of poses and strains makes up in a step of length h."""
+    eps = 1e-15
+    floor = 0.0
+    for block in system.blocks:
+        reach = float(np.max(np.abs(block.rod.pose[:3, 3]))) + block.rod.length
+        floor += eps * float(np.sum(block.line_mass)) * reach / h
+        floor += eps * h * float(np.max(block.C[:, :3])) / block.rod.length
+    return floor
 
 
 class _Room:

@@ -1,0 +1,111 @@
+"""Kelvin-Voigt damping: decay of a free swing, and energy books that close."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+import pliant as pl
+
+LENGTH, E = 0.5, 1.0e6
+FORMULATION = pl.BSpline(degree=3, points=8)
+
+
+def cantilever(viscosity: float, gravity: float = 0.0) -> pl.Robot:
+    robot = pl.Robot(gravity=(0, 0, -gravity))
+    rod = robot.add_rod(
+        "rod",
+        LENGTH,
+        pl.Rectangle(0.02, 0.03),
+        pl.Material(E=E, nu=0.45, rho=1000.0, viscosity=viscosity),
+        pose=pl.along("x"),
+    )
+    robot.add_load("pull", rod.tip, force=(0, 0, 0.05))
+    return robot
+
+
+def peaks(signal: np.ndarray) -> np.ndarray:
+    """Heights of the maxima, from a parabola through the three highest samples of each."""
+    k = 1 + np.flatnonzero((signal[1:-1] > signal[:-2]) & (signal[1:-1] >= signal[2:]))
+    before, top, after = signal[k - 1], signal[k], signal[k + 1]
+    offset = 0.5 * (before - after) / (before - 2 * top + after)
+    return top - 0.25 * (before - after) * offset
+
+
+@pytest.mark.parametrize("ratio", [0.01, 0.05])
+def test_first_mode_decays_as_kelvin_voigt_says(ratio):
+    """Damping in proportion to stiffness gives each mode the damping ratio omega tau / 2."""
+    modes = cantilever(0.0).modes(1, inputs={"pull": 0.0}, formulation=FORMULATION)
+    omega = 2 * np.pi * modes.frequencies[0]
+    tau = 2 * ratio / omega
+    # pushed along its first mode, the rod swings by 1 cm in it and hardly in any other
+    factor = 0.01 * omega / np.abs(modes.shape(0, "rod", LENGTH)[3:]).max()
+    period = 2 * np.pi / omega
+    move = cantilever(E * tau).simulate(
+        5 * period,
+        period / 100,
+        inputs={"pull": 0.0},
+        velocity={"rod": lambda s: factor * modes.shape(0, "rod", s)},
+        formulation=FORMULATION,
+    )
+    heights = peaks(move.position("rod", LENGTH)[:, 2])
+    assert len(heights) == 5
+    decrement = np.log(heights[:-1] / heights[1:])
+    found = decrement / np.sqrt(4 * np.pi**2 + decrement**2)
+    # the step gives 0.08 % less; half of it gives 0.03 %
+    assert found == pytest.approx(ratio, rel=1.5e-3)
+    # what the tip lost, the books list as dissipated
+    energy = move.energy
+    assert np.abs(energy["balance"]).max() < 1e-5 * energy["total"][0]
+    assert np.all(np.diff(energy["dissipated"]) >= 0.0)
+
+
+@functools.cache
+def driven(integrator: pl.Integrator, dt: float) -> pl.Motion:
+    """One second of a sagging, damped rod that a tip force of 2 Hz shakes."""
+    return cantilever(2000.0, gravity=9.81).simulate(
+        1.0,
+        dt,
+        inputs={"pull": pl.Sine(amplitude=3.0, frequency=2.0)},
+        formulation=FORMULATION,
+        integrator=integrator,
+        output_every=0.02,
+    )
+
+
+@pytest.mark.parametrize(
+    "integrator", [pl.Midpoint(), pl.Newmark(), pl.GeneralizedAlpha()], ids=lambda i: i.__class__
+)
+def test_energy_books_close_to_second_order(integrator):
+    gaps = [np.abs(driven(integrator, dt).energy["balance"]).max() for dt in (0.01, 0.005)]
+    turned_over = np.ptp(driven(integrator, 0.005).energy["gravity"])
+    assert gaps[1] < 2e-2 * turned_over
+    assert gaps[0] / gaps[1] == pytest.approx(4.0, abs=1.0)
+
+
+def test_every_entry_of_the_books_is_in_use():
+    energy = driven(pl.Midpoint(), 0.005).energy
+    for entry in ("kinetic", "elastic", "dissipated"):
+        assert energy[entry][-1] > 0.02
+    assert energy["gravity"][-1] < -0.3
+    assert abs(energy["work"][-1]) > 0.02
+    parts = energy["kinetic"] + energy["elastic"] + energy["gravity"]
+    assert energy["total"] == pytest.approx(parts)
+
+
+def test_implicit_euler_only_ever_loses_energy():
+    energy = driven(pl.ImplicitEuler(), 0.01).energy
+    assert np.all(np.diff(energy["balance"]) < 1e-4)
+    assert energy["balance"][-1] < -0.05
+
+
+def test_damped_rod_settles_at_its_equilibrium():
+    robot = cantilever(2.0e5, gravity=9.81)
+    still = robot.statics(formulation=FORMULATION)
+    move = robot.simulate(6.0, 0.02, formulation=FORMULATION, output_times=[6.0])
+    assert move.tip("rod")[-1] == pytest.approx(still.tip("rod"), abs=1e-4)
+    # all the potential energy that the fall set free was dissipated
+    freed = -move.energy["total"][-1]
+    assert move.energy["kinetic"][-1] < 1e-6 * abs(freed)
