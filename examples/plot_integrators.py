@@ -2,11 +2,11 @@
 Order of the time integrators
 =============================
 
-The same smooth motion, a soft rod swayed by a sine force at its tip, in ever smaller steps with every
-integrator of Pliant. Errors of the implicit midpoint rule, Newmark and generalised-alpha fall with
-the square of the step; those of implicit Euler and of the explicit variational integrator with the
-step itself. The explicit one needs steps short enough for the fastest wave in the rod, and starts
-where the others end.
+The same smooth motion, a soft damped rod swayed by a force at its tip, in ever smaller steps with
+every integrator of Pliant. Errors of the implicit midpoint rule, Newmark and generalised-alpha fall
+with the square of the step; those of implicit Euler and of the explicit variational integrator with
+the step itself. The explicit one needs steps short enough for the fastest wave in the rod, so its
+curve starts where the others end, with an error that is small already.
 """
 
 import matplotlib.pyplot as plt
@@ -22,10 +22,10 @@ METHODS = {
     "Newmark": (pl.Newmark(), (20, 40, 80, 160)),
     "GeneralizedAlpha": (pl.GeneralizedAlpha(), (20, 40, 80, 160)),
     "ImplicitEuler": (pl.ImplicitEuler(), (20, 40, 80, 160)),
-    "Variational": (pl.Variational(tolerance=1e-7), (640, 1280, 2560)),
+    "Variational": (pl.Variational(tolerance=1e-7), (160, 320, 640, 1280)),
 }
 EXPECTED = {
-    "order of Midpoint": (2.0, 0.1),
+    "order of Midpoint": (2.0, 0.2),
     "order of Newmark": (2.0, 0.2),
     "order of GeneralizedAlpha": (2.0, 0.2),
     "order of ImplicitEuler": (1.0, 0.2),
@@ -39,7 +39,7 @@ def swaying_rod() -> pl.Robot:
         "rod",
         length=1.0,
         section=pl.Circle((0.05, 0.03)),
-        material=pl.Material(E=2e6, nu=0.45, rho=1000.0),
+        material=pl.Material(E=2e6, nu=0.45, rho=1000.0, viscosity=2e4),
         pose=pl.along("x"),
     )
     robot.add_load("sway", rod.tip, force=(0, 4.0, 8.0))
@@ -47,12 +47,13 @@ def swaying_rod() -> pl.Robot:
 
 
 def tip_after(robot: pl.Robot, integrator: pl.Integrator, steps: int) -> np.ndarray:
-    # (1 - cos) starts without a jerk, which would wake waves that no step here resolves
-    sway = pl.Sine(amplitude=0.5, frequency=2.0, phase=-np.pi / 2, offset=0.5)
+    # from equilibrium under the cosine's first value: a jerk would wake waves too fast for the steps
+    sway = pl.Sine(amplitude=1.0, frequency=2.0, phase=np.pi / 2)
     motion = robot.simulate(
         DURATION,
         DURATION / steps,
         inputs={"sway": sway},
+        start="statics",
         formulation=FORMULATION,
         integrator=integrator,
         output_times=[DURATION],
@@ -62,8 +63,7 @@ def tip_after(robot: pl.Robot, integrator: pl.Integrator, steps: int) -> np.ndar
 
 def main() -> dict[str, float]:
     robot = swaying_rod()
-    midpoint = METHODS["Midpoint"][0]
-    fine, finer = (tip_after(robot, midpoint, n) for n in (320, 640))
+    fine, finer = (tip_after(robot, pl.Newmark(), n) for n in (320, 640))
     exact = finer + (finer - fine) / 3  # what is left is of order four
     steps, errors, orders = {}, {}, {}
     for name, (integrator, counts) in METHODS.items():
@@ -82,5 +82,5 @@ def main() -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    print(main())
+    main()
     plt.show()

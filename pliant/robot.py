@@ -253,7 +253,9 @@ class Robot:
             if isinstance(error.last, dynamics.Trajectory):
                 error.last = Motion(compiled, error.last, repr(method))
             raise
-        return Motion(compiled, found, repr(method))
+        motion = Motion(compiled, found, repr(method))
+        motion.warn_of_energy()
+        return motion
 
     @_checked
     def modes(

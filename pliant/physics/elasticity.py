@@ -6,35 +6,32 @@ from pliant._numba import kernel
 
 
 @kernel
-def stress(w, C, e, e0, sigma, tangent):  # type: ignore[no-untyped-def]
-    """sigma = w C (e - e0) (weighted stress resultants) and its derivative w C, all (S, 6)."""
-    S = e.shape[0]
+def stress(w, C, e, e0, N, mode, element, a, sigma, tangent, gap):  # type: ignore[no-untyped-def]
+    """Weighted stress resultants sigma (S, 6), their derivative in e, and the gaps of stress modes.
+
+    Linear law: sigma = w C (e - e0), tangent = w C. If the rod has stress modes (N not empty), rows
+    3 to 5 carry the force n = sum_i N_i a_i instead: sigma = w n, tangent = 0, and
+    gap[e, i, r] = sum_s w N_i (v_r - v0_r - n_r / C_r) over the stations of element e.
+    """
+    S, p = N.shape
+    rows = 6 if p == 0 else 3
+    gap[:, :, :] = 0.0
     for s in range(S):
-        for i in range(6):
+        for i in range(rows):
             k = w[s, i] * C[s, i]
             tangent[s, i] = k
             sigma[s, i] = k * (e[s, i] - e0[s, i])
-
-
-@kernel
-def mixed_stress(w, C, v, v0, N, mode, element, a, sigma, tangent, gap):  # type: ignore[no-untyped-def]
-    """Forces from stress modes in place of the strain law for rows 3 to 5.
-
-    n = sum_i N_i a_i; sigma[:, 3:] = w n, tangent[:, 3:] = 0, and the gap of each element's modes,
-    gap[e, i, r] += w N_i (v_r - v0_r - n_r / C_r), with v (S, 6) the strains to be matched.
-    """
-    S, p = N.shape
-    for s in range(S):
-        e = element[s]
-        for r in range(3):
-            n = 0.0
-            for i in range(p):
-                n += N[s, i] * a[mode[e, i], r]
-            sigma[s, 3 + r] = w[s, 3 + r] * n
-            tangent[s, 3 + r] = 0.0
-            d = w[s, 3 + r] * (v[s, 3 + r] - v0[s, 3 + r] - n / C[s, 3 + r])
-            for i in range(p):
-                gap[e, i, r] += N[s, i] * d
+        if p > 0:
+            el = element[s]
+            for r in range(3):
+                n = 0.0
+                for i in range(p):
+                    n += N[s, i] * a[mode[el, i], r]
+                sigma[s, 3 + r] = w[s, 3 + r] * n
+                tangent[s, 3 + r] = 0.0
+                d = w[s, 3 + r] * (e[s, 3 + r] - e0[s, 3 + r] - n / C[s, 3 + r])
+                for i in range(p):
+                    gap[el, i, r] += N[s, i] * d
 
 
 @kernel

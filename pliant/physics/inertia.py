@@ -70,11 +70,12 @@ def _add_cross(k, row, col, h0, h1, h2, x0, x1, x2, m0, m1, m2):  # type: ignore
 
 
 @kernel
-def step_momentum(M, ga, gb, h, eta, pa, pb, k):  # type: ignore[no-untyped-def]
+def step_momentum(M, ga, gb, h, tangent, eta, pa, pb, k):  # type: ignore[no-untyped-def]
     """Discrete momenta of a step of length h, eta = log(ga^-1 gb) / h, M weighted (S, 6).
 
     pa = dexp(-h eta)^-T M eta and pb = dexp(h eta)^-T M eta are the momenta at the two ends of the
-    step in their body frames; k (S, 6, 6) is the derivative of pa in the body twist of gb.
+    step in their body frames; k (S, 6, 6), written if `tangent`, is the derivative of pa in the body
+    twist of gb.
     """
     x = np.empty(6)
     y = np.empty(6)
@@ -95,11 +96,12 @@ def step_momentum(M, ga, gb, h, eta, pa, pb, k):  # type: ignore[no-untyped-def]
                 v += D[i, j] * M[s, i] * eta[s, i]
             pa[s, j] = u
             pb[s, j] = v
-        _momentum_tangent(M[s], x, eta[s], h, A, D, k[s])
+        if tangent:
+            _momentum_tangent(M[s], eta[s], h, A, D, k[s])
 
 
 @kernel
-def _momentum_tangent(M, x, eta, h, A, D, k):  # type: ignore[no-untyped-def]
+def _momentum_tangent(M, eta, h, A, D, k):  # type: ignore[no-untyped-def]
     """k = derivative of dexp(-x)^-T M x / h in the twist of gb, dx = D dz.
 
     The derivative of the factor dexp(-x)^-T contracted with M eta is taken from its series

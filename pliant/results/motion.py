@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +28,14 @@ STATIONS = 21
 """Sections of each rod in files."""
 _STILL = 1e-6
 """Step, relative to the coordinates, by which strain rates are measured."""
+
+
+_ENERGY_GAIN = 0.05
+"""Part of the energy in play that an integrator may gain before it is told."""
+
+
+class EnergyWarning(UserWarning):
+    """A motion gained energy that nothing put in."""
 
 
 class Motion(Answers):
@@ -134,22 +143,41 @@ class Motion(Answers):
         (of all inputs) since the start; balance = total + dissipated - work less its first value,
         what the integrator gained or lost.
         """
+        return self._energy_at(np.arange(len(self.t)))
+
+    def _energy_at(self, rows: Array) -> dict[str, Array]:
+        """The entries of `energy` at some of the output times."""
         system, data = self._compiled.system, self._trajectory
         quiet = make_loading(system, dict.fromkeys(self.inputs, 0.0))
-        rows = [energy.potential(system, q, quiet) for q in data.q]
-        found = {part: np.array([row[part] for row in rows]) for part in ("elastic", "gravity")}
-        pairs = zip(data.q, data.v, strict=True)
-        kinetic = np.array([self._kinetic(q, v) for q, v in pairs])
+        stored = [energy.potential(system, data.q[k], quiet) for k in rows]
+        found = {part: np.array([row[part] for row in stored]) for part in ("elastic", "gravity")}
+        kinetic = np.array([self._kinetic(data.q[k], data.v[k]) for k in rows])
         total = kinetic + found["elastic"] + found["gravity"]
-        balance = total + data.dissipated - data.work
+        balance = total + data.dissipated[rows] - data.work[rows]
         return {
             "kinetic": kinetic,
             **found,
-            "dissipated": data.dissipated,
-            "work": data.work,
+            "dissipated": data.dissipated[rows],
+            "work": data.work[rows],
             "total": total,
             "balance": balance - balance[:1],
         }
+
+    def warn_of_energy(self) -> None:
+        """Warn if the integrator made energy of its own: the step is too long for the motion."""
+        if len(self.t) < 2:
+            return
+        ends = self._energy_at(np.array([0, len(self.t) - 1]))
+        moved = max(float(np.max(ends["kinetic"] + ends["elastic"])), abs(float(ends["work"][-1])))
+        gained = float(ends["balance"][-1])
+        if gained > _ENERGY_GAIN * moved:
+            warnings.warn(
+                f"{self.integrator} gained {gained:.3g} J in a motion of {moved:.3g} J: dt = "
+                f"{self.dt:g} s is too long for it. Take a smaller dt, add viscosity, or use "
+                "GeneralizedAlpha(rho=0.5), which damps what the step cannot resolve.",
+                EnergyWarning,
+                stacklevel=4,
+            )
 
     def _kinetic(self, q: Array, v: Array) -> float:
         sampler = self._compiled.sampler

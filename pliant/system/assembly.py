@@ -24,7 +24,7 @@ Fill = Callable[[int], None]
 
 def assemble_vector(system: System, levels: list[Level], fill: Fill, out: Array) -> None:
     """Add to out (n,) the covectors that `fill` writes into block.ry, seen from `levels`."""
-    mounted = any(b.parent is not None and not b.shared for b in system.blocks)
+    mounted = system.has_mounts
     if mounted:
         for block in system.blocks:
             block.point_p[...] = 0.0
@@ -54,7 +54,7 @@ def assemble_bilinear(
     `couplings(i)` gives the blocks of rod i between coordinates (of left, of right) and its stress
     modes, where there are any; they are needed here for mounted rods only.
     """
-    mounted = any(b.parent is not None and not b.shared for b in system.blocks)
+    mounted = system.has_mounts
     if mounted:
         for block in system.blocks:
             block.point_k[...] = 0.0

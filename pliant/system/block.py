@@ -98,6 +98,8 @@ class Block:
         """Room for the stress modes: gaps (E, p, 3), couplings (E, 3p, m or n), compliance."""
         modes = self.modes
         p = 0 if modes is None else modes.index.shape[1]
+        self.mode_values = np.zeros((len(self.strain_s), 0)) if modes is None else modes.values
+        self.mode_numbers = np.zeros((E, 0), dtype=np.int64) if modes is None else modes.index
         self.gap = np.zeros((E, p, 3))
         self.coupling_y = np.zeros((E, 3 * p, m))
         self.coupling = np.zeros((E, 3 * p, n))
@@ -142,22 +144,19 @@ class Block:
 
     def stress(self, e: Array, mult: Array) -> None:
         """Weighted stress and tangent at the strain stations for strains e, and the mode gaps."""
-        elasticity.stress(self.strain_w, self.C, e, self.e0, self.sigma, self.tangent)
-        if self.modes is not None:
-            self.gap[...] = 0.0
-            elasticity.mixed_stress(
-                self.strain_w,
-                self.C,
-                e,
-                self.e0,
-                self.modes.values,
-                self.modes.index,
-                self.level.strain.element,
-                mult[self.mode_index],
-                self.sigma,
-                self.tangent,
-                self.gap,
-            )
+        elasticity.stress(
+            self.strain_w,
+            self.C,
+            e,
+            self.e0,
+            self.mode_values,
+            self.mode_numbers,
+            self.level.strain.element,
+            mult[self.mode_index],
+            self.sigma,
+            self.tangent,
+            self.gap,
+        )
 
     def couple(self, level: Level, scale: Array, out: Array) -> None:
         """out (E, 3p, n) = derivative of the mode gaps in x at `level`, times scale (S, 3)."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -248,6 +249,11 @@ class System:
         return np.asarray(g @ block.rod.pose)
 
     # -- who carries whom --------------------------------------------------------------------
+
+    @cached_property
+    def has_mounts(self) -> bool:
+        """True if any rod is carried by a frame that is not itself a coordinate."""
+        return bool(self.mounted())
 
     def mounted(self) -> list[Block]:
         """Rods whose base is carried by a frame that is not itself a coordinate."""

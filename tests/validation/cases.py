@@ -9,7 +9,7 @@ import numpy as np
 import pliant as pl
 from pliant.lie import se3
 from pliant.model import Array
-from tests.reference import PointLoad, RodProblem, RodSolution, circular_stiffness, solve_path
+from tests.reference import RodProblem, RodSolution, circular_stiffness, solve_path
 
 FORCES = (0.25, 0.5, 0.75, 1.0)
 MOMENTS = (0.05, 0.1, 0.15, 0.2)
@@ -53,16 +53,3 @@ def pose_errors(found: Array, truth: Array, length: float = 1.0) -> Array:
     """|log(truth^-1 found)| / length of poses (S, 4, 4), each."""
     logs = [se3.log(se3.inverse(g) @ h) for g, h in zip(truth, found, strict=True)]
     return np.asarray(np.linalg.norm(logs, axis=-1) / length)
-
-
-__all__ = [
-    "BEYOND",
-    "FORCES",
-    "MOMENTS",
-    "PointLoad",
-    "RodProblem",
-    "only",
-    "pose_errors",
-    "tapered_references",
-    "tapered_robot",
-]

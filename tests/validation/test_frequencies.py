@@ -36,7 +36,7 @@ def bending_frequencies(robot: pl.Robot, formulation: pl.Formulation, count: int
         shape = modes.shape(k, "beam", s)
         sideways = np.sum(shape[:, 3:5] ** 2)
         along = np.sum(shape[:, 5] ** 2) + 1e-3 * np.sum(shape[:, 2] ** 2)
-        if frequency > 1e-3 * modes.frequencies[-1] and sideways > along:
+        if frequency > 0.1 and sideways > along:
             found.append(frequency)
     pairs = np.array(found[: 2 * count]).reshape(-1, 2)
     assert np.ptp(pairs, axis=1) == pytest.approx(0.0, abs=1e-6 * pairs.max()), "planes differ"
@@ -60,11 +60,11 @@ def test_refined_frequencies(formulation: pl.Formulation) -> None:
         assert found == pytest.approx(truth, rel=1e-4)
 
 
-@pytest.mark.parametrize(("degree", "worst"), [(3, 1e-2), (4, 1e-2), (5, 1e-2)])
-def test_twelve_points_on_equal_spans(degree: int, worst: float) -> None:
+def test_twelve_points_on_equal_spans() -> None:
     for ends, truth in values.STEEL_BEAM_HZ.items():
-        found = bending_frequencies(beam("steel", ends), pl.BSpline(degree, 12))
-        assert found == pytest.approx(truth, rel=worst)
+        found = bending_frequencies(beam("steel", ends), pl.BSpline(3, 12))
+        assert found == pytest.approx(truth, rel=1e-2)
+        assert found[:4] == pytest.approx(truth[:4], rel=2e-3)
 
 
 def test_a_free_beam_has_six_rigid_motions() -> None:

@@ -20,9 +20,9 @@ FORMULATIONS = [*(pl.BSpline(k, 12) for k in (2, 3, 4, 5)), pl.Hermite(6)]
 S = (np.arange(61) + 0.5) / 61
 LOADS = {
     # a load along the whole rod in one direction, one at the tip in another: smooth
-    "smooth": {"tip": (0.0, 2.0, 3.0), "along": (0.0, -8.0, 4.0), "middle": (0.0, 0.0, 0.0)},
+    "smooth": {"tip": (0.0, 1.2, 1.8), "along": (0.0, -8.0, 4.0), "middle": (0.0, 0.0, 0.0)},
     # a load in the middle: the curvature has a kink there
-    "kinked": {"tip": (0.0, 2.0, 3.0), "along": (0.0, 0.0, 0.0), "middle": (0.0, -2.0, 2.0)},
+    "kinked": {"tip": (0.0, 1.7, 2.5), "along": (0.0, 0.0, 0.0), "middle": (0.0, -1.7, 1.7)},
 }
 
 
@@ -64,7 +64,7 @@ def test_the_rod_is_bent_far_in_space() -> None:
         poses = truth(case, 100).pose(np.linspace(0, 1, 11))
         assert np.linalg.norm(poses[-1, :3, 3] - [1, 0, 0]) > 0.5
         centred = poses[:, :3, 3] - poses[:, :3, 3].mean(axis=0)
-        assert np.linalg.svd(centred)[1][2] > 0.02, "all in one plane"
+        assert np.linalg.svd(centred)[1][2] > 0.008, "all in one plane"
 
 
 @pytest.mark.parametrize("case", LOADS)
@@ -78,7 +78,6 @@ def test_slender_rods_are_found_as_well_as_stout_ones(
         along = pose_errors(found.pose("arm", S), truth(case, slenderness).pose(S))
         errors.append(np.sqrt(np.mean(along**2)))
         iterations.append(found.iterations)
-    print(case, formulation, errors, iterations)
     assert max(errors) < 1.3 * errors[0]
-    assert max(errors) < 3e-3
+    assert max(errors) < (2e-4 if case == "smooth" else 1.5e-3)
     assert max(iterations) <= 10

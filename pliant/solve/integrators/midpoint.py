@@ -48,7 +48,10 @@ from pliant.system.tangent import tangent_of
 
 @dataclass(frozen=True)
 class Midpoint(Integrator):
-    """Implicit midpoint variational integrator: second order, no energy drift, any step size.
+    """Implicit midpoint variational integrator: second order, no energy drift.
+
+    It stands steps far longer than the shear and stretch waves of a rod. Where the step is too long
+    even for fast bending at large rotation and nothing damps it, energy can grow; simulate() warns.
 
     tolerance : residual of a step relative to the momenta in play.
     """
@@ -224,7 +227,7 @@ class VariationalStepper(Stepper):
         block, room = self.system.blocks[i], self._room[i]
         a, b = self.a[i], self.b[i]
         h = self.h
-        inertia.step_momentum(block.M, a.mass.g, b.mass.g, h, room.eta, room.pa, room.pb, room.k)
+        self._momentum(i, False)
         collect.add_vector(a.mass.element, a.mass.J, room.pa, block.ry)
         elasticity.lagging_strain(
             a.strain.e, b.strain.e, h, self._weight, room.lag, room.rate, room.mean
@@ -232,6 +235,11 @@ class VariationalStepper(Stepper):
         block.stress(room.mean, self._trial)
         np.multiply(block.sigma, h * self._share, out=room.impulse)
         collect.add_vector(a.strain.element, a.strain.B, room.impulse, block.ry)
+
+    def _momentum(self, i: int, tangent: bool) -> None:
+        block, room = self.system.blocks[i], self._room[i]
+        ga, gb = self.a[i].mass.g, self.b[i].mass.g
+        inertia.step_momentum(block.M, ga, gb, self.h, tangent, room.eta, room.pa, room.pb, room.k)
 
     def _arrival(self, i: int) -> None:
         """Momentum that arrives at the end of the step."""
@@ -251,12 +259,15 @@ class VariationalStepper(Stepper):
         def fill(i: int) -> None:
             block, room = system.blocks[i], self._room[i]
             a, b = self.a[i], self.b[i]
+            self._momentum(i, True)
             collect.add_bilinear(a.mass.element, a.mass.J, room.k, b.mass.J, block.Ky)
             c = (h * self._share) * block.tangent * room.slope
             collect.add_diagonal(a.strain.element, a.strain.B, c, b.strain.B, block.Ky)
 
         def couplings(i: int) -> tuple[Array, Array]:
             block, room = system.blocks[i], self._room[i]
+            if block.modes is None:
+                return room.from_start, room.from_end
             block.couple(self.a[i], h * self._share * block.unit, room.from_start)
             block.couple(self.b[i], room.slope[:, 3:], room.from_end)
             return room.from_start, room.from_end

@@ -187,7 +187,7 @@ class AccelerationStepper(Stepper):
     def advance(self, before: Loading, after: Loading) -> None:
         """One step to balance under `after`."""
         system, h = self.system, self.h
-        D = h * self.v + 0.5 * h * h * self.like
+        D = h * self.v
         mult = self.mult.copy()
         for k in range(25):
             with system.using(self.a):
