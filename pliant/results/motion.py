@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pliant.model import Array, DescriptionError
 from pliant.results.answers import Answers
@@ -145,7 +145,7 @@ class Motion(Answers):
         """
         return self._energy_at(np.arange(len(self.t)))
 
-    def _energy_at(self, rows: Array) -> dict[str, Array]:
+    def _energy_at(self, rows: NDArray[np.int64]) -> dict[str, Array]:
         """The entries of `energy` at some of the output times."""
         system, data = self._compiled.system, self._trajectory
         quiet = make_loading(system, dict.fromkeys(self.inputs, 0.0))

@@ -125,7 +125,7 @@ class BSplineMap(IncrementMap):
         return gauss_per_span(self._breaks, self.degree + 1)
 
     def strain_rule(self) -> tuple[Array, Array]:
-        s, w = gauss_per_span(self._breaks, self.degree + 1 if self.degree > 1 else 1)
+        s, w = gauss_per_span(self._breaks, self.degree + 1)
         return s, np.repeat(w[:, None], 6, axis=1)
 
     def stress_modes(self) -> StressModes | None:

@@ -130,6 +130,7 @@ class StaticSolver:
         matrix = tangent_of(system, symmetric).matrix
         history: list[float] = []
         steps: list[float] = []
+        moved = np.zeros(system.n + system.m)
         scale = 0.0
         for k in range(options.iterations + 1):
             system.place(q)
@@ -143,7 +144,7 @@ class StaticSolver:
             rounding = self._stalled(history, tolerance)
             if history[-1] <= tolerance or rounding:
                 negative = self._inertia(matrix, symmetric)
-                self._same_branch(start, negative, steps)
+                self._heed_stability(matrix, start, negative, moved, 1e-5)
                 return StaticSolution(
                     q, mult, loading, 0, history[-1], history, [], negative, rounding
                 )
@@ -152,8 +153,10 @@ class StaticSolver:
             x = self._step(matrix, r)
             self.count += 1
             steps.append(float(np.max(np.abs(x[system.coordinates]), initial=0.0)))
-            self._watch(history, steps, self._negative(matrix), start.negative)
+            self._watch(history, steps)
+            self._heed_stability(matrix, start, self._negative(matrix), x, 0.05)
             q = system.moved(q, x)
+            moved += x
             mult[self._rows] += x[self._rows]
         raise _RejectedError("no convergence")
 
@@ -207,26 +210,42 @@ class StaticSolver:
         return matrix.negative - len(self._rows)
 
     @staticmethod
-    def _watch(
-        history: list[float], steps: list[float], negative: int | None, before: int | None
-    ) -> None:
+    def _watch(history: list[float], steps: list[float]) -> None:
         """Reject an attempt that shows it is leaving the neighbourhood of the branch."""
         if len(steps) == 1:
             return
         if steps[-1] > 0.75 * steps[-2] and steps[-1] > 0.05:
             raise _RejectedError("the Newton corrections do not get smaller")
-        if negative is not None and negative > (before or 0) and steps[-1] > 0.3:
-            raise _RejectedError("the robot became unstable on the way")
         if history[-1] > 200.0 * history[0]:
             raise _RejectedError("the residual grows")
 
-    @staticmethod
-    def _same_branch(start: StaticSolution, negative: int | None, steps: list[float]) -> None:
-        """A change of stability over a large motion means another branch was reached."""
-        if negative is None:
+    def _heed_stability(
+        self,
+        matrix: Matrix,
+        start: StaticSolution,
+        negative: int | None,
+        moved: Array,
+        share: float,
+    ) -> None:
+        """Reject a motion along a direction in which the robot lost its stability.
+
+        Newton's method runs uphill in such a direction, to the equilibrium on the other side. A
+        perfect column stays straight and may go on; any other one bends aside before. The direction
+        is the eigenvector of the smallest eigenvalue, by inverse iteration; `share` is the part of
+        the motion that may lie in it.
+        """
+        if negative is None or negative <= (start.negative or 0):
             return
-        if negative > (start.negative or 0) and steps and steps[0] > 0.3:
-            raise _RejectedError("an unstable equilibrium of another branch was reached")
+        free = self.system.coordinates
+        direction = np.cos(1.0 + np.arange(len(free), dtype=float))
+        for _ in range(12):
+            load = np.zeros(matrix.n)
+            load[free] = direction / np.linalg.norm(direction)
+            direction = matrix.solve(load)[free]
+        direction /= np.linalg.norm(direction)
+        size = float(np.linalg.norm(moved[free]))
+        if abs(float(direction @ moved[free])) > share * size:
+            raise _RejectedError("the robot loses its stability on the way")
 
     def _failure(self, level: float, reason: str, good: StaticSolution) -> ConvergenceError:
         names = ", ".join(f"{b.rod.name!r}" for b in self.system.blocks)

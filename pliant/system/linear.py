@@ -22,6 +22,7 @@ Ints = NDArray[np.int64]
 
 SKIP = -1
 _REGULARISE = 1e-9
+_REFINEMENTS = 6
 
 
 class SingularError(RuntimeError):
@@ -192,20 +193,27 @@ class _Sparse:
 
 
 class SparseSymmetric(_Sparse):
-    """qdldl on the upper triangle; multipliers get a tiny compliance that is refined away."""
+    """qdldl on the upper triangle, for matrices with as many negative pivots as `saddle` unknowns.
 
-    def __init__(self, n: int, pairs: list[tuple[Ints, Ints]], multipliers: int) -> None:
+    Stress modes and multipliers (`saddle`) get a tiny compliance and all other unknowns a tiny
+    stiffness, so that no pivot vanishes in whatever order; refinement against the true matrix takes
+    both out again.
+    """
+
+    def __init__(self, n: int, pairs: list[tuple[Ints, Ints]], saddle: Ints) -> None:
         super().__init__(n, pairs, True)
-        self.multipliers = multipliers
+        self._shift = np.ones(n)
+        self._shift[saddle] = -1.0
         self._solver: Any = None
 
     def factorise(self) -> None:
         import qdldl
 
-        scale = max(float(np.max(np.abs(self.data))), 1e-300)
+        stiff = self._shift > 0
+        size = np.abs(self.data[self.diagonal])
+        scale = max(float(np.max(size[stiff], initial=0.0)), 1e-300)
         regular = self.matrix.copy()
-        tail = self.diagonal[self.n - self.multipliers :]
-        regular.data[tail] -= _REGULARISE / scale
+        regular.data[self.diagonal] += np.where(stiff, _REGULARISE * scale, -_REGULARISE / scale)
         try:
             self._solver = qdldl.Solver(regular, upper=True)
         except Exception as error:  # qdldl raises its own types on a zero pivot
@@ -217,10 +225,13 @@ class SparseSymmetric(_Sparse):
         self._full = full.tocsr()
 
     def solve(self, b: Array) -> Array:
-        assert self._solver is not None
         x = np.asarray(self._solver.solve(b))
-        for _ in range(3):
-            x = x + self._solver.solve(b - self._full @ x)
+        size = float(np.linalg.norm(b))
+        for _ in range(_REFINEMENTS):
+            r = b - self._full @ x
+            if not float(np.linalg.norm(r)) > 1e-14 * size:
+                break
+            x = x + self._solver.solve(r)
         return x
 
 
@@ -241,9 +252,12 @@ class SparseGeneral(_Sparse):
 
 
 def make_matrix(
-    n: int, pairs: list[tuple[Ints, Ints]], multipliers: int, symmetric: bool
+    n: int, pairs: list[tuple[Ints, Ints]], saddle: Ints, multipliers: int, symmetric: bool
 ) -> Matrix:
-    """The storage that suits the pattern given as index pairs (E, a, b) of element blocks."""
+    """The storage that suits the pattern given as index pairs (E, a, b) of element blocks.
+
+    saddle : unknowns with negative pivots, the last `multipliers` of which belong to constraints.
+    """
     spread = 0
     for rows, cols in pairs:
         both = (rows >= 0) & (cols >= 0)
@@ -251,7 +265,7 @@ def make_matrix(
             spread = max(spread, int(np.max(np.abs(rows - cols)[both])))
     narrow = spread <= 90 or n <= 200 or 2 * spread >= n
     if symmetric and (multipliers or not narrow):
-        return SparseSymmetric(n, pairs, multipliers)
+        return SparseSymmetric(n, pairs, saddle)
     if symmetric:
         return BandedSymmetric(n, spread)
     return BandedGeneral(n, spread) if narrow else SparseGeneral(n, pairs)

@@ -41,8 +41,10 @@ def tangent_of(system: System, symmetric: bool) -> Tangent:
     kept = _KEPT.setdefault(system, {})
     if symmetric not in kept:
         multipliers = system.m
+        links = np.arange(system.n, system.n + multipliers)
+        saddle = np.concatenate([system.mode_unknowns, links])
         kept[symmetric] = make_tangent(
-            system, lambda n, pairs: make_matrix(n, pairs, multipliers, symmetric)
+            system, lambda n, pairs: make_matrix(n, pairs, saddle, multipliers, symmetric)
         )
     return kept[symmetric]
 

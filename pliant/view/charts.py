@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from pliant.model import Array, DescriptionError
 from pliant.view.shapes import finite
-from pliant.view.theme import FAINT, INK, energy_unit, scaled_ticks, style
+from pliant.view.theme import FAINT, INK, energy_unit, rod_color, scaled_ticks, style
 
 _STYLES = ("-", "--", ":")
 
@@ -37,7 +37,7 @@ def draw_curves(
             columns = check_curve("draw_curves", label, values, len(times))
             names = [label] if columns.shape[1] == 1 else [f"{label} {axis}" for axis in "xyz"]
             for name, column, dashes in zip(names, columns.T, _STYLES, strict=False):
-                canvas.plot(times, column, dashes, color=f"C{index}", label=name)
+                canvas.plot(times, column, dashes, color=rod_color(index), label=name)
         finish(canvas, "time / s", ylabel, title, count=len(curves))
     return figure_of(canvas)
 

@@ -107,7 +107,7 @@ ROBOTS: dict[str, tuple[Callable[[float], Description], dict[str, Formulation]]]
 class Moving:
     """A bent robot with velocity, and the acceleration that an integrator starts with."""
 
-    def __init__(self, name: str, viscosity: float) -> None:
+    def __init__(self, name: str, viscosity: float, speed: float = 0.5) -> None:
         build, formulations = ROBOTS[name]
         self.description = build(viscosity)
         rod = list(self.description.rods.values())[-1]
@@ -116,11 +116,13 @@ class Moving:
         self.description.add_load(follower)
         self.system = System(self.description, formulations)
         self.loading = make_loading(self.system, {})
-        self.q = bend(self.system, 0.1)
-        self.v = allowed(self.system, self.q, 0.5)
+        self.q = bend(self.system, 0.03)
+        self.v = allowed(self.system, self.q, speed)
         stepper = Newmark().stepper(self.system, 1e-3)
         stepper.start(self.q, self.v, self.loading)
         self.acc = stepper.acc.copy()
+        self.instant = float(np.sqrt(1e-7 / np.max(np.abs(self.acc))))
+        """A time (s) short enough for differences along `path`."""
 
     def at(self, x: Array) -> Array:
         self.system.place(self.q)
@@ -192,7 +194,7 @@ def test_inertia_is_the_rate_of_momentum_of_every_section(name: str, viscosity: 
     potential, damping from the dissipation; constraint forces do no work.
     """
     case = Moving(name, viscosity)
-    h = 1e-4
+    h = case.instant
     a, b, c = (case.poses(case.path(t)) for t in (-h, 0.0, h))
     directions = [allowed(case.system, case.q, 1.0)]
     for z in directions:
@@ -261,13 +263,17 @@ def follower_work(case: Moving, z: Array) -> float:
 
 @pytest.mark.parametrize("name", ["held", "held-branch"])
 def test_the_first_acceleration_keeps_the_constraints(name: str) -> None:
-    case = Moving(name, 0.0)
-    h = 1e-3
+    """The centripetal part too: a pinned frame that turns is held on its circle."""
+    case = Moving(name, 0.0, speed=5.0)
+    h = case.instant
     values = [gaps(case.system, case.path(t))[0] for t in (-h, 0.0, h)]
     rate = (values[2] - values[0]) / (2 * h)
     second = (values[0] - 2 * values[1] + values[2]) / h**2
-    assert rate == pytest.approx(0.0, abs=1e-5)
-    assert second == pytest.approx(0.0, abs=1e-3)
+    steady = [gaps(case.system, case.at(t * case.v))[0] for t in (-h, 0.0, h)]
+    centripetal = (steady[0] - 2 * steady[1] + steady[2]) / h**2
+    assert np.max(np.abs(centripetal)) > 1.0
+    assert rate == pytest.approx(0.0, abs=1e-4)
+    assert second == pytest.approx(0.0, abs=1e-2 * np.max(np.abs(centripetal)))
 
 
 @pytest.mark.parametrize("viscosity", [0.0, 200.0], ids=["elastic", "damped"])
@@ -275,7 +281,7 @@ def test_the_first_acceleration_keeps_the_constraints(name: str) -> None:
 def test_power_is_balanced_at_every_instant(name: str, viscosity: float) -> None:
     """Along the exact acceleration, energy changes by what loads do and damping takes."""
     case = Moving(name, viscosity)
-    h, d = 1e-3, 1e-4
+    h = d = case.instant
     energies = []
     for t in (-h, h):
         behind, ahead = case.poses(case.path(t - d)), case.poses(case.path(t + d))
@@ -288,3 +294,275 @@ def test_power_is_balanced_at_every_instant(name: str, viscosity: float) -> None
     power = follower_work(case, case.v) - damping_work(case, case.v)
     size = abs(potential_slope(case, case.v)) + abs(power)
     assert gain == pytest.approx(power, abs=1e-4 * size)
+
+
+# -- the discrete Lagrangian --------------------------------------------------------------------------
+
+
+def discrete_lagrangian(case: Moving, a: Array, b: Array, h: float, implicit: bool) -> float:
+    """Action of a step from a to b: kinetic energy of the screws between them, less the potential."""
+    system = case.system
+    poses, strains, loads = [], [], []
+    for q in (a, b):
+        poses.append(case.poses(q))
+        strains.append(case.strains(q))
+        energies = potential(system, q, case.loading)
+        loads.append(energies["gravity"] + energies["loads"])
+    action = -0.5 * h * sum(loads) if implicit else -h * loads[0]
+    for i, block in enumerate(system.blocks):
+        eta = se3.log(se3.inverse(poses[0][i]) @ poses[1][i]) / h
+        action += 0.5 * h * float(np.sum(block.M * eta**2))
+        mean = 0.5 * (strains[0][i] + strains[1][i]) if implicit else strains[0][i]
+        block.level.strain.e[...] = mean
+        action -= h * block.elastic_energy(block.level)
+    return action
+
+
+@pytest.mark.parametrize("integrator", [Midpoint(tolerance=1e-12), Variational(tolerance=1e-12)], ids=repr)
+@pytest.mark.parametrize(
+    "name", ["spline", "linear-spline", "hermite", "strain", "chained", "mounted", "flying"]
+)
+def test_momenta_are_the_derivatives_of_the_discrete_lagrangian(
+    name: str, integrator: Integrator
+) -> None:
+    """What leaves a is -D1 Ld, what arrives at b is D2 Ld: eqs. 54-55 by differences."""
+    case = Moving(name, 0.0)
+    case.loading = make_loading(case.system, {"follower": 0.0})
+    implicit = isinstance(integrator, Midpoint)
+    h = 2e-3 if implicit else 2e-4
+    stepper = integrator.stepper(case.system, h)
+    stepper.start(case.q, case.v, case.loading)
+    start, leaving = case.q, stepper.p.copy()
+    stepper.advance(case.loading, case.loading)
+    end, arriving = stepper.q.copy(), stepper.p.copy()
+    z, step = allowed(case.system, case.q, 1.0), 1e-5
+
+    def slope(at: Array, action: Callable[[Array], float]) -> float:
+        values = []
+        for sign in (1, -1):
+            case.system.place(at)
+            values.append(action(case.system.moved(at, sign * step * z, newton=False)))
+        return (values[0] - values[1]) / (2 * step)
+
+    first = slope(start, lambda q: discrete_lagrangian(case, q, end, h, implicit))
+    second = slope(end, lambda q: discrete_lagrangian(case, start, q, h, implicit))
+    size = np.linalg.norm(leaving) * np.linalg.norm(z)
+    assert leaving @ z == pytest.approx(-first, abs=1e-6 * size)
+    assert arriving @ z == pytest.approx(second, abs=1e-6 * size)
+
+
+# -- order --------------------------------------------------------------------------------------------
+
+
+class Swing:
+    """A driven, damped arm under gravity with initial velocity, smooth at the steps used."""
+
+    def __init__(self, formulation: Formulation, theory: str, viscosity: float = 150.0) -> None:
+        description = Description(gravity=GRAVITY)
+        rod = description.add_rod(arm(viscosity, theory=theory))
+        description.add_load(Load("push", rod.tip, force=(0.0, 1.0, 0.5)))
+        description.add_load(Load("turn", rod.at(0.3), moment=(0.05, 0, 0.05), frame="body"))
+        self.system = System(description, {"arm": formulation})
+        self.q = bend(self.system, 0.0)
+        self.v = np.zeros(self.system.n)
+        free = self.system.coordinates
+        smooth = np.arange(1, len(free) // 6 + 1) / max(1, len(free) // 6)
+        if isinstance(formulation, Strain):
+            self.v[free] = np.random.default_rng(0).normal(size=len(free))
+        else:  # every control pose swings sideways, further out faster
+            rates = np.outer(smooth**2, (0.5, 0.3, 0.2, 0.1, 0.3, 0.0))
+            self.v[free] = rates.ravel()
+
+    def loading(self, t: float) -> Loading:
+        inputs = {"push": np.sin(20.0 * t), "turn": np.cos(15.0 * t)}
+        return make_loading(self.system, inputs)
+
+    def run(self, integrator: Integrator, h: float, duration: float) -> Stepper:
+        stepper = integrator.stepper(self.system, h)
+        before = self.loading(0.0)
+        stepper.start(self.q, self.v, before)
+        for k in range(round(duration / h)):
+            after = self.loading((k + 1) * h)
+            stepper.advance(before, after)
+            before = after
+        return stepper
+
+    def state(self, stepper: Stepper) -> Array:
+        """Poses and velocities of sections at the end."""
+        sampler, s = Sampler(self.system), np.array([0.2, 0.5])
+        poses = sampler.poses(stepper.q, "arm", s)
+        twists = sampler.velocities(stepper.q, stepper.velocity(), "arm", s)
+        return np.concatenate([poses.ravel(), 0.05 * twists.ravel()])
+
+    def energy(self, q: Array, v: Array) -> float:
+        """Kinetic, elastic and gravitational energy."""
+        none = make_loading(self.system, {"push": 0.0, "turn": 0.0})
+        M = linearise(self.system, q, np.zeros(self.system.n), none)[1]
+        return 0.5 * float(v @ (M @ v)) + sum(potential(self.system, q, none).values())
+
+
+@pytest.fixture(scope="module")
+def kirchhoff() -> Swing:
+    return Swing(Strain(1, 1), "kirchhoff")
+
+
+@pytest.fixture(scope="module")
+def kirchhoff_reference(kirchhoff: Swing) -> Array:
+    return kirchhoff.state(kirchhoff.run(Midpoint(tolerance=1e-11), 2e-4, 0.1))
+
+
+@pytest.mark.parametrize(
+    ("integrator", "order"),
+    [
+        (Midpoint(), 2),
+        (Newmark(), 2),
+        (GeneralizedAlpha(0.8), 2),
+        (GeneralizedAlpha(0.0), 2),
+        (ImplicitEuler(), 1),
+        (Variational(), 1),
+    ],
+    ids=repr,
+)
+def test_order_on_a_smooth_motion(
+    kirchhoff: Swing, kirchhoff_reference: Array, integrator: Integrator, order: int
+) -> None:
+    """Poses and velocities of sections, driven and damped; `Variational` is of first order."""
+    fine = 4.0 if order == 2 else 1.0
+    errors = []
+    for h in (fine * 1e-3, fine * 5e-4, fine * 2.5e-4):
+        state = kirchhoff.state(kirchhoff.run(integrator, h, 0.1))
+        errors.append(float(np.linalg.norm(state - kirchhoff_reference)))
+    orders = np.log2(errors[:-1] / np.array(errors[1:]))
+    assert orders == pytest.approx([order, order], abs=0.25)
+
+
+@pytest.mark.parametrize("integrator", [Midpoint(), Newmark(), GeneralizedAlpha(0.8)], ids=repr)
+def test_order_two_for_a_damped_spline_with_stress_modes(integrator: Integrator) -> None:
+    swing = Swing(BSpline(2, 4), "cosserat", viscosity=300.0)
+    reference = swing.state(swing.run(Midpoint(tolerance=1e-11), 2.5e-5, 0.02))
+    errors = []
+    for h in (1e-3, 5e-4, 2.5e-4):
+        state = swing.state(swing.run(integrator, h, 0.02))
+        errors.append(float(np.linalg.norm(state - reference)))
+    orders = np.log2(errors[:-1] / np.array(errors[1:]))
+    assert np.all(orders > 1.7)
+
+
+# -- books --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("integrator", "order"),
+    [(Midpoint(), 2), (Newmark(), 2), (GeneralizedAlpha(0.8), 2), (ImplicitEuler(), 1), (Variational(), 1)],
+    ids=repr,
+)
+def test_energy_books_close(kirchhoff: Swing, integrator: Integrator, order: int) -> None:
+    """Energy at the end = energy at the start + work of the inputs - dissipated energy."""
+    start = kirchhoff.energy(kirchhoff.q, kirchhoff.v)
+    fine = 2.0 if order == 2 else 0.5
+    lost = []
+    for h in (fine * 1e-3, fine * 5e-4):
+        stepper = kirchhoff.run(integrator, h, 0.1)
+        end = kirchhoff.energy(stepper.q, stepper.velocity())
+        assert stepper.dissipated > 2e-3
+        assert abs(stepper.work) > 2e-4
+        turned_over = abs(stepper.work) + stepper.dissipated
+        lost.append(abs(end - start - stepper.work + stepper.dissipated) / turned_over)
+    assert lost[1] < (1e-3 if order == 2 else 0.2)
+    assert lost[0] / lost[1] > 0.8 * 2**order
+
+
+# -- what must be kept ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("integrator", [Midpoint(), Newmark(), GeneralizedAlpha(0.8), ImplicitEuler()], ids=repr)
+@pytest.mark.parametrize("name", ["held", "held-branch"])
+def test_constraints_hold_at_position_level(name: str, integrator: Integrator) -> None:
+    case = Moving(name, 100.0)
+    stepper = integrator.stepper(case.system, 2e-3)
+    stepper.start(case.q, case.v, case.loading)
+    worst = 0.0
+    for _ in range(30):
+        stepper.advance(case.loading, case.loading)
+        gap, _ = gaps(case.system, stepper.q)
+        worst = max(worst, float(np.max(np.abs(gap))))
+    _, A = gaps(case.system, stepper.q)
+    assert worst < 1e-9
+    assert np.max(np.abs(stepper.q - case.q)) > 1e-2
+    if isinstance(integrator, Midpoint):
+        assert A @ stepper.velocity() == pytest.approx(0.0, abs=1e-6)
+
+
+def spatial_momentum(system: System, q: Array, v: Array) -> Array:
+    """Angular (about the world origin) and linear momentum of all sections, world frame."""
+    sampler = Sampler(system)
+    total = np.zeros(6)
+    for block in system.blocks:
+        g = sampler.poses(q, block.rod.name, block.mass_s)
+        eta = sampler.velocities(q, v, block.rod.name, block.mass_s)
+        total += np.einsum("sji,sj->i", se3.Ad(se3.inverse(g)), block.M * eta)
+    return total
+
+
+@pytest.mark.parametrize(
+    "integrator", [Midpoint(tolerance=1e-11), Variational(tolerance=1e-11)], ids=repr
+)
+@pytest.mark.parametrize("formulation", [BSpline(3, 5), Hermite(2), Strain(1, 2)], ids=repr)
+def test_a_free_rod_keeps_its_momenta(formulation: Formulation, integrator: Integrator) -> None:
+    """Variational integrators inherit the symmetry of the Lagrangian, whatever the step."""
+    description = Description(gravity=(0, 0, 0))
+    description.add_rod(arm(base=None))
+    system = System(description, {"arm": formulation})
+    loading = make_loading(system, {})
+    q = bend(system, 0.03)
+    v = allowed(system, q, 0.5)
+    stepper = integrator.stepper(system, 2e-4 if isinstance(integrator, Variational) else 1e-3)
+    stepper.start(q, v, loading)
+    before = spatial_momentum(system, q, v)
+    for _ in range(20):
+        stepper.advance(loading, loading)
+    after = spatial_momentum(system, stepper.q, stepper.velocity())
+    assert after == pytest.approx(before, abs=1e-8 * np.linalg.norm(before))
+    assert np.max(np.abs(stepper.q - q)) > 1e-3
+
+
+def test_at_rest_in_equilibrium_nothing_moves() -> None:
+    description = single(0.0)
+    system = System(description, {"arm": BSpline(3, 5)})
+    loading = make_loading(system, {})
+    found = StaticSolver(system).solve(loading)
+    for integrator in ALL:
+        stepper = integrator.stepper(system, 1e-4 if isinstance(integrator, Variational) else 1e-2)
+        stepper.start(found.q, np.zeros(system.n), loading)
+        for _ in range(5):
+            stepper.advance(loading, loading)
+        assert stepper.q == pytest.approx(found.q, abs=1e-7)
+        assert stepper.velocity() == pytest.approx(0.0, abs=1e-5)
+        assert stepper.dissipated == 0.0
+
+
+def test_a_failed_step_leaves_the_state_as_it_was() -> None:
+    """The explicit integrator far beyond its limit of stability."""
+    case = Moving("spline", 0.0)
+    stepper = Variational().stepper(case.system, 0.5)
+    stepper.start(case.q, case.v, case.loading)
+    with pytest.raises(ConvergenceError, match="dt"):
+        for _ in range(50):
+            before = stepper.q.copy()
+            stepper.advance(case.loading, case.loading)
+    assert np.array_equal(stepper.q, before)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (lambda: Newmark(beta=0.0), "beta"),
+        (lambda: Newmark(gamma=0.4), "gamma"),
+        (lambda: GeneralizedAlpha(rho=1.2), "rho"),
+    ],
+)
+def test_coefficients_outside_their_range_are_refused(
+    settings: Callable[[], Integrator], message: str
+) -> None:
+    with pytest.raises(DescriptionError, match=message):
+        settings()

@@ -91,6 +91,18 @@ def mass_solve(system: System, p: Array) -> Array:
     return v
 
 
+def rounding_force(system: System, h: float) -> float:
+    """Force that rounding of poses and strains makes up when the step is h, N."""
+    eps = 1e-15
+    force = 0.0
+    for block in system.blocks:
+        reach = float(np.max(np.abs(block.rod.pose[:3, 3]))) + block.rod.length
+        rows = slice(0, 6) if block.modes is None else slice(0, 3)
+        stiffness = float(np.max(block.C[:, rows])) / (1.0 if block.modes is None else reach)
+        force += eps * (float(np.sum(block.line_mass)) * reach / h**2 + stiffness)
+    return force
+
+
 def add_link_rows(system: System, filled: Tangent, row_scale: float, column_scale: float) -> None:
     """Add the constraint Jacobians A at the placed configuration: A times row_scale, A^T times
     column_scale.

@@ -33,6 +33,7 @@ from pliant.solve.integrators.contract import (
     Stepper,
     add_link_rows,
     mass_solve,
+    rounding_force,
     velocity_lift,
 )
 from pliant.solve.integrators.work import step_work
@@ -91,7 +92,7 @@ class VariationalStepper(Stepper):
         self.b = system.levels()
         self._room = [_Room(block, h, share) for block in system.blocks]
         self._scale = 0.0
-        self._floor = _rounding(system, h)
+        self._floor = h * rounding_force(system, h)
         self._rows, self._weights = gap_weights(system)
         self._needs_points = bool(system.links) or len(system.blocks) > 1
 
@@ -312,17 +313,6 @@ class VariationalStepper(Stepper):
     def _work(self, before: Loading, after: Loading) -> float:
         """Work of the inputs (all loads but gravity) over the step, by the mean wrench."""
         return step_work(self.system, self.a, self.b, before, after)
-
-
-def _rounding(system: System, h: float) -> float:
-    """Momentum that rounding of poses and strains makes up in a step of length h."""
-    eps = 1e-15
-    floor = 0.0
-    for block in system.blocks:
-        reach = float(np.max(np.abs(block.rod.pose[:3, 3]))) + block.rod.length
-        floor += eps * float(np.sum(block.line_mass)) * reach / h
-        floor += eps * h * float(np.max(block.C[:, :3])) / block.rod.length
-    return floor
 
 
 class _Room:

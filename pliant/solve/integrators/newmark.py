@@ -24,6 +24,7 @@ from pliant.solve.integrators.contract import (
     StepError,
     Stepper,
     mass_solve,
+    rounding_force,
 )
 from pliant.solve.integrators.kinematics import Rates
 from pliant.solve.integrators.work import step_work
@@ -141,6 +142,7 @@ class AccelerationStepper(Stepper):
         self._rates = Rates(system)
         self._rows, self._weights = gap_weights(system)
         self._scale = 0.0
+        self._floor = rounding_force(system, h)
         if coefficients is None:
             self.v_slope, self.a_slope = 1.0 / h, 1.0 / h**2
         else:
@@ -189,18 +191,20 @@ class AccelerationStepper(Stepper):
         system, h = self.system, self.h
         D = h * self.v
         mult = self.mult.copy()
+        size = np.inf
         for k in range(25):
             with system.using(self.a):
                 q = system.moved(self.q, D, newton=False)
             system.place(q, mass=True)
             v, acc, like = self._kinematics(D)
             r = self._residual(v, acc, mult, after, True)
-            size = self._size(r)
+            previous, size = size, self._size(r)
             if not np.isfinite(size):
                 self._fail("the motion became infinite")
             if k == 0:
                 self._scale = max(self._scale, float(np.linalg.norm(r[system.coordinates])))
-            if size <= self.tolerance * self._scale:
+            stalled = k > 3 and size > 0.5 * previous and size <= 1e-4 * self._scale
+            if size <= self.tolerance * self._scale + self._floor or stalled:
                 break
             try:
                 matrix = tangent_of(system, False).matrix
