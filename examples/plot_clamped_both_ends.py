@@ -5,6 +5,7 @@ Held at both ends
 A rod clamped at its base and held at its tip in three ways: clamped (pose), pinned (position only,
 "articulated") and guided (orientation only, "sliding"). A load pushes in the middle. What a
 constraint exerts on the rod is reported as a reaction; reactions, load and weight add up to nothing.
+The second picture shows the reactions of an arch that is clamped at both feet.
 """
 
 import matplotlib.pyplot as plt
@@ -34,14 +35,25 @@ def held(kind: str) -> pl.Robot:
     return robot
 
 
-def arch() -> pl.Equilibrium:
-    """The far end is clamped nearer than the rod is long: it bows upwards."""
-    robot = pl.Robot(gravity=(0, 0, 0))
+def arch() -> tuple[pl.Equilibrium, float]:
+    """A half circle clamped at both feet, pressed down at its top; returns the thrust as well."""
+    robot = pl.Robot()
     material = pl.Material(E=1e6, nu=0.45, rho=1000.0)
-    rod = robot.add_rod("rod", 1.0, pl.Circle(0.015), material, pose=pl.along("x"))
-    robot.add_load("lift", rod.at(0.5), force=(0, 0, 1))
-    robot.add_constraint("end", rod.tip, to=pl.along("x", (0.7, 0, 0)))
-    return robot.statics({"lift": 0.5})
+    rod = robot.add_rod("arch", 1.0, pl.Circle(0.015), material, natural=(0, np.pi, 0))
+    robot.add_load("press", rod.at(0.5), force=(0.5, 0, -3))
+    robot.add_constraint("foot", rod.tip)
+    still = robot.statics(formulation=pl.BSpline(3, 41))
+    rest = robot.statics({"press": 0.0})
+    poses, ends = still.pose("arch", S), still.pose("arch", [0.0, 1.0])
+    forces = [ends[0, :3, :3] @ still.reactions["arch"][3:]]
+    forces.append(ends[1, :3, :3] @ still.reactions["foot"][3:])
+    arrows = [Arrow(g[:3, 3], f, "force", "holds") for g, f in zip(ends, forces, strict=True)]
+    arrows.append(Arrow(still.position("arch", 0.5), (0.5, 0, -3), "force", "press"))
+    draw_robot(
+        [RodShape("arch", poses, 0.015)], arrows, [RodShape("arch", rest.pose("arch", S), 0.015)],
+        title="reactions of a pressed arch", view=(14, -75),
+    )  # fmt: skip
+    return still, float(forces[0][2] + forces[1][2])
 
 
 def world_balance(robot: pl.Robot, still: pl.Equilibrium) -> tuple[float, float]:
@@ -67,13 +79,13 @@ def main() -> dict[str, float]:
         shapes[label] = RodShape(label, still.pose("rod", S), 0.015)
         left.append(world_balance(robot, still))
     draw_comparison(shapes, title="2 N in the middle, and the rod's own weight")
-    bow = arch()
-    bow.plot()
+    still, upwards = arch()
     return {
         **{f"sag, {k}": -v.position("rod", 0.5)[2] for k, v in found.items()},
         "forces left over": max(force for force, _ in left),
         "moments left over": max(moment for _, moment in left),
-        "height of the arch": bow.position("rod", 0.5)[2],
+        "height of the arch": still.position("arch", 0.5)[2],
+        "what the feet carry": upwards,
     }
 
 

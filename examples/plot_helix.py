@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import pliant as pl
-from pliant.view import RodShape, draw_robot, style
+from pliant.view import RodShape, draw_robot
 
 # part of the load: tip position
 TIP = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from pliant.rods.contract import (
     Formulation,
     Ints,
     StressModes,
+    whole_number,
 )
 from pliant.rods.increments import (
     ChainConfiguration,
@@ -54,7 +55,7 @@ class BSpline(Formulation):
     capabilities: ClassVar[Capabilities] = Capabilities(max_rotation=np.pi)
 
     def __post_init__(self) -> None:
-        def refuse(field: str, value: object, expected: str, remedy: str) -> None:
+        def refuse(field: str, value: object, expected: str, remedy: str) -> NoReturn:
             raise DescriptionError(
                 part="formulation BSpline",
                 field=field,
@@ -63,15 +64,18 @@ class BSpline(Formulation):
                 remedy=remedy,
             )
 
-        if not isinstance(self.degree, int) or not 1 <= self.degree <= 5:
+        degree, points = whole_number(self.degree), whole_number(self.points)
+        if degree is None or not 1 <= degree <= 5:
             refuse("degree", self.degree, "a whole number from 1 to 5", "3 is a good default")
-        if not isinstance(self.points, int) or self.points < self.degree + 1:
+        if points is None or points < degree + 1:
             refuse(
                 "points",
                 self.points,
                 f"at least degree + 1 = {self.degree + 1} control points",
                 "give more points or a lower degree",
             )
+        object.__setattr__(self, "degree", degree)
+        object.__setattr__(self, "points", points)
         check_map(self.map)
         if self.knots is not None:
             inner = np.asarray(self.knots, dtype=float)

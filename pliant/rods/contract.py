@@ -20,6 +20,7 @@ default, with second derivatives by differences.
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -260,6 +261,16 @@ class RodMap(ABC):
         behind = value()
         evaluate(plan, c)
         return np.asarray((ahead - behind) / (2 * step))
+
+
+def whole_number(value: object) -> int | None:
+    """`value` as an int if it is a whole number (NumPy's count, True and False do not)."""
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
 
 
 class Formulation(ABC):

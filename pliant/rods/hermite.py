@@ -30,6 +30,7 @@ from pliant.rods.contract import (
     Formulation,
     Ints,
     StressModes,
+    whole_number,
 )
 from pliant.rods.increments import ChainConfiguration, IncrementMap, check_map, fit_strains
 from pliant.rods.quadrature import gauss_per_span
@@ -51,8 +52,8 @@ class Hermite(Formulation):
     capabilities: ClassVar[Capabilities] = Capabilities(max_rotation=np.pi)
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.elements, int) and not isinstance(self.elements, bool)
-        if not whole or self.elements < 1:
+        elements = whole_number(self.elements)
+        if elements is None or elements < 1:
             raise DescriptionError(
                 part="formulation Hermite",
                 field="elements",
@@ -60,6 +61,7 @@ class Hermite(Formulation):
                 expected="a whole number of at least 1",
                 remedy="6 is a good default",
             )
+        object.__setattr__(self, "elements", elements)
         check_map(self.map)
 
     def discretise(self, rod: Rod) -> HermiteMap:

@@ -22,6 +22,7 @@ from pliant.rods.contract import (
     Ints,
     Plan,
     RodMap,
+    whole_number,
 )
 from pliant.rods.quadrature import gauss_per_span
 from pliant.rods.strain_kernels import Steps
@@ -47,31 +48,26 @@ class Strain(Formulation):
     capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat", "kirchhoff"))
 
     def __post_init__(self) -> None:
-        def check(field: str, good: bool, expected: str, remedy: str) -> None:
-            value = getattr(self, field)
-            if not isinstance(value, int) or isinstance(value, bool) or not good:
-                raise DescriptionError(
-                    part="formulation Strain",
-                    field=field,
-                    value=value,
-                    expected=expected,
-                    remedy=remedy,
-                )
-
-        def within(value: object, low: int, high: float) -> bool:
-            return isinstance(value, int) and low <= value <= high
-
-        check(
-            "order",
-            within(self.order, 0, HIGHEST_ORDER),
-            f"a whole number from 0 to {HIGHEST_ORDER}",
-            "use more segments where a higher order seems needed",
+        many = 10**6
+        self._check(
+            "order", 0, HIGHEST_ORDER, "use more segments where a higher order seems needed"
         )
-        many = float("inf")
-        check("segments", within(self.segments, 1, many), "a whole number above 0", "4 is usual")
+        self._check("segments", 1, many, "4 is usual")
         if self.steps is not None:
-            expected = "a whole number above 0"
-            check("steps", within(self.steps, 1, many), expected, "leave it out for the default")
+            self._check("steps", 1, many, "leave it out for the default")
+
+    def _check(self, field: str, low: int, high: int, remedy: str) -> None:
+        given = getattr(self, field)
+        value = whole_number(given)
+        if value is None or not low <= value <= high:
+            raise DescriptionError(
+                part="formulation Strain",
+                field=field,
+                value=given,
+                expected=f"a whole number from {low} to {high}",
+                remedy=remedy,
+            )
+        object.__setattr__(self, field, value)
 
     def discretise(self, rod: Rod) -> StrainMap:
         """The map of `rod` under these settings."""

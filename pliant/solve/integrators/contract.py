@@ -67,8 +67,11 @@ class Integrator(ABC):
         """A stepper for `system` with step length h, s."""
 
 
-def mass_solve(system: System, p: Array) -> Array:
-    """Rates v (n,) with M v = p, constraints kept, at the placed configuration (mass frames set)."""
+def mass_solve(system: System, p: Array, rates: Array | None = None) -> Array:
+    """v (n,) with M v + A^T lam = p and A v = rates (m,), by default 0, at the placed configuration.
+
+    The frames of the mass stations must be up to date.
+    """
     filled = tangent_of(system, True)
     data = filled.matrix.data
     data[...] = 0.0
@@ -86,7 +89,8 @@ def mass_solve(system: System, p: Array) -> Array:
             f"the mass matrix is singular: rods {names or 'of this robot'} have no mass or no "
             "rotary inertia; give the material a density rho, or Stiffness a mass and an inertia"
         ) from None
-    v = filled.matrix.solve(np.concatenate([p, np.zeros(system.m)]))[: system.n]
+    held = np.zeros(system.m) if rates is None else rates
+    v = filled.matrix.solve(np.concatenate([p, held]))[: system.n]
     v[system.mode_unknowns] = 0.0
     return v
 

@@ -29,7 +29,7 @@ from pliant.solve.integrators.contract import (
 from pliant.solve.integrators.kinematics import Rates
 from pliant.solve.integrators.work import step_work
 from pliant.system.assembly import Fill, assemble_bilinear, assemble_vector
-from pliant.system.balance import balance
+from pliant.system.balance import balance, link_gaps
 from pliant.system.linear import SingularError, scatter
 from pliant.system.loading import Loading
 from pliant.system.system import System, gap_weights
@@ -158,20 +158,38 @@ class AccelerationStepper(Stepper):
         self.q, self.v = q.copy(), v.copy()
         system.place(q, self.a, mass=True)
         system.place(q, mass=True)
-        for block in system.blocks:
-            if block.modes is not None:
-                self.mult[block.mode_index] = block.settled_modes(block.level.strain.e)
         self.acc = np.zeros(system.n)
+        self._rates.update(v, self.acc)
+        for block, lagging in zip(system.blocks, self._rates.lagging, strict=True):
+            if block.modes is not None:
+                strain = block.level.strain.e + lagging
+                self.mult[block.mode_index] = block.settled_modes(strain)
         force = self._residual(v, self.acc, self.mult, loading, False)[: system.n]
         self._scale = float(np.linalg.norm(force[system.coordinates]))
         force[system.mode_unknowns] = 0.0
-        self.acc = mass_solve(system, -force)
+        self.acc = mass_solve(system, -force, -self._gap_acceleration())
         self.like = self.acc.copy()
         self._power = self._rates.dissipation()
 
     def velocity(self) -> Array:
         """Coordinate rates (n,)."""
         return self.v
+
+    def _gap_acceleration(self) -> Array:
+        """Second time derivative (m,) of the constraint gaps at constant rates, by differences."""
+        system = self.system
+        speed = float(np.max(np.abs(self.v), initial=0.0))
+        if not system.links or speed == 0.0:
+            return np.zeros(system.m)
+        step = 1e-4 / speed
+        gaps = []
+        for sign in (1.0, 0.0, -1.0):
+            with system.using(self.a):
+                q = system.moved(self.q, sign * step * self.v, newton=False)
+            system.place(q, mass=True)
+            gaps.append(link_gaps(system))
+        system.place(self.q, mass=True)
+        return (gaps[0] - 2.0 * gaps[1] + gaps[2]) / step**2
 
     def _kinematics(self, D: Array) -> tuple[Array, Array, Array]:
         """Rates v1, accelerations v1' and the acceleration-like vector a1 for an increment D."""
