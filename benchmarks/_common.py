@@ -54,6 +54,11 @@ def time_blocks(
     return {name: Timing(tuple(values)) for name, values in found.items()}
 
 
+def least_time(call: Callable[[], object], count: int = 3) -> float:
+    """Return the seconds of the fastest of a few calls."""
+    return min(_time(call, 1) for _ in range(count))
+
+
 def _time(call: Callable[[], object], count: int) -> float:
     began = time.perf_counter()
     for _ in range(count):

@@ -55,9 +55,9 @@ def main() -> dict[str, float]:
     spline = [pattern(pl.BSpline(3, n)).sum(axis=1).max() for n in counts]
     modes = [pattern(pl.Strain(1, n // 2)).sum(axis=1).max() for n in counts]
     with style():
-        figure, ax = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
+        _, ax = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
         ax.plot(counts, modes, "o-", label="Strain, order 1")
-        ax.plot(counts, spline, "s-", color="C2", label="BSpline, degree 3")
+        ax.plot(counts, spline, "s-", label="BSpline, degree 3")
         ax.set(xlabel="groups of six coordinates", ylabel="groups that move one section", ylim=0)
         ax.legend()
     return {

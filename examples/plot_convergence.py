@@ -72,7 +72,7 @@ def main() -> dict[str, float]:
         ]
         along[label], tip[label] = np.array(found).T
     with style():
-        figure, axes = plt.subplots(1, 2, figsize=(9.0, 4.4), layout="constrained", sharey=True)
+        _, axes = plt.subplots(1, 2, figsize=(9.0, 4.4), layout="constrained", sharey=True)
     text = "number of control poses"
     slopes = {"order 2": 2, "degree 2": 3}
     draw_convergence(points, along, slopes, text, "pose error / length", "along the rod", axes[0])

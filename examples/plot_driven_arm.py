@@ -58,7 +58,7 @@ def draw(motion: pl.Motion) -> None:
     above.set_xlabel("")
     draw_curves(motion.t, {"tip": motion.tip("arm")[:, :3, 3]}, "position / m", ax=below)
     below.set_ylim(top=0.45)
-    below.legend(loc="upper left", ncols=3)
+    below.legend(loc="upper left", ncols=3, frameon=False, fontsize=9)
     figure.align_ylabels()
 
 

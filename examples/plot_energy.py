@@ -43,6 +43,8 @@ def draw(midpoint: pl.Motion, euler: pl.Motion) -> None:
         swing = midpoint.t <= 5.0
         parts = {k: midpoint.energy[k][swing] for k in ("kinetic", "elastic", "total")}
         draw_energy(midpoint.t[swing], parts, "implicit midpoint, the first swings", ax=above)
+        above.set_ylim(top=2.5)
+        above.legend(loc="upper right", ncols=3)
         for name, move in (("implicit midpoint", midpoint), ("implicit Euler", euler)):
             total = move.energy["total"]
             below.plot(move.t, 100 * total / total[0], label=name)
@@ -57,7 +59,7 @@ def main() -> dict[str, float]:
 
     def release(duration: float, integrator: pl.Integrator) -> pl.Motion:
         return robot.simulate(
-            duration, 0.01, {"pull": 0.0}, bent, integrator=integrator, output_every=0.05
+            duration, 0.01, {"pull": 0.0}, bent, integrator=integrator, output_every=0.03
         )
 
     midpoint = release(50.0, pl.Midpoint())

@@ -78,14 +78,17 @@ def bend() -> float:
     robot.add_load("push", arm.tip, force=(0, 0, 1))
     found = {force: robot.statics({"push": force}, pl.BSpline(3, 60)) for force in (0.0, *BEND)}
     shapes = [shape_of(still, f"{force:g} N", length, 1.0) for force, still in found.items()]
-    arrows = [Arrow(found[force].tip("arm")[:3, 3], (0, 0, force), "force", f"{force:g} N") for force in BEND]
+    arrows = [
+        Arrow(found[force].tip("arm")[:3, 3], (0, 0, force), "force", name)
+        for force, name in zip(BEND, ("first push", "second push"), strict=True)
+    ]
     draw_robot(shapes[1:], arrows, shapes[:1], title="45-degree bend", view=(22, -35))
     return max(np.abs(found[f].tip("arm")[:3, 3] - tip).max() for f, tip in BEND.items())
 
 
 def main() -> dict[str, float]:
     with style():
-        figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 4.0), layout="constrained")
+        _, (left, right) = plt.subplots(1, 2, figsize=(9.0, 4.0), layout="constrained")
     return {
         "error of the elastica": elastica(left),
         "error of the circles": circles(right),

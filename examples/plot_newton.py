@@ -43,7 +43,7 @@ def tapered_rod() -> pl.Robot:
 def main() -> dict[str, float]:
     robot = tapered_rod()
     with style():
-        figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.8), layout="constrained")
+        _, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.8), layout="constrained")
         left.set(xlabel="iteration of the last load step", ylabel="relative residual")
         left.axhline(1e-10, color="#9aa1ab", linestyle="--", linewidth=1.2)
         left.text(0.0, 2e-10, "where it stops", color="#6b727c", fontsize=9)

@@ -82,9 +82,7 @@ def compare(robot: pl.Robot, load: str, sizes, unit: str, ax, below) -> list[pl.
 def main() -> dict[str, float]:
     robot = tapered_rod()
     with style():
-        figure, axes = plt.subplots(
-            2, 2, figsize=(9.0, 6.4), layout="constrained", height_ratios=(3, 2)
-        )
+        _, axes = plt.subplots(2, 2, figsize=(9.0, 6.4), layout="constrained", height_ratios=(3, 2))
         for ax in axes[1]:
             ax.axhline(1e-4, color="#b8202c", linestyle="--", linewidth=1.2)
             ax.set(xlabel="s / m", ylim=(1e-9, 4e-4))
@@ -93,7 +91,8 @@ def main() -> dict[str, float]:
     pushed = compare(robot, "force", FORCES, "N", axes[0, 0], axes[1, 0])
     turned = compare(robot, "moment", MOMENTS, "N m", axes[0, 1], axes[1, 1])
     with style():
-        axes[0, 1].legend(loc="lower right")
+        axes[0, 1].set_ylim(-0.05, 0.72)
+        axes[0, 1].legend(loc="upper right", ncols=2)
     return {
         "worst pose error": max(still.worst for still in pushed + turned),
         "tip height at 1 N": pushed[-1].tip("arm")[2, 3],

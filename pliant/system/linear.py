@@ -219,6 +219,8 @@ class SparseSymmetric(_Sparse):
         except Exception as error:  # qdldl raises its own types on a zero pivot
             raise SingularError("the tangent is singular") from error
         D = np.asarray(self._solver.factors()[1])
+        if np.any((D > 0) & (1.5 * _REGULARISE * scale > D)):
+            raise SingularError("the tangent is singular")
         self.negative = int(np.count_nonzero(D < 0))
         full = self.matrix + self.matrix.T
         full.setdiag(self.matrix.diagonal())

@@ -318,7 +318,9 @@ def discrete_lagrangian(case: Moving, a: Array, b: Array, h: float, implicit: bo
     return action
 
 
-@pytest.mark.parametrize("integrator", [Midpoint(tolerance=1e-12), Variational(tolerance=1e-12)], ids=repr)
+@pytest.mark.parametrize(
+    "integrator", [Midpoint(tolerance=1e-12), Variational(tolerance=1e-12)], ids=repr
+)
 @pytest.mark.parametrize(
     "name", ["spline", "linear-spline", "hermite", "strain", "chained", "mounted", "flying"]
 )
@@ -453,7 +455,13 @@ def test_order_two_for_a_damped_spline_with_stress_modes(integrator: Integrator)
 
 @pytest.mark.parametrize(
     ("integrator", "order"),
-    [(Midpoint(), 2), (Newmark(), 2), (GeneralizedAlpha(0.8), 2), (ImplicitEuler(), 1), (Variational(), 1)],
+    [
+        (Midpoint(), 2),
+        (Newmark(), 2),
+        (GeneralizedAlpha(0.8), 2),
+        (ImplicitEuler(), 1),
+        (Variational(), 1),
+    ],
     ids=repr,
 )
 def test_energy_books_close(kirchhoff: Swing, integrator: Integrator, order: int) -> None:
@@ -475,7 +483,9 @@ def test_energy_books_close(kirchhoff: Swing, integrator: Integrator, order: int
 # -- what must be kept ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("integrator", [Midpoint(), Newmark(), GeneralizedAlpha(0.8), ImplicitEuler()], ids=repr)
+@pytest.mark.parametrize(
+    "integrator", [Midpoint(), Newmark(), GeneralizedAlpha(0.8), ImplicitEuler()], ids=repr
+)
 @pytest.mark.parametrize("name", ["held", "held-branch"])
 def test_constraints_hold_at_position_level(name: str, integrator: Integrator) -> None:
     case = Moving(name, 100.0)

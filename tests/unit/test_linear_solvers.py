@@ -30,7 +30,7 @@ PAIRS = [
 KINDS = {
     "banded-symmetric": lambda: BandedSymmetric(N, WIDTH - 1),
     "banded-general": lambda: BandedGeneral(N, WIDTH - 1),
-    "sparse-symmetric": lambda: SparseSymmetric(N, PAIRS, 0),
+    "sparse-symmetric": lambda: SparseSymmetric(N, PAIRS, np.zeros(0, dtype=int)),
     "sparse-general": lambda: SparseGeneral(N, PAIRS),
 }
 
@@ -144,7 +144,7 @@ def test_constrained_systems_are_solved_with_their_inertia(
     whole = np.block([[K, A.T], [A, np.zeros((6, 6))]])
     every = np.arange(N + 6)[None]
     pairs = [(np.repeat(every[:, :, None], N + 6, 2), np.repeat(every[:, None, :], N + 6, 1))]
-    matrix = SparseSymmetric(N + 6, pairs, 6)
+    matrix = SparseSymmetric(N + 6, pairs, np.arange(N, N + 6))
     scatter(matrix.slots(*pairs[0]), whole[None], matrix.data)
     matrix.factorise()
     b = rng.normal(size=N + 6)
@@ -162,7 +162,7 @@ def test_springs_in_the_gaps_make_up_for_missing_stiffness(rng: np.random.Genera
     whole = np.block([[K + A.T @ A, A.T], [A, np.zeros((6, 6))]])
     rows, cols = np.nonzero(whole)
     pairs = [(rows.reshape(1, 1, -1), cols.reshape(1, 1, -1))]
-    matrix = SparseSymmetric(N + 6, pairs, 6)
+    matrix = SparseSymmetric(N + 6, pairs, np.arange(N, N + 6))
     scatter(matrix.slots(*pairs[0]), whole[rows, cols].reshape(1, 1, -1), matrix.data)
     matrix.factorise()
     b = rng.normal(size=N + 6)
@@ -193,7 +193,8 @@ def pattern(n: int, reach: int) -> list[tuple[np.ndarray, np.ndarray]]:
 def test_narrow_chains_are_banded_and_everything_else_sparse(
     n: int, reach: int, multipliers: int, symmetric: bool, expected: type
 ) -> None:
-    matrix = make_matrix(n, pattern(n, reach), multipliers, symmetric)
+    saddle = np.arange(n - multipliers, n)
+    matrix = make_matrix(n, pattern(n, reach), saddle, multipliers, symmetric)
     assert isinstance(matrix, expected)
     if isinstance(matrix, BandedSymmetric | BandedGeneral):
         assert matrix.bandwidth == reach

@@ -96,6 +96,7 @@ def test_a_nudged_column_bends_aside_and_is_stable_again() -> None:
     robot.add_load("nudge", rod.tip, force=(0, 1, 0))
     load = 1.2 * values.EULER_CLAMPED_FREE
     beside = robot.statics({"push": load, "nudge": 0.05}, pl.BSpline(3, 12))
+    assert beside.tip("column")[1, 3] > 0.3, "it went against the push"
     alone = robot.statics({"push": load, "nudge": 0.0}, pl.BSpline(3, 12), start=beside)
     assert alone.stable is True
     assert alone.tip("column")[1, 3] > 0.3

@@ -76,7 +76,9 @@ def driven(integrator: pl.Integrator, dt: float) -> pl.Motion:
 
 
 @pytest.mark.parametrize(
-    "integrator", [pl.Midpoint(), pl.Newmark(), pl.GeneralizedAlpha()], ids=lambda i: type(i).__name__
+    "integrator",
+    [pl.Midpoint(), pl.Newmark(), pl.GeneralizedAlpha()],
+    ids=lambda i: type(i).__name__,
 )
 def test_energy_books_close_to_second_order(integrator):
     gaps = [np.abs(driven(integrator, dt).energy["balance"]).max() for dt in (0.01, 0.005)]

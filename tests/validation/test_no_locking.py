@@ -20,9 +20,9 @@ FORMULATIONS = [*(pl.BSpline(k, 12) for k in (2, 3, 4, 5)), pl.Hermite(6)]
 S = (np.arange(61) + 0.5) / 61
 LOADS = {
     # a load along the whole rod in one direction, one at the tip in another: smooth
-    "smooth": {"tip": (0.0, 1.2, 1.8), "along": (0.0, -8.0, 4.0), "middle": (0.0, 0.0, 0.0)},
+    "smooth": {"tip": (0.0, 0.6, 1.2), "along": (0.0, -8.0, 4.0), "middle": (0.0, 0.0, 0.0)},
     # a load in the middle: the curvature has a kink there
-    "kinked": {"tip": (0.0, 1.7, 2.5), "along": (0.0, 0.0, 0.0), "middle": (0.0, -1.7, 1.7)},
+    "kinked": {"tip": (0.0, 1.0, 2.0), "along": (0.0, 0.0, 0.0), "middle": (0.0, -1.7, 1.7)},
 }
 
 

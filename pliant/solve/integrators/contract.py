@@ -95,6 +95,14 @@ def mass_solve(system: System, p: Array, rates: Array | None = None) -> Array:
     return v
 
 
+def constraints_met(system: System, residual: Array) -> bool:
+    """True if all constraint gaps in a residual are below 1e-10 of the longest rod."""
+    if not system.links:
+        return True
+    length = max(block.rod.length for block in system.blocks)
+    return float(np.max(np.abs(residual[system.n :]))) <= 1e-10 * max(length, 1e-300)
+
+
 def rounding_force(system: System, h: float) -> float:
     """Force that rounding of poses and strains makes up when the step is h, N."""
     eps = 1e-15

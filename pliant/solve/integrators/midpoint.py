@@ -32,6 +32,7 @@ from pliant.solve.integrators.contract import (
     StepError,
     Stepper,
     add_link_rows,
+    constraints_met,
     mass_solve,
     rounding_force,
     velocity_lift,
@@ -146,13 +147,15 @@ class VariationalStepper(Stepper):
             system.place(q, self.b, mass=True, points=self._needs_points)
             previous = size
             residual = self._residual(goal, mult)
+            if k == 0:
+                force = residual[system.coordinates]
+                self._scale = max(self._scale, math.sqrt(goal @ goal), math.sqrt(force @ force))
             size = self._size(residual)
             if not np.isfinite(size):
                 self._fail("the motion became infinite")
-            if k == 0:
-                self._scale = max(self._scale, float(np.linalg.norm(goal)), size)
             stalled = k > 2 and size > 0.5 * previous and size <= 1e-4 * self._scale
-            if size <= self.tolerance * self._scale + self._floor or stalled:
+            small = size <= self.tolerance * self._scale + self._floor or stalled
+            if small and constraints_met(system, residual):
                 break
             if not factored or size > 0.1 * previous:
                 self._factorise()

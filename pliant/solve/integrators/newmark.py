@@ -23,6 +23,7 @@ from pliant.solve.integrators.contract import (
     Integrator,
     StepError,
     Stepper,
+    constraints_met,
     mass_solve,
     rounding_force,
 )
@@ -216,13 +217,14 @@ class AccelerationStepper(Stepper):
             system.place(q, mass=True)
             v, acc, like = self._kinematics(D)
             r = self._residual(v, acc, mult, after, True)
+            if k == 0:
+                self._scale = max(self._scale, float(np.linalg.norm(r[system.coordinates])))
             previous, size = size, self._size(r)
             if not np.isfinite(size):
                 self._fail("the motion became infinite")
-            if k == 0:
-                self._scale = max(self._scale, float(np.linalg.norm(r[system.coordinates])))
             stalled = k > 3 and size > 0.5 * previous and size <= 1e-4 * self._scale
-            if size <= self.tolerance * self._scale + self._floor or stalled:
+            small = size <= self.tolerance * self._scale + self._floor or stalled
+            if small and constraints_met(system, r):
                 break
             try:
                 matrix = tangent_of(system, False).matrix

@@ -1,0 +1,273 @@
+"""The contract is real: a formulation written here, naively, is solved like any other.
+
+It knows nothing of Pliant but the five methods a formulation must write: piecewise constant strain,
+poses by SciPy's matrix exponential, every derivative by differences.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.linalg import expm, logm
+
+import pliant as pl
+from pliant.model import Circle, Constraint, Description, Load, Material, Rod, along, pose
+from pliant.rods.bspline import BSpline
+from pliant.rods.contract import Array, Configuration, Formulation, Plan, RodMap
+from pliant.rods.strain import Strain
+from pliant.solve.integrators.midpoint import Midpoint
+from pliant.solve.integrators.newmark import Newmark
+from pliant.solve.modes import modal_analysis
+from pliant.solve.statics import StaticSolution, StaticSolver
+from pliant.system.energy import reactions
+from pliant.system.loading import Loading, make_loading
+from pliant.system.sampling import Sampler
+from pliant.system.system import System
+
+SEGMENTS = 3
+STEP = 1e-6
+
+
+def hat(x: Array) -> Array:
+    """Matrix (4, 4) of a twist (6,), angular part first."""
+    w, v = x[:3], x[3:]
+    return np.array(
+        [[0, -w[2], w[1], v[0]], [w[2], 0, -w[0], v[1]], [-w[1], w[0], 0, v[2]], [0, 0, 0, 0]]
+    )
+
+
+def unhat(m: Array) -> Array:
+    m = m.real
+    return np.array([m[2, 1], m[0, 2], m[1, 0], *m[:3, 3]])
+
+
+@dataclass(frozen=True)
+class Toy(Formulation):
+    """Constant strain on each of `segments` equal pieces."""
+
+    segments: int = SEGMENTS
+
+    def discretise(self, rod: Rod) -> ToyMap:
+        return ToyMap(rod, self.segments)
+
+
+class ToyMap(RodMap):
+    """q (segments, 6), flat: what the strain of each piece adds to the natural strain."""
+
+    def __init__(self, rod: Rod, segments: int) -> None:
+        super().__init__(rod, 6 * segments)
+        self.segments = segments
+        self.piece = rod.length / segments
+
+    def rest(self) -> Array:
+        return np.zeros(self.nq)
+
+    def _strain(self, q: Array, s: float) -> Array:
+        at = min(int(s / self.piece), self.segments - 1)
+        middle = (at + 0.5) * self.piece
+        return self.rod.natural_strain(np.array([middle]))[0] + q.reshape(-1, 6)[at]
+
+    def _pose(self, base: Array, q: Array, s: float) -> Array:
+        g, start = base, 0.0
+        for at in range(self.segments):
+            length = min(max(s - start, 0.0), self.piece)
+            if length > 0:
+                g = g @ expm(length * hat(self._strain(q, (at + 0.5) * self.piece)))
+            start += self.piece
+        return g
+
+    def frame(self, plan: Plan, c: Configuration) -> None:
+        for k, s in enumerate(plan.s):
+            plan.g[k] = self._pose(c.base, c.q, s)
+            back = np.linalg.inv(plan.g[k])
+            for a in range(self.m):
+                x = np.zeros(self.m)
+                x[a] = STEP
+                ahead = self._pose(c.base @ expm(hat(x[:6])), c.q + x[6:], s)
+                behind = self._pose(c.base @ expm(-hat(x[:6])), c.q - x[6:], s)
+                plan.J[k, :, a] = unhat(back @ (ahead - behind)) / (2 * STEP)
+
+    def strain(self, plan: Plan, c: Configuration) -> None:
+        for k, s in enumerate(plan.s):
+            plan.e[k] = self._strain(c.q, s)
+            for a in range(self.nv):
+                x = STEP * np.eye(self.nv)[a]
+                ahead, behind = self._strain(c.q + x, s), self._strain(c.q - x, s)
+                plan.B[k, :, 6 + a] = (ahead - behind) / (2 * STEP)
+
+    def mass_rule(self) -> tuple[Array, Array]:
+        """Three Gauss points in every piece."""
+        x, w = np.polynomial.legendre.leggauss(3)
+        starts = self.piece * np.arange(self.segments)[:, None]
+        return (starts + 0.5 * self.piece * (x + 1)).ravel(), np.tile(
+            0.5 * self.piece * w, self.segments
+        )
+
+    def strain_rule(self) -> tuple[Array, Array]:
+        """The middle of every piece."""
+        s = self.piece * (np.arange(self.segments) + 0.5)
+        return s, np.full((self.segments, 6), self.piece)
+
+
+def arm(**more: object) -> Rod:
+    more = {"pose": along("x"), "natural": (0.5, 0.0, 1.0), **more}
+    return Rod("arm", 0.4, Circle(0.02), Material(E=2e5, nu=0.45, rho=1000.0), **more)
+
+
+def built(description: Description, formulation: Formulation) -> System:
+    return System(description, dict.fromkeys(description.rods, formulation))
+
+
+def loaded() -> Description:
+    """A heavy arm with a dead force at the tip and a follower wrench on the way."""
+    description = Description()
+    rod = description.add_rod(arm())
+    description.add_load(Load("tip", rod.tip, force=(0.02, 0.05, 0.03)))
+    description.add_load(
+        Load(
+            "way",
+            rod.at(0.2, offset=(0.01, 0)),
+            force=(0.02, 0, 0),
+            moment=(0, 2e-3, 0),
+            frame="body",
+        )
+    )
+    return description
+
+
+def solved(system: System) -> tuple[Loading, StaticSolution]:
+    loading = make_loading(system, {})
+    return loading, StaticSolver(system).solve(loading)
+
+
+def poses(system: System, q: Array, rod: str = "arm") -> Array:
+    return Sampler(system).poses(q, rod, np.array([0.1, 0.2, 0.4]))
+
+
+def test_it_writes_nothing_but_the_five_methods_of_the_contract() -> None:
+    written = {name for name in vars(ToyMap) if not name.startswith("_")}
+    required = {"rest", "frame", "strain", "mass_rule", "strain_rule"}
+    assert written == required
+    assert set(RodMap.__abstractmethods__) == required
+
+
+# -- statics --------------------------------------------------------------------------------------
+
+
+def test_statics_agree_with_piecewise_constant_strain() -> None:
+    toy, strain = (built(loaded(), f) for f in (Toy(), Strain(order=0, segments=SEGMENTS)))
+    results = [solved(system) for system in (toy, strain)]
+    assert poses(toy, results[0][1].q) == pytest.approx(poses(strain, results[1][1].q), abs=1e-8)
+    assert np.linalg.norm(poses(toy, results[0][1].q)[-1, :3, 3] - (0.4, 0, 0)) > 0.1
+    clamps = [
+        reactions(system, found.q, found.mult, loading)["arm"]
+        for system, (loading, found) in zip((toy, strain), results, strict=True)
+    ]
+    assert clamps[0] == pytest.approx(clamps[1], abs=1e-8)
+
+
+def test_statics_agree_with_the_linear_spline() -> None:
+    description = Description(gravity=(0, 0, 0))
+    rod = description.add_rod(arm())
+    description.add_load(Load("tip", rod.tip, force=(0.02, 0.05, 0.03)))
+    toy, spline = built(description, Toy()), built(description, BSpline(1, SEGMENTS + 1))
+    ends = [poses(system, solved(system)[1].q) for system in (toy, spline)]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-8)
+
+
+def test_it_carries_rods_and_is_carried() -> None:
+    """Chained to, mounted on, free and held by a constraint: the system does not ask what it is."""
+
+    def tree() -> Description:
+        description = Description()
+        root = description.add_rod(arm(base=None))
+        description.add_constraint(Constraint("clamp", root.base_frame))
+        thin = Rod("thin", 0.4, Circle(0.01), root.material, base=root.tip)
+        side = Rod(
+            "side",
+            0.4,
+            Circle(0.01),
+            root.material,
+            base=root.at(0.2),
+            pose=pose(rotation=(1, 0, 0)),
+        )
+        description.add_rod(thin)
+        description.add_rod(side)
+        description.add_load(Load("tip", thin.tip, force=(0, 0.002, 0.01)))
+        return description
+
+    ends = []
+    for root, rest in (
+        (Toy(2), Strain(0, 2)),
+        (Strain(0, 2), Toy(2)),
+        (Strain(0, 2), Strain(0, 2)),
+    ):
+        system = System(tree(), {"arm": root, "thin": rest, "side": rest})
+        found = solved(system)[1]
+        ends.append(np.stack([poses(system, found.q, name) for name in ("arm", "thin", "side")]))
+    assert ends[0] == pytest.approx(ends[2], abs=1e-7)
+    assert ends[1] == pytest.approx(ends[2], abs=1e-7)
+
+
+# -- dynamics -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("integrator", [Midpoint(), Newmark()], ids=repr)
+def test_a_swing_agrees_with_piecewise_constant_strain(integrator: object) -> None:
+    ends = []
+    for formulation in (Toy(2), Strain(order=0, segments=2)):
+        system = built(loaded(), formulation)
+        loading = make_loading(system, {})
+        stepper = integrator.stepper(system, 5e-3)
+        rate = np.tile([1.0, -0.5, 0.3, 0.05, 0.0, 0.02], 2)
+        stepper.start(system.q_rest, rate, loading)
+        for _ in range(8):
+            stepper.advance(loading, loading)
+        ends.append((poses(system, stepper.q), stepper.velocity()))
+    assert ends[0][0] == pytest.approx(ends[1][0], abs=1e-6)
+    assert ends[0][1] == pytest.approx(ends[1][1], rel=1e-4, abs=1e-4)
+    assert np.linalg.norm(ends[0][0][-1, :3, 3] - (0.4, 0, 0)) > 5e-3
+
+
+# -- modes ----------------------------------------------------------------------------------------
+
+
+def test_modes_about_a_bent_equilibrium_agree_with_piecewise_constant_strain() -> None:
+    found = []
+    for formulation in (Toy(), Strain(order=0, segments=SEGMENTS)):
+        description = Description()
+        rod = description.add_rod(arm())
+        description.add_load(Load("tip", rod.tip, force=(0.02, 0.05, 0.03)))
+        system = built(description, formulation)
+        loading, state = solved(system)
+        found.append(modal_analysis(system, state.q, state.mult, loading, 6).frequencies)
+    assert found[0] == pytest.approx(found[1], rel=1e-5)
+    assert np.all(found[0] > 0.1)
+
+
+# -- through the public face ------------------------------------------------------------------------
+
+
+def test_a_robot_takes_it_like_any_other_formulation() -> None:
+    answers = []
+    for formulation in (Toy(2), pl.Strain(order=0, segments=2)):
+        robot = pl.Robot()
+        rod = robot.add_rod(
+            "arm", 0.4, pl.Circle(0.02), pl.Material(E=2e5, nu=0.45, rho=1000.0), pose=pl.along("x")
+        )
+        robot.add_load("tip", rod.tip, force=(0, 0.05, 0.03))
+        bent = robot.statics(formulation=formulation)
+        motion = robot.simulate(
+            0.02, 5e-3, inputs={"tip": 0.0}, start=bent, formulation=formulation
+        )
+        modes = robot.modes(3, formulation=formulation)
+        answers.append((bent.tip("arm"), motion.tip("arm"), modes.frequencies))
+    for toy, strain in zip(*answers, strict=True):
+        assert np.asarray(toy) == pytest.approx(np.asarray(strain), rel=1e-5, abs=1e-6)
+
+
+def test_the_helpers_of_the_toy_are_right() -> None:
+    x = np.array([0.3, -0.2, 0.5, 0.1, 0.7, -0.4])
+    assert unhat(logm(expm(hat(x)))) == pytest.approx(x, abs=1e-12)
