@@ -35,6 +35,8 @@ from pliant.rods.increments import (
 )
 from pliant.rods.quadrature import gauss_per_span
 
+_NOTHING = np.zeros((0, 6))
+
 
 @dataclass(frozen=True)
 class BSpline(Formulation):
@@ -198,17 +200,9 @@ class BSplineMap(IncrementMap):
         self, c: Configuration, ry: Array, balance: Array | None, K: Array
     ) -> Array | None:
         assert isinstance(c, ChainConfiguration)
-        force = np.empty((self.increments, 6))
-        d = np.empty((self.increments, 6))
-        chain_second.gather_increments(self.first, ry, self.increments, force)
-        chain_second.covectors(c.plus, force, d)
-        base = None
-        if balance is not None:
-            mu = np.empty((self.increments + 1, 6))
-            chain_second.accumulate_balance(self.kind, c.psi, balance.reshape(-1, 6), mu)
-            d -= mu[1:]
-            base = mu[0]
-        chain_second.add_increment_second(
-            self.kind, self.first, self.owner, c.psi, c.plus, c.minus, d, K
+        left = _NOTHING if balance is None else balance.reshape(-1, 6)
+        base = np.empty(6)
+        chain_second.add_chain_second(
+            self.kind, self.first, self.owner, c.psi, c.plus, c.minus, ry, left, K, base
         )
-        return base
+        return None if balance is None else base

@@ -122,6 +122,29 @@ def add_increment_second(kind, first, owner, psi, plus, minus, d, K):  # type: i
 
 
 @kernel
+def add_chain_second(kind, first, owner, psi, plus, minus, ry, r, K, base):  # type: ignore[no-untyped-def]
+    """Add the second derivative of ry . y(x) to K (E, m, m); see `BSplineMap.lift_second`.
+
+    r (n+1, 6) is the residual left on the control poses, empty if the second-order chart is meant;
+    base (6,) receives the wrench passed on to the base.
+    """
+    n = psi.shape[0]
+    c = np.empty((n, 6))
+    d = np.empty((n, 6))
+    gather_increments(first, ry, n, c)
+    covectors(plus, c, d)
+    if r.shape[0] > 0:
+        mu = np.empty((n + 1, 6))
+        accumulate_balance(kind, psi, r, mu)
+        for i in range(n):
+            for j in range(6):
+                d[i, j] -= mu[i + 1, j]
+        for j in range(6):
+            base[j] = mu[0, j]
+    add_increment_second(kind, first, owner, psi, plus, minus, d, K)
+
+
+@kernel
 def increment_bias(kind, psi, plus, minus, first, x, ydd):  # type: ignore[no-untyped-def]
     """ydd (E, m): second time derivative of y when the control poses move at constant twists x.
 

@@ -7,6 +7,7 @@ and the path followed from the last equilibrium. `docs/theory/statics.md` has th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -57,6 +58,12 @@ class StaticSolution:
     """Negative pivots of the reduced tangent; None if the loads have no potential."""
     at_rounding: bool = False
     """True if the residual stopped at rounding error above the tolerance."""
+
+
+_NEAR = 1e-2
+"""Newton step (rad or m) after which the residual is looked at before a new tangent is made."""
+_SETTLED = 1e-4
+"""Newton step below which the inertia of the last tangent is that of the equilibrium."""
 
 
 class _RejectedError(Exception):
@@ -134,31 +141,35 @@ class StaticSolver:
         scale = 0.0
         for k in range(options.iterations + 1):
             system.place(q)
-            r = balance(system, mult, loading, True, symmetric, shift=shift)
+            near = bool(steps) and steps[-1] < _NEAR
+            r = balance(system, mult, loading, not near, symmetric, shift=shift)
             if k == 0:
                 scale = self._scale(mult, loading, r)
             size = self._size(r, scale)
-            if not np.isfinite(size):
+            if not math.isfinite(size):
                 raise _RejectedError("the residual became infinite")
             history.append(size)
-            rounding = self._stalled(history, tolerance)
-            if history[-1] <= tolerance or rounding:
-                negative = self._inertia(matrix, symmetric)
+            rounding = self._stalled(history)
+            if size <= tolerance or rounding:
+                if near and steps[-1] > _SETTLED:
+                    balance(system, mult, loading, True, symmetric, shift=shift)
+                    near = False
+                negative = self._negative(matrix) if near else self._inertia(matrix, symmetric)
                 self._heed_stability(matrix, start, negative, moved, 1e-5)
-                return StaticSolution(
-                    q, mult, loading, 0, history[-1], history, [], negative, rounding
-                )
+                return StaticSolution(q, mult, loading, 0, size, history, [], negative, rounding)
             if k == options.iterations:
-                raise _RejectedError(f"no convergence in {k} iterations")
+                break
+            if near:
+                balance(system, mult, loading, True, symmetric, shift=shift)
             x = self._step(matrix, r)
             self.count += 1
-            steps.append(float(np.max(np.abs(x[system.coordinates]), initial=0.0)))
+            steps.append(float(np.abs(x[system.coordinates]).max(initial=0.0)))
             self._watch(history, steps)
             self._heed_stability(matrix, start, self._negative(matrix), x, 0.05)
             q = system.moved(q, x)
             moved += x
             mult[self._rows] += x[self._rows]
-        raise _RejectedError("no convergence")
+        raise _RejectedError(f"no convergence in {options.iterations} iterations")
 
     def _step(self, matrix: Matrix, r: Array) -> Array:
         try:
@@ -166,7 +177,7 @@ class StaticSolver:
         except SingularError:
             raise _RejectedError("the tangent is singular: something can move freely") from None
         x = np.asarray(matrix.solve(-r))
-        if not np.all(np.isfinite(x)):
+        if not math.isfinite(float(x @ x)):
             raise _RejectedError("the tangent is singular: something can move freely")
         return x
 
@@ -180,15 +191,15 @@ class StaticSolver:
 
     def _size(self, r: Array, scale: float) -> float:
         """Residual without unit: forces over loads, mean strain gaps, constraint gaps over length."""
-        forces = float(np.linalg.norm(r[self.system.coordinates])) / scale
-        return forces + float(np.linalg.norm(r[self._rows] * self._weights))
+        forces, gaps = r[self.system.coordinates], r[self._rows] * self._weights
+        return math.sqrt(forces @ forces) / scale + math.sqrt(gaps @ gaps)
 
     def _stiffness(self) -> float:
         """A force that is large for this robot: its largest section stiffness over its length."""
         return max(float(np.max(b.C)) / b.rod.length for b in self.system.blocks)
 
     @staticmethod
-    def _stalled(history: list[float], tolerance: float) -> bool:
+    def _stalled(history: list[float]) -> bool:
         """True if the residual is small and no longer falls: rounding error is all that is left."""
         return len(history) > 2 and history[-1] < 1e-7 and history[-1] > 0.3 * history[-2]
 
@@ -238,7 +249,7 @@ class StaticSolver:
             return
         free = self.system.coordinates
         direction = np.cos(1.0 + np.arange(len(free), dtype=float))
-        for _ in range(12):
+        for _ in range(6):
             load = np.zeros(matrix.n)
             load[free] = direction / np.linalg.norm(direction)
             direction = matrix.solve(load)[free]

@@ -63,7 +63,7 @@ def balance(
 def _add_block(
     system: System, i: int, mult: Array, loading: Loading, residual: Array, tangent: bool
 ) -> Array:
-    """Collect elasticity and loads of one rod; returns the gradient at its base (6,)."""
+    """Collect elasticity and loads of one rod; returns the gradient at its base (6,), if it moves."""
     block = system.blocks[i]
     level = block.level
     block.ry[...] = 0.0
@@ -84,6 +84,8 @@ def _add_block(
     scatter_vector(block.index, block.r, residual)
     if block.modes is not None:
         scatter_vector(block.mode_unknowns, block.gap.reshape(len(block.gap), -1), residual)
+    if block.rod.base == "world":
+        return np.zeros(6)
     base = block.r[block.base_elements, :6].sum(axis=0)
     if block.parent is not None and not block.shared:
         block.parent.point_p[block.mount] += system.mount_adjoint(block).T @ base
@@ -125,6 +127,8 @@ def _left_over(
     out = np.empty(6 + block.map.nv)
     out[:6] = base
     out[6:] = residual[block.x_index[6:]]
+    if not block.children:
+        return out
     extra = np.zeros_like(block.point_p)
     for child in block.children:
         more = excess[child.rod.name]

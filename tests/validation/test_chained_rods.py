@@ -36,7 +36,7 @@ def loaded(robot: pl.Robot, middle: pl.Frame, tip: pl.Frame) -> pl.Robot:
 def whole() -> pl.Equilibrium:
     robot = pl.Robot()
     arm = robot.add_rod("arm", 0.6, pl.Circle(radius), RUBBER, pose=pl.along("x"))
-    return loaded(robot, arm.at(CUT), arm.tip).statics(formulation=pl.Strain(order=4, segments=24))
+    return loaded(robot, arm.at(CUT), arm.tip).statics(formulation=pl.Strain(order=4, segments=12))
 
 
 def chained() -> pl.Robot:

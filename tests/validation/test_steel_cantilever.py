@@ -69,9 +69,8 @@ def smooth_tip(formulation: pl.Formulation, integrator: pl.Integrator, dt: float
 def test_tip_follows_the_reference_after_a_sudden_load():
     """The sudden load wakes modes up to the highest, whose phase a step of dt cannot keep.
 
-    Modes 1 to 3 carry 0.999 of the deflection. What they lack falls with dt^2, what the faster ones
-    lack hardly: over the five times the largest error was 6.8e-4 m at 1 ms, 1.4e-4 at 0.25 ms and
-    4e-5 at 0.1 ms, of a swing of 38 mm. The bounds are twice that.
+    So the error falls more slowly than dt^2: the largest over the five times was 6.8e-4 m at 1 ms,
+    1.4e-4 at 0.25 ms and 4e-5 at 0.1 ms, of a swing of 38 mm. The bounds are about twice that.
     """
     assert step_errors(-10.0, 1e-3).max() < 1.4e-3
     assert step_errors(-10.0, 2.5e-4).max() < 3e-4
