@@ -47,6 +47,18 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+def _refuse_arguments(
+    signature: inspect.Signature, where: str, known: list[str], args: Any, kwargs: Any
+) -> None:
+    """Say what is wrong with the arguments of a call, if it is they."""
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise DescriptionError(
+            where, "arguments", str(error), f"among {', '.join(known)}", "correct the call"
+        ) from None
+
+
 def _checked(method: Callable[P, T]) -> Callable[P, T]:
     """Refuse unknown and missing arguments of a method with a sentence."""
     signature = inspect.signature(method)
@@ -60,12 +72,10 @@ def _checked(method: Callable[P, T]) -> Callable[P, T]:
                 hint = did_you_mean(name, known)
                 raise DescriptionError(where, name, value, "an argument that it takes", hint)
         try:
-            signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise DescriptionError(
-                where, "arguments", str(error), f"among {', '.join(known)}", "correct the call"
-            ) from None
-        return method(*args, **kwargs)
+            return method(*args, **kwargs)
+        except TypeError:
+            _refuse_arguments(signature, where, known, args, kwargs)
+            raise
 
     return call
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from pliant.model import ConvergenceError
 from pliant.rods.contract import Array
@@ -60,10 +62,9 @@ class StaticSolution:
     """True if the residual stopped at rounding error above the tolerance."""
 
 
-_NEAR = 1e-2
-"""Newton step (rad or m) after which the residual is looked at before a new tangent is made."""
-_SETTLED = 1e-4
-"""Newton step below which the inertia of the last tangent is that of the equilibrium."""
+_NEAR = 1e-4
+"""Residual of the last tangent below which the next residual is looked at before a new tangent is
+made: it will do, and so will the inertia of the last one."""
 
 
 class _RejectedError(Exception):
@@ -88,9 +89,11 @@ class StaticSolver:
         """Follow the branch from `start` (default: the unloaded robot at rest) to `target`."""
         system = self.system
         if start is None:
-            start = StaticSolution(system.q_rest, np.zeros(system.n + system.m), target.scaled(0.0))
+            start = StaticSolution(
+                system.q_rest, np.zeros(system.n + system.m), Loading.nothing(system)
+            )
         origin = start.loading
-        symmetric = origin.conservative and target.conservative
+        symmetric = target.conservative and origin.conservative
         good = StaticSolution(
             start.q.copy(), start.mult.copy(), origin, negative=start.negative, history=[]
         )
@@ -141,19 +144,16 @@ class StaticSolver:
         scale = 0.0
         for k in range(options.iterations + 1):
             system.place(q)
-            near = bool(steps) and steps[-1] < _NEAR
+            near = bool(history) and history[-1] < _NEAR
             r = balance(system, mult, loading, not near, symmetric, shift=shift)
             if k == 0:
-                scale = self._scale(mult, loading, r)
+                scale = self._scale(start, mult, r)
             size = self._size(r, scale)
             if not math.isfinite(size):
                 raise _RejectedError("the residual became infinite")
             history.append(size)
             rounding = self._stalled(history)
             if size <= tolerance or rounding:
-                if near and steps[-1] > _SETTLED:
-                    balance(system, mult, loading, True, symmetric, shift=shift)
-                    near = False
                 negative = self._negative(matrix) if near else self._inertia(matrix, symmetric)
                 self._heed_stability(matrix, start, negative, moved, 1e-5)
                 return StaticSolution(q, mult, loading, 0, size, history, [], negative, rounding)
@@ -165,7 +165,8 @@ class StaticSolver:
             self.count += 1
             steps.append(float(np.abs(x[system.coordinates]).max(initial=0.0)))
             self._watch(history, steps)
-            self._heed_stability(matrix, start, self._negative(matrix), x, 0.05)
+            if system.m or float(r @ x) > 0.0:
+                self._heed_stability(matrix, start, self._negative(matrix), x, 0.05)
             q = system.moved(q, x)
             moved += x
             mult[self._rows] += x[self._rows]
@@ -174,26 +175,28 @@ class StaticSolver:
     def _step(self, matrix: Matrix, r: Array) -> Array:
         try:
             matrix.factorise()
+            x = np.asarray(matrix.solve(-r))
         except SingularError:
             raise _RejectedError("the tangent is singular: something can move freely") from None
-        x = np.asarray(matrix.solve(-r))
         if not math.isfinite(float(x @ x)):
             raise _RejectedError("the tangent is singular: something can move freely")
         return x
 
-    def _scale(self, mult: Array, loading: Loading, r: Array) -> float:
+    def _scale(self, start: StaticSolution, mult: Array, r: Array) -> float:
         """Size of the generalised loads, or of the first residual where there are none."""
-        bare = balance(self.system, mult, loading.scaled(0.0), False)
         free = self.system.coordinates
-        applied = float(np.linalg.norm((r - bare)[free]))
-        own = max(float(np.linalg.norm(r[free])), 1e-12 * self._stiffness())
-        return max(applied, own)
+        own = max(float(np.linalg.norm(r[free])), 1e-12 * self._stiffness)
+        if start.loading.empty:
+            return own
+        bare = balance(self.system, mult, Loading.nothing(self.system), False)
+        return max(float(np.linalg.norm((r - bare)[free])), own)
 
     def _size(self, r: Array, scale: float) -> float:
         """Residual without unit: forces over loads, mean strain gaps, constraint gaps over length."""
         forces, gaps = r[self.system.coordinates], r[self._rows] * self._weights
         return math.sqrt(forces @ forces) / scale + math.sqrt(gaps @ gaps)
 
+    @cached_property
     def _stiffness(self) -> float:
         """A force that is large for this robot: its largest section stiffness over its length."""
         return max(float(np.max(b.C)) / b.rod.length for b in self.system.blocks)
@@ -238,25 +241,43 @@ class StaticSolver:
         moved: Array,
         share: float,
     ) -> None:
-        """Reject a motion along a direction in which the robot lost its stability.
+        """Reject a motion along directions in which the robot lost its stability.
 
-        Newton's method runs uphill in such a direction, to the equilibrium on the other side. A
-        perfect column stays straight and may go on; any other one bends aside before. The direction
-        is the eigenvector of the smallest eigenvalue, by inverse iteration; `share` is the part of
-        the motion that may lie in it.
+        Newton's method runs uphill in such directions, to the equilibrium on the other side. A
+        perfect column stays straight and may go on; any other one bends aside before. `share` is the
+        part of the motion that may lie in them.
         """
-        if negative is None or negative <= (start.negative or 0):
+        lost = 0 if negative is None else negative - (start.negative or 0)
+        if lost <= 0:
             return
         free = self.system.coordinates
-        direction = np.cos(1.0 + np.arange(len(free), dtype=float))
-        for _ in range(6):
-            load = np.zeros(matrix.n)
-            load[free] = direction / np.linalg.norm(direction)
-            direction = matrix.solve(load)[free]
-        direction /= np.linalg.norm(direction)
-        size = float(np.linalg.norm(moved[free]))
-        if abs(float(direction @ moved[free])) > share * size:
+        try:
+            along = self._unstable_directions(matrix, lost).T @ moved[free]
+        except SingularError:
+            return
+        if float(np.linalg.norm(along)) > share * float(np.linalg.norm(moved[free])):
             raise _RejectedError("the robot loses its stability on the way")
+
+    def _unstable_directions(self, matrix: Matrix, count: int) -> Array:
+        """Orthonormal directions (c, count) of negative stiffness: the lower end of the spectrum of
+        the flexibility, by Lanczos with the factorised tangent. At most six are looked at.
+        """
+        free = self.system.coordinates
+        load = np.zeros(matrix.n)
+
+        def flexibility(v: Array) -> Array:
+            load[free] = v.ravel()
+            return matrix.solve(load)[free]
+
+        size = len(free)
+        operator = LinearOperator((size, size), matvec=flexibility, dtype=float)
+        first = np.cos(1.0 + np.arange(size, dtype=float))
+        wanted = min(count, 6, size - 2)
+        try:
+            values, vectors = eigsh(operator, k=wanted, which="SA", v0=first, tol=1e-4)
+        except ArpackNoConvergence as error:
+            values, vectors = error.eigenvalues, error.eigenvectors
+        return np.asarray(vectors[:, values < 0.0])
 
     def _failure(self, level: float, reason: str, good: StaticSolution) -> ConvergenceError:
         names = ", ".join(f"{b.rod.name!r}" for b in self.system.blocks)

@@ -40,6 +40,17 @@ class Loading:
             blend(self.line_follower, other.line_follower),
         )
 
+    @classmethod
+    def nothing(cls, system: System) -> Loading:
+        """No load at all, not even gravity."""
+        blocks = system.blocks
+        return cls(
+            [np.zeros((len(b.point_s), 6)) for b in blocks],
+            [np.zeros((len(b.point_s), 6)) for b in blocks],
+            [np.zeros((len(b.mass_s), 6)) for b in blocks],
+            [np.zeros((len(b.mass_s), 6)) for b in blocks],
+        )
+
     def scaled(self, factor: float) -> Loading:
         """All wrenches times `factor`."""
         return Loading(
@@ -53,22 +64,21 @@ class Loading:
     def line_active(self) -> list[bool]:
         """Per block, whether anything acts along it."""
         pairs = zip(self.line_dead, self.line_follower, strict=True)
-        return [bool(np.any(a) or np.any(b)) for a, b in pairs]
+        return [bool(a.any() or b.any()) for a, b in pairs]
 
     @cached_property
     def point_active(self) -> list[bool]:
         """Per block, whether anything acts at its points."""
         pairs = zip(self.point_dead, self.point_follower, strict=True)
-        return [bool(np.any(a) or np.any(b)) for a, b in pairs]
+        return [bool(a.any() or b.any()) for a, b in pairs]
 
-    @property
+    @cached_property
     def conservative(self) -> bool:
         """True if the wrenches have a potential: dead forces only."""
-        moments = any(np.any(a[:, :3] != 0.0) for a in self.point_dead + self.line_dead)
-        follow = any(np.any(a != 0.0) for a in self.point_follower + self.line_follower)
-        return not (moments or follow)
+        moments = any(a[:, :3].any() for a in self.point_dead + self.line_dead)
+        return not (moments or any(a.any() for a in self.point_follower + self.line_follower))
 
-    @property
+    @cached_property
     def empty(self) -> bool:
         """True if nothing acts."""
         return not (any(self.point_active) or any(self.line_active))
@@ -79,12 +89,7 @@ def make_loading(system: System, inputs: Mapping[str, Any]) -> Loading:
     known = system.description.inputs()
     check_inputs(known, inputs)
     blocks = system.blocks
-    out = Loading(
-        [np.zeros((len(b.point_s), 6)) for b in blocks],
-        [np.zeros((len(b.point_s), 6)) for b in blocks],
-        [np.zeros((len(b.mass_s), 6)) for b in blocks],
-        [np.zeros((len(b.mass_s), 6)) for b in blocks],
-    )
+    out = Loading.nothing(system)
     gravity = np.asarray(system.description.gravity)
     for i, block in enumerate(blocks):
         out.line_dead[i][:, 3:] = block.line_mass[:, None] * gravity

@@ -121,7 +121,7 @@ def second_difference(function: Callable[[Array], Array], x: Array, step: float 
     return (16 * near - far - 30 * function(0 * x)) / (12 * step**2)
 
 
-# -- every derivative, perturbed on the manifold ------------------------------------------------
+# -- every derivative, perturbed on the manifold --------------------------------------------------
 
 
 @pytest.mark.parametrize("chart", ["retract", "advance"])
@@ -219,7 +219,7 @@ def test_strain_is_the_arclength_derivative_of_the_frame(bent: Bent) -> None:
     assert plan.e == pytest.approx(numeric, rel=1e-6, abs=1e-6)
 
 
-# -- the curve ----------------------------------------------------------------------------------
+# -- the curve ------------------------------------------------------------------------------------
 
 
 def test_the_end_poses_are_the_first_and_last_control_poses(bent: Bent) -> None:
@@ -284,7 +284,7 @@ def strains_at_rest(rod_map: BSplineMap, s: Array) -> Array:
     return plan.e
 
 
-# -- objectivity --------------------------------------------------------------------------------
+# -- objectivity ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)

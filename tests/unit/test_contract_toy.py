@@ -27,7 +27,7 @@ from pliant.system.sampling import Sampler
 from pliant.system.system import System
 
 SEGMENTS = 2
-STEP = 1e-6
+STEP = 3e-5
 
 
 def hat(x: Array) -> Array:
@@ -40,14 +40,16 @@ def hat(x: Array) -> Array:
 
 
 def unhat(m: Array) -> Array:
-    return np.stack([m[..., 2, 1], m[..., 0, 2], m[..., 1, 0], *np.moveaxis(m[..., :3, 3], -1, 0)], -1)
+    return np.stack(
+        [m[..., 2, 1], m[..., 0, 2], m[..., 1, 0], *np.moveaxis(m[..., :3, 3], -1, 0)], -1
+    )
 
 
 def exponential(x: Array) -> Array:
     """Poses (..., 4, 4) of twists (..., 6) by the plain series."""
     m = hat(x)
     term = total = np.eye(4) + 0 * m
-    for k in range(1, 18):
+    for k in range(1, 15):
         term = term @ m / k
         total = total + term
     return total
@@ -70,38 +72,38 @@ class ToyMap(RodMap):
         super().__init__(rod, 6 * segments)
         self.segments = segments
         self.piece = rod.length / segments
+        self.natural = rod.natural_strain(self.piece * (np.arange(segments) + 0.5))
 
     def rest(self) -> Array:
         return np.zeros(self.nq)
 
     def _strains(self, q: Array) -> Array:
         """Strain of every piece (..., segments, 6) for coordinates q (..., nq)."""
-        middles = self.piece * (np.arange(self.segments) + 0.5)
-        return self.rod.natural_strain(middles) + q.reshape(*q.shape[:-1], -1, 6)
+        return self.natural + q.reshape(*q.shape[:-1], -1, 6)
 
-    def _pose(self, base: Array, q: Array, s: float) -> Array:
-        lengths = np.clip(s - self.piece * np.arange(self.segments), 0.0, self.piece)
-        steps = exponential(lengths[:, None] * self._strains(q))
-        g = base
+    def _poses(self, base: Array, q: Array, s: Array) -> Array:
+        """Poses (X, S, 4, 4) at s (S,) for base poses (X, 4, 4) and coordinates (X, nq)."""
+        lengths = np.clip(s[:, None] - self.piece * np.arange(self.segments), 0.0, self.piece)
+        steps = exponential(lengths[:, :, None] * self._strains(q)[:, None])
+        g = base[:, None]
         for at in range(self.segments):
-            g = g @ steps[..., at, :, :]
+            g = g @ steps[:, :, at]
         return g
 
     def frame(self, plan: Plan, c: Configuration) -> None:
-        x = STEP * np.concatenate([np.eye(self.m), -np.eye(self.m)])
-        bases = c.base @ exponential(x[:, :6])
-        for k, s in enumerate(plan.s):
-            plan.g[k] = self._pose(c.base, c.q, s)
-            around = np.linalg.inv(plan.g[k]) @ self._pose(bases, c.q + x[:, 6:], s)
-            plan.J[k] = unhat(around[: self.m] - around[self.m :]).T / (2 * STEP)
+        x = STEP * np.concatenate([np.zeros((1, self.m)), np.eye(self.m), -np.eye(self.m)])
+        g = self._poses(c.base @ exponential(x[:, :6]), c.q + x[:, 6:], plan.s)
+        plan.g[...] = g[0]
+        around = np.linalg.inv(g[0]) @ (g[1 : self.m + 1] - g[self.m + 1 :])
+        plan.J[...] = np.moveaxis(unhat(around), 0, -1) / (2 * STEP)
 
     def strain(self, plan: Plan, c: Configuration) -> None:
         x = STEP * np.concatenate([np.eye(self.nv), -np.eye(self.nv)])
         around = self._strains(c.q + x)
-        for k, s in enumerate(plan.s):
-            at = min(int(s / self.piece), self.segments - 1)
-            plan.e[k] = self._strains(c.q)[at]
-            plan.B[k, :, 6:] = (around[: self.nv, at] - around[self.nv :, at]).T / (2 * STEP)
+        at = np.minimum((plan.s / self.piece).astype(int), self.segments - 1)
+        plan.e[...] = self._strains(c.q)[at]
+        slope = (around[: self.nv] - around[self.nv :])[:, at] / (2 * STEP)
+        plan.B[:, :, 6:] = np.moveaxis(slope, 0, -1)
 
     def mass_rule(self) -> tuple[Array, Array]:
         """Three Gauss points in every piece."""
@@ -119,7 +121,7 @@ class ToyMap(RodMap):
 
 def arm(**more: object) -> Rod:
     more = {"pose": along("x"), "natural": (0.5, 0.0, 1.0), **more}
-    return Rod("arm", 0.4, Circle(0.02), Material(E=2e5, nu=0.45, rho=1000.0), **more)
+    return Rod("arm", 0.4, Circle(0.02), Material(E=1e6, nu=0.45, rho=1000.0), **more)
 
 
 def built(description: Description, formulation: Formulation) -> System:
@@ -130,7 +132,7 @@ def loaded() -> Description:
     """A heavy arm with a dead force at the tip and a follower wrench on the way."""
     description = Description()
     rod = description.add_rod(arm())
-    description.add_load(Load("tip", rod.tip, force=(0.02, 0.05, 0.03)))
+    description.add_load(Load("tip", rod.tip, force=(0.1, 0.25, 0.15)))
     description.add_load(
         Load(
             "way",
@@ -177,7 +179,7 @@ def test_statics_agree_with_piecewise_constant_strain() -> None:
 def test_statics_agree_with_the_linear_spline() -> None:
     description = Description(gravity=(0, 0, 0))
     rod = description.add_rod(arm())
-    description.add_load(Load("tip", rod.tip, force=(0.02, 0.05, 0.03)))
+    description.add_load(Load("tip", rod.tip, force=(0.1, 0.25, 0.15)))
     toy, spline = built(description, Toy()), built(description, BSpline(1, SEGMENTS + 1))
     ends = [poses(system, solved(system)[1].q) for system in (toy, spline)]
     assert ends[0] == pytest.approx(ends[1], abs=1e-8)
@@ -229,11 +231,12 @@ def test_a_swing_agrees_with_piecewise_constant_strain(integrator: object) -> No
         stepper = integrator.stepper(system, 5e-3)
         rate = np.tile([1.0, -0.5, 0.3, 0.05, 0.0, 0.02], 2)
         stepper.start(system.q_rest, rate, loading)
-        for _ in range(8):
+        for _ in range(6):
             stepper.advance(loading, loading)
         ends.append((poses(system, stepper.q), stepper.velocity()))
-    assert ends[0][0] == pytest.approx(ends[1][0], abs=1e-6)
-    assert ends[0][1] == pytest.approx(ends[1][1], rel=1e-4, abs=1e-4)
+    # second derivatives by differences, and a step of a given tolerance
+    assert ends[0][0] == pytest.approx(ends[1][0], abs=1e-5)
+    assert ends[0][1] == pytest.approx(ends[1][1], rel=1e-3, abs=1e-3)
     assert np.linalg.norm(ends[0][0][-1, :3, 3] - (0.4, 0, 0)) > 5e-3
 
 
@@ -245,7 +248,7 @@ def test_modes_about_a_bent_equilibrium_agree_with_piecewise_constant_strain() -
     for formulation in (Toy(), Strain(order=0, segments=SEGMENTS)):
         description = Description()
         rod = description.add_rod(arm())
-        description.add_load(Load("tip", rod.tip, force=(0.02, 0.05, 0.03)))
+        description.add_load(Load("tip", rod.tip, force=(0.1, 0.25, 0.15)))
         system = built(description, formulation)
         loading, state = solved(system)
         found.append(modal_analysis(system, state.q, state.mult, loading, 6).frequencies)
@@ -253,7 +256,7 @@ def test_modes_about_a_bent_equilibrium_agree_with_piecewise_constant_strain() -
     assert np.all(found[0] > 0.1)
 
 
-# -- through the public face ------------------------------------------------------------------------
+# -- through the public face ----------------------------------------------------------------------
 
 
 def test_a_robot_takes_it_like_any_other_formulation() -> None:

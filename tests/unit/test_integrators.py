@@ -182,7 +182,7 @@ def gaps(system: System, q: Array) -> tuple[Array, Array]:
     return at(np.zeros(system.n)), A
 
 
-# -- mechanics of the acceleration ------------------------------------------------------------------
+# -- mechanics of the acceleration ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("viscosity", [0.0, 200.0], ids=["elastic", "damped"])
@@ -296,7 +296,7 @@ def test_power_is_balanced_at_every_instant(name: str, viscosity: float) -> None
     assert gain == pytest.approx(power, abs=1e-4 * size)
 
 
-# -- the discrete Lagrangian --------------------------------------------------------------------------
+# -- the discrete Lagrangian ----------------------------------------------------------------------
 
 
 def discrete_lagrangian(case: Moving, a: Array, b: Array, h: float, implicit: bool) -> float:
@@ -353,7 +353,7 @@ def test_momenta_are_the_derivatives_of_the_discrete_lagrangian(
     assert arriving @ z == pytest.approx(second, abs=1e-6 * size)
 
 
-# -- order --------------------------------------------------------------------------------------------
+# -- order ----------------------------------------------------------------------------------------
 
 
 class Swing:
@@ -450,7 +450,7 @@ def test_order_two_for_a_damped_spline_with_stress_modes(integrator: Integrator)
     assert np.all(orders > 1.7)
 
 
-# -- books --------------------------------------------------------------------------------------------
+# -- books ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -480,7 +480,7 @@ def test_energy_books_close(kirchhoff: Swing, integrator: Integrator, order: int
     assert lost[0] / lost[1] > 0.8 * 2**order
 
 
-# -- what must be kept ----------------------------------------------------------------------------------
+# -- what must be kept ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -534,6 +534,39 @@ def test_a_free_rod_keeps_its_momenta(formulation: Formulation, integrator: Inte
     after = spatial_momentum(system, stepper.q, stepper.velocity())
     assert after == pytest.approx(before, abs=1e-8 * np.linalg.norm(before))
     assert np.max(np.abs(stepper.q - q)) > 1e-3
+
+
+@pytest.mark.parametrize("integrator", ALL, ids=repr)
+def test_the_base_of_a_flying_rod_stays_a_pose_and_falls_like_a_stone(
+    integrator: Integrator,
+) -> None:
+    """A hundred steps of a spinning throw: rotations stay rotations, the centre of mass falls."""
+    description = Description(gravity=(0, 0, -9.81))
+    rod = description.add_rod(arm(base=None, natural=(0, 0, 0)))
+    system = System(description, {"arm": Strain(0, 1)})
+    loading = make_loading(system, {})
+    v = np.zeros(system.n)
+    v[:6] = (3.0, 1.0, 0.5, 0.2, 0.1, 0.3)
+    h, steps = (2e-4 if isinstance(integrator, Variational) else 1e-3), 100
+    stepper = integrator.stepper(system, h)
+    stepper.start(system.q_rest, v, loading)
+    start, speed = centre_of_mass(system, system.q_rest), spatial_momentum(system, system.q_rest, v)
+    for _ in range(steps):
+        stepper.advance(loading, loading)
+    turn = stepper.q[system.blocks[0].pose_slice].reshape(4, 4)[:3, :3]
+    assert turn.T @ turn == pytest.approx(np.eye(3), abs=1e-12)
+    mass = float(system.blocks[0].line_mass.sum())
+    t = h * steps
+    fallen = start + t * speed[3:] / mass + 0.5 * t * t * np.array((0, 0, -9.81))
+    slack = 9.81 * t * h + 1e-6  # an error of first order in the step at most
+    assert centre_of_mass(system, stepper.q) == pytest.approx(fallen, abs=slack)
+    assert np.linalg.norm(turn - rod.pose[:3, :3]) > 0.05
+
+
+def centre_of_mass(system: System, q: Array) -> Array:
+    system.place(q, mass=True)
+    block = system.blocks[0]
+    return block.line_mass @ block.level.mass.g[:, :3, 3] / block.line_mass.sum()
 
 
 def test_at_rest_in_equilibrium_nothing_moves() -> None:
