@@ -61,12 +61,12 @@ class Compiler:
 
     def compiled(self, choice: object = None) -> Compiled:
         """Return the robot compiled with the formulations that `choose_formulations` gives."""
-        self.description.validate()
         formulations = choose_formulations(self.description, choice)
         key = (_state(self.description), tuple(_mark(f) for f in formulations.values()))
         if key in self._kept:
             self._kept.move_to_end(key)
         else:
+            self.description.validate()
             self._kept[key] = Compiled(self.description, formulations)
             if len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)

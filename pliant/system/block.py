@@ -119,6 +119,16 @@ class Block:
         np.add.at(self.mode_weight, modes.index[element], self.strain_w[:, 3:4] * modes.values)
 
     @cached_property
+    def moving(self) -> Ints:
+        """Entries of x that are unknowns of the robot."""
+        return np.flatnonzero(self.x_index >= 0)
+
+    @cached_property
+    def moving_index(self) -> Ints:
+        """Global numbers of the entries `moving`."""
+        return self.x_index[self.moving]
+
+    @cached_property
     def mode_unknowns(self) -> Ints:
         """(E, 3p): global unknowns of the modes of each element."""
         if self.modes is None:

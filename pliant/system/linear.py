@@ -65,25 +65,25 @@ def scatter_vector(index, r, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _factor_band(A, d):  # type: ignore[no-untyped-def]
-    """L D L^T in place of a symmetric band matrix by columns, A[j, i - j] for i >= j.
+def _factor_band(data, A, d):  # type: ignore[no-untyped-def]
+    """L D L^T of a symmetric band matrix by columns, A[j, i - j] for i >= j, from its flat `data`.
 
     No pivoting: the number of negative entries of d is the number of negative eigenvalues. Returns
-    the smallest |d_i| relative to the diagonal it came from, 0 if the factorisation broke down.
+    that number, or -1 if a pivot is lost to rounding.
     """
     n, width = A.shape
     u = np.empty(width)
-    first = np.empty(n)
     for j in range(n):
-        first[j] = abs(A[j, 0])
-    worst = 1.0
+        for b in range(width):
+            A[j, b] = data[j * width + b]
+    negative = 0
     for j in range(n):
         pivot = A[j, 0]
         d[j] = pivot
-        size = abs(pivot) / (first[j] + 1e-300)
-        if not size > 0.0:
-            return 0.0
-        worst = min(worst, size)
+        if not abs(pivot) > 1e-15 * abs(data[j * width]):
+            return -1
+        if pivot < 0.0:
+            negative += 1
         reach = min(width, n - j)
         inverse = 1.0 / pivot
         for a in range(1, reach):
@@ -93,7 +93,7 @@ def _factor_band(A, d):  # type: ignore[no-untyped-def]
             f = A[j, a]
             for b in range(reach - a):
                 A[j + a, b] -= f * u[a + b]
-    return worst
+    return negative
 
 
 @kernel
@@ -129,10 +129,10 @@ class BandedSymmetric:
         return np.where((rows >= 0) & (cols >= 0) & (cols <= rows), at, SKIP)
 
     def factorise(self) -> None:
-        self._factor[...] = self.data.reshape(self.n, -1)
-        if not _factor_band(self._factor, self._d) > 1e-15:
+        negative = _factor_band(self.data, self._factor, self._d)
+        if negative < 0:
             raise SingularError("the tangent is singular")
-        self.negative = int(np.count_nonzero(self._d < 0))
+        self.negative = negative
 
     def solve(self, b: Array) -> Array:
         x = b.copy()

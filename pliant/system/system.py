@@ -172,7 +172,8 @@ class System:
 
     def local_variation(self, block: Block, x: Array) -> Array:
         """x (6 + nv,) of one rod from the global variation (n,), at the placed configuration."""
-        local = np.where(block.x_index >= 0, x[np.maximum(block.x_index, 0)], 0.0)
+        local = np.zeros(len(block.x_index))
+        local[block.moving] = x[block.moving_index]
         if block.parent is not None and not block.shared:
             local[:6] = self._mount_twist(block, self._parent_twist(block, x))
         return local
