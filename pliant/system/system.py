@@ -227,7 +227,7 @@ class System:
         for block, xb in zip(self.blocks, local, strict=True):
             base = block.level.c.base
             if block.pose_slice is not None:
-                base = base @ se3.exp(xb[:6])
+                base = orthonormal(base @ se3.exp(xb[:6]))
                 out[block.pose_slice] = base.ravel()
             elif block.parent is not None and not newton:
                 base = self._carried_base(block, bases[block.parent.rod.name], out)
@@ -314,6 +314,14 @@ def _attach_load(block: Block, load: Load) -> list[tuple[int, float]]:
     s, w = gauss_per_span(np.linspace(start, end, panels + 1), 5)
     name = block.rod.name
     return [(block.attach(Frame(name, float(a))), float(b)) for a, b in zip(s, w, strict=True)]
+
+
+def orthonormal(g: Array) -> Array:
+    """The pose g (4, 4) with rounding errors of its rotation taken out: R <- R (3 I - R^T R) / 2."""
+    out = g.copy()
+    R = g[:3, :3]
+    out[:3, :3] = R @ (1.5 * np.eye(3) - 0.5 * R.T @ R)
+    return out
 
 
 def gap_weights(system: System) -> tuple[Ints, Array]:

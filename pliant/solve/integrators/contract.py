@@ -81,16 +81,16 @@ def mass_solve(system: System, p: Array, rates: Array | None = None) -> Array:
         if slots is not None:
             scatter(slots[2], block.compliance, data)
     add_link_rows(system, filled, 1.0, 1.0)
+    held = np.zeros(system.m) if rates is None else rates
     try:
         filled.matrix.factorise()
+        v = filled.matrix.solve(np.concatenate([p, held]))[: system.n]
     except SingularError:
         names = ", ".join(repr(b.rod.name) for b in system.blocks if not np.all(b.M > 0))
         raise ConvergenceError(
             f"the mass matrix is singular: rods {names or 'of this robot'} have no mass or no "
             "rotary inertia; give the material a density rho, or Stiffness a mass and an inertia"
         ) from None
-    held = np.zeros(system.m) if rates is None else rates
-    v = filled.matrix.solve(np.concatenate([p, held]))[: system.n]
     v[system.mode_unknowns] = 0.0
     return v
 

@@ -44,7 +44,7 @@ from pliant.system.balance import add_link_forces, link_poses
 from pliant.system.block import Block, Level
 from pliant.system.linear import SingularError, scatter, scatter_vector
 from pliant.system.loading import Loading
-from pliant.system.system import System, gap_weights
+from pliant.system.system import System, gap_weights, orthonormal
 from pliant.system.tangent import tangent_of
 
 
@@ -202,7 +202,8 @@ class VariationalStepper(Stepper):
             if block.pose_slice is not None:
                 old = self._previous[block.pose_slice].reshape(4, 4)
                 new = self.q[block.pose_slice].reshape(4, 4)
-                q[block.pose_slice] = (new @ se3.inverse(old) @ new).ravel()
+                screw = se3.exp(se3.log(se3.inverse(old) @ new))
+                q[block.pose_slice] = orthonormal(new @ screw).ravel()
         return q
 
     # -- residual and tangent ----------------------------------------------------------------
