@@ -250,3 +250,11 @@ def compose(*poses: ArrayLike) -> Array:
         stack, lead = as_stack("g", g, (4, 4))
         product = product @ stack.reshape((*lead, 4, 4))
     return product
+
+
+def orthonormal(g: ArrayLike) -> Array:
+    """Return the pose g (4, 4) without rounding errors in its rotation: R <- R (3 I - R^T R) / 2."""
+    out = np.array(g, dtype=float)
+    R = out[:3, :3]
+    out[:3, :3] = R @ (1.5 * np.eye(3) - 0.5 * R.T @ R)
+    return out

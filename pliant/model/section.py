@@ -89,6 +89,7 @@ class Annulus(Shape):
 
     outer, inner : radii in metres, inner < outer, each a number, a (base, tip) pair, a function
     of s or a Table.
+    shear_factor : factor k on the shear stiffness k G A, dimensionless.
     """
 
     outer: ProfileLike
@@ -133,6 +134,7 @@ class Rectangle(Shape):
 
     width : metres along local x.  height : metres along local y.  Each a number, a (base, tip)
     pair, a function of s or a Table.
+    shear_factor : factor k on the shear stiffness k G A, dimensionless.
     """
 
     width: ProfileLike
@@ -159,6 +161,7 @@ class Section(Shape):
 
     area : m^2.  Ix, Iy : second moments (integrals of y^2 and x^2), m^4.  J : torsion constant,
     m^4.  Each a number, a (base, tip) pair, a function of s or a Table.
+    shear_factor : factor k on the shear stiffness k G A, dimensionless.
     """
 
     area: ProfileLike

@@ -42,7 +42,8 @@ _NOTHING = np.zeros((0, 6))
 class BSpline(Formulation):
     """Cumulative B-spline rod.
 
-    degree : 1 to 5; degree 1 is piecewise constant strain.
+    degree : 1 to 5; degree 1 is piecewise constant strain. 3 suits most rods; 4 and 5 are for smooth
+        shapes with many points, since with few spans they make fast vibrations too soft.
     points : number of control poses, the base pose included; at least degree + 1.
     map : "exp" or "cayley", the retraction between control poses.
     knots : interior knots as fractions of the length, increasing, in (0, 1), `points - degree - 1`

@@ -20,15 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.lie.blocks import (
-    add_map_second,
-    add_tangent_second,
-    bracket_pair,
-    dot3,
-    subtract_bracket,
-    tangent_rate,
-    tau_pose,
-)
+from pliant.lie.blocks import dot3, tau_pose
 from pliant.lie.retraction import second_coefficients, tangent_coefficients
 
 
@@ -66,6 +58,50 @@ def _map_tangent(kind, z, F, G):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _prepend(R, p, Rs, ps):  # type: ignore[no-untyped-def]
+    """(Rs, ps) <- (R, p) (Rs, ps): the pose of the station seen from one stage further back."""
+    p0, p1, p2 = ps[0], ps[1], ps[2]
+    for i in range(3):
+        ps[i] = p[i] + R[i, 0] * p0 + R[i, 1] * p1 + R[i, 2] * p2
+    for j in range(3):
+        c0, c1, c2 = Rs[0, j], Rs[1, j], Rs[2, j]
+        for i in range(3):
+            Rs[i, j] = R[i, 0] * c0 + R[i, 1] * c1 + R[i, 2] * c2
+
+
+@kernel
+def _compose(a, Rs, ps, g):  # type: ignore[no-untyped-def]
+    """g = a (Rs, ps) for poses a and g (4, 4)."""
+    for i in range(3):
+        g[i, 3] = a[i, 3] + a[i, 0] * ps[0] + a[i, 1] * ps[1] + a[i, 2] * ps[2]
+        for j in range(3):
+            g[i, j] = a[i, 0] * Rs[0, j] + a[i, 1] * Rs[1, j] + a[i, 2] * Rs[2, j]
+        g[3, i] = 0.0
+    g[3, 3] = 1.0
+
+
+@kernel
+def _strain_stage(kind, z, V, Q, Rs, ps, psi, rate, B, col, h, F, G):  # type: ignore[no-untyped-def]
+    """One stage of the strain: h = dtau_z Psi and, in B, rate Ad(S)^-1 D[dtau_z Psi]."""
+    if kind == 0:
+        for i in range(3):
+            h[i] = psi[i]
+            h[3 + i] = psi[3 + i]
+            for j in range(3):
+                F[i, j] = 1.0 if i == j else 0.0
+                G[i, j] = 0.0
+    else:
+        _map_tangent(kind, z, F, G)
+        for i in range(3):
+            h[i] = 0.0
+            h[3 + i] = 0.0
+            for j in range(3):
+                h[i] += V[i, j] * psi[j]
+                h[3 + i] += Q[i, j] * psi[j] + V[i, j] * psi[3 + j]
+    _dual_transport(Rs, ps, F, G, rate, B, 0, col)
+
+
+@kernel
 def evaluate_curve(kind, first, element, b, db, psi, controls, frames, g, J, e, B, xim, suffix):  # type: ignore[no-untyped-def]
     """Frames, strains and their derivatives in y at all stations.
 
@@ -82,8 +118,6 @@ def evaluate_curve(kind, first, element, b, db, psi, controls, frames, g, J, e, 
     z = np.empty(6)
     Rs = np.empty((3, 3))
     ps = np.empty(3)
-    Rn = np.empty((3, 3))
-    pn = np.empty(3)
     h = np.empty((k, 6))
     eye = np.eye(3)
     zero = np.zeros((3, 3))
@@ -106,41 +140,13 @@ def evaluate_curve(kind, first, element, b, db, psi, controls, frames, g, J, e, 
                     suffix[s, a, i, j] = Rs[i, j]
             _dual_transport(Rs, ps, V, Q, b[s, a], J[s], 0, 6 * (a + 1))
             if not frames:
-                col = 6 * (a + 1)
-                if kind == 0:
-                    _dual_transport(Rs, ps, eye, zero, db[s, a], B[s], 0, col)
-                    for i in range(6):
-                        h[a, i] = psi[inc + a, i]
-                else:
-                    _map_tangent(kind, z, Fh, Gh)
-                    _dual_transport(Rs, ps, Fh, Gh, db[s, a], B[s], 0, col)
-                    for i in range(3):
-                        h[a, i] = 0.0
-                        h[a, 3 + i] = 0.0
-                        for j in range(3):
-                            h[a, i] += V[i, j] * psi[inc + a, j]
-                            h[a, 3 + i] += Q[i, j] * psi[inc + a, j] + V[i, j] * psi[inc + a, 3 + j]
-            for i in range(3):
-                pn[i] = p[i] + R[i, 0] * ps[0] + R[i, 1] * ps[1] + R[i, 2] * ps[2]
-                for j in range(3):
-                    Rn[i, j] = R[i, 0] * Rs[0, j] + R[i, 1] * Rs[1, j] + R[i, 2] * Rs[2, j]
-            for i in range(3):
-                ps[i] = pn[i]
-                for j in range(3):
-                    Rs[i, j] = Rn[i, j]
+                _strain_stage(
+                    kind, z, V, Q, Rs, ps, psi[inc + a], db[s, a], B[s], 6 * (a + 1), h[a], Fh, Gh
+                )
+            _prepend(R, p, Rs, ps)
         if frames:
             _dual_transport(Rs, ps, eye, zero, 1.0, J[s], 0, 0)
-            for i in range(3):
-                g[s, i, 3] = controls[inc, i, 3]
-                for j in range(3):
-                    g[s, i, 3] += controls[inc, i, j] * ps[j]
-                    g[s, i, j] = (
-                        controls[inc, i, 0] * Rs[0, j]
-                        + controls[inc, i, 1] * Rs[1, j]
-                        + controls[inc, i, 2] * Rs[2, j]
-                    )
-                g[s, 3, i] = 0.0
-            g[s, 3, 3] = 1.0
+            _compose(controls[inc], Rs, ps, g[s])
         else:
             _accumulate_strain(s, k, db, h, suffix, J, e, B, xim)
 
@@ -182,160 +188,3 @@ def _accumulate_strain(s, k, db, h, suffix, J, e, B, xim):  # type: ignore[no-un
         for i in range(3):
             e[s, i] += w * (Rs[0, i] * h[a, 0] + Rs[1, i] * h[a, 1] + Rs[2, i] * h[a, 2])
             e[s, 3 + i] += w * (Rs[0, i] * d0 + Rs[1, i] * d1 + Rs[2, i] * d2)
-
-
-@kernel
-def _pull_back(T, f, out):  # type: ignore[no-untyped-def]
-    """out = Ad((R,p))^-T f for T = [R | p]: a wrench at the station moved to stage i."""
-    for i in range(3):
-        out[3 + i] = T[i, 0] * f[3] + T[i, 1] * f[4] + T[i, 2] * f[5]
-    for i in range(3):
-        out[i] = T[i, 0] * f[0] + T[i, 1] * f[1] + T[i, 2] * f[2]
-    out[0] += T[1, 3] * out[5] - T[2, 3] * out[4]
-    out[1] += T[2, 3] * out[3] - T[0, 3] * out[5]
-    out[2] += T[0, 3] * out[4] - T[1, 3] * out[3]
-
-
-@kernel
-def add_frame_second(kind, first, element, b, psi, J, suffix, f, K):  # type: ignore[no-untyped-def]
-    """Add the second derivative of sum_s f_s . log(g_s^-1 g_s(y)) to K (E, m, m).
-
-    Cross blocks of stages j < i: -1/2 P_i^T N(f) P_j; diagonal blocks: b_i^2 M(b_i Psi_i, f_i).
-    """
-    S, k = b.shape
-    m = K.shape[1]
-    z = np.empty(6)
-    u = np.empty(6)
-    H = np.zeros((m, m))
-    for s in range(S):
-        inc = first[element[s]]
-        for i in range(1, k + 1):
-            c = 6 * i
-            F = J[s, 0:3, c : c + 3]
-            G = J[s, 3:6, c : c + 3]
-            for j in range(i):
-                d = 6 * j
-                bracket_pair(F, G, f[s], J[s, 0:3, d : d + 3], J[s, 3:6, d : d + 3], 0.5, H, c, d)
-            bi = b[s, i - 1]
-            for r in range(6):
-                z[r] = bi * psi[inc + i - 1, r]
-            _pull_back(suffix[s, i - 1], f[s], u)
-            add_tangent_second(kind, z, u, 0.5 * bi * bi, H, c)
-        if s == S - 1 or element[s + 1] != element[s]:
-            _add_symmetrised(H, K[element[s]])
-
-
-@kernel
-def add_strain_second(kind, first, element, b, db, psi, J, B, xim, suffix, sigma, K):  # type: ignore[no-untyped-def]
-    """Add the second derivative of sum_s sigma_s . xi_s(y) to K (E, m, m).
-
-    Cross blocks: -P_i^T N(sigma) B_j; diagonal: sym(-P_i^T N(sigma) ad(xi_i^-) P_i)
-    + b_i^2 M(b_i Psi_i, u_i) with u_i the pull-back of -N(sigma) xi_i^-, and, for the Cayley map,
-    b_i b_i' times the second derivative of dtau_z z.
-    """
-    S, k = b.shape
-    m = K.shape[1]
-    z = np.empty(6)
-    u = np.empty(6)
-    w = np.empty(6)
-    X = np.empty((3, 3))
-    Y = np.empty((3, 3))
-    H = np.zeros((m, m))
-    for s in range(S):
-        inc = first[element[s]]
-        sg = sigma[s]
-        for i in range(1, k + 1):
-            c = 6 * i
-            F = J[s, 0:3, c : c + 3]
-            G = J[s, 3:6, c : c + 3]
-            for j in range(1, i):
-                d = 6 * j
-                bracket_pair(F, G, sg, B[s, 0:3, d : d + 3], B[s, 3:6, d : d + 3], 1.0, H, c, d)
-            bi = b[s, i - 1]
-            for r in range(6):
-                z[r] = bi * psi[inc + i - 1, r]
-            x = xim[s, i - 1]
-            if i > 1:
-                _bracket_columns(x, F, G, X, Y)
-                bracket_pair(F, G, sg, X, Y, 0.5, H, c, c)
-                # -N(sigma) xi: (sm x xu + sn x xv, sn x xu)
-                w[3] = sg[4] * x[2] - sg[5] * x[1]
-                w[4] = sg[5] * x[0] - sg[3] * x[2]
-                w[5] = sg[3] * x[1] - sg[4] * x[0]
-                w[0] = sg[1] * x[2] - sg[2] * x[1] + sg[4] * x[5] - sg[5] * x[4]
-                w[1] = sg[2] * x[0] - sg[0] * x[2] + sg[5] * x[3] - sg[3] * x[5]
-                w[2] = sg[0] * x[1] - sg[1] * x[0] + sg[3] * x[4] - sg[4] * x[3]
-                _pull_back(suffix[s, i - 1], w, u)
-                add_tangent_second(kind, z, u, 0.5 * bi * bi, H, c)
-            if kind != 0:
-                _pull_back(suffix[s, i - 1], sg, u)
-                add_map_second(kind, z, u, 0.5 * bi * db[s, i - 1], H, c)
-        if s == S - 1 or element[s + 1] != element[s]:
-            _add_symmetrised(H, K[element[s]])
-
-
-@kernel
-def _bracket_columns(x, F, G, X, Y):  # type: ignore[no-untyped-def]
-    """Blocks of ad(x) [[F, 0], [G, F]]."""
-    for j in range(3):
-        f0, f1, f2 = F[0, j], F[1, j], F[2, j]
-        q0, q1, q2 = G[0, j], G[1, j], G[2, j]
-        X[0, j] = x[1] * f2 - x[2] * f1
-        X[1, j] = x[2] * f0 - x[0] * f2
-        X[2, j] = x[0] * f1 - x[1] * f0
-        Y[0, j] = x[4] * f2 - x[5] * f1 + x[1] * q2 - x[2] * q1
-        Y[1, j] = x[5] * f0 - x[3] * f2 + x[2] * q0 - x[0] * q2
-        Y[2, j] = x[3] * f1 - x[4] * f0 + x[0] * q1 - x[1] * q0
-
-
-@kernel
-def _add_symmetrised(H, K):  # type: ignore[no-untyped-def]
-    """K += H + H^T, where H holds lower blocks in full and diagonal blocks by half; H is cleared."""
-    m = H.shape[0]
-    for i in range(m):
-        for j in range(m):
-            K[i, j] += H[i, j] + H[j, i]
-    for i in range(m):
-        for j in range(m):
-            H[i, j] = 0.0
-
-
-@kernel
-def frame_bias(kind, first, element, b, psi, J, suffix, ydot, bias):  # type: ignore[no-untyped-def]
-    """bias (S, 6): acceleration of the station when y moves at constant rate ydot (E, m).
-
-    Stage by stage, eta_i = eta_{i-1} + P_i y_i'; the rate of change adds -[P_i y_i', eta_{i-1}] and
-    b_i^2 Ad(S_i)^-1 D(dtau)[Psi'] Psi'. Xun et al. (31)-(32).
-    """
-    S, k = b.shape
-    eta = np.empty(6)
-    th = np.empty(6)
-    z = np.empty(6)
-    acc = np.empty(6)
-    for s in range(S):
-        el = element[s]
-        yd = ydot[el]
-        for i in range(6):
-            bias[s, i] = 0.0
-            eta[i] = 0.0
-            for j in range(6):
-                eta[i] += J[s, i, j] * yd[j]
-        for a in range(k):
-            c = 6 * (a + 1)
-            for i in range(6):
-                th[i] = 0.0
-                z[i] = b[s, a] * psi[first[el] + a, i]
-                for j in range(6):
-                    th[i] += J[s, i, c + j] * yd[c + j]
-            subtract_bracket(th, eta, bias[s])
-            tangent_rate(kind, z, yd[c : c + 6], acc)
-            T = suffix[s, a]
-            w = b[s, a] * b[s, a]
-            d0 = acc[3] - (T[1, 3] * acc[2] - T[2, 3] * acc[1])
-            d1 = acc[4] - (T[2, 3] * acc[0] - T[0, 3] * acc[2])
-            d2 = acc[5] - (T[0, 3] * acc[1] - T[1, 3] * acc[0])
-            for i in range(3):
-                bias[s, i] += w * (T[0, i] * acc[0] + T[1, i] * acc[1] + T[2, i] * acc[2])
-                bias[s, 3 + i] += w * (T[0, i] * d0 + T[1, i] * d1 + T[2, i] * d2)
-            for i in range(6):
-                eta[i] += th[i]

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import splu
 from pliant.lie import se3
 from pliant.lie.retraction import CAYLEY, EXP
 from pliant.model import DescriptionError, Rod
-from pliant.rods import cumulative
+from pliant.rods import cumulative, cumulative_second
 from pliant.rods.basis import alive, find_span
 from pliant.rods.contract import Array, Configuration, Ints, Plan, RodMap, StressModes
 
@@ -129,13 +129,13 @@ class IncrementMap(RodMap):
 
     def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
         assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
-        cumulative.add_frame_second(
+        cumulative_second.add_frame_second(
             self.kind, self.first, plan.element, plan.b, c.psi, plan.J, plan.stage_pose, f, K
         )
 
     def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
         assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
-        cumulative.add_strain_second(
+        cumulative_second.add_strain_second(
             self.kind,
             self.first,
             plan.element,
@@ -152,7 +152,7 @@ class IncrementMap(RodMap):
 
     def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
         assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
-        cumulative.frame_bias(
+        cumulative_second.frame_bias(
             self.kind,
             self.first,
             plan.element,

@@ -16,10 +16,10 @@ from functools import cached_property
 import numpy as np
 
 from pliant.lie import se3
-from pliant.model import Description, DescriptionError, Frame, Load, Rod
-from pliant.rods.contract import Array, Formulation, Ints, RodMap
-from pliant.rods.quadrature import gauss_per_span
+from pliant.model import Description, Frame
+from pliant.rods.contract import Array, Formulation, Ints
 from pliant.system.block import Block, Level
+from pliant.system.compiling import attach_load, discretise, interleave
 
 
 @dataclass
@@ -44,12 +44,12 @@ class System:
         self.blocks: list[Block] = []
         self.by_name: dict[str, Block] = {}
         for rod in description.rods_from_root():
-            block = Block(rod, _discretise(rod, formulations[rod.name]))
+            block = Block(rod, discretise(rod, formulations[rod.name]))
             self.blocks.append(block)
             self.by_name[rod.name] = block
         self._attach_mounts()
         self.load_points = {
-            load.name: _attach_load(self.by_name[load.part], load)
+            load.name: attach_load(self.by_name[load.part], load)
             for load in description.loads.values()
         }
         self.links = self._compile_links()
@@ -115,7 +115,7 @@ class System:
                 at = block.parent.map.pose_coordinate(block.parent.point_s[block.mount])
                 assert at is not None
                 index[:6] = block.parent.x_index[at : at + 6]
-            n = _interleave(block, index, n)
+            n = interleave(block, index, n)
             block.q_slice = slice(nq, nq + block.map.nq)
             nq += block.map.nq
             block.x_index = index
@@ -227,7 +227,7 @@ class System:
         for block, xb in zip(self.blocks, local, strict=True):
             base = block.level.c.base
             if block.pose_slice is not None:
-                base = orthonormal(base @ se3.exp(xb[:6]))
+                base = se3.orthonormal(base @ se3.exp(xb[:6]))
                 out[block.pose_slice] = base.ravel()
             elif block.parent is not None and not newton:
                 base = self._carried_base(block, bases[block.parent.rod.name], out)
@@ -298,32 +298,6 @@ class System:
         return np.asarray(A @ block.parent.offset_twist()[block.mount])
 
 
-def _attach_load(block: Block, load: Load) -> list[tuple[int, float]]:
-    """Stations and weights of a load at a point (one, of weight 1) or over a stretch of a rod.
-
-    A stretch gets Gauss points of its own, since its ends need not be ends of elements; a load over
-    a whole rod is collected at the mass stations and needs none.
-    """
-    if isinstance(load.on, Frame):
-        return [(block.attach(load.on), 1.0)]
-    if load.over is None:
-        return []
-    start, end = load.over
-    share = (end - start) / block.rod.length
-    panels = max(1, int(np.ceil(share * len(block.map.elements))))
-    s, w = gauss_per_span(np.linspace(start, end, panels + 1), 5)
-    name = block.rod.name
-    return [(block.attach(Frame(name, float(a))), float(b)) for a, b in zip(s, w, strict=True)]
-
-
-def orthonormal(g: Array) -> Array:
-    """The pose g (4, 4) with rounding errors of its rotation taken out: R <- R (3 I - R^T R) / 2."""
-    out = g.copy()
-    R = g[:3, :3]
-    out[:3, :3] = R @ (1.5 * np.eye(3) - 0.5 * R.T @ R)
-    return out
-
-
 def gap_weights(system: System) -> tuple[Ints, Array]:
     """Unknowns that are stress modes or multipliers, and the weights that make their gaps plain
     numbers: mean strain for modes, fraction of the longest rod for constraints.
@@ -333,30 +307,3 @@ def gap_weights(system: System) -> tuple[Ints, Array]:
     modes = [np.repeat(1.0 / b.mode_weight, 3) for b in system.blocks if b.modes is not None]
     weights = np.concatenate([*modes, np.full(system.m, 1.0 / length)])
     return np.concatenate([system.mode_unknowns, links]), weights
-
-
-def _discretise(rod: Rod, formulation: Formulation) -> RodMap:
-    theories = formulation.capabilities.theories
-    if rod.theory not in theories:
-        raise DescriptionError(
-            part=f"rod {rod.name!r}",
-            field="theory",
-            value=rod.theory,
-            expected=f"{' or '.join(theories)} with {type(formulation).__name__}",
-            remedy="choose a formulation that can carry it, such as Strain",
-        )
-    return formulation.discretise(rod)
-
-
-def _interleave(block: Block, index: Ints, n: int) -> int:
-    """Number own coordinates and stress modes of a rod from n on, each mode where it is felt."""
-    nv = block.map.nv
-    count = 0 if block.modes is None else block.modes.count
-    keys = np.arange(nv, dtype=float)
-    if block.modes is not None:
-        keys = np.concatenate([keys, np.repeat(block.modes.before - 6 - 0.5, 3)])
-    place = np.empty(nv + 3 * count, dtype=np.int64)
-    place[np.argsort(keys, kind="stable")] = n + np.arange(nv + 3 * count)
-    index[6:] = place[:nv]
-    block.mode_index = place[nv:].reshape(count, 3)
-    return n + nv + 3 * count

@@ -143,7 +143,8 @@ def legend_handles(
     for place, arrow in enumerate(arrows):
         if arrow.size == 0.0 or arrow.name in names[:place]:
             continue
-        value = f"{arrow.size:.3g} {arrow.unit}"
+        size = max(other.size for other in arrows if other.name == arrow.name)
+        value = f"{size:.3g} {arrow.unit}"
         if names.count(arrow.name) > 1 or len(arrow.vector.shape) == 2:
             value = f"up to {value}"
         color = FORCE if arrow.kind == "force" else MOMENT

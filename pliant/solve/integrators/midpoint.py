@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.lie import se3
-from pliant.physics import collect, elasticity, inertia, loads
+from pliant.physics import collect, elasticity, inertia
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import (
     Integrator,
@@ -37,14 +37,14 @@ from pliant.solve.integrators.contract import (
     rounding_force,
     velocity_lift,
 )
-from pliant.solve.integrators.work import step_work
+from pliant.solve.integrators.work import load_fill, step_work
 from pliant.system import constraints
 from pliant.system.assembly import Fill, assemble_bilinear, assemble_vector
 from pliant.system.balance import add_link_forces, link_poses
 from pliant.system.block import Block, Level
 from pliant.system.linear import SingularError, scatter, scatter_vector
 from pliant.system.loading import Loading
-from pliant.system.system import System, gap_weights, orthonormal
+from pliant.system.system import System, gap_weights
 from pliant.system.tangent import tangent_of
 
 
@@ -203,7 +203,7 @@ class VariationalStepper(Stepper):
                 old = self._previous[block.pose_slice].reshape(4, 4)
                 new = self.q[block.pose_slice].reshape(4, 4)
                 screw = se3.exp(se3.log(se3.inverse(old) @ new))
-                q[block.pose_slice] = orthonormal(new @ screw).ravel()
+                q[block.pose_slice] = se3.orthonormal(new @ screw).ravel()
         return q
 
     # -- residual and tangent ----------------------------------------------------------------
@@ -311,7 +311,7 @@ class VariationalStepper(Stepper):
         if loading.empty:
             return np.zeros(self.system.n)
         out = np.zeros(self.system.n)
-        assemble_vector(self.system, levels, _load_fill(self.system, levels, loading), out)
+        assemble_vector(self.system, levels, load_fill(self.system, levels, loading), out)
         return share * out
 
     def _work(self, before: Loading, after: Loading) -> float:
@@ -339,23 +339,3 @@ class _Room:
         self.slope = share + self.lag / h
         self.from_start = np.zeros_like(block.coupling)
         self.from_end = np.zeros_like(block.coupling)
-
-
-def _load_fill(system: System, levels: list[Level], loading: Loading) -> Fill:
-    """Fill with the wrenches of `loading` at `levels`."""
-
-    def fill(i: int) -> None:
-        block, level = system.blocks[i], levels[i]
-        if loading.line_active[i]:
-            block.mass_p[...] = 0.0
-            loads.add_dead(level.mass.g, -loading.line_dead[i], block.mass_p, block.mass_k)
-            loads.add_follower(-loading.line_follower[i], block.mass_p, block.mass_k)
-            collect.add_vector(level.mass.element, level.mass.J, block.mass_p, block.ry)
-        if loading.point_active[i]:
-            keep = block.point_p.copy()
-            block.point_p[...] = 0.0
-            block.add_point_loads(level, -loading.point_dead[i], -loading.point_follower[i])
-            collect.add_vector(level.points.element, level.points.J, block.point_p, block.ry)
-            block.point_p[...] = keep
-
-    return fill

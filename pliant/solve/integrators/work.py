@@ -1,11 +1,13 @@
-"""Work of the inputs over a time step."""
+"""Loads in a time step: their generalised forces and their work."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from pliant.lie import se3
+from pliant.physics import collect, loads
 from pliant.rods.contract import Array
+from pliant.system.assembly import Fill
 from pliant.system.block import Block, Level
 from pliant.system.loading import Loading
 from pliant.system.system import System
@@ -45,3 +47,23 @@ def _wrench_work(ga: Array, gb: Array, dead: Array, follow: Array) -> float:
     move = gb[:, :3, 3] - ga[:, :3, 3]
     work = np.sum(dead[:, :3] * turn) + np.sum(dead[:, 3:] * move) + np.sum(follow * twist)
     return float(work)
+
+
+def load_fill(system: System, levels: list[Level], loading: Loading) -> Fill:
+    """Fill with the wrenches of `loading` at `levels`."""
+
+    def fill(i: int) -> None:
+        block, level = system.blocks[i], levels[i]
+        if loading.line_active[i]:
+            block.mass_p[...] = 0.0
+            loads.add_dead(level.mass.g, -loading.line_dead[i], block.mass_p, block.mass_k)
+            loads.add_follower(-loading.line_follower[i], block.mass_p, block.mass_k)
+            collect.add_vector(level.mass.element, level.mass.J, block.mass_p, block.ry)
+        if loading.point_active[i]:
+            keep = block.point_p.copy()
+            block.point_p[...] = 0.0
+            block.add_point_loads(level, -loading.point_dead[i], -loading.point_follower[i])
+            collect.add_vector(level.points.element, level.points.J, block.point_p, block.ry)
+            block.point_p[...] = keep
+
+    return fill
