@@ -100,6 +100,8 @@ class RodMap(ABC):
     nv: int
     m: int
     """Number of element variables y."""
+    shares_plans: ClassVar[bool] = False
+    """True if one plan may serve frames and strains at once (see `frame_and_strain`)."""
     elements: Ints
     """(E, n): entries of x of each element, 0..5 the base twist, 6.. own coordinates; -1 unused."""
 
@@ -172,6 +174,11 @@ class RodMap(ABC):
     @abstractmethod
     def strain(self, plan: Plan, c: Configuration) -> None:
         """Write plan.e (Cosserat strains) and plan.B, its exact derivative."""
+
+    def frame_and_strain(self, plan: Plan, c: Configuration) -> None:
+        """Both `frame` and `strain` at the stations of one plan, which may cost less than each."""
+        self.frame(plan, c)
+        self.strain(plan, c)
 
     def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
         """Add to K (E, m, m) the second derivative of sum_s f_s . log(g_s^-1 g_s(x)) at x = 0.

@@ -41,6 +41,25 @@ def _dual_transport(R, p, F, G, scale, out, row, col):  # type: ignore[no-untype
 
 
 @kernel
+def _adjoint_transport(R, p, scale, out, row, col):  # type: ignore[no-untyped-def]
+    """out[row:row+6, col:col+6] = scale * Ad((R,p))^-1 = scale [[R^T, 0], [-R^T p^, R^T]]."""
+    for i in range(3):
+        r0, r1, r2 = scale * R[0, i], scale * R[1, i], scale * R[2, i]
+        out[row + i, col] = r0
+        out[row + i, col + 1] = r1
+        out[row + i, col + 2] = r2
+        out[row + i, col + 3] = 0.0
+        out[row + i, col + 4] = 0.0
+        out[row + i, col + 5] = 0.0
+        out[row + 3 + i, col] = r2 * p[1] - r1 * p[2]
+        out[row + 3 + i, col + 1] = r0 * p[2] - r2 * p[0]
+        out[row + 3 + i, col + 2] = r1 * p[0] - r0 * p[1]
+        out[row + 3 + i, col + 3] = r0
+        out[row + 3 + i, col + 4] = r1
+        out[row + 3 + i, col + 5] = r2
+
+
+@kernel
 def _map_tangent(kind, z, F, G):  # type: ignore[no-untyped-def]
     """Blocks of D(dtau_z z): the identity for the exponential map."""
     k = z[:3]
@@ -84,30 +103,29 @@ def _compose(a, Rs, ps, g):  # type: ignore[no-untyped-def]
 def _strain_stage(kind, z, V, Q, Rs, ps, psi, rate, B, col, h, F, G):  # type: ignore[no-untyped-def]
     """One stage of the strain: h = dtau_z Psi and, in B, rate Ad(S)^-1 D[dtau_z Psi]."""
     if kind == 0:
-        for i in range(3):
+        for i in range(6):
             h[i] = psi[i]
-            h[3 + i] = psi[3 + i]
-            for j in range(3):
-                F[i, j] = 1.0 if i == j else 0.0
-                G[i, j] = 0.0
-    else:
-        _map_tangent(kind, z, F, G)
-        for i in range(3):
-            h[i] = 0.0
-            h[3 + i] = 0.0
-            for j in range(3):
-                h[i] += V[i, j] * psi[j]
-                h[3 + i] += Q[i, j] * psi[j] + V[i, j] * psi[3 + j]
+        _adjoint_transport(Rs, ps, rate, B, 0, col)
+        return
+    _map_tangent(kind, z, F, G)
+    for i in range(3):
+        h[i] = 0.0
+        h[3 + i] = 0.0
+        for j in range(3):
+            h[i] += V[i, j] * psi[j]
+            h[3 + i] += Q[i, j] * psi[j] + V[i, j] * psi[3 + j]
     _dual_transport(Rs, ps, F, G, rate, B, 0, col)
 
 
 @kernel
-def evaluate_curve(kind, first, element, b, db, psi, controls, frames, g, J, e, B, xim, suffix):  # type: ignore[no-untyped-def]
+def evaluate_curve(  # type: ignore[no-untyped-def]
+    kind, first, element, b, db, psi, controls, frames, strains, g, J, e, B, xim, suffix
+):
     """Frames, strains and their derivatives in y at all stations.
 
     first (E,): index of the first increment of each element in psi (n, 6); controls (n+1, 4, 4):
     control poses; element (S,), b and db (S, k): stations. Writes J (S, 6, 6(k+1)) always (P blocks); g
-    (S, 4, 4) and block 0 of J if `frames`, else e (S, 6), B (S, 6, 6(k+1)) and xim (S, k, 6);
+    (S, 4, 4) and block 0 of J if `frames`; e (S, 6), B (S, 6, 6(k+1)) and xim (S, k, 6) if `strains`;
     suffix (S, k, 3, 4) are the poses S_i, i = 1..k.
     """
     S, k = b.shape
@@ -119,8 +137,6 @@ def evaluate_curve(kind, first, element, b, db, psi, controls, frames, g, J, e, 
     Rs = np.empty((3, 3))
     ps = np.empty(3)
     h = np.empty((k, 6))
-    eye = np.eye(3)
-    zero = np.zeros((3, 3))
     Fh = np.empty((3, 3))
     Gh = np.empty((3, 3))
     for s in range(S):
@@ -139,15 +155,15 @@ def evaluate_curve(kind, first, element, b, db, psi, controls, frames, g, J, e, 
                 for j in range(3):
                     suffix[s, a, i, j] = Rs[i, j]
             _dual_transport(Rs, ps, V, Q, b[s, a], J[s], 0, 6 * (a + 1))
-            if not frames:
+            if strains:
                 _strain_stage(
                     kind, z, V, Q, Rs, ps, psi[inc + a], db[s, a], B[s], 6 * (a + 1), h[a], Fh, Gh
                 )
             _prepend(R, p, Rs, ps)
         if frames:
-            _dual_transport(Rs, ps, eye, zero, 1.0, J[s], 0, 0)
+            _adjoint_transport(Rs, ps, 1.0, J[s], 0, 0)
             _compose(controls[inc], Rs, ps, g[s])
-        else:
+        if strains:
             _accumulate_strain(s, k, db, h, suffix, J, e, B, xim)
 
 

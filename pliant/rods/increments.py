@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -60,6 +61,8 @@ class IncrementMap(RodMap):
     how coordinates and increments are related.
     """
 
+    shares_plans: ClassVar[bool] = True
+
     def __init__(self, rod: Rod, degree: int, map_name: str, increments: int, first: Ints) -> None:
         super().__init__(rod, 6 * increments)
         check_map(map_name)
@@ -103,12 +106,15 @@ class IncrementMap(RodMap):
     strains = _plan
 
     def frame(self, plan: Plan, c: Configuration) -> None:
-        self._evaluate(plan, c, True)
+        self._evaluate(plan, c, True, False)
 
     def strain(self, plan: Plan, c: Configuration) -> None:
-        self._evaluate(plan, c, False)
+        self._evaluate(plan, c, False, True)
 
-    def _evaluate(self, plan: Plan, c: Configuration, frames: bool) -> None:
+    def frame_and_strain(self, plan: Plan, c: Configuration) -> None:
+        self._evaluate(plan, c, True, True)
+
+    def _evaluate(self, plan: Plan, c: Configuration, frames: bool, strains: bool) -> None:
         assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
         cumulative.evaluate_curve(
             self.kind,
@@ -119,6 +125,7 @@ class IncrementMap(RodMap):
             c.psi,
             c.controls,
             frames,
+            strains,
             plan.g,
             plan.J,
             plan.e,

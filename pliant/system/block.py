@@ -16,14 +16,14 @@ class Level:
     """A configuration of one rod with its frames and strains: what changes from one q to the next.
 
     `strain`, `mass` and `points` are plans; `points` has one station for each place where something
-    is attached.
+    is attached. Where mass and strain are collected at the same stations they share one plan.
     """
 
     def __init__(self, block: Block) -> None:
         rod_map = block.map
         self.c: Configuration = rod_map.configuration()
         self.strain: Plan = rod_map.strains(block.strain_s)
-        self.mass: Plan = rod_map.frames(block.mass_s)
+        self.mass: Plan = self.strain if block.one_rule else rod_map.frames(block.mass_s)
         self.points: Plan = rod_map.frames(np.asarray(block.point_s))
 
 
@@ -35,6 +35,7 @@ class Block:
         self.map = rod_map
         self.strain_s, self.strain_w = rod_map.strain_rule()
         self.mass_s, self.mass_w = rod_map.mass_rule()
+        self.one_rule = rod_map.shares_plans and np.array_equal(self.strain_s, self.mass_s)
         self.C = rod.stiffness(self.strain_s)
         self.D = rod.damping(self.strain_s)
         self.M = rod.inertia(self.mass_s) * self.mass_w[:, None]

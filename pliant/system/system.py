@@ -164,11 +164,14 @@ class System:
         for i, block in enumerate(self.blocks):
             level = block.level if levels is None else levels[i]
             block.map.update(level.c, self.base_pose(block, q, levels), q[block.q_slice])
-            block.map.strain(level.strain, level.c)
+            if mass and block.one_rule:
+                block.map.frame_and_strain(level.strain, level.c)
+            else:
+                block.map.strain(level.strain, level.c)
+                if mass:
+                    block.map.frame(level.mass, level.c)
             if points and len(block.point_s):
                 block.map.frame(level.points, level.c)
-            if mass:
-                block.map.frame(level.mass, level.c)
 
     def local_variation(self, block: Block, x: Array) -> Array:
         """x (6 + nv,) of one rod from the global variation (n,), at the placed configuration."""
