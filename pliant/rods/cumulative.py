@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import kernel, leaf
 from pliant.lie.blocks import dot3, tau_pose
 from pliant.lie.retraction import second_coefficients, tangent_coefficients
 
 
-@kernel
+@leaf
 def _dual_transport(R, p, F, G, scale, out, row, col):  # type: ignore[no-untyped-def]
     """out[row:row+6, col:col+6] = scale * Ad((R,p))^-1 [[F, 0], [G, F]]."""
     for j in range(3):
@@ -40,7 +40,7 @@ def _dual_transport(R, p, F, G, scale, out, row, col):  # type: ignore[no-untype
             out[row + i, col + 3 + j] = 0.0
 
 
-@kernel
+@leaf
 def _adjoint_transport(R, p, scale, out, row, col):  # type: ignore[no-untyped-def]
     """out[row:row+6, col:col+6] = scale * Ad((R,p))^-1 = scale [[R^T, 0], [-R^T p^, R^T]]."""
     for i in range(3):
@@ -76,7 +76,7 @@ def _map_tangent(kind, z, F, G):  # type: ignore[no-untyped-def]
         G[i, i] += al1 * ke
 
 
-@kernel
+@leaf
 def _prepend(R, p, Rs, ps):  # type: ignore[no-untyped-def]
     """(Rs, ps) <- (R, p) (Rs, ps): the pose of the station seen from one stage further back."""
     p0, p1, p2 = ps[0], ps[1], ps[2]
@@ -88,7 +88,7 @@ def _prepend(R, p, Rs, ps):  # type: ignore[no-untyped-def]
             Rs[i, j] = R[i, 0] * c0 + R[i, 1] * c1 + R[i, 2] * c2
 
 
-@kernel
+@leaf
 def _compose(a, Rs, ps, g):  # type: ignore[no-untyped-def]
     """g = a (Rs, ps) for poses a and g (4, 4)."""
     for i in range(3):
@@ -99,7 +99,7 @@ def _compose(a, Rs, ps, g):  # type: ignore[no-untyped-def]
     g[3, 3] = 1.0
 
 
-@kernel
+@leaf
 def _strain_stage(kind, z, V, Q, Rs, ps, psi, rate, B, col, h, F, G):  # type: ignore[no-untyped-def]
     """One stage of the strain: h = dtau_z Psi and, in B, rate Ad(S)^-1 D[dtau_z Psi]."""
     if kind == 0:
@@ -167,7 +167,7 @@ def evaluate_curve(  # type: ignore[no-untyped-def]
             _accumulate_strain(s, k, db, h, suffix, J, e, B, xim)
 
 
-@kernel
+@leaf
 def _accumulate_strain(s, k, db, h, suffix, J, e, B, xim):  # type: ignore[no-untyped-def]
     """Sum xi stage by stage and add ad(xi_i^-) P_i to B (see the module docstring)."""
     for i in range(6):
