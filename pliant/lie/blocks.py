@@ -218,7 +218,7 @@ def add_map_second(kind, z, u, scale, out, at):  # type: ignore[no-untyped-def]
     map_second_so3(kind, t2, k, u[3:], scale, out, at + 3, at)
 
 
-@kernel
+@leaf
 def bracket_pair(F, G, d, X, Y, scale, out, row, col):  # type: ignore[no-untyped-def]
     """Add scale * (-P^T N(d) P') to out[row:row+6, col:col+6].
 

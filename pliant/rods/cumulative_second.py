@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import kernel, leaf
 from pliant.lie.blocks import (
     add_map_second,
     add_tangent_second,
@@ -18,7 +18,7 @@ from pliant.lie.blocks import (
 )
 
 
-@kernel
+@leaf
 def _pull_back(T, f, out):  # type: ignore[no-untyped-def]
     """out = Ad((R,p))^-T f for T = [R | p]: a wrench at the station moved to stage i."""
     for i in range(3):
@@ -108,7 +108,7 @@ def add_strain_second(kind, first, element, b, db, psi, J, B, xim, suffix, sigma
             _add_symmetrised(H, K[element[s]])
 
 
-@kernel
+@leaf
 def _bracket_columns(x, F, G, X, Y):  # type: ignore[no-untyped-def]
     """Blocks of ad(x) [[F, 0], [G, F]]."""
     for j in range(3):
