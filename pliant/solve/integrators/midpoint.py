@@ -58,7 +58,7 @@ class Midpoint(Integrator):
     tolerance : residual of a step relative to the momenta in play.
     """
 
-    tolerance: float = 1e-7
+    tolerance: float = 3e-7
     variational: ClassVar[bool] = True
 
     def stepper(self, system: System, h: float) -> Stepper:
