@@ -40,13 +40,18 @@ def tangent_of(system: System, symmetric: bool) -> Tangent:
     """The storage of a system's symmetric or general tangent, made on first use and kept."""
     kept = _KEPT.setdefault(system, {})
     if symmetric not in kept:
-        multipliers = system.m
-        links = np.arange(system.n, system.n + multipliers)
-        saddle = np.concatenate([system.mode_unknowns, links])
-        kept[symmetric] = make_tangent(
-            system, lambda n, pairs: make_matrix(n, pairs, saddle, multipliers, symmetric)
-        )
+        kept[symmetric] = new_tangent(system, symmetric)
     return kept[symmetric]
+
+
+def new_tangent(system: System, symmetric: bool) -> Tangent:
+    """A tangent for one owner, who may keep its factor."""
+    multipliers = system.m
+    links = np.arange(system.n, system.n + multipliers)
+    saddle = np.concatenate([system.mode_unknowns, links])
+    return make_tangent(
+        system, lambda n, pairs: make_matrix(n, pairs, saddle, multipliers, symmetric)
+    )
 
 
 def make_tangent(system: System, make: Callable[[int, list[Pair]], Matrix]) -> Tangent:

@@ -45,7 +45,10 @@ from pliant.system.block import Block, Level
 from pliant.system.linear import SingularError, scatter, scatter_vector
 from pliant.system.loading import Loading
 from pliant.system.system import System, gap_weights
-from pliant.system.tangent import tangent_of
+from pliant.system.tangent import new_tangent
+
+_KEEP = 3
+"""Steps for which a factor is used before a new one is made, if it serves that long."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,8 @@ class VariationalStepper(Stepper):
         self._room = [_Room(block, h, share) for block in system.blocks]
         self._scale = 0.0
         self._floor = h * rounding_force(system, h)
+        self._filled = new_tangent(system, False)
+        self._age = _KEEP
         self._rows, self._weights = gap_weights(system)
         self._needs_points = bool(system.links) or len(system.blocks) > 1
 
@@ -142,7 +147,8 @@ class VariationalStepper(Stepper):
         goal = self.p + first
         q = self._predict()
         mult = self.mult.copy()
-        size, factored = np.inf, False
+        size = np.inf
+        self._age += 1
         for k in range(30):
             system.place(q, self.b, mass=True, points=self._needs_points)
             previous = size
@@ -157,10 +163,10 @@ class VariationalStepper(Stepper):
             small = size <= self.tolerance * self._scale + self._floor or stalled
             if small and constraints_met(system, residual):
                 break
-            if not factored or size > 0.1 * previous:
+            if self._age > _KEEP or size > 0.1 * previous:
                 self._factorise()
-                factored = True
-            x = self._matrix.solve(-residual)
+                self._age = 1
+            x = self._filled.matrix.solve(-residual)
             self.iterations += 1
             q = system.moved_from(self.b, q, x)
             mult[self._rows] += x[self._rows]
@@ -256,8 +262,7 @@ class VariationalStepper(Stepper):
     def _factorise(self) -> None:
         """Derivative of the residual in the end configuration and in the modes, factorised."""
         system, h = self.system, self.h
-        filled = tangent_of(system, False)
-        self._matrix = filled.matrix
+        filled = self._filled
         data = filled.matrix.data
         data[...] = 0.0
 
