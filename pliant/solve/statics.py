@@ -98,8 +98,10 @@ class StaticSolver:
             start.q.copy(), start.mult.copy(), origin, negative=start.negative, history=[]
         )
         self.count = 0
-        system.place(good.q)
-        self._gaps = link_gaps(system)
+        self._gaps = np.zeros(0)
+        if system.links:
+            system.place(good.q)
+            self._gaps = link_gaps(system)
         level, step = 0.0, 1.0
         levels: list[float] = []
         reason = ""
@@ -137,7 +139,8 @@ class StaticSolver:
         final = aim >= 1.0
         tolerance = options.tolerance if final else max(options.loose, options.tolerance)
         shift = (1.0 - aim) * self._gaps
-        matrix = tangent_of(system, symmetric).matrix
+        filled = tangent_of(system, symmetric)
+        matrix = filled.matrix
         history: list[float] = []
         steps: list[float] = []
         moved = np.zeros(system.n + system.m)
@@ -145,7 +148,7 @@ class StaticSolver:
         for k in range(options.iterations + 1):
             system.place(q)
             near = bool(history) and history[-1] < _NEAR
-            r = balance(system, mult, loading, not near, symmetric, shift=shift)
+            r = balance(system, mult, loading, not near, symmetric, filled=filled, shift=shift)
             if k == 0:
                 scale = self._scale(start, mult, r)
             size = self._size(r, scale)
@@ -160,7 +163,7 @@ class StaticSolver:
             if k == options.iterations:
                 break
             if near:
-                balance(system, mult, loading, True, symmetric, shift=shift)
+                balance(system, mult, loading, True, symmetric, filled=filled, shift=shift)
             x = self._step(matrix, r)
             self.count += 1
             steps.append(float(np.abs(x[system.coordinates]).max(initial=0.0)))

@@ -91,8 +91,9 @@ def make_loading(system: System, inputs: Mapping[str, Any]) -> Loading:
     blocks = system.blocks
     out = Loading.nothing(system)
     gravity = np.asarray(system.description.gravity)
-    for i, block in enumerate(blocks):
-        out.line_dead[i][:, 3:] = block.line_mass[:, None] * gravity
+    if gravity.any():
+        for i, block in enumerate(blocks):
+            out.line_dead[i][:, 3:] = block.line_mass[:, None] * gravity
     for load in system.description.loads.values():
         value = inputs.get(load.name, known[load.name])
         i = blocks.index(system.by_name[load.part])

@@ -211,11 +211,6 @@ class System:
 
     def moved_from(self, levels: list[Level], q: Array, x: Array) -> Array:
         """`moved` for a configuration placed in `levels`."""
-        if len(self.blocks) == 1 and self.blocks[0].pose_slice is None:
-            block, c = self.blocks[0], levels[0].c
-            local = np.zeros(6 + block.map.nv)
-            local[6:] = x[block.x_index[6:]]
-            return block.map.advance(c, c.base, local)
         with self.using(levels):
             return self.moved(q, x)
 
@@ -224,6 +219,10 @@ class System:
 
         The configuration must be placed at q.
         """
+        if newton and len(self.blocks) == 1 and self.blocks[0].pose_slice is None:
+            block = self.blocks[0]
+            c = block.level.c
+            return block.map.advance(c, c.base, self.local_variation(block, x))
         local = [self.local_variation(block, x) for block in self.blocks]
         out = np.empty_like(q)
         bases: dict[str, Array] = {}
