@@ -20,7 +20,7 @@ def dot3(a, b):  # type: ignore[no-untyped-def]
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@kernel
+@leaf
 def tau_pose(kind, z, R, p, V, Q):  # type: ignore[no-untyped-def]
     """Pose (R, p) = tau(z) and blocks V, Q of dtau_z, z = (k, e).
 
@@ -158,7 +158,7 @@ def second_so3_directional(kind, t2, k, e, u, scale, out, row, col):  # type: ig
     out[row + 2, col + 1] += m12
 
 
-@kernel
+@leaf
 def add_tangent_second(kind, z, u, scale, out, at):  # type: ignore[no-untyped-def]
     """Add scale * M6 to out[at:at+6, at:at+6] with v.M6 v = u . D(dtau_z)[v] v on SE(3)."""
     k = z[:3]
