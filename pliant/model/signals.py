@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +16,12 @@ from pliant.model.errors import DescriptionError, did_you_mean
 from pliant.model.profile import table_columns
 
 
-class Signal:
+class Signal(ABC):
     """A number that depends on time; call it with a time in seconds."""
 
+    @abstractmethod
     def __call__(self, t: float) -> float:
         """Return the value at time ``t`` in seconds."""
-        raise NotImplementedError
 
     def _numbers(self, *fields: str) -> None:
         for field in fields:
