@@ -21,6 +21,8 @@ _HOMES = {
     "pliant.robot": ("Robot",),
     "pliant.model": (
         "Annulus",
+        "BaseMotion",
+        "Body",
         "Circle",
         "Constant",
         "Constraint",
@@ -62,6 +64,8 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 if TYPE_CHECKING:
     from pliant.files import FileError as FileError
     from pliant.model import Annulus as Annulus
+    from pliant.model import BaseMotion as BaseMotion
+    from pliant.model import Body as Body
     from pliant.model import Circle as Circle
     from pliant.model import Constant as Constant
     from pliant.model import Constraint as Constraint

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import time
 from collections.abc import Callable, Mapping
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +13,8 @@ from numpy.typing import ArrayLike
 from pliant.files import load_robot_file
 from pliant.model import (
     Array,
+    BaseMotion,
+    Body,
     Constraint,
     ConvergenceError,
     Description,
@@ -25,8 +25,8 @@ from pliant.model import (
     Rod,
     Shape,
     Stiffness,
-    did_you_mean,
 )
+from pliant.model.calls import checked
 from pliant.model.checks import choice, positive
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.modes import Modes
@@ -43,41 +43,6 @@ from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
 from pliant.system.loading import make_loading
 
 Formulations = Formulation | Mapping[str, Formulation]
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def _refuse_arguments(
-    signature: inspect.Signature, where: str, known: list[str], args: Any, kwargs: Any
-) -> None:
-    """Say what is wrong with the arguments of a call, if it is they."""
-    try:
-        signature.bind(*args, **kwargs)
-    except TypeError as error:
-        raise DescriptionError(
-            where, "arguments", str(error), f"among {', '.join(known)}", "correct the call"
-        ) from None
-
-
-def _checked(method: Callable[P, T]) -> Callable[P, T]:
-    """Refuse unknown and missing arguments of a method with a sentence."""
-    signature = inspect.signature(method)
-    known = [name for name in signature.parameters if name != "self"]
-    where = method.__qualname__.removesuffix(".__init__")
-
-    @wraps(method)
-    def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        for name, value in kwargs.items():
-            if name not in known:
-                hint = did_you_mean(name, known)
-                raise DescriptionError(where, name, value, "an argument that it takes", hint)
-        try:
-            return method(*args, **kwargs)
-        except TypeError:
-            _refuse_arguments(signature, where, known, args, kwargs)
-            raise
-
-    return call
 
 
 class Robot:
@@ -89,7 +54,7 @@ class Robot:
     is an input by its own name. What was compiled for one call is kept for the next.
     """
 
-    @_checked
+    @checked
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
         self._begin(Description(gravity))  # type: ignore[arg-type]
 
@@ -113,12 +78,12 @@ class Robot:
         return robot
 
     def __repr__(self) -> str:
-        parts = (self.description.rods, self.description.loads, self.description.constraints)
-        return f"<Robot with {', '.join(name for kind in parts for name in kind) or 'no parts'}>"
+        parts = [name for kind in self.description.kinds().values() for name in kind]
+        return f"<Robot with {', '.join(parts) or 'no parts'}>"
 
     # -- describing --------------------------------------------------------------------------
 
-    @_checked
+    @checked
     def add_rod(
         self,
         name: str,
@@ -130,6 +95,9 @@ class Robot:
         natural: Any = (0.0, 0.0, 0.0),
         formulation: Formulation | None = None,
         theory: str = "cosserat",
+        drag: float | ArrayLike = 0.0,
+        mass_damping: float = 0.0,
+        rotary: bool = True,
     ) -> Rod:
         """Add a rod that runs along its local z axis, and return it (`.tip`, `.at(s)` are places).
 
@@ -139,12 +107,20 @@ class Robot:
         natural : curvature and twist at rest (ux, uy, uz), rad/m, or all six strains; fixed, a
         function of s, or a Table.  formulation : for this rod; None for the default.
         theory : "cosserat", or "kirchhoff" for no shear and no stretch.
+        drag : kg/m^2, square-law drag along all or each of the body axes.
+        mass_damping : 1/s, Rayleigh's first coefficient.  rotary : False leaves out the rotary
+        inertia of the sections.
         """
         place: Array = np.eye(4) if pose is None else pose  # type: ignore[assignment]
-        rod = Rod(name, length, section, material, place, base, natural, formulation, theory)
+        rod = Rod(
+            *(name, length, section, material, place, base, natural, formulation, theory),
+            drag=drag,  # type: ignore[arg-type]
+            mass_damping=mass_damping,
+            rotary=rotary,
+        )
         return self.description.add_rod(rod)
 
-    @_checked
+    @checked
     def add_load(
         self,
         name: str,
@@ -164,7 +140,7 @@ class Robot:
         place = on.name if isinstance(on, Rod) else on
         return self.description.add_load(Load(name, place, force, moment, frame, over))  # type: ignore[arg-type]
 
-    @_checked
+    @checked
     def add_constraint(
         self,
         name: str,
@@ -181,9 +157,42 @@ class Robot:
         """
         return self.description.add_constraint(Constraint(name, on, to, kind, hold))  # type: ignore[arg-type]
 
+    @checked
+    def add_body(
+        self,
+        name: str,
+        mass: float,
+        inertia: ArrayLike = (0.0, 0.0, 0.0),
+        on: Frame | None = None,
+        centre: ArrayLike = (0.0, 0.0, 0.0),
+    ) -> Body:
+        """Add a rigid body fixed to a frame of a rod, and return it.
+
+        mass : kg.  inertia : about its centre of mass along the axes of the frame, kg m^2: three
+        principal moments, six (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), or 3x3.
+        on : a Frame such as ``arm.tip``.  centre : (3,) of the mass in that frame, metres.
+        """
+        return self.description.add_body(Body(name, mass, inertia, on, centre))  # type: ignore[arg-type]
+
+    @checked
+    def add_base_motion(
+        self,
+        name: str,
+        of: Rod | str,
+        translation: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: ArrayLike = (0.0, 0.0, 0.0),
+    ) -> BaseMotion:
+        """Move the base of a rod that is clamped to the world; the name is an input x, 0 if not given.
+
+        of : the rod.  translation : (3,) world frame, metres per unit of x.
+        rotation : (3,) rotation vector in the frame of the base, radians per unit of x.
+        """
+        motion = BaseMotion(name, of, translation, rotation)  # type: ignore[arg-type]
+        return self.description.add_base_motion(motion)
+
     # -- solving -----------------------------------------------------------------------------
 
-    @_checked
+    @checked
     def statics(
         self,
         inputs: Mapping[str, Any] | None = None,
@@ -195,8 +204,9 @@ class Robot:
         """Return the equilibrium on the branch that starts at the unloaded robot.
 
         inputs : by load name, a factor on the described load, a force (3,), or (moment, force)
-        (6,).  formulation : for all rods, or by rod name.  start : an equilibrium to follow the
-        branch from.  tolerance : on the residual relative to the loads.
+        (6,); by name of a base motion, its number.  formulation : for all rods, or by rod name.
+        start : an equilibrium to follow the branch from.
+        tolerance : on the residual relative to the loads.
         progress : called with the load level reached, the iterations so far and the residual.
         """
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
@@ -216,7 +226,7 @@ class Robot:
             raise
         return Equilibrium(compiled, found, [(1.0, values)], time.perf_counter() - began)
 
-    @_checked
+    @checked
     def simulate(
         self,
         duration: float,
@@ -267,7 +277,7 @@ class Robot:
         motion.warn_of_energy()
         return motion
 
-    @_checked
+    @checked
     def modes(
         self,
         count: int = 6,

@@ -10,6 +10,8 @@ import numpy as np
 
 from pliant.files.report import part_and_field, report_description_error
 from pliant.files.schema import (
+    BaseMotionFields,
+    BodyFields,
     ConstraintFields,
     FrameFields,
     LoadFields,
@@ -23,6 +25,8 @@ from pliant.files.source import Place, Source
 from pliant.model import (
     Annulus,
     Array,
+    BaseMotion,
+    Body,
     Circle,
     Constant,
     Constraint,
@@ -127,6 +131,22 @@ class Builder:
         if given["on"] is None:
             return None
         return self._try(path, lambda: Constraint(name=name, **given))
+
+    def body(self, name: str, fields: BodyFields) -> Body | None:
+        """Return the rigid body, or None after reporting."""
+        path: Place = ("bodies", name)
+        given = fields.given()
+        given["on"] = self.frame((*path, "on"), fields.on)
+        if given["on"] is None:
+            return None
+        return self._try(path, lambda: Body(name=name, **given))
+
+    def base_motion(self, name: str, fields: BaseMotionFields) -> BaseMotion | None:
+        """Return the motion of a base, or None after reporting."""
+        path: Place = ("base_motions", name)
+        if not self._known((*path, "of"), fields.of):
+            return None
+        return self._try(path, lambda: BaseMotion(name=name, **fields.given()))
 
     def frame(self, path: Place, fields: FrameFields) -> Frame | None:
         """Return the place on a rod, or None if the rod is unknown or has no usable length."""

@@ -1,4 +1,4 @@
-"""The fields of the parts in a robot file: rods, loads and constraints."""
+"""The fields of the parts in a robot file: rods, loads, constraints, bodies, base motions."""
 
 from __future__ import annotations
 
@@ -206,6 +206,9 @@ class RodFields(Group):
     natural: leaf.Natural = Field(default=(0.0, 0.0, 0.0), description="strain at rest, rad/m")
     formulation: leaf.Named | None = None
     theory: Annotated[str, *named(*THEORIES)] = "cosserat"
+    drag: leaf.Drag = Field(default=0.0, description="square law, kg/m^2, one or three body axes")
+    mass_damping: leaf.PerSecond = Field(default=0.0, description="Rayleigh's first, 1/s")
+    rotary: leaf.YesOrNo = Field(default=True, description="false: no rotary inertia of sections")
 
 
 class LoadFields(Group):
@@ -228,3 +231,29 @@ class ConstraintFields(Group):
     to: To | None = None
     kind: Annotated[str, *named(*KINDS)] | None = None
     hold: list[Annotated[str, *named(*DIRECTIONS)]] | None = None
+
+
+class BodyFields(Group):
+    """A rigid body fixed to a place on a rod."""
+
+    mass: leaf.Kilograms = Field(description="kg", examples=[0.02])
+    inertia: leaf.BodyInertia = Field(
+        default=(0.0, 0.0, 0.0),
+        description="about its centre of mass, kg m^2: 3 principal moments, 6 numbers or 3 rows",
+    )
+    on: FrameFields = Field(examples=["{part: arm, at: tip}"])
+    centre: leaf.Position = Field(
+        default=(0.0, 0.0, 0.0), description="of its mass, in the frame, metres"
+    )
+
+
+class BaseMotionFields(Group):
+    """A motion of the base of a rod that is clamped to the world; its name is an input."""
+
+    of: Annotated[str, Field(strict=True)] = Field(description="name of a rod", examples=["arm"])
+    translation: leaf.PerUnit = Field(
+        default=(0.0, 0.0, 0.0), description="world frame, metres per unit of input"
+    )
+    rotation: leaf.PerUnit = Field(
+        default=(0.0, 0.0, 0.0), description="frame of the base, radians per unit of input"
+    )

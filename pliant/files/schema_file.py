@@ -8,6 +8,8 @@ from pydantic import BaseModel, Discriminator, Field, Tag, model_validator
 
 from pliant.files import leaves as leaf
 from pliant.files.schema import (
+    BaseMotionFields,
+    BodyFields,
     ConstraintFields,
     FrameFields,
     Group,
@@ -148,9 +150,14 @@ class RobotFields(Group):
     constraints: dict[str, ConstraintFields] = Field(
         default={}, description="the constraints by name"
     )
+    bodies: dict[str, BodyFields] = Field(default={}, description="the rigid bodies by name")
+    base_motions: dict[str, BaseMotionFields] = Field(
+        default={}, description="the motions of bases by name"
+    )
     inputs: dict[str, InputFields] = Field(
         default={},
-        description="values by load name: a factor, a force, (moment, force), or a signal",
+        description="values by load name: a factor, a force, (moment, force), or a signal; "
+        "by name of a base motion: a number or a signal",
     )
     statics: StaticsFields | None = None
     simulate: SimulateFields | None = None

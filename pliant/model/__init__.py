@@ -4,6 +4,8 @@
 signals.
 """
 
+from pliant.model.base_motion import BaseMotion, BaseState, Moving, base_state
+from pliant.model.body import Body
 from pliant.model.checks import Array
 from pliant.model.constraint import Constraint
 from pliant.model.description import Description
@@ -22,12 +24,15 @@ from pliant.model.section import (
     Shape,
     Stiffness,
 )
-from pliant.model.signals import Constant, Ramp, Signal, Sine, Sweep
+from pliant.model.signals import Constant, Function, Ramp, Signal, Sine, Sweep, as_signal
 from pliant.model.signals import Table as TimeTable
 
 __all__ = [
     "Annulus",
     "Array",
+    "BaseMotion",
+    "BaseState",
+    "Body",
     "Circle",
     "Constant",
     "Constraint",
@@ -35,8 +40,10 @@ __all__ = [
     "Description",
     "DescriptionError",
     "Frame",
+    "Function",
     "Load",
     "Material",
+    "Moving",
     "PliantError",
     "Profile",
     "ProfileLike",
@@ -53,6 +60,8 @@ __all__ = [
     "Table",
     "TimeTable",
     "along",
+    "as_signal",
+    "base_state",
     "did_you_mean",
     "pose",
 ]
