@@ -19,7 +19,7 @@ from pliant.bvp.chain import Chain
 from pliant.lie.tuples import Array
 from pliant.model import ConvergenceError
 from pliant.model.base_motion import BaseState
-from pliant.rods.contract import Ints
+from pliant.rods.contract import Capabilities, Ints, RodModel
 
 Progress = Callable[[float, int, float], None]
 """Told the load level reached, the iterations so far and the relative residual."""
@@ -116,10 +116,10 @@ class StrongSolver(ABC):
 
 
 @dataclass(frozen=True)
-class StrongForm(ABC):
+class StrongForm(RodModel, ABC):
     """Settings of a strong-form method; used like a formulation."""
 
-    theories: ClassVar[tuple[str, ...]] = ("cosserat", "kirchhoff")
+    capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat", "kirchhoff"))
 
     @abstractmethod
     def solver(self, chain: Chain) -> StrongSolver:

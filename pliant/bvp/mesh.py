@@ -36,6 +36,7 @@ class Mesh:
         self.s = np.stack([starts, 0.5 * (starts + ends), ends], axis=1)
         self._sample()
         self.arrays = self._arrays(ends - starts)
+        self._place_bodies()
         self.rest()
 
     def _sample(self) -> None:
@@ -80,6 +81,23 @@ class Mesh:
             joints=np.array([[*g[:3, :3].ravel(), *g[:3, 3]] for g in joints]).reshape(-1, 12),
             gravity=gravity,
         )
+
+    def _place_bodies(self) -> None:
+        """Find the interval and the end of it that each body sits at, on its own rod."""
+        interval, end = [], []
+        starts = [*self.first[:-1], self.N]
+        for i, events in zip(
+            starts, [p.before for p in self.chain.pieces] + [self.chain.at_tip], strict=True
+        ):
+            after = [event.kind for event in events]
+            for k, event in enumerate(events):
+                if event.kind == BODY:
+                    # at the end of the rod before it if a joint is still to come, or at the tip
+                    last = i == self.N or JOINT in after[k:]
+                    interval.append(i - 1 if last else i)
+                    end.append(1 if last else 0)
+        self._body_interval = np.array(interval, dtype=np.int64)
+        self._body_end = np.array(end, dtype=np.int64)
 
     def _stages(self, gravity: Array) -> Array:
         P = np.zeros((self.N, 3, eq.COLUMNS))
@@ -142,6 +160,10 @@ class Mesh:
             c0, self.C, self.D, self.natural, self.rigid, strain, velocity, self.arrays.stages
         )
         self.arrays.body_history[:] = bodies
+
+    def at_bodies(self, values: Array) -> Array:
+        """Of values (N, 2, ...) at both ends of the intervals, those where the bodies sit."""
+        return np.asarray(values[self._body_interval, self._body_end])
 
     def strains(self, wrench: Array) -> Array:
         """Strains (..., 6) of the law as it is set, for wrenches (..., 6) at the stages."""

@@ -280,10 +280,14 @@ def whole_number(value: object) -> int | None:
         return None
 
 
-class Formulation(ABC):
-    """Settings of a formulation. Subclasses are frozen dataclasses with `capabilities` declared."""
+class RodModel:
+    """Settings of a way to solve rods. Subclasses are frozen dataclasses with declared capabilities."""
 
     capabilities: ClassVar[Capabilities] = Capabilities()
+
+
+class Formulation(RodModel, ABC):
+    """Settings of a formulation: a map from coordinates to frames and strains."""
 
     @abstractmethod
     def discretise(self, rod: Rod) -> RodMap:

@@ -1,0 +1,219 @@
+"""Statics and time steps of a chain by shooting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.bvp.chain import Chain
+from pliant.bvp.contract import Progress, Record, State, StepError, StrongSolver, TimeRule
+from pliant.bvp.ends import Base, Bases
+from pliant.bvp.equations import ROTATIONS
+from pliant.bvp.histories import Histories
+from pliant.bvp.knots import Knots
+from pliant.bvp.mesh import Mesh, even_edges
+from pliant.bvp.newton import RejectedError
+from pliant.bvp.shooter import Shooter
+from pliant.bvp.sweep import SCHEMES, end_slopes
+from pliant.lie.tuples import Array
+from pliant.model import ConvergenceError
+from pliant.model.base_motion import BaseState
+
+if TYPE_CHECKING:
+    from pliant.bvp.shooting import MultipleShooting, Shooting
+
+_SMALLEST = 1e-3
+"""Load step, as a part of the load, below which no equilibrium is expected any more."""
+_HELP = 0.02
+"""Load step below which rescues are called."""
+STEP_TOLERANCE = 1e-11
+
+
+class ShootingSolver(StrongSolver):
+    """Shooting with `count` segments, and with more of them where that does not arrive."""
+
+    def __init__(self, chain: Chain, form: Shooting | MultipleShooting, count: int) -> None:
+        self.chain = chain
+        self.form = form
+        self.kind, self.scheme = ROTATIONS[form.rotation], SCHEMES[form.scheme]
+        self.mesh = Mesh(chain, even_edges(chain, form.steps))
+        self.knots = Knots(self.mesh)
+        self.histories = Histories(self.mesh)
+        self.bases = Bases(chain)
+        self.shooter = Shooter(chain, self.mesh, self.kind, self.scheme, count)
+        self.x_older: Array | None = None
+        self.nodes_older = self.shooter.nodes.copy()
+        self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
+        self._present: State | None = None
+
+    @property
+    def record(self) -> Record:  # type: ignore[override]
+        """How the last solutions were found."""
+        return self.shooter.record
+
+    @property
+    def unknowns(self) -> int:
+        """Numbers that Newton's method solves for."""
+        return self.shooter.segments(self.shooter.count).unknowns
+
+    # -- statics -----------------------------------------------------------------------------
+
+    def statics(
+        self,
+        values: Mapping[str, Any],
+        start: State | None,
+        base: Array,
+        tolerance: float,
+        progress: Progress | None = None,
+    ) -> State:
+        """Return the equilibrium for input values, by load steps if it cannot be had at once."""
+        shooter = self.shooter
+        shooter.record, shooter.c0 = Record(), 0.0
+        self.mesh.rest()
+        at = self.bases.still(base if self.bases.clamped else None)
+        if start is not None:
+            self.mesh.load(values)
+            self._hold(start)
+            try:
+                shooter.attempt(at, tolerance, shooter.count, strict=True)
+                shooter.record.levels.append(1.0)
+                return self.knots.state(shooter.nodes, 0.0)
+            except RejectedError:
+                pass
+        self._climb(values, at, tolerance, progress)
+        return self.knots.state(shooter.nodes, 0.0)
+
+    def _hold(self, state: State) -> None:
+        self.shooter.nodes[:] = self.knots.nodes(state)
+        self.shooter.x = np.where(self.chain.base.held, state.wrench[0], 0.0)
+
+    def _climb(
+        self, values: Mapping[str, Any], base: Base, tolerance: float, progress: Progress | None
+    ) -> None:
+        """Follow the branch from the unloaded chain, in as few load steps as it takes."""
+        shooter, record = self.shooter, self.record
+        silent = dict.fromkeys(self.chain.description.inputs(), 0.0)
+        self.mesh.load(silent, 0.0)
+        shooter.integrate(base, np.zeros(6))
+        level, step, slope = 0.0, 1.0, np.zeros(6)
+        while level < 1.0:
+            aim = min(1.0, level + step)
+            self.mesh.load(values, aim)
+            before, held = shooter.x.copy(), shooter.nodes.copy()
+            shooter.x = before + (aim - level) * slope
+            try:
+                self._reach(base, tolerance if aim >= 1.0 else max(tolerance, 1e-6), step)
+            except RejectedError as error:
+                shooter.x, shooter.nodes[:] = before, held
+                step *= 0.25 if step == 1.0 else 0.5
+                if step < _SMALLEST:
+                    self.mesh.load(values, level)
+                    raise self._failure(level, str(error)) from None
+                continue
+            slope = (shooter.x - before) / (aim - level)
+            level = aim
+            record.levels.append(level)
+            record.rescues["load steps"] += int(level < 1.0)
+            step *= 2.0
+            if progress is not None:
+                progress(level, record.iterations, record.residual)
+        record.rescues += type(record.rescues)()  # drops zeros
+
+    def _reach(self, base: Base, tolerance: float, step: float) -> None:
+        """One load level: plainly, and with help once the load steps have become short."""
+        shooter = self.shooter
+        try:
+            shooter.attempt(base, tolerance, shooter.count, strict=True)
+        except RejectedError:
+            if step > _HELP or not self.form.rescue:
+                raise
+            shooter.rescue(base, tolerance)
+
+    def _failure(self, level: float, reason: str) -> ConvergenceError:
+        names = ", ".join(repr(rod.name) for rod in self.chain.rods)
+        if not (self.chain.base.held.any() or self.chain.tip.held.any()):
+            text = (
+                f"no equilibrium was found for rods {names}: nothing holds them. "
+                "Clamp a rod (base='world') or add a constraint."
+            )
+        else:
+            text = (
+                f"no equilibrium was found beyond {100 * level:.1f} % of the load for rods {names}: "
+                f"{reason}. The rod may snap or buckle there, a support may be out of reach, or no "
+                "equilibrium carries the load. Try a smaller load, Collocation() or BSpline(), or "
+                "simulate() from the last good state."
+            )
+        self.record.levels.append(level)
+        return ConvergenceError(text, self.knots.state(self.shooter.nodes, 0.0))
+
+    # -- time --------------------------------------------------------------------------------
+
+    def begin(self, state: State) -> None:
+        """Take `state` as the present one."""
+        self.shooter.record = Record()
+        self._hold(state)
+        self.histories.begin(*self.knots.stages(state))
+        self.bases.begin(state.pose[0], state.velocity[0])
+        self.x_older = None
+        self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
+        self._present = state
+
+    def step(
+        self, rule: TimeRule, values: Mapping[str, Any], base: BaseState, keep_older: bool = False
+    ) -> None:
+        """Go to the next instant; plainly, then with modified, then with multiple shooting."""
+        shooter = self.shooter
+        self.mesh.load(values)
+        self.histories.prepare(rule)
+        here = self.bases.moving(rule, base)
+        x, nodes = shooter.x.copy(), shooter.nodes.copy()
+        self._extrapolate(x, nodes)
+        shooter.c0 = rule.c0
+        try:
+            self._solve_step(here)
+        except RejectedError as error:
+            shooter.x, shooter.nodes[:] = x, nodes
+            raise StepError(
+                f"a time step did not converge: {error}. Try a larger dt, alpha = 0, more steps "
+                "along the rod, or Collocation()."
+            ) from None
+        self.x_older, self.nodes_older = x, nodes
+        ends = np.zeros_like(shooter.slopes)
+        end_slopes(self.kind, self.mesh.arrays, rule.c0, shooter.nodes, ends)
+        self.histories.accept(rule, shooter.nodes, shooter.slopes, ends, keep_older)
+        pose = np.eye(4)
+        pose[:3, :3] = shooter.nodes[0, 0, 15:].reshape(3, 3)
+        pose[:3, 3] = shooter.nodes[0, 0, 12:15]
+        self.bases.accept(pose, shooter.nodes[0, 0, 6:12], keep_older)
+        self.rule = rule
+        self._present = None
+
+    def _extrapolate(self, x: Array, nodes: Array) -> None:
+        """Guess the next states on the line through the last two."""
+        if self.x_older is None:
+            return
+        shooter = self.shooter
+        shooter.x = np.where(self.chain.base.held, 2.0 * x - self.x_older, x)
+        if shooter.count > 1:
+            shooter.nodes[..., :15] = 2.0 * nodes[..., :15] - self.nodes_older[..., :15]
+            R = nodes[..., 15:].reshape(-1, 3, 3)
+            back = self.nodes_older[..., 15:].reshape(-1, 3, 3)
+            turned = R @ np.swapaxes(back, 1, 2) @ R
+            shooter.nodes[..., 15:] = turned.reshape((*nodes.shape[:2], 9))
+
+    def _solve_step(self, base: Base) -> None:
+        shooter = self.shooter
+        try:
+            shooter.attempt(base, STEP_TOLERANCE, shooter.count)
+        except RejectedError:
+            if not self.form.rescue:
+                raise
+            shooter.rescue(base, STEP_TOLERANCE)
+
+    def state(self) -> State:
+        """Return the present state."""
+        if self._present is None:
+            self._present = self.knots.state(self.shooter.nodes, self.rule.c0)
+        return self._present
