@@ -120,13 +120,11 @@ def _read(file: Path, needs_mass: bool = False) -> tuple[RobotFile, Robot]:
 
 
 def _count_parts(found: RobotFile) -> str:
-    described = found.description
-    counts = {
-        "rod": len(described.rods),
-        "load": len(described.loads),
-        "constraint": len(described.constraints),
-    }
-    return ", ".join(f"{n} {name}{'s' * (n != 1)}" for name, n in counts.items() if n)
+    from pliant.files.report import PARTS
+
+    counts = {kind: len(parts) for kind, parts in found.description.kinds().items()}
+    names = {kind: PARTS[kind] if n == 1 else kind.replace("_", " ") for kind, n in counts.items()}
+    return ", ".join(f"{n} {names[kind]}" for kind, n in counts.items() if n)
 
 
 def _check_folder(output: Path) -> None:

@@ -243,7 +243,7 @@ class Robot:
         """Return the motion over ``duration`` seconds in steps of ``dt`` seconds.
 
         dt is shortened a little where that makes whole steps fill the duration.
-        inputs : by load name, values as for `statics`, functions of time in seconds, or signals.
+        inputs : by name, values as for `statics`, functions of time in seconds, or signals.
         start : "rest" (undeformed), "statics" (the equilibrium under the inputs at t = 0), an
         Equilibrium, or a Motion whose last state is taken with its velocities.
         velocity : by rod name, body twists (w, v) at the start: a function of s, (6,) or (N, 6).
@@ -264,9 +264,9 @@ class Robot:
         schedule = Schedule(compiled.system, {**self.inputs, **as_inputs(inputs)})
         if start == "statics":
             start = self.statics(schedule.values_at(0.0), compiled.formulations)
-        q, v = first_state(compiled, start)
+        q, v = first_state(compiled, start, schedule.at(0.0))
         if velocity is not None:
-            v = coordinate_rates(compiled, q, velocity)
+            v = coordinate_rates(compiled, q, velocity, schedule.at(0.0))
         try:
             found = dynamics.simulate(compiled.system, method, schedule, clock, q, v, progress)
         except ConvergenceError as error:

@@ -32,7 +32,7 @@ class Equilibrium(Answers):
     history : relative residual after each iteration of the last attempt.
     level : part of the load that is carried; 1.0 unless this is the last good state of a solve that
         failed.
-    inputs : the value of every input, by load name.
+    inputs : the value of every input, by name.
     seconds : time the solve took.
 
     Poses are in the world frame; strains and wrenches in the body frame, angular part first.

@@ -44,7 +44,7 @@ class Motion(Answers):
     t : (T,) output times, s.  dt : length of a step, s.  steps, iterations : steps taken, and
         Newton iterations in all of them.
     complete : False if the simulation was interrupted or failed before its end.
-    inputs : by load name, the values (T, ...) of every input at the output times.
+    inputs : by name, the values (T, ...) of every input at the output times.
     integrator : how it was solved.  seconds : time the simulation took.
 
     Poses are in the world frame; strains, wrenches and velocities in the body frame, angular part
@@ -139,9 +139,9 @@ class Motion(Answers):
     def energy(self) -> dict[str, Array]:
         """Energies in J over time (T,) each.
 
-        kinetic, elastic, gravity (zero at the world origin) and their total; dissipated and work
-        (of all inputs) since the start; balance = total + dissipated - work less its first value,
-        what the integrator gained or lost.
+        kinetic, elastic, gravity (zero at the world origin) and their total; dissipated (viscosity,
+        drag, mass damping) and work (of all loads and moving bases) since the start; balance =
+        total + dissipated - work less its first value, what the integrator gained or lost.
         """
         return self._energy_at(np.arange(len(self.t)))
 
@@ -151,7 +151,9 @@ class Motion(Answers):
         quiet = make_loading(system, dict.fromkeys(self.inputs, 0.0))
         stored = [energy.potential(system, data.q[k], quiet) for k in rows]
         found = {part: np.array([row[part] for row in stored]) for part in ("elastic", "gravity")}
-        kinetic = np.array([self._kinetic(data.q[k], data.v[k]) for k in rows])
+        sampler = self._compiled.sampler
+        pairs = [(data.q[k], data.v[k]) for k in rows]
+        kinetic = np.array([energy.kinetic(system, sampler, q, v) for q, v in pairs])
         total = kinetic + found["elastic"] + found["gravity"]
         balance = total + data.dissipated[rows] - data.work[rows]
         return {
@@ -178,14 +180,6 @@ class Motion(Answers):
                 EnergyWarning,
                 stacklevel=4,
             )
-
-    def _kinetic(self, q: Array, v: Array) -> float:
-        sampler = self._compiled.sampler
-        found = 0.0
-        for block in self._compiled.system.blocks:
-            twists = sampler.velocities(q, v, block.rod.name, block.mass_s)
-            found += 0.5 * float(np.sum(block.M * twists**2))
-        return found
 
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
         """Return the result as labelled arrays at evenly spaced sections of each rod."""

@@ -9,10 +9,10 @@ import numpy as np
 from pliant.model import Array, DescriptionError
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
-from pliant.solve.beginning import require_closed
+from pliant.solve.beginning import begin, require_closed
 from pliant.solve.compiled import Compiled, Compiler
 from pliant.solve.statics import StaticSolution
-from pliant.system.loading import make_loading
+from pliant.system.loading import Loading, make_loading
 
 
 def compiled_for(compiler: Compiler, choice: Any, start: object, field: str) -> Compiled:
@@ -35,7 +35,7 @@ def compiled_for(compiler: Compiler, choice: Any, start: object, field: str) -> 
             "robot",
             field,
             start,
-            "a result for the same rods and formulations",
+            "a result for the same rods, formulations and moving bases",
             "solve it again with these rods and this formulation, or leave formulation out",
         )
     return found
@@ -71,8 +71,11 @@ def branch_origin(
     return StaticSolution(solution.q, solution.mult, loading, negative=solution.negative), applied
 
 
-def first_state(compiled: Compiled, start: object) -> tuple[Array, Array]:
-    """Return configuration and rates at t = 0: of a result, or of the undeformed robot."""
+def first_state(compiled: Compiled, start: object, loading: Loading) -> tuple[Array, Array]:
+    """Return configuration and rates at t = 0: of a result, or of the undeformed robot.
+
+    Bases that are driven are put where `loading` has them.
+    """
     rates = np.zeros(compiled.system.n)
     if isinstance(start, Equilibrium):
         q = start._solution.q
@@ -80,5 +83,6 @@ def first_state(compiled: Compiled, start: object) -> tuple[Array, Array]:
         _, q, rates = start._trajectory.final
     else:
         q = compiled.system.q_rest
+    q, rates = begin(compiled.system, q, rates, loading)
     require_closed(compiled, q)
     return q, rates

@@ -32,18 +32,21 @@ class Compiled:
             dict(description.rods),
             dict(description.loads),
             dict(description.constraints),
+            dict(description.bodies),
+            dict(description.base_motions),
         )
         self.formulations = dict(formulations)
         self.system = System(self.description, self.formulations)
         self.sampler = Sampler(self.system)
 
     def same_rods(self, other: Compiled) -> bool:
-        """Tell whether configurations of both mean the same: the same rods and formulations."""
+        """Tell whether configurations of both mean the same: rods, formulations, moving bases."""
         rods, others = self.description.rods, other.description.rods
         return self is other or (
             list(rods) == list(others)
             and all(rods[name] is others[name] for name in rods)
             and all(self.formulations[n] == other.formulations[n] for n in self.formulations)
+            and [b.driven for b in self.system.blocks] == [b.driven for b in other.system.blocks]
         )
 
     def same_unknowns(self, other: Compiled) -> bool:
@@ -142,8 +145,8 @@ def require_mass(description: Description, rotary: bool = True) -> None:
 
 def _state(description: Description) -> tuple[Any, ...]:
     """A key that changes when parts are added or replaced; parts themselves cannot change."""
-    parts = (description.rods, description.loads, description.constraints)
-    return (description.gravity, *(tuple(id(part) for part in kind.values()) for kind in parts))
+    kinds = description.kinds().values()
+    return (description.gravity, *(tuple(id(part) for part in kind.values()) for kind in kinds))
 
 
 def _mark(formulation: Formulation) -> Any:

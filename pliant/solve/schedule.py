@@ -1,4 +1,4 @@
-"""Inputs over time: values, functions and signals by load name, as loadings of a system."""
+"""Inputs over time: values, functions and signals by name, as loadings of a system."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import DescriptionError
+from pliant.model import DescriptionError, as_signal
 from pliant.model.checks import as_array, as_float
 from pliant.rods.contract import Array
 from pliant.system.loading import Loading, check_inputs, make_loading
@@ -30,7 +30,7 @@ def check_values(system: System, inputs: Mapping[str, Any] | None) -> dict[str, 
                 "a number, 3 numbers (force) or 6 (moment, force) where there is no time",
                 "give its value at one instant, e.g. signal(0.0)",
             )
-        _check_value(f"input {name!r}", "value", value)
+        _check_value(system, name, "value", value)
     return {**known, **given}
 
 
@@ -47,8 +47,15 @@ class Schedule:
         }
         for name, value in given.items():
             if name not in self.moving:
-                _check_value(f"input {name!r}", "value", value)
+                _check_value(system, name, "value", value)
         self._shapes = {name: self._value(name, 0.0).shape for name in self.moving}
+        motions = list(system.description.base_motions)
+        self._drives = {
+            motions.index(name): (name, as_signal(value))
+            for name, value in self.moving.items()
+            if name in motions
+        }
+        self._loads = [name for name in self.moving if name not in motions]
         self._loading: tuple[list[bytes], Loading] | None = None
         self._ends: tuple[Loading, Loading] | None = None
 
@@ -58,28 +65,41 @@ class Schedule:
 
     def at(self, t: float) -> Loading:
         """Return the loading at time t, s; the same object as before if nothing changed."""
-        now = {name: self._value(name, t) for name in self.moving}
+        now = {name: self._value(name, t) for name in self._loads}
         key = [value.tobytes() for value in now.values()]
         if self._loading is None or self._loading[0] != key:
             self._loading = (key, self._make(now))
-        return self._loading[1]
+        found = self._loading[1]
+        return found.moving(self._drive(found.drive, t)) if self._drives else found
+
+    def _drive(self, still: Array, t: float) -> Array:
+        """Inputs of the base motions with their rates and accelerations, (K, 3)."""
+        found = still.copy()
+        for k, (name, signal) in self._drives.items():
+            found[k, 0] = self._value(name, t)
+            for order, derivative in ((1, signal.rate), (2, signal.acceleration)):
+                field = f"{'first' if order == 1 else 'second'} derivative at t = {t:.6g} s"
+                found[k, order] = _check_value(self.system, name, field, derivative(t))
+        return found
 
     def _make(self, now: dict[str, Array]) -> Loading:
+        # what moves in time is put in by `_drive`
+        values = {**self.values, **{name: 0.0 for name, _ in self._drives.values()}}
         if len(now) == 1:
             (name, value), *_ = now.items()
             if value.shape == ():
                 # a factor enters linearly: mix the loadings for the factors 0 and 1
                 if self._ends is None:
                     off, on = (
-                        make_loading(self.system, {**self.values, name: end}) for end in (0.0, 1.0)
+                        make_loading(self.system, {**values, name: end}) for end in (0.0, 1.0)
                     )
                     self._ends = (off, on)
                 return self._ends[0].mix(self._ends[1], float(value))
-        return make_loading(self.system, {**self.values, **now})
+        return make_loading(self.system, {**values, **now})
 
     def _value(self, name: str, t: float) -> Array:
         field = f"value at t = {t:.6g} s"
-        found = _check_value(f"input {name!r}", field, self.moving[name](t))
+        found = _check_value(self.system, name, field, self.moving[name](t))
         shapes = getattr(self, "_shapes", {})
         if found.shape != shapes.get(name, found.shape):
             raise DescriptionError(
@@ -98,20 +118,21 @@ def as_inputs(inputs: object) -> Mapping[str, Any]:
         return {}
     if not isinstance(inputs, Mapping):
         raise DescriptionError(
-            "robot", "inputs", inputs, "a dict of values by load name", "give e.g. {'push': 0.5}"
+            "robot", "inputs", inputs, "a dict of values by name", "give e.g. {'push': 0.5}"
         )
     return inputs
 
 
-def _check_value(part: str, field: str, value: object) -> Array:
+def _check_value(system: System, name: str, field: str, value: object) -> Array:
+    """Return an input value as an array; the input of a base motion must be one number."""
     scalar = as_float(value)
     found = np.array(scalar) if scalar is not None else as_array(value)
-    if found is None or found.shape not in _SHAPES or not np.isfinite(found).all():
-        raise DescriptionError(
-            part,
-            field,
-            value,
-            "a finite factor, 3 finite numbers (force) or 6 (moment, force)",
-            "give e.g. 1.0 for the load as described",
-        )
+    motion = name in system.description.base_motions
+    shapes = _SHAPES[:1] if motion else _SHAPES
+    if found is None or found.shape not in shapes or not np.isfinite(found).all():
+        expected = "a finite factor, 3 finite numbers (force) or 6 (moment, force)"
+        remedy = "give e.g. 1.0 for the load as described"
+        if motion:
+            expected, remedy = "one finite number, for it moves a base", "give e.g. 0.1"
+        raise DescriptionError(f"input {name!r}", field, value, expected, remedy)
     return found

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pliant.model import Frame, Rod
-from pliant.physics import collect, elasticity, loads
+from pliant.model import Body, Frame, Rod
+from pliant.physics import bodies, collect, elasticity, loads
 from pliant.rods.contract import Array, Configuration, Ints, Plan, RodMap
 
 
@@ -17,6 +17,7 @@ class Level:
 
     `strain`, `mass` and `points` are plans; `points` has one station for each place where something
     is attached. Where mass and strain are collected at the same stations they share one plan.
+    `inertial` are all stations with inertia: those of `mass` and then the rigid bodies.
     """
 
     def __init__(self, block: Block) -> None:
@@ -25,6 +26,15 @@ class Level:
         self.strain: Plan = rod_map.strains(block.strain_s)
         self.mass: Plan = self.strain if block.one_rule else rod_map.frames(block.mass_s)
         self.points: Plan = rod_map.frames(np.asarray(block.point_s))
+        self.inertial: Plan = self.mass
+        count = len(self.mass.s)
+        if len(block.body_station):
+            element = self.points.element[block.body_station]
+            s = np.concatenate([self.mass.s, self.points.s[block.body_station]])
+            self.inertial = Plan(s, np.concatenate([self.mass.element, element]), rod_map.m)
+            # the map writes the first rows of the same arrays
+            self.mass.g, self.mass.J = self.inertial.g[:count], self.inertial.J[:count]
+        self.body_g, self.body_J = self.inertial.g[count:], self.inertial.J[count:]
 
 
 class Block:
@@ -40,6 +50,12 @@ class Block:
         self.D = rod.damping(self.strain_s)
         self.M = rod.inertia(self.mass_s) * self.mass_w[:, None]
         self.line_mass = rod.mass_per_length(self.mass_s) * self.mass_w
+        self.drag = rod.drag_coefficients() * self.mass_w[:, None]
+        self.mass_damping = rod.mass_damping * self.M
+        self.resisted = bool(self.drag.any() or self.mass_damping.any())
+        """True if drag or mass damping act."""
+        self.bodies: list[tuple[Body, int]] = []
+        """Rigid bodies, each with the point of its centre of mass."""
         self.point_s: list[float] = []
         self.offsets: list[Array] = []
         self.modes = rod_map.stress_modes()
@@ -55,8 +71,10 @@ class Block:
         self.mode_index: Ints = np.zeros((0, 3), dtype=np.int64)
         """(count, 3): global unknown of each stress mode."""
         self.q_slice = slice(0, 0)
+        self.driven = False
+        """True if the base moves as inputs tell it."""
         self.pose_slice: slice | None = None
-        """Where the base pose of a free rod is kept in q (16 numbers)."""
+        """Where the base pose of a free rod or of a driven base is kept in q (16 numbers)."""
 
     def attach(self, frame: Frame) -> int:
         """Station of `frame` among the points, made if needed."""
@@ -68,8 +86,38 @@ class Block:
         self.offsets.append(offset)
         return len(self.point_s) - 1
 
+    def attach_body(self, body: Body) -> None:
+        """Carry a rigid body; its weight acts at a point of its own."""
+        place = Frame(self.rod.name, body.frame.s, tuple(body.arm()))
+        self.bodies.append((body, self.attach(place)))
+
+    def _close_bodies(self) -> None:
+        """Inertia of the bodies behind that of the sections, and the mass at every point."""
+        self.body_station = np.array([at for _, at in self.bodies], dtype=np.int64)
+        found = [bodies.principal(body) for body, _ in self.bodies]
+        self.body_T = np.array([T for _, T in found]).reshape(-1, 4, 4)
+        self.body_A = np.array([bodies.carried(T) for _, T in found]).reshape(-1, 6, 6)
+        self.M = np.concatenate([self.M, *(diagonal[None] for diagonal, _ in found)])
+        self.point_mass = np.zeros(len(self.point_s))
+        np.add.at(self.point_mass, self.body_station, [body.mass for body, _ in self.bodies])
+
+    def carry_bodies(self, level: Level) -> None:
+        """Set the frames of the bodies of a level from its points."""
+        if len(self.body_station):
+            points = level.points
+            bodies.carry(
+                points.g,
+                points.J,
+                self.body_station,
+                self.body_T,
+                self.body_A,
+                level.body_g,
+                level.body_J,
+            )
+
     def close(self) -> None:
         """Allocate scratch once all points are known, and set the stress-free strains."""
+        self._close_bodies()
         E, n = self.map.elements.shape
         m = self.map.m
         self.base_elements = np.flatnonzero(
@@ -88,6 +136,7 @@ class Block:
         self.point_k = np.zeros((P, 6, 6))
         self.mass_p = np.zeros((Q, 6))
         self.mass_k = np.zeros((Q, 6, 6))
+        self.inertia_p = np.zeros((len(self.M), 6))
         self._close_modes(E, n, m)
         self.level = Level(self)
         self.q_rest = self.map.rest()

@@ -1,9 +1,9 @@
-"""What loads a robot at one moment: gravity and the wrench of every load, as plain arrays."""
+"""What acts on a robot at one moment: gravity, every load, moving bases, as plain arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,12 +20,14 @@ class Loading:
 
     point_dead, point_follower : per block (P, 6) at its points, world and body frame.
     line_dead, line_follower : per block (S, 6) at its mass stations, already weighted.
+    drive : (K, 3), per base motion its input, the rate (1/s) and the acceleration (1/s^2) of it.
     """
 
     point_dead: list[Array]
     point_follower: list[Array]
     line_dead: list[Array]
     line_follower: list[Array]
+    drive: Array
 
     def mix(self, other: Loading, t: float) -> Loading:
         """The loading a fraction t of the way from this one to `other`."""
@@ -38,6 +40,7 @@ class Loading:
             blend(self.point_follower, other.point_follower),
             blend(self.line_dead, other.line_dead),
             blend(self.line_follower, other.line_follower),
+            (1.0 - t) * self.drive + t * other.drive,
         )
 
     @classmethod
@@ -49,16 +52,22 @@ class Loading:
             [np.zeros((len(b.point_s), 6)) for b in blocks],
             [np.zeros((len(b.mass_s), 6)) for b in blocks],
             [np.zeros((len(b.mass_s), 6)) for b in blocks],
+            np.zeros((len(system.description.base_motions), 3)),
         )
 
     def scaled(self, factor: float) -> Loading:
-        """All wrenches times `factor`."""
+        """All wrenches and motions times `factor`."""
         return Loading(
             [factor * a for a in self.point_dead],
             [factor * a for a in self.point_follower],
             [factor * a for a in self.line_dead],
             [factor * a for a in self.line_follower],
+            factor * self.drive,
         )
+
+    def moving(self, drive: Array) -> Loading:
+        """The same wrenches with other motions (K, 3) of bases."""
+        return replace(self, drive=drive)
 
     @cached_property
     def line_active(self) -> list[bool]:
@@ -85,7 +94,7 @@ class Loading:
 
 
 def make_loading(system: System, inputs: Mapping[str, Any]) -> Loading:
-    """Gravity and all loads for input values by name (those not named keep their default)."""
+    """Gravity, loads and still bases for input values by name (those not named: their default)."""
     known = system.description.inputs()
     check_inputs(known, inputs)
     blocks = system.blocks
@@ -94,6 +103,7 @@ def make_loading(system: System, inputs: Mapping[str, Any]) -> Loading:
     if gravity.any():
         for i, block in enumerate(blocks):
             out.line_dead[i][:, 3:] = block.line_mass[:, None] * gravity
+            out.point_dead[i][:, 3:] = block.point_mass[:, None] * gravity
     for load in system.description.loads.values():
         value = inputs.get(load.name, known[load.name])
         i = blocks.index(system.by_name[load.part])
@@ -109,6 +119,8 @@ def make_loading(system: System, inputs: Mapping[str, Any]) -> Loading:
         else:
             lines = out.line_dead if world else out.line_follower
             lines[i] += load.density(blocks[i].mass_s, value) * blocks[i].mass_w[:, None]
+    for k, motion in enumerate(system.description.base_motions.values()):
+        out.drive[k, 0] = motion.amount(inputs.get(motion.name, known[motion.name]))
     return out
 
 
@@ -120,6 +132,6 @@ def check_inputs(known: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
                 part="inputs",
                 field=str(name),
                 value=inputs[name],
-                expected="the name of a load of this robot",
+                expected="the name of a load or base motion of this robot",
                 remedy=did_you_mean(str(name), list(known)),
             )

@@ -48,10 +48,16 @@ class System:
             self.blocks.append(block)
             self.by_name[rod.name] = block
         self._attach_mounts()
+        self.driven_blocks = [b for b in self.blocks if description.motions_of(b.rod.name)]
+        """Rods whose base moves as inputs tell it, see `driving`."""
+        for block in self.driven_blocks:
+            block.driven = True
         self.load_points = {
             load.name: attach_load(self.by_name[load.part], load)
             for load in description.loads.values()
         }
+        for body in description.bodies.values():
+            self.by_name[body.part].attach_body(body)
         self.links = self._compile_links()
         self.m = sum(len(link.rows) for link in self.links)
         bending = max(float(np.max(block.C[:, :3])) for block in self.blocks)
@@ -106,7 +112,7 @@ class System:
         n = nq = 0
         for block in self.blocks:
             index = np.full(6 + block.map.nv, -1, dtype=np.int64)
-            if block.rod.base is None:
+            if block.rod.base is None or block.driven:
                 index[:6] = n + np.arange(6)
                 n += 6
                 block.pose_slice = slice(nq, nq + 16)
@@ -124,7 +130,11 @@ class System:
         self.n, self.nq = n, nq
         modes = [b.mode_index.ravel() for b in self.blocks]
         self.mode_unknowns = np.concatenate([*modes, np.zeros(0, dtype=np.int64)])
-        self.coordinates = np.setdiff1d(np.arange(n), self.mode_unknowns)
+        bases = [b.x_index[:6] for b in self.driven_blocks]
+        self.driven = np.concatenate([*bases, np.zeros(0, dtype=np.int64)])
+        """(6 k,): unknowns that are the twists of driven bases."""
+        known = np.concatenate([self.mode_unknowns, self.driven])
+        self.coordinates = np.setdiff1d(np.arange(n), known)
 
     def _rest(self) -> Array:
         q = np.zeros(self.nq)
@@ -172,6 +182,7 @@ class System:
                     block.map.frame(level.mass, level.c)
             if points and len(block.point_s):
                 block.map.frame(level.points, level.c)
+                block.carry_bodies(level)
 
     def local_variation(self, block: Block, x: Array) -> Array:
         """x (6 + nv,) of one rod from the global variation (n,), at the placed configuration."""

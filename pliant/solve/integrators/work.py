@@ -21,10 +21,12 @@ def step_work(
     total = 0.0
     for i, block in enumerate(system.blocks):
         if before.point_active[i] or after.point_active[i]:
-            ga, gb = _offset_poses(block, a[i]), _offset_poses(block, b[i])
             dead = 0.5 * (before.point_dead[i] + after.point_dead[i])
+            dead[:, 3:] -= block.point_mass[:, None] * gravity
             follow = 0.5 * (before.point_follower[i] + after.point_follower[i])
-            total += _wrench_work(ga, gb, dead, follow)
+            if np.any(dead) or np.any(follow):
+                ga, gb = _offset_poses(block, a[i]), _offset_poses(block, b[i])
+                total += _wrench_work(ga, gb, dead, follow)
         if before.line_active[i] or after.line_active[i]:
             dead = 0.5 * (before.line_dead[i] + after.line_dead[i])
             dead[:, 3:] -= block.line_mass[:, None] * gravity
