@@ -53,11 +53,13 @@ _HOMES = {
     "pliant.solve.integrators.contract": ("Integrator",),
     "pliant.solve.integrators.midpoint": ("Midpoint", "Variational"),
     "pliant.solve.integrators.newmark": ("GeneralizedAlpha", "ImplicitEuler", "Newmark"),
+    "pliant.results.comparison": ("Comparison", "ComparisonRow"),
     "pliant.results.equilibrium": ("Equilibrium",),
     "pliant.results.modes": ("Modes",),
     "pliant.results.motion": ("Motion",),
     "pliant.results.saving": ("load",),
     "pliant.solve.registry": ("formulations", "integrators"),
+    "pliant.study.compare": ("compare",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -87,6 +89,8 @@ if TYPE_CHECKING:
     from pliant.model import TimeTable as TimeTable
     from pliant.model import along as along
     from pliant.model import pose as pose
+    from pliant.results.comparison import Comparison as Comparison
+    from pliant.results.comparison import ComparisonRow as ComparisonRow
     from pliant.results.equilibrium import Equilibrium as Equilibrium
     from pliant.results.modes import Modes as Modes
     from pliant.results.motion import Motion as Motion
@@ -104,6 +108,7 @@ if TYPE_CHECKING:
     from pliant.solve.integrators.newmark import Newmark as Newmark
     from pliant.solve.registry import formulations as formulations
     from pliant.solve.registry import integrators as integrators
+    from pliant.study.compare import compare as compare
 
 __all__ = ["__version__", *sorted(_HOME)]
 

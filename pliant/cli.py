@@ -1,4 +1,4 @@
-"""The command line: ``pliant check``, ``pliant run`` and ``pliant modes``.
+"""The command line: ``pliant check``, ``pliant run``, ``pliant modes`` and ``pliant compare``.
 
 Everything heavy is imported inside the commands, so that ``pliant --help`` answers at once and the
 first result is not kept waiting for the libraries that draw and save.
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pliant import __version__
+from pliant.study.commands import compare
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -54,6 +55,9 @@ class _Sentences(click.Group):
 @click.version_option(__version__, prog_name="pliant", message="%(prog)s %(version)s")
 def main() -> None:
     """Robots made of slender soft parts: describe once, solve with any rod formulation."""
+
+
+main.add_command(compare)
 
 
 @main.command()

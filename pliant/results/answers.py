@@ -33,6 +33,17 @@ class Answers:
         """What each rod was solved with, by rod name, as it would be written in Python."""
         return {name: repr(item) for name, item in self._compiled.formulations.items()}
 
+    @property
+    def unknowns(self) -> int:
+        """How many numbers were solved for at once: coordinates, stress modes and multipliers."""
+        system = self._compiled.system
+        return int(system.n + system.m)
+
+    @property
+    def theory(self) -> dict[str, str]:
+        """The theory of each rod, "cosserat" or "kirchhoff", by rod name."""
+        return {name: rod.theory for name, rod in self._compiled.description.rods.items()}
+
     def _rod(self, rod: object) -> Rod:
         known = self._compiled.description.rods
         name = rod.name if isinstance(rod, Rod) else rod
