@@ -46,10 +46,12 @@ _HOMES = {
         "pose",
     ),
     "pliant.files": ("FileError",),
+    "pliant.bvp.shooting": ("MultipleShooting", "Shooting"),
     "pliant.rods.bspline": ("BSpline",),
     "pliant.rods.contract": ("Formulation",),
     "pliant.rods.hermite": ("Hermite",),
     "pliant.rods.strain": ("Strain",),
+    "pliant.solve.integrators.bdf_alpha": ("BDFAlpha",),
     "pliant.solve.integrators.contract": ("Integrator",),
     "pliant.solve.integrators.midpoint": ("Midpoint", "Variational"),
     "pliant.solve.integrators.newmark": ("GeneralizedAlpha", "ImplicitEuler", "Newmark"),
@@ -64,6 +66,8 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
+    from pliant.bvp.shooting import MultipleShooting as MultipleShooting
+    from pliant.bvp.shooting import Shooting as Shooting
     from pliant.files import FileError as FileError
     from pliant.model import Annulus as Annulus
     from pliant.model import BaseMotion as BaseMotion
@@ -100,6 +104,7 @@ if TYPE_CHECKING:
     from pliant.rods.contract import Formulation as Formulation
     from pliant.rods.hermite import Hermite as Hermite
     from pliant.rods.strain import Strain as Strain
+    from pliant.solve.integrators.bdf_alpha import BDFAlpha as BDFAlpha
     from pliant.solve.integrators.contract import Integrator as Integrator
     from pliant.solve.integrators.midpoint import Midpoint as Midpoint
     from pliant.solve.integrators.midpoint import Variational as Variational

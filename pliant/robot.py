@@ -31,18 +31,19 @@ from pliant.model.checks import choice, positive
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.modes import Modes
 from pliant.results.motion import Motion
-from pliant.results.starts import branch_origin, compiled_for, first_state
-from pliant.rods.contract import Formulation
+from pliant.results.starts import compiled_for, first_state, origin
+from pliant.rods.contract import RodModel
 from pliant.solve import dynamics
-from pliant.solve.beginning import coordinate_rates
 from pliant.solve.compiled import Compiler, require_mass
+from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.integrators.contract import Integrator
+from pliant.solve.problem import Still
 from pliant.solve.registry import formulations, integrators
-from pliant.solve.schedule import Schedule, as_inputs, check_values
-from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
-from pliant.system.loading import make_loading
+from pliant.solve.schedule import as_inputs, check_values
+from pliant.solve.statics import StaticSolution
+from pliant.solve.strong import StrongTrajectory
 
-Formulations = Formulation | Mapping[str, Formulation]
+Formulations = RodModel | Mapping[str, RodModel]
 
 
 class Robot:
@@ -93,7 +94,7 @@ class Robot:
         pose: ArrayLike | None = None,
         base: str | Frame | None = "world",
         natural: Any = (0.0, 0.0, 0.0),
-        formulation: Formulation | None = None,
+        formulation: RodModel | None = None,
         theory: str = "cosserat",
         drag: float | ArrayLike = 0.0,
         mass_damping: float = 0.0,
@@ -211,20 +212,17 @@ class Robot:
         """
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
         compiled = compiled_for(self._compiler, formulation, start, "start")
-        values = check_values(compiled.system, {**self._now(0.0), **as_inputs(inputs)})
-        begin, applied = branch_origin(compiled, start)
-        solver = StaticSolver(compiled.system, StaticOptions(tolerance=limit))
+        values = check_values(compiled.description, {**self._now(0.0), **as_inputs(inputs)})
+        begin = origin(start)
         began = time.perf_counter()
         try:
-            found = solver.solve(make_loading(compiled.system, values), begin, progress)
+            found = compiled.statics(values, begin, limit, progress)
         except ConvergenceError as error:
-            if isinstance(error.last, StaticSolution):
-                level = error.last.levels[-1] if error.last.levels else 0.0
-                mixed = [(share * (1.0 - level), old) for share, old in applied]
+            if isinstance(error.last, Still):
                 seconds = time.perf_counter() - began
-                error.last = Equilibrium(compiled, error.last, [*mixed, (level, values)], seconds)
+                error.last = Equilibrium(compiled, error.last.solution, error.last.applied, seconds)
             raise
-        return Equilibrium(compiled, found, [(1.0, values)], time.perf_counter() - began)
+        return Equilibrium(compiled, found.solution, found.applied, time.perf_counter() - began)
 
     @checked
     def simulate(
@@ -255,22 +253,20 @@ class Robot:
         ``last`` is the motion up to there.
         """
         clock = dynamics.make_clock(duration, dt, output_every, output_times)
-        method = dynamics.check_integrator(integrator)
         known = start if isinstance(start, (Equilibrium, Motion)) else None
         if known is None:
             choice("simulate", "start", start, ("rest", "statics"))
         compiled = compiled_for(self._compiler, formulation, known, "start")
-        require_mass(compiled.description)
-        schedule = Schedule(compiled.system, {**self.inputs, **as_inputs(inputs)})
+        method = compiled.integrator(integrator)
+        given = {**self.inputs, **as_inputs(inputs)}
         if start == "statics":
-            start = self.statics(schedule.values_at(0.0), compiled.formulations)
-        q, v = first_state(compiled, start, schedule.at(0.0))
-        if velocity is not None:
-            v = coordinate_rates(compiled, q, velocity, schedule.at(0.0))
+            now = {name: value(0.0) if callable(value) else value for name, value in given.items()}
+            start = self.statics(now, compiled.formulations)
+        begin = first_state(start, velocity)
         try:
-            found = dynamics.simulate(compiled.system, method, schedule, clock, q, v, progress)
+            found = compiled.simulate(method, given, clock, begin, progress)
         except ConvergenceError as error:
-            if isinstance(error.last, dynamics.Trajectory):
+            if isinstance(error.last, (dynamics.Trajectory, StrongTrajectory)):
                 error.last = Motion(compiled, error.last, repr(method))
             raise
         motion = Motion(compiled, found, repr(method))
@@ -301,9 +297,17 @@ class Robot:
         compiled = compiled_for(self._compiler, formulation, at, "at")
         still = at or self.statics(inputs, compiled.formulations)
         began = time.perf_counter()
-        solution = still._solution
+        problem, solution = still._compiled, still._solution
+        if not isinstance(problem, CoordinateProblem) or not isinstance(solution, StaticSolution):
+            raise DescriptionError(
+                "modes",
+                "formulation",
+                next(iter(problem.formulations.values())),
+                "a formulation with coordinates, for modes are found from its matrices",
+                "give e.g. BSpline(), or at= an equilibrium found with it",
+            )
         found = modal_analysis(
-            still._compiled.system, solution.q, solution.mult, solution.loading, int(count)
+            problem.system, solution.q, solution.mult, solution.loading, int(count)
         )
         return Modes(still, found, time.perf_counter() - began)
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from pliant.bvp.arrays import BODY
-from pliant.bvp.chain import Chain
+from pliant.bvp.chain import Chain, Event
 from pliant.bvp.contract import State
 from pliant.lie.tuples import Array
 from pliant.model import Body, Frame, Load
@@ -38,7 +38,9 @@ class Energies:
         """Knot, inertia (6, 6), mass and centre of each body."""
         found = []
         for k, piece in enumerate(self.chain.pieces):
-            found += [(self.knots[k][0], event.part) for event in piece.before if event.kind == BODY]
+            found += [
+                (self.knots[k][0], event.part) for event in piece.before if event.kind == BODY
+            ]
         last = self.knots[-1][-1]
         found += [(last, event.part) for event in self.chain.at_tip if event.kind == BODY]
         return [
@@ -99,9 +101,7 @@ class Energies:
                 found -= float(load.wrench(values[load.name])[3:] @ (g[:3, 3] + g[:3, :3] @ arm))
             else:
                 density = self._density(state, load, values)
-                found -= self._along(
-                    state, np.sum(density[:, 3:] * state.pose[:, :3, 3], axis=1)
-                )
+                found -= self._along(state, np.sum(density[:, 3:] * state.pose[:, :3, 3], axis=1))
         return found
 
     def power(self, state: State, values: Mapping[str, Any]) -> float:
@@ -122,7 +122,8 @@ class Energies:
                 if load.frame == "world":
                     R = state.pose[:, :3, :3]
                     eta = np.concatenate(
-                        [np.einsum("kij,kj->ki", R, part) for part in (eta[:, :3], eta[:, 3:])], axis=1
+                        [np.einsum("kij,kj->ki", R, part) for part in (eta[:, :3], eta[:, 3:])],
+                        axis=1,
                     )
                 found += self._along(state, np.sum(density * eta, axis=1))
         return found
@@ -147,3 +148,47 @@ class Energies:
                 s = np.clip(state.s[rows], piece.a + inside, piece.b - inside)
                 found[rows] = load.density(s, values[load.name])
         return found
+
+
+def reactions(
+    chain: Chain, state: State, values: Mapping[str, Any], share: float
+) -> dict[str, Array]:
+    """Wrenches (6,) that hold the ends of a chain at rest, by name of the clamped rod or constraint.
+
+    At the base what the clamp exerts, in the frame of the base: the internal wrench there, reversed,
+    less what else sits at the base. At the tip what is left of the internal wrench beyond the loads,
+    in the frame that the tip is held to.
+    """
+    found = {}
+    gravity = share * np.asarray(chain.description.gravity)
+    if chain.base.held.any():
+        wrench = -state.wrench[0]
+        for event in chain.pieces[0].before:
+            wrench = wrench - _exerted(event, state.pose[0], values, share, gravity)
+        name = chain.base.name or chain.rods[0].name
+        found[name] = np.where(chain.base.held, wrench, 0.0)
+    if chain.tip.held.any():
+        wrench = state.wrench[-1].copy()
+        for event in chain.at_tip:
+            wrench -= _exerted(event, state.pose[-1], values, share, gravity)
+        wrench[:3] -= np.cross(chain.tip.offset, wrench[3:])
+        turn = chain.tip.pose[:3, :3].T @ state.pose[-1, :3, :3]
+        held = np.concatenate([turn @ wrench[:3], turn @ wrench[3:]])
+        found[chain.tip.name] = np.where(chain.tip.held, held, 0.0)
+    return found
+
+
+def _exerted(
+    event: Event, pose: Array, values: Mapping[str, Any], share: float, gravity: Array
+) -> Array:
+    """Body wrench (6,) of a load or a weight on the section it sits at."""
+    R = pose[:3, :3]
+    if isinstance(event.part, Load):
+        wrench = share * event.part.wrench(values[event.part.name])
+        if event.part.frame == "world":
+            wrench = np.concatenate([R.T @ wrench[:3], R.T @ wrench[3:]])
+    elif isinstance(event.part, Body):
+        wrench = np.concatenate([np.zeros(3), event.part.mass * (R.T @ gravity)])
+    else:
+        return np.zeros(6)
+    return np.concatenate([wrench[:3] + np.cross(event.offset, wrench[3:]), wrench[3:]])

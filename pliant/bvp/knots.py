@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from pliant.bvp.chain import Chain, natural_poses
 from pliant.bvp.contract import State, blank_state
 from pliant.bvp.mesh import Mesh
 from pliant.lie import se3
@@ -65,6 +66,22 @@ class Knots:
         return found.strain.reshape(shape), found.velocity.reshape(shape)
 
 
+def rest_state(chain: Chain, base: Array, count: int = 65) -> State:
+    """Return the unloaded chain with its base at pose `base` (4, 4), `count` knots on each piece."""
+    pieces = chain.pieces
+    places = [np.linspace(p.a, p.b, count) for p in pieces]
+    found = blank_state(np.repeat(np.arange(len(pieces)), count), np.concatenate(places))
+    g = np.array(base)
+    for k, piece in enumerate(pieces):
+        for event in piece.before:
+            g = g @ event.pose
+        rows = slice(k * count, (k + 1) * count)
+        found.pose[rows] = natural_poses(piece.rod, g, places[k])
+        found.strain[rows] = piece.rod.natural_strain(places[k])
+        g = found.pose[rows][-1]
+    return found
+
+
 def interpolated(state: State, piece: Ints, s: Array) -> State:
     """Return the state at other places: arclengths s (S,) on pieces (S,).
 
@@ -92,3 +109,22 @@ def _between(state: State, a: Ints, b: Ints, s: Array) -> Array:
     curve = t * t * (3.0 - 2.0 * t) * whole
     curve = curve + t * (1.0 - t) ** 2 * slope - t * t * (1.0 - t) * end
     return np.asarray(first @ se3.exp(curve))
+
+
+def mixed(a: State, b: State, h: float, part: float) -> State:
+    """Return the state a `part` of the way from a to b, which are h seconds apart, on the same knots.
+
+    Poses follow cubic curves on SE(3) with the velocities as slopes, the rest straight lines.
+    """
+    if len(a.s) != len(b.s) or not np.array_equal(a.s, b.s):
+        a = interpolated(a, b.piece, b.s)
+    whole = se3.log(se3.inverse(a.pose) @ b.pose)
+    end = np.einsum("kij,kj->ki", se3.dexp_inverse(whole), h * b.velocity)
+    t = part
+    curve = t * t * (3.0 - 2.0 * t) * whole
+    curve = curve + t * (1.0 - t) ** 2 * h * a.velocity - t * t * (1.0 - t) * end
+    rest = [
+        (1.0 - t) * getattr(a, name) + t * getattr(b, name)
+        for name in ("wrench", "strain", "velocity", "strain_rate")
+    ]
+    return State(b.piece, b.s, np.asarray(a.pose @ se3.exp(curve)), *rest)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.model import Array, Frame, Load, Rod
 from pliant.solve.beginning import frame_pose
-from pliant.solve.compiled import Compiled
+from pliant.solve.problem import Problem
 from pliant.view import Arrow, RodShape
 
 _SECTIONS = 61
@@ -21,7 +21,7 @@ def rod_shape(rod: Rod, poses: Array) -> RodShape:
     return RodShape(rod.name, poses, np.stack(rod.section.outline(s, rod.length), axis=-1))
 
 
-def shapes_at(compiled: Compiled, q: Array) -> list[RodShape]:
+def shapes_at(compiled: Problem, q: Array) -> list[RodShape]:
     """Return all rods at configuration q."""
     found = []
     for rod in compiled.description.rods.values():
@@ -30,7 +30,7 @@ def shapes_at(compiled: Compiled, q: Array) -> list[RodShape]:
     return found
 
 
-def shapes_over(compiled: Compiled, snapshots: Array) -> list[RodShape]:
+def shapes_over(compiled: Problem, snapshots: Any) -> list[RodShape]:
     """Return all rods over the configurations (T, nq)."""
     found = []
     for rod in compiled.description.rods.values():
@@ -40,7 +40,7 @@ def shapes_over(compiled: Compiled, snapshots: Array) -> list[RodShape]:
     return found
 
 
-def arrows_at(compiled: Compiled, q: Array, inputs: Mapping[str, Any]) -> list[Arrow]:
+def arrows_at(compiled: Problem, q: Array, inputs: Mapping[str, Any]) -> list[Arrow]:
     """Return the loads at configuration q; a load along a rod by its sum, at its middle."""
     found = []
     for load in compiled.description.loads.values():
@@ -51,7 +51,7 @@ def arrows_at(compiled: Compiled, q: Array, inputs: Mapping[str, Any]) -> list[A
     return found
 
 
-def arrows_over(compiled: Compiled, snapshots: Array, inputs: Mapping[str, Array]) -> list[Arrow]:
+def arrows_over(compiled: Problem, snapshots: Any, inputs: Mapping[str, Array]) -> list[Arrow]:
     """Return the loads over the configurations (T, nq), for input values (T, ...) by name."""
     found = []
     for load in compiled.description.loads.values():
@@ -65,7 +65,7 @@ def arrows_over(compiled: Compiled, snapshots: Array, inputs: Mapping[str, Array
     return found
 
 
-def _resultant(compiled: Compiled, q: Array, load: Load, value: Any) -> tuple[Array, Array, str]:
+def _resultant(compiled: Problem, q: Array, load: Load, value: Any) -> tuple[Array, Array, str]:
     """Return where a load acts (3,), its wrench (6,) in world axes, and its name in the legend."""
     if isinstance(load.on, Frame):
         pose = frame_pose(compiled, q, load.on)

@@ -4,55 +4,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pliant.model import Description, DescriptionError, Rod, Stiffness, did_you_mean
-from pliant.rods.contract import Formulation
+from pliant.rods.contract import Formulation, RodModel
+from pliant.solve.problem import Problem
 from pliant.solve.registry import default_formulation
-from pliant.system.sampling import Sampler
-from pliant.system.system import System
 
 MOST_KEPT = 8
 """Compiled systems that a robot keeps for the next call."""
-
-
-class Compiled:
-    """A robot as it was when it was compiled, with one formulation for each rod.
-
-    system, sampler : what computes and what answers questions about configurations.
-    description : a copy; parts added to the robot later do not change it.
-    formulations : by rod name.
-    """
-
-    def __init__(self, description: Description, formulations: Mapping[str, Formulation]) -> None:
-        self.description = Description(
-            description.gravity,
-            dict(description.rods),
-            dict(description.loads),
-            dict(description.constraints),
-            dict(description.bodies),
-            dict(description.base_motions),
-        )
-        self.formulations = dict(formulations)
-        self.system = System(self.description, self.formulations)
-        self.sampler = Sampler(self.system)
-
-    def same_rods(self, other: Compiled) -> bool:
-        """Tell whether configurations of both mean the same: rods, formulations, moving bases."""
-        rods, others = self.description.rods, other.description.rods
-        return self is other or (
-            list(rods) == list(others)
-            and all(rods[name] is others[name] for name in rods)
-            and all(self.formulations[n] == other.formulations[n] for n in self.formulations)
-            and [b.driven for b in self.system.blocks] == [b.driven for b in other.system.blocks]
-        )
-
-    def same_unknowns(self, other: Compiled) -> bool:
-        """Tell whether multipliers too mean the same: the same constraints as well."""
-        mine, theirs = self.description.constraints, other.description.constraints
-        return self.same_rods(other) and list(mine.values()) == list(theirs.values())
 
 
 class Compiler:
@@ -60,9 +23,9 @@ class Compiler:
 
     def __init__(self, description: Description) -> None:
         self.description = description
-        self._kept: OrderedDict[Any, Compiled] = OrderedDict()
+        self._kept: OrderedDict[Any, Problem] = OrderedDict()
 
-    def compiled(self, choice: object = None) -> Compiled:
+    def compiled(self, choice: object = None) -> Problem:
         """Return the robot compiled with the formulations that `choose_formulations` gives."""
         formulations = choose_formulations(self.description, choice)
         key = (_state(self.description), tuple(_mark(f) for f in formulations.values()))
@@ -70,13 +33,27 @@ class Compiler:
             self._kept.move_to_end(key)
         else:
             self.description.validate()
-            self._kept[key] = Compiled(self.description, formulations)
+            self._kept[key] = make_problem(self.description, formulations)
             if len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
         return self._kept[key]
 
 
-def choose_formulations(description: Description, choice: object) -> dict[str, Formulation]:
+def make_problem(description: Description, formulations: Mapping[str, RodModel]) -> Problem:
+    """Compile a copy of the description for the given formulations, one for each rod."""
+    kinds: Any = {name: dict(kind) for name, kind in description.kinds().items()}
+    copied = replace(description, **kinds)
+    maps = {name: item for name, item in formulations.items() if isinstance(item, Formulation)}
+    if len(maps) == len(formulations):
+        from pliant.solve.coordinates import CoordinateProblem
+
+        return CoordinateProblem(copied, maps)
+    from pliant.solve.strong import StrongProblem
+
+    return StrongProblem(copied, formulations)
+
+
+def choose_formulations(description: Description, choice: object) -> dict[str, RodModel]:
     """Return the formulation of every rod: from the call, else from the rod, else the default.
 
     choice : None, one formulation for all rods, or a dict of them by rod name.
@@ -103,9 +80,9 @@ def choose_formulations(description: Description, choice: object) -> dict[str, F
     return found
 
 
-def _check_formulation(rod: Rod, formulation: object) -> Formulation:
-    if not isinstance(formulation, Formulation):
-        is_class = isinstance(formulation, type) and issubclass(formulation, Formulation)
+def _check_formulation(rod: Rod, formulation: object) -> RodModel:
+    if not isinstance(formulation, RodModel):
+        is_class = isinstance(formulation, type) and issubclass(formulation, RodModel)
         remedy = f"write {formulation.__name__}()" if is_class else "give e.g. BSpline(points=15)"  # type: ignore[attr-defined]
         raise DescriptionError(rod.label, "formulation", formulation, "a formulation", remedy)
     theories = formulation.capabilities.theories
@@ -149,7 +126,7 @@ def _state(description: Description) -> tuple[Any, ...]:
     return (description.gravity, *(tuple(id(part) for part in kind.values()) for kind in kinds))
 
 
-def _mark(formulation: Formulation) -> Any:
+def _mark(formulation: RodModel) -> Any:
     """The formulation itself where it can be a key, else its identity."""
     try:
         hash(formulation)

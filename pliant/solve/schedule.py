@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import DescriptionError, as_signal
+from pliant.model import Description, DescriptionError, as_signal
 from pliant.model.checks import as_array, as_float
 from pliant.rods.contract import Array
 from pliant.system.loading import Loading, check_inputs, make_loading
@@ -16,9 +16,9 @@ from pliant.system.system import System
 _SHAPES = ((), (3,), (6,))
 
 
-def check_values(system: System, inputs: Mapping[str, Any] | None) -> dict[str, Any]:
+def check_values(description: Description, inputs: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the value of every input for statics, the described ones included."""
-    known = system.description.inputs()
+    known = description.inputs()
     given = as_inputs(inputs)
     check_inputs(known, given)
     for name, value in given.items():
@@ -30,25 +30,51 @@ def check_values(system: System, inputs: Mapping[str, Any] | None) -> dict[str, 
                 "a number, 3 numbers (force) or 6 (moment, force) where there is no time",
                 "give its value at one instant, e.g. signal(0.0)",
             )
-        _check_value(system, name, "value", value)
+        _check_value(description, name, "value", value)
     return {**known, **given}
 
 
-class Schedule:
-    """The inputs of one simulation; `at(t)` gives the loading, `record(t)` the values."""
+class Inputs:
+    """The inputs of one simulation: numbers, and what moves in time."""
 
-    def __init__(self, system: System, inputs: Mapping[str, Any] | None) -> None:
-        self.system = system
+    def __init__(self, description: Description, inputs: Mapping[str, Any] | None) -> None:
+        self.description = description
         given = as_inputs(inputs)
-        check_inputs(system.description.inputs(), given)
-        self.values: dict[str, Any] = {**system.description.inputs(), **given}
+        check_inputs(description.inputs(), given)
+        self.values: dict[str, Any] = {**description.inputs(), **given}
         self.moving: dict[str, Callable[[float], Any]] = {
             name: value for name, value in given.items() if callable(value)
         }
         for name, value in given.items():
             if name not in self.moving:
-                _check_value(system, name, "value", value)
+                _check_value(description, name, "value", value)
         self._shapes = {name: self._value(name, 0.0).shape for name in self.moving}
+
+    def values_at(self, t: float) -> dict[str, Any]:
+        """Return the value of every input at time t, s."""
+        return {**self.values, **{name: self._value(name, t) for name in self.moving}}
+
+    def _value(self, name: str, t: float) -> Array:
+        field = f"value at t = {t:.6g} s"
+        found = _check_value(self.description, name, field, self.moving[name](t))
+        shapes = getattr(self, "_shapes", {})
+        if found.shape != shapes.get(name, found.shape):
+            raise DescriptionError(
+                f"input {name!r}",
+                field,
+                found,
+                f"of the same shape {shapes[name]} as at t = 0",
+                "return a number, 3 or 6 numbers, but always the same of them",
+            )
+        return found
+
+
+class Schedule(Inputs):
+    """The inputs of one simulation of a system; `at(t)` gives the loading."""
+
+    def __init__(self, system: System, inputs: Mapping[str, Any] | None) -> None:
+        super().__init__(system.description, inputs)
+        self.system = system
         motions = list(system.description.base_motions)
         self._drives = {
             motions.index(name): (name, as_signal(value))
@@ -58,10 +84,6 @@ class Schedule:
         self._loads = [name for name in self.moving if name not in motions]
         self._loading: tuple[list[bytes], Loading] | None = None
         self._ends: tuple[Loading, Loading] | None = None
-
-    def values_at(self, t: float) -> dict[str, Any]:
-        """Return the value of every input at time t, s."""
-        return {**self.values, **{name: self._value(name, t) for name in self.moving}}
 
     def at(self, t: float) -> Loading:
         """Return the loading at time t, s; the same object as before if nothing changed."""
@@ -79,7 +101,7 @@ class Schedule:
             found[k, 0] = self._value(name, t)
             for order, derivative in ((1, signal.rate), (2, signal.acceleration)):
                 field = f"{'first' if order == 1 else 'second'} derivative at t = {t:.6g} s"
-                found[k, order] = _check_value(self.system, name, field, derivative(t))
+                found[k, order] = _check_value(self.description, name, field, derivative(t))
         return found
 
     def _make(self, now: dict[str, Array]) -> Loading:
@@ -97,20 +119,6 @@ class Schedule:
                 return self._ends[0].mix(self._ends[1], float(value))
         return make_loading(self.system, {**values, **now})
 
-    def _value(self, name: str, t: float) -> Array:
-        field = f"value at t = {t:.6g} s"
-        found = _check_value(self.system, name, field, self.moving[name](t))
-        shapes = getattr(self, "_shapes", {})
-        if found.shape != shapes.get(name, found.shape):
-            raise DescriptionError(
-                f"input {name!r}",
-                field,
-                found,
-                f"of the same shape {shapes[name]} as at t = 0",
-                "return a number, 3 or 6 numbers, but always the same of them",
-            )
-        return found
-
 
 def as_inputs(inputs: object) -> Mapping[str, Any]:
     """Return inputs by name; refuse what is not a dict."""
@@ -123,11 +131,11 @@ def as_inputs(inputs: object) -> Mapping[str, Any]:
     return inputs
 
 
-def _check_value(system: System, name: str, field: str, value: object) -> Array:
+def _check_value(description: Description, name: str, field: str, value: object) -> Array:
     """Return an input value as an array; the input of a base motion must be one number."""
     scalar = as_float(value)
     found = np.array(scalar) if scalar is not None else as_array(value)
-    motion = name in system.description.base_motions
+    motion = name in description.base_motions
     shapes = _SHAPES[:1] if motion else _SHAPES
     if found is None or found.shape not in shapes or not np.isfinite(found).all():
         expected = "a finite factor, 3 finite numbers (force) or 6 (moment, force)"

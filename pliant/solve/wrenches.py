@@ -6,28 +6,29 @@ part from outside: gravity, loads, bodies, constraints, and what rods mounted th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
 from pliant.model import Array, Frame, Load, Rod
 from pliant.solve.beginning import frame_pose, held_poses
-from pliant.solve.compiled import Compiled
+from pliant.solve.coordinates import CoordinateProblem
+from pliant.solve.problem import Applied
 from pliant.system import constraints
 
 _PANELS = 48
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
-
-Applied = Sequence[tuple[float, Mapping[str, Any]]]
-"""Shares of the load and the input values they go with: ((1.0, inputs),) for one full loading."""
 
 
 class Balance:
     """External wrenches on every rod of one equilibrium, in the world frame about its origin."""
 
     def __init__(
-        self, compiled: Compiled, q: Array, reactions: Mapping[str, Array], applied: Applied
+        self,
+        compiled: CoordinateProblem,
+        q: Array,
+        reactions: Mapping[str, Array],
+        applied: Applied,
     ) -> None:
         self.compiled = compiled
         self.q = q
