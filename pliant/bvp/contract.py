@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -76,6 +76,7 @@ class StrongSolver(ABC):
     """Solves one chain; holds the present state and the history that a time rule needs."""
 
     record: Record
+    failure: StepError | None = None
 
     @property
     @abstractmethod
@@ -102,12 +103,43 @@ class StrongSolver(ABC):
 
     @abstractmethod
     def step(
-        self, rule: TimeRule, values: Mapping[str, Any], base: BaseState, keep_older: bool = False
+        self,
+        rule: TimeRule,
+        step: float,
+        values: Mapping[str, Any],
+        base: BaseState,
+        keep_older: bool = False,
     ) -> None:
-        """Go to the next instant, where `values` act and a clamped base is as `base` says.
+        """Go to the instant `step` seconds on, where `values` act and a clamped base is as `base` says.
 
         keep_older : let the state two steps back stay what it is. Raises StepError and changes
         nothing if the step does not converge.
+        """
+
+    def advance(
+        self,
+        rule: TimeRule,
+        step: float,
+        values: Sequence[Mapping[str, Any]],
+        bases: Sequence[BaseState],
+    ) -> int:
+        """Go through several instants, `step` seconds apart; return how many were reached.
+
+        If one of them was not, `failure` says why and the solver holds the state before it.
+        """
+        for k, (value, base) in enumerate(zip(values, bases, strict=True)):
+            try:
+                self.step(rule, step, value, base)
+            except StepError as error:
+                self.failure = error
+                return k
+        return len(values)
+
+    @abstractmethod
+    def work_and_loss(self) -> tuple[float, float]:
+        """Return the work done on the chain and the energy lost since `begin`, J.
+
+        Weight does no work here: it has a potential.
         """
 
     @abstractmethod

@@ -141,17 +141,15 @@ def rates(kind, y, R, P, c0, out):  # type: ignore[no-untyped-def]
 
 
 @leaf
-def linear_rates(kind, y, R, P, c0, Z, out):  # type: ignore[no-untyped-def]
-    """Write the derivative in s of variations Z (18, c) about the state y into `out` (18, c)."""
+def _linear_wrench(kind, y, R, P, c0, Z, out):  # type: ignore[no-untyped-def]
+    """Rows of m and n of `linear_rates`."""
     mx, my, mz, nx, ny, nz = y[0], y[1], y[2], y[3], y[4], y[5]
     wx, wy, wz, qx, qy, qz = y[6], y[7], y[8], y[9], y[10], y[11]
-    Sa, Sb, Sc, Sd, Se, Sf = P[0], P[1], P[2], P[3], P[4], P[5]
-    ux, uy, uz = P[6] + Sa * mx, P[7] + Sb * my, P[8] + Sc * mz
-    vx, vy, vz = P[9] + Sd * nx, P[10] + Se * ny, P[11] + Sf * nz
+    ux, uy, uz = P[6] + P[0] * mx, P[7] + P[1] * my, P[8] + P[2] * mz
+    vx, vy, vz = P[9] + P[3] * nx, P[10] + P[4] * ny, P[11] + P[5] * nz
     Jx, Jy, Jz, A = P[24], P[25], P[26], P[27]
     lx, ly, lz = Jx * wx, Jy * wy, Jz * wz
     r = orientation(kind, y, R)
-    c1 = P[43]
     # world loads seen from the body turn by (R^T f) x theta
     fx = r[0] * P[28] + r[3] * P[29] + r[6] * P[30]
     fy = r[1] * P[28] + r[4] * P[29] + r[7] * P[30]
@@ -159,31 +157,28 @@ def linear_rates(kind, y, R, P, c0, Z, out):  # type: ignore[no-untyped-def]
     kx = r[0] * P[31] + r[3] * P[32] + r[6] * P[33]
     ky = r[1] * P[31] + r[4] * P[32] + r[7] * P[33]
     kz = r[2] * P[31] + r[5] * P[32] + r[8] * P[33]
-    Dx = A * (c0 + c1) + 2.0 * P[40] * abs(qx)
-    Dy = A * (c0 + c1) + 2.0 * P[41] * abs(qy)
-    Dz = A * (c0 + c1) + 2.0 * P[42] * abs(qz)
-    Jcx, Jcy, Jcz = Jx * (c0 + c1), Jy * (c0 + c1), Jz * (c0 + c1)
+    rate = c0 + P[43]
+    Dx = A * rate + 2.0 * P[40] * abs(qx)
+    Dy = A * rate + 2.0 * P[41] * abs(qy)
+    Dz = A * rate + 2.0 * P[42] * abs(qz)
     for c in range(Z.shape[1]):
-        dmx, dmy, dmz = Z[0, c], Z[1, c], Z[2, c]
-        dnx, dny, dnz = Z[3, c], Z[4, c], Z[5, c]
-        dwx, dwy, dwz = Z[6, c], Z[7, c], Z[8, c]
-        dqx, dqy, dqz = Z[9, c], Z[10, c], Z[11, c]
-        dx, dy, dz = Z[12, c], Z[13, c], Z[14, c]
+        dmx, dmy, dmz, dnx, dny, dnz = Z[0, c], Z[1, c], Z[2, c], Z[3, c], Z[4, c], Z[5, c]
+        dwx, dwy, dwz, dqx, dqy, dqz = Z[6, c], Z[7, c], Z[8, c], Z[9, c], Z[10, c], Z[11, c]
         tx, ty, tz = Z[15, c], Z[16, c], Z[17, c]
-        dux, duy, duz = Sa * dmx, Sb * dmy, Sc * dmz
-        dvx, dvy, dvz = Sd * dnx, Se * dny, Sf * dnz
+        dux, duy, duz = P[0] * dmx, P[1] * dmy, P[2] * dmz
+        dvx, dvy, dvz = P[3] * dnx, P[4] * dny, P[5] * dnz
         out[0, c] = (
-            Jcx * dwx + dwy * lz - dwz * ly + wy * Jz * dwz - wz * Jy * dwy
+            Jx * rate * dwx + dwy * lz - dwz * ly + wy * Jz * dwz - wz * Jy * dwy
             - (ky * tz - kz * ty) - duy * mz + duz * my - uy * dmz + uz * dmy
             - dvy * nz + dvz * ny - vy * dnz + vz * dny
         )  # fmt: skip
         out[1, c] = (
-            Jcy * dwy + dwz * lx - dwx * lz + wz * Jx * dwx - wx * Jz * dwz
+            Jy * rate * dwy + dwz * lx - dwx * lz + wz * Jx * dwx - wx * Jz * dwz
             - (kz * tx - kx * tz) - duz * mx + dux * mz - uz * dmx + ux * dmz
             - dvz * nx + dvx * nz - vz * dnx + vx * dnz
         )  # fmt: skip
         out[2, c] = (
-            Jcz * dwz + dwx * ly - dwy * lx + wx * Jy * dwy - wy * Jx * dwx
+            Jz * rate * dwz + dwx * ly - dwy * lx + wx * Jy * dwy - wy * Jx * dwx
             - (kx * ty - ky * tx) - dux * my + duy * mx - ux * dmy + uy * dmx
             - dvx * ny + dvy * nx - vx * dny + vy * dnx
         )  # fmt: skip
@@ -199,6 +194,18 @@ def linear_rates(kind, y, R, P, c0, Z, out):  # type: ignore[no-untyped-def]
             Dz * dqz + A * (dwx * qy - dwy * qx + wx * dqy - wy * dqx)
             - (fx * ty - fy * tx) - dux * ny + duy * nx - ux * dny + uy * dnx
         )  # fmt: skip
+
+
+@leaf
+def _linear_velocity(y, P, c0, Z, out):  # type: ignore[no-untyped-def]
+    """Rows of w and q of `linear_rates`."""
+    wx, wy, wz, qx, qy, qz = y[6], y[7], y[8], y[9], y[10], y[11]
+    ux, uy, uz = P[6] + P[0] * y[0], P[7] + P[1] * y[1], P[8] + P[2] * y[2]
+    vx, vy, vz = P[9] + P[3] * y[3], P[10] + P[4] * y[4], P[11] + P[5] * y[5]
+    for c in range(Z.shape[1]):
+        dux, duy, duz = P[0] * Z[0, c], P[1] * Z[1, c], P[2] * Z[2, c]
+        dvx, dvy, dvz = P[3] * Z[3, c], P[4] * Z[4, c], P[5] * Z[5, c]
+        dwx, dwy, dwz, dqx, dqy, dqz = Z[6, c], Z[7, c], Z[8, c], Z[9, c], Z[10, c], Z[11, c]
         out[6, c] = c0 * dux - duy * wz + duz * wy - uy * dwz + uz * dwy
         out[7, c] = c0 * duy - duz * wx + dux * wz - uz * dwx + ux * dwz
         out[8, c] = c0 * duz - dux * wy + duy * wx - ux * dwy + uy * dwx
@@ -214,9 +221,28 @@ def linear_rates(kind, y, R, P, c0, Z, out):  # type: ignore[no-untyped-def]
             c0 * dvz - dux * qy + duy * qx - ux * dqy + uy * dqx
             + dwx * vy - dwy * vx + wx * dvy - wy * dvx
         )  # fmt: skip
+
+
+@leaf
+def _linear_pose(y, P, Z, out):  # type: ignore[no-untyped-def]
+    """Rows of d and theta of `linear_rates`."""
+    ux, uy, uz = P[6] + P[0] * y[0], P[7] + P[1] * y[1], P[8] + P[2] * y[2]
+    vx, vy, vz = P[9] + P[3] * y[3], P[10] + P[4] * y[4], P[11] + P[5] * y[5]
+    for c in range(Z.shape[1]):
+        dux, duy, duz = P[0] * Z[0, c], P[1] * Z[1, c], P[2] * Z[2, c]
+        dvx, dvy, dvz = P[3] * Z[3, c], P[4] * Z[4, c], P[5] * Z[5, c]
+        dx, dy, dz, tx, ty, tz = Z[12, c], Z[13, c], Z[14, c], Z[15, c], Z[16, c], Z[17, c]
         out[12, c] = dvx + ty * vz - tz * vy - uy * dz + uz * dy
         out[13, c] = dvy + tz * vx - tx * vz - uz * dx + ux * dz
         out[14, c] = dvz + tx * vy - ty * vx - ux * dy + uy * dx
         out[15, c] = dux - uy * tz + uz * ty
         out[16, c] = duy - uz * tx + ux * tz
         out[17, c] = duz - ux * ty + uy * tx
+
+
+@leaf
+def linear_rates(kind, y, R, P, c0, Z, out):  # type: ignore[no-untyped-def]
+    """Write the derivative in s of variations Z (18, c) about the state y into `out` (18, c)."""
+    _linear_wrench(kind, y, R, P, c0, Z, out)
+    _linear_velocity(y, P, c0, Z, out)
+    _linear_pose(y, P, Z, out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from pliant.bvp.arrays import BODY, JOINT, LOAD, Arrays
 from pliant.bvp.chain import Chain, Event
 from pliant.lie.tuples import Array
 from pliant.model import Body, Load
+from pliant.rods.contract import Ints
 
 
 class Mesh:
@@ -36,7 +37,7 @@ class Mesh:
         self.s = np.stack([starts, 0.5 * (starts + ends), ends], axis=1)
         self._sample()
         self.arrays = self._arrays(ends - starts)
-        self._place_bodies()
+        self.sites, self.load_sites = self._sites(BODY), self._sites(LOAD)
         self.rest()
 
     def _sample(self) -> None:
@@ -82,22 +83,19 @@ class Mesh:
             gravity=gravity,
         )
 
-    def _place_bodies(self) -> None:
-        """Find the interval and the end of it that each body sits at, on its own rod."""
-        interval, end = [], []
+    def _sites(self, kind: int) -> Ints:
+        """Interval and end of it (.., 2) that each load or body sits at, on its own rod."""
+        found = []
         starts = [*self.first[:-1], self.N]
-        for i, events in zip(
-            starts, [p.before for p in self.chain.pieces] + [self.chain.at_tip], strict=True
-        ):
-            after = [event.kind for event in events]
+        groups = [piece.before for piece in self.chain.pieces] + [self.chain.at_tip]
+        for i, events in zip(starts, groups, strict=True):
+            kinds = [event.kind for event in events]
             for k, event in enumerate(events):
-                if event.kind == BODY:
+                if event.kind == kind:
                     # at the end of the rod before it if a joint is still to come, or at the tip
-                    last = i == self.N or JOINT in after[k:]
-                    interval.append(i - 1 if last else i)
-                    end.append(1 if last else 0)
-        self._body_interval = np.array(interval, dtype=np.int64)
-        self._body_end = np.array(end, dtype=np.int64)
+                    last = i == self.N or JOINT in kinds[k:]
+                    found.append((i - 1, 1) if last else (i, 0))
+        return np.array(found, dtype=np.int64).reshape(-1, 2)
 
     def _stages(self, gravity: Array) -> Array:
         P = np.zeros((self.N, 3, eq.COLUMNS))
@@ -147,6 +145,13 @@ class Mesh:
                     found[rows, :, 9:12] += wrench[..., 3:]
         return found
 
+    def lines_move(self, values: Sequence[Mapping[str, Any]]) -> bool:
+        """Tell whether a load along a rod differs between several sets of input values."""
+        names = [load.name for load in self.chain.description.loads.values() if load.distributed]
+        return any(
+            not np.array_equal(later[name], values[0][name]) for later in values for name in names
+        )
+
     # -- time --------------------------------------------------------------------------------
 
     def rest(self) -> None:
@@ -163,7 +168,7 @@ class Mesh:
 
     def at_bodies(self, values: Array) -> Array:
         """Of values (N, 2, ...) at both ends of the intervals, those where the bodies sit."""
-        return np.asarray(values[self._body_interval, self._body_end])
+        return np.asarray(values[self.sites[:, 0], self.sites[:, 1]])
 
     def strains(self, wrench: Array) -> Array:
         """Strains (..., 6) of the law as it is set, for wrenches (..., 6) at the stages."""

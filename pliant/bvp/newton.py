@@ -27,11 +27,13 @@ class Attempt:
     tolerance : on the residual relative to the wrench in the chain.  iterations : at most.
     strict : give up when a full Newton step does not bring the residual down, instead of
         shortening it: what arrives then is the equilibrium nearby.
+    rounding : residual below which it may stay if it no longer falls.
     """
 
     tolerance: float = 1e-10
     iterations: int = 25
     strict: bool = False
+    rounding: float = 1e-7
     used: int = 0
     history: list[float] = field(default_factory=list)
     size: float = math.inf
@@ -79,7 +81,7 @@ class Attempt:
     def _stalled(self) -> bool:
         """True if the residual is small and no longer falls: rounding is all that is left."""
         h = self.history
-        return len(h) > 1 and h[-1] < 1e-7 and h[-1] > 0.3 * h[-2]
+        return len(h) > 1 and h[-1] < self.rounding and h[-1] > 0.3 * h[-2]
 
     @staticmethod
     def _measure(segments: Segments, base: Base, guess: Guess, c0: float) -> tuple[float, float]:

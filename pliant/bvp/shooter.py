@@ -56,8 +56,8 @@ class Shooter:
         """Newton's method from the states that are held; raises RejectedError, changing nothing."""
         self._run(self.segments(count), base, self.guess(count), tolerance, strict)
 
-    def rescue(self, base: Base, tolerance: float) -> None:
-        """Modified shooting, then multiple shooting with more and more segments."""
+    def rescue(self, base: Base, tolerance: float) -> int:
+        """Modified shooting, then multiple shooting with more and more segments; tell how many."""
         if self.count == 1:
             try:
                 self._modified(base, tolerance)
@@ -65,8 +65,8 @@ class Shooter:
                 pass
             else:
                 self.record.rescues["modified shooting"] += 1
-                return
-        count = 2 * self.count
+                return 1
+        count = 4 if self.count == 1 else 2 * self.count
         while count <= min(_MOST_SEGMENTS, self.mesh.N // 2):
             try:
                 self.attempt(base, tolerance, count)
@@ -74,7 +74,7 @@ class Shooter:
                 count *= 2
             else:
                 self.record.rescues["multiple shooting"] += 1
-                return
+                return count
         raise RejectedError("neither modified nor multiple shooting arrived")
 
     def _modified(self, base: Base, tolerance: float) -> None:
@@ -101,7 +101,7 @@ class Shooter:
         strict: bool = False,
         keep: bool = True,
     ) -> Guess:
-        attempt = Attempt(tolerance=tolerance, strict=strict)
+        attempt = Attempt(tolerance, strict=strict, rounding=1e-7 if self.c0 == 0.0 else 1e-9)
         try:
             found = attempt.solve(problem, base, guess, self.c0)
         finally:

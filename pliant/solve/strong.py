@@ -257,21 +257,14 @@ class StrongProblem(Problem):
         }
 
     def energies(self, path: StrongTrajectory, rows: NDArray[np.int64]) -> dict[str, Array]:
-        """Energies of a motion at some output times, J.
-
-        Work and loss are integrated over all output times by the trapezoidal rule.
-        """
-        states = [path.q[k] for k in rows]
-        found = {
-            "kinetic": [ask_of(self.chain, x).kinetic(x) for x in states],
-            "elastic": [ask_of(self.chain, x).elastic(x) for x in states],
-            "gravity": [ask_of(self.chain, x).gravitational(x) for x in states],
-        }
-        lost, work = path.passed_on(self.chain)
+        """Energies of a motion at some output times, J."""
+        pairs = [(ask_of(self.chain, path.q[k]), path.q[k]) for k in rows]
         return {
-            **{name: np.array(values) for name, values in found.items()},
-            "dissipated": lost[rows],
-            "work": work[rows],
+            "kinetic": np.array([ask.kinetic(state) for ask, state in pairs]),
+            "elastic": np.array([ask.elastic(state) for ask, state in pairs]),
+            "gravity": np.array([ask.gravitational(state) for ask, state in pairs]),
+            "dissipated": path.dissipated[rows],
+            "work": path.work[rows],
         }
 
     def reactions(self, still: Still) -> dict[str, Array]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pliant.bvp.chain import Chain
-from pliant.bvp.contract import State, StepError, StrongForm, StrongSolver, TimeRule
+from pliant.bvp.contract import State, StepError, StrongForm, StrongSolver
 from pliant.bvp.energies import Energies
 from pliant.bvp.knots import mixed
 from pliant.lie.tuples import Array
@@ -22,6 +22,8 @@ from pliant.solve.schedule import Inputs
 
 Progress = Callable[[float, float], object]
 _ON_GRID = 1e-6
+_CHUNK = 200
+"""Most steps in one call of a solver, so that Ctrl-C is heard."""
 _SHORTER = (2, 4)
 """Into how many steps one is split when it does not converge."""
 
@@ -61,11 +63,14 @@ _KEPT: dict[int, tuple[Chain, Array, Energies]] = {}
 class StrongTrajectory:
     """What a simulation leaves: states at T output times, and how they were found.
 
-    t (T,), q list of T states, inputs by name (T, ...). `final` is the state reached.
+    t (T,), q list of T states, work and dissipated (T,) J since the start, inputs by name (T, ...).
+    `final` is the state reached.
     """
 
     t: Array
     q: list[State]
+    work: Array
+    dissipated: Array
     inputs: dict[str, Array]
     final: tuple[float, State, None]
     h: float
@@ -81,20 +86,6 @@ class StrongTrajectory:
     def __post_init__(self) -> None:
         self.v = [None] * len(self.q)
 
-    def passed_on(self, chain: Chain) -> tuple[Array, Array]:
-        """Energy lost and work done (T,) since the start, J, by the trapezoidal rule."""
-        lost, power = np.zeros(len(self.t)), np.zeros(len(self.t))
-        for k, state in enumerate(self.q):
-            ask = ask_of(chain, state)
-            values = {name: column[k] for name, column in self.inputs.items()}
-            lost[k], power[k] = ask.lost(state), ask.power(state, values)
-
-        def summed(rate: Array) -> Array:
-            steps = 0.5 * (rate[1:] + rate[:-1]) * np.diff(self.t)
-            return np.concatenate([[0.0], np.cumsum(steps)])[: len(rate)]
-
-        return summed(lost), summed(power)
-
 
 class StrongRun:
     """One simulation under way."""
@@ -107,6 +98,7 @@ class StrongRun:
         self.done = self.next = 0
         self.t: list[float] = []
         self.q: list[State] = []
+        self.books: list[Array] = []
         self.inputs: dict[str, list[Array]] = {}
         self.rescues: Counter[str] = Counter()
         self.began = time.perf_counter()
@@ -121,18 +113,50 @@ class StrongRun:
         self.solver.begin(state)
         self._before = clock.h
         if self._wanted() <= _ON_GRID * clock.h:
-            self._take(0.0, state)
-        for k in range(clock.steps):
-            start = k * clock.h
-            end = clock.duration if k + 1 == clock.steps else (k + 1) * clock.h
-            inside = self._wanted() < end - _ON_GRID * clock.h
-            earlier = self.solver.state() if inside else None
-            self._step(start, end - start, first=k == 0)
-            self.done = k + 1
+            self._take(0.0, state, np.zeros(2))
+        while self.done < clock.steps:
+            many = self._quiet_steps() if self.done > 0 and progress is None else 1
+            if many > 1:
+                self._many(many)
+            else:
+                self._single()
             self.unknowns = max(self.unknowns, self.solver.unknowns)
-            self._record(start, end, earlier)
             if progress is not None:
-                progress(end, clock.duration)
+                progress(self._time(self.done), clock.duration)
+
+    def _time(self, k: int) -> float:
+        """Time after k steps, s."""
+        return self.clock.duration if k == self.clock.steps else k * self.clock.h
+
+    def _quiet_steps(self) -> int:
+        """How many steps can be taken before anybody wants to see the state."""
+        clock = self.clock
+        quiet = int((min(self._wanted(), clock.duration) - self._time(self.done)) / clock.h + 1e-6)
+        return min(quiet, clock.steps - self.done, _CHUNK)
+
+    def _many(self, count: int) -> None:
+        """Several steps at once; the one that fails, if any, is left to `_single`."""
+        h = self.clock.h
+        rule = self.method.rule(h, self._before)
+        times = [self._time(self.done + k + 1) for k in range(count)]
+        values = [self.schedule.values_at(t) for t in times]
+        reached = self.solver.advance(rule, h, values, [self.bases.at(t) for t in times])
+        self.done += reached
+        if reached:
+            self._before = h
+            self._record(self._time(self.done - 1), self._time(self.done), None)
+        if reached < count:
+            self._single(failed=True)
+
+    def _single(self, failed: bool = False) -> None:
+        """One step, with snapshots inside it if they are wanted."""
+        start, end = self._time(self.done), self._time(self.done + 1)
+        inside = self._wanted() < end - _ON_GRID * self.clock.h
+        earlier = self.solver.state() if inside else None
+        self._books = np.array(self.solver.work_and_loss())
+        self._step(start, end - start, self.done == 0, failed)
+        self.done += 1
+        self._record(start, end, earlier)
 
     def _record(self, start: float, end: float, earlier: State | None) -> None:
         """Take the snapshots that are due, and keep the last state of all."""
@@ -140,19 +164,23 @@ class StrongRun:
         due = self._wanted() <= end + edge
         if not (due or earlier is not None or self.done == self.clock.steps):
             return
-        found = self.solver.state()
+        found, now = self.solver.state(), np.array(self.solver.work_and_loss())
         if not (np.isfinite(found.pose).all() and np.isfinite(found.wrench).all()):
             raise ConvergenceError("the motion became infinite; try a smaller dt")
         while earlier is not None and self._wanted() < end - edge:
             t, h = self._wanted(), end - start
-            self._take(t, mixed(earlier, found, h, (t - start) / h))
+            part = (t - start) / h
+            books = (1.0 - part) * self._books + part * now
+            self._take(t, mixed(earlier, found, h, part), books)
         if self._wanted() <= end + edge:
-            self._take(end, found)
+            self._take(end, found, now)
         self.final = (end, found, None)
 
-    def _take(self, t: float, state: State) -> None:
+    def _take(self, t: float, state: State, books: Array) -> None:
+        """Keep a snapshot; books (2,) are work and loss so far."""
         self.t.append(t)
         self.q.append(state)
+        self.books.append(books)
         for name, value in self.schedule.values_at(t).items():
             self.inputs.setdefault(name, []).append(np.asarray(value, dtype=float))
         self.next += 1
@@ -161,13 +189,15 @@ class StrongRun:
         outputs = self.clock.outputs
         return float(outputs[self.next]) if self.next < len(outputs) else float("inf")
 
-    def _step(self, start: float, h: float, first: bool) -> None:
+    def _step(self, start: float, h: float, first: bool, failed: bool) -> None:
         """One step, if need be with alpha = 0, if need be in shorter steps."""
-        try:
-            self._plain(start, h, self.method, first)
-            return
-        except StepError as error:
-            reason = error
+        reason = self.solver.failure
+        if not failed or reason is None:
+            try:
+                self._plain(start, h, self.method, first)
+                return
+            except StepError as error:
+                reason = error
         if self.rescue and not first:
             try:
                 self._plain(start, h, BDFAlpha(0.0), False)
@@ -194,20 +224,27 @@ class StrongRun:
 
     def _plain(self, start: float, h: float, method: BDFAlpha, first: bool) -> None:
         if first:
+            reached = 0.0
             for k, (part, rule) in enumerate(first_rules(h)):
-                self._advance(start + part * h, rule, keep_older=k == 1)
+                t = start + part * h
+                values, base = self.schedule.values_at(t), self.bases.at(t)
+                self.solver.step(rule, (part - reached) * h, values, base, keep_older=k == 1)
+                reached = part
         else:
-            self._advance(start + h, method.rule(h, self._before), keep_older=False)
+            end = start + h
+            rule = method.rule(h, self._before)
+            values, base = self.schedule.values_at(end), self.bases.at(end)
+            if not self.solver.advance(rule, h, [values], [base]):
+                raise self.solver.failure or StepError("a time step did not converge")
         self._before = h
-
-    def _advance(self, t: float, rule: TimeRule, keep_older: bool) -> None:
-        self.solver.step(rule, self.schedule.values_at(t), self.bases.at(t), keep_older)
 
     def trajectory(self, complete: bool) -> StrongTrajectory:
         """What there is so far."""
         return StrongTrajectory(
             t=np.array(self.t),
             q=self.q,
+            work=np.array(self.books).reshape(-1, 2)[:, 0],
+            dissipated=np.array(self.books).reshape(-1, 2)[:, 1],
             inputs={name: np.array(values) for name, values in self.inputs.items()},
             final=self.final,
             h=self.clock.h,
