@@ -12,6 +12,7 @@ import pliant as pl
 from pliant.lie import se3
 from pliant.model import Array, Body
 from pliant.physics import bodies, drag, inertia
+from pliant.results.drawing import body_shapes
 from pliant.rods.contract import Capabilities
 from tests.unit.test_contract_toy import Toy
 
@@ -246,3 +247,17 @@ def test_rod_without_rotary_inertia_has_modes_but_no_motion_in_time() -> None:
     assert robot.modes(1).frequencies[0] > 0
     with pytest.raises(pl.DescriptionError, match="rotary = False: must be True with BSpline"):
         robot.simulate(0.1, 0.01)
+
+
+def test_body_is_drawn_at_its_centre_with_the_size_of_its_moments() -> None:
+    robot, arm = arm_robot()
+    half = np.array((0.01, 0.02, 0.03))
+    moments = 0.1 / 5 * (np.sum(half**2) - half**2)
+    robot.add_body("block", mass=0.1, inertia=moments, on=arm.tip, centre=(0.0, 0.0, 0.05))
+    still = robot.statics()
+    (shape,) = body_shapes(still._compiled, [still._solution.q])
+    tip = still.tip("arm")
+    assert shape.points[0].mean(axis=0) == pytest.approx(tip[:3, 3] + 0.05 * tip[:3, 2])
+    axes = [*shape.half_widths.max(axis=0), 0.5 * np.linalg.norm(np.ptp(shape.points[0], axis=0))]
+    assert sorted(axes) == pytest.approx(half)
+    assert still.plot() is not None
