@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, Frame, Load, Rod
+from pliant.model import Array, Body, Frame, Load, Rod
+from pliant.physics.bodies import principal
 from pliant.solve.beginning import frame_pose
 from pliant.solve.problem import Problem
 from pliant.view import Arrow, RodShape
 
 _SECTIONS = 61
+_DENSITY = 3000.0
+"""kg/m^3 of a ball that stands for a body whose moments do not tell its size."""
 
 
 def rod_shape(rod: Rod, poses: Array) -> RodShape:
@@ -38,6 +41,33 @@ def shapes_over(compiled: Problem, snapshots: Any) -> list[RodShape]:
         poses = np.array([compiled.sampler.poses(q, rod.name, s) for q in snapshots])
         found.append(rod_shape(rod, poses))
     return found
+
+
+def body_shapes(compiled: Problem, snapshots: Any) -> list[RodShape]:
+    """Return the rigid bodies over the configurations (T, nq), as ellipsoids of their inertia."""
+    found = []
+    for body in compiled.description.bodies.values():
+        if body.mass > 0:
+            frame = Frame(body.part, body.frame.s)
+            sections = np.array([frame_pose(compiled, q, frame) for q in snapshots])
+            found.append(_ellipsoid(body, sections))
+    return found
+
+
+def _ellipsoid(body: Body, sections: Array) -> RodShape:
+    """The solid ellipsoid of a body's mass and moments, carried by sections (T, 4, 4)."""
+    moments, T = principal(body)
+    ball = (3.0 * body.mass / (4.0 * np.pi * _DENSITY)) ** (1.0 / 3.0)
+    total = 0.5 * moments[:3].sum()
+    # I1 = m (b^2 + c^2) / 5 and so on
+    half = np.sqrt(np.maximum(5.0 * (total - moments[:3]) / body.mass, (0.5 * ball) ** 2))
+    if not moments[:3].any():
+        half = np.full(3, ball)
+    height = np.sin(np.linspace(-0.5 * np.pi, 0.5 * np.pi, 13))
+    slices = np.tile(T, (len(height), 1, 1))
+    slices[:, :3, 3] += height[:, None] * half[2] * T[:3, 2]
+    widths = np.sqrt(1.0 - height[:, None] ** 2) * half[:2]
+    return RodShape(body.name, sections[:, None] @ slices, widths, axes=False)
 
 
 def arrows_at(compiled: Problem, q: Array, inputs: Mapping[str, Any]) -> list[Arrow]:

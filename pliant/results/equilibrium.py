@@ -175,12 +175,12 @@ class Equilibrium(Answers):
 
         view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
         """
-        from pliant.results.drawing import arrows_at, shapes_at
+        from pliant.results.drawing import arrows_at, body_shapes, shapes_at
         from pliant.view import draw_robot, save_figure
 
         q = self._solution.q
         figure = draw_robot(
-            shapes_at(self._compiled, q),
+            shapes_at(self._compiled, q) + body_shapes(self._compiled, [q]),
             arrows_at(self._compiled, q, self.inputs),
             shapes_at(self._compiled, self._compiled.rest),
             view=view,

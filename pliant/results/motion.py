@@ -219,11 +219,11 @@ class Motion(Answers):
         view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
         progress : called as progress(k, n) after picture k of n.
         """
-        from pliant.results.drawing import arrows_over, shapes_over
+        from pliant.results.drawing import arrows_over, body_shapes, shapes_over
         from pliant.view import animate
 
         q = self._trajectory.q
-        shapes = shapes_over(self._compiled, q)
+        shapes = shapes_over(self._compiled, q) + body_shapes(self._compiled, q)
         arrows = arrows_over(self._compiled, q, self.inputs)
         return animate(
             shapes, self.t, path, fps=fps, arrows=arrows, progress=progress, view=view, speed=speed

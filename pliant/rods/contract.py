@@ -34,6 +34,10 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+EFFECTS = ("drag", "mass_damping", "bodies", "base_motions")
+"""What a description may ask of a rod beyond elasticity, weight and loads."""
+
+
 @dataclass
 class Capabilities:
     """What a formulation declares about itself; messages, test matrix and docs are made from it."""
@@ -46,6 +50,10 @@ class Capabilities:
     planar: bool = False
     max_rotation: float = float("inf")
     """Largest rotation (rad) between neighbouring coordinates that can be represented."""
+    effects: tuple[str, ...] = EFFECTS
+    """Which of EFFECTS it carries; a rod that needs another one is refused by name."""
+    massless_rotation: bool = False
+    """True if sections without rotary inertia can move (Rod.rotary = False)."""
 
 
 class Plan:

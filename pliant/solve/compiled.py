@@ -77,7 +77,31 @@ def choose_formulations(description: Description, choice: object) -> dict[str, R
         if wanted is None:
             wanted = default_formulation(rod)
         found[rod.name] = _check_formulation(rod, wanted)
+        _check_effects(description, rod, found[rod.name])
     return found
+
+
+def _check_effects(description: Description, rod: Rod, formulation: RodModel) -> None:
+    """Refuse a rod with an effect that its formulation does not carry."""
+    bodies = [body.name for body in description.bodies.values() if body.part == rod.name]
+    motions = [motion.name for motion in description.motions_of(rod.name)]
+    needed = {
+        "drag": rod.drag if rod.drag_coefficients().any() else None,
+        "mass_damping": rod.mass_damping or None,
+        "bodies": ", ".join(bodies) or None,
+        "base_motions": ", ".join(motions) or None,
+    }
+    carried = formulation.capabilities.effects
+    for field, value in needed.items():
+        if value is not None and field not in carried:
+            name = type(formulation).__name__
+            raise DescriptionError(
+                rod.label,
+                field,
+                value,
+                f"left out with {name}, which does not carry it",
+                "choose another formulation such as BSpline(), or leave it out",
+            )
 
 
 def _check_formulation(rod: Rod, formulation: object) -> RodModel:
@@ -98,8 +122,14 @@ def _check_formulation(rod: Rod, formulation: object) -> RodModel:
     return formulation
 
 
-def require_mass(description: Description, rotary: bool = True) -> None:
-    """Refuse a robot with a rod that has no mass, or, if `rotary`, no rotary inertia."""
+def require_mass(
+    description: Description, formulations: Mapping[str, RodModel] | None = None
+) -> None:
+    """Refuse a robot with a rod that has no mass.
+
+    With formulations (by rod name), as motion in time needs them, also one without rotary inertia
+    where its formulation cannot do without.
+    """
     for rod in description.rods.values():
         inertia = rod.inertia(np.linspace(0.0, rod.length, 9))
         direct = isinstance(rod.section, Stiffness)
@@ -110,14 +140,24 @@ def require_mass(description: Description, rotary: bool = True) -> None:
             raise DescriptionError(
                 rod.label, field, 0.0, f"a positive number in {unit}, for motion needs mass", remedy
             )
-        if rotary and not (inertia[:, :3] > 0).all():
+        used = formulations[rod.name] if formulations else None
+        if used is None or used.capabilities.massless_rotation or (inertia[:, :3] > 0).all():
+            continue
+        if not rod.rotary:
             raise DescriptionError(
                 rod.label,
-                "section.inertia",
-                tuple(inertia[0, :3]),
-                "three positive numbers in kg m, for the sections turn as they move",
-                "give e.g. inertia=(1e-6, 1e-6, 2e-6)",
+                "rotary",
+                False,
+                f"True with {type(used).__name__}, whose sections turn on their own as they move",
+                "leave it out: in a slender rod rotary inertia does little and costs nothing",
             )
+        raise DescriptionError(
+            rod.label,
+            "section.inertia",
+            tuple(inertia[0, :3]),
+            "three positive numbers in kg m, for the sections turn as they move",
+            "give e.g. inertia=(1e-6, 1e-6, 2e-6)",
+        )
 
 
 def _state(description: Description) -> tuple[Any, ...]:

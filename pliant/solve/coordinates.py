@@ -134,7 +134,7 @@ class CoordinateProblem(Problem):
         from pliant.solve.beginning import begin, coordinate_rates, require_closed
         from pliant.solve.compiled import require_mass
 
-        require_mass(self.description)
+        require_mass(self.description, self.formulations)
         schedule = Schedule(self.system, inputs)
         first = schedule.at(0.0)
         q = self.rest if start.q is None else start.q

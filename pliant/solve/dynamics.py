@@ -52,6 +52,14 @@ def make_clock(
         raise DescriptionError(
             "simulate", "dt", dt, f"at most the duration {whole:g} s", "take a smaller dt"
         )
+    if not np.isfinite(whole / step):
+        raise DescriptionError(
+            "simulate",
+            "dt",
+            dt,
+            "a step of which finitely many fill the duration",
+            "give a larger dt",
+        )
     steps = max(1, int(np.ceil(whole / step - 1e-6)))
     if output_times is not None:
         if output_every is not None:

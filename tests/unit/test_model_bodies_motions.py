@@ -1,5 +1,7 @@
 """Bodies, motions of bases, drag and damping of rods as a user describes them."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -240,3 +242,15 @@ def test_robot_file_says_the_same(tmp_path):
     assert np.asarray(found.bodies["plate"].inertia)[0, 1] == 0.1
     assert found.base_motions["shake"].rotation == (0.0, 1.0, 0.0)
     assert robot.inputs["shake"].rate(0.0) == pytest.approx(0.01 * 6 * np.pi)
+
+
+def test_robot_file_of_the_manual_is_right(tmp_path):
+    page = Path(__file__).resolve().parents[2] / "docs" / "robot_files.md"
+    text = page.read_text(encoding="utf-8").split("```yaml\n")[1].split("```")[0]
+    path = tmp_path / "robot.yaml"
+    path.write_text(text)
+    robot = pl.Robot.from_file(path)
+    assert set(robot.description.inputs()) == {"push", "shake"}
+    move = robot.simulate(0.05, 0.01)
+    assert move.position("arm", 0.0)[-1, 2] == pytest.approx(0.002 * np.sin(2 * np.pi * 3 * 0.05))
+    assert np.abs(move.energy["work"]).max() > 0

@@ -174,6 +174,7 @@ class AccelerationStepper(Stepper):
         gaps = self._gap_acceleration() + link_rates(system, self.acc)
         self.acc += mass_solve(system, -force, -gaps)
         self.like = self.acc.copy()
+        self._reaction = np.zeros(0)
         if len(system.driven):
             balanced = self._residual(v, self.acc, self.mult, loading, False)
             self._reaction = balanced[system.driven]
