@@ -260,7 +260,7 @@ class Robot:
         if known is None:
             choice("simulate", "start", start, ("rest", "statics"))
         compiled = compiled_for(self._compiler, formulation, known, "start")
-        require_mass(compiled.description)
+        require_mass(compiled.description, compiled.formulations)
         schedule = Schedule(compiled.system, {**self.inputs, **as_inputs(inputs)})
         if start == "statics":
             start = self.statics(schedule.values_at(0.0), compiled.formulations)
@@ -293,7 +293,7 @@ class Robot:
 
         if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 1:
             raise DescriptionError("modes", "count", count, "a whole number above 0", "give e.g. 6")
-        require_mass(self.description, rotary=False)
+        require_mass(self.description)
         if at is not None and inputs is not None:
             raise DescriptionError(
                 "modes", "inputs", inputs, "left out when at is given", "remove one of them"

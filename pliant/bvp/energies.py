@@ -38,7 +38,9 @@ class Energies:
         """Knot, inertia (6, 6), mass and centre of each body."""
         found = []
         for k, piece in enumerate(self.chain.pieces):
-            found += [(self.knots[k][0], event.part) for event in piece.before if event.kind == BODY]
+            found += [
+                (self.knots[k][0], event.part) for event in piece.before if event.kind == BODY
+            ]
         last = self.knots[-1][-1]
         found += [(last, event.part) for event in self.chain.at_tip if event.kind == BODY]
         return [
@@ -99,9 +101,7 @@ class Energies:
                 found -= float(load.wrench(values[load.name])[3:] @ (g[:3, 3] + g[:3, :3] @ arm))
             else:
                 density = self._density(state, load, values)
-                found -= self._along(
-                    state, np.sum(density[:, 3:] * state.pose[:, :3, 3], axis=1)
-                )
+                found -= self._along(state, np.sum(density[:, 3:] * state.pose[:, :3, 3], axis=1))
         return found
 
     def power(self, state: State, values: Mapping[str, Any]) -> float:
@@ -122,7 +122,8 @@ class Energies:
                 if load.frame == "world":
                     R = state.pose[:, :3, :3]
                     eta = np.concatenate(
-                        [np.einsum("kij,kj->ki", R, part) for part in (eta[:, :3], eta[:, 3:])], axis=1
+                        [np.einsum("kij,kj->ki", R, part) for part in (eta[:, :3], eta[:, 3:])],
+                        axis=1,
                     )
                 found += self._along(state, np.sum(density * eta, axis=1))
         return found

@@ -103,13 +103,15 @@ class Motion(Answers):
         They are stiffness times strain plus damping times strain rate.
         """
         found, where, shape = self._places(rod, s)
-        if found.theory == "kirchhoff":
+        if not self._compiled.has_force_law(found.name):
             raise DescriptionError(
                 found.label,
                 "wrench",
                 "of a motion",
-                "asked of a Cosserat rod, for the force in a Kirchhoff rod has no law of its own",
-                "use theory='cosserat', or strain times rod.stiffness(s) for the moments",
+                "asked of a Cosserat rod, for the force in a Kirchhoff rod, or in one without "
+                "shear, has no law of its own",
+                "use theory='cosserat' and e.g. BSpline(), or strain times rod.stiffness(s) for "
+                "the moments",
             )
         sampler, data = self._compiled.sampler, self._trajectory
         rest = sampler.rest_strains(found.name, where)
