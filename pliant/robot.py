@@ -28,6 +28,7 @@ from pliant.model import (
 )
 from pliant.model.calls import checked
 from pliant.model.checks import choice, positive
+from pliant.model.pneumatics import Pneumatic
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.modes import Modes
 from pliant.results.motion import Motion
@@ -45,7 +46,7 @@ from pliant.system.loading import make_loading
 Formulations = Formulation | Mapping[str, Formulation]
 
 
-class Robot:
+class Robot(Pneumatic):
     """A robot made of slender parts.
 
     gravity : (3,) world frame, m/s^2.

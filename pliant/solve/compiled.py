@@ -34,6 +34,7 @@ class Compiled:
             dict(description.constraints),
             dict(description.bodies),
             dict(description.base_motions),
+            dict(description.chambers),
         )
         self.formulations = dict(formulations)
         self.system = System(self.description, self.formulations)
