@@ -156,7 +156,7 @@ def require_mass(
             "section.inertia",
             tuple(inertia[0, :3]),
             "three positive numbers in kg m, for the sections turn as they move",
-            "give e.g. inertia=(1e-6, 1e-6, 2e-6)",
+            "give e.g. inertia=(1e-6, 1e-6, 2e-6), or take ANCF(), which needs none",
         )
 
 

@@ -19,7 +19,7 @@ from pliant.lie import se3
 from pliant.model import Description, Frame
 from pliant.rods.contract import Array, Formulation, Ints
 from pliant.system.block import Block, Level
-from pliant.system.compiling import attach_load, discretise, interleave
+from pliant.system.compiling import attach_chamber, attach_load, discretise, interleave
 
 
 @dataclass
@@ -44,7 +44,9 @@ class System:
         self.blocks: list[Block] = []
         self.by_name: dict[str, Block] = {}
         for rod in description.rods_from_root():
-            block = Block(rod, discretise(rod, formulations[rod.name]))
+            formulation = formulations[rod.name]
+            rows = formulation.capabilities.frame_rows
+            block = Block(rod, discretise(rod, formulation), rows)
             self.blocks.append(block)
             self.by_name[rod.name] = block
         self._attach_mounts()
@@ -58,6 +60,11 @@ class System:
         }
         for body in description.bodies.values():
             self.by_name[body.part].attach_body(body)
+        self.chambers = {
+            chamber.name: attach_chamber(self.by_name[chamber.part], chamber)
+            for chamber in description.chambers.values()
+        }
+        """By name, stresses per Pa at the strain rule (S, 6) and at inner stations (X, 6)."""
         self.links = self._compile_links()
         self.m = sum(len(link.rows) for link in self.links)
         bending = max(float(np.max(block.C[:, :3])) for block in self.blocks)
@@ -68,7 +75,9 @@ class System:
             block.close()
         self._number()
         self.q_rest = self._rest()
-        self.place(self.q_rest)
+        self.place(self.q_rest, mass=True)
+        self.rest_frames = [(b.level.points.g.copy(), b.level.mass.g.copy()) for b in self.blocks]
+        """Per block, world poses of its points and mass stations in the undeformed robot."""
         self._resolve_links()
 
     # -- compiling ---------------------------------------------------------------------------
@@ -183,6 +192,8 @@ class System:
             if points and len(block.point_s):
                 block.map.frame(level.points, level.c)
                 block.carry_bodies(level)
+            if block.inner_s:
+                block.map.strain(level.inner, level.c)
 
     def local_variation(self, block: Block, x: Array) -> Array:
         """x (6 + nv,) of one rod from the global variation (n,), at the placed configuration."""
@@ -317,6 +328,7 @@ def gap_weights(system: System) -> tuple[Ints, Array]:
     """
     links = np.arange(system.n, system.n + system.m)
     length = max(b.rod.length for b in system.blocks)
-    modes = [np.repeat(1.0 / b.mode_weight, 3) for b in system.blocks if b.modes is not None]
+    mixed = [b for b in system.blocks if b.modes is not None]
+    modes = [np.repeat(1.0 / b.mode_weight, len(b.mode_rows)) for b in mixed]
     weights = np.concatenate([*modes, np.full(system.m, 1.0 / length)])
     return np.concatenate([system.mode_unknowns, links]), weights
