@@ -98,6 +98,13 @@ class Tip:
         found[self.rows] = values
         return found
 
+    def reactions(self, section: Array, moment: Array, force: Array) -> Array:
+        """Reactions that give a moment and a force, world, at the origin of the tip section."""
+        R, held = section[:9].reshape(3, 3), self.pose[:3, :3]
+        pure = moment - np.cross(R @ self.offset, force)
+        turn = so3.dexp(so3.log(held.T @ R)).T @ R.T @ pure
+        return np.concatenate([turn, held.T @ force])[self.rows]
+
     def gap(self, section: Array) -> Array:
         """Gap in the held directions, rad and m."""
         R, p = section[:9].reshape(3, 3), section[9:12]

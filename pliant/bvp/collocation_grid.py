@@ -151,14 +151,16 @@ class Grid:
                     matrices[which + 1].append(np.zeros((order.grid, 0)))
         at = [np.cumsum([0, *(m.size for m in group[:-1])]) for group in matrices]
         flat = [np.concatenate([m.ravel() for m in group]) for group in matrices]
-        return Layout(
-            np.cumsum([0, *(order.grid for order in self.orders)]),
-            np.array([order.moment for order in self.orders]),
-            np.array([order.force for order in self.orders]),
-            np.array(moment_at),
-            np.array(force_at),
-            *flat,
-            np.array(at),
+        return Layout._make(
+            [
+                np.cumsum([0, *(order.grid for order in self.orders)]),
+                np.array([order.moment for order in self.orders]),
+                np.array([order.force for order in self.orders]),
+                np.array(moment_at),
+                np.array(force_at),
+                *flat,
+                np.array(at),
+            ]
         )
 
     # -- section data ------------------------------------------------------------------------
@@ -167,13 +169,9 @@ class Grid:
         G = self.size
         self.C, self.D = np.zeros((6, G)), np.zeros((6, G))
         self.rigid = np.zeros((6, G), dtype=bool)
-        fields = Fields(
-            *(np.zeros((6, G)) for _ in range(5)),
-            np.zeros((3, G)),
-            np.zeros(G),
-            *(np.zeros((3, G)) for _ in range(5)),
-            np.zeros(G),
-        )
+        six = [np.zeros((6, G)) for _ in range(5)]
+        three = [np.zeros((3, G)) for _ in range(5)]
+        fields = Fields._make([*six, np.zeros((3, G)), np.zeros(G), *three, np.zeros(G)])
         for part, piece in zip(self.slices(), self.chain.pieces, strict=True):
             rod, s = piece.rod, self.s[part]
             self.C[:, part] = rod.stiffness(s).T

@@ -58,16 +58,9 @@ def new_shape(G: int, events: int) -> Shape:
     """Room for a shape; the quaternions start as no rotation."""
     h = np.zeros((4, G))
     h[0] = 1.0
-    return Shape(
-        h,
-        np.zeros((9, G)),
-        *(np.zeros((3, G)) for _ in range(3)),
-        np.zeros((6, G)),
-        *(np.zeros((3, G)) for _ in range(6)),
-        np.zeros((events, 18)),
-        np.zeros(18),
-        np.zeros(6),
-    )
+    rows = (9, 3, 3, 3, 6, 3, 3, 3, 3, 3, 3)
+    fields = [np.zeros((count, G)) for count in rows]
+    return Shape._make([h, *fields, np.zeros((events, 18)), np.zeros(18), np.zeros(6)])
 
 
 @leaf
@@ -152,9 +145,12 @@ def solve_rotation(Q, u, a, start, h):  # type: ignore[no-untyped-def]
         for k in range(K):
             for c in range(4):
                 r[c, k] -= h[c, a + k]
-                size = max(size, abs(r[c, k]))
-        if size < 2e-14 or (size < 1e-12 and size > 0.5 * last):
+                size += abs(r[c, k])  # a sum, unlike a maximum, keeps NaN
+        size /= K
+        if size < 1e-14 or (size < 1e-12 and size > 0.5 * last):
             return
+        if not size < 1e3:
+            break
         last = size
         for k in range(K):
             _half_product(0.5, r, k, u, a + k, d, k)

@@ -54,8 +54,9 @@ class Variation(NamedTuple):
 
 def new_variation(G: int, events: int, U: int) -> Variation:
     """Room for the variations."""
-    fields = (np.zeros((G, 3, U)) for _ in range(6))
-    return Variation(*fields, np.zeros((events, 3, U)), np.zeros((12, U)), np.zeros((6, U)))
+    fields = [np.zeros((G, 3, U)) for _ in range(6)]
+    ends = [np.zeros((events, 3, U)), np.zeros((12, U)), np.zeros((6, U))]
+    return Variation._make([*fields, *ends])
 
 
 @kernel
