@@ -6,7 +6,7 @@ import numpy as np
 
 from pliant._numba import kernel, leaf
 from pliant.bvp.arrays import BODY, LOAD
-from pliant.bvp.collocation_kernels import at, back, integrate_back, put, rotation
+from pliant.bvp.collocation_kernels import at, back, forward, integrate_back, put, rotation
 from pliant.lie.tuples import apply as turned
 from pliant.lie.tuples import cross
 
@@ -164,3 +164,11 @@ def collect(matrix, f, a, first, x, out):  # type: ignore[no-untyped-def]
             for k in range(matrix.shape[1]):
                 total += matrix[j, k] * f[c, a + k]
             out[first + 3 * j + c] = x[first + 3 * j + c] - total
+
+
+@kernel
+def respond(layout, fields, events, c0, moving, base, x, shape, r):  # type: ignore[no-untyped-def]
+    """`forward`, `backward` and `mismatch` in one go, for a tip that nothing holds."""
+    forward(layout, fields, events, c0, moving, base, x, shape)
+    backward(layout, fields, events, c0, np.zeros(6), shape)
+    mismatch(layout, x, shape, r)

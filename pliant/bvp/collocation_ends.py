@@ -8,6 +8,7 @@ reactions and the condition that the gap to where it is held is closed.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -50,7 +51,16 @@ class Base:
 
     def section(self, phi: Array) -> Array:
         """Rotation, position, world angular and linear velocity (18,)."""
-        g, eta = self.where(phi)
+        if len(phi):
+            return self._section(*self.where(phi))
+        return self._clamped
+
+    @cached_property
+    def _clamped(self) -> Array:
+        return self._section(self.pose, self.twist)
+
+    @staticmethod
+    def _section(g: Array, eta: Array) -> Array:
         R = g[:3, :3]
         return np.concatenate([R.ravel(), g[:3, 3], R @ eta[:3], R @ eta[3:]])
 

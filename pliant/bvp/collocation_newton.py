@@ -68,10 +68,12 @@ def chase(system: System, guesses: list[Array], tolerance: float, record: Record
 
     Returns the solution; raises RejectedError. Steps that make the mismatch larger are shortened.
     """
-    best = [(system.norm(system.evaluate(x)), k) for k, x in enumerate(guesses)]
-    x = guesses[min(best)[1]]
-    r = system.evaluate(x)
-    size = system.norm(r)
+    found = [(system.evaluate(x), x) for x in guesses]
+    sizes = [system.norm(r) for r, _ in found]
+    best = int(np.argmin(sizes))
+    (r, x), size = found[best], sizes[best]
+    if best != len(guesses) - 1 or not system.factorised:
+        system.evaluate(x)
     fresh = False
     record.history.clear()
     for count in range(40):

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from pliant.bvp.chain import Chain
-from pliant.bvp.collocation_balance import backward, mismatch
+from pliant.bvp.collocation_balance import backward, mismatch, respond
 from pliant.bvp.collocation_ends import Base, Tip
 from pliant.bvp.collocation_grid import Grid, Order
 from pliant.bvp.collocation_kernels import Shape, forward, new_shape
@@ -39,6 +39,7 @@ class System:
         self.c0 = 0.0
         self.moving = False
         self.scale = self._scale(chain)
+        self._weight = 1.0 / self.scale
 
     @property
     def unknowns(self) -> int:
@@ -60,20 +61,21 @@ class System:
     def evaluate(self, x: Array) -> Array:
         """Mismatch r (U,) of x; leaves the shape."""
         grid, shape = self.grid, self.shape
-        phi, reaction = self.parts(x)
         data = (grid.layout, grid.fields, grid.events, self.c0)
-        base = self.base.section(phi)
-        forward(*data, self.moving, base, x, shape)
-        tip = self.tip.wrench(shape.tip, reaction)
-        backward(*data, tip, shape)
         r = np.empty(self.unknowns)
-        mismatch(grid.layout, x, shape, r)
+        phi, reaction = self.parts(x)
+        base = self.base.section(phi)
+        if len(reaction):
+            forward(*data, self.moving, base, x, shape)
+            backward(*data, self.tip.wrench(shape.tip, reaction), shape)
+            mismatch(grid.layout, x, shape, r)
+            r[self.unknowns - len(reaction) :] = self.tip.gap(shape.tip)
+        else:
+            respond(*data, self.moving, base, x, shape, r)
         if len(phi):
             R = base[:9].reshape(3, 3)
             wrench = np.concatenate([R.T @ shape.reaction[:3], R.T @ shape.reaction[3:]])
             r[: len(phi)] = wrench[self.base.free]
-        if len(reaction):
-            r[self.unknowns - len(reaction) :] = self.tip.gap(shape.tip)
         return r
 
     def tangent(self, x: Array) -> Array:
@@ -124,9 +126,9 @@ class System:
     def correction(self, r: Array) -> Array:
         """Newton's correction -K^-1 r with the factor that is kept."""
         assert self._factor is not None
-        return -np.asarray(lapack.dgetrs(*self._factor, r / self.scale)[0])
+        return -np.asarray(lapack.dgetrs(*self._factor, r * self._weight)[0])
 
     def norm(self, r: Array) -> float:
         """Largest mismatch in its unit; infinite if any is not finite."""
-        size = float(np.max(np.abs(r) / self.scale, initial=0.0))
-        return size if np.isfinite(size) else np.inf
+        size = float(np.abs(r * self._weight).max())
+        return size if size < np.inf else np.inf
