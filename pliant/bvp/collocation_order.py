@@ -17,6 +17,7 @@ from pliant.bvp.collocation_kernels import Shape
 from pliant.lie.tuples import Array
 
 FIRST = Order(10, 4, 20)
+FEWEST = Order(4, 4, 12)
 LARGEST = 320
 NOISE = 1e4
 ROOM = 4
@@ -107,9 +108,8 @@ class Policy:
 
     def shrunk(self, now: list[Order], wanted: list[Order]) -> list[Order] | None:
         """Orders with room to spare where far fewer would do, or None."""
-        rounded = [
-            self._grown(Order(1, min(1, a.force), 1), b) for a, b in zip(now, wanted, strict=True)
-        ]
+        least = [FEWEST._replace(force=min(FEWEST.force, order.force)) for order in now]
+        rounded = [self._grown(a, b) for a, b in zip(least, wanted, strict=True)]
         fewer = [
             Order(
                 self.moment or min(a.moment, b.moment),

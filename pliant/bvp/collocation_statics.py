@@ -23,8 +23,8 @@ LARGEST_GROWTH = 8
 class Ascent:
     """The way from a start to the full load.
 
-    From rest the loads grow; from another state all loads act, and the mismatch that they leave
-    there goes to zero. `system` and `x` are the last good ones.
+    From rest the loads grow; from another state all loads act. The mismatch that is there, also the
+    gap at a held tip, goes to zero on the way. `system` and `x` are the last good ones.
     """
 
     def __init__(
@@ -55,9 +55,8 @@ class Ascent:
 
     def run(self, tolerance: float, progress: Progress | None, good: State | None) -> State:
         """Go up to the full load; `good` is the state to report if that fails at once."""
-        if not self._from_rest:
-            self._apply(self.system, 1.0)
-            self._left = self.system.evaluate(self.x)
+        self._apply(self.system, 0.0 if self._from_rest else 1.0)
+        self._left = self.system.evaluate(self.x)
         level, step = 0.0, 1.0
         while level < 1.0:
             target = min(1.0, level + step)
