@@ -52,6 +52,7 @@ _HOMES = {
         "pose",
     ),
     "pliant.files": ("FileError",),
+    "pliant.bvp.collocation": ("Collocation",),
     "pliant.bvp.shooting": ("MultipleShooting", "Shooting"),
     "pliant.rods.ancf": ("ANCF",),
     "pliant.rods.bspline": ("BSpline",),
@@ -73,6 +74,7 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
+    from pliant.bvp.collocation import Collocation as Collocation
     from pliant.bvp.shooting import MultipleShooting as MultipleShooting
     from pliant.bvp.shooting import Shooting as Shooting
     from pliant.files import FileError as FileError

@@ -39,12 +39,13 @@ def _line_power(P, weight, y):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def powers(arrays, D, M, sites, nodes, x, xi_t, eta):  # type: ignore[no-untyped-def]
-    """Power of loads and base, and power lost to damping and drag, W.
+def powers(arrays, D, M, active, sites, nodes, x, xi_t, eta):  # type: ignore[no-untyped-def]
+    """Power of loads, pressures and base, and power lost to damping and drag, W.
 
-    D, M (N, 3, 6) damping and inertia, sites (P, 2) interval and end of each point load, x (6,) wrench
-    that the chain takes from the base, xi_t, eta (N, 3, 6) strain rate and velocity at the stages.
-    Loss is summed by Simpson's rule over the stages, power along rods by the trapezoidal rule.
+    D, M (N, 3, 6) damping and inertia, active (N, 3, 6) wrench of chambers, sites (P, 2) interval
+    and end of each point load, x (6,) wrench that the chain takes from the base, xi_t, eta (N, 3, 6)
+    strain rate and velocity at the stages. Loss and the power of chambers are summed by Simpson's
+    rule over the stages, power along rods by the trapezoidal rule.
     """
     power, lost = 0.0, 0.0
     for r in range(6):
@@ -58,6 +59,7 @@ def powers(arrays, D, M, sites, nodes, x, xi_t, eta):  # type: ignore[no-untyped
             part = arrays.h[i] * (4.0 if j == 1 else 1.0) / 6.0
             for r in range(6):
                 e = eta[i, j, r]
+                power -= part * active[i, j, r] * xi_t[i, j, r]
                 lost += part * (D[i, j, r] * xi_t[i, j, r] ** 2 + P[43] * M[i, j, r] * e * e)
             for r in range(3):
                 lost += part * P[40 + r] * abs(eta[i, j, 3 + r]) ** 3

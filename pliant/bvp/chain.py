@@ -70,6 +70,7 @@ class Chain:
         self.rods = _in_a_row(description, method)
         for chamber in description.chambers.values():
             raise self._refused(chamber.label, "on", chamber.part, "left out", "pressure chambers")
+        self._refuse_lines()
         self.at_tip: list[Event] = []
         self.pieces = self._cut()
         self.base, self.tip = self._ends()
@@ -107,6 +108,13 @@ class Chain:
         loads = self.description.loads.values()
         return [load for load in loads if load.distributed and load.part == rod.name]
 
+    def _refuse_lines(self) -> None:
+        for chamber in self.description.chambers.values():
+            if chamber.line is not None:
+                raise self._refused(
+                    chamber.label, "line", chamber.line, "left out", "pressure lines"
+                )
+
     def _cut(self) -> list[Piece]:
         pieces: list[Piece] = []
         waiting: list[Event] = []
@@ -135,8 +143,12 @@ class Chain:
         return found
 
     def _edges(self, rod: Rod) -> list[float]:
-        """Ends of the stretches that loads along the rod cover."""
-        return [s for load in self.line_loads(rod) if load.over is not None for s in load.over]
+        """Ends of the stretches that loads along the rod and chambers cover."""
+        found = [s for load in self.line_loads(rod) if load.over is not None for s in load.over]
+        for chamber in self.description.chambers.values():
+            if chamber.part == rod.name:
+                found += chamber.span(rod.length)
+        return found
 
     def _ends(self) -> tuple[End, End]:
         root, last = self.rods[0], self.rods[-1]

@@ -26,6 +26,7 @@ from pliant.bvp.collocation_state import (
 from pliant.bvp.collocation_statics import LARGEST_GROWTH, Ascent
 from pliant.bvp.collocation_system import System
 from pliant.bvp.contract import Progress, Record, State, StepError, StrongSolver, TimeRule
+from pliant.bvp.energies import Books
 from pliant.lie import se3
 from pliant.lie.tuples import Array
 from pliant.model.base_motion import BaseState
@@ -147,11 +148,17 @@ class CollocationSolver(StrongSolver):
             self._now, self._given = instant_from(self.chain, self._system, state), state
         self._older, self._shape, self._state = None, None, state
         self._idle = 0
+        self.books = Books()
 
     def step(
-        self, rule: TimeRule, values: Mapping[str, Any], base: BaseState, keep_older: bool = False
+        self,
+        rule: TimeRule,
+        step: float,
+        values: Mapping[str, Any],
+        base: BaseState,
+        keep_older: bool = False,
     ) -> None:
-        """Go to the next instant, where `values` act and a clamped base is as `base` says.
+        """Go to the instant `step` seconds on, where `values` act and a clamped base is as `base` says.
 
         keep_older : let the state two steps back stay what it is. Raises StepError and changes
         nothing if the step does not converge.
@@ -179,6 +186,7 @@ class CollocationSolver(StrongSolver):
                 self.state(),
             ) from None
         self._accept(rule.c0, x, keep_older)
+        self.books.add(self.chain, self.state(), values, step)
         self._shrink(wanted)
 
     def _solve(
@@ -269,6 +277,10 @@ class CollocationSolver(StrongSolver):
             assert self._now is not None
             self._regrid(fewer, self._now.x)
             self._idle = 0
+
+    def work_and_loss(self) -> tuple[float, float]:
+        """Return the work done on the chain and the energy lost since `begin`, J."""
+        return self.books.work, self.books.lost
 
     def state(self) -> State:
         """Return the present state."""

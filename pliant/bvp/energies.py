@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ class Energies:
 
     def __init__(self, chain: Chain, state: State) -> None:
         self.chain = chain
+        self.s = state.s
         self.knots = [np.flatnonzero(state.piece == k) for k in range(len(chain.pieces))]
         self.gravity = np.asarray(chain.description.gravity)
         K = len(state.s)
@@ -49,25 +51,27 @@ class Energies:
             if isinstance(body, Body)
         ]
 
-    def _along(self, state: State, density: Array) -> float:
+    @cached_property
+    def _weights(self) -> Array:
+        """(K,) weights that integrate the cubic spline through values at the knots of each piece."""
+        found = np.zeros(len(self.s))
+        for rows in self.knots:
+            spline = CubicSpline(self.s[rows], np.eye(len(rows)))
+            found[rows] = spline.integrate(self.s[rows[0]], self.s[rows[-1]])
+        return found
+
+    def _along(self, density: Array) -> float:
         """Integral of a density (K,) over all pieces."""
-        return float(
-            sum(
-                CubicSpline(state.s[rows], density[rows]).integrate(
-                    state.s[rows[0]], state.s[rows[-1]]
-                )
-                for rows in self.knots
-            )
-        )
+        return float(self._weights @ density)
 
     def elastic(self, state: State) -> float:
         """Strain energy, J."""
         stretch = state.strain - self.natural
-        return self._along(state, 0.5 * np.sum(self.C * stretch**2, axis=1))
+        return self._along(0.5 * np.sum(self.C * stretch**2, axis=1))
 
     def gravitational(self, state: State) -> float:
         """Potential of weight, J, zero at the world origin."""
-        found = self._along(state, -self.M[:, 3] * (state.pose[:, :3, 3] @ self.gravity))
+        found = self._along(-self.M[:, 3] * (state.pose[:, :3, 3] @ self.gravity))
         for knot, _, mass, centre in self.bodies:
             g = state.pose[knot]
             found -= mass * float(self.gravity @ (g[:3, 3] + g[:3, :3] @ centre))
@@ -75,7 +79,7 @@ class Energies:
 
     def kinetic(self, state: State) -> float:
         """Kinetic energy, J."""
-        found = self._along(state, 0.5 * np.sum(self.M * state.velocity**2, axis=1))
+        found = self._along(0.5 * np.sum(self.M * state.velocity**2, axis=1))
         for knot, inertia, _, _ in self.bodies:
             eta = state.velocity[knot]
             found += 0.5 * float(eta @ inertia @ eta)
@@ -87,7 +91,7 @@ class Energies:
         density = np.sum(self.D * state.strain_rate**2, axis=1)
         density += np.sum(self.drag * np.abs(eta[:, 3:]) ** 3, axis=1)
         density += self.loss * np.sum(self.M * eta**2, axis=1)
-        return self._along(state, density)
+        return self._along(density)
 
     def loads(self, state: State, values: Mapping[str, Any]) -> float:
         """Potential of dead forces, J."""
@@ -101,12 +105,13 @@ class Energies:
                 found -= float(load.wrench(values[load.name])[3:] @ (g[:3, 3] + g[:3, :3] @ arm))
             else:
                 density = self._density(state, load, values)
-                found -= self._along(state, np.sum(density[:, 3:] * state.pose[:, :3, 3], axis=1))
+                found -= self._along(np.sum(density[:, 3:] * state.pose[:, :3, 3], axis=1))
         return found
 
     def power(self, state: State, values: Mapping[str, Any]) -> float:
         """Power of all loads and of a moving base, W."""
         found = -float(state.wrench[0] @ state.velocity[0])
+        found += self._along(np.sum(self._pressures(state, values) * state.strain_rate, axis=1))
         for load in self.chain.description.loads.values():
             if isinstance(load.on, Frame):
                 knot, arm = self._place(state, load)
@@ -125,7 +130,18 @@ class Energies:
                         [np.einsum("kij,kj->ki", R, part) for part in (eta[:, :3], eta[:, 3:])],
                         axis=1,
                     )
-                found += self._along(state, np.sum(density * eta, axis=1))
+                found += self._along(np.sum(density * eta, axis=1))
+        return found
+
+    def _pressures(self, state: State, values: Mapping[str, Any]) -> Array:
+        """p dV/d(strain) (K, 6) of all chambers at the knots."""
+        found = np.zeros((len(state.s), 6))
+        for chamber in self.chain.description.chambers.values():
+            for piece, rows in zip(self.chain.pieces, self.knots, strict=True):
+                start, end = chamber.span(piece.rod.length)
+                if piece.rod.name == chamber.part and start < 0.5 * (piece.a + piece.b) < end:
+                    sweep = chamber.sweep(state.s[rows], piece.rod.length)
+                    found[rows] += float(values[chamber.name]) * sweep
         return found
 
     def _place(self, state: State, load: Load) -> tuple[int, Array]:
@@ -148,6 +164,27 @@ class Energies:
                 s = np.clip(state.s[rows], piece.a + inside, piece.b - inside)
                 found[rows] = load.density(s, values[load.name])
         return found
+
+
+class Books:
+    """Work done on a chain and energy lost in it, added up step by step by the trapezoidal rule.
+
+    work, lost : J so far.
+    """
+
+    def __init__(self) -> None:
+        self.work = self.lost = 0.0
+        self._power = self._loss = 0.0
+        self._ask: Energies | None = None
+
+    def add(self, chain: Chain, state: State, values: Mapping[str, Any], step: float) -> None:
+        """Add a step of `step` seconds that ended in `state`, where `values` act."""
+        if self._ask is None or not np.array_equal(self._ask.s, state.s):
+            self._ask = Energies(chain, state)
+        power, loss = self._ask.power(state, values), self._ask.lost(state)
+        self.work += 0.5 * step * (self._power + power)
+        self.lost += 0.5 * step * (self._loss + loss)
+        self._power, self._loss = power, loss
 
 
 def reactions(

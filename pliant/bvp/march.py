@@ -223,7 +223,7 @@ def march(  # type: ignore[no-untyped-def]
 ):
     """Take len(loads) steps with one time rule; returns how many of them arrived.
 
-    section : C, D, natural (N, 3, 6), rigid (N,), M (N, 3, 6).  rule (4,): c0, c1, c2, d1.
+    section : C, D, natural (N, 3, 6), rigid (N,), active, M (N, 3, 6).  rule (4,): c0, c1, c2, d1.
     step : seconds.  loads (T, P, 15), load_sites (P, 2), bases (T, 18).
     past (4, 6), memory (2,): see `remember`.
     history : xi, xi_t, eta, eta_t, xi_older, eta_older (N, 3, 6).
@@ -231,7 +231,7 @@ def march(  # type: ignore[no-untyped-def]
     books (4,): power and loss at the last instant, W, their integrals so far, J.
     result (2,) gets the iterations of all steps and the last residual.
     """
-    C, D, natural, rigid, M = section
+    C, D, natural, rigid, active, M = section
     xi, xi_t, eta, eta_t, xi_older, eta_older = history
     body, body_t, body_older = bodies
     c0 = rule[0]
@@ -242,7 +242,7 @@ def march(  # type: ignore[no-untyped-def]
         arrays.loads[:] = loads[k]
         blend(rule, xi, xi_t, xi_older, Hx)
         blend(rule, eta, eta_t, eta_older, He)
-        write_history(c0, C, D, natural, rigid, Hx, He, arrays.stages)
+        write_history(c0, C, D, natural, rigid, active, Hx, He, arrays.stages)
         for b in range(len(body)):
             for r in range(6):
                 arrays.body_history[b, r] = (
@@ -273,7 +273,7 @@ def march(  # type: ignore[no-untyped-def]
                 body_older[b, r] = body[b, r]
                 body[b, r] = nodes[sites[b, 0], sites[b, 1], 6 + r]
                 body_t[b, r] = c0 * body[b, r] + arrays.body_history[b, r]
-        power, lost = powers(arrays, D, M, load_sites, nodes, x, xi_t, eta)
+        power, lost = powers(arrays, D, M, active, load_sites, nodes, x, xi_t, eta)
         books[2] += 0.5 * step * (books[0] + power)
         books[3] += 0.5 * step * (books[1] + lost)
         books[0], books[1] = power, lost

@@ -22,6 +22,7 @@ class Mesh:
     s : (N, 3) arclength on its rod of start, middle and end of each interval, m.
     piece : (N,) piece of each interval; first : (pieces + 1,) first interval of each piece.
     C, D, natural, M : (N, 3, 6) stiffness, damping, strain at rest, inertia per length.
+    active : (N, 3, 6) wrench that chambers carry.
     rigid : (N,) True where the rod neither shears nor stretches.
     arrays : what kernels read; `load` and `set_history` write into it.
     """
@@ -43,6 +44,7 @@ class Mesh:
     def _sample(self) -> None:
         N = self.N
         self.C, self.D, self.natural, self.M = (np.zeros((N, 3, 6)) for _ in range(4))
+        self.active = np.zeros((N, 3, 6))
         self.rigid = np.zeros(N, dtype=bool)
         for k, piece in enumerate(self.chain.pieces):
             rows = slice(self.first[k], self.first[k + 1])
@@ -111,7 +113,11 @@ class Mesh:
     # -- loads -------------------------------------------------------------------------------
 
     def load(self, values: Mapping[str, Any], share: float = 1.0) -> None:
-        """Apply `share` of gravity and of the loads for input values by name."""
+        """Apply `share` of gravity, loads and pressures for input values by name.
+
+        The law of pressurised rods changes with it: set the history, or `rest`, afterwards.
+        """
+        self.active[:] = share * self.pressures(values)
         self.arrays.loads[:] = share * self.point_loads(values)
         self.arrays.stages[..., eq.FORCE_WORLD : eq.DRAG] = share * self.line_loads(values)
         self.arrays.gravity[:] = share * np.asarray(self.chain.description.gravity)
@@ -125,6 +131,18 @@ class Mesh:
             row[:3] = event.offset
             at = 3 if event.part.frame == "world" else 9
             row[at : at + 6] = event.part.wrench(values[event.part.name])
+        return found
+
+    def pressures(self, values: Mapping[str, Any]) -> Array:
+        """Wrench (N, 3, 6) that chambers carry inside the rods: -p dV/d(strain), body frame."""
+        found = np.zeros((self.N, 3, 6))
+        for chamber in self.chain.description.chambers.values():
+            for k, piece in enumerate(self.chain.pieces):
+                start, end = chamber.span(piece.rod.length)
+                if piece.rod.name == chamber.part and start < 0.5 * (piece.a + piece.b) < end:
+                    rows = slice(self.first[k], self.first[k + 1])
+                    sweep = chamber.sweep(self.s[rows].ravel(), piece.rod.length)
+                    found[rows] -= float(values[chamber.name]) * sweep.reshape(-1, 3, 6)
         return found
 
     def line_loads(self, values: Mapping[str, Any]) -> Array:
@@ -146,8 +164,9 @@ class Mesh:
         return found
 
     def lines_move(self, values: Sequence[Mapping[str, Any]]) -> bool:
-        """Tell whether a load along a rod differs between several sets of input values."""
+        """Tell whether a load along a rod, or a pressure, differs between sets of input values."""
         names = [load.name for load in self.chain.description.loads.values() if load.distributed]
+        names += list(self.chain.description.chambers)
         return any(
             not np.array_equal(later[name], values[0][name]) for later in values for name in names
         )
@@ -162,7 +181,15 @@ class Mesh:
     def set_history(self, c0: float, strain: Array, velocity: Array, bodies: Array) -> None:
         """Set c0 and the histories H (N, 3, 6) of strain and velocity, and of bodies (B, 6)."""
         write_history(
-            c0, self.C, self.D, self.natural, self.rigid, strain, velocity, self.arrays.stages
+            c0,
+            self.C,
+            self.D,
+            self.natural,
+            self.rigid,
+            self.active,
+            strain,
+            velocity,
+            self.arrays.stages,
         )
         self.arrays.body_history[:] = bodies
 
@@ -177,11 +204,12 @@ class Mesh:
 
 
 @kernel
-def write_history(c0, C, D, natural, rigid, strain, velocity, stages):  # type: ignore[no-untyped-def]
+def write_history(c0, C, D, natural, rigid, active, strain, velocity, stages):  # type: ignore[no-untyped-def]
     """Write law and histories into stage data.
 
-    From (m, n) = C (xi - xi*) + D (c0 xi + H): xi = S ((m, n) + C xi* - D H), S = 1 / (C + c0 D). The
-    force of a rod that neither shears nor stretches has no law: S = 0 and v = v* there.
+    From (m, n) = C (xi - xi*) + D (c0 xi + H) + active: xi = S ((m, n) - active + C xi* - D H) with
+    S = 1 / (C + c0 D). The force of a rod that neither shears nor stretches has no law: there S = 0
+    and v = v*.
     """
     for i in range(stages.shape[0]):
         for j in range(stages.shape[1]):
@@ -193,7 +221,9 @@ def write_history(c0, C, D, natural, rigid, strain, velocity, stages):  # type: 
                     S = 1.0 / (C[i, j, r] + c0 * D[i, j, r])
                     stages[i, j, r] = S
                     stages[i, j, 6 + r] = S * (
-                        C[i, j, r] * natural[i, j, r] - D[i, j, r] * strain[i, j, r]
+                        C[i, j, r] * natural[i, j, r]
+                        - D[i, j, r] * strain[i, j, r]
+                        - active[i, j, r]
                     )
                 stages[i, j, 12 + r] = strain[i, j, r]
                 stages[i, j, 18 + r] = velocity[i, j, r]

@@ -1,4 +1,4 @@
-"""Statics and time steps of a chain by shooting."""
+"""Time steps of a chain by shooting."""
 
 from __future__ import annotations
 
@@ -9,28 +9,20 @@ import numpy as np
 
 from pliant.bvp.books import powers
 from pliant.bvp.chain import Chain
-from pliant.bvp.contract import Progress, Record, State, StepError, StrongSolver, TimeRule
-from pliant.bvp.ends import Base, Bases
-from pliant.bvp.equations import ROTATIONS
+from pliant.bvp.contract import Record, State, StepError, TimeRule
+from pliant.bvp.ends import Base
 from pliant.bvp.histories import Histories
-from pliant.bvp.knots import Knots
 from pliant.bvp.march import believable, march, predict, remember
-from pliant.bvp.mesh import Mesh, even_edges
 from pliant.bvp.newton import RejectedError
-from pliant.bvp.shooter import Shooter
-from pliant.bvp.sweep import SCHEMES, end_slopes
+from pliant.bvp.shooting_statics import ShootingStatics
+from pliant.bvp.sweep import end_slopes
 from pliant.lie import se3
 from pliant.lie.tuples import Array
-from pliant.model import ConvergenceError
 from pliant.model.base_motion import BaseState
 
 if TYPE_CHECKING:
     from pliant.bvp.shooting import MultipleShooting, Shooting
 
-_SMALLEST = 1e-3
-"""Load step, as a part of the load, below which no equilibrium is expected any more."""
-_HELP = 0.02
-"""Load step below which rescues are called."""
 STEP_TOLERANCE = 1e-11
 _OFTEN = 3
 """Time steps that modified shooting may save before several segments are used instead."""
@@ -38,129 +30,20 @@ _RETRY = 50
 """Time steps with several segments after which simple shooting is tried again."""
 
 
-class ShootingSolver(StrongSolver):
+class ShootingSolver(ShootingStatics):
     """Shooting with `count` segments, and with more of them where that does not arrive."""
 
     def __init__(self, chain: Chain, form: Shooting | MultipleShooting, count: int) -> None:
-        self.chain = chain
-        self.form = form
-        self.kind, self.scheme = ROTATIONS[form.rotation], SCHEMES[form.scheme]
-        self.mesh = Mesh(chain, even_edges(chain, form.steps))
-        self.knots = Knots(self.mesh)
+        super().__init__(chain, form, count)
         self.histories = Histories(self.mesh)
-        self.bases = Bases(chain)
-        self.shooter = Shooter(chain, self.mesh, self.kind, self.scheme, count)
-        self.count = count
         self._helped = self._modified = 0
         self.nodes_older = self.shooter.nodes.copy()
-        self.segments_free = not chain.tip.held.any()
+        self.tip_free = not chain.tip.held.any()
         self.past, self.memory = np.zeros((4, 6)), np.array([1, 0])
         self.books = np.zeros(4)
         self.inverse, self.known = np.zeros((6, 6)), np.zeros(1, dtype=np.bool_)
         self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
         self._present: State | None = None
-
-    @property
-    def record(self) -> Record:  # type: ignore[override]
-        """How the last solutions were found."""
-        return self.shooter.record
-
-    @property
-    def unknowns(self) -> int:
-        """Numbers that Newton's method solves for."""
-        return self.shooter.segments(self.shooter.count).unknowns
-
-    # -- statics -----------------------------------------------------------------------------
-
-    def statics(
-        self,
-        values: Mapping[str, Any],
-        start: State | None,
-        base: Array,
-        tolerance: float,
-        progress: Progress | None = None,
-    ) -> State:
-        """Return the equilibrium for input values, by load steps if it cannot be had at once."""
-        shooter = self.shooter
-        shooter.record, shooter.c0 = Record(), 0.0
-        self.mesh.rest()
-        at = self.bases.still(base if self.bases.clamped else None)
-        if start is not None:
-            self.mesh.load(values)
-            self._hold(start)
-            try:
-                shooter.attempt(at, tolerance, shooter.count, strict=True)
-                shooter.record.levels.append(1.0)
-                return self.knots.state(shooter.nodes, 0.0)
-            except RejectedError:
-                pass
-        self._climb(values, at, tolerance, progress)
-        return self.knots.state(shooter.nodes, 0.0)
-
-    def _hold(self, state: State) -> None:
-        self.shooter.nodes[:] = self.knots.nodes(state)
-        self.shooter.x = np.where(self.chain.base.held, state.wrench[0], 0.0)
-
-    def _climb(
-        self, values: Mapping[str, Any], base: Base, tolerance: float, progress: Progress | None
-    ) -> None:
-        """Follow the branch from the unloaded chain, in as few load steps as it takes."""
-        shooter, record = self.shooter, self.record
-        silent = dict.fromkeys(self.chain.description.inputs(), 0.0)
-        self.mesh.load(silent, 0.0)
-        shooter.integrate(base, np.zeros(6))
-        level, step, slope = 0.0, 1.0, np.zeros(6)
-        while level < 1.0:
-            aim = min(1.0, level + step)
-            self.mesh.load(values, aim)
-            before, held = shooter.x.copy(), shooter.nodes.copy()
-            shooter.x = before + (aim - level) * slope
-            try:
-                self._reach(base, tolerance if aim >= 1.0 else max(tolerance, 1e-6), step)
-            except RejectedError as error:
-                shooter.x, shooter.nodes[:] = before, held
-                step *= 0.25 if step == 1.0 else 0.5
-                if step < _SMALLEST:
-                    self.mesh.load(values, level)
-                    raise self._failure(level, str(error)) from None
-                continue
-            slope = (shooter.x - before) / (aim - level)
-            level = aim
-            record.levels.append(level)
-            record.rescues["load steps"] += int(level < 1.0)
-            step *= 2.0
-            if progress is not None:
-                progress(level, record.iterations, record.residual)
-        record.rescues += type(record.rescues)()  # drops zeros
-
-    def _reach(self, base: Base, tolerance: float, step: float) -> None:
-        """One load level: plainly, and with help once the load steps have become short."""
-        shooter = self.shooter
-        try:
-            shooter.attempt(base, tolerance, shooter.count, strict=True)
-        except RejectedError:
-            if step > _HELP or not self.form.rescue:
-                raise
-            shooter.rescue(base, tolerance)
-
-    def _failure(self, level: float, reason: str) -> ConvergenceError:
-        names = ", ".join(repr(rod.name) for rod in self.chain.rods)
-        if not (self.chain.base.held.any() or self.chain.tip.held.any()):
-            text = (
-                f"no equilibrium was found for rods {names}: nothing holds them. "
-                "Clamp a rod (base='world') or add a constraint."
-            )
-        else:
-            text = (
-                f"no equilibrium was found beyond {100 * level:.1f} % of the load for rods {names}: "
-                f"{reason}. The rod may snap or buckle there, a support may be out of reach, or no "
-                "equilibrium carries the load. Try a smaller load, Collocation() or BSpline(), or "
-                "simulate() from the last good state."
-            )
-        self.record.levels.append(level)
-        return ConvergenceError(text, self.knots.state(self.shooter.nodes, 0.0))
-
-    # -- time --------------------------------------------------------------------------------
 
     def begin(self, state: State) -> None:
         """Take `state` as the present one."""
@@ -211,11 +94,8 @@ class ShootingSolver(StrongSolver):
     def _book(self, step: float) -> None:
         """Add the work done and the energy lost in a step, by the trapezoidal rule."""
         mesh, h, nodes = self.mesh, self.histories, self.shooter.nodes
-        now = np.array(
-            powers(
-                mesh.arrays, mesh.D, mesh.M, mesh.load_sites, nodes, nodes[0, 0, :6], h.xi_t, h.eta
-            )
-        )
+        site = (mesh.load_sites, nodes, nodes[0, 0, :6])
+        now = np.array(powers(mesh.arrays, mesh.D, mesh.M, mesh.active, *site, h.xi_t, h.eta))
         self.books[2:] += 0.5 * step * (self.books[:2] + now)
         self.books[:2] = now
 
@@ -233,12 +113,12 @@ class ShootingSolver(StrongSolver):
         bases: Sequence[BaseState],
     ) -> int:
         """Go through several instants in one compiled call, as far as plain shooting arrives."""
-        plain = self.bases.clamped and self.segments_free and self.shooter.count == 1
+        plain = self.bases.clamped and self.tip_free and self.shooter.count == 1
         moving_lines = len(values) > 1 and self.mesh.lines_move(values)
         if not plain or moving_lines:
             return super().advance(rule, step, values, bases)
-        shooter, h = self.shooter, self.histories
-        self.mesh.load(values[0])
+        shooter, h, mesh = self.shooter, self.histories, self.mesh
+        mesh.load(values[0])
         if rule != self.rule:
             self.known[0] = False
         result = np.zeros(2)
@@ -247,7 +127,7 @@ class ShootingSolver(StrongSolver):
             self.kind,
             self.scheme,
             self.mesh.arrays,
-            (self.mesh.C, self.mesh.D, self.mesh.natural, self.mesh.rigid, self.mesh.M),
+            (mesh.C, mesh.D, mesh.natural, mesh.rigid, mesh.active, mesh.M),
             np.array([rule.c0, rule.c1, rule.c2, rule.d1]),
             step,
             np.array([self.mesh.point_loads(v) for v in values]),

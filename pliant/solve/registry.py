@@ -13,6 +13,7 @@ _FORMULATIONS = {
     "BSpline": "pliant.rods.bspline",
     "Hermite": "pliant.rods.hermite",
     "Strain": "pliant.rods.strain",
+    "Collocation": "pliant.bvp.collocation",
     "Shooting": "pliant.bvp.shooting",
     "MultipleShooting": "pliant.bvp.shooting",
 }
