@@ -68,8 +68,6 @@ class Chain:
         self.description = description
         self.method = method
         self.rods = _in_a_row(description, method)
-        for chamber in description.chambers.values():
-            raise self._refused(chamber.label, "on", chamber.part, "left out", "pressure chambers")
         self._refuse_lines()
         self.at_tip: list[Event] = []
         self.pieces = self._cut()
