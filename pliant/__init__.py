@@ -47,6 +47,7 @@ _HOMES = {
     ),
     "pliant.files": ("FileError",),
     "pliant.bvp.shooting": ("MultipleShooting", "Shooting"),
+    "pliant.rods.ancf": ("ANCF",),
     "pliant.rods.bspline": ("BSpline",),
     "pliant.rods.contract": ("Formulation",),
     "pliant.rods.hermite": ("Hermite",),
@@ -100,6 +101,7 @@ if TYPE_CHECKING:
     from pliant.results.motion import Motion as Motion
     from pliant.results.saving import load as load
     from pliant.robot import Robot as Robot
+    from pliant.rods.ancf import ANCF as ANCF
     from pliant.rods.bspline import BSpline as BSpline
     from pliant.rods.contract import Formulation as Formulation
     from pliant.rods.hermite import Hermite as Hermite

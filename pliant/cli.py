@@ -115,11 +115,11 @@ def _read(file: Path, needs_mass: bool = False) -> tuple[RobotFile, Robot]:
     from pliant.solve.registry import formulations, integrators
 
     found = load_robot_file(file, formulations(), integrators())
-    choose_formulations(found.description, None)
+    chosen = choose_formulations(found.description, None)
     moving = [hasattr(run, "count") or isinstance(run, SimulateRun) for run in found.runs]
     if needs_mass or any(moving):
-        rotary = any(isinstance(run, SimulateRun) for run in found.runs)
-        require_mass(found.description, rotary=rotary)
+        simulated = any(isinstance(run, SimulateRun) for run in found.runs)
+        require_mass(found.description, chosen if simulated else None)
     return found, Robot._from(found.description, found.inputs)
 
 

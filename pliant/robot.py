@@ -289,7 +289,7 @@ class Robot:
 
         if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 1:
             raise DescriptionError("modes", "count", count, "a whole number above 0", "give e.g. 6")
-        require_mass(self.description, rotary=False)
+        require_mass(self.description)
         if at is not None and inputs is not None:
             raise DescriptionError(
                 "modes", "inputs", inputs, "left out when at is given", "remove one of them"

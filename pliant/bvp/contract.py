@@ -119,7 +119,9 @@ class StrongSolver(ABC):
 class StrongForm(RodModel, ABC):
     """Settings of a strong-form method; used like a formulation."""
 
-    capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat", "kirchhoff"))
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        theories=("cosserat", "kirchhoff"), massless_rotation=True
+    )
 
     @abstractmethod
     def solver(self, chain: Chain) -> StrongSolver:

@@ -55,7 +55,9 @@ class BSpline(Formulation):
     map: str = "exp"
     knots: Sequence[float] | None = None
 
-    capabilities: ClassVar[Capabilities] = Capabilities(max_rotation=np.pi)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        theories=("cosserat", "kirchhoff"), max_rotation=np.pi
+    )
 
     def __post_init__(self) -> None:
         def refuse(field: str, value: object, expected: str, remedy: str) -> NoReturn:
@@ -113,9 +115,9 @@ class BSplineMap(IncrementMap):
         super().__init__(rod, k, settings.map, n, spans - k)
         self.elements = (6 * self.first[:, None] + np.arange(self.m)[None, :]).astype(np.int64)
         self._breaks = np.unique(self.knots)
-        self._modes = (
-            self.spline_stress_modes(self.knots, 6 * np.arange(1, n + 1)) if k > 1 else None
-        )
+        mixed = k > 1 or rod.theory == "kirchhoff"
+        before = 6 * np.arange(1, n + 1)
+        self._modes = self.spline_stress_modes(self.knots, before) if mixed else None
 
     # -- stations ----------------------------------------------------------------------------
 

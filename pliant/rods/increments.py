@@ -89,7 +89,9 @@ class IncrementMap(RodMap):
         spans = np.flatnonzero(np.diff(self._stress_knots) > 0)
         k = self.degree - 1
         index = (spans - k)[:, None] + np.arange(k + 1)[None, :]
-        return StressModes(values, index.astype(np.int64), len(self._stress_knots) - k - 1, before)
+        count = len(self._stress_knots) - k - 1
+        rigid = self.rod.theory == "kirchhoff"
+        return StressModes(values, index.astype(np.int64), count, before, rigid=rigid)
 
     def stress_values(self, s: Array) -> tuple[Ints, Array]:
         element, spans = find_span(self._stress_knots, s)

@@ -98,8 +98,14 @@ def _check_formulation(rod: Rod, formulation: object) -> RodModel:
     return formulation
 
 
-def require_mass(description: Description, rotary: bool = True) -> None:
-    """Refuse a robot with a rod that has no mass, or, if `rotary`, no rotary inertia."""
+def require_mass(
+    description: Description, formulations: Mapping[str, RodModel] | None = None
+) -> None:
+    """Refuse a robot with a rod that has no mass.
+
+    With formulations (by rod name), as motion in time needs them, also one without rotary inertia
+    where its formulation cannot do without.
+    """
     for rod in description.rods.values():
         inertia = rod.inertia(np.linspace(0.0, rod.length, 9))
         direct = isinstance(rod.section, Stiffness)
@@ -110,14 +116,24 @@ def require_mass(description: Description, rotary: bool = True) -> None:
             raise DescriptionError(
                 rod.label, field, 0.0, f"a positive number in {unit}, for motion needs mass", remedy
             )
-        if rotary and not (inertia[:, :3] > 0).all():
+        used = formulations[rod.name] if formulations else None
+        if used is None or used.capabilities.massless_rotation or (inertia[:, :3] > 0).all():
+            continue
+        if not rod.rotary:
             raise DescriptionError(
                 rod.label,
-                "section.inertia",
-                tuple(inertia[0, :3]),
-                "three positive numbers in kg m, for the sections turn as they move",
-                "give e.g. inertia=(1e-6, 1e-6, 2e-6)",
+                "rotary",
+                False,
+                f"True with {type(used).__name__}, whose sections turn on their own as they move",
+                "leave it out: in a slender rod rotary inertia does little and costs nothing",
             )
+        raise DescriptionError(
+            rod.label,
+            "section.inertia",
+            tuple(inertia[0, :3]),
+            "three positive numbers in kg m, for the sections turn as they move",
+            "give e.g. inertia=(1e-6, 1e-6, 2e-6), or take ANCF(), which needs none",
+        )
 
 
 def _state(description: Description) -> tuple[Any, ...]:

@@ -134,7 +134,7 @@ class CoordinateProblem(Problem):
         from pliant.solve.beginning import begin, coordinate_rates, require_closed
         from pliant.solve.compiled import require_mass
 
-        require_mass(self.description)
+        require_mass(self.description, self.formulations)
         schedule = Schedule(self.system, inputs)
         first = schedule.at(0.0)
         q = self.rest if start.q is None else start.q
@@ -159,13 +159,16 @@ class CoordinateProblem(Problem):
 
     def moving_wrenches(self, q: Array, v: Array, rod: Rod, s: Array) -> Array:
         """Stiffness times strain plus damping times strain rate (S, 6)."""
-        if rod.theory == "kirchhoff":
+        felt = self.formulations[rod.name].capabilities.strain_rows
+        if rod.theory == "kirchhoff" or not {3, 4, 5} <= set(felt):
             raise DescriptionError(
                 rod.label,
                 "wrench",
                 "of a motion",
-                "asked of a Cosserat rod, for the force in a Kirchhoff rod has no law of its own",
-                "use theory='cosserat', or strain times rod.stiffness(s) for the moments",
+                "asked of a Cosserat rod, for the force in a Kirchhoff rod, or in one without "
+                "shear, has no law of its own",
+                "use theory='cosserat' and e.g. BSpline(), or strain times rod.stiffness(s) for "
+                "the moments",
             )
         sampler = self.sampler
         stretch = sampler.strains(q, rod.name, s) - sampler.rest_strains(rod.name, s)

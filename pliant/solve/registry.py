@@ -9,6 +9,7 @@ from pliant.rods.contract import Formulation, RodModel
 from pliant.solve.integrators.contract import Integrator
 
 _FORMULATIONS = {
+    "ANCF": "pliant.rods.ancf",
     "BSpline": "pliant.rods.bspline",
     "Hermite": "pliant.rods.hermite",
     "Strain": "pliant.rods.strain",

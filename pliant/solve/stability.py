@@ -20,7 +20,7 @@ def judge(compiled: CoordinateProblem, solution: StaticSolution) -> tuple[bool |
         ways = "one direction" if count == 1 else f"{count} directions"
         return False, f"the energy falls in {ways}"
     try:
-        require_mass(compiled.description, rotary=False)
+        require_mass(compiled.description)
     except DescriptionError:
         return None, (
             "dead moments and follower loads have no energy to judge by, and without a density the "

@@ -194,7 +194,7 @@ class StrongProblem(Problem):
         from pliant.solve.compiled import require_mass
 
         assert isinstance(integrator, BDFAlpha)
-        require_mass(self.description, rotary=False)
+        require_mass(self.description)
         run = StrongRun(self.chain, self.form, integrator, Inputs(self.description, inputs), clock)
         state = self._first(run, start)
         try:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor
 
 from pliant.model import Body, Frame, Rod
 from pliant.physics import bodies, collect, elasticity, loads
 from pliant.rods.contract import Array, Configuration, Ints, Plan, RodMap
+from pliant.system.mixed import Mixed
 
 
 class Level:
@@ -37,18 +38,21 @@ class Level:
         self.body_g, self.body_J = self.inertial.g[count:], self.inertial.J[count:]
 
 
-class Block:
+class Block(Mixed):
     """The compiled constants of one rod and the element arrays that assembly writes."""
 
-    def __init__(self, rod: Rod, rod_map: RodMap) -> None:
+    def __init__(
+        self, rod: Rod, rod_map: RodMap, frame_rows: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
+    ) -> None:
         self.rod = rod
         self.map = rod_map
+        self.frame_rows = frame_rows
         self.strain_s, self.strain_w = rod_map.strain_rule()
         self.mass_s, self.mass_w = rod_map.mass_rule()
         self.one_rule = rod_map.shares_plans and np.array_equal(self.strain_s, self.mass_s)
         self.C = rod.stiffness(self.strain_s)
         self.D = rod.damping(self.strain_s)
-        self.M = rod.inertia(self.mass_s) * self.mass_w[:, None]
+        self.M = rod_map.inertia(self.mass_s) * self.mass_w[:, None]
         self.line_mass = rod.mass_per_length(self.mass_s) * self.mass_w
         self.drag = rod.drag_coefficients() * self.mass_w[:, None]
         self.mass_damping = rod.mass_damping * self.M
@@ -59,6 +63,13 @@ class Block:
         self.point_s: list[float] = []
         self.offsets: list[Array] = []
         self.modes = rod_map.stress_modes()
+        self.mode_rows = np.array([] if self.modes is None else self.modes.rows, dtype=np.int64)
+        self.law_rows = np.setdiff1d(np.arange(6), self.mode_rows)
+        """Strain rows with a stress of their own; the others have that of the modes."""
+        self.rigid = self.modes is not None and self.modes.rigid
+        self.soft = 1.0 / self.C[:, self.mode_rows]
+        if self.rigid:
+            self._stiffen()
         self.parent: Block | None = None
         self.mount = -1
         """Station of the parent's points that carries the base, if the base is mounted there."""
@@ -68,13 +79,23 @@ class Block:
         self.index: Ints = np.zeros((0, 0), dtype=np.int64)
         self.x_index: Ints = np.zeros(0, dtype=np.int64)
         """(6 + nv,): global coordinate of each entry of x, -1 where there is none."""
-        self.mode_index: Ints = np.zeros((0, 3), dtype=np.int64)
-        """(count, 3): global unknown of each stress mode."""
+        self.mode_index: Ints = np.zeros((0, len(self.mode_rows)), dtype=np.int64)
+        """(count, R): global unknown of each stress mode."""
         self.q_slice = slice(0, 0)
         self.driven = False
         """True if the base moves as inputs tell it."""
         self.pose_slice: slice | None = None
         """Where the base pose of a free rod or of a driven base is kept in q (16 numbers)."""
+
+    def _stiffen(self) -> None:
+        """Rows that cannot strain: no compliance, no viscosity.
+
+        The tangent keeps a compliance, far below that of bending, so that it can be factorised in
+        any order; what a Newton step leaves of the gap by it, the next step takes away.
+        """
+        self.soft[...] = 0.0
+        self.D[:, self.mode_rows] = 0.0
+        self.C[:, self.mode_rows] = 1e7 * np.max(self.C[:, :2]) / self.rod.length**2
 
     def attach(self, frame: Frame) -> int:
         """Station of `frame` among the points, made if needed."""
@@ -145,28 +166,31 @@ class Block:
         self.e0 = self.level.strain.e.copy()
 
     def _close_modes(self, E: int, n: int, m: int) -> None:
-        """Room for the stress modes: gaps (E, p, 3), couplings (E, 3p, m or n), compliance."""
-        modes = self.modes
+        """Room for the stress modes: gaps (E, p, R), couplings (E, pR, m or n), compliance."""
+        modes, R = self.modes, len(self.mode_rows)
         p = 0 if modes is None else modes.index.shape[1]
         self.mode_values = np.zeros((len(self.strain_s), 0)) if modes is None else modes.values
         self.mode_numbers = np.zeros((E, 0), dtype=np.int64) if modes is None else modes.index
-        self.gap = np.zeros((E, p, 3))
-        self.coupling_y = np.zeros((E, 3 * p, m))
-        self.coupling = np.zeros((E, 3 * p, n))
-        self.compliance = np.zeros((E, 3 * p, 3 * p))
+        self.gap = np.zeros((E, p, R))
+        self.coupling_y = np.zeros((E, R * p, m))
+        self.coupling = np.zeros((E, R * p, n))
+        self.compliance = np.zeros((E, R * p, R * p))
         if modes is None:
             return
         element = self.map.strains(self.strain_s).element
-        elasticity.mode_compliance(self.strain_w, self.C, modes.values, element, self.compliance)
-        self.unit = np.ones((len(self.strain_s), 3))
-        dense = np.zeros((3, modes.count, modes.count))
+        elasticity.mode_compliance(
+            self.strain_w, self.C, modes.values, self.mode_rows, element, self.compliance
+        )
+        self.unit = np.ones((len(self.strain_s), R))
+        dense = np.zeros((R, modes.count, modes.count))
         for e in range(E):
             at = modes.index[e]
-            for r in range(3):
-                dense[r][np.ix_(at, at)] -= self.compliance[e, r::3, r::3]
-        self._compliance_factor = [cho_factor(dense[r]) for r in range(3)]
+            for r in range(R):
+                dense[r][np.ix_(at, at)] -= self.compliance[e, r::R, r::R]
+        self._compliance_factor = [cho_factor(dense[r]) for r in range(R)]
         self.mode_weight = np.zeros(modes.count)
-        np.add.at(self.mode_weight, modes.index[element], self.strain_w[:, 3:4] * modes.values)
+        weight = self.strain_w[:, self.mode_rows[:1]]
+        np.add.at(self.mode_weight, modes.index[element], weight * modes.values)
 
     @cached_property
     def moving(self) -> Ints:
@@ -180,25 +204,10 @@ class Block:
 
     @cached_property
     def mode_unknowns(self) -> Ints:
-        """(E, 3p): global unknowns of the modes of each element."""
+        """(E, pR): global unknowns of the modes of each element."""
         if self.modes is None:
             return np.zeros((len(self.map.elements), 0), dtype=np.int64)
         return self.mode_index[self.modes.index].reshape(len(self.modes.index), -1)
-
-    def mode_strains(self, d: Array) -> Array:
-        """(count, 3): strains d (S, 6) of rows 3 to 5 integrated against every mode."""
-        assert self.modes is not None
-        element = self.level.strain.element
-        total = np.zeros((self.modes.count, 3))
-        weighted = self.strain_w[:, None, 3:] * self.modes.values[:, :, None] * d[:, None, 3:]
-        np.add.at(total, self.modes.index[element], weighted)
-        return total
-
-    def settled_modes(self, e: Array) -> Array:
-        """Modes (count, 3) in balance with strains e (S, 6) at the strain rule."""
-        total = self.mode_strains(e - self.e0)
-        columns = [cho_solve(self._compliance_factor[r], total[:, r]) for r in range(3)]
-        return np.stack(columns, axis=1)
 
     # -- statics -----------------------------------------------------------------------------
 
@@ -207,9 +216,11 @@ class Block:
         elasticity.stress(
             self.strain_w,
             self.C,
+            self.soft,
             e,
             self.e0,
             self.mode_values,
+            self.mode_rows,
             self.mode_numbers,
             self.level.strain.element,
             mult[self.mode_index],
@@ -219,12 +230,18 @@ class Block:
         )
 
     def couple(self, level: Level, scale: Array, out: Array) -> None:
-        """out (E, 3p, n) = derivative of the mode gaps in x at `level`, times scale (S, 3)."""
+        """out (E, pR, n) = derivative of the mode gaps in x at `level`, times scale (S, R)."""
         assert self.modes is not None
         self.coupling_y[...] = 0.0
         plan = level.strain
         elasticity.mixed_coupling(
-            self.strain_w, self.modes.values, plan.element, plan.B, scale, self.coupling_y
+            self.strain_w,
+            self.modes.values,
+            self.mode_rows,
+            plan.element,
+            plan.B,
+            scale,
+            self.coupling_y,
         )
         self.map.lift_rows(level.c, self.coupling_y, out)
 
@@ -298,27 +315,3 @@ class Block:
         out = np.zeros((len(self.map.elements), 6, self.r.shape[1]))
         self.map.lift_rows(level.c, rows, out)
         return out[e]
-
-    def dissipation(self, rate: Array) -> float:
-        """Power lost to Kelvin-Voigt damping at strain rates (S, 6), W.
-
-        With stress modes the forces are viscous through their projected rate, as in `settled_modes`.
-        """
-        lag = self.D / self.C
-        rows = slice(0, 6) if self.modes is None else slice(0, 3)
-        power = float(np.sum(self.strain_w[:, rows] * self.D[:, rows] * rate[:, rows] ** 2))
-        if self.modes is not None:
-            a = self.settled_modes(self.e0 + lag * rate)
-            power += float(np.sum(a * self.mode_strains(rate)))
-        return power
-
-    def elastic_energy(self, level: Level) -> float:
-        """Strain energy, J."""
-        e, rows = level.strain.e, slice(None)
-        energy = 0.0
-        if self.modes is not None:
-            d = e - self.e0
-            energy = 0.5 * float(np.sum(self.settled_modes(e) * self.mode_strains(d)))
-            rows = slice(0, 3)
-        d = e[:, rows] - self.e0[:, rows]
-        return energy + 0.5 * float(np.sum(self.strain_w[:, rows] * self.C[:, rows] * d * d))

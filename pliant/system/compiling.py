@@ -46,11 +46,12 @@ def interleave(block: Block, index: Ints, n: int) -> int:
     """Number own coordinates and stress modes of a rod from n on, each mode where it is felt."""
     nv = block.map.nv
     count = 0 if block.modes is None else block.modes.count
+    rows = len(block.mode_rows)
     keys = np.arange(nv, dtype=float)
     if block.modes is not None:
-        keys = np.concatenate([keys, np.repeat(block.modes.before - 6 - 0.5, 3)])
-    place = np.empty(nv + 3 * count, dtype=np.int64)
-    place[np.argsort(keys, kind="stable")] = n + np.arange(nv + 3 * count)
+        keys = np.concatenate([keys, np.repeat(block.modes.before - 6 - 0.5, rows)])
+    place = np.empty(nv + rows * count, dtype=np.int64)
+    place[np.argsort(keys, kind="stable")] = n + np.arange(nv + rows * count)
     index[6:] = place[:nv]
-    block.mode_index = place[nv:].reshape(count, 3)
-    return n + nv + 3 * count
+    block.mode_index = place[nv:].reshape(count, rows)
+    return n + nv + rows * count

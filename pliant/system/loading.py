@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.model import DescriptionError, Frame, did_you_mean
 from pliant.rods.contract import Array
+from pliant.system.carrying import check_carried
 from pliant.system.system import System
 
 
@@ -110,15 +111,20 @@ def make_loading(system: System, inputs: Mapping[str, Any]) -> Loading:
         world = load.frame == "world"
         stations = system.load_points[load.name]
         points = out.point_dead if world else out.point_follower
-        if isinstance(load.on, Frame):
-            points[i][stations[0][0]] += load.wrench(value)
-        elif stations:
-            s = np.array([blocks[i].point_s[at] for at, _ in stations])
-            for (at, weight), wrench in zip(stations, load.density(s, value), strict=True):
-                points[i][at] += weight * wrench
+        rest_points, rest_mass = system.rest_frames[i]
+        if isinstance(load.on, Frame) or stations:
+            at, weight = [k for k, _ in stations], np.array([w for _, w in stations])[:, None]
+            if isinstance(load.on, Frame):
+                wrench = load.wrench(value)[None]
+            else:
+                wrench = load.density(np.array([blocks[i].point_s[k] for k in at]), value)
+            check_carried(blocks[i], load, rest_points[at], blocks[i].offset[at], wrench)
+            np.add.at(points[i], at, weight * wrench)
         else:
             lines = out.line_dead if world else out.line_follower
-            lines[i] += load.density(blocks[i].mass_s, value) * blocks[i].mass_w[:, None]
+            wrench = load.density(blocks[i].mass_s, value)
+            check_carried(blocks[i], load, rest_mass, np.zeros((len(wrench), 3)), wrench)
+            lines[i] += wrench * blocks[i].mass_w[:, None]
     for k, motion in enumerate(system.description.base_motions.values()):
         out.drive[k, 0] = motion.amount(inputs.get(motion.name, known[motion.name]))
     return out

@@ -44,7 +44,9 @@ class System:
         self.blocks: list[Block] = []
         self.by_name: dict[str, Block] = {}
         for rod in description.rods_from_root():
-            block = Block(rod, discretise(rod, formulations[rod.name]))
+            formulation = formulations[rod.name]
+            rows = formulation.capabilities.frame_rows
+            block = Block(rod, discretise(rod, formulation), rows)
             self.blocks.append(block)
             self.by_name[rod.name] = block
         self._attach_mounts()
@@ -68,7 +70,9 @@ class System:
             block.close()
         self._number()
         self.q_rest = self._rest()
-        self.place(self.q_rest)
+        self.place(self.q_rest, mass=True)
+        self.rest_frames = [(b.level.points.g.copy(), b.level.mass.g.copy()) for b in self.blocks]
+        """Per block, world poses of its points and mass stations in the undeformed robot."""
         self._resolve_links()
 
     # -- compiling ---------------------------------------------------------------------------
@@ -317,6 +321,7 @@ def gap_weights(system: System) -> tuple[Ints, Array]:
     """
     links = np.arange(system.n, system.n + system.m)
     length = max(b.rod.length for b in system.blocks)
-    modes = [np.repeat(1.0 / b.mode_weight, 3) for b in system.blocks if b.modes is not None]
+    mixed = [b for b in system.blocks if b.modes is not None]
+    modes = [np.repeat(1.0 / b.mode_weight, len(b.mode_rows)) for b in mixed]
     weights = np.concatenate([*modes, np.full(system.m, 1.0 / length)])
     return np.concatenate([system.mode_unknowns, links]), weights

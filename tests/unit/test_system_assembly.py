@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -21,9 +23,10 @@ from pliant.model import (
     pose,
 )
 from pliant.rods.bspline import BSpline
-from pliant.rods.contract import Array
+from pliant.rods.contract import Array, Capabilities
 from pliant.rods.hermite import Hermite
 from pliant.rods.strain import Strain
+from pliant.solve.compiled import choose_formulations
 from pliant.solve.statics import StaticSolver
 from pliant.system.balance import balance
 from pliant.system.energy import potential, reactions
@@ -443,8 +446,17 @@ def test_a_base_pose_moves_the_whole_robot() -> None:
         assert Sampler(moved).poses(case.q, name, s) == pytest.approx(h @ before, abs=1e-12)
 
 
+@dataclass(frozen=True)
+class OnlyCosserat(Strain):
+    """Strain modes that pretend to know one theory."""
+
+    capabilities: ClassVar[Capabilities] = Capabilities()
+
+
 def test_a_theory_the_formulation_cannot_carry_is_refused() -> None:
     description = Description()
     description.add_rod(trunk(theory="kirchhoff"))
     with pytest.raises(DescriptionError, match="theory"):
-        System(description, {"trunk": SPLINE})
+        System(description, {"trunk": OnlyCosserat()})
+    with pytest.raises(DescriptionError, match="kirchhoff"):
+        choose_formulations(description, OnlyCosserat())

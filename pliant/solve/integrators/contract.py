@@ -87,8 +87,9 @@ def mass_solve(
 ) -> Array:
     """v (n,) with M v + A^T lam = p and A v = rates (m,), by default 0, at the placed configuration.
 
-    The frames of the mass stations must be up to date. driven (6 k,), by default 0, are the entries
-    of v of driven bases; their rows of p do not count.
+    Where strains are held by constraint their rates are held as well: at the places of those stress
+    modes, p has the rates that they are to have. Frames of the mass stations must be up to date.
+    driven (6 k,), by default 0, are the entries of v of driven bases; their rows of p do not count.
     """
     filled = tangent_of(system, True)
     filled.clear(min(float(np.min(b.M[b.M > 0], initial=1.0)) for b in system.blocks))
@@ -96,7 +97,16 @@ def mass_solve(
     levels = [block.level for block in system.blocks]
     assemble_bilinear(system, levels, levels, mass_fill(system, levels), filled)
     for block, slots in zip(system.blocks, filled.modes, strict=True):
-        if slots is not None:
+        if slots is None:
+            continue
+        if block.rigid:
+            block.couple(block.level, block.unit, block.coupling)
+            scatter(slots[0], block.coupling, data)
+            scatter(slots[1], block.coupling, data)
+            # as far below the compliance of the mass as it is below that of bending
+            scale = float(np.max(block.C[:, block.mode_rows]) / np.max(block.M[:, 3:]))
+            scatter(slots[2], 1e-7 * scale * block.compliance, data)
+        else:
             scatter(slots[2], block.compliance, data)
     add_link_rows(system, filled, 1.0, 1.0)
     right = np.concatenate([p, np.zeros(system.m) if rates is None else rates])
@@ -137,8 +147,9 @@ def rounding_force(system: System, h: float) -> float:
     force = 0.0
     for block in system.blocks:
         reach = float(np.max(np.abs(block.rod.pose[:3, 3]))) + block.rod.length
-        rows = slice(0, 6) if block.modes is None else slice(0, 3)
-        stiffness = float(np.max(block.C[:, rows])) / (1.0 if block.modes is None else reach)
+        stiffness = float(np.max(block.C[:, block.law_rows])) / (
+            1.0 if block.modes is None else reach
+        )
         force += eps * (float(np.sum(block.line_mass)) * reach / h**2 + stiffness)
     return force
 

@@ -251,6 +251,8 @@ class VariationalStepper(Stepper):
         elasticity.lagging_strain(
             a.strain.e, b.strain.e, h, self._weight, room.lag, room.rate, room.mean
         )
+        if block.rigid:
+            room.mean[:, block.mode_rows] = b.strain.e[:, block.mode_rows]
         block.stress(room.mean, self._trial)
         np.multiply(block.sigma, h * self._share, out=room.impulse)
         collect.add_vector(a.strain.element, a.strain.B, room.impulse, block.ry)
@@ -283,7 +285,7 @@ class VariationalStepper(Stepper):
             if block.modes is None:
                 return room.from_start, room.from_end
             block.couple(self.a[i], h * self._share * block.unit, room.from_start)
-            block.couple(self.b[i], room.slope[:, 3:], room.from_end)
+            block.couple(self.b[i], room.slope[:, block.mode_rows], room.from_end)
             return room.from_start, room.from_end
 
         assemble_bilinear(system, self.a, self.b, fill, filled, couplings)

@@ -27,6 +27,7 @@ from pliant.solve.integrators.contract import (
     mass_solve,
     rounding_force,
 )
+from pliant.solve.integrators.held import bent, hold_rates, strain_gaps
 from pliant.solve.integrators.kinematics import Rates
 from pliant.solve.integrators.work import step_work
 from pliant.system.assembly import Fill, assemble_bilinear, assemble_vector
@@ -142,6 +143,8 @@ class AccelerationStepper(Stepper):
         self.tolerance = tolerance
         self.a = system.levels()
         self._rates = Rates(system)
+        if coefficients is not None and coefficients.gamma <= 0.5:
+            hold_rates(system, self._rates, h)
         self._rows, self._weights = gap_weights(system)
         self._scale = 0.0
         self._floor = rounding_force(system, h)
@@ -171,7 +174,10 @@ class AccelerationStepper(Stepper):
         force = self._residual(v, self.acc, self.mult, loading, False)[: system.n]
         self._scale = float(np.linalg.norm(force[system.coordinates]))
         force[system.mode_unknowns] = 0.0
-        gaps = self._gap_acceleration() + link_rates(system, self.acc)
+        force += bent(system, self.a, self.q, v, lambda: strain_gaps(system))
+        gaps = bent(system, self.a, self.q, v, lambda: link_gaps(system)) + link_rates(
+            system, self.acc
+        )
         self.acc += mass_solve(system, -force, -gaps)
         self.like = self.acc.copy()
         if len(system.driven):
@@ -182,22 +188,6 @@ class AccelerationStepper(Stepper):
     def velocity(self) -> Array:
         """Coordinate rates (n,)."""
         return self.v
-
-    def _gap_acceleration(self) -> Array:
-        """Second time derivative (m,) of the constraint gaps at constant rates, by differences."""
-        system = self.system
-        speed = float(np.max(np.abs(self.v), initial=0.0))
-        if not system.links or speed == 0.0:
-            return np.zeros(system.m)
-        step = 1e-4 / speed
-        gaps = []
-        for sign in (1.0, 0.0, -1.0):
-            with system.using(self.a):
-                q = system.moved(self.q, sign * step * self.v, newton=False)
-            system.place(q, mass=True)
-            gaps.append(link_gaps(system))
-        system.place(self.q, mass=True)
-        return (gaps[0] - 2.0 * gaps[1] + gaps[2]) / step**2
 
     def _kinematics(self, D: Array) -> tuple[Array, Array, Array]:
         """Rates v1, accelerations v1' and the acceleration-like vector a1 for an increment D."""
@@ -325,7 +315,7 @@ class AccelerationStepper(Stepper):
             slots = filled.modes[i]
             lag = self._rates.lag[i]
             if slots is not None and np.any(lag):
-                block.couple(block.level, self.v_slope * lag[:, 3:], block.coupling)
+                block.couple(block.level, self.v_slope * lag[:, block.mode_rows], block.coupling)
                 scatter(slots[0], block.coupling, filled.matrix.data)
 
     def _tangent_fill(self) -> Fill:

@@ -12,7 +12,8 @@ class Room:
     """Momenta and strains of one rod in a step of length h.
 
     lag (S, 6) = D / C is the retardation time of each strain row; slope the derivative of the strain
-    that meets the law in the strain at the end of the step. share : weight of the strain at the end.
+    that meets the law (where it is held by constraint: the last one) in the strain at the end of
+    the step. share : weight of the strain at the end.
     """
 
     def __init__(self, block: Block, h: float, share: float) -> None:
@@ -30,6 +31,8 @@ class Room:
         self.impulse = np.zeros((S, 6))
         self.lag = block.D / block.C
         self.slope = share + self.lag / h
+        if block.rigid:
+            self.slope[:, block.mode_rows] = 1.0
         self.from_start = np.zeros_like(block.coupling)
         self.from_end = np.zeros_like(block.coupling)
 
