@@ -22,16 +22,21 @@ _HOMES = {
     "pliant.model": (
         "Annulus",
         "BaseMotion",
+        "BendingActuator",
         "Body",
+        "Chamber",
         "Circle",
         "Constant",
         "Constraint",
         "ConvergenceError",
         "DescriptionError",
+        "Flow",
         "Frame",
+        "Lag",
         "Load",
         "Material",
         "PliantError",
+        "PressureLine",
         "Ramp",
         "Rectangle",
         "Rod",
@@ -39,6 +44,7 @@ _HOMES = {
         "Signal",
         "Sine",
         "Stiffness",
+        "Sum",
         "Sweep",
         "Table",
         "TimeTable",
@@ -72,16 +78,21 @@ if TYPE_CHECKING:
     from pliant.files import FileError as FileError
     from pliant.model import Annulus as Annulus
     from pliant.model import BaseMotion as BaseMotion
+    from pliant.model import BendingActuator as BendingActuator
     from pliant.model import Body as Body
+    from pliant.model import Chamber as Chamber
     from pliant.model import Circle as Circle
     from pliant.model import Constant as Constant
     from pliant.model import Constraint as Constraint
     from pliant.model import ConvergenceError as ConvergenceError
     from pliant.model import DescriptionError as DescriptionError
+    from pliant.model import Flow as Flow
     from pliant.model import Frame as Frame
+    from pliant.model import Lag as Lag
     from pliant.model import Load as Load
     from pliant.model import Material as Material
     from pliant.model import PliantError as PliantError
+    from pliant.model import PressureLine as PressureLine
     from pliant.model import Ramp as Ramp
     from pliant.model import Rectangle as Rectangle
     from pliant.model import Rod as Rod
@@ -89,6 +100,7 @@ if TYPE_CHECKING:
     from pliant.model import Signal as Signal
     from pliant.model import Sine as Sine
     from pliant.model import Stiffness as Stiffness
+    from pliant.model import Sum as Sum
     from pliant.model import Sweep as Sweep
     from pliant.model import Table as Table
     from pliant.model import TimeTable as TimeTable

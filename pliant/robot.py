@@ -28,6 +28,7 @@ from pliant.model import (
 )
 from pliant.model.calls import checked
 from pliant.model.checks import choice, positive
+from pliant.model.pneumatics import Pneumatic
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.modes import Modes
 from pliant.results.motion import Motion
@@ -46,7 +47,7 @@ from pliant.solve.strong import StrongTrajectory
 Formulations = RodModel | Mapping[str, RodModel]
 
 
-class Robot:
+class Robot(Pneumatic):
     """A robot made of slender parts.
 
     gravity : (3,) world frame, m/s^2.

@@ -68,6 +68,8 @@ class Chain:
         self.description = description
         self.method = method
         self.rods = _in_a_row(description, method)
+        for chamber in description.chambers.values():
+            raise self._refused(chamber.label, "on", chamber.part, "left out", "pressure chambers")
         self.at_tip: list[Event] = []
         self.pieces = self._cut()
         self.base, self.tip = self._ends()

@@ -198,6 +198,11 @@ Position = Annotated[
 Offset = Annotated[
     tuple[float, ...], PlainValidator(_vector("metres", 2, 3)), WithJsonSchema(_vector_schema(2, 3))
 ]
+Conductance = Annotated[float, PlainValidator(_above_zero("m^3/s", "1e-4")), _POSITIVE]
+Volume = Annotated[float, PlainValidator(_from_zero("m^3", "1e-6")), _NOT_NEGATIVE]
+SectionPoint = Annotated[
+    tuple[float, ...], PlainValidator(_vector("metres", 2)), WithJsonSchema(_vector_schema(2))
+]
 Interval = Annotated[
     tuple[float, ...], PlainValidator(_vector("metres", 2)), WithJsonSchema(_vector_schema(2))
 ]

@@ -22,6 +22,7 @@ PARTS = {
     "constraints": "constraint",
     "bodies": "body",
     "base_motions": "base motion",
+    "chambers": "chamber",
 }
 _KINDS = {**PARTS, "inputs": "input"}
 _SECTIONS = ("statics", "simulate", "modes")

@@ -16,6 +16,7 @@ from pliant.files.report import PARTS, report_description_error, report_schema_e
 from pliant.files.schema import (
     BaseMotionFields,
     BodyFields,
+    ChamberFields,
     ConstraintFields,
     LoadFields,
     RodFields,
@@ -35,12 +36,14 @@ _ON_RODS: dict[str, tuple[TypeAdapter[Any], Callable[[Builder, str, Any], object
     "constraints": (TypeAdapter(ConstraintFields), Builder.constraint),
     "bodies": (TypeAdapter(BodyFields), Builder.body),
     "base_motions": (TypeAdapter(BaseMotionFields), Builder.base_motion),
+    "chambers": (TypeAdapter(ChamberFields), Builder.chamber),
 }
 _INPUT: TypeAdapter[Any] = TypeAdapter(InputFields)
 # Right values in place of wrong ones, so that the other fields of a wrong part can be checked.
 _STAND_INS: dict[str, dict[str, Any]] = {
     "rods": {"length": 1.0, "section": {"circle": {"radius": 1.0}}},
     "base_motions": {"translation": [0, 0, 1]},
+    "chambers": {"area": 1.0},
 }
 
 
@@ -81,7 +84,7 @@ class RobotFile:
 
     path : the file.  description : the robot.  inputs : by load name, a signal (seconds to a
     factor) or a constant tuple of 3 (force) or 6 (moment, force) numbers; by name of a base
-    motion, a signal.  runs : what to compute, in the order of the file.
+    motion or chamber, a signal.  runs : what to compute, in the order of the file.
     """
 
     path: Path
@@ -236,15 +239,15 @@ class _Loader:
 
     def _inputs(self) -> dict[str, Input]:
         found: dict[str, Input] = {}
-        motions = self._group("base_motions")
-        known = {**self._group("loads"), **motions}
+        scalars = {**self._group("base_motions"), **self._group("chambers")}
+        known = {**self._group("loads"), **scalars}
         for name, fields in self._good("inputs", _INPUT):
             error = None
             if name not in known:
-                expected = "the name of a load or of a base motion in this file"
+                expected = "the name of a load, a base motion or a chamber in this file"
                 error = DescriptionError("", "name", name, expected, did_you_mean(name, known))
-            elif name in motions and isinstance(fields, tuple):
-                expected = "a number or a signal for a base motion"
+            elif name in scalars and isinstance(fields, tuple):
+                expected = "a number or a signal for a base motion or a chamber"
                 error = DescriptionError("", "", fields, expected, "give e.g. 0.1")
             if error is not None:
                 report_description_error(self.source, ("inputs", name), error)

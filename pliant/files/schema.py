@@ -1,4 +1,4 @@
-"""The fields of the parts in a robot file: rods, loads, constraints, bodies, base motions."""
+"""The fields of the parts in a robot file: rods and all that stands on them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pydantic import (
 
 from pliant.files import leaves as leaf
 from pliant.model import DescriptionError
+from pliant.model.chamber import ATMOSPHERE
 from pliant.model.checks import as_float, choice, number
 from pliant.model.constraint import DIRECTIONS, KINDS
 from pliant.model.load import FRAMES
@@ -245,6 +246,39 @@ class BodyFields(Group):
     centre: leaf.Position = Field(
         default=(0.0, 0.0, 0.0), description="of its mass, in the frame, metres"
     )
+
+
+class LagFields(Group):
+    """A line through which the pressure follows with first order."""
+
+    time: leaf.Seconds = Field(description="seconds", examples=[0.05])
+
+
+class FlowFields(Group):
+    """A narrow line through which gas flows into the chamber."""
+
+    conductance: leaf.Conductance = Field(description="m^3/s", examples=[1e-4])
+    dead_volume: leaf.Volume = Field(default=0.0, description="of hoses, m^3")
+    atmosphere: leaf.Pascal = Field(default=ATMOSPHERE, description="absolute pressure outside, Pa")
+
+
+class LineFields(OneOf):
+    """What lies between the input and the pressure in a chamber."""
+
+    lag: LagFields | None = None
+    flow: FlowFields | None = None
+
+
+class ChamberFields(Group):
+    """A pressure chamber along a rod; its name is an input, the pressure in Pa."""
+
+    on: Annotated[str, Field(strict=True)] = Field(description="name of a rod", examples=["arm"])
+    area: leaf.AreaProfile = Field(description="m^2", examples=[1e-4])
+    offset: leaf.SectionPoint = Field(default=(0.0, 0.0), description="of its centroid, metres")
+    over: leaf.Interval | None = None
+    pressure: leaf.Number = Field(default=0.0, description="where no input is given, Pa")
+    thrust: leaf.YesOrNo = Field(default=True, description="false: its moment alone")
+    line: LineFields | None = None
 
 
 class BaseMotionFields(Group):

@@ -10,6 +10,7 @@ from pliant.files import leaves as leaf
 from pliant.files.schema import (
     BaseMotionFields,
     BodyFields,
+    ChamberFields,
     ConstraintFields,
     FrameFields,
     Group,
@@ -82,6 +83,7 @@ class SignalFields(OneOf):
     sine: SineFields | None = None
     sweep: SweepFields | None = None
     table: TimeTableFields | None = None
+    sum: list[SignalFields] | None = Field(default=None, description="signals that add up")
 
 
 def _signal_kind(value: object) -> str:
@@ -154,10 +156,13 @@ class RobotFields(Group):
     base_motions: dict[str, BaseMotionFields] = Field(
         default={}, description="the motions of bases by name"
     )
+    chambers: dict[str, ChamberFields] = Field(
+        default={}, description="the pressure chambers by name"
+    )
     inputs: dict[str, InputFields] = Field(
         default={},
         description="values by load name: a factor, a force, (moment, force), or a signal; "
-        "by name of a base motion: a number or a signal",
+        "by name of a base motion or chamber: a number or a signal",
     )
     statics: StaticsFields | None = None
     simulate: SimulateFields | None = None

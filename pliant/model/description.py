@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.model.base_motion import BaseMotion
 from pliant.model.body import Body
+from pliant.model.chamber import Chamber
 from pliant.model.checks import vector
 from pliant.model.constraint import Constraint
 from pliant.model.errors import DescriptionError, did_you_mean
@@ -16,7 +17,7 @@ from pliant.model.frame import Frame
 from pliant.model.load import Load
 from pliant.model.rod import Rod, check_arclength
 
-Part = Rod | Load | Constraint | Body | BaseMotion
+Part = Rod | Load | Constraint | Body | BaseMotion | Chamber
 
 
 @dataclass(eq=False)
@@ -24,8 +25,8 @@ class Description:
     """A robot as plain data.
 
     gravity : (3,) world frame, m/s^2.
-    rods, loads, constraints, bodies, base_motions : parts by name; add to them with the ``add_``
-        methods, which refuse what cannot be true.
+    rods, loads, constraints, bodies, base_motions, chambers : parts by name; add to them with the
+        ``add_`` methods, which refuse what cannot be true.
     """
 
     gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
@@ -34,6 +35,7 @@ class Description:
     constraints: dict[str, Constraint] = field(default_factory=dict)
     bodies: dict[str, Body] = field(default_factory=dict)
     base_motions: dict[str, BaseMotion] = field(default_factory=dict)
+    chambers: dict[str, Chamber] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.gravity = vector("robot", "gravity", self.gravity, 3, "m/s^2")
@@ -73,6 +75,13 @@ class Description:
         self.base_motions[motion.name] = motion
         return motion
 
+    def add_chamber(self, chamber: Chamber) -> Chamber:
+        """Add a pressure chamber along a rod that is already there; return it."""
+        self._refuse_taken(chamber)
+        self._raise_first(self._chamber_problems(chamber))
+        self.chambers[chamber.name] = chamber
+        return chamber
+
     def kinds(self) -> dict[str, Mapping[str, Part]]:
         """Return the parts by kind ("rods", "loads", ...), each by name."""
         return {
@@ -81,14 +90,18 @@ class Description:
             "constraints": self.constraints,
             "bodies": self.bodies,
             "base_motions": self.base_motions,
+            "chambers": self.chambers,
         }
 
     def inputs(self) -> dict[str, float]:
         """Return the name of every input with its default.
 
-        1.0 for a load, which is the load as described; 0.0 for a base motion, which is none.
+        1.0 for a load, which is the load as described; 0.0 for a base motion, which is none; its
+        pressure in Pa for a chamber.
         """
-        return {**dict.fromkeys(self.loads, 1.0), **dict.fromkeys(self.base_motions, 0.0)}
+        pressures = {name: chamber.pressure for name, chamber in self.chambers.items()}
+        loads, motions = dict.fromkeys(self.loads, 1.0), dict.fromkeys(self.base_motions, 0.0)
+        return {**loads, **motions, **pressures}
 
     def motions_of(self, rod: str) -> list[BaseMotion]:
         """Return the motions of the base of a rod, by its name, in the order of description."""
@@ -135,6 +148,8 @@ class Description:
             yield from self._frame_problems(body.label, "on", body.frame)
         for motion in self.base_motions.values():
             yield from self._motion_problems(motion)
+        for chamber in self.chambers.values():
+            yield from self._chamber_problems(chamber)
 
     def _shared_names(self) -> Iterator[DescriptionError]:
         seen: dict[str, Part] = {}
@@ -191,6 +206,18 @@ class Description:
                 f"a rod clamped to the world ({rod.label} is {place})",
                 "move the base of the rod that carries it, or clamp it to the world",
             )
+
+    def _chamber_problems(self, chamber: Chamber) -> Iterator[DescriptionError]:
+        rod = self.rods.get(chamber.part)
+        if rod is None:
+            yield self._unknown(chamber.label, "on", chamber.part)
+            return
+        try:
+            start, end = chamber.span(rod.length)
+            check_arclength(chamber.label, "over", end, rod.length)
+            chamber.sweep(np.linspace(start, end, 33), rod.length)
+        except DescriptionError as error:
+            yield error
 
     def _frame_problems(self, label: str, name: str, frame: Frame) -> Iterator[DescriptionError]:
         rod = self.rods.get(frame.part)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -12,7 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import not_negative, number, positive
+from pliant.model.checks import as_float, not_negative, number, positive
+from pliant.model.columns import csv_column, read_csv
 from pliant.model.errors import DescriptionError, did_you_mean
 from pliant.model.profile import table_columns
 
@@ -31,6 +31,12 @@ class Signal(ABC):
     def acceleration(self, t: float) -> float:
         """Return the second derivative at time ``t``, per second squared; corners are left out."""
         return _difference(self, t, _ACCELERATION)
+
+    def __add__(self, other: object) -> Sum:
+        """Return the sum of this signal and another one or a number."""
+        return Sum((self, other))  # type: ignore[arg-type]
+
+    __radd__ = __add__
 
     def _numbers(self, *fields: str) -> None:
         for field in fields:
@@ -58,6 +64,41 @@ class Constant(Signal):
     def acceleration(self, t: float) -> float:
         """Return zero."""
         return 0.0
+
+
+@dataclass(frozen=True)
+class Sum(Signal):
+    """The sum of several signals, such as sines of different frequency.
+
+    signals : signals, numbers or functions of time in seconds, at least one.
+    """
+
+    signals: tuple[Signal, ...]
+
+    def __post_init__(self) -> None:
+        given = self.signals if isinstance(self.signals, (tuple, list)) else ()
+        good = [item for item in given if callable(item) or as_float(item) is not None]
+        if not given or len(good) != len(given):
+            raise DescriptionError(
+                "Sum",
+                "signals",
+                self.signals,
+                "a list of signals, numbers or functions of time",
+                "give e.g. (Sine(1.0, 0.5), Sine(0.5, 1.3))",
+            )
+        object.__setattr__(self, "signals", tuple(as_signal(item) for item in given))
+
+    def __call__(self, t: float) -> float:
+        """Return the value at time ``t`` in seconds."""
+        return sum(signal(t) for signal in self.signals)
+
+    def rate(self, t: float) -> float:
+        """Return the first derivative at time ``t``, per second."""
+        return sum(signal.rate(t) for signal in self.signals)
+
+    def acceleration(self, t: float) -> float:
+        """Return the second derivative at time ``t``, per second squared."""
+        return sum(signal.acceleration(t) for signal in self.signals)
 
 
 @dataclass(frozen=True)
@@ -206,7 +247,7 @@ class Table(Signal):
 
         time, value : names of the columns with the times (seconds) and the values.
         """
-        rows = _read_csv(Path(path))
+        rows = read_csv(Path(path))
         header = [name.strip() for name in rows[0]]
         columns = []
         for argument, name in (("time", time), ("value", value)):
@@ -218,7 +259,7 @@ class Table(Signal):
                     f"the name of a column in the first row of {Path(path).name}",
                     did_you_mean(name, header),
                 )
-            columns.append(_csv_column(Path(path).name, rows, header.index(name), argument))
+            columns.append(csv_column(Path(path).name, rows, header.index(name), argument))
         return cls(columns[0], columns[1])
 
 
@@ -280,46 +321,3 @@ def _difference(function: Callable[[float], float], t: float, stencil: _Stencil)
         weight * float(function(t + (first + k) * h)) for k, weight in enumerate(weights) if weight
     ]
     return sum(values) / h**stencil.power
-
-
-def _read_csv(path: Path) -> list[list[str]]:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            rows = list(csv.reader(stream))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise DescriptionError(
-            "Table",
-            "path",
-            str(path),
-            f"a readable CSV file ({reason})",
-            "check the name and the folder",
-        ) from error
-    if len([row for row in rows if row]) < 3 or not rows[0]:
-        raise DescriptionError(
-            "Table",
-            "path",
-            str(path),
-            "a CSV file with a header row and at least two rows of numbers",
-            "add a first row such as t,value",
-        )
-    return rows
-
-
-def _csv_column(file: str, rows: list[list[str]], index: int, argument: str) -> list[float]:
-    found = []
-    for line, row in enumerate(rows[1:], start=2):
-        if not row:
-            continue
-        text = row[index] if index < len(row) else ""
-        try:
-            found.append(float(text))
-        except ValueError:
-            raise DescriptionError(
-                "Table",
-                argument,
-                text,
-                f"a column of numbers (row {line} of {file})",
-                "correct this cell",
-            ) from None
-    return found

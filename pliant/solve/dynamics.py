@@ -189,6 +189,7 @@ class _Run:
             self.recorder.take(0.0, q, v, 0.0, 0.0)
             self.next = 1
         stepper = self.integrator.stepper(self.system, clock.h)
+        schedule.begin(q)
         before = schedule.at(0.0)
         stepper.start(q, v, before)
         for k in range(clock.steps):
@@ -201,6 +202,7 @@ class _Run:
             if not np.isfinite(stepper.q).all():
                 raise ConvergenceError("the motion became infinite; try a smaller dt")
             self.done = k + 1
+            schedule.passed(end, stepper.q)
             self._at_step(stepper, end)
             before = after
             if progress is not None:

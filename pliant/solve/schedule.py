@@ -10,6 +10,7 @@ import numpy as np
 from pliant.model import Description, DescriptionError, as_signal
 from pliant.model.checks import as_array, as_float
 from pliant.rods.contract import Array
+from pliant.solve.lines import LineState
 from pliant.system.loading import Loading, check_inputs, make_loading
 from pliant.system.system import System
 
@@ -75,6 +76,8 @@ class Schedule(Inputs):
     def __init__(self, system: System, inputs: Mapping[str, Any] | None) -> None:
         super().__init__(system.description, inputs)
         self.system = system
+        self.lines = self._pressure_lines()
+        self.moving.update(self.lines)
         motions = list(system.description.base_motions)
         self._drives = {
             motions.index(name): (name, as_signal(value))
@@ -84,6 +87,30 @@ class Schedule(Inputs):
         self._loads = [name for name in self.moving if name not in motions]
         self._loading: tuple[list[bytes], Loading] | None = None
         self._ends: tuple[Loading, Loading] | None = None
+
+    def _pressure_lines(self) -> dict[str, LineState]:
+        """The lines of chambers that have one, between the input and the pressure that acts."""
+        chambers = self.description.chambers
+        return {
+            name: LineState(self.system, name, chamber.line, self._asked(name))
+            for name, chamber in chambers.items()
+            if chamber.line is not None
+        }
+
+    def _asked(self, name: str) -> Callable[[float], Array]:
+        """The pressure that is asked for, as a checked function of time."""
+        given = self.moving.get(name, lambda _: self.values[name])
+        return lambda t: _check_value(self.description, name, f"value at t = {t:.6g} s", given(t))
+
+    def begin(self, q: Array) -> None:
+        """Start the pressure lines at t = 0 in configuration q (nq,)."""
+        for line in self.lines.values():
+            line.begin(q)
+
+    def passed(self, t: float, q: Array) -> None:
+        """Tell the pressure lines that the step to time t ended in configuration q (nq,)."""
+        for line in self.lines.values():
+            line.passed(t, q)
 
     def at(self, t: float) -> Loading:
         """Return the loading at time t, s; the same object as before if nothing changed."""
@@ -132,15 +159,18 @@ def as_inputs(inputs: object) -> Mapping[str, Any]:
 
 
 def _check_value(description: Description, name: str, field: str, value: object) -> Array:
-    """Return an input value as an array; the input of a base motion must be one number."""
+    """Return an input value as an array; a base motion and a chamber need one number."""
     scalar = as_float(value)
     found = np.array(scalar) if scalar is not None else as_array(value)
     motion = name in description.base_motions
-    shapes = _SHAPES[:1] if motion else _SHAPES
+    chamber = name in description.chambers
+    shapes = _SHAPES[:1] if motion or chamber else _SHAPES
     if found is None or found.shape not in shapes or not np.isfinite(found).all():
         expected = "a finite factor, 3 finite numbers (force) or 6 (moment, force)"
         remedy = "give e.g. 1.0 for the load as described"
         if motion:
             expected, remedy = "one finite number, for it moves a base", "give e.g. 0.1"
+        if chamber:
+            expected, remedy = "one finite number, the pressure in Pa", "give e.g. 2e4"
         raise DescriptionError(f"input {name!r}", field, value, expected, remedy)
     return found

@@ -70,6 +70,8 @@ def _add_block(
     if tangent:
         block.Ky[...] = 0.0
     block.add_elastic(level, mult, tangent)
+    if loading.stress_active[i]:
+        block.add_actuation(level, loading.stress[i], loading.inner[i], tangent)
     if len(block.point_s):
         block.add_point_loads(level, loading.point_dead[i], loading.point_follower[i])
         block.add_points(level, tangent)

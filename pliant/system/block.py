@@ -27,6 +27,7 @@ class Level:
         self.strain: Plan = rod_map.strains(block.strain_s)
         self.mass: Plan = self.strain if block.one_rule else rod_map.frames(block.mass_s)
         self.points: Plan = rod_map.frames(np.asarray(block.point_s))
+        self.inner: Plan = rod_map.strains(np.asarray(block.inner_s))
         self.inertial: Plan = self.mass
         count = len(self.mass.s)
         if len(block.body_station):
@@ -62,6 +63,8 @@ class Block(Mixed):
         """Rigid bodies, each with the point of its centre of mass."""
         self.point_s: list[float] = []
         self.offsets: list[Array] = []
+        self.inner_s: list[float] = []
+        """Stations for strains besides those of the strain rule, where chambers need them."""
         self.modes = rod_map.stress_modes()
         self.mode_rows = np.array([] if self.modes is None else self.modes.rows, dtype=np.int64)
         self.law_rows = np.setdiff1d(np.arange(6), self.mode_rows)
@@ -164,6 +167,8 @@ class Block(Mixed):
         self.map.update(self.level.c, np.eye(4), self.q_rest)
         self.map.strain(self.level.strain, self.level.c)
         self.e0 = self.level.strain.e.copy()
+        self.map.strain(self.level.inner, self.level.c)
+        self.inner_e0 = self.level.inner.e.copy()
 
     def _close_modes(self, E: int, n: int, m: int) -> None:
         """Room for the stress modes: gaps (E, p, R), couplings (E, pR, m or n), compliance."""
@@ -255,6 +260,14 @@ class Block(Mixed):
                 self.couple(level, self.unit, self.coupling)
             collect.add_diagonal(plan.element, plan.B, self.tangent, plan.B, self.Ky)
             self.map.strain_second(plan, level.c, self.sigma, self.Ky)
+
+    def add_actuation(self, level: Level, stress: Array, inner: Array, tangent: bool) -> None:
+        """Collect given stresses at the strain rule (S, 6) and at the inner stations (X, 6)."""
+        for plan, given in ((level.strain, stress), (level.inner, inner)):
+            if len(given):
+                collect.add_vector(plan.element, plan.B, given, self.ry)
+                if tangent:
+                    self.map.strain_second(plan, level.c, given, self.Ky)
 
     def add_points(self, level: Level, tangent: bool) -> None:
         """Collect what stands in point_p and point_k (gradients and their derivatives at points)."""

@@ -21,6 +21,8 @@ class Loading:
 
     point_dead, point_follower : per block (P, 6) at its points, world and body frame.
     line_dead, line_follower : per block (S, 6) at its mass stations, already weighted.
+    stress, inner : per block (S, 6) at its strain stations and (X, 6) at its inner ones, gradients
+        of what chambers do on strains, already weighted.
     drive : (K, 3), per base motion its input, the rate (1/s) and the acceleration (1/s^2) of it.
     """
 
@@ -29,6 +31,8 @@ class Loading:
     line_dead: list[Array]
     line_follower: list[Array]
     drive: Array
+    stress: list[Array]
+    inner: list[Array]
 
     def mix(self, other: Loading, t: float) -> Loading:
         """The loading a fraction t of the way from this one to `other`."""
@@ -42,6 +46,8 @@ class Loading:
             blend(self.line_dead, other.line_dead),
             blend(self.line_follower, other.line_follower),
             (1.0 - t) * self.drive + t * other.drive,
+            blend(self.stress, other.stress),
+            blend(self.inner, other.inner),
         )
 
     @classmethod
@@ -54,6 +60,8 @@ class Loading:
             [np.zeros((len(b.mass_s), 6)) for b in blocks],
             [np.zeros((len(b.mass_s), 6)) for b in blocks],
             np.zeros((len(system.description.base_motions), 3)),
+            [np.zeros((len(b.strain_s), 6)) for b in blocks],
+            [np.zeros((len(b.inner_s), 6)) for b in blocks],
         )
 
     def scaled(self, factor: float) -> Loading:
@@ -64,6 +72,8 @@ class Loading:
             [factor * a for a in self.line_dead],
             [factor * a for a in self.line_follower],
             factor * self.drive,
+            [factor * a for a in self.stress],
+            [factor * a for a in self.inner],
         )
 
     def moving(self, drive: Array) -> Loading:
@@ -83,15 +93,20 @@ class Loading:
         return [bool(a.any() or b.any()) for a, b in pairs]
 
     @cached_property
+    def stress_active(self) -> list[bool]:
+        """Per block, whether chambers act on its strains."""
+        return [bool(a.any() or b.any()) for a, b in zip(self.stress, self.inner, strict=True)]
+
+    @cached_property
     def conservative(self) -> bool:
-        """True if the wrenches have a potential: dead forces only."""
+        """True if the wrenches have a potential: dead forces and chambers only."""
         moments = any(a[:, :3].any() for a in self.point_dead + self.line_dead)
         return not (moments or any(a.any() for a in self.point_follower + self.line_follower))
 
     @cached_property
     def empty(self) -> bool:
         """True if nothing acts."""
-        return not (any(self.point_active) or any(self.line_active))
+        return not any((*self.point_active, *self.line_active, *self.stress_active))
 
 
 def make_loading(system: System, inputs: Mapping[str, Any]) -> Loading:
@@ -125,6 +140,11 @@ def make_loading(system: System, inputs: Mapping[str, Any]) -> Loading:
             wrench = load.density(blocks[i].mass_s, value)
             check_carried(blocks[i], load, rest_mass, np.zeros((len(wrench), 3)), wrench)
             lines[i] += wrench * blocks[i].mass_w[:, None]
+    for name, chamber in system.chambers.items():
+        pressure = float(inputs.get(name, known[name]))
+        i = blocks.index(chamber.block)
+        out.stress[i] += pressure * chamber.rule
+        out.inner[i] += pressure * chamber.at_inner()
     for k, motion in enumerate(system.description.base_motions.values()):
         out.drive[k, 0] = motion.amount(inputs.get(motion.name, known[motion.name]))
     return out
@@ -138,6 +158,6 @@ def check_inputs(known: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
                 part="inputs",
                 field=str(name),
                 value=inputs[name],
-                expected="the name of a load or base motion of this robot",
+                expected="the name of a load, base motion or chamber of this robot",
                 remedy=did_you_mean(str(name), list(known)),
             )

@@ -19,7 +19,7 @@ from pliant.lie import se3
 from pliant.model import Description, Frame
 from pliant.rods.contract import Array, Formulation, Ints
 from pliant.system.block import Block, Level
-from pliant.system.compiling import attach_load, discretise, interleave
+from pliant.system.compiling import attach_chamber, attach_load, discretise, interleave
 
 
 @dataclass
@@ -60,6 +60,11 @@ class System:
         }
         for body in description.bodies.values():
             self.by_name[body.part].attach_body(body)
+        self.chambers = {
+            chamber.name: attach_chamber(self.by_name[chamber.part], chamber)
+            for chamber in description.chambers.values()
+        }
+        """By name, stresses per Pa at the strain rule (S, 6) and at inner stations (X, 6)."""
         self.links = self._compile_links()
         self.m = sum(len(link.rows) for link in self.links)
         bending = max(float(np.max(block.C[:, :3])) for block in self.blocks)
@@ -186,6 +191,8 @@ class System:
                     block.map.frame(level.mass, level.c)
             if points and len(block.point_s):
                 block.map.frame(level.points, level.c)
+            if block.inner_s:
+                block.map.strain(level.inner, level.c)
                 block.carry_bodies(level)
 
     def local_variation(self, block: Block, x: Array) -> Array:

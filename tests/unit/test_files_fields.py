@@ -239,7 +239,7 @@ OTHER_CASES = [
         "base_motions: {m: {of: arm, rotation: [0, 0, 1]}}\ninputs: {m: [1, 2, 3]}",
         "3:10: input 'm': entry = [1, 2, 3]: must be a number or a signal for a base motion",
     ),
-    ("inputs: {p: 1}", "2:10: input 'p': name = 'p': must be the name of a load or"),
+    ("inputs: {p: 1}", "2:10: input 'p': name = 'p': must be the name of a load, a base"),
     ("statics: 3", "2:1: robot: statics = 3: must be an empty group; write {}"),
     ("statics: {x: 3}", "statics: x = 3: must be left out"),
     ("simulate: {dt: 0.1}", "simulate: duration is missing (seconds)"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.lie import se3
-from pliant.physics import collect, loads
+from pliant.physics import chambers, collect, loads
 from pliant.rods.contract import Array
 from pliant.system.assembly import Fill
 from pliant.system.block import Block, Level
@@ -33,6 +33,11 @@ def step_work(
             follow = 0.5 * (before.line_follower[i] + after.line_follower[i])
             if np.any(dead) or np.any(follow):
                 total += _wrench_work(a[i].mass.g, b[i].mass.g, dead, follow)
+        if before.stress_active[i] or after.stress_active[i]:
+            stress = 0.5 * (before.stress[i] + after.stress[i])
+            inner = 0.5 * (before.inner[i] + after.inner[i])
+            total += chambers.work(stress, a[i].strain.e, b[i].strain.e)
+            total += chambers.work(inner, a[i].inner.e, b[i].inner.e)
     return total
 
 
@@ -56,6 +61,8 @@ def load_fill(system: System, levels: list[Level], loading: Loading) -> Fill:
 
     def fill(i: int) -> None:
         block, level = system.blocks[i], levels[i]
+        if loading.stress_active[i]:
+            block.add_actuation(level, -loading.stress[i], -loading.inner[i], False)
         if loading.line_active[i]:
             block.mass_p[...] = 0.0
             loads.add_dead(level.mass.g, -loading.line_dead[i], block.mass_p, block.mass_k)
