@@ -191,9 +191,9 @@ class System:
                     block.map.frame(level.mass, level.c)
             if points and len(block.point_s):
                 block.map.frame(level.points, level.c)
+                block.carry_bodies(level)
             if block.inner_s:
                 block.map.strain(level.inner, level.c)
-                block.carry_bodies(level)
 
     def local_variation(self, block: Block, x: Array) -> Array:
         """x (6 + nv,) of one rod from the global variation (n,), at the placed configuration."""
