@@ -258,6 +258,6 @@ def test_registries_hold_what_files_may_name() -> None:
         "Shooting",
         "MultipleShooting",
     }
-    names = {"Midpoint", "Variational", "Newmark", "GeneralizedAlpha", "ImplicitEuler"}
+    names = {"Midpoint", "Variational", "Newmark", "GeneralizedAlpha", "ImplicitEuler", "BDFAlpha"}
     assert set(pl.integrators()) == names
     assert "Robot" in dir(pl) and "Robot" in pl.__all__
