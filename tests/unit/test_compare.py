@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from click.testing import CliRunner
 import pliant as pl
 from pliant.cli import main
 from pliant.results.text import settings_text
+from pliant.rods.contract import Capabilities
 
 
 def curved_robot(theory: str = "cosserat") -> pl.Robot:
@@ -101,14 +104,21 @@ def test_entries_may_have_their_own_integrator_and_step() -> None:
     assert errors["Strain(order=2), GeneralizedAlpha(), dt = 0.0005 s"] < 5e-3
 
 
+@dataclass(frozen=True)
+class Shearing(pl.Strain):
+    """A formulation that cannot do without shear."""
+
+    capabilities: ClassVar[Capabilities] = Capabilities(theories=("cosserat",))
+
+
 def test_entry_that_is_refused_becomes_a_row_that_says_why() -> None:
-    found = pl.compare(curved_robot("kirchhoff"), [pl.Strain(), pl.BSpline(), pl.Strain])
+    found = pl.compare(curved_robot("kirchhoff"), [pl.Strain(), Shearing(), pl.Strain])
     assert [row.solved for row in found.table] == [True, False, False]
     assert "kirchhoff" in found.table[1].note and "Strain()" in found.table[2].note
     assert "no answer" in str(found) and "kirchhoff" in str(found)
     assert list(found.results) == ["Strain()"]
     with pytest.raises(pl.DescriptionError, match="has an answer"):
-        found.error("BSpline()")
+        found.error("Shearing()")
 
 
 def test_entry_that_fails_keeps_the_others() -> None:
@@ -125,7 +135,7 @@ def test_entry_that_fails_keeps_the_others() -> None:
 
 def test_reference_that_fails_raises() -> None:
     with pytest.raises(pl.DescriptionError, match="kirchhoff"):
-        pl.compare(curved_robot("kirchhoff"), [pl.Strain()], pl.BSpline())
+        pl.compare(curved_robot("kirchhoff"), [pl.Strain()], Shearing())
 
 
 def test_results_are_entries_and_other_theories_are_told() -> None:
