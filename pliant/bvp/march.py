@@ -23,7 +23,7 @@ from pliant.rods.contract import Ints
 Flags: TypeAlias = NDArray[np.bool_]
 
 _ITERATIONS = 30
-_POOR = 0.2
+_POOR = 0.5
 """Reduction of the residual in one iteration above which the derivative is renewed."""
 _PREDICTORS = 4
 _ROUNDING = 1e-9
