@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 STEP_TOLERANCE = 1e-11
 _OFTEN = 3
 """Time steps that modified shooting may save before several segments are used instead."""
-_RETRY = 50
-"""Time steps with several segments after which simple shooting is tried again."""
+_RETRY = 4
+"""Time steps with several segments after which simple shooting is tried again; each time it fails,
+twice as many."""
 
 
 class ShootingSolver(ShootingStatics):
@@ -37,7 +38,7 @@ class ShootingSolver(ShootingStatics):
     def __init__(self, chain: Chain, form: Shooting | MultipleShooting, count: int) -> None:
         super().__init__(chain, form, count)
         self.histories = Histories(self.mesh)
-        self._helped = self._modified = 0
+        self._helped, self._modified, self._patience = 0, 0, _RETRY
         self.nodes_older = self.shooter.nodes.copy()
         self.tip_free = not chain.tip.held.any()
         self.past, self.memory = np.zeros((4, 6)), np.array([1, 0])
@@ -56,7 +57,7 @@ class ShootingSolver(ShootingStatics):
         self.known[0] = False
         self.books[:] = 0.0
         self.shooter.count, self._helped = self.count, 0
-        self._modified = 0
+        self._modified, self._patience = 0, _RETRY
         self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
         self._present = state
 
@@ -235,8 +236,9 @@ class ShootingSolver(ShootingStatics):
         shooter = self.shooter
         if shooter.count > self.count:
             self._helped += 1
-            if self._helped % _RETRY == 0:
-                shooter.count = self.count
+            if self._helped >= self._patience:
+                shooter.count, self._helped = self.count, 0
+                self._patience = min(2 * self._patience, 64)
         try:
             shooter.attempt(base, STEP_TOLERANCE, shooter.count)
             self._believe(x)
