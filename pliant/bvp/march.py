@@ -26,6 +26,8 @@ _ITERATIONS = 30
 _POOR = 0.5
 """Reduction of the residual in one iteration above which the derivative is renewed."""
 _PREDICTORS = 4
+_NEAR = 0.05
+"""Residual of a guess, relative, above which it is corrected half way first."""
 _ROUNDING = 1e-9
 """Residual below which it may stay if it no longer falls. More of it would ring on in time."""
 
@@ -65,9 +67,9 @@ def remember(past, state, scale, x):  # type: ignore[no-untyped-def]
     state (2,) holds the number of past unknowns and the order of the predictor.
     """
     guess = np.empty(6)
-    best, found = np.inf, 0
-    for order in range(_PREDICTORS):
-        if order > 0 and state[0] <= order:
+    best, found = np.inf, 1
+    for order in range(1, _PREDICTORS):
+        if order > 1 and state[0] <= order:
             break
         predict(past, state[0], order, guess)
         error = 0.0
@@ -85,27 +87,27 @@ def remember(past, state, scale, x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _measure(y, nodes, scale):  # type: ignore[no-untyped-def]
-    """Wrench that is left beyond the tip, and the largest one in the chain, in units of `scale`."""
+def _measure(y, aim, nodes, scale):  # type: ignore[no-untyped-def]
+    """Wrench missing where the sweep ended, and the largest one on the way, in units of `scale`."""
     distance, load = 0.0, 1e-6
     for i in range(6):
-        distance += (y[i] / scale[i]) ** 2
-    for i in range(len(nodes)):
+        distance += ((y[i] - aim.wrench[i]) / scale[i]) ** 2
+    for i in range(aim.last):
         for j in range(6):
             load = max(load, abs(nodes[i, 0, j]) / scale[j])
     return np.sqrt(distance), load
 
 
 @kernel
-def _renew(setting, arrays, memory, c0, base, x):  # type: ignore[no-untyped-def]
+def _renew(setting, arrays, memory, aim, c0, base, x):  # type: ignore[no-untyped-def]
     """Find the inverse derivative at x, in units of the scale; tell whether there is one."""
     y, Z, J = np.empty(24), np.zeros((18, 6)), np.empty((6, 6))
     scale = setting.scale
     start_state(base, x, y)
     for i in range(6):
         Z[i, i] = scale[i]
-    N = len(arrays.h)
-    sweep(setting.kind, setting.scheme, arrays, c0, 0, N, y, Z, memory.nodes, memory.slopes)
+    kind, scheme = setting.kind, setting.scheme
+    sweep(kind, scheme, arrays, c0, 0, aim.last, y, Z, memory.nodes, memory.slopes)
     for i in range(6):
         for j in range(6):
             J[i, j] = Z[i, j] / scale[i]
@@ -113,7 +115,7 @@ def _renew(setting, arrays, memory, c0, base, x):  # type: ignore[no-untyped-def
                 return False
     if not abs(np.linalg.det(J)) > 1e-280:
         return False
-    memory.inverse[:] = np.linalg.inv(J)
+    aim.inverse[:] = np.linalg.inv(J)
     return True
 
 
@@ -149,29 +151,29 @@ def _improve(inverse, part, dx, r, y, scale):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _shoot(setting, arrays, memory, c0, base, x, y):  # type: ignore[no-untyped-def]
-    """Sweep from the base with wrench x; y gets the state past the tip. Returns `_measure`."""
+def _shoot(setting, arrays, memory, aim, c0, base, x, y):  # type: ignore[no-untyped-def]
+    """Sweep from the base with wrench x; y gets the state at the aim. Returns `_measure`."""
     start_state(base, x, y)
     none = np.empty((18, 0))
-    N = len(arrays.h)
-    sweep(setting.kind, setting.scheme, arrays, c0, 0, N, y, none, memory.nodes, memory.slopes)
-    return _measure(y, memory.nodes, setting.scale)
+    kind, scheme = setting.kind, setting.scheme
+    sweep(kind, scheme, arrays, c0, 0, aim.last, y, none, memory.nodes, memory.slopes)
+    return _measure(y, aim, memory.nodes, setting.scale)
 
 
 @kernel
-def solve_base(setting, arrays, memory, c0, base, limits, x):  # type: ignore[no-untyped-def]
-    """Newton for the wrench x (6,) at the base that leaves none beyond the tip.
+def solve_base(setting, arrays, memory, aim, c0, base, limits, x):  # type: ignore[no-untyped-def]
+    """Newton for the wrench x (6,) at the base that gives the wrench of `aim` where it lies.
 
     limits (2,): tolerance, and the largest wrench that can be believed: far away lie solutions that
-    no motion leads to. memory.inverse is the inverse derivative, valid if memory.known[0]. It is
-    renewed where it no longer serves; a step with a new one that leads away is shortened. Returns
-    the relative residual, negative if it did not arrive, and the iterations.
+    no motion leads to. aim.inverse is the inverse derivative, valid if aim.known[0]. It is renewed
+    where it no longer serves; a step with a new one that leads away is shortened. Returns the
+    relative residual, negative if it did not arrive, and the iterations.
     """
     y, r, dx, back = np.empty(24), np.empty(6), np.zeros(6), x.copy()
-    scale, known = setting.scale, memory.known
+    scale, known = setting.scale, aim.known
     before, part, fresh = np.inf, 1.0, False
     for iteration in range(_ITERATIONS):
-        distance, load = _shoot(setting, arrays, memory, c0, base, x, y)
+        distance, load = _shoot(setting, arrays, memory, aim, c0, base, x, y)
         good = np.isfinite(distance + load) and distance < before
         if good or before == np.inf:
             if not np.isfinite(distance + load) or load > 1e3 * limits[1]:
@@ -181,22 +183,22 @@ def solve_base(setting, arrays, memory, c0, base, limits, x):  # type: ignore[no
                 return (size if load <= limits[1] else -1.0), iteration
             stale = not known[0] or distance > _POOR * before
             if not stale and before < np.inf:
-                _improve(memory.inverse, part, dx, r, y, scale)
+                _improve(aim.inverse, part, dx, r, y[:6] - aim.wrench, scale)
             back[:] = x
-            r[:] = y[:6]
+            r[:] = y[:6] - aim.wrench
             before = distance
         else:
             if before / load < _ROUNDING and fresh:
                 # rounding is all that is left: the last x was as good as can be had
                 x[:] = back
-                distance, load = _shoot(setting, arrays, memory, c0, base, x, y)
+                distance, load = _shoot(setting, arrays, memory, aim, c0, base, x, y)
                 return (distance / load if load <= limits[1] else -1.0), iteration
             stale = not fresh
             part *= 0.5
             if fresh and part < 1.0 / 64.0:
                 return -1.0, iteration
         if stale:
-            known[0] = _renew(setting, arrays, memory, c0, base, back)
+            known[0] = _renew(setting, arrays, memory, aim, c0, base, back)
             if not known[0]:
                 return -1.0, iteration
         if stale or good:
@@ -204,7 +206,7 @@ def solve_base(setting, arrays, memory, c0, base, limits, x):  # type: ignore[no
             for i in range(6):
                 dx[i] = 0.0
                 for j in range(6):
-                    dx[i] -= scale[i] * memory.inverse[i, j] * r[j] / scale[j]
+                    dx[i] -= scale[i] * aim.inverse[i, j] * r[j] / scale[j]
         for i in range(6):
             x[i] = back[i] + part * dx[i]
     return -1.0, _ITERATIONS
@@ -232,10 +234,23 @@ class Setting(NamedTuple):
     bodies: Ints
 
 
+class Aim(NamedTuple):
+    """Where a sweep should arrive, and how.
+
+    last : intervals to go.  wrench : (6,) wanted there; none beyond the tip.
+    inverse : (6, 6) inverse derivative of what arrives, in units of the scale, if known : (1,).
+    """
+
+    last: int
+    wrench: Array
+    inverse: Array
+    known: Flags
+
+
 class Memory(NamedTuple):
     """What a march remembers from step to step.
 
-    past : (4, 6), counts : (2,) see `remember`.  inverse : (6, 6), known : (1,) see `solve_base`.
+    past : (4, 6), counts : (2,) see `remember`.  middle : (2, 6) wrench half way, the last two.
     xi, xi_t, eta, eta_t, xi_older, eta_older : (N, 3, 6).  body, body_t, body_older : (B, 6).
     books : (4,) power and loss at the last instant, W, their integrals so far, J.
     nodes : (N, 2, 24), slopes : (N, 12) of the last sweep.
@@ -243,8 +258,7 @@ class Memory(NamedTuple):
 
     past: Array
     counts: Ints
-    inverse: Array
-    known: Flags
+    middle: Array
     xi: Array
     xi_t: Array
     eta: Array
@@ -287,6 +301,10 @@ def _prepare(setting, arrays, memory, rule, Hx, He):  # type: ignore[no-untyped-
 def _accept(setting, arrays, memory, c0, step, x, ends):  # type: ignore[no-untyped-def]
     """Take the solved sweep as the present, and book the work and loss of the step."""
     m = memory
+    half = max(1, len(m.nodes) // 2)
+    for i in range(6):
+        m.middle[1, i] = m.middle[0, i]
+        m.middle[0, i] = m.nodes[half - 1, 1, i]
     remember(m.past, m.counts, setting.scale, x)
     end_slopes(setting.kind, arrays, c0, m.nodes, ends)
     m.xi_older[:] = m.xi
@@ -306,11 +324,32 @@ def _accept(setting, arrays, memory, c0, step, x, ends):  # type: ignore[no-unty
 
 
 @kernel
-def march(setting, arrays, memory, rule, step, loads, bases, result):  # type: ignore[no-untyped-def]
+def _approach(setting, arrays, memory, middle, tip, c0, base, limits, x):  # type: ignore[no-untyped-def]
+    """Correct a guess x that misses the tip by far so that it passes where it should half way.
+
+    What is wrong at the base grows along the chain, and where it has grown too much Newton's method
+    does not find back. Half way it has not yet, and the wrench there follows from the last steps.
+    """
+    y, rough = np.empty(24), np.array([1e-4, limits[1]])
+    distance, load = _shoot(setting, arrays, memory, tip, c0, base, x, y)
+    if memory.counts[0] < 3 or distance <= _NEAR * load:
+        return 0
+    guess = x.copy()
+    for i in range(6):
+        middle.wrench[i] = 2.0 * memory.middle[0, i] - memory.middle[1, i]
+    size, used = solve_base(setting, arrays, memory, middle, c0, base, rough, guess)
+    if size >= 0.0:
+        x[:] = guess
+    return used
+
+
+@kernel
+def march(setting, arrays, memory, middle, tip, rule, step, loads, bases, result):  # type: ignore[no-untyped-def]
     """Take len(loads) steps of `step` seconds with one time rule; returns how many arrived.
 
-    rule (4,): c0, c1, c2, d1.  loads (T, P, 15) rows of point loads and bases (T, 18) at the end of
-    each step.  result (2,) gets the iterations of all steps and the last residual.
+    middle, tip : the aims.  rule (4,): c0, c1, c2, d1.  loads (T, P, 15) rows of point loads and
+    bases (T, 18) at the end of each step.  result (2,) gets the iterations of all steps and the last
+    residual.
     """
     c0 = rule[0]
     Hx, He = np.empty(memory.xi.shape), np.empty(memory.xi.shape)
@@ -322,13 +361,14 @@ def march(setting, arrays, memory, rule, step, loads, bases, result):  # type: i
         limits[1] = believable(arrays.loads, setting.scale, memory.past[0])
         size = -1.0
         # a far guess can lead astray: the lower the order, the closer it stays
-        for order in (memory.counts[1], 0):
+        for order in (memory.counts[1], 1, 0):
             predict(memory.past, memory.counts[0], order, x)
-            size, used = solve_base(setting, arrays, memory, c0, bases[k], limits, x)
+            result[0] += _approach(setting, arrays, memory, middle, tip, c0, bases[k], limits, x)
+            size, used = solve_base(setting, arrays, memory, tip, c0, bases[k], limits, x)
             result[0] += used
             if size >= 0.0:
                 break
-            memory.known[0] = False
+            tip.known[0] = False
         if size < 0.0:
             return k
         result[1] = size
