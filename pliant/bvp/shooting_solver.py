@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.bvp.aiming import Aim, believable, predict, remember
 from pliant.bvp.books import powers
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import Record, State, StepError, TimeRule
 from pliant.bvp.ends import Base
 from pliant.bvp.histories import Histories
-from pliant.bvp.march import Aim, Memory, Setting, believable, march, predict, remember
+from pliant.bvp.march import Memory, Setting, march
 from pliant.bvp.newton import RejectedError
 from pliant.bvp.shooting_statics import ShootingStatics
 from pliant.bvp.sweep import end_slopes
