@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pliant.bvp.adaptive import AdaptiveSolver
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import StrongForm
 from pliant.bvp.equations import ROTATIONS
 from pliant.bvp.shooting_solver import ShootingSolver
 from pliant.bvp.sweep import SCHEMES
 from pliant.model import DescriptionError
-from pliant.model.checks import choice, flag
+from pliant.model.checks import choice, flag, positive
 from pliant.rods.contract import whole_number
 
 
@@ -18,23 +19,27 @@ from pliant.rods.contract import whole_number
 class Shooting(StrongForm):
     """Simple shooting: guess what is unknown at the base, integrate to the tip, correct by Newton.
 
-    steps : intervals of integration along all rods.  scheme : "rk4" or "euler".
+    steps : intervals of integration along all rods.
+    scheme : "rk4", "euler", or "adaptive": RK4 on intervals that are cut, in statics and in motion,
+        until the error made in each is below ``tolerance`` of the wrench in the chain.
     rotation : how orientations are carried along: "quaternion", "matrix" or "magnus" (on the group).
     rescue : where simple shooting does not arrive, let modified shooting and multiple shooting help;
         the result's ``rescues`` counts how often.
+    tolerance : of the adaptive scheme.
     """
 
     steps: int = 100
     scheme: str = "rk4"
     rotation: str = "quaternion"
     rescue: bool = True
+    tolerance: float = 1e-8
 
     def __post_init__(self) -> None:
         _check(self, 1)
 
     def solver(self, chain: Chain) -> ShootingSolver:
         """Return a solver for `chain`."""
-        return ShootingSolver(chain, self, 1)
+        return _solver(chain, self, 1)
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class MultipleShooting(StrongForm):
     """Shooting over several intervals at once, whose ends must meet: errors grow over one only.
 
     intervals : that the chain is cut into.  steps : intervals of integration along all rods.
-    scheme, rotation, rescue : as for Shooting; the rescue is to cut into more intervals.
+    scheme, rotation, tolerance, rescue : as for Shooting; the rescue is to cut into more intervals.
     """
 
     intervals: int = 4
@@ -50,6 +55,7 @@ class MultipleShooting(StrongForm):
     scheme: str = "rk4"
     rotation: str = "quaternion"
     rescue: bool = True
+    tolerance: float = 1e-8
 
     def __post_init__(self) -> None:
         _at_least(self, "intervals", self.intervals, 2)
@@ -57,7 +63,13 @@ class MultipleShooting(StrongForm):
 
     def solver(self, chain: Chain) -> ShootingSolver:
         """Return a solver for `chain`."""
-        return ShootingSolver(chain, self, self.intervals)
+        return _solver(chain, self, self.intervals)
+
+
+def _solver(chain: Chain, form: Shooting | MultipleShooting, count: int) -> ShootingSolver:
+    if form.scheme == "adaptive":
+        return AdaptiveSolver(chain, form, count)
+    return ShootingSolver(chain, form, count)
 
 
 def _check(form: Shooting | MultipleShooting, steps: int) -> None:
@@ -66,6 +78,8 @@ def _check(form: Shooting | MultipleShooting, steps: int) -> None:
     choice(name, "scheme", form.scheme, SCHEMES)
     choice(name, "rotation", form.rotation, ROTATIONS)
     flag(name, "rescue", form.rescue)
+    limit = positive(name, "tolerance", form.tolerance, "", "give e.g. 1e-8")
+    object.__setattr__(form, "tolerance", limit)
 
 
 def _at_least(form: StrongForm, field: str, value: object, least: int) -> None:

@@ -15,6 +15,7 @@ from pliant.bvp.contract import Record, State, StepError, TimeRule
 from pliant.bvp.ends import Base
 from pliant.bvp.histories import Histories
 from pliant.bvp.march import Memory, Setting, march
+from pliant.bvp.mesh import Mesh
 from pliant.bvp.newton import RejectedError
 from pliant.bvp.shooting_statics import ShootingStatics
 from pliant.bvp.sweep import end_slopes
@@ -25,7 +26,7 @@ from pliant.model.base_motion import BaseState
 if TYPE_CHECKING:
     from pliant.bvp.shooting import MultipleShooting, Shooting
 
-STEP_TOLERANCE = 1e-11
+STEP_TOLERANCE = 1e-10
 _OFTEN = 3
 """Time steps that modified shooting may save before several segments are used instead."""
 _RETRY = 4
@@ -38,19 +39,24 @@ class ShootingSolver(ShootingStatics):
 
     def __init__(self, chain: Chain, form: Shooting | MultipleShooting, count: int) -> None:
         super().__init__(chain, form, count)
-        self.histories = Histories(self.mesh)
         self._helped, self._modified, self._patience = 0, 0, _RETRY
-        self.nodes_older = self.shooter.nodes.copy()
         self.tip_free = not chain.tip.held.any()
         self.past, self.memory = np.zeros((4, 6)), np.array([1, 0])
         self.books = np.zeros(4)
         self.middle = np.zeros((2, 6))
+        self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
+        self._present: State | None = None
+
+    def use(self, mesh: Mesh) -> None:
+        """Work on these intervals from now on."""
+        super().use(mesh)
+        self.histories = Histories(mesh)
+        self.nodes_older = self.shooter.nodes.copy()
+        self.__dict__.pop("_setting", None)
         self._aims = [
             Aim(last, np.zeros(6), np.zeros((6, 6)), np.zeros(1, dtype=np.bool_))
             for last in (max(1, self.mesh.N // 2), self.mesh.N)
         ]
-        self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
-        self._present: State | None = None
 
     def begin(self, state: State) -> None:
         """Take `state` as the present one."""

@@ -36,10 +36,14 @@ class ShootingStatics(StrongSolver):
         self.form = form
         self.count = count
         self.kind, self.scheme = ROTATIONS[form.rotation], SCHEMES[form.scheme]
-        self.mesh = Mesh(chain, even_edges(chain, form.steps))
-        self.knots = Knots(self.mesh)
         self.bases = Bases(chain)
-        self.shooter = Shooter(chain, self.mesh, self.kind, self.scheme, count)
+        self.use(Mesh(chain, even_edges(chain, form.steps)))
+
+    def use(self, mesh: Mesh) -> None:
+        """Work on these intervals from now on."""
+        self.mesh = mesh
+        self.knots = Knots(mesh)
+        self.shooter = Shooter(self.chain, mesh, self.kind, self.scheme, self.count)
 
     @property
     def record(self) -> Record:  # type: ignore[override]

@@ -14,7 +14,7 @@ from pliant.bvp.events import meet_events
 from pliant.lie.quaternion_leaves import quaternion_from_matrix
 
 EULER, RK4 = 0, 1
-SCHEMES = {"euler": EULER, "rk4": RK4}
+SCHEMES = {"euler": EULER, "rk4": RK4, "adaptive": RK4}
 
 
 @leaf
