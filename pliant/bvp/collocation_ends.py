@@ -13,19 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from pliant.bvp.chain import Chain
+from pliant.bvp.ends import dexp_derivative
 from pliant.lie import se3, so3
 from pliant.lie.tuples import Array
-
-
-def _derivative(group, x: Array, a: Array) -> Array:  # type: ignore[no-untyped-def]
-    """Derivative (n, n) of dexp(x) a in x, for a group so3 or se3.
-
-    Its symmetric part is `dexp_second`; the rest follows from the Maurer-Cartan equation,
-    D_v (T a) - D_a (T v) = -[T v, T a] with T = dexp(x).
-    """
-    T = group.dexp(x)
-    symmetric = np.array([a @ group.dexp_second(x, unit) for unit in np.eye(len(x))])
-    return np.asarray(symmetric + 0.5 * group.ad(T @ a) @ T)
 
 
 @dataclass
@@ -72,7 +62,7 @@ class Base:
         x = self._full(phi)
         g, eta = self.where(phi)
         R, T, rate = g[:3, :3], se3.dexp(x), self.c0 * x + self.rate
-        of_twist = (self.c0 * T + _derivative(se3, x, rate))[:, self.free]
+        of_twist = (self.c0 * T + dexp_derivative(se3, x, rate))[:, self.free]
         T = T[:, self.free]
         n = len(phi)
         theta = R @ T[:3]
@@ -149,7 +139,7 @@ class Tip:
         k = so3.log(held.T @ R)
         D = so3.dexp_inverse(k)
         y = D.T @ reaction[:3]
-        B = np.array([y @ _derivative(so3, k, unit) for unit in np.eye(3)])
+        B = np.array([y @ dexp_derivative(so3, k, unit) for unit in np.eye(3)])
         turn = so3.hat(force) @ so3.hat(arm) - so3.hat(R @ y) - R @ D.T @ B @ D @ R.T
         wrench[:3] = turn @ theta
         of_reaction = np.zeros((6, 6))

@@ -17,7 +17,16 @@ from pliant.lie import se3, so3
 from pliant.lie.tuples import Array
 from pliant.model.base_motion import BaseState
 
-_STEP = 1e-6
+
+def dexp_derivative(group, x: Array, a: Array) -> Array:  # type: ignore[no-untyped-def]
+    """Derivative (n, n) of dexp(x) a in x, for a group so3 or se3.
+
+    Its symmetric part is `dexp_second`; the rest follows from the Maurer-Cartan equation,
+    D_v (T a) - D_a (T v) = -[T v, T a] with T = dexp(x).
+    """
+    T = group.dexp(x)
+    symmetric = np.array([a @ group.dexp_second(x, unit) for unit in np.eye(len(x))])
+    return np.asarray(symmetric + 0.5 * group.ad(T @ a) @ T)
 
 
 @dataclass
@@ -56,17 +65,10 @@ class Base:
 
     def _twist(self, phi: Array) -> tuple[Array, Array]:
         """Body twist (6,) of the base that moved by phi, and its derivative (6, 6) in phi."""
-
-        def at(p: Array) -> Array:
-            return np.asarray(se3.dexp(p) @ (self.c0 * p + np.where(self.held, 0.0, self.history)))
-
         if self.c0 == 0.0:
             return np.zeros(6), np.zeros((6, 6))
-        rates = np.zeros((6, 6))
-        for i in np.flatnonzero(~self.held):
-            e = _STEP * np.eye(6)[i]
-            rates[:, i] = (at(phi + e) - at(phi - e)) / (2.0 * _STEP)
-        return at(phi), rates
+        T, rate = se3.dexp(phi), self.c0 * phi + np.where(self.held, 0.0, self.history)
+        return T @ rate, self.c0 * T + dexp_derivative(se3, phi, rate)
 
 
 class Bases:
@@ -108,9 +110,13 @@ class Bases:
 
 
 class Tip:
-    """What must vanish at the tip, and its derivative."""
+    """What must vanish at the tip, and its derivative.
+
+    left : (6,) gaps that are allowed in held directions, for going there by and by.
+    """
 
     def __init__(self, chain: Chain) -> None:
+        self.left = np.zeros(6)
         self.held = chain.tip.held
         self.free = not self.held.any()
         self.to = chain.tip.pose
@@ -127,16 +133,18 @@ class Tip:
         arm, shift = self.arm, so3.hat(self.arm)
         relative = self.to[:3, :3].T @ R
         turn = so3.log(relative)
+        D = so3.dexp(turn)
         gap = np.concatenate([turn, self.to[:3, :3].T @ (p + R @ arm - self.to[:3, 3])])
         n = y[3:6]
         m = y[:3] - shift @ n
         theta, d = Z[15:18], Z[12:15] - shift @ Z[15:18]
-        dn = Z[3:6]
-        dm = Z[:3] - shift @ dn
-        force = np.concatenate([relative @ m, relative @ n])
-        slopes = np.concatenate(
-            [relative @ (dm - so3.hat(m) @ theta), relative @ (dn - so3.hat(n) @ theta)]
-        )
         gaps = np.concatenate([so3.dexp_inverse(turn) @ theta, relative @ d])
+        # m does the work of D^T m on changes of the rotation vector `turn`
+        force = np.concatenate([D.T @ m, relative @ n])
+        bent = np.array([m @ dexp_derivative(so3, turn, unit) for unit in np.eye(3)])
+        dn = Z[3:6]
+        slopes = np.concatenate(
+            [D.T @ (Z[:3] - shift @ dn) + bent @ gaps[:3], relative @ (dn - so3.hat(n) @ theta)]
+        )
         held = self.held
-        return np.where(held, gap, force), np.where(held[:, None], gaps, slopes)
+        return np.where(held, gap - self.left, force), np.where(held[:, None], gaps, slopes)

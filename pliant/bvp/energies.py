@@ -12,6 +12,7 @@ from scipy.interpolate import CubicSpline
 from pliant.bvp.arrays import BODY, JOINT
 from pliant.bvp.chain import Chain, Event
 from pliant.bvp.contract import State
+from pliant.lie import so3
 from pliant.lie.tuples import Array
 from pliant.model import Body, Frame, Load
 
@@ -174,9 +175,9 @@ def reactions(
 ) -> dict[str, Array]:
     """Wrenches (6,) that hold the ends of a chain at rest, by name of the clamped rod or constraint.
 
-    At the base what the clamp exerts, in the frame of the base: the internal wrench there, reversed,
-    less what else sits at the base. At the tip what is left of the internal wrench beyond the loads,
-    in the frame that the tip is held to.
+    At the base what holds it exerts: the internal wrench there, reversed, less what else sits at the
+    base. At the tip what is left of the internal wrench beyond the loads. Of a clamp in the frame of
+    the base, of a constraint in the frame that it holds to.
     """
     found = {}
     gravity = share * np.asarray(chain.description.gravity)
@@ -185,16 +186,26 @@ def reactions(
         for event in chain.pieces[0].before:
             wrench = wrench - _exerted(event, state.pose[0], values, share, gravity)
         name = chain.base.name or chain.rods[0].name
+        if chain.base.name:
+            wrench = _seen_from(chain.base.pose, state.pose[0], wrench)
         found[name] = np.where(chain.base.held, wrench, 0.0)
     if chain.tip.held.any():
         wrench = state.wrench[-1].copy()
         for event in chain.at_tip:
             wrench -= _exerted(event, state.pose[-1], values, share, gravity)
         wrench[:3] -= np.cross(chain.tip.offset, wrench[3:])
-        turn = chain.tip.pose[:3, :3].T @ state.pose[-1, :3, :3]
-        held = np.concatenate([turn @ wrench[:3], turn @ wrench[3:]])
+        held = _seen_from(chain.tip.pose, state.pose[-1], wrench)
         found[chain.tip.name] = np.where(chain.tip.held, held, 0.0)
     return found
+
+
+def _seen_from(held_to: Array, pose: Array, wrench: Array) -> Array:
+    """Body wrench (6,) of a section in the frame that it is held to: D^T m and the force there.
+
+    D = dexp of the rotation vector between both, on which moments work.
+    """
+    turn = held_to[:3, :3].T @ pose[:3, :3]
+    return np.concatenate([so3.dexp(so3.log(turn)).T @ wrench[:3], turn @ wrench[3:]])
 
 
 def _exerted(

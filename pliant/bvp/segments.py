@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, solve_banded
 
-from pliant.bvp.chain import Chain
 from pliant.bvp.ends import Base, Tip
 from pliant.bvp.mesh import Mesh
 from pliant.bvp.sweep import sweep
@@ -45,9 +44,9 @@ class Guess:
 class Segments:
     """The problem on a mesh with cuts at given intervals."""
 
-    def __init__(self, chain: Chain, mesh: Mesh, kind: int, scheme: int, count: int) -> None:
-        self.chain, self.mesh, self.kind, self.scheme = chain, mesh, kind, scheme
-        self.tip = Tip(chain)
+    def __init__(self, tip: Tip, mesh: Mesh, kind: int, scheme: int, count: int) -> None:
+        self.tip, self.mesh, self.kind, self.scheme = tip, mesh, kind, scheme
+        self.chain = mesh.chain
         edges = np.concatenate([[0.0], np.cumsum(mesh.arrays.h)])
         wanted = np.linspace(0.0, edges[-1], count + 1)
         self.cuts: Ints = np.unique(np.searchsorted(edges, wanted - 1e-9 * edges[-1]))

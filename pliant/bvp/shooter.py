@@ -6,7 +6,7 @@ import numpy as np
 
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import Record
-from pliant.bvp.ends import Base
+from pliant.bvp.ends import Base, Tip
 from pliant.bvp.mesh import Mesh
 from pliant.bvp.newton import Attempt, RejectedError
 from pliant.bvp.segments import Guess, Segments
@@ -27,6 +27,7 @@ class Shooter:
 
     def __init__(self, chain: Chain, mesh: Mesh, kind: int, scheme: int, count: int) -> None:
         self.chain, self.mesh, self.kind, self.scheme = chain, mesh, kind, scheme
+        self.tip = Tip(chain)
         self.count = count
         self.record = Record()
         self.nodes = np.zeros((mesh.N, 2, 24))
@@ -38,7 +39,7 @@ class Shooter:
     def segments(self, count: int) -> Segments:
         """The problem cut into `count` segments."""
         if count not in self._kept:
-            self._kept[count] = Segments(self.chain, self.mesh, self.kind, self.scheme, count)
+            self._kept[count] = Segments(self.tip, self.mesh, self.kind, self.scheme, count)
         return self._kept[count]
 
     def guess(self, count: int) -> Guess:
@@ -46,11 +47,12 @@ class Shooter:
         cuts = self.segments(count).cuts
         return Guess(self.x.copy(), self.nodes[cuts[1:-1] - 1, 1].copy())
 
-    def integrate(self, base: Base, x: Array) -> None:
-        """Hold the states that follow from unknowns x (6,) at the base, solution or not."""
+    def integrate(self, base: Base, x: Array) -> Array:
+        """Hold the states that follow from unknowns x (6,) at the base; return what the tip lacks."""
         problem = self.segments(1)
-        problem.residual(base, Guess(x, np.zeros((0, 24))), self.c0)
+        lacking = problem.residual(base, Guess(x, np.zeros((0, 24))), self.c0)
         self._take(problem, Guess(x, np.zeros((0, 24))))
+        return lacking
 
     def attempt(self, base: Base, tolerance: float, count: int, strict: bool = False) -> None:
         """Newton's method from the states that are held; raises RejectedError, changing nothing."""
@@ -87,7 +89,7 @@ class Shooter:
         ends = np.unique(np.linspace(0, N, _GROWING + 1).round().astype(int))[1:]
         guess, reference = self.guess(1), self.nodes.copy()
         for end in ends:
-            problem = Segments(self.chain, self.mesh, self.kind, self.scheme, 1)
+            problem = Segments(self.tip, self.mesh, self.kind, self.scheme, 1)
             problem.cuts = np.array([0, end])
             problem.goal = None if end == N else reference[end - 1, 1, :6]
             guess = self._run(problem, base, guess, tolerance if end == N else 1e-6, keep=end == N)

@@ -68,8 +68,7 @@ class ShootingStatics(StrongSolver):
         shooter.record, shooter.c0 = Record(), 0.0
         at = self.bases.still(base if self.bases.clamped else None)
         if start is not None:
-            self.mesh.load(values)
-            self.mesh.rest()
+            self._apply(values, 1.0, np.zeros(6))
             self._hold(start)
             try:
                 shooter.attempt(at, tolerance, shooter.count, strict=True)
@@ -87,17 +86,21 @@ class ShootingStatics(StrongSolver):
     def _climb(
         self, values: Mapping[str, Any], base: Base, tolerance: float, progress: Progress | None
     ) -> None:
-        """Follow the branch from the unloaded chain, in as few load steps as it takes."""
+        """Follow the branch from the unloaded chain, in as few load steps as it takes.
+
+        A tip that is held elsewhere than where the unloaded chain has it goes there along with the
+        load.
+        """
         shooter, record = self.shooter, self.record
         silent = dict.fromkeys(self.chain.description.inputs(), 0.0)
         self.mesh.load(silent, 0.0)
         self.mesh.rest()
-        shooter.integrate(base, np.zeros(6))
+        shooter.tip.left[:] = 0.0
+        open_gap = np.where(shooter.tip.held, shooter.integrate(base, np.zeros(6)), 0.0)
         level, step, slope = 0.0, 1.0, np.zeros(6)
         while level < 1.0:
             aim = min(1.0, level + step)
-            self.mesh.load(values, aim)
-            self.mesh.rest()
+            self._apply(values, aim, open_gap)
             before, held = shooter.x.copy(), shooter.nodes.copy()
             shooter.x = before + (aim - level) * slope
             try:
@@ -106,8 +109,7 @@ class ShootingStatics(StrongSolver):
                 shooter.x, shooter.nodes[:] = before, held
                 step *= 0.25 if step == 1.0 else 0.5
                 if step < _SMALLEST:
-                    self.mesh.load(values, level)
-                    self.mesh.rest()
+                    self._apply(values, level, open_gap)
                     raise self._failure(level, str(error)) from None
                 continue
             slope = (shooter.x - before) / (aim - level)
@@ -118,6 +120,12 @@ class ShootingStatics(StrongSolver):
             if progress is not None:
                 progress(level, record.iterations, record.residual)
         record.rescues += type(record.rescues)()  # drops zeros
+
+    def _apply(self, values: Mapping[str, Any], level: float, open_gap: Array) -> None:
+        """Let loads act in part, and supports be as far away as is left of the way to them."""
+        self.mesh.load(values, level)
+        self.mesh.rest()
+        self.shooter.tip.left[:] = (1.0 - level) * open_gap
 
     def _reach(self, base: Base, tolerance: float, step: float) -> None:
         """One load level: plainly, and with help once the load steps have become short."""
