@@ -72,6 +72,7 @@ _HOMES = {
     "pliant.solve.registry": ("formulations", "integrators"),
     "pliant.study.compare": ("compare",),
     "pliant.study.fit": ("fit",),
+    "pliant.study.many": ("simulate_many", "statics_many"),
     "pliant.study.outputs": ("Output",),
     "pliant.study.parameters": ("Parameter",),
     "pliant.model.measurement": ("Measurement",),
@@ -143,6 +144,8 @@ if TYPE_CHECKING:
     from pliant.solve.registry import integrators as integrators
     from pliant.study.compare import compare as compare
     from pliant.study.fit import fit as fit
+    from pliant.study.many import simulate_many as simulate_many
+    from pliant.study.many import statics_many as statics_many
     from pliant.study.outputs import Output as Output
     from pliant.study.parameters import Parameter as Parameter
 

@@ -82,18 +82,29 @@ def rest_state(chain: Chain, base: Array, count: int = 65) -> State:
     return found
 
 
-def interpolated(state: State, piece: Ints, s: Array) -> State:
+FIELDS = ("wrench", "strain", "velocity", "strain_rate")
+
+
+def interpolated(
+    state: State, piece: Ints, s: Array, fields: tuple[str, ...] = FIELDS, poses: bool = True
+) -> State:
     """Return the state at other places: arclengths s (S,) on pieces (S,).
 
     Wrench, strain and velocity by cubic splines within each piece, poses by cubic curves on SE(3)
-    that have the strains at the knots as slopes.
+    that have the strains at the knots as slopes. What is not among `fields` stays zero, and poses the
+    identity if they are not wanted.
     """
     found = blank_state(np.asarray(piece), np.asarray(s, dtype=float))
     for k in np.unique(piece):
         rows, knots = np.flatnonzero(piece == k), np.flatnonzero(state.piece == k)
         at, x = found.s[rows], state.s[knots]
-        for name in ("wrench", "strain", "velocity", "strain_rate"):
-            getattr(found, name)[rows] = CubicSpline(x, getattr(state, name)[knots])(at)
+        if fields:
+            columns = np.concatenate([getattr(state, name)[knots] for name in fields], axis=1)
+            curves = CubicSpline(x, columns)(at)
+            for j, name in enumerate(fields):
+                getattr(found, name)[rows] = curves[:, 6 * j : 6 * j + 6]
+        if not poses:
+            continue
         left = np.clip(np.searchsorted(x, at, side="right") - 1, 0, len(x) - 2)
         found.pose[rows] = _between(state, knots[left], knots[left + 1], at)
     return found
