@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pliant._numba import kernel
+from pliant.physics.collect import add_diagonal, add_vector
 
 
 @kernel
-def stress(w, C, e, e0, N, mode, element, a, sigma, tangent, gap):  # type: ignore[no-untyped-def]
+def stress(w, C, e, e0, N, mode, element, at, mult, sigma, tangent, gap):  # type: ignore[no-untyped-def]
     """Weighted stress resultants sigma (S, 6), their derivative in e, and the gaps of stress modes.
 
     Linear law: sigma = w C (e - e0), tangent = w C. If the rod has stress modes (N not empty), rows
     3 to 5 carry the force n = sum_i N_i a_i instead: sigma = w n, tangent = 0, and
-    gap[e, i, r] = sum_s w N_i (v_r - v0_r - n_r / C_r) over the stations of element e.
+    gap[e, i, r] = sum_s w N_i (v_r - v0_r - n_r / C_r) over the stations of element e. The modes a
+    stand in `mult` at the places `at` (count, 3).
     """
     S, p = N.shape
     rows = 6 if p == 0 else 3
@@ -26,7 +28,7 @@ def stress(w, C, e, e0, N, mode, element, a, sigma, tangent, gap):  # type: igno
             for r in range(3):
                 n = 0.0
                 for i in range(p):
-                    n += N[s, i] * a[mode[el, i], r]
+                    n += N[s, i] * mult[at[mode[el, i], r]]
                 sigma[s, 3 + r] = w[s, 3 + r] * n
                 tangent[s, 3 + r] = 0.0
                 d = w[s, 3 + r] * (e[s, 3 + r] - e0[s, 3 + r] - n / C[s, 3 + r])
@@ -46,6 +48,24 @@ def mixed_coupling(w, N, element, B, scale, out):  # type: ignore[no-untyped-def
                 f = scale[s, r] * w[s, 3 + r] * N[s, i]
                 for b in range(m):
                     out[e, 3 * i + r, b] += f * B[s, 3 + r, b]
+
+
+@kernel
+def collect_elastic(  # type: ignore[no-untyped-def]
+    w, C, e, e0, N, mode, element, at, mult, B, unit, wanted, sigma, tangent, gap, ry, Ky, coupling
+):
+    """`stress` and what it gives the elements: ry (E, m) = sum B^T sigma and, if `wanted`,
+    Ky (E, m, m) = sum B^T diag(tangent) B and the coupling (E, 3p, m) with the modes; all are
+    overwritten. unit (S, 3) are ones.
+    """
+    stress(w, C, e, e0, N, mode, element, at, mult, sigma, tangent, gap)
+    ry[:, :] = 0.0
+    add_vector(element, B, sigma, ry)
+    if wanted:
+        Ky[:, :, :] = 0.0
+        add_diagonal(element, B, tangent, B, Ky)
+        coupling[:, :, :] = 0.0
+        mixed_coupling(w, N, element, B, unit, coupling)
 
 
 @kernel

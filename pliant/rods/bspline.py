@@ -157,10 +157,14 @@ class BSplineMap(IncrementMap):
         target = self.rod.natural_strain(s)
         return fit_strains(self, psi.ravel(), columns, target, lambda plan: plan.B[:, :, 6:])
 
+    def configuration(self) -> ChainConfiguration:
+        c = super().configuration()
+        c.psi = c.q.reshape(-1, 6)
+        return c
+
     def update(self, c: Configuration, base: Array, q: Array) -> None:
         assert isinstance(c, ChainConfiguration)
         super().update(c, base, q)
-        c.psi[...] = q.reshape(-1, 6)
         chain.propagate(self.kind, c.base, c.psi, c.controls, c.plus, c.minus)
 
     def retract(self, c: Configuration, base: Array, x: Array) -> Array:
@@ -197,13 +201,13 @@ class BSplineMap(IncrementMap):
         assert isinstance(left, ChainConfiguration) and isinstance(right, ChainConfiguration)
         chain.lift_matrix(self.first, left.plus, left.minus, right.plus, right.minus, Ky, K)
 
-    def lift_second(
-        self, c: Configuration, ry: Array, balance: Array | None, K: Array
+    def lift_tangent(
+        self, c: Configuration, ry: Array, balance: Array | None, Ky: Array, K: Array
     ) -> Array | None:
         assert isinstance(c, ChainConfiguration)
         left = _NOTHING if balance is None else balance.reshape(-1, 6)
         base = np.empty(6)
-        chain_second.add_chain_second(
-            self.kind, self.first, self.owner, c.psi, c.plus, c.minus, ry, left, K, base
+        chain_second.lift_tangent(
+            self.kind, self.first, self.owner, c.psi, c.plus, c.minus, ry, left, Ky, K, base
         )
         return None if balance is None else base

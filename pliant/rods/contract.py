@@ -232,6 +232,16 @@ class RodMap(ABC):
         """
         return None if balance is None else np.asarray(balance[:6])
 
+    def lift_tangent(
+        self, c: Configuration, ry: Array, balance: Array | None, Ky: Array, K: Array
+    ) -> Array | None:
+        """K (E, n, n) = T^T Ky T + second derivative of ry . y(x); Ky may be overwritten.
+
+        `lift_matrix` and `lift_second` in one, which may cost less than each; see there.
+        """
+        self.lift_matrix(c, c, Ky, K)
+        return self.lift_second(c, ry, balance, K)
+
     # -- helpers for the defaults ------------------------------------------------------------
 
     def _moved(self, c: Configuration, x: Array) -> Configuration:

@@ -102,6 +102,8 @@ class Block:
         self.mode_values = np.zeros((len(self.strain_s), 0)) if modes is None else modes.values
         self.mode_numbers = np.zeros((E, 0), dtype=np.int64) if modes is None else modes.index
         self.gap = np.zeros((E, p, 3))
+        self.gaps = self.gap.reshape(E, 3 * p)
+        self.unit = np.ones((len(self.strain_s), 3))
         self.coupling_y = np.zeros((E, 3 * p, m))
         self.coupling = np.zeros((E, 3 * p, n))
         self.compliance = np.zeros((E, 3 * p, 3 * p))
@@ -109,7 +111,6 @@ class Block:
             return
         element = self.map.strains(self.strain_s).element
         elasticity.mode_compliance(self.strain_w, self.C, modes.values, element, self.compliance)
-        self.unit = np.ones((len(self.strain_s), 3))
         dense = np.zeros((3, modes.count, modes.count))
         for e in range(E):
             at = modes.index[e]
@@ -163,7 +164,8 @@ class Block:
             self.mode_values,
             self.mode_numbers,
             self.level.strain.element,
-            mult[self.mode_index],
+            self.mode_index,
+            mult,
             self.sigma,
             self.tangent,
             self.gap,
@@ -179,15 +181,34 @@ class Block:
         )
         self.map.lift_rows(level.c, self.coupling_y, out)
 
-    def add_elastic(self, level: Level, mult: Array, tangent: bool) -> None:
-        """Elastic gradient and, if wanted, tangent with its geometric part, into ry and Ky."""
+    def collect_elastic(self, level: Level, mult: Array, tangent: bool) -> None:
+        """Overwrite ry and, if wanted, Ky and coupling with the elastic gradient and tangent, its
+        geometric part included.
+        """
         plan = level.strain
-        self.stress(plan.e, mult)
-        collect.add_vector(plan.element, plan.B, self.sigma, self.ry)
+        elasticity.collect_elastic(
+            self.strain_w,
+            self.C,
+            plan.e,
+            self.e0,
+            self.mode_values,
+            self.mode_numbers,
+            plan.element,
+            self.mode_index,
+            mult,
+            plan.B,
+            self.unit,
+            tangent,
+            self.sigma,
+            self.tangent,
+            self.gap,
+            self.ry,
+            self.Ky,
+            self.coupling_y,
+        )
         if tangent:
             if self.modes is not None:
-                self.couple(level, self.unit, self.coupling)
-            collect.add_diagonal(plan.element, plan.B, self.tangent, plan.B, self.Ky)
+                self.map.lift_rows(level.c, self.coupling_y, self.coupling)
             self.map.strain_second(plan, level.c, self.sigma, self.Ky)
 
     def add_points(self, level: Level, tangent: bool) -> None:
@@ -201,22 +222,19 @@ class Block:
         self._add_stations(level.mass, level, self.mass_p, self.mass_k, tangent)
 
     def _add_stations(self, plan: Plan, level: Level, p: Array, k: Array, tangent: bool) -> None:
-        collect.add_vector(plan.element, plan.J, p, self.ry)
+        collect.add_stations(plan.element, plan.J, p, k, tangent, self.ry, self.Ky)
         if tangent:
-            collect.add_matrix(plan.element, plan.J, k, self.Ky)
             self.map.frame_second(plan, level.c, p, self.Ky)
 
     def add_point_loads(self, level: Level, dead: Array, follower: Array) -> None:
         """Add dead (world) and follower (body) wrenches (P, 6) to point_p and point_k."""
         if not self.has_offset:
-            loads.add_dead(level.points.g, dead, self.point_p, self.point_k)
-            loads.add_follower(follower, self.point_p, self.point_k)
+            loads.add_loads(level.points.g, dead, follower, self.point_p, self.point_k)
             return
         g = level.points.g.copy()
         g[:, :3, 3] += np.einsum("sij,sj->si", g[:, :3, :3], self.offset)
         p, k = np.zeros_like(self.point_p), np.zeros_like(self.point_k)
-        loads.add_dead(g, dead, p, k)
-        loads.add_follower(follower, p, k)
+        loads.add_loads(g, dead, follower, p, k)
         A = self.offset_twist()
         self.point_p += np.einsum("sij,si->sj", A, p)
         self.point_k += np.einsum("sia,sij,sjb->sab", A, k, A)

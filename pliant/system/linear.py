@@ -15,7 +15,7 @@ from scipy.linalg import lapack
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
-from pliant._numba import kernel
+from pliant._numba import kernel, leaf
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -65,35 +65,110 @@ def scatter_vector(index, r, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def scatter_vectors(index, r, modes, gap, out):  # type: ignore[no-untyped-def]
+    """`scatter_vector` of coordinates r (E, n) and of the gaps (E, 3p) of stress modes."""
+    scatter_vector(index, r, out)
+    scatter_vector(modes, gap, out)
+
+
+@kernel
+def scatter_mixed(elements, K, down, up, inner, coupling, compliance, data):  # type: ignore[no-untyped-def]
+    """`scatter` of K, of the couplings of stress modes and their mirror image, and of compliances."""
+    scatter(elements, K, data)
+    scatter(down, coupling, data)
+    scatter(up, coupling, data)
+    scatter(inner, compliance, data)
+
+
+@kernel
+def add_at(rows, x, out):  # type: ignore[no-untyped-def]
+    """out[rows] += x[rows]."""
+    for at in rows:
+        out[at] += x[at]
+
+
+@kernel
+def largest(x, rows):  # type: ignore[no-untyped-def]
+    """Largest size of the entries x[rows]."""
+    most = 0.0
+    for at in rows:
+        most = max(most, abs(x[at]))
+    return most
+
+
+@kernel
+def norms(r, free, rows, weights):  # type: ignore[no-untyped-def]
+    """Norm of the forces r[free] and of the weighted gaps r[rows]."""
+    forces = 0.0
+    for at in free:
+        forces += r[at] * r[at]
+    gaps = 0.0
+    for i in range(len(rows)):
+        gap = weights[i] * r[rows[i]]
+        gaps += gap * gap
+    return np.sqrt(forces), np.sqrt(gaps)
+
+
+@kernel
 def _factor_band(data, A, d):  # type: ignore[no-untyped-def]
     """L D L^T of a symmetric band matrix by columns, A[j, i - j] for i >= j, from its flat `data`.
 
     No pivoting: the number of negative entries of d is the number of negative eigenvalues. Returns
-    that number, or -1 if a pivot is lost to rounding.
+    that number, or -1 if a pivot is lost to rounding. Columns are taken off the rest in pairs.
     """
     n, width = A.shape
-    u = np.empty(width)
+    u = np.zeros(width + 2)
+    v = np.zeros(width + 1)
     for j in range(n):
-        for b in range(width):
-            A[j, b] = data[j * width + b]
+        _copy(data[j * width : (j + 1) * width], A[j])
     negative = 0
-    for j in range(n):
-        pivot = A[j, 0]
-        d[j] = pivot
-        if not abs(pivot) > 1e-15 * abs(data[j * width]):
+    for j in range(0, n, 2):
+        first = _finish_column(A[j], u, min(width, n - j))
+        d[j] = first
+        if not abs(first) > 1e-15 * abs(data[j * width]):
             return -1
-        if pivot < 0.0:
-            negative += 1
-        reach = min(width, n - j)
-        inverse = 1.0 / pivot
+        negative += first < 0.0
+        if j + 1 == n:
+            break
+        _subtract(A[j + 1], A[j, 1], u[1:], min(width, n - j) - 1)
+        reach = min(width, n - j - 1)
+        second = _finish_column(A[j + 1], v, reach)
+        d[j + 1] = second
+        if not abs(second) > 1e-15 * abs(data[(j + 1) * width]):
+            return -1
+        negative += second < 0.0
         for a in range(1, reach):
-            u[a] = A[j, a]
-            A[j, a] *= inverse
-        for a in range(1, reach):
-            f = A[j, a]
+            f, g = u[a + 1] / first, v[a] / second
+            column, p, q = A[j + 1 + a], u[a + 1 :], v[a:]
             for b in range(reach - a):
-                A[j + a, b] -= f * u[a + b]
+                column[b] -= f * p[b] + g * q[b]
     return negative
+
+
+@leaf
+def _copy(source, out):  # type: ignore[no-untyped-def]
+    for b in range(len(out)):
+        out[b] = source[b]
+
+
+@leaf
+def _subtract(column, f, u, reach):  # type: ignore[no-untyped-def]
+    """column -= f u over `reach` entries."""
+    for b in range(reach):
+        column[b] -= f * u[b]
+
+
+@leaf
+def _finish_column(column, u, reach):  # type: ignore[no-untyped-def]
+    """Keep a column of D L^T in u, with a zero behind it, leave that of L, and return the pivot."""
+    pivot = column[0]
+    for b in range(reach):
+        u[b] = column[b]
+    u[reach] = 0.0
+    inverse = 1.0 / pivot
+    for b in range(1, reach):
+        column[b] = u[b] * inverse
+    return pivot
 
 
 @kernel

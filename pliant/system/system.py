@@ -251,6 +251,24 @@ class System:
         g[:3, 3] += g[:3, :3] @ parent.offset[block.mount]
         return np.asarray(g @ block.rod.pose)
 
+    # -- measures ----------------------------------------------------------------------------
+
+    @cached_property
+    def gap_weights(self) -> tuple[Ints, Array]:
+        """Unknowns that are stress modes or multipliers, and the weights that make their gaps plain
+        numbers: mean strain for modes, fraction of the longest rod for constraints.
+        """
+        links = np.arange(self.n, self.n + self.m)
+        length = max(b.rod.length for b in self.blocks)
+        modes = [np.repeat(1.0 / b.mode_weight, 3) for b in self.blocks if b.modes is not None]
+        weights = np.concatenate([*modes, np.full(self.m, 1.0 / length)])
+        return np.concatenate([self.mode_unknowns, links]), weights
+
+    @cached_property
+    def stiffness(self) -> float:
+        """A force that is large for this robot: its largest section stiffness over its length, N."""
+        return max(float(np.max(b.C)) / b.rod.length for b in self.blocks)
+
     # -- who carries whom --------------------------------------------------------------------
 
     @cached_property
@@ -298,14 +316,3 @@ class System:
         assert block.parent is not None
         A = se3.Ad(se3.inverse(block.rod.pose))
         return np.asarray(A @ block.parent.offset_twist()[block.mount])
-
-
-def gap_weights(system: System) -> tuple[Ints, Array]:
-    """Unknowns that are stress modes or multipliers, and the weights that make their gaps plain
-    numbers: mean strain for modes, fraction of the longest rod for constraints.
-    """
-    links = np.arange(system.n, system.n + system.m)
-    length = max(b.rod.length for b in system.blocks)
-    modes = [np.repeat(1.0 / b.mode_weight, 3) for b in system.blocks if b.modes is not None]
-    weights = np.concatenate([*modes, np.full(system.m, 1.0 / length)])
-    return np.concatenate([system.mode_unknowns, links]), weights

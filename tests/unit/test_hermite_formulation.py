@@ -81,8 +81,7 @@ class Bent:
         self.map.frame_second(self.frames, self.c, self.f, Ky)
         self.map.strain_second(self.strains, self.c, self.sigma, Ky)
         K = np.empty((count, n, n))
-        self.map.lift_matrix(self.c, self.c, Ky, K)
-        base = self.map.lift_second(self.c, self.covector(), balance, K)
+        base = self.map.lift_tangent(self.c, self.covector(), balance, Ky, K)
         total = np.zeros((self.size, self.size))
         for index, block in zip(self.map.elements, K, strict=True):
             total[np.ix_(index, index)] += block

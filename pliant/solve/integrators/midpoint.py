@@ -44,7 +44,7 @@ from pliant.system.balance import add_link_forces, link_poses
 from pliant.system.block import Block, Level
 from pliant.system.linear import SingularError, scatter, scatter_vector
 from pliant.system.loading import Loading
-from pliant.system.system import System, gap_weights
+from pliant.system.system import System
 from pliant.system.tangent import new_tangent
 
 _KEEP = 3
@@ -99,7 +99,7 @@ class VariationalStepper(Stepper):
         self._floor = h * rounding_force(system, h)
         self._filled = new_tangent(system, False)
         self._age = _KEEP
-        self._rows, self._weights = gap_weights(system)
+        self._rows, self._weights = system.gap_weights
         self._needs_points = bool(system.links) or len(system.blocks) > 1
 
     # -- state -------------------------------------------------------------------------------

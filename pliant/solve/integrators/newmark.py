@@ -33,7 +33,7 @@ from pliant.system.assembly import Fill, assemble_bilinear, assemble_vector
 from pliant.system.balance import balance, link_gaps
 from pliant.system.linear import SingularError, scatter
 from pliant.system.loading import Loading
-from pliant.system.system import System, gap_weights
+from pliant.system.system import System
 from pliant.system.tangent import tangent_of
 
 
@@ -141,7 +141,7 @@ class AccelerationStepper(Stepper):
         self.tolerance = tolerance
         self.a = system.levels()
         self._rates = Rates(system)
-        self._rows, self._weights = gap_weights(system)
+        self._rows, self._weights = system.gap_weights
         self._scale = 0.0
         self._floor = rounding_force(system, h)
         if coefficients is None:
