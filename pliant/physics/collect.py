@@ -24,6 +24,20 @@ def add_vector(element, J, p, r):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def subtract_vector(element, J, p, r):  # type: ignore[no-untyped-def]
+    """r_e -= sum_s J_s^T p_s."""
+    S, _, m = J.shape
+    for s in range(S):
+        out = r[element[s]]
+        for i in range(6):
+            v = p[s, i]
+            if v != 0.0:
+                row = J[s, i]
+                for a in range(m):
+                    out[a] -= row[a] * v
+
+
+@kernel
 def add_matrix(element, J, k, K):  # type: ignore[no-untyped-def]
     """K_e += sum_s J_s^T k_s J_s with full 6x6 blocks k (S, 6, 6)."""
     add_bilinear(element, J, k, J, K)

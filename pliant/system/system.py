@@ -209,20 +209,20 @@ class System:
             for block, level in zip(self.blocks, own, strict=True):
                 block.level = level
 
-    def moved_from(self, levels: list[Level], q: Array, x: Array) -> Array:
-        """`moved` for a configuration placed in `levels`."""
-        with self.using(levels):
-            return self.moved(q, x)
-
-    def moved(self, q: Array, x: Array, newton: bool = True) -> Array:
+    def moved(
+        self, q: Array, x: Array, newton: bool = True, levels: list[Level] | None = None
+    ) -> Array:
         """q moved by x (n or more,): along the Newton chart, or along the second-order chart.
 
-        The configuration must be placed at q.
+        The configuration must be placed at q, in `levels` if given.
         """
         if newton and len(self.blocks) == 1 and self.blocks[0].pose_slice is None:
             block = self.blocks[0]
-            c = block.level.c
+            c = (block.level if levels is None else levels[0]).c
             return block.map.advance(c, c.base, self.local_variation(block, x))
+        if levels is not None:
+            with self.using(levels):
+                return self.moved(q, x, newton)
         local = [self.local_variation(block, x) for block in self.blocks]
         out = np.empty_like(q)
         bases: dict[str, Array] = {}

@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.lie import se3
-from pliant.physics import collect, elasticity, inertia
+from pliant.physics import collect, inertia, stepping
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import (
     Integrator,
@@ -42,7 +42,7 @@ from pliant.system import constraints
 from pliant.system.assembly import Fill, assemble_bilinear, assemble_vector
 from pliant.system.balance import add_link_forces, link_poses
 from pliant.system.block import Block, Level
-from pliant.system.linear import SingularError, scatter, scatter_vector
+from pliant.system.linear import SingularError, add_at, norms, scatter, scatter_vector
 from pliant.system.loading import Loading
 from pliant.system.system import System
 from pliant.system.tangent import new_tangent
@@ -147,17 +147,17 @@ class VariationalStepper(Stepper):
         goal = self.p + first
         q = self._predict()
         mult = self.mult.copy()
-        size = np.inf
+        size = math.inf
         self._age += 1
         for k in range(30):
             system.place(q, self.b, mass=True, points=self._needs_points)
             previous = size
             residual = self._residual(goal, mult)
             if k == 0:
-                force = residual[system.coordinates]
-                self._scale = max(self._scale, math.sqrt(goal @ goal), math.sqrt(force @ force))
+                force, _ = norms(residual, system.coordinates, self._rows, self._weights)
+                self._scale = max(self._scale, math.sqrt(goal @ goal), force)
             size = self._size(residual)
-            if not np.isfinite(size):
+            if not math.isfinite(size):
                 self._fail("the motion became infinite")
             stalled = k > 2 and size > 0.5 * previous and size <= 1e-4 * self._scale
             small = size <= self.tolerance * self._scale + self._floor or stalled
@@ -168,8 +168,8 @@ class VariationalStepper(Stepper):
                 self._age = 1
             x = self._filled.matrix.solve(-residual)
             self.iterations += 1
-            q = system.moved_from(self.b, q, x)
-            mult[self._rows] += x[self._rows]
+            q = system.moved(q, x, levels=self.b)
+            add_at(self._rows, x, mult)
         else:
             self._fail("no convergence in 30 iterations")
         self._accept(q, mult, before, after)
@@ -184,7 +184,7 @@ class VariationalStepper(Stepper):
         if self.implicit:
             momentum += h * self._applied(self.b, after, 0.5)
         for block, room in zip(system.blocks, self._room, strict=True):
-            if np.any(room.lag):
+            if room.damped:
                 self.dissipated += h * block.dissipation(room.rate)
         self.work += self._work(before, after)
         self._previous = self.q
@@ -216,8 +216,8 @@ class VariationalStepper(Stepper):
 
     def _size(self, r: Array) -> float:
         """Size of a residual in units of momentum: gaps count relative to strain and length."""
-        forces, gaps = r[self.system.coordinates], r[self._rows] * self._weights
-        return math.sqrt(forces @ forces) + math.sqrt(gaps @ gaps) * self._scale
+        forces, gaps = norms(r, self.system.coordinates, self._rows, self._weights)
+        return float(forces + gaps * self._scale)
 
     def _residual(self, goal: Array, mult: Array) -> Array:
         system = self.system
@@ -227,8 +227,7 @@ class VariationalStepper(Stepper):
         out[: system.n] -= goal
         for block in system.blocks:
             if block.modes is not None:
-                gap = block.gap.reshape(len(block.gap), -1)
-                scatter_vector(block.mode_unknowns, gap, out)
+                scatter_vector(block.mode_unknowns, block.gaps, out)
         if system.links:
             self._add_constraints(out, mult[system.n :])
         return out
@@ -237,15 +236,40 @@ class VariationalStepper(Stepper):
         """Momentum and elastic impulse that leave the configuration at the start of the step."""
         block, room = self.system.blocks[i], self._room[i]
         a, b = self.a[i], self.b[i]
-        h = self.h
-        self._momentum(i, False)
-        collect.add_vector(a.mass.element, a.mass.J, room.pa, block.ry)
-        elasticity.lagging_strain(
-            a.strain.e, b.strain.e, h, self._weight, room.lag, room.rate, room.mean
+        mass, strain = a.mass, a.strain
+        stepping.add_departure(
+            block.M,
+            mass.g,
+            b.mass.g,
+            mass.J,
+            mass.element,
+            room.eta,
+            room.pa,
+            room.pb,
+            room.k,
+            block.strain_w,
+            block.C,
+            block.e0,
+            block.mode_values,
+            block.mode_numbers,
+            block.mode_index,
+            self._trial,
+            strain.e,
+            b.strain.e,
+            strain.B,
+            strain.element,
+            room.lag,
+            room.rate,
+            room.mean,
+            block.sigma,
+            block.tangent,
+            block.gap,
+            room.impulse,
+            self.h,
+            self._weight,
+            self._share,
+            block.ry,
         )
-        block.stress(room.mean, self._trial)
-        np.multiply(block.sigma, h * self._share, out=room.impulse)
-        collect.add_vector(a.strain.element, a.strain.B, room.impulse, block.ry)
 
     def _momentum(self, i: int, tangent: bool) -> None:
         block, room = self.system.blocks[i], self._room[i]
@@ -255,9 +279,10 @@ class VariationalStepper(Stepper):
     def _arrival(self, i: int) -> None:
         """Momentum that arrives at the end of the step."""
         block, room, b = self.system.blocks[i], self._room[i], self.b[i]
-        collect.add_vector(b.mass.element, b.mass.J, room.pb, block.ry)
+        mass, strain = b.mass, b.strain
+        collect.add_vector(mass.element, mass.J, room.pb, block.ry)
         if self.implicit:
-            collect.add_vector(b.strain.element, b.strain.B, -room.impulse, block.ry)
+            collect.subtract_vector(strain.element, strain.B, room.impulse, block.ry)
 
     def _factorise(self) -> None:
         """Derivative of the residual in the end configuration and in the modes, factorised."""
@@ -321,6 +346,8 @@ class VariationalStepper(Stepper):
 
     def _work(self, before: Loading, after: Loading) -> float:
         """Work of the inputs (all loads but gravity) over the step, by the mean wrench."""
+        if before.empty and after.empty:
+            return 0.0
         return step_work(self.system, self.a, self.b, before, after)
 
 
@@ -341,6 +368,7 @@ class _Room:
         self.mean = np.zeros((S, 6))
         self.impulse = np.zeros((S, 6))
         self.lag = block.D / block.C
+        self.damped = bool(np.any(self.lag))
         self.slope = share + self.lag / h
         self.from_start = np.zeros_like(block.coupling)
         self.from_end = np.zeros_like(block.coupling)
