@@ -7,58 +7,73 @@ from pliant.physics.collect import add_diagonal, add_vector
 
 
 @kernel
-def stress(w, C, e, e0, N, mode, element, at, mult, sigma, tangent, gap):  # type: ignore[no-untyped-def]
+def stress(k, w, C, e, e0, N, mode, element, at, mult, sigma, tangent, gap):  # type: ignore[no-untyped-def]
     """Weighted stress resultants sigma (S, 6), their derivative in e, and the gaps of stress modes.
 
-    Linear law: sigma = w C (e - e0), tangent = w C. If the rod has stress modes (N not empty), rows
-    3 to 5 carry the force n = sum_i N_i a_i instead: sigma = w n, tangent = 0, and
-    gap[e, i, r] = sum_s w N_i (v_r - v0_r - n_r / C_r) over the stations of element e. The modes a
-    stand in `mult` at the places `at` (count, 3).
+    Linear law: sigma = k (e - e0), tangent = k (S, 6), the stiffness times weights. If the rod has
+    stress modes (N not empty), rows 3 to 5 carry in addition the force n = sum_i N_i a_i with the
+    weights w (S, 3): sigma += w n, and gap[e, i, r] = sum_s w N_i (v_r - v0_r - n_r / C_r) over the
+    stations of element e. The modes a stand in `mult` at the places `at` (count, 3).
     """
     S, p = N.shape
-    rows = 6 if p == 0 else 3
     gap[:, :, :] = 0.0
     for s in range(S):
-        for i in range(rows):
-            k = w[s, i] * C[s, i]
-            tangent[s, i] = k
-            sigma[s, i] = k * (e[s, i] - e0[s, i])
+        for i in range(6):
+            tangent[s, i] = k[s, i]
+            sigma[s, i] = k[s, i] * (e[s, i] - e0[s, i])
         if p > 0:
             el = element[s]
             for r in range(3):
                 n = 0.0
                 for i in range(p):
                     n += N[s, i] * mult[at[mode[el, i], r]]
-                sigma[s, 3 + r] = w[s, 3 + r] * n
-                tangent[s, 3 + r] = 0.0
-                d = w[s, 3 + r] * (e[s, 3 + r] - e0[s, 3 + r] - n / C[s, 3 + r])
+                sigma[s, 3 + r] += w[s, r] * n
+                d = w[s, r] * (e[s, 3 + r] - e0[s, 3 + r] - n / C[s, 3 + r])
                 for i in range(p):
                     gap[el, i, r] += N[s, i] * d
 
 
 @kernel
 def mixed_coupling(w, N, element, B, scale, out):  # type: ignore[no-untyped-def]
-    """out[e, 3 i + r] += scale_r w N_i B_{3+r}: derivative of the gaps in y, scale (S, 3)."""
+    """out[e, 3 i + r] += scale_r w_r N_i B_{3+r}: derivative of the gaps in y; w, scale (S, 3)."""
     S, p = N.shape
     m = B.shape[2]
     for s in range(S):
         e = element[s]
         for i in range(p):
             for r in range(3):
-                f = scale[s, r] * w[s, 3 + r] * N[s, i]
+                f = scale[s, r] * w[s, r] * N[s, i]
                 for b in range(m):
                     out[e, 3 * i + r, b] += f * B[s, 3 + r, b]
 
 
 @kernel
 def collect_elastic(  # type: ignore[no-untyped-def]
-    w, C, e, e0, N, mode, element, at, mult, B, unit, wanted, sigma, tangent, gap, ry, Ky, coupling
+    k,
+    w,
+    C,
+    e,
+    e0,
+    N,
+    mode,
+    element,
+    at,
+    mult,
+    B,
+    unit,
+    wanted,
+    sigma,
+    tangent,
+    gap,
+    ry,
+    Ky,
+    coupling,
 ):
     """`stress` and what it gives the elements: ry (E, m) = sum B^T sigma and, if `wanted`,
     Ky (E, m, m) = sum B^T diag(tangent) B and the coupling (E, 3p, m) with the modes; all are
     overwritten. unit (S, 3) are ones.
     """
-    stress(w, C, e, e0, N, mode, element, at, mult, sigma, tangent, gap)
+    stress(k, w, C, e, e0, N, mode, element, at, mult, sigma, tangent, gap)
     ry[:, :] = 0.0
     add_vector(element, B, sigma, ry)
     if wanted:
@@ -70,14 +85,14 @@ def collect_elastic(  # type: ignore[no-untyped-def]
 
 @kernel
 def mode_compliance(w, C, N, element, out):  # type: ignore[no-untyped-def]
-    """out[e, 3 i + r, 3 j + r] -= w N_i N_j / C_r: derivative of the gaps in the modes."""
+    """out[e, 3 i + r, 3 j + r] -= w_r N_i N_j / C_r: derivative of the gaps in the modes."""
     S, p = N.shape
     for s in range(S):
         e = element[s]
         for i in range(p):
             for j in range(p):
                 for r in range(3):
-                    out[e, 3 * i + r, 3 * j + r] -= w[s, 3 + r] * N[s, i] * N[s, j] / C[s, 3 + r]
+                    out[e, 3 * i + r, 3 * j + r] -= w[s, r] * N[s, i] * N[s, j] / C[s, 3 + r]
 
 
 @kernel

@@ -10,8 +10,8 @@ from pliant.physics.inertia import step_momentum
 
 @kernel
 def add_departure(  # type: ignore[no-untyped-def]
-    M, ga, gb, Ja, mass_element, eta, pa, pb, k,
-    w, C, e0, N, mode, at, mult, ea, eb, Ba, element, lag, rate, mean, sigma, tangent, gap, impulse,
+    M, ga, gb, Ja, mass_element, eta, pa, pb, slope,
+    k, w, C, e0, N, mode, at, mult, ea, eb, Ba, element, lag, rate, mean, sigma, tangent, gap, impulse,
     h, share, weight, ry,
 ):  # fmt: skip
     """ry (E, m) += Ja^T pa + Ba^T impulse: momentum and elastic impulse that leave the start.
@@ -19,12 +19,11 @@ def add_departure(  # type: ignore[no-untyped-def]
     Inertia (first line): `step_momentum` between the poses ga and gb. Elasticity (second line): the
     strain of `lagging_strain` between ea and eb meets the law of `stress`; impulse = h weight sigma.
     """
-    step_momentum(M, ga, gb, h, False, eta, pa, pb, k)
+    step_momentum(M, ga, gb, h, False, eta, pa, pb, slope)
     add_vector(mass_element, Ja, pa, ry)
     lagging_strain(ea, eb, h, share, lag, rate, mean)
-    stress(w, C, mean, e0, N, mode, element, at, mult, sigma, tangent, gap)
+    stress(k, w, C, mean, e0, N, mode, element, at, mult, sigma, tangent, gap)
     for s in range(sigma.shape[0]):
         for i in range(6):
             impulse[s, i] = h * weight * sigma[s, i]
     add_vector(element, Ba, impulse, ry)
-

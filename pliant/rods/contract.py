@@ -77,12 +77,16 @@ class StressModes:
     values : (S, p) functions alive at each station of the strain rule.
     index : (E, p) their numbers in each element.
     before : (count,) entry of x in front of which mode i is numbered, to keep matrices narrow.
+    held : strains that are orthogonal to all N_i meet a stiffness of their own, `held` times the
+        bending stiffness over the square of the rod's length; needed where the map makes them
+        large, for else they cost nothing.
     """
 
     values: Array
     index: Ints
     count: int
     before: Ints
+    held: float = 0.0
 
 
 class Configuration:

@@ -79,7 +79,7 @@ class IncrementMap(RodMap):
         """Element (S,), cumulative basis values and arclength derivatives (S, k) at s."""
         raise TypeError(f"{type(self).__name__} does not define its basis")
 
-    def spline_stress_modes(self, knots: Array, before: Ints) -> StressModes:
+    def spline_stress_modes(self, knots: Array, before: Ints, held: float = 0.0) -> StressModes:
         """Modes from the derivatives of splines of this degree on `knots`: one for each increment
         of the curve and row, half as many as coordinates, so that nothing locks.
         """
@@ -89,7 +89,8 @@ class IncrementMap(RodMap):
         spans = np.flatnonzero(np.diff(self._stress_knots) > 0)
         k = self.degree - 1
         index = (spans - k)[:, None] + np.arange(k + 1)[None, :]
-        return StressModes(values, index.astype(np.int64), len(self._stress_knots) - k - 1, before)
+        count = len(self._stress_knots) - k - 1
+        return StressModes(values, index.astype(np.int64), count, before, held)
 
     def stress_values(self, s: Array) -> tuple[Ints, Array]:
         element, spans = find_span(self._stress_knots, s)

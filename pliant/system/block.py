@@ -99,6 +99,7 @@ class Block:
         """Room for the stress modes: gaps (E, p, 3), couplings (E, 3p, m or n), compliance."""
         modes = self.modes
         p = 0 if modes is None else modes.index.shape[1]
+        self.plain, self.mode_w = self._split_stiffness()
         self.mode_values = np.zeros((len(self.strain_s), 0)) if modes is None else modes.values
         self.mode_numbers = np.zeros((E, 0), dtype=np.int64) if modes is None else modes.index
         self.gap = np.zeros((E, p, 3))
@@ -110,7 +111,7 @@ class Block:
         if modes is None:
             return
         element = self.map.strains(self.strain_s).element
-        elasticity.mode_compliance(self.strain_w, self.C, modes.values, element, self.compliance)
+        elasticity.mode_compliance(self.mode_w, self.C, modes.values, element, self.compliance)
         dense = np.zeros((3, modes.count, modes.count))
         for e in range(E):
             at = modes.index[e]
@@ -118,7 +119,26 @@ class Block:
                 dense[r][np.ix_(at, at)] -= self.compliance[e, r::3, r::3]
         self._compliance_factor = [cho_factor(dense[r]) for r in range(3)]
         self.mode_weight = np.zeros(modes.count)
-        np.add.at(self.mode_weight, modes.index[element], self.strain_w[:, 3:4] * modes.values)
+        np.add.at(self.mode_weight, modes.index[element], self.mode_w[:, :1] * modes.values)
+
+    def _split_stiffness(self) -> tuple[Array, Array]:
+        """Stiffness times weights (S, 6) that meets the strains point by point, and the weights
+        (S, 3) with which rows 3 to 5 are left to the stress modes, if there are any.
+
+        Strains that the modes do not feel cost nothing. Where they would be large (`held` of the
+        modes), a share of the shear and stretch stiffness, `held` times the bending stiffness over
+        the square of the length, is taken point by point (partial projection, Arnold and Brezzi
+        1993): it does not grow with slenderness, so that slender rods do not lock.
+        """
+        w, C = self.strain_w, self.C
+        if self.modes is None:
+            return w * C, np.zeros((len(w), 3))
+        bending = np.minimum(C[:, 0], C[:, 1]) / self.rod.length**2
+        small = (self.modes.held * bending)[:, None]
+        share = small / (C[:, 3:] + small)
+        plain = w * C
+        plain[:, 3:] *= share
+        return plain, w[:, 3:] * (1.0 - share)
 
     @cached_property
     def moving(self) -> Ints:
@@ -142,7 +162,7 @@ class Block:
         assert self.modes is not None
         element = self.level.strain.element
         total = np.zeros((self.modes.count, 3))
-        weighted = self.strain_w[:, None, 3:] * self.modes.values[:, :, None] * d[:, None, 3:]
+        weighted = self.mode_w[:, None] * self.modes.values[:, :, None] * d[:, None, 3:]
         np.add.at(total, self.modes.index[element], weighted)
         return total
 
@@ -157,7 +177,8 @@ class Block:
     def stress(self, e: Array, mult: Array) -> None:
         """Weighted stress and tangent at the strain stations for strains e, and the mode gaps."""
         elasticity.stress(
-            self.strain_w,
+            self.plain,
+            self.mode_w,
             self.C,
             e,
             self.e0,
@@ -177,7 +198,7 @@ class Block:
         self.coupling_y[...] = 0.0
         plan = level.strain
         elasticity.mixed_coupling(
-            self.strain_w, self.modes.values, plan.element, plan.B, scale, self.coupling_y
+            self.mode_w, self.modes.values, plan.element, plan.B, scale, self.coupling_y
         )
         self.map.lift_rows(level.c, self.coupling_y, out)
 
@@ -187,7 +208,8 @@ class Block:
         """
         plan = level.strain
         elasticity.collect_elastic(
-            self.strain_w,
+            self.plain,
+            self.mode_w,
             self.C,
             plan.e,
             self.e0,
@@ -274,8 +296,7 @@ class Block:
         With stress modes the forces are viscous through their projected rate, as in `settled_modes`.
         """
         lag = self.D / self.C
-        rows = slice(0, 6) if self.modes is None else slice(0, 3)
-        power = float(np.sum(self.strain_w[:, rows] * self.D[:, rows] * rate[:, rows] ** 2))
+        power = float(np.sum(self.plain * lag * rate**2))
         if self.modes is not None:
             a = self.settled_modes(self.e0 + lag * rate)
             power += float(np.sum(a * self.mode_strains(rate)))
@@ -283,11 +304,9 @@ class Block:
 
     def elastic_energy(self, level: Level) -> float:
         """Strain energy, J."""
-        e, rows = level.strain.e, slice(None)
-        energy = 0.0
+        d = level.strain.e - self.e0
+        energy = 0.5 * float(np.sum(self.plain * d * d))
         if self.modes is not None:
-            d = e - self.e0
-            energy = 0.5 * float(np.sum(self.settled_modes(e) * self.mode_strains(d)))
-            rows = slice(0, 3)
-        d = e[:, rows] - self.e0[:, rows]
-        return energy + 0.5 * float(np.sum(self.strain_w[:, rows] * self.C[:, rows] * d * d))
+            modes = self.settled_modes(level.strain.e)
+            energy += 0.5 * float(np.sum(modes * self.mode_strains(d)))
+        return energy

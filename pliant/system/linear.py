@@ -12,10 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
-from scipy.sparse import csc_matrix
+from scipy.sparse import csc_matrix, csr_matrix
 from scipy.sparse.linalg import splu
 
-from pliant._numba import kernel, leaf
+from pliant._numba import kernel
+from pliant.system.band import factor_band, solve_band
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -109,85 +110,6 @@ def norms(r, free, rows, weights):  # type: ignore[no-untyped-def]
     return np.sqrt(forces), np.sqrt(gaps)
 
 
-@kernel
-def _factor_band(data, A, d):  # type: ignore[no-untyped-def]
-    """L D L^T of a symmetric band matrix by columns, A[j, i - j] for i >= j, from its flat `data`.
-
-    No pivoting: the number of negative entries of d is the number of negative eigenvalues. Returns
-    that number, or -1 if a pivot is lost to rounding. Columns are taken off the rest in pairs.
-    """
-    n, width = A.shape
-    u = np.zeros(width + 2)
-    v = np.zeros(width + 1)
-    for j in range(n):
-        _copy(data[j * width : (j + 1) * width], A[j])
-    negative = 0
-    for j in range(0, n, 2):
-        first = _finish_column(A[j], u, min(width, n - j))
-        d[j] = first
-        if not abs(first) > 1e-15 * abs(data[j * width]):
-            return -1
-        negative += first < 0.0
-        if j + 1 == n:
-            break
-        _subtract(A[j + 1], A[j, 1], u[1:], min(width, n - j) - 1)
-        reach = min(width, n - j - 1)
-        second = _finish_column(A[j + 1], v, reach)
-        d[j + 1] = second
-        if not abs(second) > 1e-15 * abs(data[(j + 1) * width]):
-            return -1
-        negative += second < 0.0
-        for a in range(1, reach):
-            f, g = u[a + 1] / first, v[a] / second
-            column, p, q = A[j + 1 + a], u[a + 1 :], v[a:]
-            for b in range(reach - a):
-                column[b] -= f * p[b] + g * q[b]
-    return negative
-
-
-@leaf
-def _copy(source, out):  # type: ignore[no-untyped-def]
-    for b in range(len(out)):
-        out[b] = source[b]
-
-
-@leaf
-def _subtract(column, f, u, reach):  # type: ignore[no-untyped-def]
-    """column -= f u over `reach` entries."""
-    for b in range(reach):
-        column[b] -= f * u[b]
-
-
-@leaf
-def _finish_column(column, u, reach):  # type: ignore[no-untyped-def]
-    """Keep a column of D L^T in u, with a zero behind it, leave that of L, and return the pivot."""
-    pivot = column[0]
-    for b in range(reach):
-        u[b] = column[b]
-    u[reach] = 0.0
-    inverse = 1.0 / pivot
-    for b in range(1, reach):
-        column[b] = u[b] * inverse
-    return pivot
-
-
-@kernel
-def _solve_band(A, d, b):  # type: ignore[no-untyped-def]
-    """Solve with the factor of `_factor_band`, in place."""
-    n, width = A.shape
-    for j in range(n):
-        v = b[j]
-        for a in range(1, min(width, n - j)):
-            b[j + a] -= A[j, a] * v
-    for j in range(n):
-        b[j] /= d[j]
-    for j in range(n - 1, -1, -1):
-        v = b[j]
-        for a in range(1, min(width, n - j)):
-            v -= A[j, a] * b[j + a]
-        b[j] = v
-
-
 class BandedSymmetric:
     """Lower band by columns, L D L^T without pivoting, inertia from D."""
 
@@ -204,14 +126,14 @@ class BandedSymmetric:
         return np.where((rows >= 0) & (cols >= 0) & (cols <= rows), at, SKIP)
 
     def factorise(self) -> None:
-        negative = _factor_band(self.data, self._factor, self._d)
+        negative = factor_band(self.data, self._factor, self._d)
         if negative < 0:
             raise SingularError("the tangent is singular")
         self.negative = negative
 
     def solve(self, b: Array) -> Array:
         x = b.copy()
-        _solve_band(self._factor, self._d, x)
+        solve_band(self._factor, self._d, x)
         return x
 
 
@@ -277,27 +199,47 @@ class SparseSymmetric(_Sparse):
 
     def __init__(self, n: int, pairs: list[tuple[Ints, Ints]], saddle: Ints) -> None:
         super().__init__(n, pairs, True)
-        self._shift = np.ones(n)
-        self._shift[saddle] = -1.0
+        self._stiff = np.ones(n, dtype=bool)
+        self._stiff[saddle] = False
         self._solver: Any = None
+        self._regular = self.matrix.copy()
+        rows, cols = self._keys % n, self._keys // n
+        above = np.flatnonzero(rows < cols)
+        keys = np.concatenate([rows * n + cols, cols[above] * n + rows[above]])
+        order = np.argsort(keys)
+        self._mirrored = np.concatenate([np.arange(len(rows)), above])[order]
+        indptr = np.searchsorted(keys[order] // n, np.arange(n + 1))
+        self._full = csr_matrix((np.zeros(len(keys)), keys[order] % n, indptr), shape=(n, n))
 
     def factorise(self) -> None:
-        import qdldl
-
-        stiff = self._shift > 0
         size = np.abs(self.data[self.diagonal])
-        scale = max(float(np.max(size[stiff], initial=0.0)), 1e-300)
-        regular = self.matrix.copy()
-        regular.data[self.diagonal] += np.where(stiff, _REGULARISE * scale, -_REGULARISE / scale)
-        try:
-            self._solver = qdldl.Solver(regular, upper=True)
-        except Exception as error:  # qdldl raises its own types on a zero pivot
-            raise SingularError("the tangent is singular") from error
-        D = np.asarray(self._solver.factors()[1])
-        self.negative = int(np.count_nonzero(D < 0))
-        full = self.matrix + self.matrix.T
-        full.setdiag(self.matrix.diagonal())
-        self._full = full.tocsr()
+        scale = max(float(np.max(size[self._stiff], initial=0.0)), 1e-300)
+        shift = np.where(self._stiff, _REGULARISE * scale, -_REGULARISE / scale)
+        self._regular.data[...] = self.data
+        self._regular.data[self.diagonal] += shift
+        self._full.data[...] = self.data[self._mirrored]
+        if not self._refactorise(shift):
+            import qdldl
+
+            try:
+                self._solver = qdldl.Solver(self._regular, upper=True)
+            except Exception as error:  # qdldl raises its own types on a zero pivot
+                self._solver = None
+                raise SingularError("the tangent is singular") from error
+        self.negative = int(np.count_nonzero(self._solver.factors()[1] < 0))
+
+    def _refactorise(self, shift: Array) -> bool:
+        """New numbers in the ordering and pattern of the last factor; False if that did not work.
+
+        qdldl does not tell when it meets a zero pivot here: a probe does.
+        """
+        if self._solver is None:
+            return False
+        self._solver.update(self._regular, upper=True)
+        probe = np.cos(np.arange(self.n))
+        x = self._solver.solve(probe)
+        gap = probe - self._full @ x - shift * x
+        return bool(np.linalg.norm(gap) <= 1e-3 * np.linalg.norm(probe))
 
     def solve(self, b: Array) -> Array:
         x = np.asarray(self._solver.solve(b))

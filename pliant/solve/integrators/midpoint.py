@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.lie import se3
-from pliant.physics import collect, inertia, stepping
+from pliant.physics import collect, inertia
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import (
     Integrator,
@@ -37,11 +37,12 @@ from pliant.solve.integrators.contract import (
     rounding_force,
     velocity_lift,
 )
+from pliant.solve.integrators.room import Room
 from pliant.solve.integrators.work import load_fill, step_work
 from pliant.system import constraints
 from pliant.system.assembly import Fill, assemble_bilinear, assemble_vector
 from pliant.system.balance import add_link_forces, link_poses
-from pliant.system.block import Block, Level
+from pliant.system.block import Level
 from pliant.system.linear import SingularError, add_at, norms, scatter, scatter_vector
 from pliant.system.loading import Loading
 from pliant.system.system import System
@@ -94,7 +95,7 @@ class VariationalStepper(Stepper):
         self._share = share if self.implicit else 1.0
         self.a = system.levels()
         self.b = system.levels()
-        self._room = [_Room(block, h, share) for block in system.blocks]
+        self._room = [Room(block, h, share) for block in system.blocks]
         self._scale = 0.0
         self._floor = h * rounding_force(system, h)
         self._filled = new_tangent(system, False)
@@ -235,41 +236,7 @@ class VariationalStepper(Stepper):
     def _departure(self, i: int) -> None:
         """Momentum and elastic impulse that leave the configuration at the start of the step."""
         block, room = self.system.blocks[i], self._room[i]
-        a, b = self.a[i], self.b[i]
-        mass, strain = a.mass, a.strain
-        stepping.add_departure(
-            block.M,
-            mass.g,
-            b.mass.g,
-            mass.J,
-            mass.element,
-            room.eta,
-            room.pa,
-            room.pb,
-            room.k,
-            block.strain_w,
-            block.C,
-            block.e0,
-            block.mode_values,
-            block.mode_numbers,
-            block.mode_index,
-            self._trial,
-            strain.e,
-            b.strain.e,
-            strain.B,
-            strain.element,
-            room.lag,
-            room.rate,
-            room.mean,
-            block.sigma,
-            block.tangent,
-            block.gap,
-            room.impulse,
-            self.h,
-            self._weight,
-            self._share,
-            block.ry,
-        )
+        room.depart(block, self.a[i], self.b[i], self._trial, self.h, self._weight, self._share)
 
     def _momentum(self, i: int, tangent: bool) -> None:
         block, room = self.system.blocks[i], self._room[i]
@@ -349,26 +316,3 @@ class VariationalStepper(Stepper):
         if before.empty and after.empty:
             return 0.0
         return step_work(self.system, self.a, self.b, before, after)
-
-
-class _Room:
-    """Scratch of one rod for a variational step.
-
-    lag (S, 6) = D / C is the retardation time of each strain row; slope the derivative of the strain
-    that meets the law in the strain at the end of the step.
-    """
-
-    def __init__(self, block: Block, h: float, share: float) -> None:
-        S, Q = len(block.strain_s), len(block.mass_s)
-        self.eta = np.zeros((Q, 6))
-        self.pa = np.zeros((Q, 6))
-        self.pb = np.zeros((Q, 6))
-        self.k = np.zeros((Q, 6, 6))
-        self.rate = np.zeros((S, 6))
-        self.mean = np.zeros((S, 6))
-        self.impulse = np.zeros((S, 6))
-        self.lag = block.D / block.C
-        self.damped = bool(np.any(self.lag))
-        self.slope = share + self.lag / h
-        self.from_start = np.zeros_like(block.coupling)
-        self.from_end = np.zeros_like(block.coupling)
