@@ -134,8 +134,7 @@ class Block:
         if self.modes is None:
             return w * C, np.zeros((len(w), 3))
         bending = np.minimum(C[:, 0], C[:, 1]) / self.rod.length**2
-        small = (self.modes.held * bending)[:, None]
-        share = small / (C[:, 3:] + small)
+        share = np.minimum(0.9, (self.modes.held * bending)[:, None] / C[:, 3:])
         plain = w * C
         plain[:, 3:] *= share
         return plain, w[:, 3:] * (1.0 - share)
