@@ -21,15 +21,22 @@ _HOMES = {
     "pliant.robot": ("Robot",),
     "pliant.model": (
         "Annulus",
+        "BaseMotion",
+        "BendingActuator",
+        "Body",
+        "Chamber",
         "Circle",
         "Constant",
         "Constraint",
         "ConvergenceError",
         "DescriptionError",
+        "Flow",
         "Frame",
+        "Lag",
         "Load",
         "Material",
         "PliantError",
+        "PressureLine",
         "Ramp",
         "Rectangle",
         "Rod",
@@ -37,6 +44,7 @@ _HOMES = {
         "Signal",
         "Sine",
         "Stiffness",
+        "Sum",
         "Sweep",
         "Table",
         "TimeTable",
@@ -44,33 +52,49 @@ _HOMES = {
         "pose",
     ),
     "pliant.files": ("FileError",),
+    "pliant.bvp.collocation": ("Collocation",),
+    "pliant.bvp.shooting": ("MultipleShooting", "Shooting"),
+    "pliant.rods.ancf": ("ANCF",),
     "pliant.rods.bspline": ("BSpline",),
     "pliant.rods.contract": ("Formulation",),
     "pliant.rods.hermite": ("Hermite",),
     "pliant.rods.strain": ("Strain",),
+    "pliant.solve.integrators.bdf_alpha": ("BDFAlpha",),
     "pliant.solve.integrators.contract": ("Integrator",),
     "pliant.solve.integrators.midpoint": ("Midpoint", "Variational"),
     "pliant.solve.integrators.newmark": ("GeneralizedAlpha", "ImplicitEuler", "Newmark"),
+    "pliant.results.comparison": ("Comparison", "ComparisonRow"),
     "pliant.results.equilibrium": ("Equilibrium",),
     "pliant.results.modes": ("Modes",),
     "pliant.results.motion": ("Motion",),
     "pliant.results.saving": ("load",),
     "pliant.solve.registry": ("formulations", "integrators"),
+    "pliant.study.compare": ("compare",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
+    from pliant.bvp.collocation import Collocation as Collocation
+    from pliant.bvp.shooting import MultipleShooting as MultipleShooting
+    from pliant.bvp.shooting import Shooting as Shooting
     from pliant.files import FileError as FileError
     from pliant.model import Annulus as Annulus
+    from pliant.model import BaseMotion as BaseMotion
+    from pliant.model import BendingActuator as BendingActuator
+    from pliant.model import Body as Body
+    from pliant.model import Chamber as Chamber
     from pliant.model import Circle as Circle
     from pliant.model import Constant as Constant
     from pliant.model import Constraint as Constraint
     from pliant.model import ConvergenceError as ConvergenceError
     from pliant.model import DescriptionError as DescriptionError
+    from pliant.model import Flow as Flow
     from pliant.model import Frame as Frame
+    from pliant.model import Lag as Lag
     from pliant.model import Load as Load
     from pliant.model import Material as Material
     from pliant.model import PliantError as PliantError
+    from pliant.model import PressureLine as PressureLine
     from pliant.model import Ramp as Ramp
     from pliant.model import Rectangle as Rectangle
     from pliant.model import Rod as Rod
@@ -78,20 +102,25 @@ if TYPE_CHECKING:
     from pliant.model import Signal as Signal
     from pliant.model import Sine as Sine
     from pliant.model import Stiffness as Stiffness
+    from pliant.model import Sum as Sum
     from pliant.model import Sweep as Sweep
     from pliant.model import Table as Table
     from pliant.model import TimeTable as TimeTable
     from pliant.model import along as along
     from pliant.model import pose as pose
+    from pliant.results.comparison import Comparison as Comparison
+    from pliant.results.comparison import ComparisonRow as ComparisonRow
     from pliant.results.equilibrium import Equilibrium as Equilibrium
     from pliant.results.modes import Modes as Modes
     from pliant.results.motion import Motion as Motion
     from pliant.results.saving import load as load
     from pliant.robot import Robot as Robot
+    from pliant.rods.ancf import ANCF as ANCF
     from pliant.rods.bspline import BSpline as BSpline
     from pliant.rods.contract import Formulation as Formulation
     from pliant.rods.hermite import Hermite as Hermite
     from pliant.rods.strain import Strain as Strain
+    from pliant.solve.integrators.bdf_alpha import BDFAlpha as BDFAlpha
     from pliant.solve.integrators.contract import Integrator as Integrator
     from pliant.solve.integrators.midpoint import Midpoint as Midpoint
     from pliant.solve.integrators.midpoint import Variational as Variational
@@ -100,6 +129,7 @@ if TYPE_CHECKING:
     from pliant.solve.integrators.newmark import Newmark as Newmark
     from pliant.solve.registry import formulations as formulations
     from pliant.solve.registry import integrators as integrators
+    from pliant.study.compare import compare as compare
 
 __all__ = ["__version__", *sorted(_HOME)]
 

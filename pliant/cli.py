@@ -1,4 +1,4 @@
-"""The command line: ``pliant check``, ``pliant run`` and ``pliant modes``.
+"""The command line: ``pliant check``, ``pliant run``, ``pliant modes`` and ``pliant compare``.
 
 Everything heavy is imported inside the commands, so that ``pliant --help`` answers at once and the
 first result is not kept waiting for the libraries that draw and save.
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pliant import __version__
+from pliant.study.commands import compare
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -54,6 +55,9 @@ class _Sentences(click.Group):
 @click.version_option(__version__, prog_name="pliant", message="%(prog)s %(version)s")
 def main() -> None:
     """Robots made of slender soft parts: describe once, solve with any rod formulation."""
+
+
+main.add_command(compare)
 
 
 @main.command()
@@ -111,22 +115,20 @@ def _read(file: Path, needs_mass: bool = False) -> tuple[RobotFile, Robot]:
     from pliant.solve.registry import formulations, integrators
 
     found = load_robot_file(file, formulations(), integrators())
-    choose_formulations(found.description, None)
+    chosen = choose_formulations(found.description, None)
     moving = [hasattr(run, "count") or isinstance(run, SimulateRun) for run in found.runs]
     if needs_mass or any(moving):
-        rotary = any(isinstance(run, SimulateRun) for run in found.runs)
-        require_mass(found.description, rotary=rotary)
+        simulated = any(isinstance(run, SimulateRun) for run in found.runs)
+        require_mass(found.description, chosen if simulated else None)
     return found, Robot._from(found.description, found.inputs)
 
 
 def _count_parts(found: RobotFile) -> str:
-    described = found.description
-    counts = {
-        "rod": len(described.rods),
-        "load": len(described.loads),
-        "constraint": len(described.constraints),
-    }
-    return ", ".join(f"{n} {name}{'s' * (n != 1)}" for name, n in counts.items() if n)
+    from pliant.files.report import PARTS
+
+    counts = {kind: len(parts) for kind, parts in found.description.kinds().items()}
+    names = {kind: PARTS[kind] if n == 1 else kind.replace("_", " ") for kind, n in counts.items()}
+    return ", ".join(f"{n} {names[kind]}" for kind, n in counts.items() if n)
 
 
 def _check_folder(output: Path) -> None:

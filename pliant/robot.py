@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import time
 from collections.abc import Callable, Mapping
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +13,8 @@ from numpy.typing import ArrayLike
 from pliant.files import load_robot_file
 from pliant.model import (
     Array,
+    BaseMotion,
+    Body,
     Constraint,
     ConvergenceError,
     Description,
@@ -25,62 +25,29 @@ from pliant.model import (
     Rod,
     Shape,
     Stiffness,
-    did_you_mean,
 )
+from pliant.model.calls import checked
 from pliant.model.checks import choice, positive
+from pliant.model.pneumatics import Pneumatic
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.modes import Modes
 from pliant.results.motion import Motion
-from pliant.results.starts import branch_origin, compiled_for, first_state
-from pliant.rods.contract import Formulation
+from pliant.results.starts import compiled_for, first_state, origin
+from pliant.rods.contract import RodModel
 from pliant.solve import dynamics
-from pliant.solve.beginning import coordinate_rates
 from pliant.solve.compiled import Compiler, require_mass
+from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.integrators.contract import Integrator
+from pliant.solve.problem import Still
 from pliant.solve.registry import formulations, integrators
-from pliant.solve.schedule import Schedule, as_inputs, check_values
-from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
-from pliant.system.loading import make_loading
+from pliant.solve.schedule import as_inputs, check_values
+from pliant.solve.statics import StaticSolution
+from pliant.solve.strong import StrongTrajectory
 
-Formulations = Formulation | Mapping[str, Formulation]
-P = ParamSpec("P")
-T = TypeVar("T")
+Formulations = RodModel | Mapping[str, RodModel]
 
 
-def _refuse_arguments(
-    signature: inspect.Signature, where: str, known: list[str], args: Any, kwargs: Any
-) -> None:
-    """Say what is wrong with the arguments of a call, if it is they."""
-    try:
-        signature.bind(*args, **kwargs)
-    except TypeError as error:
-        raise DescriptionError(
-            where, "arguments", str(error), f"among {', '.join(known)}", "correct the call"
-        ) from None
-
-
-def _checked(method: Callable[P, T]) -> Callable[P, T]:
-    """Refuse unknown and missing arguments of a method with a sentence."""
-    signature = inspect.signature(method)
-    known = [name for name in signature.parameters if name != "self"]
-    where = method.__qualname__.removesuffix(".__init__")
-
-    @wraps(method)
-    def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        for name, value in kwargs.items():
-            if name not in known:
-                hint = did_you_mean(name, known)
-                raise DescriptionError(where, name, value, "an argument that it takes", hint)
-        try:
-            return method(*args, **kwargs)
-        except TypeError:
-            _refuse_arguments(signature, where, known, args, kwargs)
-            raise
-
-    return call
-
-
-class Robot:
+class Robot(Pneumatic):
     """A robot made of slender parts.
 
     gravity : (3,) world frame, m/s^2.
@@ -89,7 +56,7 @@ class Robot:
     is an input by its own name. What was compiled for one call is kept for the next.
     """
 
-    @_checked
+    @checked
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
         self._begin(Description(gravity))  # type: ignore[arg-type]
 
@@ -113,12 +80,12 @@ class Robot:
         return robot
 
     def __repr__(self) -> str:
-        parts = (self.description.rods, self.description.loads, self.description.constraints)
-        return f"<Robot with {', '.join(name for kind in parts for name in kind) or 'no parts'}>"
+        parts = [name for kind in self.description.kinds().values() for name in kind]
+        return f"<Robot with {', '.join(parts) or 'no parts'}>"
 
     # -- describing --------------------------------------------------------------------------
 
-    @_checked
+    @checked
     def add_rod(
         self,
         name: str,
@@ -128,8 +95,11 @@ class Robot:
         pose: ArrayLike | None = None,
         base: str | Frame | None = "world",
         natural: Any = (0.0, 0.0, 0.0),
-        formulation: Formulation | None = None,
+        formulation: RodModel | None = None,
         theory: str = "cosserat",
+        drag: float | ArrayLike = 0.0,
+        mass_damping: float = 0.0,
+        rotary: bool = True,
     ) -> Rod:
         """Add a rod that runs along its local z axis, and return it (`.tip`, `.at(s)` are places).
 
@@ -139,12 +109,20 @@ class Robot:
         natural : curvature and twist at rest (ux, uy, uz), rad/m, or all six strains; fixed, a
         function of s, or a Table.  formulation : for this rod; None for the default.
         theory : "cosserat", or "kirchhoff" for no shear and no stretch.
+        drag : kg/m^2, square-law drag along all or each of the body axes.
+        mass_damping : 1/s, Rayleigh's first coefficient.  rotary : False leaves out the rotary
+        inertia of the sections.
         """
         place: Array = np.eye(4) if pose is None else pose  # type: ignore[assignment]
-        rod = Rod(name, length, section, material, place, base, natural, formulation, theory)
+        rod = Rod(
+            *(name, length, section, material, place, base, natural, formulation, theory),
+            drag=drag,  # type: ignore[arg-type]
+            mass_damping=mass_damping,
+            rotary=rotary,
+        )
         return self.description.add_rod(rod)
 
-    @_checked
+    @checked
     def add_load(
         self,
         name: str,
@@ -164,7 +142,7 @@ class Robot:
         place = on.name if isinstance(on, Rod) else on
         return self.description.add_load(Load(name, place, force, moment, frame, over))  # type: ignore[arg-type]
 
-    @_checked
+    @checked
     def add_constraint(
         self,
         name: str,
@@ -181,9 +159,42 @@ class Robot:
         """
         return self.description.add_constraint(Constraint(name, on, to, kind, hold))  # type: ignore[arg-type]
 
+    @checked
+    def add_body(
+        self,
+        name: str,
+        mass: float,
+        inertia: ArrayLike = (0.0, 0.0, 0.0),
+        on: Frame | None = None,
+        centre: ArrayLike = (0.0, 0.0, 0.0),
+    ) -> Body:
+        """Add a rigid body fixed to a frame of a rod, and return it.
+
+        mass : kg.  inertia : about its centre of mass along the axes of the frame, kg m^2: three
+        principal moments, six (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), or 3x3.
+        on : a Frame such as ``arm.tip``.  centre : (3,) of the mass in that frame, metres.
+        """
+        return self.description.add_body(Body(name, mass, inertia, on, centre))  # type: ignore[arg-type]
+
+    @checked
+    def add_base_motion(
+        self,
+        name: str,
+        of: Rod | str,
+        translation: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: ArrayLike = (0.0, 0.0, 0.0),
+    ) -> BaseMotion:
+        """Move the base of a rod that is clamped to the world; the name is an input x, 0 if not given.
+
+        of : the rod.  translation : (3,) world frame, metres per unit of x.
+        rotation : (3,) rotation vector in the frame of the base, radians per unit of x.
+        """
+        motion = BaseMotion(name, of, translation, rotation)  # type: ignore[arg-type]
+        return self.description.add_base_motion(motion)
+
     # -- solving -----------------------------------------------------------------------------
 
-    @_checked
+    @checked
     def statics(
         self,
         inputs: Mapping[str, Any] | None = None,
@@ -195,28 +206,26 @@ class Robot:
         """Return the equilibrium on the branch that starts at the unloaded robot.
 
         inputs : by load name, a factor on the described load, a force (3,), or (moment, force)
-        (6,).  formulation : for all rods, or by rod name.  start : an equilibrium to follow the
-        branch from.  tolerance : on the residual relative to the loads.
+        (6,); by name of a base motion, its number.  formulation : for all rods, or by rod name.
+        start : an equilibrium to follow the branch from.
+        tolerance : on the residual relative to the loads.
         progress : called with the load level reached, the iterations so far and the residual.
         """
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
         compiled = compiled_for(self._compiler, formulation, start, "start")
-        values = check_values(compiled.system, {**self._now(0.0), **as_inputs(inputs)})
-        begin, applied = branch_origin(compiled, start)
-        solver = StaticSolver(compiled.system, StaticOptions(tolerance=limit))
+        values = check_values(compiled.description, {**self._now(0.0), **as_inputs(inputs)})
+        begin = origin(start)
         began = time.perf_counter()
         try:
-            found = solver.solve(make_loading(compiled.system, values), begin, progress)
+            found = compiled.statics(values, begin, limit, progress)
         except ConvergenceError as error:
-            if isinstance(error.last, StaticSolution):
-                level = error.last.levels[-1] if error.last.levels else 0.0
-                mixed = [(share * (1.0 - level), old) for share, old in applied]
+            if isinstance(error.last, Still):
                 seconds = time.perf_counter() - began
-                error.last = Equilibrium(compiled, error.last, [*mixed, (level, values)], seconds)
+                error.last = Equilibrium(compiled, error.last.solution, error.last.applied, seconds)
             raise
-        return Equilibrium(compiled, found, [(1.0, values)], time.perf_counter() - began)
+        return Equilibrium(compiled, found.solution, found.applied, time.perf_counter() - began)
 
-    @_checked
+    @checked
     def simulate(
         self,
         duration: float,
@@ -233,7 +242,7 @@ class Robot:
         """Return the motion over ``duration`` seconds in steps of ``dt`` seconds.
 
         dt is shortened a little where that makes whole steps fill the duration.
-        inputs : by load name, values as for `statics`, functions of time in seconds, or signals.
+        inputs : by name, values as for `statics`, functions of time in seconds, or signals.
         start : "rest" (undeformed), "statics" (the equilibrium under the inputs at t = 0), an
         Equilibrium, or a Motion whose last state is taken with its velocities.
         velocity : by rod name, body twists (w, v) at the start: a function of s, (6,) or (N, 6).
@@ -245,29 +254,27 @@ class Robot:
         ``last`` is the motion up to there.
         """
         clock = dynamics.make_clock(duration, dt, output_every, output_times)
-        method = dynamics.check_integrator(integrator)
         known = start if isinstance(start, (Equilibrium, Motion)) else None
         if known is None:
             choice("simulate", "start", start, ("rest", "statics"))
         compiled = compiled_for(self._compiler, formulation, known, "start")
-        require_mass(compiled.description)
-        schedule = Schedule(compiled.system, {**self.inputs, **as_inputs(inputs)})
+        method = compiled.integrator(integrator)
+        given = {**self.inputs, **as_inputs(inputs)}
         if start == "statics":
-            start = self.statics(schedule.values_at(0.0), compiled.formulations)
-        q, v = first_state(compiled, start)
-        if velocity is not None:
-            v = coordinate_rates(compiled, q, velocity)
+            now = {name: value(0.0) if callable(value) else value for name, value in given.items()}
+            start = self.statics(now, compiled.formulations)
+        begin = first_state(start, velocity)
         try:
-            found = dynamics.simulate(compiled.system, method, schedule, clock, q, v, progress)
+            found = compiled.simulate(method, given, clock, begin, progress)
         except ConvergenceError as error:
-            if isinstance(error.last, dynamics.Trajectory):
+            if isinstance(error.last, (dynamics.Trajectory, StrongTrajectory)):
                 error.last = Motion(compiled, error.last, repr(method))
             raise
         motion = Motion(compiled, found, repr(method))
         motion.warn_of_energy()
         return motion
 
-    @_checked
+    @checked
     def modes(
         self,
         count: int = 6,
@@ -283,7 +290,7 @@ class Robot:
 
         if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 1:
             raise DescriptionError("modes", "count", count, "a whole number above 0", "give e.g. 6")
-        require_mass(self.description, rotary=False)
+        require_mass(self.description)
         if at is not None and inputs is not None:
             raise DescriptionError(
                 "modes", "inputs", inputs, "left out when at is given", "remove one of them"
@@ -291,9 +298,17 @@ class Robot:
         compiled = compiled_for(self._compiler, formulation, at, "at")
         still = at or self.statics(inputs, compiled.formulations)
         began = time.perf_counter()
-        solution = still._solution
+        problem, solution = still._compiled, still._solution
+        if not isinstance(problem, CoordinateProblem) or not isinstance(solution, StaticSolution):
+            raise DescriptionError(
+                "modes",
+                "formulation",
+                next(iter(problem.formulations.values())),
+                "a formulation with coordinates, for modes are found from its matrices",
+                "give e.g. BSpline(), or at= an equilibrium found with it",
+            )
         found = modal_analysis(
-            still._compiled.system, solution.q, solution.mult, solution.loading, int(count)
+            problem.system, solution.q, solution.mult, solution.loading, int(count)
         )
         return Modes(still, found, time.perf_counter() - began)
 

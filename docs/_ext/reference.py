@@ -17,6 +17,7 @@ from sphinx.application import Sphinx
 
 TITLES = {
     "robot": "The robot",
+    "study": "Studies",
     "model": "Describing parts",
     "rods": "Formulations",
     "physics": "Physics",

@@ -10,6 +10,9 @@ import numpy as np
 
 from pliant.files.report import part_and_field, report_description_error
 from pliant.files.schema import (
+    BaseMotionFields,
+    BodyFields,
+    ChamberFields,
     ConstraintFields,
     FrameFields,
     LoadFields,
@@ -23,11 +26,16 @@ from pliant.files.source import Place, Source
 from pliant.model import (
     Annulus,
     Array,
+    BaseMotion,
+    Body,
+    Chamber,
     Circle,
     Constant,
     Constraint,
     DescriptionError,
+    Flow,
     Frame,
+    Lag,
     Load,
     Material,
     Ramp,
@@ -38,6 +46,7 @@ from pliant.model import (
     Signal,
     Sine,
     Stiffness,
+    Sum,
     Sweep,
     TimeTable,
     along,
@@ -128,6 +137,33 @@ class Builder:
             return None
         return self._try(path, lambda: Constraint(name=name, **given))
 
+    def body(self, name: str, fields: BodyFields) -> Body | None:
+        """Return the rigid body, or None after reporting."""
+        path: Place = ("bodies", name)
+        given = fields.given()
+        given["on"] = self.frame((*path, "on"), fields.on)
+        if given["on"] is None:
+            return None
+        return self._try(path, lambda: Body(name=name, **given))
+
+    def chamber(self, name: str, fields: ChamberFields) -> Chamber | None:
+        """Return the pressure chamber, or None after reporting."""
+        path: Place = ("chambers", name)
+        if not self._known((*path, "on"), fields.on):
+            return None
+        given = fields.given()
+        if fields.line is not None:
+            kind, value = fields.line.only()
+            given["line"] = {"lag": Lag, "flow": Flow}[kind](**value.given())
+        return self._try(path, lambda: Chamber(name=name, **given))
+
+    def base_motion(self, name: str, fields: BaseMotionFields) -> BaseMotion | None:
+        """Return the motion of a base, or None after reporting."""
+        path: Place = ("base_motions", name)
+        if not self._known((*path, "of"), fields.of):
+            return None
+        return self._try(path, lambda: BaseMotion(name=name, **fields.given()))
+
     def frame(self, path: Place, fields: FrameFields) -> Frame | None:
         """Return the place on a rod, or None if the rod is unknown or has no usable length."""
         if not self._known((*path, "part"), fields.part):
@@ -144,10 +180,15 @@ class Builder:
 
     def input(self, name: str, fields: Any) -> Signal | tuple[float, ...] | None:
         """Return the signal or the constant vector of an input, or None after reporting."""
-        path: Place = ("inputs", name)
         if not isinstance(fields, SignalFields):
             return fields if isinstance(fields, tuple) else Constant(fields)
+        return self._signal(("inputs", name), fields)
+
+    def _signal(self, path: Place, fields: SignalFields) -> Signal | None:
         kind, value = fields.only()
+        if kind == "sum":
+            parts = [self._signal((*path, kind, k), item) for k, item in enumerate(value)]
+            return self._try(path, lambda: Sum(parts)) if None not in parts else None  # type: ignore[arg-type]
         if kind == "constant":
             return Constant(value)
         if kind == "table":

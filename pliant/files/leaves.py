@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import PlainValidator, WithJsonSchema
 
 from pliant.model import DescriptionError, Table, did_you_mean
-from pliant.model.checks import choice, not_negative, number, positive, vector
+from pliant.model.checks import as_float, choice, flag, not_negative, number, positive, vector
 from pliant.model.profile import profile_field
 
 Check = Callable[[Any], Any]
@@ -69,6 +69,24 @@ def _count(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise DescriptionError("", "", value, "a whole number of 1 or more", "give e.g. 6")
     return value
+
+
+def _yes_or_no(value: object) -> bool:
+    return flag("", "", value)
+
+
+def _drag(value: object) -> object:
+    """Check one number, or three for the body axes; their sign is the rod's own check."""
+    if as_float(value) is not None:
+        return not_negative("", "", value, "kg/m^2")
+    return vector("", "", value, 3, "kg/m^2 (or one number for all)")
+
+
+def _moments(value: object) -> object:
+    """Check the shape of a body's inertia: 3 or 6 numbers or three rows of 3."""
+    if isinstance(value, list) and len(value) == 3 and all(isinstance(row, list) for row in value):
+        return tuple(vector("", "", row, 3, "kg m^2") for row in value)
+    return vector("", "", value, (3, 6), "kg m^2")
 
 
 def read_table(value: object) -> object:
@@ -169,6 +187,9 @@ SecondsOrZero = Annotated[float, PlainValidator(_from_zero("seconds", "0.01")), 
 Hertz = Annotated[float, PlainValidator(_above_zero("Hz", "1.0")), _POSITIVE]
 HertzOrZero = Annotated[float, PlainValidator(_from_zero("Hz", "1.0")), _NOT_NEGATIVE]
 Factor = Annotated[float, PlainValidator(_above_zero("", "0.9")), _POSITIVE]
+Kilograms = Annotated[float, PlainValidator(_from_zero("kg", "0.02")), _NOT_NEGATIVE]
+PerSecond = Annotated[float, PlainValidator(_from_zero("1/s", "0.1")), _NOT_NEGATIVE]
+YesOrNo = Annotated[bool, PlainValidator(_yes_or_no), WithJsonSchema({"type": "boolean"})]
 Count = Annotated[int, PlainValidator(_count), WithJsonSchema({"type": "integer", "minimum": 1})]
 
 Position = Annotated[
@@ -176,6 +197,11 @@ Position = Annotated[
 ]
 Offset = Annotated[
     tuple[float, ...], PlainValidator(_vector("metres", 2, 3)), WithJsonSchema(_vector_schema(2, 3))
+]
+Conductance = Annotated[float, PlainValidator(_above_zero("m^3/s", "1e-4")), _POSITIVE]
+Volume = Annotated[float, PlainValidator(_from_zero("m^3", "1e-6")), _NOT_NEGATIVE]
+SectionPoint = Annotated[
+    tuple[float, ...], PlainValidator(_vector("metres", 2)), WithJsonSchema(_vector_schema(2))
 ]
 Interval = Annotated[
     tuple[float, ...], PlainValidator(_vector("metres", 2)), WithJsonSchema(_vector_schema(2))
@@ -185,6 +211,21 @@ Gravity = Annotated[
 ]
 RotationVector = Annotated[
     tuple[float, ...], PlainValidator(_vector("radians", 3)), WithJsonSchema(_vector_schema(3))
+]
+PerUnit = Annotated[
+    tuple[float, ...],
+    PlainValidator(_vector("metres or radians per unit of input", 3)),
+    WithJsonSchema(_vector_schema(3)),
+]
+Drag = Annotated[
+    Any,
+    PlainValidator(_drag),
+    WithJsonSchema({"anyOf": [_NUMBER, _vector_schema(3)]}),
+]
+BodyInertia = Annotated[
+    Any,
+    PlainValidator(_moments),
+    WithJsonSchema({"anyOf": [_vector_schema(3, 6), {**_ROWS, "minItems": 3, "maxItems": 3}]}),
 ]
 Inertia = Annotated[
     tuple[float, ...], PlainValidator(_vector("kg m", 3)), WithJsonSchema(_vector_schema(3))

@@ -16,7 +16,15 @@ from pliant.files.source import Place, Source
 from pliant.model import DescriptionError
 from pliant.model.errors import nearest_name, show
 
-_PARTS = {"rods": "rod", "loads": "load", "constraints": "constraint", "inputs": "input"}
+PARTS = {
+    "rods": "rod",
+    "loads": "load",
+    "constraints": "constraint",
+    "bodies": "body",
+    "base_motions": "base motion",
+    "chambers": "chamber",
+}
+_KINDS = {**PARTS, "inputs": "input"}
 _SECTIONS = ("statics", "simulate", "modes")
 # fields of the Python classes that a file calls otherwise
 _IN_FILE = {"base.s": "base.at", "on.s": "on.at", "to.s": "to.at", "path": "csv"}
@@ -28,8 +36,8 @@ def part_and_field(path: Place) -> tuple[str, str]:
     ("rods", "arm", "section", "circle") gives "rod 'arm'" and "section.circle".
     """
     head = path[0] if path else ""
-    if head in _PARTS and len(path) > 1:
-        return f"{_PARTS[str(head)]} {path[1]!r}", _dotted(path[2:])
+    if head in _KINDS and len(path) > 1:
+        return f"{_KINDS[str(head)]} {path[1]!r}", _dotted(path[2:])
     if head in _SECTIONS and len(path) > 1:
         return str(head), _dotted(path[1:])
     return "robot", _dotted(path)

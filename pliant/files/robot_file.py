@@ -12,8 +12,15 @@ from pydantic import TypeAdapter, ValidationError
 
 from pliant.files.build import Builder
 from pliant.files.problems import FileError
-from pliant.files.report import report_description_error, report_schema_errors
-from pliant.files.schema import ConstraintFields, LoadFields, RodFields
+from pliant.files.report import PARTS, report_description_error, report_schema_errors
+from pliant.files.schema import (
+    BaseMotionFields,
+    BodyFields,
+    ChamberFields,
+    ConstraintFields,
+    LoadFields,
+    RodFields,
+)
 from pliant.files.schema_file import InputFields, RobotFields, SimulateFields
 from pliant.files.settings import build_choice
 from pliant.files.source import Place, Source, read_source
@@ -23,11 +30,21 @@ from pliant.model.checks import as_float, vector
 Input = Signal | tuple[float, ...]
 
 _ROD: TypeAdapter[Any] = TypeAdapter(RodFields)
-_LOAD: TypeAdapter[Any] = TypeAdapter(LoadFields)
-_CONSTRAINT: TypeAdapter[Any] = TypeAdapter(ConstraintFields)
+# the parts that stand on rods: their section of the file, and the method of Builder that makes one
+_ON_RODS: dict[str, tuple[TypeAdapter[Any], Callable[[Builder, str, Any], object]]] = {
+    "loads": (TypeAdapter(LoadFields), Builder.load),
+    "constraints": (TypeAdapter(ConstraintFields), Builder.constraint),
+    "bodies": (TypeAdapter(BodyFields), Builder.body),
+    "base_motions": (TypeAdapter(BaseMotionFields), Builder.base_motion),
+    "chambers": (TypeAdapter(ChamberFields), Builder.chamber),
+}
 _INPUT: TypeAdapter[Any] = TypeAdapter(InputFields)
-# Right values in place of wrong ones, so that the other fields of a wrong rod can be checked.
-_STAND_INS = {"length": 1.0, "section": {"circle": {"radius": 1.0}}}
+# Right values in place of wrong ones, so that the other fields of a wrong part can be checked.
+_STAND_INS: dict[str, dict[str, Any]] = {
+    "rods": {"length": 1.0, "section": {"circle": {"radius": 1.0}}},
+    "base_motions": {"translation": [0, 0, 1]},
+    "chambers": {"area": 1.0},
+}
 
 
 @dataclass(frozen=True)
@@ -66,8 +83,8 @@ class RobotFile:
     """What a robot file says.
 
     path : the file.  description : the robot.  inputs : by load name, a signal (seconds to a
-    factor) or a constant tuple of 3 (force) or 6 (moment, force) numbers.  runs : what to
-    compute, in the order of the file.
+    factor) or a constant tuple of 3 (force) or 6 (moment, force) numbers; by name of a base
+    motion or chamber, a signal.  runs : what to compute, in the order of the file.
     """
 
     path: Path
@@ -123,10 +140,10 @@ class _Loader:
         description = Description(gravity=self._gravity())
         for name, rod in self._good("rods", _ROD):
             self._keep(description.rods, name, self.builder.rod(name, rod))
-        for name, load in self._good("loads", _LOAD):
-            self._keep(description.loads, name, self.builder.load(name, load))
-        for name, item in self._good("constraints", _CONSTRAINT):
-            self._keep(description.constraints, name, self.builder.constraint(name, item))
+        for section, (checker, make) in _ON_RODS.items():
+            parts = getattr(description, section)
+            for name, item in self._good(section, checker):
+                self._keep(parts, name, make(self.builder, name, item))
         self._check_rest_of_wrong_parts()
         self._check_whole(description)
         inputs = self._inputs()
@@ -151,7 +168,7 @@ class _Loader:
     def _check_names(self) -> None:
         """Report a name that two parts share."""
         owner: dict[str, str] = {}
-        for section, kind in (("rods", "rod"), ("loads", "load"), ("constraints", "constraint")):
+        for section, kind in PARTS.items():
             for name in self._group(section):
                 if name in owner:
                     expected = f"unique in the robot ({owner[name]} {name!r} has it already)"
@@ -182,18 +199,16 @@ class _Loader:
 
     def _check_rest_of_wrong_parts(self) -> None:
         """Check the right fields of wrong parts too, so that all problems come at once."""
-        for name, rod in self._rest("rods", _ROD, _STAND_INS):
+        for name, rod in self._rest("rods", _ROD):
             self.builder.rod(name, rod, partial=True)
-        for name, load in self._rest("loads", _LOAD, {}):
-            self.builder.load(name, load)
-        for name, item in self._rest("constraints", _CONSTRAINT, {}):
-            self.builder.constraint(name, item)
+        for section, (checker, make) in _ON_RODS.items():
+            for name, item in self._rest(section, checker):
+                make(self.builder, name, item)
 
-    def _rest(
-        self, section: str, checker: TypeAdapter[Any], stand_ins: dict[str, Any]
-    ) -> list[tuple[str, Any]]:
+    def _rest(self, section: str, checker: TypeAdapter[Any]) -> list[tuple[str, Any]]:
         """Return the wrong members of a section without their wrong fields."""
         found = []
+        stand_ins = _STAND_INS.get(section, {})
         for name, fields in self._group(section).items():
             if (section, name) in self.wrong and isinstance(fields, dict):
                 right = {k: v for k, v in fields.items() if (section, name, k) not in self.wrong}
@@ -214,11 +229,7 @@ class _Loader:
         """Report what is wrong between parts, as far as the parts themselves are right."""
         broken = set(self.builder.lengths) - set(description.rods)
         places: dict[str, Place] = {}
-        for section, parts in (
-            ("rods", description.rods),
-            ("loads", description.loads),
-            ("constraints", description.constraints),
-        ):
+        for section, parts in description.kinds().items():
             places.update({part.label: (section, part.name) for part in parts.values()})
         for problem in description.problems():
             # what is wrong with a rod itself is reported already; do not call it unknown as well
@@ -228,12 +239,17 @@ class _Loader:
 
     def _inputs(self) -> dict[str, Input]:
         found: dict[str, Input] = {}
-        loads = self._group("loads")
+        scalars = {**self._group("base_motions"), **self._group("chambers")}
+        known = {**self._group("loads"), **scalars}
         for name, fields in self._good("inputs", _INPUT):
-            if name not in loads:
-                error = DescriptionError(
-                    "", "name", name, "the name of a load in this file", did_you_mean(name, loads)
-                )
+            error = None
+            if name not in known:
+                expected = "the name of a load, a base motion or a chamber in this file"
+                error = DescriptionError("", "name", name, expected, did_you_mean(name, known))
+            elif name in scalars and isinstance(fields, tuple):
+                expected = "a number or a signal for a base motion or a chamber"
+                error = DescriptionError("", "", fields, expected, "give e.g. 0.1")
+            if error is not None:
                 report_description_error(self.source, ("inputs", name), error)
                 continue
             self._keep(found, name, self.builder.input(name, fields))

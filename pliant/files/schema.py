@@ -1,4 +1,4 @@
-"""The fields of the parts in a robot file: rods, loads and constraints."""
+"""The fields of the parts in a robot file: rods and all that stands on them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pydantic import (
 
 from pliant.files import leaves as leaf
 from pliant.model import DescriptionError
+from pliant.model.chamber import ATMOSPHERE
 from pliant.model.checks import as_float, choice, number
 from pliant.model.constraint import DIRECTIONS, KINDS
 from pliant.model.load import FRAMES
@@ -206,6 +207,9 @@ class RodFields(Group):
     natural: leaf.Natural = Field(default=(0.0, 0.0, 0.0), description="strain at rest, rad/m")
     formulation: leaf.Named | None = None
     theory: Annotated[str, *named(*THEORIES)] = "cosserat"
+    drag: leaf.Drag = Field(default=0.0, description="square law, kg/m^2, one or three body axes")
+    mass_damping: leaf.PerSecond = Field(default=0.0, description="Rayleigh's first, 1/s")
+    rotary: leaf.YesOrNo = Field(default=True, description="false: no rotary inertia of sections")
 
 
 class LoadFields(Group):
@@ -228,3 +232,62 @@ class ConstraintFields(Group):
     to: To | None = None
     kind: Annotated[str, *named(*KINDS)] | None = None
     hold: list[Annotated[str, *named(*DIRECTIONS)]] | None = None
+
+
+class BodyFields(Group):
+    """A rigid body fixed to a place on a rod."""
+
+    mass: leaf.Kilograms = Field(description="kg", examples=[0.02])
+    inertia: leaf.BodyInertia = Field(
+        default=(0.0, 0.0, 0.0),
+        description="about its centre of mass, kg m^2: 3 principal moments, 6 numbers or 3 rows",
+    )
+    on: FrameFields = Field(examples=["{part: arm, at: tip}"])
+    centre: leaf.Position = Field(
+        default=(0.0, 0.0, 0.0), description="of its mass, in the frame, metres"
+    )
+
+
+class LagFields(Group):
+    """A line through which the pressure follows with first order."""
+
+    time: leaf.Seconds = Field(description="seconds", examples=[0.05])
+
+
+class FlowFields(Group):
+    """A narrow line through which gas flows into the chamber."""
+
+    conductance: leaf.Conductance = Field(description="m^3/s", examples=[1e-4])
+    dead_volume: leaf.Volume = Field(default=0.0, description="of hoses, m^3")
+    atmosphere: leaf.Pascal = Field(default=ATMOSPHERE, description="absolute pressure outside, Pa")
+
+
+class LineFields(OneOf):
+    """What lies between the input and the pressure in a chamber."""
+
+    lag: LagFields | None = None
+    flow: FlowFields | None = None
+
+
+class ChamberFields(Group):
+    """A pressure chamber along a rod; its name is an input, the pressure in Pa."""
+
+    on: Annotated[str, Field(strict=True)] = Field(description="name of a rod", examples=["arm"])
+    area: leaf.AreaProfile = Field(description="m^2", examples=[1e-4])
+    offset: leaf.SectionPoint = Field(default=(0.0, 0.0), description="of its centroid, metres")
+    over: leaf.Interval | None = None
+    pressure: leaf.Number = Field(default=0.0, description="where no input is given, Pa")
+    thrust: leaf.YesOrNo = Field(default=True, description="false: its moment alone")
+    line: LineFields | None = None
+
+
+class BaseMotionFields(Group):
+    """A motion of the base of a rod that is clamped to the world; its name is an input."""
+
+    of: Annotated[str, Field(strict=True)] = Field(description="name of a rod", examples=["arm"])
+    translation: leaf.PerUnit = Field(
+        default=(0.0, 0.0, 0.0), description="world frame, metres per unit of input"
+    )
+    rotation: leaf.PerUnit = Field(
+        default=(0.0, 0.0, 0.0), description="frame of the base, radians per unit of input"
+    )

@@ -8,6 +8,9 @@ from pydantic import BaseModel, Discriminator, Field, Tag, model_validator
 
 from pliant.files import leaves as leaf
 from pliant.files.schema import (
+    BaseMotionFields,
+    BodyFields,
+    ChamberFields,
     ConstraintFields,
     FrameFields,
     Group,
@@ -80,6 +83,7 @@ class SignalFields(OneOf):
     sine: SineFields | None = None
     sweep: SweepFields | None = None
     table: TimeTableFields | None = None
+    sum: list[SignalFields] | None = Field(default=None, description="signals that add up")
 
 
 def _signal_kind(value: object) -> str:
@@ -148,9 +152,17 @@ class RobotFields(Group):
     constraints: dict[str, ConstraintFields] = Field(
         default={}, description="the constraints by name"
     )
+    bodies: dict[str, BodyFields] = Field(default={}, description="the rigid bodies by name")
+    base_motions: dict[str, BaseMotionFields] = Field(
+        default={}, description="the motions of bases by name"
+    )
+    chambers: dict[str, ChamberFields] = Field(
+        default={}, description="the pressure chambers by name"
+    )
     inputs: dict[str, InputFields] = Field(
         default={},
-        description="values by load name: a factor, a force, (moment, force), or a signal",
+        description="values by load name: a factor, a force, (moment, force), or a signal; "
+        "by name of a base motion or chamber: a number or a signal",
     )
     statics: StaticsFields | None = None
     simulate: SimulateFields | None = None

@@ -4,6 +4,10 @@
 signals.
 """
 
+from pliant.model.actuator import BendingActuator
+from pliant.model.base_motion import BaseMotion, BaseState, Moving, base_state
+from pliant.model.body import Body
+from pliant.model.chamber import Chamber, Flow, Lag, PressureLine
 from pliant.model.checks import Array
 from pliant.model.constraint import Constraint
 from pliant.model.description import Description
@@ -22,22 +26,32 @@ from pliant.model.section import (
     Shape,
     Stiffness,
 )
-from pliant.model.signals import Constant, Ramp, Signal, Sine, Sweep
+from pliant.model.signals import Constant, Function, Ramp, Signal, Sine, Sum, Sweep, as_signal
 from pliant.model.signals import Table as TimeTable
 
 __all__ = [
     "Annulus",
     "Array",
+    "BaseMotion",
+    "BaseState",
+    "BendingActuator",
+    "Body",
+    "Chamber",
     "Circle",
     "Constant",
     "Constraint",
     "ConvergenceError",
     "Description",
     "DescriptionError",
+    "Flow",
     "Frame",
+    "Function",
+    "Lag",
     "Load",
     "Material",
+    "Moving",
     "PliantError",
+    "PressureLine",
     "Profile",
     "ProfileLike",
     "Ramp",
@@ -49,10 +63,13 @@ __all__ = [
     "Signal",
     "Sine",
     "Stiffness",
+    "Sum",
     "Sweep",
     "Table",
     "TimeTable",
     "along",
+    "as_signal",
+    "base_state",
     "did_you_mean",
     "pose",
 ]

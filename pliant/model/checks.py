@@ -104,6 +104,13 @@ def choice(part: str, field: str, value: object, choices: Iterable[str]) -> str:
     return value
 
 
+def flag(part: str, field: str, value: object) -> bool:
+    """Return ``value`` as a bool if it is one."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise DescriptionError(part, field, value, "True or False", "give one of them")
+    return bool(value)
+
+
 def part_name(kind: str, value: object) -> str:
     """Return ``value`` if it can name a part: a string that is not empty and not ``"world"``."""
     if not isinstance(value, str) or not value.strip() or value != value.strip():

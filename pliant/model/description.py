@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from pliant.model.base_motion import BaseMotion
+from pliant.model.body import Body
+from pliant.model.chamber import Chamber
 from pliant.model.checks import vector
 from pliant.model.constraint import Constraint
 from pliant.model.errors import DescriptionError, did_you_mean
@@ -14,7 +17,7 @@ from pliant.model.frame import Frame
 from pliant.model.load import Load
 from pliant.model.rod import Rod, check_arclength
 
-Part = Rod | Load | Constraint
+Part = Rod | Load | Constraint | Body | BaseMotion | Chamber
 
 
 @dataclass(eq=False)
@@ -22,14 +25,17 @@ class Description:
     """A robot as plain data.
 
     gravity : (3,) world frame, m/s^2.
-    rods, loads, constraints : parts by name; add to them with the ``add_`` methods, which refuse
-        what cannot be true.
+    rods, loads, constraints, bodies, base_motions, chambers : parts by name; add to them with the
+        ``add_`` methods, which refuse what cannot be true.
     """
 
     gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
     rods: dict[str, Rod] = field(default_factory=dict)
     loads: dict[str, Load] = field(default_factory=dict)
     constraints: dict[str, Constraint] = field(default_factory=dict)
+    bodies: dict[str, Body] = field(default_factory=dict)
+    base_motions: dict[str, BaseMotion] = field(default_factory=dict)
+    chambers: dict[str, Chamber] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.gravity = vector("robot", "gravity", self.gravity, 3, "m/s^2")
@@ -55,9 +61,51 @@ class Description:
         self.constraints[constraint.name] = constraint
         return constraint
 
+    def add_body(self, body: Body) -> Body:
+        """Add a rigid body on a rod that is already there; return it."""
+        self._refuse_taken(body)
+        self._raise_first(self._frame_problems(body.label, "on", body.frame))
+        self.bodies[body.name] = body
+        return body
+
+    def add_base_motion(self, motion: BaseMotion) -> BaseMotion:
+        """Add a motion of the base of a rod that is already there; return it."""
+        self._refuse_taken(motion)
+        self._raise_first(self._motion_problems(motion))
+        self.base_motions[motion.name] = motion
+        return motion
+
+    def add_chamber(self, chamber: Chamber) -> Chamber:
+        """Add a pressure chamber along a rod that is already there; return it."""
+        self._refuse_taken(chamber)
+        self._raise_first(self._chamber_problems(chamber))
+        self.chambers[chamber.name] = chamber
+        return chamber
+
+    def kinds(self) -> dict[str, Mapping[str, Part]]:
+        """Return the parts by kind ("rods", "loads", ...), each by name."""
+        return {
+            "rods": self.rods,
+            "loads": self.loads,
+            "constraints": self.constraints,
+            "bodies": self.bodies,
+            "base_motions": self.base_motions,
+            "chambers": self.chambers,
+        }
+
     def inputs(self) -> dict[str, float]:
-        """Return the name of every input with its default: 1.0, the load as described."""
-        return dict.fromkeys(self.loads, 1.0)
+        """Return the name of every input with its default.
+
+        1.0 for a load, which is the load as described; 0.0 for a base motion, which is none; its
+        pressure in Pa for a chamber.
+        """
+        pressures = {name: chamber.pressure for name, chamber in self.chambers.items()}
+        loads, motions = dict.fromkeys(self.loads, 1.0), dict.fromkeys(self.base_motions, 0.0)
+        return {**loads, **motions, **pressures}
+
+    def motions_of(self, rod: str) -> list[BaseMotion]:
+        """Return the motions of the base of a rod, by its name, in the order of description."""
+        return [motion for motion in self.base_motions.values() if motion.part == rod]
 
     def rods_from_root(self) -> list[Rod]:
         """Return the rods such that each comes after the rod that carries it."""
@@ -96,10 +144,16 @@ class Description:
             yield from self._load_problems(load)
         for constraint in self.constraints.values():
             yield from self._constraint_problems(constraint)
+        for body in self.bodies.values():
+            yield from self._frame_problems(body.label, "on", body.frame)
+        for motion in self.base_motions.values():
+            yield from self._motion_problems(motion)
+        for chamber in self.chambers.values():
+            yield from self._chamber_problems(chamber)
 
     def _shared_names(self) -> Iterator[DescriptionError]:
         seen: dict[str, Part] = {}
-        for kind in (self.rods, self.loads, self.constraints):
+        for kind in self.kinds().values():
             for name, part in kind.items():
                 if name != part.name:
                     remedy = "use the add_ methods, which file each part under its own name"
@@ -110,7 +164,7 @@ class Description:
                 seen.setdefault(name, part)
 
     def _refuse_taken(self, part: Part) -> None:
-        for kind in (self.rods, self.loads, self.constraints):
+        for kind in self.kinds().values():
             if part.name in kind:
                 raise _taken(part, kind[part.name])
 
@@ -138,6 +192,32 @@ class Description:
         yield from self._frame_problems(constraint.label, "on", constraint.on)
         if isinstance(constraint.to, Frame):
             yield from self._frame_problems(constraint.label, "to", constraint.to)
+
+    def _motion_problems(self, motion: BaseMotion) -> Iterator[DescriptionError]:
+        rod = self.rods.get(motion.part)
+        if rod is None:
+            yield self._unknown(motion.label, "of", motion.part)
+        elif rod.base != "world":
+            place = "free" if rod.base is None else f"mounted on {_carrier(rod)!r}"
+            yield DescriptionError(
+                motion.label,
+                "of",
+                motion.part,
+                f"a rod clamped to the world ({rod.label} is {place})",
+                "move the base of the rod that carries it, or clamp it to the world",
+            )
+
+    def _chamber_problems(self, chamber: Chamber) -> Iterator[DescriptionError]:
+        rod = self.rods.get(chamber.part)
+        if rod is None:
+            yield self._unknown(chamber.label, "on", chamber.part)
+            return
+        try:
+            start, end = chamber.span(rod.length)
+            check_arclength(chamber.label, "over", end, rod.length)
+            chamber.sweep(np.linspace(start, end, 33), rod.length)
+        except DescriptionError as error:
+            yield error
 
     def _frame_problems(self, label: str, name: str, frame: Frame) -> Iterator[DescriptionError]:
         rod = self.rods.get(frame.part)

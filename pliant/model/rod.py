@@ -13,6 +13,8 @@ from pliant.model.checks import (
     as_array,
     as_float,
     choice,
+    flag,
+    not_negative,
     part_name,
     pose_matrix,
     positive,
@@ -48,6 +50,11 @@ class Rod:
         fixed, a function of s in metres, or a Table of such rows.
     formulation : a formulation for this rod, or None for the robot's default.
     theory : "cosserat" or "kirchhoff" (no shear, no stretch).
+    drag : kg/m^2, square-law drag C of the fluid around the rod, one number or three along the
+        body axes: force per length -C_i q_i |q_i| with q the body-frame velocity of the centreline.
+    mass_damping : 1/s, Rayleigh's first coefficient c: wrench per length -c * inertia * velocity
+        in the body frame. (Its second is the retardation of the material.)
+    rotary : False leaves out the rotary inertia of the sections.
     """
 
     name: str
@@ -59,6 +66,9 @@ class Rod:
     natural: Natural = (0.0, 0.0, 0.0)
     formulation: object = None
     theory: str = "cosserat"
+    drag: float | tuple[float, ...] = 0.0
+    mass_damping: float = 0.0
+    rotary: bool = True
 
     def __post_init__(self) -> None:
         part_name("rod", self.name)
@@ -67,6 +77,10 @@ class Rod:
         self._set("pose", pose_matrix(self.label, "pose", self.pose))
         choice(self.label, "theory", self.theory, THEORIES)
         self._check_base()
+        self._check_drag()
+        damping = not_negative(self.label, "mass_damping", self.mass_damping, "1/s")
+        self._set("mass_damping", damping)
+        self._set("rotary", flag(self.label, "rotary", self.rotary))
         if not callable(self.natural):
             given = vector(self.label, "natural", self.natural, (3, 6), "rad/m")
             self._set("natural", given)
@@ -134,6 +148,21 @@ class Rod:
                 self.label, "base", self.base, "a frame of another part", "choose another part"
             )
 
+    def _check_drag(self) -> None:
+        if as_float(self.drag) is not None:
+            self._set("drag", not_negative(self.label, "drag", self.drag, "kg/m^2"))
+            return
+        given = vector(self.label, "drag", self.drag, 3, "kg/m^2 (or one number for all)")
+        if min(given) < 0:
+            raise DescriptionError(
+                self.label,
+                "drag",
+                self.drag,
+                "zero or positive numbers in kg/m^2",
+                "give 0 or more",
+            )
+        self._set("drag", given)
+
     @property
     def label(self) -> str:
         """How error messages call this rod."""
@@ -178,16 +207,23 @@ class Rod:
     def inertia(self, s: ArrayLike) -> Array:
         """Return the diagonal inertia per length at ``s``, shape (S, 6), body frame.
 
-        (rho Ix, rho Iy, rho (Ix + Iy)) in kg m, then rho A three times in kg/m.
+        (rho Ix, rho Iy, rho (Ix + Iy)) in kg m, then rho A three times in kg/m. The first three
+        are zero where ``rotary`` is False.
         """
         mass = self.mass_per_length(s)
-        if isinstance(self.section, Stiffness):
+        if not self.rotary:
+            rotary = [np.zeros_like(mass)] * 3
+        elif isinstance(self.section, Stiffness):
             rotary = [np.full_like(mass, item) for item in self.section.inertia or (0.0,) * 3]
         else:
             shape = self.section.geometry(s, self.length)
             rho = self._elastic().rho
             rotary = [rho * shape.Ix, rho * shape.Iy, rho * (shape.Ix + shape.Iy)]
         return np.stack((*rotary, mass, mass, mass), axis=-1)
+
+    def drag_coefficients(self) -> Array:
+        """Return the square-law drag along the three body axes, kg/m^2, shape (3,)."""
+        return np.array(np.broadcast_to(self.drag, 3), dtype=np.float64)
 
     def mass_per_length(self, s: ArrayLike) -> Array:
         """Return the mass per length at arclengths ``s`` (S,), kg/m, shape (S,)."""

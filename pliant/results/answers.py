@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from pliant.model import Array, DescriptionError, Rod, did_you_mean
 from pliant.model.checks import as_array
-from pliant.solve.compiled import Compiled
+from pliant.solve.problem import Problem
 
 STATIONS = 51
 """Sections of each rod in pictures and files, unless asked otherwise."""
@@ -20,7 +20,7 @@ STATIONS = 51
 class Answers:
     """Base of results: finds rods by name and checks arclengths."""
 
-    def __init__(self, compiled: Compiled) -> None:
+    def __init__(self, compiled: Problem) -> None:
         self._compiled = compiled
 
     @property
@@ -32,6 +32,16 @@ class Answers:
     def formulation(self) -> dict[str, str]:
         """What each rod was solved with, by rod name, as it would be written in Python."""
         return {name: repr(item) for name, item in self._compiled.formulations.items()}
+
+    @property
+    def unknowns(self) -> int:
+        """How many numbers were solved for at once: coordinates, stress modes and multipliers."""
+        return self._compiled.unknowns
+
+    @property
+    def theory(self) -> dict[str, str]:
+        """The theory of each rod, "cosserat" or "kirchhoff", by rod name."""
+        return {name: rod.theory for name, rod in self._compiled.description.rods.items()}
 
     def _rod(self, rod: object) -> Rod:
         known = self._compiled.description.rods

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, Frame, Load, Rod
+from pliant.model import Array, Body, Frame, Load, Rod
+from pliant.physics.bodies import principal
 from pliant.solve.beginning import frame_pose
-from pliant.solve.compiled import Compiled
+from pliant.solve.problem import Problem
 from pliant.view import Arrow, RodShape
 
 _SECTIONS = 61
+_DENSITY = 3000.0
+"""kg/m^3 of a ball that stands for a body whose moments do not tell its size."""
 
 
 def rod_shape(rod: Rod, poses: Array) -> RodShape:
@@ -21,7 +24,7 @@ def rod_shape(rod: Rod, poses: Array) -> RodShape:
     return RodShape(rod.name, poses, np.stack(rod.section.outline(s, rod.length), axis=-1))
 
 
-def shapes_at(compiled: Compiled, q: Array) -> list[RodShape]:
+def shapes_at(compiled: Problem, q: Array) -> list[RodShape]:
     """Return all rods at configuration q."""
     found = []
     for rod in compiled.description.rods.values():
@@ -30,7 +33,7 @@ def shapes_at(compiled: Compiled, q: Array) -> list[RodShape]:
     return found
 
 
-def shapes_over(compiled: Compiled, snapshots: Array) -> list[RodShape]:
+def shapes_over(compiled: Problem, snapshots: Any) -> list[RodShape]:
     """Return all rods over the configurations (T, nq)."""
     found = []
     for rod in compiled.description.rods.values():
@@ -40,7 +43,34 @@ def shapes_over(compiled: Compiled, snapshots: Array) -> list[RodShape]:
     return found
 
 
-def arrows_at(compiled: Compiled, q: Array, inputs: Mapping[str, Any]) -> list[Arrow]:
+def body_shapes(compiled: Problem, snapshots: Any) -> list[RodShape]:
+    """Return the rigid bodies over the configurations (T, nq), as ellipsoids of their inertia."""
+    found = []
+    for body in compiled.description.bodies.values():
+        if body.mass > 0:
+            frame = Frame(body.part, body.frame.s)
+            sections = np.array([frame_pose(compiled, q, frame) for q in snapshots])
+            found.append(_ellipsoid(body, sections))
+    return found
+
+
+def _ellipsoid(body: Body, sections: Array) -> RodShape:
+    """The solid ellipsoid of a body's mass and moments, carried by sections (T, 4, 4)."""
+    moments, T = principal(body)
+    ball = (3.0 * body.mass / (4.0 * np.pi * _DENSITY)) ** (1.0 / 3.0)
+    total = 0.5 * moments[:3].sum()
+    # I1 = m (b^2 + c^2) / 5 and so on
+    half = np.sqrt(np.maximum(5.0 * (total - moments[:3]) / body.mass, (0.5 * ball) ** 2))
+    if not moments[:3].any():
+        half = np.full(3, ball)
+    height = np.sin(np.linspace(-0.5 * np.pi, 0.5 * np.pi, 13))
+    slices = np.tile(T, (len(height), 1, 1))
+    slices[:, :3, 3] += height[:, None] * half[2] * T[:3, 2]
+    widths = np.sqrt(1.0 - height[:, None] ** 2) * half[:2]
+    return RodShape(body.name, sections[:, None] @ slices, widths, axes=False)
+
+
+def arrows_at(compiled: Problem, q: Array, inputs: Mapping[str, Any]) -> list[Arrow]:
     """Return the loads at configuration q; a load along a rod by its sum, at its middle."""
     found = []
     for load in compiled.description.loads.values():
@@ -51,7 +81,7 @@ def arrows_at(compiled: Compiled, q: Array, inputs: Mapping[str, Any]) -> list[A
     return found
 
 
-def arrows_over(compiled: Compiled, snapshots: Array, inputs: Mapping[str, Array]) -> list[Arrow]:
+def arrows_over(compiled: Problem, snapshots: Any, inputs: Mapping[str, Array]) -> list[Arrow]:
     """Return the loads over the configurations (T, nq), for input values (T, ...) by name."""
     found = []
     for load in compiled.description.loads.values():
@@ -65,7 +95,7 @@ def arrows_over(compiled: Compiled, snapshots: Array, inputs: Mapping[str, Array
     return found
 
 
-def _resultant(compiled: Compiled, q: Array, load: Load, value: Any) -> tuple[Array, Array, str]:
+def _resultant(compiled: Problem, q: Array, load: Load, value: Any) -> tuple[Array, Array, str]:
     """Return where a load acts (3,), its wrench (6,) in world axes, and its name in the legend."""
     if isinstance(load.on, Frame):
         pose = frame_pose(compiled, q, load.on)

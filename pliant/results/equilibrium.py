@@ -15,10 +15,7 @@ from pliant.model import Array
 from pliant.model.checks import choice
 from pliant.results.answers import STATIONS, Answers
 from pliant.results.text import describe_energy, describe_formulation, describe_tips
-from pliant.results.wrenches import Applied, Balance
-from pliant.solve.compiled import Compiled
-from pliant.solve.statics import StaticSolution
-from pliant.system import energy
+from pliant.solve.problem import Applied, Problem, Solution, Still
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -32,7 +29,9 @@ class Equilibrium(Answers):
     history : relative residual after each iteration of the last attempt.
     level : part of the load that is carried; 1.0 unless this is the last good state of a solve that
         failed.
-    inputs : the value of every input, by load name.
+    inputs : the value of every input, by name.
+    rescues : what a strong form called for help, with how often ("load steps", ...); empty if
+        nothing was needed.
     seconds : time the solve took.
 
     Poses are in the world frame; strains and wrenches in the body frame, angular part first.
@@ -40,17 +39,18 @@ class Equilibrium(Answers):
     """
 
     def __init__(
-        self, compiled: Compiled, solution: StaticSolution, applied: Applied, seconds: float
+        self, compiled: Problem, solution: Solution, applied: Applied, seconds: float
     ) -> None:
         super().__init__(compiled)
         self._solution = solution
-        self._applied = applied
+        self._still = Still(solution, applied)
         self.inputs: Mapping[str, Any] = dict(applied[-1][1])
         self.level = float(applied[-1][0])
         self.iterations = solution.iterations
         self.residual = solution.residual
         self.history = tuple(solution.history)
         self.seconds = seconds
+        self.rescues: dict[str, int] = dict(getattr(solution, "rescues", {}))
 
     def __repr__(self) -> str:
         return f"<Equilibrium of {', '.join(self.rods)}: {self.iterations} iterations>"
@@ -85,12 +85,8 @@ class Equilibrium(Answers):
             Kirchhoff rod and rough in very slender ones.
         """
         found, where, shape = self._places(rod, s)
-        if choice("wrench", "by", by, ("balance", "law")) == "balance":
-            return self._balance.wrench(found, where).reshape(*shape, 6)
-        sampler = self._compiled.sampler
-        strain = sampler.strains(self._solution.q, found.name, where)
-        stretch = strain - sampler.rest_strains(found.name, where)
-        return (found.stiffness(where) * stretch).reshape(*shape, 6)
+        choice("wrench", "by", by, ("balance", "law"))
+        return self._compiled.wrenches(self._still, found, where, by).reshape(*shape, 6)
 
     @cached_property
     def energy(self) -> dict[str, float]:
@@ -98,7 +94,7 @@ class Equilibrium(Answers):
 
         loads is the potential of dead forces; dead moments and follower loads have none.
         """
-        found = energy.potential(self._compiled.system, self._solution.q, self._solution.loading)
+        found = self._compiled.potential(self._still)
         return {**found, "total": sum(found.values())}
 
     @cached_property
@@ -108,8 +104,7 @@ class Equilibrium(Answers):
         For a constraint what it exerts on the frame it holds, in the frame it is held to; for a rod
         clamped to the world what the clamp exerts on it, in the frame of its base.
         """
-        solution = self._solution
-        return energy.reactions(self._compiled.system, solution.q, solution.mult, solution.loading)
+        return self._compiled.reactions(self._still)
 
     @cached_property
     def stable(self) -> bool | None:
@@ -123,13 +118,7 @@ class Equilibrium(Answers):
 
     @cached_property
     def _stability(self) -> tuple[bool | None, str]:
-        from pliant.results.stability import judge
-
-        return judge(self._compiled, self._solution)
-
-    @cached_property
-    def _balance(self) -> Balance:
-        return Balance(self._compiled, self._solution.q, self.reactions, self._applied)
+        return self._compiled.judge(self._still)
 
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
         """Return the result as labelled arrays at evenly spaced sections of each rod."""
@@ -150,7 +139,8 @@ class Equilibrium(Answers):
         variables["reaction"] = variable(
             "reaction", ("support", "wrench_part"), np.array(list(held.values())).reshape(-1, 6)
         )
-        variables["coordinates"] = variable("coordinates", ("coordinate",), self._solution.q)
+        numbers = self._compiled.as_numbers(self._solution.q)
+        variables["coordinates"] = variable("coordinates", ("coordinate",), numbers)
         variables["residuals"] = variable("residuals", ("iteration",), list(self.history))
         labels = {
             "rod": list(self.rods),
@@ -185,14 +175,14 @@ class Equilibrium(Answers):
 
         view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
         """
-        from pliant.results.drawing import arrows_at, shapes_at
+        from pliant.results.drawing import arrows_at, body_shapes, shapes_at
         from pliant.view import draw_robot, save_figure
 
         q = self._solution.q
         figure = draw_robot(
-            shapes_at(self._compiled, q),
+            shapes_at(self._compiled, q) + body_shapes(self._compiled, [q]),
             arrows_at(self._compiled, q, self.inputs),
-            shapes_at(self._compiled, self._compiled.system.q_rest),
+            shapes_at(self._compiled, self._compiled.rest),
             view=view,
         )
         if path is not None:

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.model import Array, DescriptionError
+from pliant.model import Array
 from pliant.results.answers import Answers
 from pliant.results.text import describe_energy, describe_formulation, describe_tips
-from pliant.solve.compiled import Compiled
-from pliant.solve.dynamics import Trajectory
-from pliant.system import energy
-from pliant.system.loading import make_loading
+from pliant.solve.problem import Path as MotionPath
+from pliant.solve.problem import Problem
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -26,9 +24,6 @@ if TYPE_CHECKING:
 
 STATIONS = 21
 """Sections of each rod in files."""
-_STILL = 1e-6
-"""Step, relative to the coordinates, by which strain rates are measured."""
-
 
 _ENERGY_GAIN = 0.05
 """Part of the energy in play that an integrator may gain before it is told."""
@@ -44,14 +39,15 @@ class Motion(Answers):
     t : (T,) output times, s.  dt : length of a step, s.  steps, iterations : steps taken, and
         Newton iterations in all of them.
     complete : False if the simulation was interrupted or failed before its end.
-    inputs : by load name, the values (T, ...) of every input at the output times.
+    inputs : by name, the values (T, ...) of every input at the output times.
+    rescues : what a strong form called for help, with how often; empty if nothing was needed.
     integrator : how it was solved.  seconds : time the simulation took.
 
     Poses are in the world frame; strains, wrenches and velocities in the body frame, angular part
     first. Made by `Robot.simulate` from compiled, trajectory and integrator.
     """
 
-    def __init__(self, compiled: Compiled, trajectory: Trajectory, integrator: str) -> None:
+    def __init__(self, compiled: Problem, trajectory: MotionPath, integrator: str) -> None:
         super().__init__(compiled)
         self._trajectory = trajectory
         self.integrator = integrator
@@ -62,6 +58,7 @@ class Motion(Answers):
         self.complete = trajectory.complete
         self.inputs = trajectory.inputs
         self.seconds = trajectory.seconds
+        self.rescues: dict[str, int] = dict(getattr(trajectory, "rescues", {}))
 
     def __repr__(self) -> str:
         state = "" if self.complete else ", incomplete"
@@ -103,65 +100,29 @@ class Motion(Answers):
         They are stiffness times strain plus damping times strain rate.
         """
         found, where, shape = self._places(rod, s)
-        if found.theory == "kirchhoff":
-            raise DescriptionError(
-                found.label,
-                "wrench",
-                "of a motion",
-                "asked of a Cosserat rod, for the force in a Kirchhoff rod has no law of its own",
-                "use theory='cosserat', or strain times rod.stiffness(s) for the moments",
-            )
-        sampler, data = self._compiled.sampler, self._trajectory
-        rest = sampler.rest_strains(found.name, where)
-        C, D = found.stiffness(where), found.damping(where)
-        rows = []
-        for q, v in zip(data.q, data.v, strict=True):
-            wrench = C * (sampler.strains(q, found.name, where) - rest)
-            if D.any():
-                wrench = wrench + D * self._strain_rate(q, v, found.name, where)
-            rows.append(wrench)
+        data = self._trajectory
+        rows = [
+            self._compiled.moving_wrenches(q, v, found, where)
+            for q, v in zip(data.q, data.v, strict=True)
+        ]
         return np.array(rows).reshape(len(self.t), *shape, 6)
-
-    def _strain_rate(self, q: Array, v: Array, rod: str, s: Array) -> Array:
-        """Strain rates (S, 6), by a central difference along the motion."""
-        size = float(np.abs(v).max(initial=0.0))
-        if size == 0.0:
-            return np.zeros((len(s), 6))
-        step = _STILL / size
-        system, sampler = self._compiled.system, self._compiled.sampler
-        system.place(q)
-        ahead = system.moved(q, step * v, newton=False)
-        behind = system.moved(q, -step * v, newton=False)
-        difference = sampler.strains(ahead, rod, s) - sampler.strains(behind, rod, s)
-        return np.asarray(difference / (2.0 * step))
 
     @cached_property
     def energy(self) -> dict[str, Array]:
         """Energies in J over time (T,) each.
 
-        kinetic, elastic, gravity (zero at the world origin) and their total; dissipated and work
-        (of all inputs) since the start; balance = total + dissipated - work less its first value,
-        what the integrator gained or lost.
+        kinetic, elastic, gravity (zero at the world origin) and their total; dissipated (viscosity,
+        drag, mass damping) and work (of all loads and moving bases) since the start; balance =
+        total + dissipated - work less its first value, what the integrator gained or lost.
         """
         return self._energy_at(np.arange(len(self.t)))
 
     def _energy_at(self, rows: NDArray[np.int64]) -> dict[str, Array]:
         """The entries of `energy` at some of the output times."""
-        system, data = self._compiled.system, self._trajectory
-        quiet = make_loading(system, dict.fromkeys(self.inputs, 0.0))
-        stored = [energy.potential(system, data.q[k], quiet) for k in rows]
-        found = {part: np.array([row[part] for row in stored]) for part in ("elastic", "gravity")}
-        kinetic = np.array([self._kinetic(data.q[k], data.v[k]) for k in rows])
-        total = kinetic + found["elastic"] + found["gravity"]
-        balance = total + data.dissipated[rows] - data.work[rows]
-        return {
-            "kinetic": kinetic,
-            **found,
-            "dissipated": data.dissipated[rows],
-            "work": data.work[rows],
-            "total": total,
-            "balance": balance - balance[:1],
-        }
+        found = self._compiled.energies(self._trajectory, rows)
+        total = found["kinetic"] + found["elastic"] + found["gravity"]
+        balance = total + found["dissipated"] - found["work"]
+        return {**found, "total": total, "balance": balance - balance[:1]}
 
     def warn_of_energy(self) -> None:
         """Warn if the integrator made energy of its own: the step is too long for the motion."""
@@ -178,14 +139,6 @@ class Motion(Answers):
                 EnergyWarning,
                 stacklevel=4,
             )
-
-    def _kinetic(self, q: Array, v: Array) -> float:
-        sampler = self._compiled.sampler
-        found = 0.0
-        for block in self._compiled.system.blocks:
-            twists = sampler.velocities(q, v, block.rod.name, block.mass_s)
-            found += 0.5 * float(np.sum(block.M * twists**2))
-        return found
 
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
         """Return the result as labelled arrays at evenly spaced sections of each rod."""
@@ -266,11 +219,11 @@ class Motion(Answers):
         view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
         progress : called as progress(k, n) after picture k of n.
         """
-        from pliant.results.drawing import arrows_over, shapes_over
+        from pliant.results.drawing import arrows_over, body_shapes, shapes_over
         from pliant.view import animate
 
         q = self._trajectory.q
-        shapes = shapes_over(self._compiled, q)
+        shapes = shapes_over(self._compiled, q) + body_shapes(self._compiled, q)
         arrows = arrows_over(self._compiled, q, self.inputs)
         return animate(
             shapes, self.t, path, fps=fps, arrows=arrows, progress=progress, view=view, speed=speed

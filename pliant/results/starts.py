@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from pliant.model import Array, DescriptionError
+from pliant.model import DescriptionError
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
-from pliant.solve.beginning import require_closed
-from pliant.solve.compiled import Compiled, Compiler
-from pliant.solve.statics import StaticSolution
-from pliant.system.loading import make_loading
+from pliant.solve.compiled import Compiler
+from pliant.solve.problem import Problem, Start, Still
 
 
-def compiled_for(compiler: Compiler, choice: Any, start: object, field: str) -> Compiled:
+def compiled_for(compiler: Compiler, choice: Any, start: object, field: str) -> Problem:
     """Compile with the chosen formulations, or those of the result to start from.
 
     field : the argument that holds the result, for the message if it does not fit.
@@ -35,19 +32,17 @@ def compiled_for(compiler: Compiler, choice: Any, start: object, field: str) -> 
             "robot",
             field,
             start,
-            "a result for the same rods and formulations",
+            "a result for the same rods, formulations and moving bases",
             "solve it again with these rods and this formulation, or leave formulation out",
         )
     return found
 
 
-def branch_origin(
-    compiled: Compiled, start: Equilibrium | None
-) -> tuple[StaticSolution | None, list[tuple[float, Any]]]:
-    """Return the solution to follow the branch from, and the loads that act there."""
+def origin(start: Equilibrium | None) -> tuple[Problem, Still] | None:
+    """Return the problem and the equilibrium to follow a branch from."""
     if start is None:
-        return None, []
-    if not isinstance(start, Equilibrium) or not compiled.same_unknowns(start._compiled):
+        return None
+    if not isinstance(start, Equilibrium):
         raise DescriptionError(
             "statics",
             "start",
@@ -55,30 +50,14 @@ def branch_origin(
             "an Equilibrium of the robot with the same constraints",
             "leave start out to begin at the unloaded robot",
         )
-    # loads added since did not act there
-    absent = dict.fromkeys(compiled.description.inputs(), 0.0)
-    applied = [
-        (share, {**absent, **{k: v for k, v in old.items() if k in absent}})
-        for share, old in start._applied
-    ]
-    solution = start._solution
-    if start._compiled is compiled:
-        return solution, applied
-    loading = make_loading(compiled.system, absent).scaled(0.0)
-    for share, old in applied:
-        part = make_loading(compiled.system, old).scaled(share)
-        loading = loading.scaled(2.0).mix(part.scaled(2.0), 0.5)
-    return StaticSolution(solution.q, solution.mult, loading, negative=solution.negative), applied
+    return start._compiled, start._still
 
 
-def first_state(compiled: Compiled, start: object) -> tuple[Array, Array]:
-    """Return configuration and rates at t = 0: of a result, or of the undeformed robot."""
-    rates = np.zeros(compiled.system.n)
+def first_state(start: object, velocity: Mapping[str, Any] | None) -> Start:
+    """Return where a motion begins: at a result, or at the undeformed robot."""
     if isinstance(start, Equilibrium):
-        q = start._solution.q
-    elif isinstance(start, Motion):
+        return Start(start._solution.q, None, velocity)
+    if isinstance(start, Motion):
         _, q, rates = start._trajectory.final
-    else:
-        q = compiled.system.q_rest
-    require_closed(compiled, q)
-    return q, rates
+        return Start(q, rates, velocity)
+    return Start(None, None, velocity)

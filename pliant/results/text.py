@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
 
 import numpy as np
 
@@ -43,3 +44,20 @@ def number(value: float) -> str:
 
 def _rounded(value: float) -> str:
     return f"{float(np.format_float_positional(value, 4, fractional=False)):.6g}"
+
+
+def settings_text(item: object) -> str:
+    """Return a settings object as a user would write it, without what is left at its default."""
+    if not is_dataclass(item) or isinstance(item, type):
+        return " ".join(repr(item).split())
+    given = []
+    for one in fields(item):
+        value = getattr(item, one.name)
+        default = one.default_factory() if one.default_factory is not MISSING else one.default
+        if one.init and not (value is default or (np.ndim(value) == 0 and value == default)):
+            given.append(f"{one.name}={_short(value)}")
+    return f"{type(item).__name__}({', '.join(given)})"
+
+
+def _short(value: object) -> str:
+    return f"({len(value)} values)" if np.ndim(value) and len(value) > 4 else repr(value)  # type: ignore[arg-type, arg-type]

@@ -36,7 +36,7 @@ from pliant.rods.increments import (
 from pliant.rods.quadrature import gauss_per_span
 
 _NOTHING = np.zeros((0, 6))
-_HELD = {2: 0.0, 3: 0.0, 4: 128.0, 5: 150.0}
+_HELD = {1: 0.0, 2: 0.0, 3: 0.0, 4: 128.0, 5: 150.0}
 """By degree, `held` of the stress modes. The product of exponentials makes shear strains of twice
 the degree. On the long spans of a high degree the part of them that no mode feels is so large that
 fast vibrations would be too slow, by 14 % in the fifth of a free beam of 12 points of degree 5 (3 %
@@ -61,7 +61,9 @@ class BSpline(Formulation):
     map: str = "exp"
     knots: Sequence[float] | None = None
 
-    capabilities: ClassVar[Capabilities] = Capabilities(max_rotation=np.pi)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        theories=("cosserat", "kirchhoff"), max_rotation=np.pi
+    )
 
     def __post_init__(self) -> None:
         def refuse(field: str, value: object, expected: str, remedy: str) -> NoReturn:
@@ -119,11 +121,9 @@ class BSplineMap(IncrementMap):
         super().__init__(rod, k, settings.map, n, spans - k)
         self.elements = (6 * self.first[:, None] + np.arange(self.m)[None, :]).astype(np.int64)
         self._breaks = np.unique(self.knots)
-        self._modes = (
-            self.spline_stress_modes(self.knots, 6 * np.arange(1, n + 1), _HELD[k])
-            if k > 1
-            else None
-        )
+        mixed = k > 1 or rod.theory == "kirchhoff"
+        before = 6 * np.arange(1, n + 1)
+        self._modes = self.spline_stress_modes(self.knots, before, _HELD[k]) if mixed else None
 
     # -- stations ----------------------------------------------------------------------------
 

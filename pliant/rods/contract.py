@@ -34,6 +34,10 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+EFFECTS = ("drag", "mass_damping", "bodies", "base_motions")
+"""What a description may ask of a rod beyond elasticity, weight and loads."""
+
+
 @dataclass
 class Capabilities:
     """What a formulation declares about itself; messages, test matrix and docs are made from it."""
@@ -46,6 +50,10 @@ class Capabilities:
     planar: bool = False
     max_rotation: float = float("inf")
     """Largest rotation (rad) between neighbouring coordinates that can be represented."""
+    effects: tuple[str, ...] = EFFECTS
+    """Which of EFFECTS it carries; a rod that needs another one is refused by name."""
+    massless_rotation: bool = False
+    """True if sections without rotary inertia can move (Rod.rotary = False)."""
 
 
 class Plan:
@@ -71,8 +79,9 @@ class StressModes:
     """Internal forces carried as unknowns of their own, for rows that would otherwise lock.
 
     The shear and stretch forces of a rod are n(s) = sum_i N_i(s) a_i with few functions N_i. They
-    stand beside the coordinates as unknowns a (count, 3), and strains v are matched to n / C in the
-    mean against every N_i (Hellinger-Reissner), not point by point.
+    stand beside the coordinates as unknowns a (count, R), and strains v are matched to n / C in the
+    mean against every N_i (Hellinger-Reissner), not point by point. Rows that cannot strain
+    (`rigid`) are matched to no strain at all, whatever the force.
 
     values : (S, p) functions alive at each station of the strain rule.
     index : (E, p) their numbers in each element.
@@ -86,6 +95,9 @@ class StressModes:
     index: Ints
     count: int
     before: Ints
+    rows: tuple[int, ...] = (3, 4, 5)
+    """Strain rows (R) whose stress the modes carry, among 3 to 5."""
+    rigid: bool = False
     held: float = 0.0
 
 
@@ -153,8 +165,12 @@ class RodMap(ABC):
     def strain_rule(self) -> tuple[Array, Array]:
         """Stations s (S,) and weights w (S, 6), one for each strain row, for elasticity, damping."""
 
+    def inertia(self, s: Array) -> Array:
+        """Diagonal inertia per length (S, 6) at s that this map moves with, body frame."""
+        return self.rod.inertia(s)
+
     def stress_modes(self) -> StressModes | None:
-        """Modes that carry the forces (rows 3 to 5 of the stress), or None for a plain strain law."""
+        """Modes that carry forces (rows 3 to 5 of the stress), or None for a plain strain law."""
         return None
 
     def stress_values(self, s: Array) -> tuple[Ints, Array]:
@@ -294,10 +310,14 @@ def whole_number(value: object) -> int | None:
         return None
 
 
-class Formulation(ABC):
-    """Settings of a formulation. Subclasses are frozen dataclasses with `capabilities` declared."""
+class RodModel:
+    """Settings of a way to solve rods. Subclasses are frozen dataclasses with declared capabilities."""
 
     capabilities: ClassVar[Capabilities] = Capabilities()
+
+
+class Formulation(RodModel, ABC):
+    """Settings of a formulation: a map from coordinates to frames and strains."""
 
     @abstractmethod
     def discretise(self, rod: Rod) -> RodMap:

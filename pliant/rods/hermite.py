@@ -49,7 +49,9 @@ class Hermite(Formulation):
     elements: int = 6
     map: str = "exp"
 
-    capabilities: ClassVar[Capabilities] = Capabilities(max_rotation=np.pi)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        theories=("cosserat", "kirchhoff"), max_rotation=np.pi
+    )
 
     def __post_init__(self) -> None:
         elements = whole_number(self.elements)

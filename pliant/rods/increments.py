@@ -90,7 +90,8 @@ class IncrementMap(RodMap):
         k = self.degree - 1
         index = (spans - k)[:, None] + np.arange(k + 1)[None, :]
         count = len(self._stress_knots) - k - 1
-        return StressModes(values, index.astype(np.int64), count, before, held)
+        rigid = self.rod.theory == "kirchhoff"
+        return StressModes(values, index.astype(np.int64), count, before, rigid=rigid, held=held)
 
     def stress_values(self, s: Array) -> tuple[Ints, Array]:
         element, spans = find_span(self._stress_knots, s)

@@ -11,29 +11,76 @@ from pliant.model import Constraint, DescriptionError, Frame, Rod, did_you_mean
 from pliant.model.checks import as_array
 from pliant.physics import collect
 from pliant.rods.contract import Array
-from pliant.solve.compiled import Compiled
-from pliant.solve.integrators.contract import mass_solve
+from pliant.solve.coordinates import CoordinateProblem
+from pliant.solve.integrators.contract import mass_solve, momentum
+from pliant.solve.problem import Problem
 from pliant.system import constraints
 from pliant.system.assembly import assemble_vector
+from pliant.system.block import Block
+from pliant.system.driving import base_twists, put_bases
+from pliant.system.loading import Loading
+from pliant.system.system import System
 
 # metres or radians: more than Newton leaves, far less than anyone draws
 _GAP = 1e-7
 
 
-def coordinate_rates(compiled: Compiled, q: Array, velocity: Mapping[str, Any]) -> Array:
+def coordinate_rates(
+    compiled: CoordinateProblem, q: Array, velocity: Mapping[str, Any], loading: Loading
+) -> Array:
     """Return the rates (n,) whose motion has the momentum of the given section velocities.
 
     velocity : by rod name, body twists (w, v) in rad/s and m/s: a function of s (metres), one
     twist (6,) for all sections, or (N, 6) at evenly spaced sections from base to tip. Rods not
-    named are at rest. What the coordinates or constraints cannot follow is left out, in the sense
-    of least kinetic energy of the difference.
+    named are at rest; driven bases move as `loading` says. What the coordinates or constraints
+    cannot follow is left out, in the sense of least kinetic energy of the difference.
     """
+    system = compiled.system
+    check_rod_names(compiled.description.rods, velocity)
+    twists = [_blocksection_twists(block, velocity.get(block.rod.name)) for block in system.blocks]
+    system.place(q, mass=True)
+    levels = [block.level for block in system.blocks]
+
+    def fill(i: int) -> None:
+        block, plan = system.blocks[i], levels[i].inertial
+        collect.add_vector(plan.element, plan.J, block.M * twists[i], block.ry)
+
+    wished = np.zeros(system.n)
+    assemble_vector(system, levels, fill, wished)
+    system.place(q, mass=True)
+    return mass_solve(system, wished, driven=base_twists(system, loading)[0])
+
+
+def begin(system: System, q: Array, v: Array, loading: Loading) -> tuple[Array, Array]:
+    """Configuration and rates (n,) with which a motion that comes with q and v begins.
+
+    Bases are where `loading` has them and move as it says. They take up their velocity at once:
+    what is free keeps its momentum.
+    """
+    if not system.driven_blocks:
+        return q, v
+    q = put_bases(system, q, loading)
+    system.place(q, mass=True)
+    levels = [block.level for block in system.blocks]
+    carried = momentum(system, levels, v)
+    return q, mass_solve(system, carried, driven=base_twists(system, loading)[0])
+
+
+def _blocksection_twists(block: Block, given: object) -> Array:
+    """Wished body twists (Q, 6) of a rod's sections and of its bodies."""
+    points = np.array(block.point_s)[block.body_station]
+    twists = section_twists(block.rod, given, np.concatenate([block.mass_s, points]))
+    count = len(block.mass_s)
+    twists[count:] = np.einsum("bij,bj->bi", block.body_A, twists[count:])
+    return twists
+
+
+def check_rod_names(rods: Mapping[str, Rod], velocity: object) -> None:
+    """Refuse velocities that are not filed under names of rods."""
     if not isinstance(velocity, Mapping):
         raise DescriptionError(
             "simulate", "velocity", velocity, "a dict by rod name", "give e.g. {'arm': twist}"
         )
-    system = compiled.system
-    rods = compiled.description.rods
     for name in velocity:
         if name not in rods:
             raise DescriptionError(
@@ -43,23 +90,9 @@ def coordinate_rates(compiled: Compiled, q: Array, velocity: Mapping[str, Any]) 
                 "filed under the name of a rod of this robot",
                 did_you_mean(name, rods),
             )
-    twists = [
-        _twists(block.rod, velocity.get(block.rod.name), block.mass_s) for block in system.blocks
-    ]
-    system.place(q, mass=True)
-    levels = [block.level for block in system.blocks]
-
-    def fill(i: int) -> None:
-        block, plan = system.blocks[i], levels[i].mass
-        collect.add_vector(plan.element, plan.J, block.M * twists[i], block.ry)
-
-    momentum = np.zeros(system.n)
-    assemble_vector(system, levels, fill, momentum)
-    system.place(q, mass=True)
-    return mass_solve(system, momentum)
 
 
-def _twists(rod: Rod, given: object, s: Array) -> Array:
+def section_twists(rod: Rod, given: object, s: Array) -> Array:
     """Return the wished body twists (S, 6) of a rod's sections."""
     if given is None:
         return np.zeros((len(s), 6))
@@ -95,7 +128,7 @@ def _twist_at(rod: Rod, function: Callable[[float], Any], s: float) -> Array:
     return found
 
 
-def require_closed(compiled: Compiled, q: Array) -> None:
+def require_closed(compiled: CoordinateProblem, q: Array) -> None:
     """Refuse to begin at a configuration that does not keep the constraints."""
     for constraint in compiled.description.constraints.values():
         held, to = held_poses(compiled, q, constraint)
@@ -110,17 +143,17 @@ def require_closed(compiled: Compiled, q: Array) -> None:
             )
 
 
-def held_poses(compiled: Compiled, q: Array, constraint: Constraint) -> tuple[Array, Array]:
+def held_poses(compiled: Problem, q: Array, constraint: Constraint) -> tuple[Array, Array]:
     """Return the world poses (4, 4) of the frame a constraint holds and of what it is held to."""
     held = frame_pose(compiled, q, constraint.on)
     if constraint.to is None:
-        return held, frame_pose(compiled, compiled.system.q_rest, constraint.on)
+        return held, frame_pose(compiled, compiled.rest, constraint.on)
     if isinstance(constraint.to, Frame):
         return held, frame_pose(compiled, q, constraint.to)
     return held, np.asarray(constraint.to)
 
 
-def frame_pose(compiled: Compiled, q: Array, frame: Frame) -> Array:
+def frame_pose(compiled: Problem, q: Any, frame: Frame) -> Array:
     """Return the world pose (4, 4) of a frame, offset included."""
     section = compiled.sampler.poses(q, frame.part, np.array([frame.s]))[0]
     return np.asarray(section @ frame.pose_offset())

@@ -4,52 +4,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pliant.model import Description, DescriptionError, Rod, Stiffness, did_you_mean
-from pliant.rods.contract import Formulation
+from pliant.rods.contract import Formulation, RodModel
+from pliant.solve.problem import Problem
 from pliant.solve.registry import default_formulation
-from pliant.system.sampling import Sampler
-from pliant.system.system import System
 
 MOST_KEPT = 8
 """Compiled systems that a robot keeps for the next call."""
-
-
-class Compiled:
-    """A robot as it was when it was compiled, with one formulation for each rod.
-
-    system, sampler : what computes and what answers questions about configurations.
-    description : a copy; parts added to the robot later do not change it.
-    formulations : by rod name.
-    """
-
-    def __init__(self, description: Description, formulations: Mapping[str, Formulation]) -> None:
-        self.description = Description(
-            description.gravity,
-            dict(description.rods),
-            dict(description.loads),
-            dict(description.constraints),
-        )
-        self.formulations = dict(formulations)
-        self.system = System(self.description, self.formulations)
-        self.sampler = Sampler(self.system)
-
-    def same_rods(self, other: Compiled) -> bool:
-        """Tell whether configurations of both mean the same: the same rods and formulations."""
-        rods, others = self.description.rods, other.description.rods
-        return self is other or (
-            list(rods) == list(others)
-            and all(rods[name] is others[name] for name in rods)
-            and all(self.formulations[n] == other.formulations[n] for n in self.formulations)
-        )
-
-    def same_unknowns(self, other: Compiled) -> bool:
-        """Tell whether multipliers too mean the same: the same constraints as well."""
-        mine, theirs = self.description.constraints, other.description.constraints
-        return self.same_rods(other) and list(mine.values()) == list(theirs.values())
 
 
 class Compiler:
@@ -57,9 +23,9 @@ class Compiler:
 
     def __init__(self, description: Description) -> None:
         self.description = description
-        self._kept: OrderedDict[Any, Compiled] = OrderedDict()
+        self._kept: OrderedDict[Any, Problem] = OrderedDict()
 
-    def compiled(self, choice: object = None) -> Compiled:
+    def compiled(self, choice: object = None) -> Problem:
         """Return the robot compiled with the formulations that `choose_formulations` gives."""
         formulations = choose_formulations(self.description, choice)
         key = (_state(self.description), tuple(_mark(f) for f in formulations.values()))
@@ -67,13 +33,27 @@ class Compiler:
             self._kept.move_to_end(key)
         else:
             self.description.validate()
-            self._kept[key] = Compiled(self.description, formulations)
+            self._kept[key] = make_problem(self.description, formulations)
             if len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
         return self._kept[key]
 
 
-def choose_formulations(description: Description, choice: object) -> dict[str, Formulation]:
+def make_problem(description: Description, formulations: Mapping[str, RodModel]) -> Problem:
+    """Compile a copy of the description for the given formulations, one for each rod."""
+    kinds: Any = {name: dict(kind) for name, kind in description.kinds().items()}
+    copied = replace(description, **kinds)
+    maps = {name: item for name, item in formulations.items() if isinstance(item, Formulation)}
+    if len(maps) == len(formulations):
+        from pliant.solve.coordinates import CoordinateProblem
+
+        return CoordinateProblem(copied, maps)
+    from pliant.solve.strong import StrongProblem
+
+    return StrongProblem(copied, formulations)
+
+
+def choose_formulations(description: Description, choice: object) -> dict[str, RodModel]:
     """Return the formulation of every rod: from the call, else from the rod, else the default.
 
     choice : None, one formulation for all rods, or a dict of them by rod name.
@@ -97,12 +77,36 @@ def choose_formulations(description: Description, choice: object) -> dict[str, F
         if wanted is None:
             wanted = default_formulation(rod)
         found[rod.name] = _check_formulation(rod, wanted)
+        _check_effects(description, rod, found[rod.name])
     return found
 
 
-def _check_formulation(rod: Rod, formulation: object) -> Formulation:
-    if not isinstance(formulation, Formulation):
-        is_class = isinstance(formulation, type) and issubclass(formulation, Formulation)
+def _check_effects(description: Description, rod: Rod, formulation: RodModel) -> None:
+    """Refuse a rod with an effect that its formulation does not carry."""
+    bodies = [body.name for body in description.bodies.values() if body.part == rod.name]
+    motions = [motion.name for motion in description.motions_of(rod.name)]
+    needed = {
+        "drag": rod.drag if rod.drag_coefficients().any() else None,
+        "mass_damping": rod.mass_damping or None,
+        "bodies": ", ".join(bodies) or None,
+        "base_motions": ", ".join(motions) or None,
+    }
+    carried = formulation.capabilities.effects
+    for field, value in needed.items():
+        if value is not None and field not in carried:
+            name = type(formulation).__name__
+            raise DescriptionError(
+                rod.label,
+                field,
+                value,
+                f"left out with {name}, which does not carry it",
+                "choose another formulation such as BSpline(), or leave it out",
+            )
+
+
+def _check_formulation(rod: Rod, formulation: object) -> RodModel:
+    if not isinstance(formulation, RodModel):
+        is_class = isinstance(formulation, type) and issubclass(formulation, RodModel)
         remedy = f"write {formulation.__name__}()" if is_class else "give e.g. BSpline(points=15)"  # type: ignore[attr-defined]
         raise DescriptionError(rod.label, "formulation", formulation, "a formulation", remedy)
     theories = formulation.capabilities.theories
@@ -118,8 +122,14 @@ def _check_formulation(rod: Rod, formulation: object) -> Formulation:
     return formulation
 
 
-def require_mass(description: Description, rotary: bool = True) -> None:
-    """Refuse a robot with a rod that has no mass, or, if `rotary`, no rotary inertia."""
+def require_mass(
+    description: Description, formulations: Mapping[str, RodModel] | None = None
+) -> None:
+    """Refuse a robot with a rod that has no mass.
+
+    With formulations (by rod name), as motion in time needs them, also one without rotary inertia
+    where its formulation cannot do without.
+    """
     for rod in description.rods.values():
         inertia = rod.inertia(np.linspace(0.0, rod.length, 9))
         direct = isinstance(rod.section, Stiffness)
@@ -130,23 +140,33 @@ def require_mass(description: Description, rotary: bool = True) -> None:
             raise DescriptionError(
                 rod.label, field, 0.0, f"a positive number in {unit}, for motion needs mass", remedy
             )
-        if rotary and not (inertia[:, :3] > 0).all():
+        used = formulations[rod.name] if formulations else None
+        if used is None or used.capabilities.massless_rotation or (inertia[:, :3] > 0).all():
+            continue
+        if not rod.rotary:
             raise DescriptionError(
                 rod.label,
-                "section.inertia",
-                tuple(inertia[0, :3]),
-                "three positive numbers in kg m, for the sections turn as they move",
-                "give e.g. inertia=(1e-6, 1e-6, 2e-6)",
+                "rotary",
+                False,
+                f"True with {type(used).__name__}, whose sections turn on their own as they move",
+                "leave it out: in a slender rod rotary inertia does little and costs nothing",
             )
+        raise DescriptionError(
+            rod.label,
+            "section.inertia",
+            tuple(inertia[0, :3]),
+            "three positive numbers in kg m, for the sections turn as they move",
+            "give e.g. inertia=(1e-6, 1e-6, 2e-6), or take ANCF(), which needs none",
+        )
 
 
 def _state(description: Description) -> tuple[Any, ...]:
     """A key that changes when parts are added or replaced; parts themselves cannot change."""
-    parts = (description.rods, description.loads, description.constraints)
-    return (description.gravity, *(tuple(id(part) for part in kind.values()) for kind in parts))
+    kinds = description.kinds().values()
+    return (description.gravity, *(tuple(id(part) for part in kind.values()) for kind in kinds))
 
 
-def _mark(formulation: Formulation) -> Any:
+def _mark(formulation: RodModel) -> Any:
     """The formulation itself where it can be a key, else its identity."""
     try:
         hash(formulation)

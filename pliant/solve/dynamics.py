@@ -53,6 +53,14 @@ def make_clock(
         raise DescriptionError(
             "simulate", "dt", dt, f"at most the duration {whole:g} s", "take a smaller dt"
         )
+    if not np.isfinite(whole / step):
+        raise DescriptionError(
+            "simulate",
+            "dt",
+            dt,
+            "a step of which finitely many fill the duration",
+            "give a larger dt",
+        )
     steps = max(1, int(np.ceil(whole / step - 1e-6)))
     if output_times is not None:
         if output_every is not None:
@@ -190,6 +198,7 @@ class _Run:
             self.recorder.take(0.0, q, v, 0.0, 0.0)
             self.next = 1
         stepper = self.integrator.stepper(self.system, clock.h)
+        schedule.begin(q)
         before = schedule.at(0.0)
         stepper.start(q, v, before)
         for k in range(clock.steps):
@@ -202,6 +211,7 @@ class _Run:
             if not math.isfinite(float(stepper.q.sum())):
                 raise ConvergenceError("the motion became infinite; try a smaller dt")
             self.done = k + 1
+            schedule.passed(end, stepper.q)
             self._at_step(stepper, end)
             before = after
             if progress is not None:

@@ -75,7 +75,7 @@ def natural_scale(system: System) -> float:
     """Return the mean EI / (rho A L^4), rad^2/s^2: the size of the slowest bending's omega^2."""
     length = sum(block.rod.length for block in system.blocks)
     bending = [block.rod.stiffness(block.mass_s)[:, :2] for block in system.blocks]
-    mass = sum(float(np.sum(block.line_mass)) for block in system.blocks)
+    mass = sum(float(np.sum(b.line_mass) + np.sum(b.point_mass)) for b in system.blocks)
     return float(np.concatenate(bending).mean()) / (mass * length**3)
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from importlib import import_module
 
 from pliant.model import Rod
-from pliant.rods.contract import Formulation
+from pliant.rods.contract import Formulation, RodModel
 from pliant.solve.integrators.contract import Integrator
 
 _FORMULATIONS = {
+    "ANCF": "pliant.rods.ancf",
     "BSpline": "pliant.rods.bspline",
     "Hermite": "pliant.rods.hermite",
     "Strain": "pliant.rods.strain",
+    "Collocation": "pliant.bvp.collocation",
+    "Shooting": "pliant.bvp.shooting",
+    "MultipleShooting": "pliant.bvp.shooting",
 }
 _INTEGRATORS = {
     "Midpoint": "pliant.solve.integrators.midpoint",
@@ -19,10 +23,11 @@ _INTEGRATORS = {
     "Newmark": "pliant.solve.integrators.newmark",
     "GeneralizedAlpha": "pliant.solve.integrators.newmark",
     "ImplicitEuler": "pliant.solve.integrators.newmark",
+    "BDFAlpha": "pliant.solve.integrators.bdf_alpha",
 }
 
 
-def formulations() -> dict[str, type[Formulation]]:
+def formulations() -> dict[str, type[RodModel]]:
     """Return every rod formulation that comes with Pliant, by name."""
     return {name: getattr(import_module(home), name) for name, home in _FORMULATIONS.items()}
 

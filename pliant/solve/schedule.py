@@ -1,4 +1,4 @@
-"""Inputs over time: values, functions and signals by load name, as loadings of a system."""
+"""Inputs over time: values, functions and signals by name, as loadings of a system."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import DescriptionError
+from pliant.model import Description, DescriptionError, as_signal
 from pliant.model.checks import as_array, as_float
 from pliant.rods.contract import Array
+from pliant.solve.lines import LineState
 from pliant.system.loading import Loading, check_inputs, make_loading
 from pliant.system.system import System
 
 _SHAPES = ((), (3,), (6,))
 
 
-def check_values(system: System, inputs: Mapping[str, Any] | None) -> dict[str, Any]:
+def check_values(description: Description, inputs: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the value of every input for statics, the described ones included."""
-    known = system.description.inputs()
+    known = description.inputs()
     given = as_inputs(inputs)
     check_inputs(known, given)
     for name, value in given.items():
@@ -30,56 +31,33 @@ def check_values(system: System, inputs: Mapping[str, Any] | None) -> dict[str, 
                 "a number, 3 numbers (force) or 6 (moment, force) where there is no time",
                 "give its value at one instant, e.g. signal(0.0)",
             )
-        _check_value(f"input {name!r}", "value", value)
+        _check_value(description, name, "value", value)
     return {**known, **given}
 
 
-class Schedule:
-    """The inputs of one simulation; `at(t)` gives the loading, `record(t)` the values."""
+class Inputs:
+    """The inputs of one simulation: numbers, and what moves in time."""
 
-    def __init__(self, system: System, inputs: Mapping[str, Any] | None) -> None:
-        self.system = system
+    def __init__(self, description: Description, inputs: Mapping[str, Any] | None) -> None:
+        self.description = description
         given = as_inputs(inputs)
-        check_inputs(system.description.inputs(), given)
-        self.values: dict[str, Any] = {**system.description.inputs(), **given}
+        check_inputs(description.inputs(), given)
+        self.values: dict[str, Any] = {**description.inputs(), **given}
         self.moving: dict[str, Callable[[float], Any]] = {
             name: value for name, value in given.items() if callable(value)
         }
         for name, value in given.items():
             if name not in self.moving:
-                _check_value(f"input {name!r}", "value", value)
+                _check_value(description, name, "value", value)
         self._shapes = {name: self._value(name, 0.0).shape for name in self.moving}
-        self._loading: tuple[list[bytes], Loading] | None = None
-        self._ends: tuple[Loading, Loading] | None = None
 
     def values_at(self, t: float) -> dict[str, Any]:
         """Return the value of every input at time t, s."""
         return {**self.values, **{name: self._value(name, t) for name in self.moving}}
 
-    def at(self, t: float) -> Loading:
-        """Return the loading at time t, s; the same object as before if nothing changed."""
-        now = {name: self._value(name, t) for name in self.moving}
-        key = [value.tobytes() for value in now.values()]
-        if self._loading is None or self._loading[0] != key:
-            self._loading = (key, self._make(now))
-        return self._loading[1]
-
-    def _make(self, now: dict[str, Array]) -> Loading:
-        if len(now) == 1:
-            (name, value), *_ = now.items()
-            if value.shape == ():
-                # a factor enters linearly: mix the loadings for the factors 0 and 1
-                if self._ends is None:
-                    off, on = (
-                        make_loading(self.system, {**self.values, name: end}) for end in (0.0, 1.0)
-                    )
-                    self._ends = (off, on)
-                return self._ends[0].mix(self._ends[1], float(value))
-        return make_loading(self.system, {**self.values, **now})
-
     def _value(self, name: str, t: float) -> Array:
         field = f"value at t = {t:.6g} s"
-        found = _check_value(f"input {name!r}", field, self.moving[name](t))
+        found = _check_value(self.description, name, field, self.moving[name](t))
         shapes = getattr(self, "_shapes", {})
         if found.shape != shapes.get(name, found.shape):
             raise DescriptionError(
@@ -92,26 +70,108 @@ class Schedule:
         return found
 
 
+class Schedule(Inputs):
+    """The inputs of one simulation of a system; `at(t)` gives the loading."""
+
+    def __init__(self, system: System, inputs: Mapping[str, Any] | None) -> None:
+        super().__init__(system.description, inputs)
+        self.system = system
+        self.lines = self._pressure_lines()
+        self.moving.update(self.lines)
+        self._shapes.update({name: self._value(name, 0.0).shape for name in self.lines})
+        motions = list(system.description.base_motions)
+        self._drives = {
+            motions.index(name): (name, as_signal(value))
+            for name, value in self.moving.items()
+            if name in motions
+        }
+        self._loads = [name for name in self.moving if name not in motions]
+        self._loading: tuple[list[bytes], Loading] | None = None
+        self._ends: tuple[Loading, Loading] | None = None
+
+    def _pressure_lines(self) -> dict[str, LineState]:
+        """The lines of chambers that have one, between the input and the pressure that acts."""
+        chambers = self.system.description.chambers
+        return {
+            name: LineState(self.system, name, chamber.line, self._asked(name))
+            for name, chamber in chambers.items()
+            if chamber.line is not None
+        }
+
+    def _asked(self, name: str) -> Callable[[float], Array]:
+        """The pressure that is asked for, as a checked function of time."""
+        given = self.moving.get(name, lambda _: self.values[name])
+        return lambda t: _check_value(self.description, name, f"value at t = {t:.6g} s", given(t))
+
+    def begin(self, q: Array) -> None:
+        """Start the pressure lines at t = 0 in configuration q (nq,)."""
+        for line in self.lines.values():
+            line.begin(q)
+
+    def passed(self, t: float, q: Array) -> None:
+        """Tell the pressure lines that the step to time t ended in configuration q (nq,)."""
+        for line in self.lines.values():
+            line.passed(t, q)
+
+    def at(self, t: float) -> Loading:
+        """Return the loading at time t, s; the same object as before if nothing changed."""
+        now = {name: self._value(name, t) for name in self._loads}
+        key = [value.tobytes() for value in now.values()]
+        if self._loading is None or self._loading[0] != key:
+            self._loading = (key, self._make(now))
+        found = self._loading[1]
+        return found.moving(self._drive(found.drive, t)) if self._drives else found
+
+    def _drive(self, still: Array, t: float) -> Array:
+        """Inputs of the base motions with their rates and accelerations, (K, 3)."""
+        found = still.copy()
+        for k, (name, signal) in self._drives.items():
+            found[k, 0] = self._value(name, t)
+            for order, derivative in ((1, signal.rate), (2, signal.acceleration)):
+                field = f"{'first' if order == 1 else 'second'} derivative at t = {t:.6g} s"
+                found[k, order] = _check_value(self.description, name, field, derivative(t))
+        return found
+
+    def _make(self, now: dict[str, Array]) -> Loading:
+        # what moves in time is put in by `_drive`
+        values = {**self.values, **{name: 0.0 for name, _ in self._drives.values()}}
+        if len(now) == 1:
+            (name, value), *_ = now.items()
+            if value.shape == ():
+                # a factor enters linearly: mix the loadings for the factors 0 and 1
+                if self._ends is None:
+                    off, on = (
+                        make_loading(self.system, {**values, name: end}) for end in (0.0, 1.0)
+                    )
+                    self._ends = (off, on)
+                return self._ends[0].mix(self._ends[1], float(value))
+        return make_loading(self.system, {**values, **now})
+
+
 def as_inputs(inputs: object) -> Mapping[str, Any]:
     """Return inputs by name; refuse what is not a dict."""
     if inputs is None:
         return {}
     if not isinstance(inputs, Mapping):
         raise DescriptionError(
-            "robot", "inputs", inputs, "a dict of values by load name", "give e.g. {'push': 0.5}"
+            "robot", "inputs", inputs, "a dict of values by name", "give e.g. {'push': 0.5}"
         )
     return inputs
 
 
-def _check_value(part: str, field: str, value: object) -> Array:
+def _check_value(description: Description, name: str, field: str, value: object) -> Array:
+    """Return an input value as an array; a base motion and a chamber need one number."""
     scalar = as_float(value)
     found = np.array(scalar) if scalar is not None else as_array(value)
-    if found is None or found.shape not in _SHAPES or not np.isfinite(found).all():
-        raise DescriptionError(
-            part,
-            field,
-            value,
-            "a finite factor, 3 finite numbers (force) or 6 (moment, force)",
-            "give e.g. 1.0 for the load as described",
-        )
+    motion = name in description.base_motions
+    chamber = name in description.chambers
+    shapes = _SHAPES[:1] if motion or chamber else _SHAPES
+    if found is None or found.shape not in shapes or not np.isfinite(found).all():
+        expected = "a finite factor, 3 finite numbers (force) or 6 (moment, force)"
+        remedy = "give e.g. 1.0 for the load as described"
+        if motion:
+            expected, remedy = "one finite number, for it moves a base", "give e.g. 0.1"
+        if chamber:
+            expected, remedy = "one finite number, the pressure in Pa", "give e.g. 2e4"
+        raise DescriptionError(f"input {name!r}", field, value, expected, remedy)
     return found

@@ -17,6 +17,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from pliant.model import ConvergenceError
 from pliant.rods.contract import Array
 from pliant.system.balance import balance, link_gaps
+from pliant.system.driving import put_bases
 from pliant.system.linear import Matrix, SingularError, add_at, largest, norms
 from pliant.system.loading import Loading, no_loading
 from pliant.system.system import System
@@ -132,7 +133,7 @@ class StaticSolver:
     ) -> StaticSolution:
         """Newton iterations at one loading from `start`; raises _RejectedError if they go astray."""
         system, options = self.system, self.options
-        q, mult = start.q.copy(), start.mult.copy()
+        q, mult = put_bases(system, start.q.copy(), loading), start.mult.copy()
         final = aim >= 1.0
         tolerance = options.tolerance if final else max(options.loose, options.tolerance)
         shift = (1.0 - aim) * self._gaps
@@ -175,7 +176,9 @@ class StaticSolver:
     def _step(self, matrix: Matrix, r: Array) -> Array:
         try:
             matrix.factorise()
-            x = np.asarray(matrix.solve(-r))
+            right = -r
+            right[self.system.driven] = 0.0
+            x = np.asarray(matrix.solve(right))
         except SingularError:
             raise _RejectedError("the tangent is singular: something can move freely") from None
         if not math.isfinite(float(x @ x)):

@@ -107,7 +107,7 @@ def mass_fill(system: System, levels: list[Level]) -> Fill:
     """Fill for the mass form sum_s J^T M J at `levels` (frames of mass stations up to date)."""
 
     def fill(i: int) -> None:
-        block, plan = system.blocks[i], levels[i].mass
+        block, plan = system.blocks[i], levels[i].inertial
         collect.add_diagonal(plan.element, plan.J, block.M, plan.J, block.Ky)
 
     return fill

@@ -45,7 +45,7 @@ def balance(
     elif filled is None:
         filled = tangent_of(system, symmetric)
     if filled is not None:
-        filled.matrix.data[...] = 0.0
+        filled.clear()
     for block in system.blocks:
         block.point_p[...] = 0.0
         block.point_k[...] = 0.0
@@ -67,6 +67,8 @@ def _add_block(
     block = system.blocks[i]
     level = block.level
     block.collect_elastic(level, mult, tangent)
+    if loading.stress_active[i]:
+        block.add_actuation(level, loading.stress[i], loading.inner[i], tangent)
     if len(block.point_s):
         block.add_point_loads(level, loading.point_dead[i], loading.point_follower[i])
         block.add_points(level, tangent)
@@ -203,6 +205,15 @@ def link_rows(system: System, link: Link) -> Array:
     levels = [block.level for block in system.blocks]
     parts = [A @ system.frame_jacobian(block, at, levels) for (block, at), A in sides]
     return np.asarray(np.concatenate(parts, axis=1)[link.rows])
+
+
+def link_rates(system: System, v: Array) -> Array:
+    """Rates (m,) of all constraint gaps for coordinate rates v (n,), placed configuration."""
+    parts = [np.zeros(0)]
+    for link in system.links:
+        index = system.link_frames(link)
+        parts.append(link_rows(system, link) @ np.where(index >= 0, v[np.maximum(index, 0)], 0.0))
+    return np.concatenate(parts)
 
 
 def add_link_forces(system: System, lam: Array, out: Array) -> None:

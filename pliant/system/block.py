@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor
 
-from pliant.model import Frame, Rod
-from pliant.physics import collect, elasticity, loads
+from pliant.model import Body, Frame, Rod
+from pliant.physics import bodies, collect, elasticity, loads
 from pliant.rods.contract import Array, Configuration, Ints, Plan, RodMap
+from pliant.system.mixed import Mixed
 
 
 class Level:
@@ -17,6 +18,7 @@ class Level:
 
     `strain`, `mass` and `points` are plans; `points` has one station for each place where something
     is attached. Where mass and strain are collected at the same stations they share one plan.
+    `inertial` are all stations with inertia: those of `mass` and then the rigid bodies.
     """
 
     def __init__(self, block: Block) -> None:
@@ -25,24 +27,52 @@ class Level:
         self.strain: Plan = rod_map.strains(block.strain_s)
         self.mass: Plan = self.strain if block.one_rule else rod_map.frames(block.mass_s)
         self.points: Plan = rod_map.frames(np.asarray(block.point_s))
+        self.inner: Plan = rod_map.strains(np.asarray(block.inner_s))
+        self.inertial: Plan = self.mass
+        count = len(self.mass.s)
+        if len(block.body_station):
+            element = self.points.element[block.body_station]
+            s = np.concatenate([self.mass.s, self.points.s[block.body_station]])
+            self.inertial = Plan(s, np.concatenate([self.mass.element, element]), rod_map.m)
+            # the map writes the first rows of the same arrays
+            self.mass.g, self.mass.J = self.inertial.g[:count], self.inertial.J[:count]
+        self.body_g, self.body_J = self.inertial.g[count:], self.inertial.J[count:]
 
 
-class Block:
+class Block(Mixed):
     """The compiled constants of one rod and the element arrays that assembly writes."""
 
-    def __init__(self, rod: Rod, rod_map: RodMap) -> None:
+    def __init__(
+        self, rod: Rod, rod_map: RodMap, frame_rows: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
+    ) -> None:
         self.rod = rod
         self.map = rod_map
+        self.frame_rows = frame_rows
         self.strain_s, self.strain_w = rod_map.strain_rule()
         self.mass_s, self.mass_w = rod_map.mass_rule()
         self.one_rule = rod_map.shares_plans and np.array_equal(self.strain_s, self.mass_s)
         self.C = rod.stiffness(self.strain_s)
         self.D = rod.damping(self.strain_s)
-        self.M = rod.inertia(self.mass_s) * self.mass_w[:, None]
+        self.M = rod_map.inertia(self.mass_s) * self.mass_w[:, None]
         self.line_mass = rod.mass_per_length(self.mass_s) * self.mass_w
+        self.drag = rod.drag_coefficients() * self.mass_w[:, None]
+        self.mass_damping = rod.mass_damping * self.M
+        self.resisted = bool(self.drag.any() or self.mass_damping.any())
+        """True if drag or mass damping act."""
+        self.bodies: list[tuple[Body, int]] = []
+        """Rigid bodies, each with the point of its centre of mass."""
         self.point_s: list[float] = []
         self.offsets: list[Array] = []
+        self.inner_s: list[float] = []
+        """Stations for strains besides those of the strain rule, where chambers need them."""
         self.modes = rod_map.stress_modes()
+        self.mode_rows = np.array([] if self.modes is None else self.modes.rows, dtype=np.int64)
+        self.law_rows = np.setdiff1d(np.arange(6), self.mode_rows)
+        """Strain rows with a stress of their own; the others have that of the modes."""
+        self.rigid = self.modes is not None and self.modes.rigid
+        self.soft = np.ascontiguousarray(1.0 / self.C[:, self.mode_rows])
+        if self.rigid:
+            self._stiffen()
         self.parent: Block | None = None
         self.mount = -1
         """Station of the parent's points that carries the base, if the base is mounted there."""
@@ -52,11 +82,23 @@ class Block:
         self.index: Ints = np.zeros((0, 0), dtype=np.int64)
         self.x_index: Ints = np.zeros(0, dtype=np.int64)
         """(6 + nv,): global coordinate of each entry of x, -1 where there is none."""
-        self.mode_index: Ints = np.zeros((0, 3), dtype=np.int64)
-        """(count, 3): global unknown of each stress mode."""
+        self.mode_index: Ints = np.zeros((0, len(self.mode_rows)), dtype=np.int64)
+        """(count, R): global unknown of each stress mode."""
         self.q_slice = slice(0, 0)
+        self.driven = False
+        """True if the base moves as inputs tell it."""
         self.pose_slice: slice | None = None
-        """Where the base pose of a free rod is kept in q (16 numbers)."""
+        """Where the base pose of a free rod or of a driven base is kept in q (16 numbers)."""
+
+    def _stiffen(self) -> None:
+        """Rows that cannot strain: no compliance, no viscosity.
+
+        The tangent keeps a compliance, far below that of bending, so that it can be factorised in
+        any order; what a Newton step leaves of the gap by it, the next step takes away.
+        """
+        self.soft[...] = 0.0
+        self.D[:, self.mode_rows] = 0.0
+        self.C[:, self.mode_rows] = 1e7 * np.max(self.C[:, :2]) / self.rod.length**2
 
     def attach(self, frame: Frame) -> int:
         """Station of `frame` among the points, made if needed."""
@@ -68,8 +110,38 @@ class Block:
         self.offsets.append(offset)
         return len(self.point_s) - 1
 
+    def attach_body(self, body: Body) -> None:
+        """Carry a rigid body; its weight acts at a point of its own."""
+        place = Frame(self.rod.name, body.frame.s, tuple(body.arm()))
+        self.bodies.append((body, self.attach(place)))
+
+    def _close_bodies(self) -> None:
+        """Inertia of the bodies behind that of the sections, and the mass at every point."""
+        self.body_station = np.array([at for _, at in self.bodies], dtype=np.int64)
+        found = [bodies.principal(body) for body, _ in self.bodies]
+        self.body_T = np.array([T for _, T in found]).reshape(-1, 4, 4)
+        self.body_A = np.array([bodies.carried(T) for _, T in found]).reshape(-1, 6, 6)
+        self.M = np.concatenate([self.M, *(diagonal[None] for diagonal, _ in found)])
+        self.point_mass = np.zeros(len(self.point_s))
+        np.add.at(self.point_mass, self.body_station, [body.mass for body, _ in self.bodies])
+
+    def carry_bodies(self, level: Level) -> None:
+        """Set the frames of the bodies of a level from its points."""
+        if len(self.body_station):
+            points = level.points
+            bodies.carry(
+                points.g,
+                points.J,
+                self.body_station,
+                self.body_T,
+                self.body_A,
+                level.body_g,
+                level.body_J,
+            )
+
     def close(self) -> None:
         """Allocate scratch once all points are known, and set the stress-free strains."""
+        self._close_bodies()
         E, n = self.map.elements.shape
         m = self.map.m
         self.base_elements = np.flatnonzero(
@@ -88,56 +160,43 @@ class Block:
         self.point_k = np.zeros((P, 6, 6))
         self.mass_p = np.zeros((Q, 6))
         self.mass_k = np.zeros((Q, 6, 6))
+        self.inertia_p = np.zeros((len(self.M), 6))
         self._close_modes(E, n, m)
         self.level = Level(self)
         self.q_rest = self.map.rest()
         self.map.update(self.level.c, np.eye(4), self.q_rest)
         self.map.strain(self.level.strain, self.level.c)
         self.e0 = self.level.strain.e.copy()
+        self.map.strain(self.level.inner, self.level.c)
+        self.inner_e0 = self.level.inner.e.copy()
 
     def _close_modes(self, E: int, n: int, m: int) -> None:
-        """Room for the stress modes: gaps (E, p, 3), couplings (E, 3p, m or n), compliance."""
-        modes = self.modes
+        """Room for the stress modes: gaps (E, p, R), couplings (E, pR, m or n), compliance."""
+        modes, R = self.modes, len(self.mode_rows)
         p = 0 if modes is None else modes.index.shape[1]
-        self.plain, self.mode_w = self._split_stiffness()
+        self.plain, self.mode_w = self.split_stiffness()
         self.mode_values = np.zeros((len(self.strain_s), 0)) if modes is None else modes.values
         self.mode_numbers = np.zeros((E, 0), dtype=np.int64) if modes is None else modes.index
-        self.gap = np.zeros((E, p, 3))
-        self.gaps = self.gap.reshape(E, 3 * p)
-        self.unit = np.ones((len(self.strain_s), 3))
-        self.coupling_y = np.zeros((E, 3 * p, m))
-        self.coupling = np.zeros((E, 3 * p, n))
-        self.compliance = np.zeros((E, 3 * p, 3 * p))
+        self.gap = np.zeros((E, p, R))
+        self.gaps = self.gap.reshape(E, R * p)
+        self.unit = np.ones((len(self.strain_s), R))
+        self.coupling_y = np.zeros((E, R * p, m))
+        self.coupling = np.zeros((E, R * p, n))
+        self.compliance = np.zeros((E, R * p, R * p))
         if modes is None:
             return
         element = self.map.strains(self.strain_s).element
-        elasticity.mode_compliance(self.mode_w, self.C, modes.values, element, self.compliance)
-        dense = np.zeros((3, modes.count, modes.count))
+        elasticity.mode_compliance(
+            self.mode_w, self.C, modes.values, self.mode_rows, element, self.compliance
+        )
+        dense = np.zeros((R, modes.count, modes.count))
         for e in range(E):
             at = modes.index[e]
-            for r in range(3):
-                dense[r][np.ix_(at, at)] -= self.compliance[e, r::3, r::3]
-        self._compliance_factor = [cho_factor(dense[r]) for r in range(3)]
+            for r in range(R):
+                dense[r][np.ix_(at, at)] -= self.compliance[e, r::R, r::R]
+        self._compliance_factor = [cho_factor(dense[r]) for r in range(R)]
         self.mode_weight = np.zeros(modes.count)
         np.add.at(self.mode_weight, modes.index[element], self.mode_w[:, :1] * modes.values)
-
-    def _split_stiffness(self) -> tuple[Array, Array]:
-        """Stiffness times weights (S, 6) that meets the strains point by point, and the weights
-        (S, 3) with which rows 3 to 5 are left to the stress modes, if there are any.
-
-        Strains that the modes do not feel cost nothing. Where they would be large (`held` of the
-        modes), a share of the shear and stretch stiffness, `held` times the bending stiffness over
-        the square of the length, is taken point by point (partial projection, Arnold and Brezzi
-        1993): it does not grow with slenderness, so that slender rods do not lock.
-        """
-        w, C = self.strain_w, self.C
-        if self.modes is None:
-            return w * C, np.zeros((len(w), 3))
-        bending = np.minimum(C[:, 0], C[:, 1]) / self.rod.length**2
-        share = np.minimum(0.9, (self.modes.held * bending)[:, None] / C[:, 3:])
-        plain = w * C
-        plain[:, 3:] *= share
-        return plain, w[:, 3:] * (1.0 - share)
 
     @cached_property
     def moving(self) -> Ints:
@@ -151,53 +210,26 @@ class Block:
 
     @cached_property
     def mode_unknowns(self) -> Ints:
-        """(E, 3p): global unknowns of the modes of each element."""
+        """(E, pR): global unknowns of the modes of each element."""
         if self.modes is None:
             return np.zeros((len(self.map.elements), 0), dtype=np.int64)
         return self.mode_index[self.modes.index].reshape(len(self.modes.index), -1)
 
-    def mode_strains(self, d: Array) -> Array:
-        """(count, 3): strains d (S, 6) of rows 3 to 5 integrated against every mode."""
-        assert self.modes is not None
-        element = self.level.strain.element
-        total = np.zeros((self.modes.count, 3))
-        weighted = self.mode_w[:, None] * self.modes.values[:, :, None] * d[:, None, 3:]
-        np.add.at(total, self.modes.index[element], weighted)
-        return total
-
-    def settled_modes(self, e: Array) -> Array:
-        """Modes (count, 3) in balance with strains e (S, 6) at the strain rule."""
-        total = self.mode_strains(e - self.e0)
-        columns = [cho_solve(self._compliance_factor[r], total[:, r]) for r in range(3)]
-        return np.stack(columns, axis=1)
-
     # -- statics -----------------------------------------------------------------------------
 
-    def stress(self, e: Array, mult: Array) -> None:
-        """Weighted stress and tangent at the strain stations for strains e, and the mode gaps."""
-        elasticity.stress(
-            self.plain,
-            self.mode_w,
-            self.C,
-            e,
-            self.e0,
-            self.mode_values,
-            self.mode_numbers,
-            self.level.strain.element,
-            self.mode_index,
-            mult,
-            self.sigma,
-            self.tangent,
-            self.gap,
-        )
-
     def couple(self, level: Level, scale: Array, out: Array) -> None:
-        """out (E, 3p, n) = derivative of the mode gaps in x at `level`, times scale (S, 3)."""
+        """out (E, pR, n) = derivative of the mode gaps in x at `level`, times scale (S, R)."""
         assert self.modes is not None
         self.coupling_y[...] = 0.0
         plan = level.strain
         elasticity.mixed_coupling(
-            self.mode_w, self.modes.values, plan.element, plan.B, scale, self.coupling_y
+            self.mode_w,
+            self.modes.values,
+            self.mode_rows,
+            plan.element,
+            plan.B,
+            scale,
+            self.coupling_y,
         )
         self.map.lift_rows(level.c, self.coupling_y, out)
 
@@ -209,10 +241,11 @@ class Block:
         elasticity.collect_elastic(
             self.plain,
             self.mode_w,
-            self.C,
+            self.soft,
             plan.e,
             self.e0,
             self.mode_values,
+            self.mode_rows,
             self.mode_numbers,
             plan.element,
             self.mode_index,
@@ -231,6 +264,14 @@ class Block:
             if self.modes is not None:
                 self.map.lift_rows(level.c, self.coupling_y, self.coupling)
             self.map.strain_second(plan, level.c, self.sigma, self.Ky)
+
+    def add_actuation(self, level: Level, stress: Array, inner: Array, tangent: bool) -> None:
+        """Collect given stresses at the strain rule (S, 6) and at the inner stations (X, 6)."""
+        for plan, given in ((level.strain, stress), (level.inner, inner)):
+            if len(given):
+                collect.add_vector(plan.element, plan.B, given, self.ry)
+                if tangent:
+                    self.map.strain_second(plan, level.c, given, self.Ky)
 
     def add_points(self, level: Level, tangent: bool) -> None:
         """Collect what stands in point_p and point_k (gradients and their derivatives at points)."""
@@ -288,24 +329,3 @@ class Block:
         out = np.zeros((len(self.map.elements), 6, self.r.shape[1]))
         self.map.lift_rows(level.c, rows, out)
         return out[e]
-
-    def dissipation(self, rate: Array) -> float:
-        """Power lost to Kelvin-Voigt damping at strain rates (S, 6), W.
-
-        With stress modes the forces are viscous through their projected rate, as in `settled_modes`.
-        """
-        lag = self.D / self.C
-        power = float(np.sum(self.plain * lag * rate**2))
-        if self.modes is not None:
-            a = self.settled_modes(self.e0 + lag * rate)
-            power += float(np.sum(a * self.mode_strains(rate)))
-        return power
-
-    def elastic_energy(self, level: Level) -> float:
-        """Strain energy, J."""
-        d = level.strain.e - self.e0
-        energy = 0.5 * float(np.sum(self.plain * d * d))
-        if self.modes is not None:
-            modes = self.settled_modes(level.strain.e)
-            energy += 0.5 * float(np.sum(modes * self.mode_strains(d)))
-        return energy

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
+from pliant.physics import chambers
 from pliant.rods.contract import Array
 from pliant.system.balance import balance
 from pliant.system.loading import Loading
+from pliant.system.sampling import Sampler
 from pliant.system.system import System
+
+
+def kinetic(system: System, sampler: Sampler, q: Array, v: Array) -> float:
+    """Kinetic energy of all sections and bodies at configuration q with rates v (n,), J."""
+    found = 0.0
+    for block in system.blocks:
+        s = np.concatenate([block.mass_s, np.array(block.point_s)[block.body_station]])
+        twists = sampler.velocities(q, v, block.rod.name, s)
+        count = len(block.mass_s)
+        twists[count:] = np.einsum("bij,bj->bi", block.body_A, twists[count:])
+        found += 0.5 * float(np.sum(block.M * twists**2))
+    return found
 
 
 def potential(system: System, q: Array, loading: Loading) -> dict[str, float]:
@@ -18,6 +32,8 @@ def potential(system: System, q: Array, loading: Loading) -> dict[str, float]:
     heavy = 0.0
     dead = 0.0
     for i, block in enumerate(system.blocks):
+        dead += chambers.work(loading.stress[i], block.level.strain.e, block.e0)
+        dead += chambers.work(loading.inner[i], block.level.inner.e, block.inner_e0)
         p = block.level.mass.g[:, :3, 3]
         heavy -= float(np.sum(block.line_mass * (p @ gravity)))
         line = loading.line_dead[i][:, 3:] - block.line_mass[:, None] * gravity
@@ -25,7 +41,9 @@ def potential(system: System, q: Array, loading: Loading) -> dict[str, float]:
         if len(block.point_s):
             g = block.level.points.g
             where = g[:, :3, 3] + np.einsum("sij,sj->si", g[:, :3, :3], block.offset)
-            dead -= float(np.sum(loading.point_dead[i][:, 3:] * where))
+            heavy -= float(np.sum(block.point_mass * (where @ gravity)))
+            point = loading.point_dead[i][:, 3:] - block.point_mass[:, None] * gravity
+            dead -= float(np.sum(point * where))
     return {"elastic": float(elastic), "gravity": heavy, "loads": dead}
 
 

@@ -1,9 +1,9 @@
-"""What loads a robot at one moment: gravity and the wrench of every load, as plain arrays."""
+"""What acts on a robot at one moment: gravity, every load, moving bases, as plain arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -12,6 +12,7 @@ import numpy as np
 
 from pliant.model import DescriptionError, Frame, did_you_mean
 from pliant.rods.contract import Array
+from pliant.system.carrying import check_carried
 from pliant.system.system import System
 
 
@@ -21,12 +22,18 @@ class Loading:
 
     point_dead, point_follower : per block (P, 6) at its points, world and body frame.
     line_dead, line_follower : per block (S, 6) at its mass stations, already weighted.
+    stress, inner : per block (S, 6) at its strain stations and (X, 6) at its inner ones, gradients
+        of what chambers do on strains, already weighted.
+    drive : (K, 3), per base motion its input, the rate (1/s) and the acceleration (1/s^2) of it.
     """
 
     point_dead: list[Array]
     point_follower: list[Array]
     line_dead: list[Array]
     line_follower: list[Array]
+    drive: Array
+    stress: list[Array]
+    inner: list[Array]
 
     def mix(self, other: Loading, t: float) -> Loading:
         """The loading a fraction t of the way from this one to `other`."""
@@ -39,6 +46,9 @@ class Loading:
             blend(self.point_follower, other.point_follower),
             blend(self.line_dead, other.line_dead),
             blend(self.line_follower, other.line_follower),
+            (1.0 - t) * self.drive + t * other.drive,
+            blend(self.stress, other.stress),
+            blend(self.inner, other.inner),
         )
 
     @classmethod
@@ -50,16 +60,26 @@ class Loading:
             [np.zeros((len(b.point_s), 6)) for b in blocks],
             [np.zeros((len(b.mass_s), 6)) for b in blocks],
             [np.zeros((len(b.mass_s), 6)) for b in blocks],
+            np.zeros((len(system.description.base_motions), 3)),
+            [np.zeros((len(b.strain_s), 6)) for b in blocks],
+            [np.zeros((len(b.inner_s), 6)) for b in blocks],
         )
 
     def scaled(self, factor: float) -> Loading:
-        """All wrenches times `factor`."""
+        """All wrenches and motions times `factor`."""
         return Loading(
             [factor * a for a in self.point_dead],
             [factor * a for a in self.point_follower],
             [factor * a for a in self.line_dead],
             [factor * a for a in self.line_follower],
+            factor * self.drive,
+            [factor * a for a in self.stress],
+            [factor * a for a in self.inner],
         )
+
+    def moving(self, drive: Array) -> Loading:
+        """The same wrenches with other motions (K, 3) of bases."""
+        return replace(self, drive=drive)
 
     @cached_property
     def line_active(self) -> list[bool]:
@@ -74,15 +94,20 @@ class Loading:
         return [bool(a.any() or b.any()) for a, b in pairs]
 
     @cached_property
+    def stress_active(self) -> list[bool]:
+        """Per block, whether chambers act on its strains."""
+        return [bool(a.any() or b.any()) for a, b in zip(self.stress, self.inner, strict=True)]
+
+    @cached_property
     def conservative(self) -> bool:
-        """True if the wrenches have a potential: dead forces only."""
+        """True if the wrenches have a potential: dead forces and chambers only."""
         moments = any(a[:, :3].any() for a in self.point_dead + self.line_dead)
         return not (moments or any(a.any() for a in self.point_follower + self.line_follower))
 
     @cached_property
     def empty(self) -> bool:
         """True if nothing acts."""
-        return not (any(self.point_active) or any(self.line_active))
+        return not any((*self.point_active, *self.line_active, *self.stress_active))
 
 
 _NOTHING: WeakKeyDictionary[System, Loading] = WeakKeyDictionary()
@@ -97,7 +122,7 @@ def no_loading(system: System) -> Loading:
 
 
 def make_loading(system: System, inputs: Mapping[str, Any]) -> Loading:
-    """Gravity and all loads for input values by name (those not named keep their default)."""
+    """Gravity, loads and still bases for input values by name (those not named: their default)."""
     known = system.description.inputs()
     check_inputs(known, inputs)
     blocks = system.blocks
@@ -106,21 +131,34 @@ def make_loading(system: System, inputs: Mapping[str, Any]) -> Loading:
     if gravity.any():
         for i, block in enumerate(blocks):
             out.line_dead[i][:, 3:] = block.line_mass[:, None] * gravity
+            out.point_dead[i][:, 3:] = block.point_mass[:, None] * gravity
     for load in system.description.loads.values():
         value = inputs.get(load.name, known[load.name])
         i = blocks.index(system.by_name[load.part])
         world = load.frame == "world"
         stations = system.load_points[load.name]
         points = out.point_dead if world else out.point_follower
-        if isinstance(load.on, Frame):
-            points[i][stations[0][0]] += load.wrench(value)
-        elif stations:
-            s = np.array([blocks[i].point_s[at] for at, _ in stations])
-            for (at, weight), wrench in zip(stations, load.density(s, value), strict=True):
-                points[i][at] += weight * wrench
+        rest_points, rest_mass = system.rest_frames[i]
+        if isinstance(load.on, Frame) or stations:
+            at, weight = [k for k, _ in stations], np.array([w for _, w in stations])[:, None]
+            if isinstance(load.on, Frame):
+                wrench = load.wrench(value)[None]
+            else:
+                wrench = load.density(np.array([blocks[i].point_s[k] for k in at]), value)
+            check_carried(blocks[i], load, rest_points[at], blocks[i].offset[at], wrench)
+            np.add.at(points[i], at, weight * wrench)
         else:
             lines = out.line_dead if world else out.line_follower
-            lines[i] += load.density(blocks[i].mass_s, value) * blocks[i].mass_w[:, None]
+            wrench = load.density(blocks[i].mass_s, value)
+            check_carried(blocks[i], load, rest_mass, np.zeros((len(wrench), 3)), wrench)
+            lines[i] += wrench * blocks[i].mass_w[:, None]
+    for name, chamber in system.chambers.items():
+        pressure = float(inputs.get(name, known[name]))
+        i = blocks.index(chamber.block)
+        out.stress[i] += pressure * chamber.rule
+        out.inner[i] += pressure * chamber.at_inner()
+    for k, motion in enumerate(system.description.base_motions.values()):
+        out.drive[k, 0] = motion.amount(inputs.get(motion.name, known[motion.name]))
     return out
 
 
@@ -132,6 +170,6 @@ def check_inputs(known: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
                 part="inputs",
                 field=str(name),
                 value=inputs[name],
-                expected="the name of a load of this robot",
+                expected="the name of a load, base motion or chamber of this robot",
                 remedy=did_you_mean(str(name), list(known)),
             )

@@ -31,14 +31,16 @@ class Sampler:
         c = self._configuration(q, block)
         block.map.strain(plan, c)
         e = plan.e.copy()
-        if block.modes is not None:
+        if block.rigid:
+            e[:, block.mode_rows] = block.rod.natural_strain(s)[:, block.mode_rows]
+        elif block.modes is not None:
             whole = self._plan(block, block.strain_s, "strain")
             block.map.strain(whole, c)
             a = block.settled_modes(whole.e)
             element, values = block.map.stress_values(np.asarray(s, dtype=float))
             force = np.einsum("sp,spr->sr", values, a[block.modes.index[element]])
-            natural, C = block.rod.natural_strain(s), block.rod.stiffness(s)
-            e[:, 3:] = natural[:, 3:] + force / C[:, 3:]
+            natural, C, rows = block.rod.natural_strain(s), block.rod.stiffness(s), block.mode_rows
+            e[:, rows] = natural[:, rows] + force / C[:, rows]
         return e
 
     def velocities(self, q: Array, v: Array, rod: str, s: Array) -> Array:

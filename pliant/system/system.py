@@ -19,7 +19,7 @@ from pliant.lie import se3
 from pliant.model import Description, Frame
 from pliant.rods.contract import Array, Formulation, Ints
 from pliant.system.block import Block, Level
-from pliant.system.compiling import attach_load, discretise, interleave
+from pliant.system.compiling import attach_chamber, attach_load, discretise, interleave
 
 
 @dataclass
@@ -44,14 +44,27 @@ class System:
         self.blocks: list[Block] = []
         self.by_name: dict[str, Block] = {}
         for rod in description.rods_from_root():
-            block = Block(rod, discretise(rod, formulations[rod.name]))
+            formulation = formulations[rod.name]
+            rows = formulation.capabilities.frame_rows
+            block = Block(rod, discretise(rod, formulation), rows)
             self.blocks.append(block)
             self.by_name[rod.name] = block
         self._attach_mounts()
+        self.driven_blocks = [b for b in self.blocks if description.motions_of(b.rod.name)]
+        """Rods whose base moves as inputs tell it, see `driving`."""
+        for block in self.driven_blocks:
+            block.driven = True
         self.load_points = {
             load.name: attach_load(self.by_name[load.part], load)
             for load in description.loads.values()
         }
+        for body in description.bodies.values():
+            self.by_name[body.part].attach_body(body)
+        self.chambers = {
+            chamber.name: attach_chamber(self.by_name[chamber.part], chamber)
+            for chamber in description.chambers.values()
+        }
+        """By name, stresses per Pa at the strain rule (S, 6) and at inner stations (X, 6)."""
         self.links = self._compile_links()
         self.m = sum(len(link.rows) for link in self.links)
         bending = max(float(np.max(block.C[:, :3])) for block in self.blocks)
@@ -62,7 +75,9 @@ class System:
             block.close()
         self._number()
         self.q_rest = self._rest()
-        self.place(self.q_rest)
+        self.place(self.q_rest, mass=True)
+        self.rest_frames = [(b.level.points.g.copy(), b.level.mass.g.copy()) for b in self.blocks]
+        """Per block, world poses of its points and mass stations in the undeformed robot."""
         self._resolve_links()
 
     # -- compiling ---------------------------------------------------------------------------
@@ -106,7 +121,7 @@ class System:
         n = nq = 0
         for block in self.blocks:
             index = np.full(6 + block.map.nv, -1, dtype=np.int64)
-            if block.rod.base is None:
+            if block.rod.base is None or block.driven:
                 index[:6] = n + np.arange(6)
                 n += 6
                 block.pose_slice = slice(nq, nq + 16)
@@ -124,7 +139,11 @@ class System:
         self.n, self.nq = n, nq
         modes = [b.mode_index.ravel() for b in self.blocks]
         self.mode_unknowns = np.concatenate([*modes, np.zeros(0, dtype=np.int64)])
-        self.coordinates = np.setdiff1d(np.arange(n), self.mode_unknowns)
+        bases = [b.x_index[:6] for b in self.driven_blocks]
+        self.driven = np.concatenate([*bases, np.zeros(0, dtype=np.int64)])
+        """(6 k,): unknowns that are the twists of driven bases."""
+        known = np.concatenate([self.mode_unknowns, self.driven])
+        self.coordinates = np.setdiff1d(np.arange(n), known)
 
     def _rest(self) -> Array:
         q = np.zeros(self.nq)
@@ -172,6 +191,9 @@ class System:
                     block.map.frame(level.mass, level.c)
             if points and len(block.point_s):
                 block.map.frame(level.points, level.c)
+                block.carry_bodies(level)
+            if block.inner_s:
+                block.map.strain(level.inner, level.c)
 
     def local_variation(self, block: Block, x: Array) -> Array:
         """x (6 + nv,) of one rod from the global variation (n,), at the placed configuration."""
@@ -260,7 +282,8 @@ class System:
         """
         links = np.arange(self.n, self.n + self.m)
         length = max(b.rod.length for b in self.blocks)
-        modes = [np.repeat(1.0 / b.mode_weight, 3) for b in self.blocks if b.modes is not None]
+        mixed = [b for b in self.blocks if b.modes is not None]
+        modes = [np.repeat(1.0 / b.mode_weight, len(b.mode_rows)) for b in mixed]
         weights = np.concatenate([*modes, np.full(self.m, 1.0 / length)])
         return np.concatenate([self.mode_unknowns, links]), weights
 

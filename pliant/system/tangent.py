@@ -23,7 +23,8 @@ class Tangent:
     elements : per rod, coordinates against coordinates. modes : per rod with stress modes, the
     blocks (modes, coordinates), its mirror image and (modes, modes). mounts : per mounted rod
     (carrier, rod) and (rod, carrier). links : per constraint (multipliers, frames), its mirror image
-    and (frames, frames). Mirrored blocks keep the shape of the block they mirror.
+    and (frames, frames). Mirrored blocks keep the shape of the block they mirror. held : diagonal
+    entries of driven bases, whose rows and columns hold nothing else.
     """
 
     matrix: Matrix
@@ -31,6 +32,12 @@ class Tangent:
     modes: list[tuple[Ints, Ints, Ints] | None]
     mounts: list[tuple[Ints, Ints]]
     links: list[tuple[Ints, Ints, Ints]]
+    held: Ints
+
+    def clear(self, held: float = 1.0) -> None:
+        """Begin anew: zero, with `held` on the diagonal of driven bases."""
+        self.matrix.data[...] = 0.0
+        self.matrix.data[self.held] = held
 
 
 _KEPT: WeakKeyDictionary[System, dict[bool, Tangent]] = WeakKeyDictionary()
@@ -74,8 +81,18 @@ def make_tangent(system: System, make: Callable[[int, list[Pair]], Matrix]) -> T
         links.append((held, _mirror(held), _pairs(frames, frames)))
     pairs = elements + [p for three in modes + links for p in three]
     pairs += mounts + [_mirror(p) for p in mounts]
-    matrix = make(system.n + system.m, pairs)
-    at = matrix.slots
+    held = (system.driven, system.driven)
+    known = np.zeros(system.n + system.m + 1, dtype=bool)
+    known[system.driven] = True
+
+    def free(pair: Pair) -> Pair:
+        return (np.where(known[pair[0]], -1, pair[0]), np.where(known[pair[1]], -1, pair[1]))
+
+    matrix = make(system.n + system.m, [*(free(pair) for pair in pairs), held])
+
+    def at(rows: Ints, cols: Ints) -> Ints:
+        return matrix.slots(*free((rows, cols)))
+
     return Tangent(
         matrix,
         [at(*p) for p in elements],
@@ -85,6 +102,7 @@ def make_tangent(system: System, make: Callable[[int, list[Pair]], Matrix]) -> T
         ],
         [(at(*p), at(*_mirror(p))) for p in mounts],
         [(at(*x), at(*y), at(*z)) for x, y, z in links],
+        matrix.slots(*held),
     )
 
 

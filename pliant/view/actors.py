@@ -60,6 +60,8 @@ def add_rods(
     """Add all rods at this index in time, with the frames at their base and tip."""
     for shape, color in zip(shapes, colors_of(shapes), strict=True):
         mesh.add(tube(shape, index, size, detail), color)
+        if not shape.axes:
+            continue
         poses = shape.frames[index]
         # z at the base lies inside the rod
         for end, axes in ((0, (0, 1)), (-1, (0, 1, 2))):

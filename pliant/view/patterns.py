@@ -59,7 +59,7 @@ def draw_comparison(
             label = None if name in colors else name
             color = colors.get(name, INK)
             canvas.plot(*points.T, "o", mfc="none", markersize=5, color=color, label=label)
-        _equal_axes(canvas, np.concatenate(seen), plane)
+        equal_axes(canvas, np.concatenate(seen), plane)
         finish(canvas, canvas.get_xlabel(), canvas.get_ylabel(), title, count=len(groups))
     return figure_of(canvas)
 
@@ -85,7 +85,7 @@ def _plane_points(name: str, given: ArrayLike, pick: list[int]) -> Array:
     return points[:, pick] if points.shape[1] == 3 else points
 
 
-def _equal_axes(ax: Axes, points: Array, plane: str) -> None:
+def equal_axes(ax: Axes, points: Array, plane: str) -> None:
     """Give both axes one scale, some room and a unit of length."""
     low, high = points.min(axis=0), points.max(axis=0)
     size = max(float((high - low).max()), 1e-9)

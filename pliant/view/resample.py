@@ -41,7 +41,7 @@ def resample_shape(shape: RodShape, clock: Array, shown: Array) -> RodShape:
     length = np.linalg.norm(axes, axis=-2, keepdims=True)
     # axes that cancel halfway between two opposite ones have no direction: leave them
     poses[..., :3, :3] = axes / np.where(length > 1e-9, length, 1.0)
-    return RodShape(shape.name, poses, shape.half_widths, shape.color)
+    return RodShape(shape.name, poses, shape.half_widths, shape.color, shape.axes)
 
 
 def resample_arrow(arrow: Arrow, clock: Array, shown: Array) -> Arrow:

@@ -22,12 +22,14 @@ class RodShape:
     half_widths : (S, 2) half widths of the section along its local x and y, metres. (2,) or a
         number, for a rod that is the same everywhere, is spread over the sections.
     color : any matplotlib colour, or None for the next one of the palette.
+    axes : draw the section frames at both ends; False for a body that is drawn like a rod.
     """
 
     name: str
     poses: Array
     half_widths: Array
     color: str | None = None
+    axes: bool = True
 
     def __post_init__(self) -> None:
         part = f"rod shape {self.name!r}"

@@ -131,3 +131,22 @@ RELEASED_HZ = (
     0.7644246022438579, 3.4771797419855366, 8.621838007405467, 15.784782033595699,
     24.58536384611151,
 )  # fmt: skip
+
+# Spring steel rod along +x, y up, inextensible, with rotary inertia; drag per length -C q_i |q_i| in
+# the body frame. A weight hangs at the tip and is cut off at t = 0. Tip (x, y) over time;
+# frequencies in the plane about the sag under the rod's own weight.
+WEIGHT_RELEASE_ACCURACY = 1e-6
+WEIGHT_RELEASE_ROD = {
+    "length": 0.408, "diameter": 1.42e-3, "EI": 0.03803, "rho": 7621.0, "g": 9.81, "drag": 0.003556,
+    "weight": 0.02,
+}  # fmt: skip
+WEIGHT_RELEASE_STATIC = {
+    "x": 0.3873921725268153, "y": -0.11694501302297729, "theta": -0.4332291641335101,
+}  # fmt: skip
+WEIGHT_RELEASE_T = (0.0, 0.25, 0.5)
+WEIGHT_RELEASE_TIP = (
+    (0.38739225489225965, -0.11694483467943562),
+    (0.39724018825506674, 0.08561974039116377),
+    (0.39453608285149405, -0.09724853250877587),
+)
+WEIGHT_RELEASE_FREQUENCIES = (5.96972163, 37.3932091)

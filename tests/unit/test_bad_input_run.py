@@ -153,8 +153,6 @@ def test_formulations_and_integrators_that_are_none() -> None:
     refused(lambda: pl.BSpline(degree=3, points=3), "points", "degree + 1")
     refused(lambda: ROBOT.simulate(1.0, 0.1, integrator=pl.Midpoint), "write Midpoint()")  # type: ignore[arg-type]
     refused(lambda: ROBOT.simulate(1.0, 0.1, integrator="euler"), "integrator")  # type: ignore[arg-type]
-    thin = make(theory="kirchhoff")
-    refused(thin.statics, "rod 'arm'", "kirchhoff", "Strain()")
 
 
 def test_starts_that_do_not_fit(still: pl.Equilibrium) -> None:

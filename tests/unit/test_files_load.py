@@ -233,7 +233,8 @@ def test_byte_order_mark_is_forgiven(tmp_path):
 
 def test_json_schema_names_every_section_and_is_plain_json():
     schema = json.loads(json.dumps(json_schema()))
-    sections = {"gravity", "rods", "loads", "constraints", "inputs", "statics", "simulate", "modes"}
+    parts = {"rods", "loads", "constraints", "bodies", "base_motions", "chambers"}
+    sections = {"gravity", *parts, "inputs", "statics", "simulate", "modes"}
     assert set(schema["properties"]) == sections
     assert schema["additionalProperties"] is False
     assert schema["required"] == ["rods"]

@@ -9,6 +9,8 @@ import pytest
 
 from pliant.lie import se3
 from pliant.model import (
+    BaseMotion,
+    Body,
     Circle,
     Constraint,
     ConvergenceError,
@@ -28,6 +30,7 @@ from pliant.solve.integrators.contract import Integrator, Stepper
 from pliant.solve.integrators.midpoint import Midpoint, Variational
 from pliant.solve.integrators.newmark import GeneralizedAlpha, ImplicitEuler, Newmark
 from pliant.solve.statics import StaticSolver
+from pliant.system.driving import base_twists
 from pliant.system.energy import potential
 from pliant.system.linearise import linearise
 from pliant.system.loading import Loading, make_loading
@@ -90,6 +93,37 @@ def held_branch(viscosity: float) -> Description:
     return description
 
 
+def laden(viscosity: float) -> Description:
+    """Bodies with offset centres and products of inertia, one of them on a mounted rod."""
+    description = mounted(viscosity)
+    on = description.rods["arm"].at(0.4, offset=(0.02, 0.01))
+    tensor = (4e-4, 5e-4, 6e-4, 1e-4, -5e-5, 2e-5)
+    description.add_body(Body("payload", 0.4, tensor, on, centre=(0.01, -0.02, 0.03)))
+    description.add_body(Body("tool", 0.2, (1e-4, 2e-4, 2e-4), description.rods["twig"].tip))
+    return description
+
+
+def resisted(viscosity: float) -> Description:
+    description = Description(gravity=GRAVITY)
+    rod = description.add_rod(arm(viscosity, drag=(30.0, 50.0, 10.0), mass_damping=2.0))
+    description.add_body(Body("tool", 0.5, (1e-4, 2e-4, 2e-4), rod.tip, centre=(0, 0, 0.05)))
+    return description
+
+
+def driven(viscosity: float) -> Description:
+    """A base that is shifted and turned by two inputs, with a rod, a body and a pin on the way."""
+    description = laden(viscosity)
+    description.add_base_motion(BaseMotion("shake", "arm", (0.1, 0.2, 1.0), (0.3, 0.5, -0.2)))
+    description.add_base_motion(BaseMotion("turn", "arm", rotation=(0.0, 1.0, 0.4)))
+    return description
+
+
+def driven_and_held(viscosity: float) -> Description:
+    description = driven(viscosity)
+    description.add_constraint(Constraint("held", description.rods["twig"].tip, hold=("x", "y")))
+    return description
+
+
 ROBOTS: dict[str, tuple[Callable[[float], Description], dict[str, Formulation]]] = {
     "spline": (single, {"arm": BSpline(3, 5)}),
     "linear-spline": (single, {"arm": BSpline(1, 4)}),
@@ -101,6 +135,13 @@ ROBOTS: dict[str, tuple[Callable[[float], Description], dict[str, Formulation]]]
     "flying": (flying, {"arm": BSpline(3, 5)}),
     "held": (held, {"arm": BSpline(3, 5)}),
     "held-branch": (held_branch, {"arm": BSpline(2, 4), "twig": BSpline(2, 4)}),
+    "laden": (laden, {"arm": BSpline(3, 5), "twig": Hermite(1)}),
+    "laden-strain": (laden, {"arm": Strain(1, 2), "twig": Strain(1, 1)}),
+    "resisted": (resisted, {"arm": BSpline(3, 5)}),
+    "resisted-hermite": (resisted, {"arm": Hermite(2)}),
+    "driven": (driven, {"arm": BSpline(3, 5), "twig": BSpline(2, 4)}),
+    "driven-strain": (driven, {"arm": Strain(1, 2), "twig": Hermite(1)}),
+    "driven-and-held": (driven_and_held, {"arm": BSpline(2, 4), "twig": BSpline(2, 4)}),
 }
 
 
@@ -115,12 +156,16 @@ class Moving:
         follower = Load("follower", rod.at(0.2), moment=(0.05, 0, 0.02), frame="body")
         self.description.add_load(follower)
         self.system = System(self.description, formulations)
+        drive = np.array([(0.1, 0.7, -3.0), (-0.2, 0.4, 5.0)])
         self.loading = make_loading(self.system, {})
+        self.loading = self.loading.moving(drive[: len(self.loading.drive)])
         self.q = bend(self.system, 0.03)
-        self.v = allowed(self.system, self.q, speed)
+        self.v = allowed(self.system, self.q, speed, base_twists(self.system, self.loading)[0])
         stepper = Newmark().stepper(self.system, 1e-3)
         stepper.start(self.q, self.v, self.loading)
         self.acc = stepper.acc.copy()
+        self.pushed = float(stepper._reaction @ self.v[self.system.driven])
+        """Power that goes in through driven bases, W."""
         self.instant = float(np.sqrt(1e-7 / np.max(np.abs(self.acc))))
         """A time (s) short enough for differences along `path`."""
 
@@ -134,7 +179,7 @@ class Moving:
 
     def poses(self, q: Array) -> list[Array]:
         self.system.place(q, mass=True)
-        return [block.level.mass.g.copy() for block in self.system.blocks]
+        return [block.level.inertial.g.copy() for block in self.system.blocks]
 
     def strains(self, q: Array) -> list[Array]:
         self.system.place(q)
@@ -151,17 +196,21 @@ def bend(system: System, size: float) -> Array:
         if np.max(np.abs(gap), initial=0) < 1e-13:
             break
         system.place(q)
-        q = system.moved(q, -np.linalg.pinv(A) @ gap, newton=False)
+        x, free = np.zeros(system.n), system.coordinates
+        x[free] = -np.linalg.pinv(A[:, free]) @ gap
+        q = system.moved(q, x, newton=False)
     return q
 
 
-def allowed(system: System, q: Array, size: float) -> Array:
-    """Random rates that keep the constraints."""
+def allowed(system: System, q: Array, size: float, driven: Array | float = 0.0) -> Array:
+    """Random rates that keep the constraints; bases move as `driven` says, by default not."""
     v = size * np.random.default_rng(4).normal(size=system.n)
     v[system.mode_unknowns] = 0.0
+    v[system.driven] = driven
     if system.m:
         _, A = gaps(system, q)
-        v -= np.linalg.pinv(A) @ (A @ v)
+        free = system.coordinates
+        v[free] -= np.linalg.pinv(A[:, free]) @ (A @ v)
     return v
 
 
@@ -176,7 +225,7 @@ def gaps(system: System, q: Array) -> tuple[Array, Array]:
 
     A = np.zeros((system.m, system.n))
     if system.m:
-        for a in system.coordinates:
+        for a in np.concatenate([system.coordinates, system.driven]):
             x = np.eye(system.n)[a] * 1e-5
             A[:, a] = (at(x) - at(-x)) / 2e-5
     return at(np.zeros(system.n)), A
@@ -199,6 +248,7 @@ def test_inertia_is_the_rate_of_momentum_of_every_section(name: str, viscosity: 
     directions = [allowed(case.system, case.q, 1.0)]
     for z in directions:
         work = potential_slope(case, z) + damping_work(case, z) - follower_work(case, z)
+        work -= resistance_work(case, z)
         size = abs(work)
         inertial = 0.0
         for block, before, now, after, shift in zip(
@@ -255,13 +305,25 @@ def damping_work(case: Moving, z: Array) -> float:
     return total
 
 
+def resistance_work(case: Moving, z: Array) -> float:
+    """Virtual work along z of drag and mass damping at the rates v, as they are described."""
+    total, sampler = 0.0, Sampler(case.system)
+    for block in case.system.blocks:
+        rod, s, w = block.rod, block.mass_s, block.mass_w
+        eta, shift = (sampler.velocities(case.q, x, rod.name, s) for x in (case.v, z))
+        density = -rod.mass_damping * rod.inertia(s) * eta
+        density[:, 3:] -= rod.drag_coefficients() * eta[:, 3:] * np.abs(eta[:, 3:])
+        total += float(np.sum(w[:, None] * density * shift))
+    return total
+
+
 def follower_work(case: Moving, z: Array) -> float:
     rod = list(case.description.rods)[-1]
     twist = Sampler(case.system).velocities(case.q, z, rod, np.array([0.2]))[0]
     return float(twist[:3] @ (0.05, 0, 0.02))
 
 
-@pytest.mark.parametrize("name", ["held", "held-branch"])
+@pytest.mark.parametrize("name", ["held", "held-branch", "driven-and-held"])
 def test_the_first_acceleration_keeps_the_constraints(name: str) -> None:
     """The centripetal part too: a pinned frame that turns is held on its circle."""
     case = Moving(name, 0.0, speed=5.0)
@@ -292,6 +354,7 @@ def test_power_is_balanced_at_every_instant(name: str, viscosity: float) -> None
         energies.append(kinetic + sum(potential(case.system, case.path(t), case.loading).values()))
     gain = (energies[1] - energies[0]) / (2 * h)
     power = follower_work(case, case.v) - damping_work(case, case.v)
+    power += resistance_work(case, case.v) + case.pushed
     size = abs(potential_slope(case, case.v)) + abs(power)
     assert gain == pytest.approx(power, abs=1e-4 * size)
 
@@ -322,7 +385,8 @@ def discrete_lagrangian(case: Moving, a: Array, b: Array, h: float, implicit: bo
     "integrator", [Midpoint(tolerance=1e-12), Variational(tolerance=1e-12)], ids=repr
 )
 @pytest.mark.parametrize(
-    "name", ["spline", "linear-spline", "hermite", "strain", "chained", "mounted", "flying"]
+    "name",
+    ["spline", "linear-spline", "hermite", "strain", "chained", "mounted", "flying", "laden"],
 )
 def test_momenta_are_the_derivatives_of_the_discrete_lagrangian(
     name: str, integrator: Integrator

@@ -12,9 +12,10 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.model import ConvergenceError
+from pliant.physics import collect
 from pliant.rods.contract import Array
-from pliant.system.assembly import assemble_bilinear, mass_fill
-from pliant.system.balance import link_rows
+from pliant.system.assembly import assemble_bilinear, assemble_vector, mass_fill
+from pliant.system.balance import link_rates, link_rows
 from pliant.system.block import Level
 from pliant.system.linear import SingularError, scatter
 from pliant.system.loading import Loading
@@ -67,31 +68,68 @@ class Integrator(ABC):
         """A stepper for `system` with step length h, s."""
 
 
-def mass_solve(system: System, p: Array, rates: Array | None = None) -> Array:
+def momentum(system: System, levels: list[Level], v: Array) -> Array:
+    """M v (n,) of rates v (n,); system and `levels` placed at the same configuration."""
+    rates = velocity_lift(system, levels, v)
+
+    def fill(i: int) -> None:
+        block, plan = system.blocks[i], levels[i].inertial
+        eta = np.einsum("sia,sa->si", plan.J, rates[i][plan.element])
+        collect.add_vector(plan.element, plan.J, block.M * eta, block.ry)
+
+    out = np.zeros(system.n)
+    assemble_vector(system, levels, fill, out)
+    return out
+
+
+def mass_solve(
+    system: System, p: Array, rates: Array | None = None, driven: Array | None = None
+) -> Array:
     """v (n,) with M v + A^T lam = p and A v = rates (m,), by default 0, at the placed configuration.
 
-    The frames of the mass stations must be up to date.
+    Where strains are held by constraint their rates are held as well: at the places of those stress
+    modes, p has the rates that they are to have. Frames of the mass stations must be up to date.
+    driven (6 k,), by default 0, are the entries of v of driven bases; their rows of p do not count.
     """
     filled = tangent_of(system, True)
+    filled.clear(min(float(np.min(b.M[b.M > 0], initial=1.0)) for b in system.blocks))
     data = filled.matrix.data
-    data[...] = 0.0
     levels = [block.level for block in system.blocks]
     assemble_bilinear(system, levels, levels, mass_fill(system, levels), filled)
     for block, slots in zip(system.blocks, filled.modes, strict=True):
-        if slots is not None:
+        if slots is None:
+            continue
+        if block.rigid:
+            block.couple(block.level, block.unit, block.coupling)
+            scatter(slots[0], block.coupling, data)
+            scatter(slots[1], block.coupling, data)
+            # as far below the compliance of the mass as it is below that of bending
+            scale = float(np.max(block.C[:, block.mode_rows]) / np.max(block.M[:, 3:]))
+            scatter(slots[2], 1e-7 * scale * block.compliance, data)
+        else:
             scatter(slots[2], block.compliance, data)
     add_link_rows(system, filled, 1.0, 1.0)
-    held = np.zeros(system.m) if rates is None else rates
+    right = np.concatenate([p, np.zeros(system.m) if rates is None else rates])
+    if driven is not None and len(driven):
+        known = np.zeros(system.n)
+        known[system.driven] = driven
+        right[: system.n] -= momentum(system, levels, known)
+        right[system.n :] -= link_rates(system, known)
+    right[system.driven] = 0.0
     try:
         filled.matrix.factorise()
-        v = filled.matrix.solve(np.concatenate([p, held]))[: system.n]
+        v = filled.matrix.solve(right)[: system.n]
     except SingularError:
-        names = ", ".join(repr(b.rod.name) for b in system.blocks if not np.all(b.M > 0))
+        names = ", ".join(
+            repr(b.rod.name) for b in system.blocks if not np.all(b.M[: len(b.mass_s)] > 0)
+        )
         raise ConvergenceError(
             f"the mass matrix is singular: rods {names or 'of this robot'} have no mass or no "
             "rotary inertia; give the material a density rho, or Stiffness a mass and an inertia"
         ) from None
     v[system.mode_unknowns] = 0.0
+    if driven is not None:
+        v[system.driven] = driven
     return v
 
 
@@ -109,8 +147,9 @@ def rounding_force(system: System, h: float) -> float:
     force = 0.0
     for block in system.blocks:
         reach = float(np.max(np.abs(block.rod.pose[:3, 3]))) + block.rod.length
-        rows = slice(0, 6) if block.modes is None else slice(0, 3)
-        stiffness = float(np.max(block.C[:, rows])) / (1.0 if block.modes is None else reach)
+        stiffness = float(np.max(block.C[:, block.law_rows])) / (
+            1.0 if block.modes is None else reach
+        )
         force += eps * (float(np.sum(block.line_mass)) * reach / h**2 + stiffness)
     return force
 

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from pliant.physics import drag
 from pliant.rods.contract import Array
 from pliant.system.block import Block
 from pliant.system.system import System
 
 
 class Rates:
-    """Per rod: eta and acceleration (Q, 6) of mass stations, strain rates and their lag (S, 6).
+    """Per rod: eta and acceleration (Q, 6) of inertial stations, strain rates and their lag (S, 6).
 
+    gyration (Q, 6, 6) is the derivative in eta of the wrench of inertia, drag and mass damping.
     `lagging` = (D / C) e' is what Kelvin-Voigt damping adds to the strain that meets the law.
     """
 
     def __init__(self, system: System) -> None:
         self.system = system
         blocks = system.blocks
-        self.eta = [np.zeros((len(b.mass_s), 6)) for b in blocks]
-        self.acceleration = [np.zeros((len(b.mass_s), 6)) for b in blocks]
-        self.gyration = [np.zeros((len(b.mass_s), 6, 6)) for b in blocks]
+        self.eta = [np.zeros((len(b.M), 6)) for b in blocks]
+        self.acceleration = [np.zeros((len(b.M), 6)) for b in blocks]
+        self.gyration = [np.zeros((len(b.M), 6, 6)) for b in blocks]
         self.strain = [np.zeros((len(b.strain_s), 6)) for b in blocks]
         self.lag = [b.D / b.C for b in blocks]
         self.lagging = [np.zeros((len(b.strain_s), 6)) for b in blocks]
@@ -32,12 +34,22 @@ class Rates:
             y, ydd = self._element_rates(block, v, acc, motion)
             motion[block.rod.name] = (y, ydd)
             level = block.level
-            mass, strain = level.mass, level.strain
+            mass, strain = level.inertial, level.strain
             self.eta[i][...] = np.einsum("sia,sa->si", mass.J, y[mass.element])
-            block.map.frame_bias(mass, level.c, y, self.acceleration[i])
+            self._bias(block, y, self.acceleration[i])
             self.acceleration[i] += np.einsum("sia,sa->si", mass.J, ydd[mass.element])
             self.strain[i][...] = np.einsum("sia,sa->si", strain.B, y[strain.element])
             np.multiply(self.lag[i], self.strain[i], out=self.lagging[i])
+
+    @staticmethod
+    def _bias(block: Block, y: Array, out: Array) -> None:
+        """Accelerations (Q, 6) of the inertial stations at constant rates y of the variables."""
+        level, count = block.level, len(block.mass_s)
+        block.map.frame_bias(level.mass, level.c, y, out[:count])
+        if len(block.body_station):
+            bias = np.zeros((len(block.point_s), 6))
+            block.map.frame_bias(level.points, level.c, y, bias)
+            out[count:] = np.einsum("bij,bj->bi", block.body_A, bias[block.body_station])
 
     def _element_rates(
         self, block: Block, v: Array, acc: Array, motion: dict[str, tuple[Array, Array]]
@@ -73,5 +85,10 @@ class Rates:
 
     def dissipation(self) -> float:
         """Power lost to damping at the last update, W."""
-        pairs = zip(self.system.blocks, self.strain, self.lag, strict=True)
-        return sum(b.dissipation(rate) for b, rate, lag in pairs if np.any(lag))
+        lost = 0.0
+        for i, block in enumerate(self.system.blocks):
+            if np.any(self.lag[i]):
+                lost += block.dissipation(self.strain[i], self.lag[i])
+            if block.resisted:
+                lost += drag.resistance_power(block.drag, block.mass_damping, self.eta[i])
+        return lost

@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.lie import se3
-from pliant.physics import collect, inertia
+from pliant.physics import collect
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import (
     Integrator,
@@ -34,15 +34,16 @@ from pliant.solve.integrators.contract import (
     add_link_rows,
     constraints_met,
     mass_solve,
+    momentum,
     rounding_force,
-    velocity_lift,
 )
 from pliant.solve.integrators.room import Room
 from pliant.solve.integrators.work import load_fill, step_work
 from pliant.system import constraints
-from pliant.system.assembly import Fill, assemble_bilinear, assemble_vector
+from pliant.system.assembly import assemble_bilinear, assemble_vector
 from pliant.system.balance import add_link_forces, link_poses
 from pliant.system.block import Level
+from pliant.system.driving import base_steps, base_twists, put_bases
 from pliant.system.linear import SingularError, add_at, norms, scatter, scatter_vector
 from pliant.system.loading import Loading
 from pliant.system.system import System
@@ -91,7 +92,6 @@ class VariationalStepper(Stepper):
         super().__init__(system, h)
         self.tolerance = tolerance
         self.implicit = share > 0.0
-        self._weight = share
         self._share = share if self.implicit else 1.0
         self.a = system.levels()
         self.b = system.levels()
@@ -101,7 +101,8 @@ class VariationalStepper(Stepper):
         self._filled = new_tangent(system, False)
         self._age = _KEEP
         self._rows, self._weights = system.gap_weights
-        self._needs_points = bool(system.links) or len(system.blocks) > 1
+        bodies = any(block.bodies for block in system.blocks)
+        self._needs_points = bool(system.links) or bodies or len(system.blocks) > 1
 
     # -- state -------------------------------------------------------------------------------
 
@@ -109,9 +110,9 @@ class VariationalStepper(Stepper):
         system = self.system
         self.q = q.copy()
         self._place(self.a, self.q)
-        momentum = np.zeros(system.n)
-        assemble_vector(system, self.a, self._momentum_of(v), momentum)
-        self.p = momentum
+        self._place_main()
+        self.p = momentum(system, self.a, v)
+        self._twists = v[system.driven]
         self._previous: Array | None = None
         self._scale = float(np.linalg.norm(self.p))
         for block, level in zip(system.blocks, self.a, strict=True):
@@ -120,7 +121,7 @@ class VariationalStepper(Stepper):
 
     def velocity(self) -> Array:
         self._place_main()
-        return mass_solve(self.system, self.p)
+        return mass_solve(self.system, self.p, driven=self._twists)
 
     def _place_main(self) -> None:
         self.system.place(self.q, mass=True)
@@ -128,25 +129,13 @@ class VariationalStepper(Stepper):
     def _place(self, levels: list[Level], q: Array) -> None:
         self.system.place(q, levels, mass=True)
 
-    def _momentum_of(self, v: Array) -> Fill:
-        system = self.system
-        system.place(self.q, mass=True)
-        rates = velocity_lift(system, self.a, v)
-
-        def fill(i: int) -> None:
-            block, plan = system.blocks[i], self.a[i].mass
-            eta = np.einsum("sia,sa->si", plan.J, rates[i][plan.element])
-            collect.add_vector(plan.element, plan.J, block.M * eta, block.ry)
-
-        return fill
-
     # -- one step ----------------------------------------------------------------------------
 
     def advance(self, before: Loading, after: Loading) -> None:
         system, h = self.system, self.h
         first = h * self._applied(self.a, before, 0.5 if self.implicit else 1.0)
         goal = self.p + first
-        q = self._predict()
+        q = put_bases(system, self._predict(), after)
         mult = self.mult.copy()
         size = math.inf
         self._age += 1
@@ -167,12 +156,15 @@ class VariationalStepper(Stepper):
             if self._age > _KEEP or size > 0.1 * previous:
                 self._factorise()
                 self._age = 1
-            x = self._filled.matrix.solve(-residual)
+            right = -residual
+            right[system.driven] = 0.0
+            x = self._filled.matrix.solve(right)
             self.iterations += 1
             q = system.moved(q, x, levels=self.b)
             add_at(self._rows, x, mult)
         else:
             self._fail("no convergence in 30 iterations")
+        self._reaction = residual[system.driven]
         self._accept(q, mult, before, after)
 
     def _accept(self, q: Array, mult: Array, before: Loading, after: Loading) -> None:
@@ -180,17 +172,31 @@ class VariationalStepper(Stepper):
         if not self._needs_points:
             for block, level in zip(system.blocks, self.b, strict=True):
                 block.map.frame(level.points, level.c)
-        momentum = np.zeros(system.n)
-        assemble_vector(system, self.b, self._arrival, momentum)
+        arrived = np.zeros(system.n)
+        assemble_vector(system, self.b, self._arrival, arrived)
         if self.implicit:
-            momentum += h * self._applied(self.b, after, 0.5)
-        for block, room in zip(system.blocks, self._room, strict=True):
-            if room.damped:
-                self.dissipated += h * block.dissipation(room.rate)
+            arrived += h * self._applied(self.b, after, 0.5)
+        self.dissipated += sum(room.dissipated() for room in self._room)
         self.work += self._work(before, after)
         self._previous = self.q
-        self.q, self.p, self.mult = q, momentum, mult
+        self.q, self.p, self.mult = q, arrived, mult
         self.a, self.b = self.b, self.a
+        if len(system.driven):
+            self._book_bases(after)
+
+    def _book_bases(self, after: Loading) -> None:
+        """Work of driven bases: the mean wrench of the step on them times their displacement.
+
+        The impulse at the end of the step is the momentum of a base, by its rates, less what the
+        step brings there; the impulse at the start was the residual of the base.
+        """
+        system = self.system
+        assert self._previous is not None
+        self._twists = base_twists(system, after)[0]
+        owned = momentum(system, self.a, self.velocity())[system.driven]
+        impulse = self._reaction + owned - self.p[system.driven]
+        self.work += float(impulse @ base_steps(system, self._previous, self.q)) / self.h
+        self.p[system.driven] = owned
 
     def _fail(self, what: str) -> None:
         hint = (
@@ -235,18 +241,12 @@ class VariationalStepper(Stepper):
 
     def _departure(self, i: int) -> None:
         """Momentum and elastic impulse that leave the configuration at the start of the step."""
-        block, room = self.system.blocks[i], self._room[i]
-        room.depart(block, self.a[i], self.b[i], self._trial, self.h, self._weight, self._share)
-
-    def _momentum(self, i: int, tangent: bool) -> None:
-        block, room = self.system.blocks[i], self._room[i]
-        ga, gb = self.a[i].mass.g, self.b[i].mass.g
-        inertia.step_momentum(block.M, ga, gb, self.h, tangent, room.eta, room.pa, room.pb, room.k)
+        self._room[i].depart(self.a[i], self.b[i], self._trial)
 
     def _arrival(self, i: int) -> None:
         """Momentum that arrives at the end of the step."""
         block, room, b = self.system.blocks[i], self._room[i], self.b[i]
-        mass, strain = b.mass, b.strain
+        mass, strain = b.inertial, b.strain
         collect.add_vector(mass.element, mass.J, room.pb, block.ry)
         if self.implicit:
             collect.subtract_vector(strain.element, strain.B, room.impulse, block.ry)
@@ -255,14 +255,15 @@ class VariationalStepper(Stepper):
         """Derivative of the residual in the end configuration and in the modes, factorised."""
         system, h = self.system, self.h
         filled = self._filled
+        filled.clear()
         data = filled.matrix.data
-        data[...] = 0.0
 
         def fill(i: int) -> None:
             block, room = system.blocks[i], self._room[i]
             a, b = self.a[i], self.b[i]
-            self._momentum(i, True)
-            collect.add_bilinear(a.mass.element, a.mass.J, room.k, b.mass.J, block.Ky)
+            room.momenta(a, b)
+            start, end = a.inertial, b.inertial
+            collect.add_bilinear(start.element, start.J, room.k, end.J, block.Ky)
             c = (h * self._share) * block.tangent * room.slope
             collect.add_diagonal(a.strain.element, a.strain.B, c, b.strain.B, block.Ky)
 
@@ -271,7 +272,7 @@ class VariationalStepper(Stepper):
             if block.modes is None:
                 return room.from_start, room.from_end
             block.couple(self.a[i], h * self._share * block.unit, room.from_start)
-            block.couple(self.b[i], room.slope[:, 3:], room.from_end)
+            block.couple(self.b[i], room.mode_slope, room.from_end)
             return room.from_start, room.from_end
 
         assemble_bilinear(system, self.a, self.b, fill, filled, couplings)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.model import DescriptionError
-from pliant.physics import collect, inertia
+from pliant.physics import collect, drag, inertia
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import (
     Integrator,
@@ -27,10 +27,12 @@ from pliant.solve.integrators.contract import (
     mass_solve,
     rounding_force,
 )
+from pliant.solve.integrators.held import bent, hold_rates, strain_gaps
 from pliant.solve.integrators.kinematics import Rates
 from pliant.solve.integrators.work import step_work
 from pliant.system.assembly import Fill, assemble_bilinear, assemble_vector
-from pliant.system.balance import balance, link_gaps
+from pliant.system.balance import balance, link_gaps, link_rates
+from pliant.system.driving import base_steps, base_twists, put_bases
 from pliant.system.linear import SingularError, scatter
 from pliant.system.loading import Loading
 from pliant.system.system import System
@@ -141,6 +143,8 @@ class AccelerationStepper(Stepper):
         self.tolerance = tolerance
         self.a = system.levels()
         self._rates = Rates(system)
+        if coefficients is not None and coefficients.gamma <= 0.5:
+            hold_rates(system, self._rates, h)
         self._rows, self._weights = system.gap_weights
         self._scale = 0.0
         self._floor = rounding_force(system, h)
@@ -160,6 +164,8 @@ class AccelerationStepper(Stepper):
         system.place(q, self.a, mass=True)
         system.place(q, mass=True)
         self.acc = np.zeros(system.n)
+        driven = base_twists(system, loading)[1]
+        self.acc[system.driven] = driven
         self._rates.update(v, self.acc)
         for block, lagging in zip(system.blocks, self._rates.lagging, strict=True):
             if block.modes is not None:
@@ -168,29 +174,21 @@ class AccelerationStepper(Stepper):
         force = self._residual(v, self.acc, self.mult, loading, False)[: system.n]
         self._scale = float(np.linalg.norm(force[system.coordinates]))
         force[system.mode_unknowns] = 0.0
-        self.acc = mass_solve(system, -force, -self._gap_acceleration())
+        force += bent(system, self.a, self.q, v, lambda: strain_gaps(system))
+        gaps = bent(system, self.a, self.q, v, lambda: link_gaps(system)) + link_rates(
+            system, self.acc
+        )
+        self.acc += mass_solve(system, -force, -gaps)
         self.like = self.acc.copy()
+        self._reaction = np.zeros(0)
+        if len(system.driven):
+            balanced = self._residual(v, self.acc, self.mult, loading, False)
+            self._reaction = balanced[system.driven]
         self._power = self._rates.dissipation()
 
     def velocity(self) -> Array:
         """Coordinate rates (n,)."""
         return self.v
-
-    def _gap_acceleration(self) -> Array:
-        """Second time derivative (m,) of the constraint gaps at constant rates, by differences."""
-        system = self.system
-        speed = float(np.max(np.abs(self.v), initial=0.0))
-        if not system.links or speed == 0.0:
-            return np.zeros(system.m)
-        step = 1e-4 / speed
-        gaps = []
-        for sign in (1.0, 0.0, -1.0):
-            with system.using(self.a):
-                q = system.moved(self.q, sign * step * self.v, newton=False)
-            system.place(q, mass=True)
-            gaps.append(link_gaps(system))
-        system.place(self.q, mass=True)
-        return (gaps[0] - 2.0 * gaps[1] + gaps[2]) / step**2
 
     def _kinematics(self, D: Array) -> tuple[Array, Array, Array]:
         """Rates v1, accelerations v1' and the acceleration-like vector a1 for an increment D."""
@@ -203,19 +201,32 @@ class AccelerationStepper(Stepper):
         acc = ((1 - c.am) * like + c.am * self.like - c.af * self.acc) / (1 - c.af)
         return v, acc, like
 
+    def _move(self, D: Array, known: tuple[Array, Array]) -> tuple[Array, Array, Array, Array]:
+        """Place the end of a step of increment D; its configuration and `_kinematics`.
+
+        known : twists and twist rates of driven bases there.
+        """
+        system = self.system
+        with system.using(self.a):
+            q = system.moved(self.q, D, newton=False)
+        system.place(q, mass=True)
+        v, acc, like = self._kinematics(D)
+        v[system.driven], acc[system.driven] = known
+        like[system.driven] = known[1]
+        return q, v, acc, like
+
     # -- one step ----------------------------------------------------------------------------
 
     def advance(self, before: Loading, after: Loading) -> None:
         """One step to balance under `after`."""
         system, h = self.system, self.h
         D = h * self.v
+        D[system.driven] = base_steps(system, self.q, put_bases(system, self.q, after))
+        known = base_twists(system, after)
         mult = self.mult.copy()
         size = np.inf
         for k in range(25):
-            with system.using(self.a):
-                q = system.moved(self.q, D, newton=False)
-            system.place(q, mass=True)
-            v, acc, like = self._kinematics(D)
+            q, v, acc, like = self._move(D, known)
             r = self._residual(v, acc, mult, after, True)
             if k == 0:
                 self._scale = max(self._scale, float(np.linalg.norm(r[system.coordinates])))
@@ -231,7 +242,9 @@ class AccelerationStepper(Stepper):
                 matrix.factorise()
             except SingularError:
                 self._fail("the step matrix is singular")
-            x = matrix.solve(-r)
+            right = -r
+            right[system.driven] = 0.0
+            x = matrix.solve(right)
             self.iterations += 1
             D = D + np.where(self._is_coordinate(), x[: system.n], 0.0)
             mult[self._rows] += x[self._rows]
@@ -241,6 +254,10 @@ class AccelerationStepper(Stepper):
         self.dissipated += 0.5 * h * (power + self._power)
         levels = [block.level for block in system.blocks]
         self.work += step_work(system, self.a, levels, before, after)
+        if len(system.driven):
+            reaction = r[system.driven]
+            self.work += 0.5 * float((self._reaction + reaction) @ D[system.driven])
+            self._reaction = reaction
         self._power = power
         self.q, self.v, self.acc, self.like, self.mult = q, v, acc, like, mult
         system.place(q, self.a, mass=True)
@@ -278,12 +295,12 @@ class AccelerationStepper(Stepper):
 
     def _inertia(self, i: int) -> None:
         block, rates = self.system.blocks[i], self._rates
-        plan = block.level.mass
-        block.mass_p[...] = 0.0
-        inertia.inertia_wrench(
-            block.M, rates.eta[i], rates.acceleration[i], block.mass_p, rates.gyration[i]
-        )
-        collect.add_vector(plan.element, plan.J, block.mass_p, block.ry)
+        plan, p = block.level.inertial, block.inertia_p
+        p[...] = 0.0
+        inertia.inertia_wrench(block.M, rates.eta[i], rates.acceleration[i], p, rates.gyration[i])
+        if block.resisted:
+            drag.add_resistance(block.drag, block.mass_damping, rates.eta[i], p, rates.gyration[i])
+        collect.add_vector(plan.element, plan.J, p, block.ry)
 
     def _add_tangent(self) -> None:
         """Add inertia, gyration and damping to the tangent that `balance` filled.
@@ -299,7 +316,8 @@ class AccelerationStepper(Stepper):
             slots = filled.modes[i]
             lag = self._rates.lag[i]
             if slots is not None and np.any(lag):
-                block.couple(block.level, self.v_slope * lag[:, 3:], block.coupling)
+                scale = np.ascontiguousarray(self.v_slope * lag[:, block.mode_rows])
+                block.couple(block.level, scale, block.coupling)
                 scatter(slots[0], block.coupling, filled.matrix.data)
 
     def _tangent_fill(self) -> Fill:
@@ -307,7 +325,7 @@ class AccelerationStepper(Stepper):
 
         def fill(i: int) -> None:
             block = system.blocks[i]
-            mass, strain = block.level.mass, block.level.strain
+            mass, strain = block.level.inertial, block.level.strain
             k = self.v_slope * rates.gyration[i]
             diagonal = np.arange(6)
             k[:, diagonal, diagonal] += self.a_slope * block.M

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.lie import se3
-from pliant.physics import collect, loads
+from pliant.physics import chambers, collect, loads
 from pliant.rods.contract import Array
 from pliant.system.assembly import Fill
 from pliant.system.block import Block, Level
@@ -21,16 +21,23 @@ def step_work(
     total = 0.0
     for i, block in enumerate(system.blocks):
         if before.point_active[i] or after.point_active[i]:
-            ga, gb = _offset_poses(block, a[i]), _offset_poses(block, b[i])
             dead = 0.5 * (before.point_dead[i] + after.point_dead[i])
+            dead[:, 3:] -= block.point_mass[:, None] * gravity
             follow = 0.5 * (before.point_follower[i] + after.point_follower[i])
-            total += _wrench_work(ga, gb, dead, follow)
+            if np.any(dead) or np.any(follow):
+                ga, gb = _offset_poses(block, a[i]), _offset_poses(block, b[i])
+                total += _wrench_work(ga, gb, dead, follow)
         if before.line_active[i] or after.line_active[i]:
             dead = 0.5 * (before.line_dead[i] + after.line_dead[i])
             dead[:, 3:] -= block.line_mass[:, None] * gravity
             follow = 0.5 * (before.line_follower[i] + after.line_follower[i])
             if np.any(dead) or np.any(follow):
                 total += _wrench_work(a[i].mass.g, b[i].mass.g, dead, follow)
+        if before.stress_active[i] or after.stress_active[i]:
+            stress = 0.5 * (before.stress[i] + after.stress[i])
+            inner = 0.5 * (before.inner[i] + after.inner[i])
+            total += chambers.work(stress, a[i].strain.e, b[i].strain.e)
+            total += chambers.work(inner, a[i].inner.e, b[i].inner.e)
     return total
 
 
@@ -54,6 +61,8 @@ def load_fill(system: System, levels: list[Level], loading: Loading) -> Fill:
 
     def fill(i: int) -> None:
         block, level = system.blocks[i], levels[i]
+        if loading.stress_active[i]:
+            block.add_actuation(level, -loading.stress[i], -loading.inner[i], False)
         if loading.line_active[i]:
             block.mass_p[...] = 0.0
             dead, follower = -loading.line_dead[i], -loading.line_follower[i]

@@ -1,33 +1,34 @@
 """Internal wrenches from the balance of what lies beyond a section, for any formulation and theory.
 
 The wrench that the part beyond s exerts on the section at s equals the sum of all that acts on that
-part from outside: gravity, loads, constraints, and what rods mounted there pass on.
+part from outside: gravity, loads, bodies, constraints, and what rods mounted there pass on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
 from pliant.model import Array, Frame, Load, Rod
 from pliant.solve.beginning import frame_pose, held_poses
-from pliant.solve.compiled import Compiled
+from pliant.solve.coordinates import CoordinateProblem
+from pliant.solve.problem import Applied
 from pliant.system import constraints
 
 _PANELS = 48
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
-
-Applied = Sequence[tuple[float, Mapping[str, Any]]]
-"""Shares of the load and the input values they go with: ((1.0, inputs),) for one full loading."""
 
 
 class Balance:
     """External wrenches on every rod of one equilibrium, in the world frame about its origin."""
 
     def __init__(
-        self, compiled: Compiled, q: Array, reactions: Mapping[str, Array], applied: Applied
+        self,
+        compiled: CoordinateProblem,
+        q: Array,
+        reactions: Mapping[str, Array],
+        applied: Applied,
     ) -> None:
         self.compiled = compiled
         self.q = q
@@ -36,6 +37,7 @@ class Balance:
             name: [] for name in compiled.description.rods
         }
         self._add_loads()
+        self._add_weights()
         self._add_constraints(reactions)
         for rod in reversed(compiled.description.rods_from_root()):
             if isinstance(rod.base, Frame):
@@ -91,6 +93,15 @@ class Balance:
                 if load.frame == "body":
                     world = _to_world(pose[None], world[None])[0]
                 self._add(load.on, pose, world)
+
+    def _add_weights(self) -> None:
+        weight = sum(share for share, _ in self.applied)
+        gravity = np.asarray(self.compiled.description.gravity)
+        for body in self.compiled.description.bodies.values():
+            centre = Frame(body.part, body.frame.s, tuple(body.arm()))
+            pose = frame_pose(self.compiled, self.q, centre)
+            force = weight * body.mass * gravity
+            self._add(centre, pose, np.concatenate([np.zeros(3), force]))
 
     def _add_constraints(self, reactions: Mapping[str, Array]) -> None:
         for item in self.compiled.description.constraints.values():

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pliant.model import DescriptionError, PliantError
-from pliant.solve.compiled import Compiled, require_mass
+from pliant.solve.compiled import require_mass
+from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.statics import StaticSolution
 
 _LOWEST = 12
 """Modes looked at when loads without potential make the tangent unsymmetric."""
 
 
-def judge(compiled: Compiled, solution: StaticSolution) -> tuple[bool | None, str]:
+def judge(compiled: CoordinateProblem, solution: StaticSolution) -> tuple[bool | None, str]:
     """Return True, False or None (cannot be told), with the reason."""
     if solution.negative is not None:
         count = solution.negative
@@ -19,7 +20,7 @@ def judge(compiled: Compiled, solution: StaticSolution) -> tuple[bool | None, st
         ways = "one direction" if count == 1 else f"{count} directions"
         return False, f"the energy falls in {ways}"
     try:
-        require_mass(compiled.description, rotary=False)
+        require_mass(compiled.description)
     except DescriptionError:
         return None, (
             "dead moments and follower loads have no energy to judge by, and without a density the "

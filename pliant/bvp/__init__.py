@@ -1,0 +1,1 @@
+"""Strong-form solvers: the rod equations as boundary-value problems in arclength."""

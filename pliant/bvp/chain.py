@@ -1,0 +1,263 @@
+"""From a description to a chain: rods in a row, what sits between them, how the ends are held."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from pliant.bvp.arrays import BODY, JOINT, LOAD
+from pliant.lie import se3
+from pliant.lie.tuples import Array
+from pliant.model import Body, Constraint, Description, DescriptionError, Frame, Load, Rod
+
+_SAME = 1e-9
+"""Places closer than this part of the rod's length are one."""
+
+
+@dataclass
+class Event:
+    """A point load, a body or a joint that sits between two pieces."""
+
+    kind: int
+    part: Load | Body | None = None
+    offset: Array = field(default_factory=lambda: np.zeros(3))
+    pose: Array = field(default_factory=lambda: np.eye(4))
+
+
+@dataclass
+class Piece:
+    """A smooth stretch of one rod from arclength a to b, metres; `before` sits at its start."""
+
+    rod: Rod
+    a: float
+    b: float
+    before: list[Event] = field(default_factory=list)
+
+    @property
+    def length(self) -> float:
+        """Arclength of the piece, m."""
+        return self.b - self.a
+
+
+@dataclass
+class End:
+    """How an end of the chain is held.
+
+    held : (6,) True for the directions (rx, ry, rz, x, y, z) of the frame `pose` that are held.
+    pose : (4, 4) world pose that it is held to.  name : of the constraint, "" for a clamp.
+    offset : (3,) held place in the section frame, m.
+    """
+
+    held: np.ndarray
+    pose: Array
+    name: str = ""
+    offset: Array = field(default_factory=lambda: np.zeros(3))
+
+
+class Chain:
+    """Rods joined end to end.
+
+    rods : from the base on.  pieces : smooth stretches in the same order.  at_tip : what sits at the
+    tip.  base, tip : how the ends are held.
+    """
+
+    def __init__(self, description: Description, method: str) -> None:
+        self.description = description
+        self.method = method
+        self.rods = _in_a_row(description, method)
+        self._refuse_lines()
+        self.at_tip: list[Event] = []
+        self.pieces = self._cut()
+        self.base, self.tip = self._ends()
+
+    @property
+    def length(self) -> float:
+        """Arclength of all rods, m."""
+        return sum(rod.length for rod in self.rods)
+
+    @cached_property
+    def stiffness(self) -> Array:
+        """Typical section stiffness (6,): of the middle of the first rod."""
+        rod = self.rods[0]
+        return rod.stiffness(np.array([0.5 * rod.length]))[0]
+
+    @cached_property
+    def scale(self) -> Array:
+        """Typical internal wrench (6,): that bends the chain by a radian, N m and N."""
+        moment = float(np.mean(self.stiffness[:2])) / self.length
+        return np.array([moment] * 3 + [moment / self.length] * 3)
+
+    @cached_property
+    def point_loads(self) -> list[Load]:
+        """Loads at points in the order in which a sweep meets them."""
+        found = [event.part for event in self.events if event.kind == LOAD]
+        return [load for load in found if isinstance(load, Load)]
+
+    @cached_property
+    def events(self) -> list[Event]:
+        """All events from base to tip."""
+        return [event for piece in self.pieces for event in piece.before] + self.at_tip
+
+    def line_loads(self, rod: Rod) -> list[Load]:
+        """Loads along a rod."""
+        loads = self.description.loads.values()
+        return [load for load in loads if load.distributed and load.part == rod.name]
+
+    def _refuse_lines(self) -> None:
+        for chamber in self.description.chambers.values():
+            if chamber.line is not None:
+                raise self._refused(
+                    chamber.label, "line", chamber.line, "left out", "pressure lines"
+                )
+
+    def _cut(self) -> list[Piece]:
+        pieces: list[Piece] = []
+        waiting: list[Event] = []
+        for rod in self.rods:
+            if isinstance(rod.base, Frame):
+                joint = rod.base.pose_offset() @ rod.pose
+                waiting.append(Event(JOINT, pose=joint))
+            events = self._events_of(rod)
+            cuts = _merge([0.0, rod.length, *(s for s, _ in events), *self._edges(rod)], rod.length)
+            for a, b in pairwise(cuts):
+                waiting += [event for s, event in events if abs(s - a) <= _SAME * rod.length]
+                pieces.append(Piece(rod, a, b, waiting))
+                waiting = []
+            waiting = [event for s, event in events if abs(s - rod.length) <= _SAME * rod.length]
+        self.at_tip = waiting
+        return pieces
+
+    def _events_of(self, rod: Rod) -> list[tuple[float, Event]]:
+        found = []
+        for load in self.description.loads.values():
+            if isinstance(load.on, Frame) and load.part == rod.name:
+                found.append((load.on.s, Event(LOAD, load, np.array(load.on.offset))))
+        for body in self.description.bodies.values():
+            if body.part == rod.name:
+                found.append((body.frame.s, Event(BODY, body, body.arm())))
+        return found
+
+    def _edges(self, rod: Rod) -> list[float]:
+        """Ends of the stretches that loads along the rod and chambers cover."""
+        found = [s for load in self.line_loads(rod) if load.over is not None for s in load.over]
+        for chamber in self.description.chambers.values():
+            if chamber.part == rod.name:
+                found += chamber.span(rod.length)
+        return found
+
+    def _ends(self) -> tuple[End, End]:
+        root, last = self.rods[0], self.rods[-1]
+        clamped = root.base == "world"
+        base = End(np.full(6, clamped), np.array(root.pose))
+        tip = End(np.zeros(6, dtype=bool), np.eye(4))
+        for item in self.description.constraints.values():
+            where = item.on
+            if isinstance(item.to, Frame):
+                raise self._refused(item.label, "to", item.to, "the world", "closed loops")
+            at_base = where.part == root.name and where.s <= _SAME * root.length
+            at_tip = where.part == last.name and where.s >= last.length * (1.0 - _SAME)
+            if at_base and not clamped and not base.name:
+                base = self._held(item, base.pose, np.eye(4))
+            elif at_tip and not tip.name:
+                tip = self._held(item, base.pose, self.rest_pose())
+            else:
+                raise self._refused(
+                    item.label, "on", where, "the tip of the last rod, or a free base", "loops"
+                )
+        self._check_base(base)
+        return base, tip
+
+    def _held(self, item: Constraint, root: Array, from_base: Array) -> End:
+        held = np.zeros(6, dtype=bool)
+        held[list(item.rows)] = True
+        pose = root @ from_base @ item.on.pose_offset() if item.to is None else np.asarray(item.to)
+        return End(held, pose, item.name, np.array(item.on.offset))
+
+    def _check_base(self, base: End) -> None:
+        turns, shifts = int(base.held[:3].sum()), int(base.held[3:].sum())
+        if (turns, shifts) in ((3, 3), (2, 3), (0, 3), (3, 0), (0, 0)) and not base.offset.any():
+            return
+        constraint = self.description.constraints[base.name]
+        raise self._refused(
+            constraint.label,
+            "hold",
+            constraint.hold or constraint.kind,
+            "at the base: fixed, articulated, sliding, or a hinge (all but one rotation)",
+            "other supports of a base",
+        )
+
+    def rest_pose(self) -> Array:
+        """Pose (4, 4) of the tip relative to the base when nothing acts, to about 1e-12."""
+        g = np.eye(4)
+        for rod in self.rods:
+            if isinstance(rod.base, Frame):
+                g = g @ rod.base.pose_offset() @ rod.pose
+            g = natural_poses(rod, g, np.array([0.0, rod.length]))[-1]
+        return np.asarray(g)
+
+    def _refused(
+        self, part: str, name: str, value: object, expected: str, what: str
+    ) -> DescriptionError:
+        return DescriptionError(
+            part,
+            name,
+            value,
+            f"{expected} with {self.method}, which cannot solve {what}",
+            "solve it with BSpline(), Hermite() or Strain()",
+        )
+
+
+def natural_poses(rod: Rod, start: Array, edges: Array) -> Array:
+    """Poses (E, 4, 4) of an unloaded rod at arclengths `edges` (E,), from `start` at the first.
+
+    Fourth-order Magnus steps of at most 1/512 of the rod.
+    """
+    nodes, _ = np.polynomial.legendre.leggauss(2)
+    found = [np.asarray(start)]
+    for a, b in pairwise(edges):
+        count = max(1, int(np.ceil(512 * (b - a) / rod.length)))
+        h = (b - a) / count
+        middle = a + h * (np.arange(count) + 0.5)
+        first, second = (rod.natural_strain(middle + 0.5 * h * x) for x in nodes)
+        bracket = np.einsum("sij,sj->si", se3.ad(first), second)
+        g = found[-1]
+        for step in se3.exp(0.5 * h * (first + second) + np.sqrt(3.0) / 12.0 * h * h * bracket):
+            g = g @ step
+        found.append(se3.orthonormal(g))
+    return np.array(found)
+
+
+def _merge(places: list[float], length: float) -> list[float]:
+    """Sorted places with those that nearly coincide taken as one."""
+    found: list[float] = []
+    for s in sorted(places):
+        if not found or s - found[-1] > _SAME * length:
+            found.append(s)
+    found[-1] = length
+    return found
+
+
+def _in_a_row(description: Description, method: str) -> list[Rod]:
+    """The rods from the base on; refuses trees."""
+    rods = description.rods_from_root()
+    for before, rod in zip([None, *rods[:-1]], rods, strict=True):
+        base = rod.base
+        good = before is None or (
+            isinstance(base, Frame)
+            and base.part == before.name
+            and base.s >= before.length * (1.0 - _SAME)
+        )
+        if not good:
+            assert before is not None
+            raise DescriptionError(
+                rod.label,
+                "base",
+                base,
+                f"the tip of {before.label} with {method}, which solves one rod or rods joined end "
+                "to end, not trees or several robots",
+                "solve it with BSpline(), Hermite() or Strain()",
+            )
+    return rods

@@ -1,0 +1,231 @@
+"""Energies and powers of a chain in a given state, integrated along its pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from pliant.bvp.arrays import BODY
+from pliant.bvp.chain import Chain, Event
+from pliant.bvp.contract import State
+from pliant.lie.tuples import Array
+from pliant.model import Body, Frame, Load
+
+
+class Energies:
+    """What is stored and what is passed on in the states of one chain, at the same knots."""
+
+    def __init__(self, chain: Chain, state: State) -> None:
+        self.chain = chain
+        self.s = state.s
+        self.knots = [np.flatnonzero(state.piece == k) for k in range(len(chain.pieces))]
+        self.gravity = np.asarray(chain.description.gravity)
+        K = len(state.s)
+        self.C, self.D, self.M, self.natural = (np.zeros((K, 6)) for _ in range(4))
+        self.drag, self.loss = np.zeros((K, 3)), np.zeros(K)
+        for piece, rows in zip(chain.pieces, self.knots, strict=True):
+            rod, s = piece.rod, state.s[rows]
+            self.C[rows], self.D[rows] = rod.stiffness(s), rod.damping(s)
+            self.M[rows], self.natural[rows] = rod.inertia(s), rod.natural_strain(s)
+            self.drag[rows], self.loss[rows] = rod.drag_coefficients(), rod.mass_damping
+            if rod.theory == "kirchhoff":
+                self.C[rows, 3:] = self.D[rows, 3:] = 0.0
+        self.bodies = self._bodies()
+
+    def _bodies(self) -> list[tuple[int, Array, float, Array]]:
+        """Knot, inertia (6, 6), mass and centre of each body."""
+        found = []
+        for k, piece in enumerate(self.chain.pieces):
+            found += [
+                (self.knots[k][0], event.part) for event in piece.before if event.kind == BODY
+            ]
+        last = self.knots[-1][-1]
+        found += [(last, event.part) for event in self.chain.at_tip if event.kind == BODY]
+        return [
+            (int(knot), body.spatial_inertia(), body.mass, body.arm())
+            for knot, body in found
+            if isinstance(body, Body)
+        ]
+
+    @cached_property
+    def _weights(self) -> Array:
+        """(K,) weights that integrate the cubic spline through values at the knots of each piece."""
+        found = np.zeros(len(self.s))
+        for rows in self.knots:
+            spline = CubicSpline(self.s[rows], np.eye(len(rows)))
+            found[rows] = spline.integrate(self.s[rows[0]], self.s[rows[-1]])
+        return found
+
+    def _along(self, density: Array) -> float:
+        """Integral of a density (K,) over all pieces."""
+        return float(self._weights @ density)
+
+    def elastic(self, state: State) -> float:
+        """Strain energy, J."""
+        stretch = state.strain - self.natural
+        return self._along(0.5 * np.sum(self.C * stretch**2, axis=1))
+
+    def gravitational(self, state: State) -> float:
+        """Potential of weight, J, zero at the world origin."""
+        found = self._along(-self.M[:, 3] * (state.pose[:, :3, 3] @ self.gravity))
+        for knot, _, mass, centre in self.bodies:
+            g = state.pose[knot]
+            found -= mass * float(self.gravity @ (g[:3, 3] + g[:3, :3] @ centre))
+        return found
+
+    def kinetic(self, state: State) -> float:
+        """Kinetic energy, J."""
+        found = self._along(0.5 * np.sum(self.M * state.velocity**2, axis=1))
+        for knot, inertia, _, _ in self.bodies:
+            eta = state.velocity[knot]
+            found += 0.5 * float(eta @ inertia @ eta)
+        return found
+
+    def lost(self, state: State) -> float:
+        """Power lost in the material, to drag and to mass damping, W."""
+        eta = state.velocity
+        density = np.sum(self.D * state.strain_rate**2, axis=1)
+        density += np.sum(self.drag * np.abs(eta[:, 3:]) ** 3, axis=1)
+        density += self.loss * np.sum(self.M * eta**2, axis=1)
+        return self._along(density)
+
+    def loads(self, state: State, values: Mapping[str, Any]) -> float:
+        """Potential of dead forces, J."""
+        found = 0.0
+        for load in self.chain.description.loads.values():
+            if load.frame != "world":
+                continue
+            if isinstance(load.on, Frame):
+                knot, arm = self._place(state, load)
+                g = state.pose[knot]
+                found -= float(load.wrench(values[load.name])[3:] @ (g[:3, 3] + g[:3, :3] @ arm))
+            else:
+                density = self._density(state, load, values)
+                found -= self._along(np.sum(density[:, 3:] * state.pose[:, :3, 3], axis=1))
+        return found
+
+    def power(self, state: State, values: Mapping[str, Any]) -> float:
+        """Power of all loads and of a moving base, W."""
+        found = -float(state.wrench[0] @ state.velocity[0])
+        found += self._along(np.sum(self._pressures(state, values) * state.strain_rate, axis=1))
+        for load in self.chain.description.loads.values():
+            if isinstance(load.on, Frame):
+                knot, arm = self._place(state, load)
+                R, eta = state.pose[knot, :3, :3], state.velocity[knot]
+                wrench = load.wrench(values[load.name])
+                if load.frame == "world":
+                    wrench = np.concatenate([R.T @ wrench[:3], R.T @ wrench[3:]])
+                speed = eta[3:] + np.cross(eta[:3], arm)
+                found += float(wrench[:3] @ eta[:3] + wrench[3:] @ speed)
+            else:
+                density = self._density(state, load, values)
+                eta = state.velocity
+                if load.frame == "world":
+                    R = state.pose[:, :3, :3]
+                    eta = np.concatenate(
+                        [np.einsum("kij,kj->ki", R, part) for part in (eta[:, :3], eta[:, 3:])],
+                        axis=1,
+                    )
+                found += self._along(np.sum(density * eta, axis=1))
+        return found
+
+    def _pressures(self, state: State, values: Mapping[str, Any]) -> Array:
+        """p dV/d(strain) (K, 6) of all chambers at the knots."""
+        found = np.zeros((len(state.s), 6))
+        for chamber in self.chain.description.chambers.values():
+            for piece, rows in zip(self.chain.pieces, self.knots, strict=True):
+                start, end = chamber.span(piece.rod.length)
+                if piece.rod.name == chamber.part and start < 0.5 * (piece.a + piece.b) < end:
+                    sweep = chamber.sweep(state.s[rows], piece.rod.length)
+                    found[rows] += float(values[chamber.name]) * sweep
+        return found
+
+    def _place(self, state: State, load: Load) -> tuple[int, Array]:
+        """Knot and offset of a point load."""
+        assert isinstance(load.on, Frame)
+        for piece, rows in zip(self.chain.pieces, self.knots, strict=True):
+            if piece.rod.name == load.part and load.on.s <= piece.b * (1.0 + 1e-12):
+                knot = rows[np.argmin(np.abs(state.s[rows] - load.on.s))]
+                return int(knot), np.array(load.on.offset)
+        raise AssertionError("a load lies on a rod of the chain")
+
+    def _density(self, state: State, load: Load, values: Mapping[str, Any]) -> Array:
+        """(moment, force) per metre (K, 6) of a load along a rod; zero on other pieces."""
+        found = np.zeros((len(state.s), 6))
+        start, end = load.over or (0.0, np.inf)
+        for piece, rows in zip(self.chain.pieces, self.knots, strict=True):
+            middle = 0.5 * (piece.a + piece.b)
+            if piece.rod.name == load.part and start < middle < end:
+                inside = 1e-9 * piece.length
+                s = np.clip(state.s[rows], piece.a + inside, piece.b - inside)
+                found[rows] = load.density(s, values[load.name])
+        return found
+
+
+class Books:
+    """Work done on a chain and energy lost in it, added up step by step by the trapezoidal rule.
+
+    work, lost : J so far.
+    """
+
+    def __init__(self) -> None:
+        self.work = self.lost = 0.0
+        self._power = self._loss = 0.0
+        self._ask: Energies | None = None
+
+    def add(self, chain: Chain, state: State, values: Mapping[str, Any], step: float) -> None:
+        """Add a step of `step` seconds that ended in `state`, where `values` act."""
+        if self._ask is None or not np.array_equal(self._ask.s, state.s):
+            self._ask = Energies(chain, state)
+        power, loss = self._ask.power(state, values), self._ask.lost(state)
+        self.work += 0.5 * step * (self._power + power)
+        self.lost += 0.5 * step * (self._loss + loss)
+        self._power, self._loss = power, loss
+
+
+def reactions(
+    chain: Chain, state: State, values: Mapping[str, Any], share: float
+) -> dict[str, Array]:
+    """Wrenches (6,) that hold the ends of a chain at rest, by name of the clamped rod or constraint.
+
+    At the base what the clamp exerts, in the frame of the base: the internal wrench there, reversed,
+    less what else sits at the base. At the tip what is left of the internal wrench beyond the loads,
+    in the frame that the tip is held to.
+    """
+    found = {}
+    gravity = share * np.asarray(chain.description.gravity)
+    if chain.base.held.any():
+        wrench = -state.wrench[0]
+        for event in chain.pieces[0].before:
+            wrench = wrench - _exerted(event, state.pose[0], values, share, gravity)
+        name = chain.base.name or chain.rods[0].name
+        found[name] = np.where(chain.base.held, wrench, 0.0)
+    if chain.tip.held.any():
+        wrench = state.wrench[-1].copy()
+        for event in chain.at_tip:
+            wrench -= _exerted(event, state.pose[-1], values, share, gravity)
+        wrench[:3] -= np.cross(chain.tip.offset, wrench[3:])
+        turn = chain.tip.pose[:3, :3].T @ state.pose[-1, :3, :3]
+        held = np.concatenate([turn @ wrench[:3], turn @ wrench[3:]])
+        found[chain.tip.name] = np.where(chain.tip.held, held, 0.0)
+    return found
+
+
+def _exerted(
+    event: Event, pose: Array, values: Mapping[str, Any], share: float, gravity: Array
+) -> Array:
+    """Body wrench (6,) of a load or a weight on the section it sits at."""
+    R = pose[:3, :3]
+    if isinstance(event.part, Load):
+        wrench = share * event.part.wrench(values[event.part.name])
+        if event.part.frame == "world":
+            wrench = np.concatenate([R.T @ wrench[:3], R.T @ wrench[3:]])
+    elif isinstance(event.part, Body):
+        wrench = np.concatenate([np.zeros(3), event.part.mass * (R.T @ gravity)])
+    else:
+        return np.zeros(6)
+    return np.concatenate([wrench[:3] + np.cross(event.offset, wrench[3:]), wrench[3:]])

@@ -1,0 +1,124 @@
+"""Motion given to the base of a rod: a shaken table, a turning axle, a robot's hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant.model.checks import Array, as_float, part_name, vector
+from pliant.model.errors import DescriptionError
+from pliant.model.frame import _rotation_from_vector
+from pliant.model.rod import Rod
+
+
+@dataclass(frozen=True, eq=False)
+class BaseMotion:
+    """The base of a rod that is clamped to the world moves; the name is an input x of the robot.
+
+    name : unique in the robot; the input of that name is a number x, 0 unless given.
+    of : the rod, or its name.
+    translation : (3,) world frame, metres per unit of x.
+    rotation : (3,) rotation vector in the frame of the base, radians per unit of x.
+
+    The pose of the base is T(x translation) pose exp(x rotation): shifted in the world, turned
+    about its own origin. Several motions of one rod act in the order in which they are described.
+    """
+
+    name: str
+    of: str | Rod
+    translation: tuple[float, ...] = (0.0, 0.0, 0.0)
+    rotation: tuple[float, ...] = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        part_name("base motion", self.name)
+        of = self.of.name if isinstance(self.of, Rod) else self.of
+        if not isinstance(of, str):
+            raise DescriptionError(
+                self.label, "of", of, "a rod or the name of a rod", "give e.g. arm"
+            )
+        object.__setattr__(self, "of", of)
+        for field, unit in (("translation", "metres"), ("rotation", "radians")):
+            given = vector(self.label, field, getattr(self, field), 3, f"{unit} per unit of input")
+            object.__setattr__(self, field, given)
+        if not any(self.translation + self.rotation):
+            raise DescriptionError(
+                self.label,
+                "translation, rotation",
+                (self.translation, self.rotation),
+                "not both zero",
+                "give e.g. translation=(0, 0, 1) to shift the base by the input in metres",
+            )
+
+    @property
+    def label(self) -> str:
+        """How error messages call this motion."""
+        return f"base motion {self.name!r}"
+
+    @property
+    def part(self) -> str:
+        """The name of the rod whose base moves."""
+        return str(self.of)
+
+    def amount(self, value: object) -> float:
+        """Return an input value as the number it must be."""
+        found = as_float(value)
+        if found is None or not np.isfinite(found):
+            raise DescriptionError(
+                self.label,
+                "input",
+                value,
+                "one finite number, which multiplies translation and rotation",
+                "give e.g. 0.1",
+            )
+        return found
+
+
+class BaseState(NamedTuple):
+    """Where a base is and how it moves.
+
+    pose : (4, 4) world.  twist : (6,) body twist (w, q), rad/s and m/s.  twist_rate : (6,) its
+    time derivative, rad/s^2 and m/s^2.
+    """
+
+    pose: Array
+    twist: Array
+    twist_rate: Array
+
+
+class Moving(NamedTuple):
+    """One motion at one instant: input x, its rate (per second) and acceleration (per second^2)."""
+
+    motion: BaseMotion
+    x: float
+    rate: float = 0.0
+    acceleration: float = 0.0
+
+
+def base_state(pose: Array, moving: Sequence[Moving]) -> BaseState:
+    """Return where a base is and how it moves.
+
+    pose : (4, 4) as described.  moving : the motions of the rod in the order of description.
+
+    Each rotation R_k = exp(x_k r_k) acts on the right, so with w_k the body angular velocity after
+    k of them, w_k = R_k^T w_{k-1} + r_k x_k', and its derivative follows by the product rule.
+    """
+    R, p = np.array(pose[:3, :3]), np.array(pose[:3, 3])
+    w, w_rate, velocity, acceleration = np.zeros((4, 3))
+    for motion, x, rate, second in moving:
+        shift, turn = np.array(motion.translation), np.array(motion.rotation)
+        p = p + x * shift
+        velocity = velocity + rate * shift
+        acceleration = acceleration + second * shift
+        step = _rotation_from_vector(x * turn)
+        R = R @ step
+        carried = step.T @ w
+        w_rate = step.T @ w_rate - np.cross(rate * turn, carried) + second * turn
+        w = carried + rate * turn
+    found = np.eye(4)
+    found[:3, :3], found[:3, 3] = R, p
+    q = R.T @ velocity
+    q_rate = R.T @ acceleration - np.cross(w, q)
+    return BaseState(found, np.concatenate((w, q)), np.concatenate((w_rate, q_rate)))

@@ -1,0 +1,288 @@
+"""Several answers to one question: the result of `pliant.compare`."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.model import Array, DescriptionError, did_you_mean
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """How one entry of a comparison did.
+
+    method : its label.  formulation : by rod name, as it would be written in Python.
+    integrator : for a motion, else None.  theory : by rod name.
+    unknowns : numbers solved for at once.  iterations : in all.
+    position : largest distance from the reference over all rods, sections and times, as a fraction
+        of the length of the rod it is on.  tip : the same of tips alone.
+    orientation : largest angle between a section and that of the reference, rad.
+    seconds : wall time of a call that compiles nothing.
+    note : why there is no answer, or what to know about it.
+    is_reference : True for the entry that the others are measured against.
+
+    What an entry that failed cannot tell is None.
+    """
+
+    method: str
+    formulation: Mapping[str, str] = field(default_factory=dict)
+    integrator: str | None = None
+    theory: Mapping[str, str] = field(default_factory=dict)
+    unknowns: int | None = None
+    position: float | None = None
+    tip: float | None = None
+    orientation: float | None = None
+    seconds: float | None = None
+    iterations: int | None = None
+    note: str = ""
+    is_reference: bool = False
+
+    @property
+    def solved(self) -> bool:
+        """Whether the entry has an answer."""
+        return self.unknowns is not None
+
+
+_COLUMNS = {
+    "method": "method",
+    "unknowns": "unknowns",
+    "position": "position / L",
+    "tip": "tip / L",
+    "orientation": "angle / rad",
+    "seconds": "time / s",
+    "iterations": "iterations",
+}
+
+
+class Comparison:
+    """The same robot solved in several ways, each measured against a reference.
+
+    table : one ComparisonRow for each entry, the reference first.
+    results : by method, the Equilibrium or Motion of every entry that has one.
+    t : (T,) s, the times of motions; None for equilibria.
+    places : by rod, the arclengths (S,) that are compared, metres.
+
+    `print(comparison)` shows the table. Made by `pliant.compare` from rows, results, poses, places,
+    outlines and t.
+    """
+
+    def __init__(
+        self,
+        rows: list[ComparisonRow],
+        results: Mapping[str, Any],
+        poses: Mapping[str, Mapping[str, Array]],
+        places: Mapping[str, Array],
+        outlines: Mapping[str, Array],
+        t: Array | None,
+    ) -> None:
+        self.results = dict(results)
+        self.places = dict(places)
+        self.t = t
+        self._poses = poses
+        self._outlines = outlines
+        self._reference = rows[0].method
+        self._errors = {name: self._measure(name) for name in poses}
+        self.table = [self._complete(row, rows[0]) for row in rows]
+
+    # -- errors ------------------------------------------------------------------------------
+
+    def _measure(self, method: str) -> dict[str, tuple[Array, Array]]:
+        """By rod, distances over length and angles at all sections, (S,) or (T, S) each."""
+        found = {}
+        for rod, truth in self._poses[self._reference].items():
+            poses = self._poses[method][rod]
+            gap = poses[..., :3, 3] - truth[..., :3, 3]
+            # |R - R'| = 2 sqrt(2) sin(angle / 2), exact for small angles too
+            turn = np.linalg.norm(poses[..., :3, :3] - truth[..., :3, :3], axis=(-2, -1))
+            angle = 2.0 * np.arcsin(np.minimum(turn / np.sqrt(8.0), 1.0))
+            found[rod] = np.linalg.norm(gap, axis=-1) / self.places[rod][-1], angle
+        return found
+
+    def _complete(self, row: ComparisonRow, truth: ComparisonRow) -> ComparisonRow:
+        if row.method not in self._errors:
+            return row
+        errors = self._errors[row.method].values()
+        other = {rod for rod in truth.theory if row.theory.get(rod) != truth.theory[rod]}
+        notes = [row.note] if row.note else []
+        if other:
+            theories = " and ".join(sorted({row.theory.get(rod, "unknown") for rod in other}))
+            notes.append(
+                f"another theory than the reference ({theories}): the difference is not an error"
+            )
+        return replace(
+            row,
+            position=max(float(gap.max()) for gap, _ in errors),
+            tip=max(float(gap[..., -1].max()) for gap, _ in errors),
+            orientation=max(float(angle.max()) for _, angle in errors),
+            note="; ".join(notes),
+        )
+
+    def error(self, method: str, rod: str | None = None) -> Array:
+        """Return the distance from the reference as a fraction of the length.
+
+        method : as in the table.  rod : its sections, (S,) or (T, S) for motions; None for the
+        largest over all rods and sections: a number () or over time (T,).
+        """
+        if method not in self._errors:
+            raise DescriptionError(
+                "comparison", "method", method, "an entry that has an answer",
+                did_you_mean(method, self._errors),
+            )  # fmt: skip
+        errors = self._errors[method]
+        if rod is None:
+            return np.asarray(np.max([gap.max(axis=-1) for gap, _ in errors.values()], axis=0))
+        if rod not in errors:
+            raise DescriptionError(
+                "comparison", "rod", rod, "the name of a rod", did_you_mean(rod, errors)
+            )
+        return errors[rod][0]
+
+    def row(self, method: str) -> ComparisonRow:
+        """Return the row with this label."""
+        for found in self.table:
+            if found.method == method:
+                return found
+        names = [row.method for row in self.table]
+        raise DescriptionError(
+            "comparison", "method", method, "an entry of the table", did_you_mean(method, names)
+        )
+
+    # -- telling -----------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        solved = sum(row.solved for row in self.table)
+        return f"<Comparison of {len(self.table)} methods, {solved} with an answer>"
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def summary(self) -> str:
+        """Return the table as text, with the notes below it."""
+        cells = [list(_COLUMNS.values()), *(_cells(row) for row in self.table)]
+        widths = [max(len(line[k]) for line in cells) for k in range(len(cells[0]))]
+        lines = []
+        for line in cells:
+            rest = "  ".join(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))
+            lines.append(f"{line[0]:<{widths[0]}}  {rest}".rstrip())
+        lines.insert(1, "-" * len(lines[0]))
+        for row in self.table:
+            if row.note:
+                told = textwrap.wrap(f"{row.method}: {row.note}", 98)
+                lines += [("  " if k else "") + text for k, text in enumerate(told)]
+        what = "equilibria" if self.t is None else f"motions of {self.t[-1]:g} s"
+        return "\n".join([f"{len(self.table)} {what}, errors against {self._reference}", *lines])
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return all errors as labelled arrays; entries without an answer stand in `failed`."""
+        from pliant.results.saving import dataset, variable
+
+        solved = [row for row in self.table if row.method in self._errors]
+        rods = list(self.places)
+        dims = ("method", "rod", *(() if self.t is None else ("time",)), "station")
+        both = [[self._errors[row.method][rod] for rod in rods] for row in solved]
+        variables = {
+            "error": variable("error", dims, [[gap for gap, _ in row] for row in both], units="1"),
+            "angle": variable("angle", dims, [[a for _, a in row] for row in both], units="rad"),
+        }
+        units = {"position": "1", "tip": "1", "orientation": "rad", "seconds": "s"}
+        for name in (*units, "unknowns", "iterations"):
+            values = [getattr(row, name) for row in solved]
+            more = {"units": units[name]} if name in units else {}
+            variables[name] = variable(f"{name} of an entry", ("method",), values, **more)
+        labels: dict[str, Any] = {
+            "method": [row.method for row in solved],
+            "rod": rods,
+            "s": variable("s", ("rod", "station"), list(self.places.values())),
+        }
+        if self.t is not None:
+            labels["time"] = variable("time", ("time",), self.t)
+        failed = {row.method: row.note for row in self.table if not row.solved}
+        attributes = {
+            "kind": "Comparison",
+            "reference": self._reference,
+            "failed": json.dumps(failed),
+            "pliant_version": sys.modules["pliant"].__version__,
+        }
+        return dataset(variables, labels, attributes)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the table as .csv, or all errors as NetCDF (.nc), and return the path."""
+        from pliant.results.saving import write
+        from pliant.view.saving import check_suffix, whole_file
+
+        found = check_suffix("save", path, (".csv", ".nc"))
+        if found.suffix.lower() == ".nc":
+            return write(self.to_xarray(), found)
+        names = [*_COLUMNS, "integrator", "note"]
+        with whole_file(found) as partial, partial.open("w", newline="") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(names)
+            for row in self.table:
+                values = (getattr(row, name) for name in names)
+                writer.writerow(["" if value is None else value for value in values])
+        return found
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draw the shapes over each other and the errors; save the picture if a path is given.
+
+        Equilibria: error against unknowns and against time. Motions: shapes at the end, error
+        over the motion and against the time it took to compute.
+        """
+        from pliant.view import ErrorPanel, RodShape, draw_methods, save_figure
+
+        def last(method: str, rod: str) -> Array:
+            poses = self._poses[method][rod]
+            return poses if self.t is None else poses[-1]
+
+        others = [row for row in self.table if row.method in self._poses and not row.is_reference]
+        names = [row.method for row in others]
+        shapes = {
+            name: [RodShape(rod, last(name, rod), self._outlines[rod]) for rod in self.places]
+            for name in names
+        }
+        truth = np.concatenate([last(self._reference, rod)[::5, :3, 3] for rod in self.places])
+        worst = {name: np.array([self.error(name).max()]) for name in names}
+        unknowns = {row.method: (np.array([row.unknowns]), worst[row.method]) for row in others}
+        seconds = {row.method: (np.array([row.seconds]), worst[row.method]) for row in others}
+        label = "position error / length"
+        if self.t is None:
+            first = ErrorPanel("unknowns", label, unknowns, logarithmic=True)
+        else:
+            first = ErrorPanel("time / s", label, {n: (self.t, self.error(n)) for n in names})
+        panels = [first, ErrorPanel("time to compute / s", label, seconds, logarithmic=True)]
+        figure = draw_methods(shapes, truth, panels)
+        if path is not None:
+            save_figure(figure, path)
+        return figure
+
+    def show(self) -> None:
+        """Draw the comparison in a window and wait until it is closed."""
+        from pliant.view import show
+
+        self.plot()
+        show()
+
+
+def _cells(row: ComparisonRow) -> list[str]:
+    """The row as text, one entry for each column."""
+    if not row.solved:
+        return [row.method, "no answer", *[""] * (len(_COLUMNS) - 2)]
+    errors = ["reference", "", ""]
+    if not row.is_reference:
+        values = (row.position, row.tip, row.orientation)
+        errors = ["" if value is None else f"{value:.2e}" for value in values]
+    return [row.method, str(row.unknowns), *errors, f"{row.seconds:.4f}", str(row.iterations)]

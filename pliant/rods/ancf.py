@@ -1,0 +1,345 @@
+"""ANCF: rods whose coordinates are positions and slopes of nodes (Rong and Gu 2024, section 2).
+
+r(s) is a cubic on each element, given by position and slope at its two nodes, both seen from the base
+frame; the base holds position and direction of the first node, so that only the stretch of its slope
+is free. Sections stand normal to the curve: no shear. Without rotary inertia the mass matrix of the
+coordinates is the same in every configuration,
+
+    M = sum over elements of rho A int H^T H ds,
+
+since r is linear in them. Strains are those of a Cosserat rod, curvature from slope and second
+derivative (see `ancf_section`) and stretch |r'|, not the curvature |r''| and the Green strain of the
+paper, which agree with them only as long as the curve keeps its length. The axial force is carried by
+stress modes (piecewise quadratic, continuous), so that thin rods do not lock and a rod that cannot
+stretch is the same with no compliance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NoReturn
+
+import numpy as np
+
+from pliant.model import DescriptionError, Rod
+from pliant.rods import ancf_kernels
+from pliant.rods.ancf_nodes import chart_second, hermite_shapes, natural_nodes, turned
+from pliant.rods.ancf_section import SPACE, XZ, YZ
+from pliant.rods.contract import (
+    Array,
+    Capabilities,
+    Configuration,
+    Formulation,
+    Ints,
+    Plan,
+    RodMap,
+    StressModes,
+    whole_number,
+)
+from pliant.rods.quadrature import gauss_per_span
+
+PLANES = {"xz": XZ, "yz": YZ}
+_SHARED = {"theories": ("cosserat", "kirchhoff"), "massless_rotation": True}
+_PLANAR = {
+    "xz": Capabilities(strain_rows=(1, 5), frame_rows=(1, 3, 5), planar=True, **_SHARED),  # type: ignore[arg-type]
+    "yz": Capabilities(strain_rows=(0, 5), frame_rows=(0, 4, 5), planar=True, **_SHARED),  # type: ignore[arg-type]
+}
+_CABLE = Capabilities(
+    strain_rows=(0, 1, 5),
+    frame_rows=(0, 1, 3, 4, 5),
+    max_rotation=np.pi,
+    **_SHARED,  # type: ignore[arg-type]
+)
+
+
+@dataclass(frozen=True)
+class ANCF(Formulation):
+    """Absolute nodal coordinates: cubic elements between nodes with position and slope.
+
+    elements : number of elements of equal length, at least 1.
+    planar : True for a rod that bends in one plane of its base frame, False for a cable in space,
+        which has no twist: it needs the same bending stiffness in both directions and a straight
+        natural shape, and its tangent must not turn against the tangent of the base.
+    plane : "xz" (bends about the local y axis) or "yz" (about the local x axis), if planar.
+    inextensible : True holds the length of the curve by constraint; False lets it stretch by the
+        axial stiffness of the rod. A rod of theory "kirchhoff" is always inextensible.
+    rotary : True gives the sections their rotary inertia; the mass matrix then depends on the
+        configuration.
+    """
+
+    elements: int = 8
+    planar: bool = True
+    plane: str = "xz"
+    inextensible: bool = False
+    rotary: bool = False
+
+    capabilities: ClassVar[Capabilities] = _PLANAR["xz"]
+
+    def __post_init__(self) -> None:
+        elements = whole_number(self.elements)
+        if elements is None or elements < 1:
+            _refuse("elements", self.elements, "a whole number of at least 1", "8 is usual")
+        for field in ("planar", "inextensible", "rotary"):
+            if not isinstance(getattr(self, field), (bool, np.bool_)):
+                _refuse(field, getattr(self, field), "True or False", "leave it out")
+        if self.plane not in PLANES:
+            _refuse("plane", self.plane, "'xz' or 'yz'", "'xz' bends about the local y axis")
+        if not self.planar and self.plane != "xz":
+            _refuse("plane", self.plane, "left out for a cable in space", "give planar=True")
+        object.__setattr__(self, "elements", elements)
+        own = _PLANAR[self.plane] if self.planar else _CABLE
+        object.__setattr__(self, "capabilities", own)
+
+    def discretise(self, rod: Rod) -> ANCFMap:
+        """The map of `rod` under these settings."""
+        return ANCFMap(rod, self)
+
+
+def _refuse(field: str, value: object, expected: str, remedy: str) -> NoReturn:
+    raise DescriptionError("formulation ANCF", field, value, expected, remedy)
+
+
+class ANCFPlan(Plan):
+    """Stations with the shape functions H (S, 4) and their first and second derivatives."""
+
+    def __init__(self, s: Array, element: Ints, m: int, shapes: tuple[Array, Array, Array]) -> None:
+        super().__init__(s, element, m)
+        self.H, self.dH, self.ddH = shapes
+
+
+class ANCFConfiguration(Configuration):
+    """Nodes (N + 1, 2 d) of the base frame: position, then slope."""
+
+    def __init__(self, nq: int, nodes: Array) -> None:
+        super().__init__(nq)
+        self.nodes = nodes
+
+
+class ANCFMap(RodMap):
+    """The map of one rod under `ANCF`.
+
+    q = (stretch of the first slope, then position and slope of nodes 1 to N), base frame; x the
+    base twist and variations of q. An element depends on the base twist and its two nodes.
+    """
+
+    shares_plans: ClassVar[bool] = True
+
+    def __init__(self, rod: Rod, settings: ANCF) -> None:
+        count = settings.elements
+        self.turn = PLANES[settings.plane] if settings.planar else SPACE
+        axes = {XZ: (0, 2), YZ: (1, 2), SPACE: (0, 1, 2)}[self.turn]
+        self.axes = np.array(axes, dtype=np.int64)
+        self.d = d = len(axes)
+        super().__init__(rod, 1 + 2 * d * count)
+        self.m = 6 + 4 * d
+        self.settings = settings
+        self.inextensible = settings.inextensible or rod.theory == "kirchhoff"
+        self.nodes = np.linspace(0.0, rod.length, count + 1)
+        self.elements = self._number(count)
+        self._check_rod()
+        s, _ = self.strain_rule()
+        values = self.stress_values(s)[1]
+        index = 2 * np.arange(count)[:, None] + np.arange(3)
+        before = 7 + 2 * d * ((np.arange(2 * count + 1) + 1) // 2 - 1)
+        before[0] = 6
+        self._modes = StressModes(
+            values, index, 2 * count + 1, before, rows=(5,), rigid=self.inextensible
+        )
+
+    def _number(self, count: int) -> Ints:
+        """(E, m): base twist, then the entries of x of both nodes, -1 where the base holds them."""
+        d = self.d
+        node = 7 + 2 * d * np.arange(-1, count)[:, None] + np.arange(2 * d)
+        node[0] = -1
+        node[0, 2 * d - 1] = 6
+        base = np.tile(np.arange(6), (count, 1))
+        return np.concatenate([base, node[:-1], node[1:]], axis=1).astype(np.int64)
+
+    def _check_rod(self) -> None:
+        """Refuse a natural shape or a section that the curve cannot have."""
+        rod, name = self.rod, "an ANCF cable" if self.turn == SPACE else "a planar ANCF rod"
+        probes = np.linspace(0.0, rod.length, 33)
+        natural = rod.natural_strain(probes) - [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+        row = {XZ: 1, YZ: 0, SPACE: 5}[self.turn]
+        others = [i for i in range(5) if i != row]
+        shape = {XZ: "curved about y", YZ: "curved about x", SPACE: "straight"}[self.turn]
+        if np.any(natural[:, others] != 0.0):
+            raise DescriptionError(
+                rod.label,
+                "natural",
+                rod.natural,
+                f"{shape} and nothing else with {name}",
+                "choose another plane, or a formulation such as BSpline()",
+            )
+        bending = rod.stiffness(probes)[:, :2]
+        unequal = np.abs(bending[:, 0] - bending[:, 1]) > 1e-9 * bending.max(axis=1)
+        if self.turn == SPACE and np.any(unequal):
+            raise DescriptionError(
+                rod.label,
+                "section",
+                rod.section,
+                f"of equal bending stiffness in both directions with {name}",
+                "choose BSpline(), or ANCF(planar=True) if it bends in one plane",
+            )
+
+    # -- stations ----------------------------------------------------------------------------
+
+    def _place(self, s: Array) -> tuple[Ints, Array, float]:
+        """Element (S,), t in [0, 1] within it (S,), and the length of an element, m."""
+        count = len(self.nodes) - 1
+        element = np.clip(np.searchsorted(self.nodes, s, side="right") - 1, 0, count - 1)
+        h = self.rod.length / count
+        return element, (s - self.nodes[element]) / h, h
+
+    def _plan(self, s: Array) -> ANCFPlan:
+        s = np.asarray(s, dtype=float)
+        element, t, h = self._place(s)
+        return ANCFPlan(s, element, self.m, hermite_shapes(t, h))
+
+    frames = _plan
+    strains = _plan
+
+    def mass_rule(self) -> tuple[Array, Array]:
+        """Four Gauss points an element, exact for the mass matrix of a uniform rod."""
+        return gauss_per_span(self.nodes, 4)
+
+    def strain_rule(self) -> tuple[Array, Array]:
+        """Four Gauss points an element; weight only on the rows that the curve can feel."""
+        s, w = self.mass_rule()
+        weights = np.zeros((len(s), 6))
+        weights[:, list(self.settings.capabilities.strain_rows)] = w[:, None]
+        return s, weights
+
+    def inertia(self, s: Array) -> Array:
+        """Inertia per length (S, 6); rotary only if the settings want it."""
+        found = self.rod.inertia(s)
+        if not self.settings.rotary:
+            found[:, :3] = 0.0
+        return found
+
+    def stress_modes(self) -> StressModes:
+        """Continuous, piecewise quadratic axial force."""
+        return self._modes
+
+    def stress_values(self, s: Array) -> tuple[Ints, Array]:
+        """Element (S,) and quadratic Bernstein polynomials (S, 3) at s."""
+        element, t, _ = self._place(np.asarray(s, dtype=float))
+        return element, np.stack([(1 - t) ** 2, 2 * t * (1 - t), t**2], axis=1)
+
+    # -- configuration -----------------------------------------------------------------------
+
+    def rest(self) -> Array:
+        """Nodes on the natural curve."""
+        row, sign = {XZ: (1, 1.0), YZ: (0, -1.0), SPACE: (None, 1.0)}[self.turn]
+        nodes = natural_nodes(self.rod, self.nodes, self.d, row, sign)
+        return np.concatenate([nodes[0, -1:], nodes[1:].ravel()])
+
+    def configuration(self) -> ANCFConfiguration:
+        """Room for one configuration."""
+        return ANCFConfiguration(self.nq, np.zeros((len(self.nodes), 2 * self.d)))
+
+    def update(self, c: Configuration, base: Array, q: Array) -> None:
+        """Set `c` to base pose (4, 4) and coordinates q (nq,)."""
+        assert isinstance(c, ANCFConfiguration)
+        super().update(c, base, q)
+        c.nodes[0, -1] = q[0]
+        c.nodes[1:] = q[1:].reshape(-1, 2 * self.d)
+
+    def advance(self, c: Configuration, base: Array, x: Array) -> Array:
+        """q after slopes and chords between nodes turned and stretched by what x says of them.
+
+        A vector c moved by x gets the length |c| + x.d and turns from its direction d by
+        x_perp / |c|, which keeps lengths where straight moves of the nodes would stretch the rod.
+        """
+        assert isinstance(c, ANCFConfiguration)
+        d = self.d
+        move = x[7:].reshape(-1, 2 * d)
+        q = np.empty(self.nq)
+        q[0] = c.q[0] + x[6]
+        chords, steps = self._chords(c), np.diff(move[:, :d], axis=0, prepend=np.zeros((1, d)))
+        rows = q[1:].reshape(-1, 2 * d)
+        rows[:, :d] = np.cumsum(turned(chords, steps), axis=0)
+        rows[:, d:] = turned(c.nodes[1:, d:], move[:, d:])
+        return q
+
+    def _chords(self, c: ANCFConfiguration) -> Array:
+        return np.diff(c.nodes[:, : self.d], axis=0)
+
+    # -- the map -----------------------------------------------------------------------------
+
+    def _evaluate(self, plan: Plan, c: Configuration, frames: bool, strains: bool) -> None:
+        assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
+        ancf_kernels.evaluate(
+            self.turn,
+            self.axes,
+            plan.element,
+            plan.H,
+            plan.dH,
+            plan.ddH,
+            c.nodes,
+            c.base,
+            frames,
+            strains,
+            plan.g,
+            plan.J,
+            plan.e,
+            plan.B,
+        )
+
+    def frame(self, plan: Plan, c: Configuration) -> None:
+        """Write plan.g and plan.J."""
+        self._evaluate(plan, c, True, False)
+
+    def strain(self, plan: Plan, c: Configuration) -> None:
+        """Write plan.e and plan.B."""
+        self._evaluate(plan, c, False, True)
+
+    def frame_and_strain(self, plan: Plan, c: Configuration) -> None:
+        """Write all four in one pass."""
+        self._evaluate(plan, c, True, True)
+
+    def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
+        """Add to K (E, m, m); `frame` was called with this plan and configuration before."""
+        assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
+        ancf_kernels.add_frame_second(
+            self.turn, self.axes, plan.element, plan.dH, c.nodes, plan.J, f, K
+        )
+
+    def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
+        """Add to K (E, m, m) the second derivative of sum sigma.e."""
+        assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
+        ancf_kernels.add_strain_second(
+            self.turn, self.axes, plan.element, plan.dH, plan.ddH, c.nodes, sigma, K
+        )
+
+    def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
+        """Write bias (S, 6); `frame` was called with this plan and configuration before."""
+        assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
+        ancf_kernels.frame_bias(
+            self.turn, self.axes, plan.element, plan.dH, c.nodes, plan.J, ydot, bias
+        )
+
+    def lift_second(
+        self, c: Configuration, ry: Array, balance: Array | None, K: Array
+    ) -> Array | None:
+        """Add the second derivative of the chart of `advance`, felt by the residual `balance`.
+
+        A chord carries the residual of all nodes beyond it.
+        """
+        assert isinstance(c, ANCFConfiguration)
+        if balance is None:
+            return None
+        d = self.d
+        left = balance[7:].reshape(-1, 2 * d)
+        beyond = np.cumsum(left[::-1, :d], axis=0)[::-1]
+        chord = chart_second(self._chords(c), beyond)
+        a, b = slice(6, 6 + d), slice(6 + 2 * d, 6 + 3 * d)
+        K[:, a, a] += chord
+        K[:, b, b] += chord
+        K[:, a, b] -= chord
+        K[:, b, a] -= chord
+        K[:, 6 + 3 * d :, 6 + 3 * d :] += chart_second(c.nodes[1:, d:], left[:, d:])
+        return np.asarray(balance[:6])
+
+
+__all__ = ["ANCF", "ANCFMap"]

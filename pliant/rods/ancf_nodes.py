@@ -1,0 +1,81 @@
+"""Nodes of an ANCF rod: shape functions, the natural curve, and the chart of Newton steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.model import Rod
+from pliant.rods.contract import Array
+from pliant.rods.quadrature import gauss_per_span
+
+
+def hermite_shapes(t: Array, h: float) -> tuple[Array, Array, Array]:
+    """Cubic shape functions (S, 4) at t in [0, 1] of an element of length h, and two derivatives.
+
+    For position and slope of the first node, then of the second (equation 4 of the paper).
+    """
+    H = [1 - 3 * t**2 + 2 * t**3, h * (t - 2 * t**2 + t**3), 3 * t**2 - 2 * t**3, h * (t**3 - t**2)]
+    dH = [6 * (t**2 - t) / h, 1 - 4 * t + 3 * t**2, 6 * (t - t**2) / h, 3 * t**2 - 2 * t]
+    ddH = [(12 * t - 6) / h**2, (6 * t - 4) / h, (6 - 12 * t) / h**2, (6 * t - 2) / h]
+    H_, dH_, ddH_ = (np.ascontiguousarray(np.stack(x, axis=1)) for x in (H, dH, ddH))
+    return H_, dH_, ddH_
+
+
+def natural_nodes(rod: Rod, at: Array, d: int, row: int | None, sign: float) -> Array:
+    """Position and slope (N + 1, 2 d) of the natural curve at arclengths `at`, base frame.
+
+    row : strain row of the natural curvature, None for a straight rod; sign : of the angle in it.
+    """
+    nodes = np.zeros((len(at), 2 * d))
+    slope = rod.natural_strain(at)[:, 5]
+    angle, place = 0.0, np.zeros(2)
+    nodes[0, -1] = slope[0]
+    for i in range(1, len(at)):
+        fine = np.linspace(at[i - 1], at[i], 9)
+        s, w = gauss_per_span(fine, 4)
+        strain = rod.natural_strain(s)
+        bend = np.zeros(len(s)) if row is None else sign * strain[:, row]
+        angles = angle + _integrals(fine, bend)
+        place = place + (w * strain[:, 5]) @ np.stack([np.sin(angles), np.cos(angles)], axis=1)
+        angle += float(w @ bend)
+        nodes[i, [0, d - 1]] = place
+        nodes[i, [d, 2 * d - 1]] = slope[i] * np.array([np.sin(angle), np.cos(angle)])
+    return nodes
+
+
+def _integrals(breaks: Array, f: Array) -> Array:
+    """Integral (S,) from breaks[0] to each of the four Gauss points a span at which f (S,) is given."""
+    legendre = np.polynomial.legendre
+    x = legendre.leggauss(4)[0]
+    inverse = np.linalg.inv(legendre.legvander(x, 3))
+    h = np.diff(breaks)
+    coefficients = f.reshape(-1, 4) @ inverse.T
+    partial = np.stack([legendre.legval(x, legendre.legint(k, lbnd=-1)) for k in coefficients])
+    whole = np.concatenate([[0.0], np.cumsum(h * coefficients[:, 0])[:-1]])
+    return np.asarray((whole[:, None] + 0.5 * h[:, None] * partial).ravel())
+
+
+def turned(vectors: Array, moves: Array) -> Array:
+    """Vectors (N, d) moved by moves (N, d): length by the part along them, turned by the rest."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    along = vectors / length
+    grow = np.sum(along * moves, axis=1, keepdims=True)
+    side = (moves - grow * along) / length
+    angle = np.linalg.norm(side, axis=1, keepdims=True)
+    return np.asarray((length + grow) * (np.cos(angle) * along + np.sinc(angle / np.pi) * side))
+
+
+def chart_second(vectors: Array, force: Array) -> Array:
+    """Second derivative (N, d, d) of force.(vector in the chart of `turned`) at no move.
+
+    f.c'' = (2 (d.x) (f.x_perp) - (f.d) |x_perp|^2) / |c|.
+    """
+    length = np.linalg.norm(vectors, axis=1)[:, None]
+    along = vectors / length
+    push = np.sum(along * force, axis=1, keepdims=True)
+    side = force - push * along
+    mixed = along[:, :, None] * side[:, None, :]
+    flat = np.eye(vectors.shape[1]) - along[:, :, None] * along[:, None, :]
+    return np.asarray(
+        (mixed + mixed.transpose(0, 2, 1) - push[:, :, None] * flat) / length[:, :, None]
+    )

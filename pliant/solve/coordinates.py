@@ -1,0 +1,222 @@
+"""A robot whose rods are formulations with coordinates, compiled into one system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.model import Array, ConvergenceError, Description, DescriptionError, Rod
+from pliant.rods.contract import Formulation
+from pliant.solve.dynamics import Clock, Trajectory, check_integrator, simulate
+from pliant.solve.integrators.contract import Integrator
+from pliant.solve.problem import Problem, Start, Still
+from pliant.solve.schedule import Schedule
+from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
+from pliant.system import energy
+from pliant.system.loading import make_loading
+from pliant.system.sampling import Sampler
+from pliant.system.system import System
+
+_STILL = 1e-6
+"""Step, relative to the coordinates, by which strain rates are measured."""
+
+
+class CoordinateProblem(Problem):
+    """A robot as it was when it was compiled, with one formulation for each rod.
+
+    system, sampler : what computes and what answers questions about configurations.
+    """
+
+    def __init__(self, description: Description, formulations: Mapping[str, Formulation]) -> None:
+        self.description = description
+        self.formulations = dict(formulations)
+        self.system = System(self.description, dict(formulations))
+        self.sampler: Sampler = Sampler(self.system)
+
+    @property
+    def unknowns(self) -> int:
+        """How many numbers are solved for at once: coordinates, stress modes and multipliers."""
+        return int(self.system.n + self.system.m)
+
+    @property
+    def rest(self) -> Array:
+        """The coordinates of the unloaded robot."""
+        return self.system.q_rest
+
+    def same_rods(self, other: Problem) -> bool:
+        """Tell whether configurations of both mean the same: rods, formulations, moving bases."""
+        if self is other:
+            return True
+        if not isinstance(other, CoordinateProblem):
+            return False
+        rods, others = self.description.rods, other.description.rods
+        return (
+            list(rods) == list(others)
+            and all(rods[name] is others[name] for name in rods)
+            and all(self.formulations[n] == other.formulations[n] for n in self.formulations)
+            and [b.driven for b in self.system.blocks] == [b.driven for b in other.system.blocks]
+        )
+
+    def same_unknowns(self, other: Problem) -> bool:
+        """Tell whether multipliers too mean the same: the same constraints as well."""
+        mine, theirs = self.description.constraints, other.description.constraints
+        return self.same_rods(other) and list(mine.values()) == list(theirs.values())
+
+    # -- solving -----------------------------------------------------------------------------
+
+    def integrator(self, wanted: object) -> Integrator:
+        """Return the integrator, Midpoint() unless asked otherwise."""
+        return check_integrator(wanted)
+
+    def statics(
+        self,
+        values: Mapping[str, Any],
+        origin: tuple[Problem, Still] | None,
+        tolerance: float,
+        progress: Callable[[float, int, float], None] | None,
+    ) -> Still:
+        """Return the equilibrium by Newton's method on the branch from `origin`."""
+        begin, applied = self._branch(origin)
+        solver = StaticSolver(self.system, StaticOptions(tolerance=tolerance))
+        try:
+            found = solver.solve(make_loading(self.system, values), begin, progress)
+        except ConvergenceError as error:
+            if isinstance(error.last, StaticSolution):
+                level = error.last.levels[-1] if error.last.levels else 0.0
+                mixed = [(share * (1.0 - level), old) for share, old in applied]
+                error.last = Still(error.last, [*mixed, (level, values)])
+            raise
+        return Still(found, [(1.0, values)])
+
+    def _branch(
+        self, origin: tuple[Problem, Still] | None
+    ) -> tuple[StaticSolution | None, list[tuple[float, Any]]]:
+        """Return the solution to follow the branch from, and the loads that act there."""
+        if origin is None:
+            return None, []
+        problem, still = origin
+        if not self.same_unknowns(problem):
+            raise DescriptionError(
+                "statics",
+                "start",
+                problem,
+                "an Equilibrium of the robot with the same constraints",
+                "leave start out to begin at the unloaded robot",
+            )
+        # loads added since did not act there
+        absent = dict.fromkeys(self.description.inputs(), 0.0)
+        applied = [
+            (share, {**absent, **{k: v for k, v in old.items() if k in absent}})
+            for share, old in still.applied
+        ]
+        solution = still.solution
+        if problem is self:
+            return solution, applied
+        loading = make_loading(self.system, absent).scaled(0.0)
+        for share, old in applied:
+            part = make_loading(self.system, old).scaled(share)
+            loading = loading.scaled(2.0).mix(part.scaled(2.0), 0.5)
+        begin = StaticSolution(solution.q, solution.mult, loading, negative=solution.negative)
+        return begin, applied
+
+    def simulate(
+        self,
+        integrator: Integrator,
+        inputs: Mapping[str, Any],
+        clock: Clock,
+        start: Start,
+        progress: Callable[[float, float], object] | None,
+    ) -> Trajectory:
+        """Move in time with a formulation's coordinates."""
+        from pliant.solve.beginning import begin, coordinate_rates, require_closed
+        from pliant.solve.compiled import require_mass
+
+        require_mass(self.description, self.formulations)
+        schedule = Schedule(self.system, inputs)
+        first = schedule.at(0.0)
+        q = self.rest if start.q is None else start.q
+        rates = np.zeros(self.system.n) if start.v is None else start.v
+        q, v = begin(self.system, q, rates, first)
+        require_closed(self, q)
+        if start.velocity is not None:
+            v = coordinate_rates(self, q, start.velocity, first)
+        return simulate(self.system, integrator, schedule, clock, q, v, progress)
+
+    # -- answering ---------------------------------------------------------------------------
+
+    def wrenches(self, still: Still, rod: Rod, s: Array, by: str) -> Array:
+        """Internal wrenches (S, 6): from what acts beyond s, or stiffness times strain."""
+        q = still.solution.q
+        if by == "balance":
+            from pliant.solve.wrenches import Balance
+
+            return Balance(self, q, self.reactions(still), still.applied).wrench(rod, s)
+        stretch = self.sampler.strains(q, rod.name, s) - self.sampler.rest_strains(rod.name, s)
+        return np.asarray(rod.stiffness(s) * stretch)
+
+    def moving_wrenches(self, q: Array, v: Array, rod: Rod, s: Array) -> Array:
+        """Stiffness times strain plus damping times strain rate (S, 6)."""
+        felt = self.formulations[rod.name].capabilities.strain_rows
+        if rod.theory == "kirchhoff" or not {3, 4, 5} <= set(felt):
+            raise DescriptionError(
+                rod.label,
+                "wrench",
+                "of a motion",
+                "asked of a Cosserat rod, for the force in a Kirchhoff rod, or in one without "
+                "shear, has no law of its own",
+                "use theory='cosserat' and e.g. BSpline(), or strain times rod.stiffness(s) for "
+                "the moments",
+            )
+        sampler = self.sampler
+        stretch = sampler.strains(q, rod.name, s) - sampler.rest_strains(rod.name, s)
+        wrench = rod.stiffness(s) * stretch
+        D = rod.damping(s)
+        return wrench + D * self._strain_rate(q, v, rod.name, s) if D.any() else wrench
+
+    def _strain_rate(self, q: Array, v: Array, rod: str, s: Array) -> Array:
+        """Strain rates (S, 6), by a central difference along the motion."""
+        size = float(np.abs(v).max(initial=0.0))
+        if size == 0.0:
+            return np.zeros((len(s), 6))
+        step = _STILL / size
+        self.system.place(q)
+        ahead = self.system.moved(q, step * v, newton=False)
+        behind = self.system.moved(q, -step * v, newton=False)
+        difference = self.sampler.strains(ahead, rod, s) - self.sampler.strains(behind, rod, s)
+        return np.asarray(difference / (2.0 * step))
+
+    def potential(self, still: Still) -> dict[str, float]:
+        """Energies of an equilibrium, J: elastic, gravity, loads."""
+        return energy.potential(self.system, still.solution.q, still.solution.loading)
+
+    def energies(self, path: Trajectory, rows: NDArray[np.int64]) -> dict[str, Array]:
+        """Energies of a motion at some output times, J."""
+        quiet = make_loading(self.system, dict.fromkeys(path.inputs, 0.0))
+        stored = [energy.potential(self.system, path.q[k], quiet) for k in rows]
+        pairs = [(path.q[k], path.v[k]) for k in rows]
+        kinetic = [energy.kinetic(self.system, self.sampler, q, v) for q, v in pairs]
+        return {
+            "kinetic": np.array(kinetic),
+            "elastic": np.array([row["elastic"] for row in stored]),
+            "gravity": np.array([row["gravity"] for row in stored]),
+            "dissipated": path.dissipated[rows],
+            "work": path.work[rows],
+        }
+
+    def reactions(self, still: Still) -> dict[str, Array]:
+        """Wrenches (6,) that hold the robot: multipliers, and what clamps exert."""
+        found = still.solution
+        return energy.reactions(self.system, found.q, found.mult, found.loading)
+
+    def judge(self, still: Still) -> tuple[bool | None, str]:
+        """Whether an equilibrium is stable: from the inertia of the tangent, or from its modes."""
+        from pliant.solve.stability import judge
+
+        return judge(self, still.solution)
+
+    def as_numbers(self, q: Array) -> Array:
+        """The coordinates."""
+        return q

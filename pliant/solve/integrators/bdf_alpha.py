@@ -1,0 +1,80 @@
+"""BDF-alpha: second-order time derivatives between the trapezoidal rule and BDF2, for strong forms."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from pliant.bvp.contract import TimeRule
+from pliant.model import DescriptionError
+from pliant.model.checks import as_float
+from pliant.solve.integrators.contract import Integrator, Stepper
+from pliant.system.system import System
+
+START = 1.0 - math.sqrt(0.5)
+"""gamma of the two-stage method that takes the first step (L-stable, second order)."""
+
+
+@dataclass(frozen=True)
+class BDFAlpha(Integrator):
+    """Time derivatives from the present and two earlier instants, with Shooting and its kin.
+
+    alpha : from -0.5 (trapezoidal rule, no numerical damping) to 0 (BDF2, most damping).
+
+    (Celaya and Jose 2013.) The rule is (1 + 2 alpha) times BDF2 less 2 alpha times the trapezoidal
+    rule, which keeps second order for steps of any length; with r = h / h_before
+
+        (1 + alpha) y_t = alpha y_1t + ((1 + 2 alpha) (a0 y + a1 y_1 + a2 y_2) - 2 alpha (y - y_1)) / h
+        a0 = (1 + 2 r) / (1 + r),  a1 = -(1 + r),  a2 = r^2 / (1 + r)
+    """
+
+    alpha: float = -0.48
+
+    def __post_init__(self) -> None:
+        found = as_float(self.alpha)
+        if found is None or not -0.5 <= found <= 0.0:
+            raise DescriptionError(
+                "BDFAlpha",
+                "alpha",
+                self.alpha,
+                "a number from -0.5 (trapezoidal rule) to 0 (BDF2)",
+                "give e.g. -0.48",
+            )
+        object.__setattr__(self, "alpha", found)
+
+    def rule(self, h: float, before: float) -> TimeRule:
+        """Return the coefficients for a step of h after one of `before` seconds."""
+        r, a = h / before, self.alpha
+        a0, a1, a2 = (1.0 + 2.0 * r) / (1.0 + r), -(1.0 + r), r * r / (1.0 + r)
+        scale = 1.0 / (h * (1.0 + a))
+        share = 1.0 + 2.0 * a
+        return TimeRule(
+            c0=scale * (share * a0 - 2.0 * a),
+            c1=scale * (share * a1 + 2.0 * a),
+            c2=scale * share * a2,
+            d1=a / (1.0 + a),
+        )
+
+    def stepper(self, system: System, h: float) -> Stepper:
+        """Refuse: formulations with coordinates have integrators of their own."""
+        raise DescriptionError(
+            "simulate",
+            "integrator",
+            self,
+            "an integrator for formulations with coordinates; BDFAlpha goes with Shooting, "
+            "MultipleShooting and Collocation",
+            "leave it out, or give Midpoint(), Newmark() or GeneralizedAlpha()",
+        )
+
+
+def first_rules(h: float) -> tuple[tuple[float, TimeRule], tuple[float, TimeRule]]:
+    """Return two stages (part of h, rule) that take a first step without knowing rates at its start.
+
+    y_a = y_0 + g h k_a,  y_b = y_0 + (1 - g) h k_a + g h k_b,  g = 1 - 1 / sqrt(2): stiffly accurate,
+    so that a load that comes on at once does not ring (Alexander 1977).
+    """
+    c0 = 1.0 / (START * h)
+    return (
+        (START, TimeRule(c0, -c0, 0.0, 0.0)),
+        (1.0, TimeRule(c0, 0.0, -c0, -(1.0 - START) / START)),
+    )

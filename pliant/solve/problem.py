@@ -1,0 +1,161 @@
+"""What a compiled robot can be asked and told, whatever way it is solved.
+
+Formulations with coordinates and strong forms both give such a problem; robots and results know
+nothing else. A configuration q and its rates v are whatever the problem makes of them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from pliant.model import Array, Description, Rod
+from pliant.rods.contract import RodModel
+from pliant.solve.dynamics import Clock
+from pliant.solve.integrators.contract import Integrator
+
+Applied = Sequence[tuple[float, Mapping[str, Any]]]
+"""Shares of the load and the input values they go with: ((1.0, inputs),) for one full loading."""
+
+
+class Solution(Protocol):
+    """An equilibrium: its configuration and the record of how it was found."""
+
+    q: Any
+    iterations: int
+    residual: float
+    history: list[float]
+
+
+class Path(Protocol):
+    """A motion: configurations at output times (T,), and the record of how they were found.
+
+    `final` is the state (t, q, v) reached, output or not.
+    """
+
+    t: Array
+    q: Any
+    v: Any
+    inputs: dict[str, Array]
+    final: tuple[float, Any, Any]
+    h: float
+    steps: int
+    iterations: int
+    complete: bool
+    seconds: float
+
+
+@dataclass
+class Still:
+    """An equilibrium with the loads it carries."""
+
+    solution: Any
+    applied: Applied
+
+
+@dataclass
+class Start:
+    """Where a motion begins: configuration and rates, None for rest; wished velocities by rod."""
+
+    q: Any = None
+    v: Any = None
+    velocity: Mapping[str, Any] | None = None
+
+
+class Sections(Protocol):
+    """Answers questions about the sections of rods at configuration q, body frame."""
+
+    def poses(self, q: Any, rod: str, s: Array) -> Array:
+        """World poses (S, 4, 4)."""
+
+    def strains(self, q: Any, rod: str, s: Array) -> Array:
+        """Strains (S, 6)."""
+
+    def velocities(self, q: Any, v: Any, rod: str, s: Array) -> Array:
+        """Body twists (S, 6)."""
+
+
+class Problem(ABC):
+    """A robot as it was when it was compiled.
+
+    description : a copy; parts added to the robot later do not change it.
+    formulations : what each rod is solved with, by rod name.  sampler : answers about sections.
+    """
+
+    description: Description
+    formulations: Mapping[str, RodModel]
+    sampler: Sections
+
+    @property
+    @abstractmethod
+    def unknowns(self) -> int:
+        """How many numbers are solved for at once."""
+
+    @property
+    @abstractmethod
+    def rest(self) -> Any:
+        """The configuration of the unloaded robot."""
+
+    @abstractmethod
+    def same_rods(self, other: Problem) -> bool:
+        """Tell whether configurations of both mean the same."""
+
+    @abstractmethod
+    def integrator(self, wanted: object) -> Integrator:
+        """Return the integrator that was asked for, or the default; refuse what does not fit."""
+
+    @abstractmethod
+    def statics(
+        self,
+        values: Mapping[str, Any],
+        origin: tuple[Problem, Still] | None,
+        tolerance: float,
+        progress: Callable[[float, int, float], None] | None,
+    ) -> Still:
+        """Return the equilibrium on the branch from `origin`, or from the unloaded robot.
+
+        If there is none, the ConvergenceError's `last` is the last good Still.
+        """
+
+    @abstractmethod
+    def simulate(
+        self,
+        integrator: Integrator,
+        inputs: Mapping[str, Any],
+        clock: Clock,
+        start: Start,
+        progress: Callable[[float, float], object] | None,
+    ) -> Path:
+        """Move in time; if a step fails, the ConvergenceError's `last` is the path so far."""
+
+    @abstractmethod
+    def wrenches(self, still: Still, rod: Rod, s: Array, by: str) -> Array:
+        """Internal wrenches (S, 6) of an equilibrium, by "balance" or "law"."""
+
+    @abstractmethod
+    def moving_wrenches(self, q: Any, v: Any, rod: Rod, s: Array) -> Array:
+        """Internal wrenches (S, 6) of a motion at one instant."""
+
+    @abstractmethod
+    def potential(self, still: Still) -> dict[str, float]:
+        """Energies of an equilibrium, J: elastic, gravity, loads."""
+
+    @abstractmethod
+    def energies(self, path: Any, rows: NDArray[Any]) -> dict[str, Array]:
+        """Energies of a motion at some output times: kinetic, elastic, gravity, dissipated, work."""
+
+    @abstractmethod
+    def reactions(self, still: Still) -> dict[str, Array]:
+        """Wrenches (6,) that hold the robot, by name of the constraint or clamped rod."""
+
+    @abstractmethod
+    def judge(self, still: Still) -> tuple[bool | None, str]:
+        """Whether an equilibrium is stable, None if it cannot be told, and a sentence on it."""
+
+    @abstractmethod
+    def as_numbers(self, q: Any) -> Array:
+        """A configuration as plain numbers (nq,), for files."""

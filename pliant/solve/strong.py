@@ -1,0 +1,282 @@
+"""A robot solved by a strong form: one chain of rods, whose configurations are states."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.bvp.chain import Chain
+from pliant.bvp.contract import Record, State, StrongForm, StrongSolver
+from pliant.bvp.energies import Energies, reactions
+from pliant.bvp.knots import interpolated, rest_state
+from pliant.lie import se3
+from pliant.lie.tuples import Array
+from pliant.model import ConvergenceError, Description, DescriptionError, PliantError, Rod
+from pliant.model.base_motion import Moving, base_state
+from pliant.rods.contract import RodModel
+from pliant.solve.beginning import check_rod_names, section_twists
+from pliant.solve.dynamics import Clock
+from pliant.solve.integrators.bdf_alpha import BDFAlpha
+from pliant.solve.integrators.contract import Integrator
+from pliant.solve.problem import Problem, Start, Still
+from pliant.solve.schedule import Inputs
+from pliant.solve.strong_motion import StrongRun, StrongTrajectory, ask_of
+
+
+class StrongSampler:
+    """Answers questions about states of a chain, by rod name and arclength."""
+
+    def __init__(self, chain: Chain) -> None:
+        self._pieces = {
+            rod.name: [(k, p.b) for k, p in enumerate(chain.pieces) if p.rod is rod]
+            for rod in chain.rods
+        }
+
+    def at(self, state: State, rod: str, s: Array) -> State:
+        """The state at arclengths s (S,) of a rod; where pieces meet, on the side of the base."""
+        where = np.asarray(s, dtype=float)
+        numbers, ends = (np.array(column) for column in zip(*self._pieces[rod], strict=True))
+        index = np.searchsorted(ends, where - 1e-12 * ends[-1])
+        return interpolated(state, numbers[np.clip(index, 0, len(ends) - 1)], where)
+
+    def poses(self, q: State, rod: str, s: Array) -> Array:
+        """World poses (S, 4, 4) of a rod's sections at arclengths s (S,)."""
+        return self.at(q, rod, s).pose
+
+    def strains(self, q: State, rod: str, s: Array) -> Array:
+        """Strains (S, 6) at s, body frame."""
+        return self.at(q, rod, s).strain
+
+    def wrenches(self, q: State, rod: str, s: Array) -> Array:
+        """Internal wrenches (S, 6) at s, body frame."""
+        return self.at(q, rod, s).wrench
+
+    def velocities(self, q: State, v: object, rod: str, s: Array) -> Array:
+        """Body twists (S, 6) at s; a state holds its own."""
+        return self.at(q, rod, s).velocity
+
+
+@dataclass
+class StrongSolution:
+    """An equilibrium and the record of how it was found."""
+
+    q: State
+    iterations: int
+    residual: float
+    history: list[float]
+    unknowns: int
+    rescues: Counter[str] = field(default_factory=Counter)
+
+
+class StrongProblem(Problem):
+    """A robot as it was when it was compiled for a strong form.
+
+    chain : its rods.  form : the settings.
+    """
+
+    def __init__(self, description: Description, formulations: Mapping[str, RodModel]) -> None:
+        self.description = description
+        self.formulations = dict(formulations)
+        forms = list(self.formulations.values())
+        form = forms[0]
+        if not isinstance(form, StrongForm) or any(other != form for other in forms):
+            raise DescriptionError(
+                "robot",
+                "formulation",
+                {name: repr(item) for name, item in self.formulations.items()},
+                "the same one for all rods where one of them is a strong form, for these solve all "
+                "rods at once",
+                "give one formulation for the whole robot",
+            )
+        self.form = form
+        self.chain = Chain(description, type(form).__name__)
+        self.sampler: StrongSampler = StrongSampler(self.chain)
+        self._solver: StrongSolver | None = None
+        self._rest: State | None = None
+
+    @property
+    def solver(self) -> StrongSolver:
+        """The solver for equilibria, made on first use."""
+        if self._solver is None:
+            self._solver = self.form.solver(self.chain)
+        return self._solver
+
+    @property
+    def unknowns(self) -> int:
+        """How many numbers are solved for at once."""
+        return self.solver.unknowns
+
+    @property
+    def rest(self) -> State:
+        """The unloaded chain."""
+        if self._rest is None:
+            self._rest = rest_state(self.chain, self.chain.base.pose)
+        return self._rest
+
+    def same_rods(self, other: Problem) -> bool:
+        """Tell whether states of both mean the same: the same rods, cut at the same places."""
+        if not isinstance(other, StrongProblem):
+            return False
+        mine, theirs = self.chain.pieces, other.chain.pieces
+        return len(mine) == len(theirs) and all(
+            x.rod is y.rod and x.a == y.a and x.b == y.b for x, y in zip(mine, theirs, strict=True)
+        )
+
+    # -- solving -----------------------------------------------------------------------------
+
+    def integrator(self, wanted: object) -> BDFAlpha:
+        """Return the integrator, which must be BDFAlpha."""
+        if wanted is None:
+            return BDFAlpha()
+        if not isinstance(wanted, BDFAlpha):
+            raise DescriptionError(
+                "simulate",
+                "integrator",
+                wanted,
+                f"BDFAlpha with {type(self.form).__name__}, which has no coordinates",
+                "give e.g. BDFAlpha(-0.48), or leave it out",
+            )
+        return wanted
+
+    def statics(
+        self,
+        values: Mapping[str, Any],
+        origin: tuple[Problem, Still] | None,
+        tolerance: float,
+        progress: Callable[[float, int, float], None] | None,
+    ) -> Still:
+        """Return the equilibrium of the boundary-value problem on the branch from `origin`."""
+        start = None if origin is None else origin[1].solution.q
+        base = self._base_pose(values)
+        try:
+            found = self.solver.statics(values, start, base, tolerance, progress)
+        except ConvergenceError as error:
+            if isinstance(error.last, State):
+                level = self.solver.record.levels[-1] if self.solver.record.levels else 0.0
+                error.last = Still(self._solution(error.last), [(level, values)])
+            raise
+        return Still(self._solution(found), [(1.0, values)])
+
+    def _solution(self, state: State) -> StrongSolution:
+        record: Record = self.solver.record
+        return StrongSolution(
+            state,
+            record.iterations,
+            record.residual,
+            list(record.history),
+            self.solver.unknowns,
+            +record.rescues,
+        )
+
+    def _base_pose(self, values: Mapping[str, Any]) -> Array:
+        """Pose (4, 4) of the base at rest for input values."""
+        root = self.chain.rods[0]
+        moving = [
+            Moving(motion, motion.amount(values[motion.name]))
+            for motion in self.description.motions_of(root.name)
+        ]
+        return base_state(self.chain.base.pose, moving).pose
+
+    def simulate(
+        self,
+        integrator: Integrator,
+        inputs: Mapping[str, Any],
+        clock: Clock,
+        start: Start,
+        progress: Callable[[float, float], object] | None,
+    ) -> StrongTrajectory:
+        """Move in time by solving a boundary-value problem at each instant."""
+        from pliant.solve.compiled import require_mass
+
+        assert isinstance(integrator, BDFAlpha)
+        require_mass(self.description)
+        run = StrongRun(self.chain, self.form, integrator, Inputs(self.description, inputs), clock)
+        state = self._first(run, start)
+        try:
+            run.go(state, progress)
+        except KeyboardInterrupt:
+            return run.trajectory(False)
+        except DescriptionError:
+            raise
+        except PliantError as error:
+            reached = run.done * clock.h
+            text = f"the simulation stopped at t = {reached:.6g} s of {clock.duration:g} s: {error}"
+            raise ConvergenceError(text, run.trajectory(False)) from error
+        return run.trajectory(True)
+
+    def _first(self, run: StrongRun, start: Start) -> State:
+        """The state at t = 0: where the base is then, with the velocities that were wished for."""
+        base = run.bases.at(0.0)
+        state: State = rest_state(self.chain, base.pose) if start.q is None else start.q
+        if not np.allclose(state.pose[0], base.pose, atol=1e-9):
+            shift = base.pose @ se3.inverse(state.pose[0])
+            state = replace(state, pose=shift @ state.pose)
+        if start.q is None or start.velocity is not None:
+            state = replace(state, velocity=self._velocity(state, base.twist, start.velocity))
+        return state
+
+    def _velocity(self, state: State, base: Array, given: Mapping[str, Any] | None) -> Array:
+        """Body twists (K, 6) at the knots: those given by rod name, else those of the moving base."""
+        found = np.zeros_like(state.velocity)
+        if base.any():
+            relative = se3.inverse(state.pose) @ state.pose[0]
+            found = np.einsum("kij,j->ki", se3.Ad(relative), base)
+        if given is None:
+            return found
+        check_rod_names(self.description.rods, given)
+        for k, piece in enumerate(self.chain.pieces):
+            rows = state.piece == k
+            if piece.rod.name in given:
+                found[rows] = section_twists(piece.rod, given[piece.rod.name], state.s[rows])
+        return found
+
+    # -- answering ---------------------------------------------------------------------------
+
+    def wrenches(self, still: Still, rod: Rod, s: Array, by: str) -> Array:
+        """Internal wrenches (S, 6); they are what a strong form solves for, balance and law alike."""
+        return self.sampler.wrenches(still.solution.q, rod.name, s)
+
+    def moving_wrenches(self, q: State, v: object, rod: Rod, s: Array) -> Array:
+        """Internal wrenches (S, 6) at one instant."""
+        return self.sampler.wrenches(q, rod.name, s)
+
+    def potential(self, still: Still) -> dict[str, float]:
+        """Energies of an equilibrium, J: elastic, gravity, loads."""
+        state = still.solution.q
+        share, values = still.applied[-1]
+        ask = Energies(self.chain, state)
+        return {
+            "elastic": ask.elastic(state),
+            "gravity": share * ask.gravitational(state),
+            "loads": share * ask.loads(state, values),
+        }
+
+    def energies(self, path: StrongTrajectory, rows: NDArray[np.int64]) -> dict[str, Array]:
+        """Energies of a motion at some output times, J."""
+        pairs = [(ask_of(self.chain, path.q[k]), path.q[k]) for k in rows]
+        return {
+            "kinetic": np.array([ask.kinetic(state) for ask, state in pairs]),
+            "elastic": np.array([ask.elastic(state) for ask, state in pairs]),
+            "gravity": np.array([ask.gravitational(state) for ask, state in pairs]),
+            "dissipated": path.dissipated[rows],
+            "work": path.work[rows],
+        }
+
+    def reactions(self, still: Still) -> dict[str, Array]:
+        """Wrenches (6,) that hold the robot, by name of the constraint or clamped rod."""
+        share, values = still.applied[-1]
+        return reactions(self.chain, still.solution.q, values, share)
+
+    def judge(self, still: Still) -> tuple[bool | None, str]:
+        """Strong forms have no tangent whose inertia could tell."""
+        return None, "strong forms do not judge stability; solve with BSpline() to know"
+
+    def as_numbers(self, q: State) -> Array:
+        """Pose and wrench at every knot, one after the other."""
+        rows = [q.pose[:, :3, 3], q.pose[:, :3, :3].reshape(-1, 9), q.wrench]
+        return np.concatenate(rows, axis=1).ravel()

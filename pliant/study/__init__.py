@@ -1,0 +1,1 @@
+"""Studies of whole robots: comparison of formulations, identification from measurements."""
