@@ -65,11 +65,17 @@ _HOMES = {
     "pliant.solve.integrators.newmark": ("GeneralizedAlpha", "ImplicitEuler", "Newmark"),
     "pliant.results.comparison": ("Comparison", "ComparisonRow"),
     "pliant.results.equilibrium": ("Equilibrium",),
+    "pliant.results.fit": ("Estimate", "Fit", "FitData", "FitWarning"),
     "pliant.results.modes": ("Modes",),
     "pliant.results.motion": ("Motion",),
     "pliant.results.saving": ("load",),
     "pliant.solve.registry": ("formulations", "integrators"),
     "pliant.study.compare": ("compare",),
+    "pliant.study.fit": ("fit",),
+    "pliant.study.outputs": ("Output",),
+    "pliant.study.parameters": ("Parameter",),
+    "pliant.model.measurement": ("Measurement",),
+    "pliant.files.measurement": ("read_measurement",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -78,6 +84,7 @@ if TYPE_CHECKING:
     from pliant.bvp.shooting import MultipleShooting as MultipleShooting
     from pliant.bvp.shooting import Shooting as Shooting
     from pliant.files import FileError as FileError
+    from pliant.files.measurement import read_measurement as read_measurement
     from pliant.model import Annulus as Annulus
     from pliant.model import BaseMotion as BaseMotion
     from pliant.model import BendingActuator as BendingActuator
@@ -108,9 +115,14 @@ if TYPE_CHECKING:
     from pliant.model import TimeTable as TimeTable
     from pliant.model import along as along
     from pliant.model import pose as pose
+    from pliant.model.measurement import Measurement as Measurement
     from pliant.results.comparison import Comparison as Comparison
     from pliant.results.comparison import ComparisonRow as ComparisonRow
     from pliant.results.equilibrium import Equilibrium as Equilibrium
+    from pliant.results.fit import Estimate as Estimate
+    from pliant.results.fit import Fit as Fit
+    from pliant.results.fit import FitData as FitData
+    from pliant.results.fit import FitWarning as FitWarning
     from pliant.results.modes import Modes as Modes
     from pliant.results.motion import Motion as Motion
     from pliant.results.saving import load as load
@@ -130,6 +142,9 @@ if TYPE_CHECKING:
     from pliant.solve.registry import formulations as formulations
     from pliant.solve.registry import integrators as integrators
     from pliant.study.compare import compare as compare
+    from pliant.study.fit import fit as fit
+    from pliant.study.outputs import Output as Output
+    from pliant.study.parameters import Parameter as Parameter
 
 __all__ = ["__version__", *sorted(_HOME)]
 

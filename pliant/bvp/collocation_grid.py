@@ -100,7 +100,8 @@ class Grid:
     """The chain on its grids.
 
     orders : of each piece.  base_unknowns, tip_unknowns : at the beginning and end of the vector.
-    unknowns : in all.  s : (G,) arclength on the rod of each grid point.
+    unknowns : in all.  s : (G,) arclength on the rod of each grid point.  weights : (G,) of the
+    integral over all pieces, m.
     """
 
     def __init__(self, chain: Chain, orders: Sequence[Order], ends: tuple[int, int]) -> None:
@@ -113,6 +114,12 @@ class Grid:
         self.s = np.concatenate(
             [
                 piece.a + 0.5 * piece.length * (1.0 + chebyshev.points(order.grid))
+                for piece, order in zip(chain.pieces, self.orders, strict=True)
+            ]
+        )
+        self.weights = np.concatenate(
+            [
+                0.5 * piece.length * chebyshev.integration(order.grid)[-1]
                 for piece, order in zip(chain.pieces, self.orders, strict=True)
             ]
         )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.bvp.chain import Chain
+from pliant.bvp.collocation_books import powers
 from pliant.bvp.collocation_ends import Base
 from pliant.bvp.collocation_grid import Order
 from pliant.bvp.collocation_kernels import Shape
@@ -26,7 +27,6 @@ from pliant.bvp.collocation_state import (
 from pliant.bvp.collocation_statics import LARGEST_GROWTH, Ascent
 from pliant.bvp.collocation_system import System
 from pliant.bvp.contract import Progress, Record, State, StepError, StrongSolver, TimeRule
-from pliant.bvp.energies import Books
 from pliant.lie import se3
 from pliant.lie.tuples import Array
 from pliant.model.base_motion import BaseState
@@ -53,6 +53,8 @@ class CollocationSolver(StrongSolver):
         self._given: State | None = None
         self._made: tuple[State, list[Order], Instant] | None = None
         self._idle = 0
+        self._apart = 0.0
+        self._power, self._books = np.zeros(2), np.zeros(2)
 
     def _first_orders(self) -> list[Order]:
         return [self.policy.first(p.rod.theory == "kirchhoff") for p in self.chain.pieces]
@@ -147,8 +149,8 @@ class CollocationSolver(StrongSolver):
         else:
             self._now, self._given = instant_from(self.chain, self._system, state), state
         self._older, self._shape, self._state = None, None, state
+        self._power, self._books = np.zeros(2), np.zeros(2)
         self._idle = 0
-        self.books = Books()
 
     def step(
         self,
@@ -169,7 +171,7 @@ class CollocationSolver(StrongSolver):
         wanted, guess = None, None
         try:
             for _ in range(LARGEST_GROWTH):
-                x = self._solve(rule, values, base, guess)
+                x = self._solve(rule, step, values, base, guess)
                 if self.policy.fixed:
                     break
                 wanted = self.policy.wanted(self._system.grid, self._system.shape)
@@ -185,12 +187,16 @@ class CollocationSolver(StrongSolver):
                 "more nodes and history_nodes.",
                 self.state(),
             ) from None
-        self._accept(rule.c0, x, keep_older)
-        self.books.add(self.chain, self.state(), values, step)
+        self._accept(step, x, keep_older)
         self._shrink(wanted)
 
     def _solve(
-        self, rule: TimeRule, values: Mapping[str, Any], base: BaseState, guess: Array | None
+        self,
+        rule: TimeRule,
+        step: float,
+        values: Mapping[str, Any],
+        base: BaseState,
+        guess: Array | None,
     ) -> Array:
         """Set up the equations of the next instant and solve them."""
         system, now = self._system, self._now
@@ -212,7 +218,7 @@ class CollocationSolver(StrongSolver):
         system.c0, system.moving = rule.c0, True
         guesses = [now.x] if guess is None else [guess]
         if guess is None and self._older is not None:
-            guesses.append(2.0 * now.x - older.x)
+            guesses.append(now.x + step / self._apart * (now.x - older.x))
         return chase(system, guesses, self.policy.tolerance, self.record)
 
     def _next_base(self, rule: TimeRule, base: BaseState, now: Instant, older: Instant) -> Base:
@@ -242,14 +248,25 @@ class CollocationSolver(StrongSolver):
             x,
         )
 
-    def _accept(self, c0: float, x: Array, keep_older: bool) -> None:
+    def _accept(self, step: float, x: Array, keep_older: bool) -> None:
         system = self._system
-        pose, twist = system.base.where(x[: system.grid.base_unknowns])
+        phi = x[: system.grid.base_unknowns]
+        pose, twist = system.base.where(phi)
+        self._apart = self._apart + step if keep_older else step
         if not keep_older:
             self._older = self._now
-        self._now = self._instant(twist, x, pose)
+        now = self._now = self._instant(twist, x, pose)
         self._shape = Shape(*(field.copy() for field in system.shape))
         self._state = self._given = None
+        power = powers(
+            system.grid, system.shape, system.base.section(phi), now.strain_rate, now.velocity
+        )
+        self._books += 0.5 * step * (self._power + power)
+        self._power = power
+
+    def work_and_loss(self) -> tuple[float, float]:
+        """Return the work done on the chain and the energy lost since `begin`, J."""
+        return float(self._books[0]), float(self._books[1])
 
     # -- points ------------------------------------------------------------------------------
 
@@ -277,10 +294,6 @@ class CollocationSolver(StrongSolver):
             assert self._now is not None
             self._regrid(fewer, self._now.x)
             self._idle = 0
-
-    def work_and_loss(self) -> tuple[float, float]:
-        """Return the work done on the chain and the energy lost since `begin`, J."""
-        return self.books.work, self.books.lost
 
     def state(self) -> State:
         """Return the present state."""

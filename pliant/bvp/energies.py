@@ -166,27 +166,6 @@ class Energies:
         return found
 
 
-class Books:
-    """Work done on a chain and energy lost in it, added up step by step by the trapezoidal rule.
-
-    work, lost : J so far.
-    """
-
-    def __init__(self) -> None:
-        self.work = self.lost = 0.0
-        self._power = self._loss = 0.0
-        self._ask: Energies | None = None
-
-    def add(self, chain: Chain, state: State, values: Mapping[str, Any], step: float) -> None:
-        """Add a step of `step` seconds that ended in `state`, where `values` act."""
-        if self._ask is None or not np.array_equal(self._ask.s, state.s):
-            self._ask = Energies(chain, state)
-        power, loss = self._ask.power(state, values), self._ask.lost(state)
-        self.work += 0.5 * step * (self._power + power)
-        self.lost += 0.5 * step * (self._loss + loss)
-        self._power, self._loss = power, loss
-
-
 def reactions(
     chain: Chain, state: State, values: Mapping[str, Any], share: float
 ) -> dict[str, Array]:

@@ -91,7 +91,7 @@ class Schedule(Inputs):
 
     def _pressure_lines(self) -> dict[str, LineState]:
         """The lines of chambers that have one, between the input and the pressure that acts."""
-        chambers = self.system.description.chambers
+        chambers = self.description.chambers
         return {
             name: LineState(self.system, name, chamber.line, self._asked(name))
             for name, chamber in chambers.items()

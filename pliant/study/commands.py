@@ -86,3 +86,85 @@ def _times(run: Any) -> Any:
     from pliant.solve.dynamics import make_clock
 
     return make_clock(run.duration, run.dt, run.output_every).outputs
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("data", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-p",
+    "--parameter",
+    "parameters",
+    multiple=True,
+    required=True,
+    help="A path such as arm.material.E, with a start and bounds if wanted: 'arm.drag=0.5[0,2]'.",
+)
+@click.option(
+    "--output",
+    "outputs",
+    multiple=True,
+    help="A path such as arm.tip.z, or arm.tip.z=COLUMN; else every column named so.",
+)
+@click.option("--hold-out", type=click.Path(path_type=Path), multiple=True, help="Data to predict.")
+@click.option("--dt", type=float, help="Step of motions, s.")
+@click.option("--start", type=click.Choice(["rest", "statics"]), default="rest", show_default=True)
+@click.option("--with", "method", help="Formulation, or with an integrator, as for compare.")
+@click.option(
+    "-o",
+    "--folder",
+    type=click.Path(path_type=Path),
+    default=Path("pliant-results"),
+    show_default=True,
+    help="Folder for the report and the picture.",
+)
+def fit(
+    file: Path,
+    data: tuple[Path, ...],
+    parameters: tuple[str, ...],
+    outputs: tuple[str, ...],
+    hold_out: tuple[Path, ...],
+    dt: float | None,
+    start: str,
+    method: str | None,
+    folder: Path,
+) -> None:
+    """Find parameters of the robot in FILE from measurements in CSV files DATA.
+
+    A file with a column t or time holds a motion, any other one equilibria, one in each row. A column
+    with the name of a load is that input, one with the path of an output (arm.tip.z) was measured.
+    """
+    from pliant.files.measurement import read_measurement
+    from pliant.solve.registry import formulations, integrators
+    from pliant.study.fit import fit as identify
+    from pliant.study.words import parameter_from_text, settings_from_text
+
+    _folder("fit", folder)
+    known = {**formulations(), **integrators()}
+    chosen = None if method is None else settings_from_text("--with", method, known)
+    formulation, integrator = (*chosen, None)[:2] if isinstance(chosen, tuple) else (chosen, None)
+    wanted = [parameter_from_text(text) for text in parameters]
+    _, robot = _robot(file)
+    found = identify(
+        robot,
+        [read_measurement(path, start=start) for path in data],
+        wanted,
+        [_output(text) for text in outputs] or None,
+        validation=[read_measurement(path, start=start) for path in hold_out] or None,
+        formulation=formulation,
+        integrator=integrator,
+        dt=dt,
+        progress=lambda k, cost, values: click.echo(
+            f"{k}: {cost:.6g}  " + ", ".join(f"{n} {v:.5g}" for n, v in values.items()), err=True
+        ),
+    )
+    click.echo(found.summary())
+    stem = folder / f"{file.stem}-fit"
+    endings = {".md": found.save, ".json": found.save, ".nc": found.save, ".png": found.plot}
+    _keep([(write, stem.with_suffix(ending)) for ending, write in endings.items()])
+
+
+def _output(text: str) -> Any:
+    from pliant.study.outputs import Output
+
+    path, _, column = text.partition("=")
+    return Output(path.strip(), column.strip() or None)

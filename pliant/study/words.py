@@ -1,13 +1,17 @@
-"""Formulations and integrators written as in Python, for the command line."""
+"""Formulations, integrators and parameters as texts, for the command line."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from pliant.model import DescriptionError, did_you_mean
+from pliant.study.parameters import Parameter
+
+_PARAMETER = re.compile(r"^([^=]+?)(?:\s*=\s*([^\[]+?)\s*(?:\[([^\]]*)\])?)?$")
 
 
 def settings_from_text(option: str, text: str, registry: Mapping[str, type]) -> Any:
@@ -23,6 +27,25 @@ def settings_from_text(option: str, text: str, registry: Mapping[str, type]) -> 
     if isinstance(tree, ast.Tuple):
         return tuple(_object(option, text, item, registry) for item in tree.elts)
     return _object(option, text, tree, registry)
+
+
+def parameter_from_text(text: str) -> Parameter:
+    """Return the parameter that a text such as "arm.drag=0.5[0,2]" asks for: start and bounds."""
+    match = _PARAMETER.match(text.strip())
+    try:
+        assert match is not None
+        start = None if match[2] is None else float(match[2])
+        ends = None if match[3] is None else tuple(float(item) for item in match[3].split(","))
+        assert ends is None or len(ends) == 2
+    except (AssertionError, ValueError):
+        raise DescriptionError(
+            "--parameter",
+            "text",
+            text,
+            "a path, or with a start and bounds",
+            "give e.g. 'arm.material.E', 'arm.drag=0.5' or 'arm.drag=0.5[0,2]'",
+        ) from None
+    return Parameter(match[1].strip(), start, ends)
 
 
 def _object(option: str, text: str, tree: ast.expr, registry: Mapping[str, type]) -> Any:

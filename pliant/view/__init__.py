@@ -6,6 +6,7 @@ Results call these functions; they can also be called with arrays of your own. I
 
 from pliant.view.animation import animate
 from pliant.view.charts import draw_convergence, draw_curves, draw_energy
+from pliant.view.fits import draw_fits
 from pliant.view.methods import ErrorPanel, draw_methods
 from pliant.view.patterns import draw_band, draw_comparison
 from pliant.view.picture import draw_modes, draw_robot
@@ -23,6 +24,7 @@ __all__ = [
     "draw_convergence",
     "draw_curves",
     "draw_energy",
+    "draw_fits",
     "draw_methods",
     "draw_modes",
     "draw_robot",

@@ -384,7 +384,8 @@ inputs:
 )
 def test_files_with_wrong_chambers(tmp_path: Path, line: str, words: tuple[str, ...]) -> None:
     file = tmp_path / "finger.yaml"
-    text = "rods:\n  finger: {length: 0.2, section: {circle: {radius: 0.01}}, material: {E: 1.0e6, nu: 0.5}}"
+    part = "length: 0.2, section: {circle: {radius: 0.01}}, material: {E: 1.0e6, nu: 0.5}"
+    text = f"rods:\n  finger: {{{part}}}"
     file.write_text(f"{text}\nchambers:\n  {line}\n")
     with pytest.raises(pl.FileError) as caught:
         pl.Robot.from_file(file)

@@ -39,6 +39,8 @@ class Stepper(ABC):
     dissipated: float = 0.0
     work: float = 0.0
     iterations: int = 0
+    books: bool = True
+    """Whether energy is accounted for; it costs time."""
 
     def __init__(self, system: System, h: float) -> None:
         self.system = system

@@ -176,8 +176,9 @@ class VariationalStepper(Stepper):
         assemble_vector(system, self.b, self._arrival, arrived)
         if self.implicit:
             arrived += h * self._applied(self.b, after, 0.5)
-        self.dissipated += sum(room.dissipated() for room in self._room)
-        self.work += self._work(before, after)
+        if self.books:
+            self.dissipated += sum(room.dissipated() for room in self._room)
+            self.work += self._work(before, after)
         self._previous = self.q
         self.q, self.p, self.mult = q, arrived, mult
         self.a, self.b = self.b, self.a

@@ -1,0 +1,157 @@
+"""Read measurements from CSV files; refuse what is not whole, with its line and column."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.model import DescriptionError, did_you_mean
+from pliant.model.measurement import Measurement
+
+_TIMES = ("t", "time", "t / s", "time / s", "t [s]", "time [s]")
+
+
+def read_measurement(
+    path: str | os.PathLike[str],
+    time: str | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    start: str | Mapping[str, Any] = "rest",
+    velocity: Mapping[str, Any] | None = None,
+    gaps: bool = False,
+) -> Measurement:
+    """Return the columns of a CSV file with a header row.
+
+    path : the file; numbers in SI units, separated by comma, semicolon or tab.
+    time : the name of the column of times in seconds. None looks for "t" or "time"; a file
+        without such a column holds equilibria, one row for each load case.
+    inputs, start, velocity, gaps : as for `Measurement`.
+
+    Empty cells, NaN, text among numbers, rows of another length, columns named twice, times that
+    do not increase or leave a gap are refused with file, line, column and remedy.
+    """
+    file = Path(path)
+    lines = _read(file)
+    header = [name.strip() for name in lines[0][1]]
+    _check_header(file, header)
+    rows = [(line, cells) for line, cells in lines[1:] if any(cell.strip() for cell in cells)]
+    if not rows:
+        raise _wrong(file, 2, "file", "no rows", "rows of numbers below the header", "add them")
+    columns: dict[str, list[float]] = {name: [] for name in header}
+    for line, cells in rows:
+        if len(cells) != len(header):
+            raise _wrong(
+                file, line, "row", f"{len(cells)} cells", f"as many as in the header, {len(header)}",
+                "give one number for each column",
+            )  # fmt: skip
+        for name, cell in zip(header, cells, strict=True):
+            columns[name].append(_number(file, line, name, cell))
+    if time is None:
+        time = next((name for name in header if name.lower() in _TIMES), None)
+    elif time not in header:
+        raise _wrong(file, 1, "column", time, "a column of the header", did_you_mean(time, header))
+    if time is not None and not gaps:
+        _check_order(file, [line for line, _ in rows], time, np.array(columns[time]))
+    return Measurement(columns, time, dict(inputs or {}), start, velocity, file.name, gaps)
+
+
+def _read(file: Path) -> list[tuple[int, list[str]]]:
+    """Return the lines of the file, numbered, as cells."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise DescriptionError(
+            str(file), "path", str(file), f"a readable CSV file ({reason})", "check the name"
+        ) from error
+    first = text.partition("\n")[0]
+    mark = max(",;\t", key=first.count) if any(c in first for c in ",;\t") else ","
+    reader = csv.reader(text.splitlines(), delimiter=mark)
+    try:
+        found = [(reader.line_num, row) for row in reader]
+    except csv.Error as error:
+        raise _wrong(
+            file, reader.line_num, "file", str(error), "a CSV file", "correct it"
+        ) from error
+    if not found or not any(cell.strip() for cell in found[0][1]):
+        raise _wrong(
+            file, 1, "header", "empty", "the names of the columns", "add a row such as t,arm.tip.z"
+        )
+    return found
+
+
+def _check_header(file: Path, header: list[str]) -> None:
+    for k, name in enumerate(header):
+        if not name:
+            raise _wrong(
+                file, 1, f"column {k + 1}", "", "a name in the header", "name or remove the column"
+            )
+        if name in header[:k]:
+            raise _wrong(file, 1, "column", name, "named once", "rename one of the two")
+    if all(_is_number(name) for name in header):
+        raise _wrong(
+            file, 1, "header", ", ".join(header[:3]), "the names of the columns, not numbers",
+            "add a first row such as t,arm.tip.z",
+        )  # fmt: skip
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _number(file: Path, line: int, name: str, cell: str) -> float:
+    text = cell.strip()
+    field = f"column {name!r}"
+    if not text:
+        raise _wrong(
+            file, line, field, "", "a number (the cell is empty)",
+            "fill the gap, or leave the row out",
+        )  # fmt: skip
+    try:
+        value = float(text)
+    except ValueError:
+        hint = "write decimals with a point" if "," in text else "correct this cell"
+        raise _wrong(file, line, field, text, "a number", hint) from None
+    if not math.isfinite(value):
+        raise _wrong(file, line, field, text, "a finite number", "leave the row out, or repair it")
+    return value
+
+
+def _check_order(file: Path, lines: list[int], name: str, t: np.ndarray) -> None:
+    """Refuse times that go back, with their line; gaps are told by Measurement with their row."""
+    from pliant.model.measurement import GAP
+
+    steps = np.diff(t)
+    back = np.flatnonzero(steps <= 0)
+    if len(back):
+        k = int(back[0]) + 1
+        raise _wrong(
+            file, lines[k], f"column {name!r}", float(t[k]),
+            f"later than the line before it, {t[k - 1]:g} s",
+            "sort the lines by time and leave out repeated ones",
+        )  # fmt: skip
+    usual = float(np.median(steps)) if len(steps) else 0.0
+    gap = np.flatnonzero(steps > GAP * usual)
+    if len(gap):
+        k = int(gap[0]) + 1
+        raise _wrong(
+            file, lines[k], f"column {name!r}", float(t[k]),
+            f"without a gap: the line before it is at {t[k - 1]:g} s, lines usually follow after "
+            f"{usual:g} s",
+            "fill the gap, split the file there, or pass gaps=True if nothing is missing",
+        )  # fmt: skip
+
+
+def _wrong(
+    file: Path, line: int, field: str, value: object, expected: str, remedy: str
+) -> DescriptionError:
+    return DescriptionError(f"{file}, line {line}", field, value, expected, remedy)

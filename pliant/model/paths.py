@@ -1,0 +1,268 @@
+"""Numbers inside a description by dotted path, to read them and to make robots with others.
+
+    arm.material.E        a field of a field of a part
+    arm.natural[0]        an entry of a vector, arm.pose[0,3] of a matrix
+    arm.section.radius    a taper, vector, table or function as a whole: its factor, 1 as described
+    gravity[2]            a field of the robot itself
+
+A field that only one of the dataclasses inside a part has needs no full path: arm.E, arm.bending.
+Everything follows from the fields of the dataclasses; a new part or field has its paths at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pliant.model.checks import as_float
+from pliant.model.description import Description
+from pliant.model.errors import DescriptionError, did_you_mean
+from pliant.model.frame import Frame
+from pliant.model.profile import Table
+from pliant.model.rod import Rod
+
+_INDEX = re.compile(r"^(\w+)((?:\[[-\d,\s]+\])*)$")
+_TIP = 1e-9
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A function times a number."""
+
+    function: Callable[[float], Any]
+    factor: float
+
+    def __call__(self, s: float) -> Any:
+        """Return the function's value at ``s`` times the factor."""
+        return self.factor * np.asarray(self.function(s), dtype=float)
+
+
+@dataclass(frozen=True)
+class PathValue:
+    """What a path leads to.
+
+    path : in full.  value : the number there, or 1.0 for something that is scaled as a whole.
+    whole : True if the path leads to a vector, table or function, whose factor the value is.
+    """
+
+    path: str
+    value: float
+    whole: bool
+
+
+def number_paths(description: Description) -> list[str]:
+    """Return every path that leads to a number or to something that can be scaled."""
+    return [path for path, _ in _walk(description)]
+
+
+def value_at(description: Description, path: str) -> PathValue:
+    """Return what a path leads to; refuse one that leads nowhere, with the nearest that does."""
+    full, keys = _resolve(description, path)
+    found = _get(description, keys)
+    if not _is_value(found):
+        every = number_paths(description)
+        inside = [item for item in every if item.startswith((f"{full}.", f"{full}["))]
+        raise _refused(path, "the path of a number", did_you_mean(path, inside or every))
+    one = as_float(found)
+    return PathValue(full, 1.0 if one is None else one, one is None)
+
+
+def with_values(description: Description, values: Mapping[str, float]) -> Description:
+    """Return a copy of the description with other numbers at the given paths.
+
+    When a rod gets another length, frames at its tip stay at its tip; places given by their
+    arclength stay where they are.
+    """
+    new = replace(description)
+    for path, value in values.items():
+        full, keys = _resolve(new, path)
+        new = _put(new, keys, float(value))
+        if full.endswith(".length"):
+            new = _follow_tip(new, _get(description, keys[:2]), _get(new, keys[:2]))
+    return new
+
+
+# -- from a text to keys ---------------------------------------------------------------------
+
+
+def _resolve(description: Description, path: object) -> tuple[str, list[Any]]:
+    """Return the full path and its keys: field names, part names, indices."""
+    if not isinstance(path, str) or not path.strip():
+        raise _refused(path, "a dotted path such as 'arm.material.E'", "give a text")
+    text = path.strip()
+    parts = {
+        name: [kind, name]
+        for kind, group in description.kinds().items()
+        for name in group
+        if text == name or text.startswith((f"{name}.", f"{name}["))
+    }
+    if parts:
+        name = max(parts, key=len)
+        rest, full = text[len(name) :].lstrip("."), name
+    else:
+        rest, full = text, ""
+    keys: list[Any] = list(parts.get(full, []))
+    for word in filter(None, rest.split(".")):
+        match = _INDEX.match(word)
+        if match is None:
+            raise _refused(
+                path, "field names with indices in brackets", "give e.g. 'arm.natural[0]'"
+            )
+        names = _find(_get(description, keys), match[1])
+        if names is None:
+            every = number_paths(description)
+            short = [f"{item.split('.')[0]}.{item.split('.')[-1]}" for item in every]
+            near = did_you_mean(text, dict.fromkeys([*every, *short]))
+            raise _refused(path, "a path into this robot", near)
+        keys = [*keys, *names]
+        full = ".".join(filter(None, [full, *names]))
+        for group in re.findall(r"\[([^\]]*)\]", match[2]):
+            index = tuple(int(item) for item in group.split(","))
+            _check_index(path, _get(description, keys), index)
+            keys = [*keys, index]
+            full += f"[{','.join(str(item) for item in index)}]"
+    return full, keys
+
+
+def _find(holder: object, name: str) -> list[str] | None:
+    """Return the fields that lead from a dataclass to the field `name`, its own or nested."""
+    if not is_dataclass(holder):
+        return None
+    own = [item.name for item in fields(holder)]
+    if name in own and not isinstance(getattr(holder, name), dict):
+        return [name]
+    nested = []
+    for item in own:
+        inner = getattr(holder, item)
+        if is_dataclass(inner) and not isinstance(inner, (Frame, Table)):
+            found = _find(inner, name)
+            if found is not None and getattr(inner, name, None) is not None:
+                nested.append([item, *found])
+    return nested[0] if len(nested) == 1 else None
+
+
+def _check_index(path: object, value: object, index: tuple[int, ...]) -> None:
+    try:
+        if isinstance(value, tuple) and len(index) == 1:
+            value[index[0]]
+        else:
+            assert not callable(value)
+            np.asarray(value, dtype=float)[index].item()
+    except (IndexError, ValueError, TypeError, AssertionError):
+        raise _refused(
+            path, f"an index into {value!r}", "count from 0, within the size of the field"
+        ) from None
+
+
+# -- reading and writing ---------------------------------------------------------------------
+
+
+def _get(holder: Any, keys: list[Any]) -> Any:
+    for key in keys:
+        if isinstance(key, tuple):
+            holder = holder[key[0]] if isinstance(holder, tuple) else np.asarray(holder)[key]
+        else:
+            holder = holder[key] if isinstance(holder, dict) else getattr(holder, key)
+    return holder
+
+
+def _put(holder: Any, keys: list[Any], value: float) -> Any:
+    """Return a copy of the holder with the value at the keys."""
+    if not keys:
+        return _scaled(holder, value)
+    key, rest = keys[0], keys[1:]
+    if isinstance(key, tuple):
+        if isinstance(holder, tuple):
+            at = key[0] % len(holder)
+            return (*holder[:at], _put(holder[at], rest, value), *holder[at + 1 :])
+        copy = np.array(holder, dtype=float)
+        copy[key] = value
+        return copy
+    if isinstance(holder, dict):
+        return {**holder, key: _put(holder[key], rest, value)}
+    return replace(holder, **{key: _put(getattr(holder, key), rest, value)})
+
+
+def _scaled(old: Any, value: float) -> Any:
+    """Return the number itself, or what stands there times the number."""
+    if as_float(old) is not None:
+        return value
+    if isinstance(old, Table):
+        return Table(old.s, value * np.asarray(old.values))
+    if isinstance(old, tuple):
+        return tuple(
+            value * item if as_float(item) is not None else _scaled(item, value) for item in old
+        )
+    if isinstance(old, np.ndarray):
+        return value * old
+    return Scaled(old, value)
+
+
+def _is_value(value: object) -> bool:
+    """Whether something is a number, or numbers or a function that can be scaled."""
+    if isinstance(value, tuple):
+        return bool(value) and all(_is_value(item) for item in value)
+    if isinstance(value, np.ndarray):
+        # a pose times a number is no pose: its entries only
+        return value.dtype.kind == "f" and value.shape != (4, 4)
+    if isinstance(value, (Table, Scaled)):
+        return True
+    return as_float(value) is not None or (callable(value) and not is_dataclass(value))
+
+
+def _walk(holder: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every path that leads to a number, with vectors as a whole and by entry."""
+    if isinstance(holder, Frame):
+        return
+    if is_dataclass(holder) and not isinstance(holder, (Table, Scaled)):
+        for item in fields(holder):
+            value = getattr(holder, item.name)
+            if isinstance(value, dict):
+                for name, part in value.items():
+                    yield from _walk(part, name)
+            elif item.name != "formulation":
+                yield from _walk(value, f"{path}.{item.name}" if path else item.name)
+        return
+    if not _is_value(holder):
+        return
+    yield path, holder
+    if isinstance(holder, tuple):
+        for k, item in enumerate(holder):
+            yield from _walk(item, f"{path}[{k}]")
+
+
+def _follow_tip(description: Description, old: Rod, new: Rod) -> Description:
+    """Return the description with frames at the old tip of a rod moved to the new one."""
+
+    def moved(value: Any) -> Any:
+        if isinstance(value, Frame) and value.part == old.name:
+            at_tip = abs(value.s - old.length) <= _TIP * old.length
+            return replace(value, s=new.length) if at_tip else value
+        if isinstance(value, (tuple, list)) and any(isinstance(item, Frame) for item in value):
+            return type(value)(moved(item) for item in value)
+        return value
+
+    def follow(part: Any) -> Any:
+        changed = {
+            item.name: moved(getattr(part, item.name))
+            for item in fields(part)
+            if moved(getattr(part, item.name)) is not getattr(part, item.name)
+        }
+        over = getattr(part, "over", None)
+        if over is not None and part.part == old.name and over[1] >= old.length * (1 - _TIP):
+            changed["over"] = (over[0], new.length)
+        return replace(part, **changed) if changed else part
+
+    groups: dict[str, Any] = {
+        kind: {name: follow(part) for name, part in group.items()}
+        for kind, group in description.kinds().items()
+    }
+    return replace(description, **groups)
+
+
+def _refused(path: object, expected: str, remedy: str) -> DescriptionError:
+    return DescriptionError("robot", "path", path, expected, remedy)

@@ -1,0 +1,300 @@
+"""Parameters found from data: the result of `pliant.fit`."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.model import Array, DescriptionError, did_you_mean
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+
+class FitWarning(UserWarning):
+    """Something about an identification that its numbers alone do not show."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One parameter.
+
+    name : its path.  value : found.  error : its standard error, infinite if the data do not
+    determine it.  initial : where the search began.  factor : True if the value multiplies what is
+    described.  at_bound : True if a bound stopped it, where the standard error does not hold.
+    """
+
+    name: str
+    value: float
+    error: float
+    initial: float
+    factor: bool = False
+    at_bound: bool = False
+
+    def interval(self, level: float = 1.96) -> tuple[float, float]:
+        """Return value minus and plus ``level`` standard errors: 1.96 for 95 %."""
+        return self.value - level * self.error, self.value + level * self.error
+
+
+@dataclass(frozen=True, eq=False)
+class FitData:
+    """One measurement beside what the robot does.
+
+    name : of the measurement.  t : (N,) s, or row numbers of load cases.  moving : whether t is
+    time.  columns, units : of the outputs.  measured, predicted : (N, C).  std : (C,) of the noise.
+    """
+
+    name: str
+    t: Array
+    moving: bool
+    columns: tuple[str, ...]
+    units: tuple[str, ...]
+    measured: Array
+    predicted: Array
+    std: Array
+
+    @property
+    def residuals(self) -> Array:
+        """Predicted minus measured (N, C)."""
+        return self.predicted - self.measured
+
+    @property
+    def rms(self) -> dict[str, float]:
+        """Root mean square of the residuals by column."""
+        found = np.sqrt(np.mean(self.residuals**2, axis=0))
+        return dict(zip(self.columns, found.tolist(), strict=True))
+
+    @property
+    def r2(self) -> dict[str, float]:
+        """Part of the variance of each column that the robot explains; 1 is all of it."""
+        left = np.sum(self.residuals**2, axis=0)
+        spread = np.sum((self.measured - self.measured.mean(axis=0)) ** 2, axis=0)
+        found = {}
+        for k, name in enumerate(self.columns):
+            found[name] = 1.0 - left[k] / spread[k] if spread[k] > 0 else float(left[k] == 0)
+        return found
+
+    @property
+    def chi2(self) -> float:
+        """Sum of squared residuals over the squared noise."""
+        return float(np.sum((self.residuals / self.std) ** 2))
+
+
+@dataclass(eq=False)
+class FitReport:
+    """What an identification leaves besides its estimates: see `Fit`."""
+
+    estimates: list[Estimate]
+    covariance: Array
+    correlation: Array
+    singular_values: Array
+    data: list[FitData]
+    validation: list[FitData]
+    noise: dict[str, float]
+    chi2: float
+    dof: int
+    iterations: int
+    solves: int
+    followed: int
+    seconds: float
+    reason: str
+    converged: bool
+    warnings: list[str] = field(default_factory=list)
+
+
+class Fit:
+    """Parameters with what is known about them.
+
+    robot : the robot with the parameters found.
+    estimates : value and standard error of each.  values, errors : the same by path.
+    covariance, correlation : (P, P) of the estimates.
+    singular_values : (P,) of the derivatives of all outputs, in units of their noise, in the
+        logarithms (or sizes) of the parameters, largest first: the inverse of the last is the
+        uncertainty of the worst determined combination.
+    data, validation : measured and predicted outputs of every measurement.
+    noise : by output, the standard deviation given or estimated.
+    chi2, dof : sum of squares in units of the noise, and the numbers measured less the parameters.
+    iterations, solves, followed, seconds : steps of the search, simulations or static solves,
+        neighbours that were followed instead of solved, and the time it took.
+    warnings : sentences about what the numbers alone do not show.  converged, reason : how it ended.
+
+    Made by `pliant.fit` from robot, report and predict, a function that predicts more measurements.
+    """
+
+    def __init__(
+        self, robot: Any, report: FitReport, predict: Callable[[Any], list[FitData]]
+    ) -> None:
+        self.robot = robot
+        self._report = report
+        self._predict = predict
+        for name, value in vars(report).items():
+            setattr(self, name, value)
+
+    estimates: list[Estimate]
+    covariance: Array
+    correlation: Array
+    singular_values: Array
+    data: list[FitData]
+    validation: list[FitData]
+    noise: dict[str, float]
+    chi2: float
+    dof: int
+    iterations: int
+    solves: int
+    followed: int
+    seconds: float
+    reason: str
+    converged: bool
+    warnings: list[str]
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The parameters by path."""
+        return {item.name: item.value for item in self.estimates}
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """Their standard errors by path."""
+        return {item.name: item.error for item in self.estimates}
+
+    def __getitem__(self, name: str) -> Estimate:
+        """Return the estimate of a parameter by its path."""
+        for item in self.estimates:
+            if item.name == name:
+                return item
+        raise DescriptionError(
+            "fit", "parameter", name, "one that was fitted", did_you_mean(name, self.values)
+        )
+
+    def validate(self, data: Any) -> list[FitData]:
+        """Return how the fitted robot predicts other measurements (`Measurement` or files)."""
+        return self._predict(data)
+
+    def __repr__(self) -> str:
+        listed = ", ".join(f"{item.name} = {item.value:.5g}" for item in self.estimates)
+        return f"<Fit: {listed}>"
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def summary(self) -> str:
+        """Return estimates, goodness of fit and warnings as text."""
+        from pliant.results.fit_text import describe_fit
+
+        return describe_fit(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the predicted columns as plain data."""
+        return {
+            "kind": "Fit",
+            "parameters": {
+                item.name: {
+                    "value": item.value,
+                    "standard_error": item.error if math.isfinite(item.error) else None,
+                    "initial": item.initial,
+                    "factor": item.factor,
+                    "at_bound": item.at_bound,
+                }
+                for item in self.estimates
+            },
+            "correlation": self.correlation.tolist(),
+            "singular_values": self.singular_values.tolist(),
+            "noise": self.noise,
+            "chi2": self.chi2,
+            "degrees_of_freedom": self.dof,
+            "data": [_goodness(item) for item in self.data],
+            "validation": [_goodness(item) for item in self.validation],
+            "warnings": self.warnings,
+            "converged": self.converged,
+            "reason": self.reason,
+            "iterations": self.iterations,
+            "solves": self.solves,
+            "followed": self.followed,
+            "seconds": self.seconds,
+            "pliant_version": sys.modules["pliant"].__version__,
+        }
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return measured and predicted columns with the estimates as labelled arrays."""
+        from pliant.results.saving import dataset, variable
+
+        names = list(self.values)
+        variables: dict[str, Any] = {
+            "value": variable("value", ("parameter",), [e.value for e in self.estimates]),
+            "standard_error": variable(
+                "standard_error", ("parameter",), [e.error for e in self.estimates]
+            ),
+            "correlation": variable("correlation", ("parameter", "other"), self.correlation),
+        }
+        labels: dict[str, Any] = {"parameter": names, "other": names}
+        for kind, group in (("data", self.data), ("validation", self.validation)):
+            for k, item in enumerate(group):
+                dims = (f"row_{kind}_{k}", f"column_{kind}_{k}")
+                for what in ("measured", "predicted"):
+                    variables[f"{what}_{kind}_{k}"] = variable(
+                        what, dims, getattr(item, what), measurement=item.name
+                    )
+                labels[dims[0]] = item.t
+                labels[dims[1]] = list(item.columns)
+        report = self.to_dict()
+        kept = ("kind", "chi2", "degrees_of_freedom", "reason", "pliant_version")
+        attributes = {name: report[name] for name in kept}
+        return dataset(variables, labels, {**attributes, "report": json.dumps(report)})
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write a report and return its path: .md to read, .json for programs, .nc with columns."""
+        from pliant.results.saving import write
+        from pliant.view.saving import check_suffix, whole_file
+
+        found = check_suffix("save", path, (".md", ".json", ".nc"))
+        if found.suffix.lower() == ".nc":
+            return write(self.to_xarray(), found)
+        text = f"# Identification\n\n```\n{self.summary()}\n```\n"
+        if found.suffix.lower() == ".json":
+            text = json.dumps(self.to_dict(), indent=2) + "\n"
+        with whole_file(found) as partial:
+            partial.write_text(text, encoding="utf-8")
+        return found
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draw measured and predicted outputs and the residuals; save the picture if asked."""
+        from pliant.view import draw_fits, save_figure
+
+        groups = [(item, "") for item in self.data]
+        groups += [(item, " (held out)") for item in self.validation]
+        figure = draw_fits(
+            {
+                f"{item.name}{mark}: {name}": (
+                    item.t,
+                    item.measured[:, k],
+                    item.predicted[:, k],
+                    "time / s" if item.moving else "load case",
+                    f"{name} / {item.units[k] or '1'}",
+                )
+                for item, mark in groups
+                for k, name in enumerate(item.columns)
+            }
+        )
+        if path is not None:
+            save_figure(figure, path)
+        return figure
+
+    def show(self) -> None:
+        """Draw the fit in a window and wait until it is closed."""
+        from pliant.view import show
+
+        self.plot()
+        show()
+
+
+def _goodness(item: FitData) -> Mapping[str, Any]:
+    return {"name": item.name, "rows": len(item.t), "rms": item.rms, "r2": item.r2}

@@ -1,0 +1,118 @@
+"""Results of robots that differ a little from one that is solved, without solving them anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from pliant.model import Array, PliantError
+from pliant.results.equilibrium import Equilibrium
+from pliant.results.motion import Motion
+from pliant.solve import dynamics
+from pliant.solve.beginning import begin, coordinate_rates, require_closed
+from pliant.solve.compiled import Compiler, require_mass
+from pliant.solve.coordinates import CoordinateProblem
+from pliant.solve.following import Run, follow
+from pliant.solve.schedule import Schedule, check_values
+from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
+from pliant.system.loading import make_loading
+
+TOLERANCE = 1e-12
+
+
+class MotionTask(Protocol):
+    """What is to be simulated: see `pliant.study.experiments.MotionRun`."""
+
+    measurement: Any
+    integrator: Any
+    schedule: Mapping[str, Any]
+    rates: bool
+    duration: float
+
+    @property
+    def h(self) -> float: ...
+    @property
+    def outputs(self) -> Array | None: ...
+
+
+def follow_equilibrium(
+    still: object, compiler: Compiler, values: Mapping[str, Any]
+) -> Equilibrium | None:
+    """Return the equilibrium of a robot that differs a little from that of `still`.
+
+    Newton's method begins at the known equilibrium: its first correction is -K^-1 dr/dp, and there
+    is little left to do. Returns None if `still` has no coordinates to begin with, or if it fails.
+    """
+    if not isinstance(still, Equilibrium) or not isinstance(still._compiled, CoordinateProblem):
+        return None
+    problem = compiler.compiled(still._compiled.formulations)
+    assert isinstance(problem, CoordinateProblem)
+    given = check_values(problem.description, values)
+    found = _settled(problem, still._solution, given)
+    return None if found is None else Equilibrium(problem, found, [(1.0, given)], 0.0)
+
+
+def _settled(
+    problem: CoordinateProblem, near: Any, values: Mapping[str, Any]
+) -> StaticSolution | None:
+    """Return the equilibrium next to a known one of a system that differs a little."""
+    system = problem.system
+    loading = make_loading(system, values)
+    start = StaticSolution(near.q, near.mult, loading, negative=near.negative)
+    try:
+        return StaticSolver(system, StaticOptions(tolerance=TOLERANCE)).solve(loading, start)
+    except PliantError:
+        return None
+
+
+def follow_motions(
+    compilers: list[Compiler], formulation: Any, task: MotionTask
+) -> list[Motion] | None:
+    """Return the motion of the first robot and of others that differ a little, step by step.
+
+    Returns None where formulation, integrator or start do not offer it.
+    """
+    found = [compiler.compiled(formulation) for compiler in compilers]
+    problems = [item for item in found if isinstance(item, CoordinateProblem)]
+    if len(problems) < len(found):
+        return None
+    require_mass(problems[0].description)
+    method = problems[0].integrator(task.integrator)
+    clock = dynamics.make_clock(task.duration, task.h, None, task.outputs)
+    runs: list[Run] = []
+    for problem in problems:
+        schedule = Schedule(problem.system, task.schedule)
+        rest = _rest(problem, schedule, task, runs[0].start if runs else None)
+        if rest is None:
+            return None
+        loading = schedule.at(0.0)
+        q, v = begin(problem.system, rest.q, np.zeros(problem.system.n), loading)
+        require_closed(problem, q)
+        if task.measurement.velocity is not None:
+            v = coordinate_rates(problem, q, task.measurement.velocity, loading)
+        runs.append(Run(schedule, q, v, rest))
+    paths = follow(method, runs, clock, task.rates)
+    if paths is None:
+        return None
+    pairs = zip(problems, paths, strict=True)
+    return [Motion(problem, path, repr(method)) for problem, path in pairs]
+
+
+def _rest(
+    problem: CoordinateProblem, schedule: Schedule, task: MotionTask, first: Any
+) -> StaticSolution | None:
+    """Return where a motion begins: undeformed, or an equilibrium, next to the first if given."""
+    system, given = problem.system, task.measurement.start
+    values = schedule.values_at(0.0)
+    loading = make_loading(system, values)
+    if given == "rest":
+        return StaticSolution(problem.rest, np.zeros(system.n + system.m), loading)
+    if isinstance(given, Mapping):
+        values = {**values, **given}
+    values = check_values(problem.description, values)
+    if first is not None:
+        return _settled(problem, first, values)
+    options = StaticOptions(tolerance=TOLERANCE)
+    return StaticSolver(system, options).solve(make_loading(system, values))

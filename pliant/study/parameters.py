@@ -1,0 +1,246 @@
+"""Parameters to identify: a path into the description, where to start, and what is known of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from pliant.model import Array, Description, DescriptionError
+from pliant.model.checks import as_float, choice, number, positive
+from pliant.model.paths import value_at, with_values
+
+SCALES = ("log", "linear")
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """A number of the description that is to be found from data.
+
+    path : into the description, such as "arm.material.E", "arm.drag", "arm.natural[0]",
+        "push.force[2]" or "arm.E" for short. A path to a vector, taper, table or function means a
+        factor on it. Several paths, as a tuple, share one value.
+    initial : where to start; None for the described value.
+    bounds : (lowest, highest); None for none beyond what the description allows.
+    prior : (mean, standard deviation), what is known before the data; None for nothing.
+    scale : "log" searches the logarithm, for positive numbers of unknown size; "linear" the number
+        itself; None takes "log" for positive numbers that are not entries of vectors.
+    typical : a size of the parameter, needed only for linear ones that start at 0 without bounds or
+        prior.
+    """
+
+    path: str | tuple[str, ...]
+    initial: float | None = None
+    bounds: tuple[float, float] | None = None
+    prior: tuple[float, float] | None = None
+    scale: str | None = None
+    typical: float | None = None
+
+    def __post_init__(self) -> None:
+        paths = (self.path,) if isinstance(self.path, str) else tuple(self.path)
+        if not paths or not all(isinstance(item, str) for item in paths):
+            raise DescriptionError(
+                "Parameter", "path", self.path, "a path or several", "give e.g. 'arm.material.E'"
+            )
+        object.__setattr__(self, "path", self.path if isinstance(self.path, str) else paths)
+        if self.initial is not None:
+            object.__setattr__(self, "initial", number(self.label, "initial", self.initial))
+        if self.scale is not None:
+            choice(self.label, "scale", self.scale, SCALES)
+        if self.typical is not None:
+            positive(self.label, "typical", self.typical)
+        self._check_pairs()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All its paths."""
+        return (self.path,) if isinstance(self.path, str) else self.path
+
+    @property
+    def label(self) -> str:
+        """How error messages call this parameter."""
+        return f"parameter {self.paths[0]!r}"
+
+    def _check_pairs(self) -> None:
+        if self.bounds is not None:
+            low, high = self._pair("bounds", self.bounds)
+            if not low < high:
+                raise DescriptionError(
+                    self.label, "bounds", self.bounds, "(lowest, highest)", "give the lower first"
+                )
+            if self.initial is not None and not low <= self.initial <= high:
+                raise DescriptionError(
+                    self.label, "initial", self.initial, f"within the bounds {low:g} to {high:g}",
+                    "start inside of them",
+                )  # fmt: skip
+        if self.prior is not None:
+            mean, std = self._pair("prior", self.prior)
+            if not (math.isfinite(mean) and 0 < std < math.inf):
+                raise DescriptionError(
+                    self.label, "prior", self.prior, "(mean, positive standard deviation)",
+                    "give e.g. (1e6, 1e5)",
+                )  # fmt: skip
+
+    def _pair(self, name: str, value: object) -> tuple[float, float]:
+        items = [as_float(item) for item in value] if isinstance(value, (tuple, list)) else []
+        if len(items) != 2 or items[0] is None or items[1] is None or any(x != x for x in items):
+            raise DescriptionError(self.label, name, value, "two numbers", "give e.g. (0.1, 10.0)")
+        object.__setattr__(self, name, (items[0], items[1]))
+        return items[0], items[1]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A parameter in the coordinate z that is searched: z = log(value) or value / typical.
+
+    low, high, mean, std : bounds and prior of z; std is infinite without prior.
+    whole : True if the value is a factor.
+    """
+
+    parameter: Parameter
+    name: str
+    paths: tuple[str, ...]
+    logarithmic: bool
+    size: float
+    start: float
+    low: float
+    high: float
+    mean: float
+    std: float
+    whole: bool
+
+    def value(self, z: float) -> float:
+        """Return the parameter's value."""
+        return math.exp(z) if self.logarithmic else self.size * z
+
+    def slope(self, z: float) -> float:
+        """Return the derivative of the value in z."""
+        return math.exp(z) if self.logarithmic else self.size
+
+    def coordinate(self, value: float) -> float:
+        """Return z of a value; -inf where a logarithm has none."""
+        if not self.logarithmic:
+            return value / self.size
+        return math.log(value) if value > 0 else -math.inf
+
+
+@dataclass(frozen=True)
+class Variables:
+    """All parameters of one identification."""
+
+    description: Description
+    items: tuple[Variable, ...] = field(default_factory=tuple)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the parameters."""
+        return [item.name for item in self.items]
+
+    def values(self, z: Array) -> Array:
+        """Return the values (P,) at coordinates z (P,)."""
+        return np.array([item.value(float(x)) for item, x in zip(self.items, z, strict=True)])
+
+    def described(self, z: Array) -> Description:
+        """Return the description with the values at z."""
+        new = {}
+        for item, value in zip(self.items, self.values(z), strict=True):
+            new.update(dict.fromkeys(item.paths, float(value)))
+        return with_values(self.description, new)
+
+
+def variables(description: Description, parameters: Iterable[Any]) -> Variables:
+    """Return the parameters, checked against the description."""
+    given = list(parameters) if isinstance(parameters, Sequence) else []
+    if isinstance(parameters, str) or not given:
+        raise DescriptionError(
+            "fit", "parameters", parameters, "a list of one or more", "give ['arm.material.E']"
+        )
+    items: list[Variable] = []
+    for item in given:
+        one = Parameter(item) if isinstance(item, (str, tuple)) else item
+        if not isinstance(one, Parameter):
+            raise DescriptionError(
+                "fit", "parameters", item, "a Parameter or a path", "give e.g. 'arm.material.E'"
+            )
+        items.append(_variable(description, one))
+    taken: dict[str, str] = {}
+    for variable in items:
+        for path in variable.paths:
+            if path in taken:
+                raise DescriptionError(
+                    "fit", "parameters", path, "named once", "remove one of the two"
+                )
+            taken[path] = variable.name
+    return Variables(description, tuple(items))
+
+
+def _variable(description: Description, parameter: Parameter) -> Variable:
+    found = [value_at(description, path) for path in parameter.paths]
+    initial = found[0].value if parameter.initial is None else parameter.initial
+    low, high = parameter.bounds or (-math.inf, math.inf)
+    paths = tuple(item.path for item in found)
+    whole = found[0].whole
+    logarithmic = parameter.scale == "log"
+    if parameter.scale is None:
+        alone = whole or not paths[0].endswith("]")
+        logarithmic = initial > 0 and alone and (parameter.bounds is None or low >= 0)
+    size = _size(parameter, initial, low, high)
+    if not low <= initial <= high:
+        raise DescriptionError(
+            parameter.label, "bounds", (low, high), f"around the start {initial:g}",
+            "widen them, or give initial=...",
+        )  # fmt: skip
+    if logarithmic and initial <= 0:
+        raise DescriptionError(
+            parameter.label, "initial", initial, "above 0 where the scale is 'log'",
+            "start above 0, or give scale='linear'",
+        )  # fmt: skip
+    if not logarithmic and low < 0 <= initial and _refuses_negative(description, paths, size):
+        low = 0.0
+    unit = Variable(
+        parameter, parameter.paths[0], paths, logarithmic, 1.0 if logarithmic else size,
+        0.0, 0.0, 0.0, 0.0, math.inf, whole,
+    )  # fmt: skip
+    mean, std = parameter.prior or (initial, math.inf)
+    if logarithmic and parameter.prior and mean <= 0:
+        raise DescriptionError(
+            parameter.label, "prior", parameter.prior, "of positive mean where the scale is 'log'",
+            "give scale='linear'",
+        )  # fmt: skip
+    spread = std / (mean if logarithmic else size)
+    return replace(
+        unit,
+        start=unit.coordinate(initial),
+        low=unit.coordinate(low),
+        high=unit.coordinate(high) if high < math.inf else math.inf,
+        mean=unit.coordinate(mean),
+        std=spread,
+    )
+
+
+def _size(parameter: Parameter, initial: float, low: float, high: float) -> float:
+    """A size of the parameter, for linear ones."""
+    if parameter.typical is not None:
+        return parameter.typical
+    if initial != 0:
+        return abs(initial)
+    if parameter.prior is not None:
+        return abs(parameter.prior[1])
+    ends = [abs(end) for end in (low, high) if 0 < abs(end) < math.inf]
+    if not ends:
+        raise DescriptionError(
+            parameter.label, "initial", initial, "not 0 where nothing tells its size",
+            "give initial, bounds, prior or typical, e.g. typical=0.1",
+        )  # fmt: skip
+    return max(ends)
+
+
+def _refuses_negative(description: Description, paths: tuple[str, ...], size: float) -> bool:
+    try:
+        with_values(description, dict.fromkeys(paths, -1e-6 * size))
+    except DescriptionError:
+        return True
+    return False

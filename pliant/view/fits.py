@@ -1,0 +1,63 @@
+"""Pictures of what was measured beside what was computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from pliant.model import DescriptionError
+from pliant.view.shapes import finite
+from pliant.view.theme import FAINT, INK, RODS, style
+
+MOST = 8
+"""Columns in one picture."""
+
+
+def draw_fits(
+    columns: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike, str, str]],
+) -> Figure:
+    """Draw columns, measured (circles) and computed (lines), with their residuals below.
+
+    columns : by title, x (N,), measured (N,), computed (N,), label of x, label of y. The first
+    eight are drawn.
+    """
+    if not columns:
+        raise DescriptionError("draw_fits", "columns", {}, "one or more", "give a column")
+    shown = dict(list(columns.items())[:MOST])
+    across = min(len(shown), 4)
+    down = -(-len(shown) // across)
+    with style():
+        figure, axes = plt.subplots(
+            2 * down,
+            across,
+            figsize=(3.6 * across + 0.6, 3.9 * down),
+            height_ratios=[2, 1] * down,
+            layout="constrained",
+            squeeze=False,
+        )
+        for k, (title, (x, measured, computed, xlabel, ylabel)) in enumerate(shown.items()):
+            above, below = (
+                axes[2 * (k // across), k % across],
+                axes[2 * (k // across) + 1, k % across],
+            )
+            along = finite("draw_fits", f"x of {title!r}", x, "(N,)")
+            data = finite("draw_fits", f"measured {title!r}", measured, "(N,)")
+            line = finite("draw_fits", f"computed {title!r}", computed, "(N,)")
+            order = np.argsort(along, kind="stable")
+            size = 4 if len(along) <= 60 else 2
+            above.plot(along, data, "o", mfc="none", markersize=size, color=FAINT, label="measured")
+            above.plot(along[order], line[order], color=RODS[0], label="computed")
+            above.set_title(title, fontsize=9)
+            above.set_ylabel(ylabel)
+            below.axhline(0.0, color=INK, linewidth=0.8)
+            below.plot(along, line - data, ".", markersize=size, color=RODS[1])
+            below.set(xlabel=xlabel, ylabel="residual")
+        for k in range(len(shown), across * down):
+            axes[2 * (k // across), k % across].set_axis_off()
+            axes[2 * (k // across) + 1, k % across].set_axis_off()
+        axes[0, 0].legend(loc="best")
+    return figure
