@@ -67,7 +67,7 @@ def scatter_vector(index, r, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def scatter_vectors(index, r, modes, gap, out):  # type: ignore[no-untyped-def]
-    """`scatter_vector` of coordinates r (E, n) and of the gaps (E, 3p) of stress modes."""
+    """`scatter_vector` of coordinates r (E, n) and of the gaps (E, pR) of stress modes."""
     scatter_vector(index, r, out)
     scatter_vector(modes, gap, out)
 
