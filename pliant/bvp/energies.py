@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from pliant.bvp.arrays import BODY
+from pliant.bvp.arrays import BODY, JOINT
 from pliant.bvp.chain import Chain, Event
 from pliant.bvp.contract import State
 from pliant.lie.tuples import Array
@@ -40,9 +40,12 @@ class Energies:
         """Knot, inertia (6, 6), mass and centre of each body."""
         found = []
         for k, piece in enumerate(self.chain.pieces):
-            found += [
-                (self.knots[k][0], event.part) for event in piece.before if event.kind == BODY
-            ]
+            kinds = [event.kind for event in piece.before]
+            for j, event in enumerate(piece.before):
+                if event.kind == BODY:
+                    # a joint still to come: the body sits at the end of the rod before
+                    knot = self.knots[k - 1][-1] if JOINT in kinds[j:] else self.knots[k][0]
+                    found.append((knot, event.part))
         last = self.knots[-1][-1]
         found += [(last, event.part) for event in self.chain.at_tip if event.kind == BODY]
         return [

@@ -7,16 +7,23 @@ variations. A step that does not arrive ends the march, and the caller takes ove
 
 from __future__ import annotations
 
+from typing import NamedTuple, TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant._numba import kernel
 from pliant.bvp.books import powers
 from pliant.bvp.histories import blend, read_stages
 from pliant.bvp.mesh import write_history
 from pliant.bvp.sweep import end_slopes, sweep
+from pliant.lie.tuples import Array
+from pliant.rods.contract import Ints
+
+Flags: TypeAlias = NDArray[np.bool_]
 
 _ITERATIONS = 30
-_POOR = 0.2
+_POOR = 0.5
 """Reduction of the residual in one iteration above which the derivative is renewed."""
 _PREDICTORS = 4
 _ROUNDING = 1e-9
@@ -90,13 +97,15 @@ def _measure(y, nodes, scale):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _renew(kind, scheme, arrays, c0, base, scale, x, inverse, nodes, slopes):  # type: ignore[no-untyped-def]
-    """Write the inverse derivative at x, in units of `scale`, into `inverse`; False if singular."""
+def _renew(setting, arrays, memory, c0, base, x):  # type: ignore[no-untyped-def]
+    """Find the inverse derivative at x, in units of the scale; tell whether there is one."""
     y, Z, J = np.empty(24), np.zeros((18, 6)), np.empty((6, 6))
+    scale = setting.scale
     start_state(base, x, y)
     for i in range(6):
         Z[i, i] = scale[i]
-    sweep(kind, scheme, arrays, c0, 0, len(arrays.h), y, Z, nodes, slopes)
+    N = len(arrays.h)
+    sweep(setting.kind, setting.scheme, arrays, c0, 0, N, y, Z, memory.nodes, memory.slopes)
     for i in range(6):
         for j in range(6):
             J[i, j] = Z[i, j] / scale[i]
@@ -104,7 +113,7 @@ def _renew(kind, scheme, arrays, c0, base, scale, x, inverse, nodes, slopes):  #
                 return False
     if not abs(np.linalg.det(J)) > 1e-280:
         return False
-    inverse[:] = np.linalg.inv(J)
+    memory.inverse[:] = np.linalg.inv(J)
     return True
 
 
@@ -140,22 +149,29 @@ def _improve(inverse, part, dx, r, y, scale):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def solve_base(kind, scheme, arrays, c0, base, scale, limits, x, inverse, known, nodes, slopes):  # type: ignore[no-untyped-def]
+def _shoot(setting, arrays, memory, c0, base, x, y):  # type: ignore[no-untyped-def]
+    """Sweep from the base with wrench x; y gets the state past the tip. Returns `_measure`."""
+    start_state(base, x, y)
+    none = np.empty((18, 0))
+    N = len(arrays.h)
+    sweep(setting.kind, setting.scheme, arrays, c0, 0, N, y, none, memory.nodes, memory.slopes)
+    return _measure(y, memory.nodes, setting.scale)
+
+
+@kernel
+def solve_base(setting, arrays, memory, c0, base, limits, x):  # type: ignore[no-untyped-def]
     """Newton for the wrench x (6,) at the base that leaves none beyond the tip.
 
-    limits (2,): tolerance, and the largest wrench that can be believed: far away lie solutions
-    that no motion leads to.
-    inverse (6, 6) is the inverse derivative in units of `scale` (6,), valid if known[0]. It is
+    limits (2,): tolerance, and the largest wrench that can be believed: far away lie solutions that
+    no motion leads to. memory.inverse is the inverse derivative, valid if memory.known[0]. It is
     renewed where it no longer serves; a step with a new one that leads away is shortened. Returns
     the relative residual, negative if it did not arrive, and the iterations.
     """
-    y, none = np.empty(24), np.empty((18, 0))
-    r, dx, back = np.empty(6), np.zeros(6), x.copy()
+    y, r, dx, back = np.empty(24), np.empty(6), np.zeros(6), x.copy()
+    scale, known = setting.scale, memory.known
     before, part, fresh = np.inf, 1.0, False
     for iteration in range(_ITERATIONS):
-        start_state(base, x, y)
-        sweep(kind, scheme, arrays, c0, 0, len(arrays.h), y, none, nodes, slopes)
-        distance, load = _measure(y, nodes, scale)
+        distance, load = _shoot(setting, arrays, memory, c0, base, x, y)
         good = np.isfinite(distance + load) and distance < before
         if good or before == np.inf:
             if not np.isfinite(distance + load) or load > 1e3 * limits[1]:
@@ -165,7 +181,7 @@ def solve_base(kind, scheme, arrays, c0, base, scale, limits, x, inverse, known,
                 return (size if load <= limits[1] else -1.0), iteration
             stale = not known[0] or distance > _POOR * before
             if not stale and before < np.inf:
-                _improve(inverse, part, dx, r, y, scale)
+                _improve(memory.inverse, part, dx, r, y, scale)
             back[:] = x
             r[:] = y[:6]
             before = distance
@@ -173,16 +189,14 @@ def solve_base(kind, scheme, arrays, c0, base, scale, limits, x, inverse, known,
             if before / load < _ROUNDING and fresh:
                 # rounding is all that is left: the last x was as good as can be had
                 x[:] = back
-                start_state(base, x, y)
-                sweep(kind, scheme, arrays, c0, 0, len(arrays.h), y, none, nodes, slopes)
-                return (before / load if load <= limits[1] else -1.0), iteration
+                distance, load = _shoot(setting, arrays, memory, c0, base, x, y)
+                return (distance / load if load <= limits[1] else -1.0), iteration
             stale = not fresh
-            if fresh:
-                part *= 0.5
-                if part < 1.0 / 64.0:
-                    return -1.0, iteration
+            part *= 0.5
+            if fresh and part < 1.0 / 64.0:
+                return -1.0, iteration
         if stale:
-            known[0] = _renew(kind, scheme, arrays, c0, base, scale, back, inverse, nodes, slopes)
+            known[0] = _renew(setting, arrays, memory, c0, base, back)
             if not known[0]:
                 return -1.0, iteration
         if stale or good:
@@ -190,91 +204,133 @@ def solve_base(kind, scheme, arrays, c0, base, scale, limits, x, inverse, known,
             for i in range(6):
                 dx[i] = 0.0
                 for j in range(6):
-                    dx[i] -= scale[i] * inverse[i, j] * r[j] / scale[j]
+                    dx[i] -= scale[i] * memory.inverse[i, j] * r[j] / scale[j]
         for i in range(6):
             x[i] = back[i] + part * dx[i]
     return -1.0, _ITERATIONS
 
 
-@kernel
-def march(  # type: ignore[no-untyped-def]
-    kind,
-    scheme,
-    arrays,
-    section,
-    rule,
-    step,
-    loads,
-    load_sites,
-    bases,
-    scale,
-    tolerance,
-    past,
-    memory,
-    inverse,
-    known,
-    history,
-    bodies,
-    sites,
-    books,
-    nodes,
-    slopes,
-    result,
-):
-    """Take len(loads) steps with one time rule; returns how many of them arrived.
+class Setting(NamedTuple):
+    """What stays the same in a march.
 
-    section : C, D, natural (N, 3, 6), rigid (N,), active, M (N, 3, 6).  rule (4,): c0, c1, c2, d1.
-    step : seconds.  loads (T, P, 15), load_sites (P, 2), bases (T, 18).
-    past (4, 6), memory (2,): see `remember`.
-    history : xi, xi_t, eta, eta_t, xi_older, eta_older (N, 3, 6).
-    bodies : velocity, rate, older (B, 6), sites (B, 2).
-    books (4,): power and loss at the last instant, W, their integrals so far, J.
-    result (2,) gets the iterations of all steps and the last residual.
+    kind, scheme : of rotation and integration.  scale : (6,).  tolerance : relative.
+    C, D, natural, active, M : (N, 3, 6), rigid : (N,) of the mesh.  loads, bodies : (.., 2) interval
+    and end that each point load and body sits at.
     """
-    C, D, natural, rigid, active, M = section
-    xi, xi_t, eta, eta_t, xi_older, eta_older = history
-    body, body_t, body_older = bodies
+
+    kind: int
+    scheme: int
+    scale: Array
+    tolerance: float
+    C: Array
+    D: Array
+    natural: Array
+    rigid: Flags
+    active: Array
+    M: Array
+    loads: Ints
+    bodies: Ints
+
+
+class Memory(NamedTuple):
+    """What a march remembers from step to step.
+
+    past : (4, 6), counts : (2,) see `remember`.  inverse : (6, 6), known : (1,) see `solve_base`.
+    xi, xi_t, eta, eta_t, xi_older, eta_older : (N, 3, 6).  body, body_t, body_older : (B, 6).
+    books : (4,) power and loss at the last instant, W, their integrals so far, J.
+    nodes : (N, 2, 24), slopes : (N, 12) of the last sweep.
+    """
+
+    past: Array
+    counts: Ints
+    inverse: Array
+    known: Flags
+    xi: Array
+    xi_t: Array
+    eta: Array
+    eta_t: Array
+    xi_older: Array
+    eta_older: Array
+    body: Array
+    body_t: Array
+    body_older: Array
+    books: Array
+    nodes: Array
+    slopes: Array
+
+
+@kernel
+def _prepare(setting, arrays, memory, rule, Hx, He):  # type: ignore[no-untyped-def]
+    """Write law and histories of the coming instant into `arrays`."""
+    m = memory
+    blend(rule, m.xi, m.xi_t, m.xi_older, Hx)
+    blend(rule, m.eta, m.eta_t, m.eta_older, He)
+    write_history(
+        rule[0],
+        setting.C,
+        setting.D,
+        setting.natural,
+        setting.rigid,
+        setting.active,
+        Hx,
+        He,
+        arrays.stages,
+    )
+    for b in range(len(m.body)):
+        for r in range(6):
+            arrays.body_history[b, r] = (
+                rule[1] * m.body[b, r] + rule[2] * m.body_older[b, r] + rule[3] * m.body_t[b, r]
+            )
+
+
+@kernel
+def _accept(setting, arrays, memory, c0, step, x, ends):  # type: ignore[no-untyped-def]
+    """Take the solved sweep as the present, and book the work and loss of the step."""
+    m = memory
+    remember(m.past, m.counts, setting.scale, x)
+    end_slopes(setting.kind, arrays, c0, m.nodes, ends)
+    m.xi_older[:] = m.xi
+    m.eta_older[:] = m.eta
+    read_stages(arrays.h, arrays.stages, m.nodes, m.slopes, ends, c0, m.xi, m.xi_t, m.eta, m.eta_t)
+    for b in range(len(m.body)):
+        for r in range(6):
+            m.body_older[b, r] = m.body[b, r]
+            m.body[b, r] = m.nodes[setting.bodies[b, 0], setting.bodies[b, 1], 6 + r]
+            m.body_t[b, r] = c0 * m.body[b, r] + arrays.body_history[b, r]
+    power, lost = powers(
+        arrays, setting.D, setting.M, setting.active, setting.loads, m.nodes, x, m.xi_t, m.eta
+    )
+    m.books[2] += 0.5 * step * (m.books[0] + power)
+    m.books[3] += 0.5 * step * (m.books[1] + lost)
+    m.books[0], m.books[1] = power, lost
+
+
+@kernel
+def march(setting, arrays, memory, rule, step, loads, bases, result):  # type: ignore[no-untyped-def]
+    """Take len(loads) steps of `step` seconds with one time rule; returns how many arrived.
+
+    rule (4,): c0, c1, c2, d1.  loads (T, P, 15) rows of point loads and bases (T, 18) at the end of
+    each step.  result (2,) gets the iterations of all steps and the last residual.
+    """
     c0 = rule[0]
-    Hx, He = np.empty(xi.shape), np.empty(xi.shape)
-    ends = np.empty(slopes.shape)
-    x, limits = np.empty(6), np.array([tolerance, 0.0])
+    Hx, He = np.empty(memory.xi.shape), np.empty(memory.xi.shape)
+    ends = np.empty(memory.slopes.shape)
+    x, limits = np.empty(6), np.array([setting.tolerance, 0.0])
     for k in range(len(loads)):
         arrays.loads[:] = loads[k]
-        blend(rule, xi, xi_t, xi_older, Hx)
-        blend(rule, eta, eta_t, eta_older, He)
-        write_history(c0, C, D, natural, rigid, active, Hx, He, arrays.stages)
-        for b in range(len(body)):
-            for r in range(6):
-                arrays.body_history[b, r] = (
-                    rule[1] * body[b, r] + rule[2] * body_older[b, r] + rule[3] * body_t[b, r]
-                )
-        limits[1] = believable(arrays.loads, scale, past[0])
+        _prepare(setting, arrays, memory, rule, Hx, He)
+        limits[1] = believable(arrays.loads, setting.scale, memory.past[0])
         size = -1.0
         # a far guess can lead astray: the lower the order, the closer it stays
-        for order in (memory[1], 0):
-            predict(past, memory[0], order, x)
-            size, used = solve_base(
-                kind, scheme, arrays, c0, bases[k], scale, limits, x, inverse, known, nodes, slopes
-            )
+        for order in (memory.counts[1], 0):
+            predict(memory.past, memory.counts[0], order, x)
+            size, used = solve_base(setting, arrays, memory, c0, bases[k], limits, x)
             result[0] += used
             if size >= 0.0:
                 break
-            known[0] = False
+            memory.known[0] = False
         if size < 0.0:
             return k
         result[1] = size
-        remember(past, memory, scale, x)
-        end_slopes(kind, arrays, c0, nodes, ends)
-        xi_older[:] = xi
-        eta_older[:] = eta
-        read_stages(arrays.h, arrays.stages, nodes, slopes, ends, c0, xi, xi_t, eta, eta_t)
-        for b in range(len(body)):
-            for r in range(6):
-                body_older[b, r] = body[b, r]
-                body[b, r] = nodes[sites[b, 0], sites[b, 1], 6 + r]
-                body_t[b, r] = c0 * body[b, r] + arrays.body_history[b, r]
-        power, lost = powers(arrays, D, M, active, load_sites, nodes, x, xi_t, eta)
-        books[2] += 0.5 * step * (books[0] + power)
-        books[3] += 0.5 * step * (books[1] + lost)
-        books[0], books[1] = power, lost
+        _accept(setting, arrays, memory, c0, step, x, ends)
     return len(loads)

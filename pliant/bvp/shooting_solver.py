@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from pliant.bvp.chain import Chain
 from pliant.bvp.contract import Record, State, StepError, TimeRule
 from pliant.bvp.ends import Base
 from pliant.bvp.histories import Histories
-from pliant.bvp.march import believable, march, predict, remember
+from pliant.bvp.march import Memory, Setting, believable, march, predict, remember
 from pliant.bvp.newton import RejectedError
 from pliant.bvp.shooting_statics import ShootingStatics
 from pliant.bvp.sweep import end_slopes
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 STEP_TOLERANCE = 1e-11
 _OFTEN = 3
 """Time steps that modified shooting may save before several segments are used instead."""
-_RETRY = 50
-"""Time steps with several segments after which simple shooting is tried again."""
+_RETRY = 4
+"""Time steps with several segments after which simple shooting is tried again; each time it fails,
+twice as many."""
 
 
 class ShootingSolver(ShootingStatics):
@@ -36,7 +38,7 @@ class ShootingSolver(ShootingStatics):
     def __init__(self, chain: Chain, form: Shooting | MultipleShooting, count: int) -> None:
         super().__init__(chain, form, count)
         self.histories = Histories(self.mesh)
-        self._helped = self._modified = 0
+        self._helped, self._modified, self._patience = 0, 0, _RETRY
         self.nodes_older = self.shooter.nodes.copy()
         self.tip_free = not chain.tip.held.any()
         self.past, self.memory = np.zeros((4, 6)), np.array([1, 0])
@@ -55,7 +57,7 @@ class ShootingSolver(ShootingStatics):
         self.known[0] = False
         self.books[:] = 0.0
         self.shooter.count, self._helped = self.count, 0
-        self._modified = 0
+        self._modified, self._patience = 0, _RETRY
         self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
         self._present = state
 
@@ -117,48 +119,73 @@ class ShootingSolver(ShootingStatics):
         moving_lines = len(values) > 1 and self.mesh.lines_move(values)
         if not plain or moving_lines:
             return super().advance(rule, step, values, bases)
-        shooter, h, mesh = self.shooter, self.histories, self.mesh
+        shooter, mesh = self.shooter, self.mesh
         mesh.load(values[0])
         if rule != self.rule:
             self.known[0] = False
-        result = np.zeros(2)
-        nodes = shooter.nodes.copy()
+        result, nodes = np.zeros(2), shooter.nodes.copy()
         done = march(
-            self.kind,
-            self.scheme,
-            self.mesh.arrays,
-            (mesh.C, mesh.D, mesh.natural, mesh.rigid, mesh.active, mesh.M),
+            self._setting,
+            mesh.arrays,
+            self._memory,
             np.array([rule.c0, rule.c1, rule.c2, rule.d1]),
             step,
-            np.array([self.mesh.point_loads(v) for v in values]),
-            self.mesh.load_sites,
+            np.array([mesh.point_loads(value) for value in values]),
             np.array([[*b.pose[:3, :3].ravel(), *b.pose[:3, 3], *b.twist] for b in bases]),
-            self.chain.scale,
-            STEP_TOLERANCE,
-            self.past,
-            self.memory,
-            self.inverse,
-            self.known,
-            (h.xi, h.xi_t, h.eta, h.eta_t, h.xi_older, h.eta_older),
-            (h.body, h.body_t, h.body_older),
-            self.mesh.sites,
-            self.books,
-            shooter.nodes,
-            shooter.slopes,
             result,
         )
         self.record.iterations += int(result[0])
         shooter.x = self.past[0].copy()
-        if done < len(values):
-            if done == 0:
-                shooter.nodes[:] = nodes
-            else:
-                # the failed step has overwritten the nodes: integrate the last good one again
-                self._again(rule, values[done - 1], bases[done - 1])
-            return done + self._one_by_one(rule, step, values[done:], bases[done:])
-        self.record.residual = float(result[1])
-        self._arrive(rule, False)
-        return done
+        if done == len(values):
+            self.record.residual = float(result[1])
+            self._arrive(rule, False)
+            return done
+        if done == 0:
+            shooter.nodes[:] = nodes
+        else:
+            # the failed step has overwritten the nodes: integrate the last good one again
+            self._again(rule, values[done - 1], bases[done - 1])
+        return done + self._one_by_one(rule, step, values[done:], bases[done:])
+
+    @cached_property
+    def _setting(self) -> Setting:
+        mesh = self.mesh
+        return Setting(
+            self.kind,
+            self.scheme,
+            self.chain.scale,
+            STEP_TOLERANCE,
+            mesh.C,
+            mesh.D,
+            mesh.natural,
+            mesh.rigid,
+            mesh.active,
+            mesh.M,
+            mesh.load_sites,
+            mesh.sites,
+        )
+
+    @property
+    def _memory(self) -> Memory:
+        h, shooter = self.histories, self.shooter
+        return Memory(
+            self.past,
+            self.memory,
+            self.inverse,
+            self.known,
+            h.xi,
+            h.xi_t,
+            h.eta,
+            h.eta_t,
+            h.xi_older,
+            h.eta_older,
+            h.body,
+            h.body_t,
+            h.body_older,
+            self.books,
+            shooter.nodes,
+            shooter.slopes,
+        )
 
     def _again(self, rule: TimeRule, values: Mapping[str, Any], base: BaseState) -> None:
         """Restore the states of the last step that arrived, from what is known at the base."""
@@ -209,8 +236,9 @@ class ShootingSolver(ShootingStatics):
         shooter = self.shooter
         if shooter.count > self.count:
             self._helped += 1
-            if self._helped % _RETRY == 0:
-                shooter.count = self.count
+            if self._helped >= self._patience:
+                shooter.count, self._helped = self.count, 0
+                self._patience = min(2 * self._patience, 64)
         try:
             shooter.attempt(base, STEP_TOLERANCE, shooter.count)
             self._believe(x)
