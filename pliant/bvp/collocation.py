@@ -26,6 +26,7 @@ from pliant.bvp.chain import Chain
 from pliant.bvp.collocation_order import Policy
 from pliant.bvp.contract import StrongForm, StrongSolver
 from pliant.model import DescriptionError
+from pliant.model.checks import as_float
 
 LEAST_GRID = 4
 
@@ -39,11 +40,12 @@ class Collocation(StrongForm):
     history_nodes : points in each stretch that carry pose, strain, velocity and their histories in
         time; not fewer than nodes. "auto" to choose.
     tolerance : relative; of coefficients that are left out, and of the equations in a time step.
+        None for 1e-10 in statics and 1e-8 in motion, where the error of a time step is larger.
     """
 
     nodes: str | int | tuple[int, int] = "auto"
     history_nodes: str | int = "auto"
-    tolerance: float = 1e-10
+    tolerance: float | None = None
 
     def __post_init__(self) -> None:
         pair = self.nodes if isinstance(self.nodes, tuple | list) else (self.nodes, self.nodes)
@@ -66,8 +68,8 @@ class Collocation(StrongForm):
                 f'a number of at least {least}, not fewer than nodes, or "auto"',
                 f"give e.g. history_nodes={2 * least}",
             )
-        good = isinstance(self.tolerance, float | int) and not isinstance(self.tolerance, bool)
-        if not good or not 1e-14 <= self.tolerance <= 1e-2:
+        found = 1e-10 if self.tolerance is None else as_float(self.tolerance)
+        if found is None or not 1e-14 <= found <= 1e-2:
             raise DescriptionError(
                 "Collocation",
                 "tolerance",
@@ -76,18 +78,19 @@ class Collocation(StrongForm):
                 "give e.g. tolerance=1e-10",
             )
 
-    def policy(self) -> Policy:
-        """Which numbers of points are given and which are chosen."""
+    def policy(self, motion: bool = False) -> Policy:
+        """Which numbers of points are given and which are chosen, at rest or in motion."""
         pair = self.nodes if isinstance(self.nodes, tuple) else (self.nodes, self.nodes)
         force, moment = (n if isinstance(n, int) else None for n in pair)
         grid = self.history_nodes if isinstance(self.history_nodes, int) else None
-        return Policy(force, moment, grid, float(self.tolerance))
+        still, moving = (1e-10, 1e-8) if self.tolerance is None else (self.tolerance,) * 2
+        return Policy(force, moment, grid, float(moving if motion else still))
 
     def solver(self, chain: Chain) -> StrongSolver:
         """Return a solver for `chain`."""
         from pliant.bvp.collocation_solver import CollocationSolver
 
-        return CollocationSolver(chain, self.policy())
+        return CollocationSolver(chain, self.policy(), self.policy(motion=True))
 
 
 def _is_count(value: object, least: int) -> bool:

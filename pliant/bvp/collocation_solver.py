@@ -41,8 +41,8 @@ class CollocationSolver(StrongSolver):
     policy : which numbers of points are given and which are chosen.
     """
 
-    def __init__(self, chain: Chain, policy: Policy) -> None:
-        self.chain, self.policy = chain, policy
+    def __init__(self, chain: Chain, policy: Policy, moving: Policy | None = None) -> None:
+        self.chain, self.policy, self.moving = chain, policy, moving or policy
         self.record = Record()
         self._free = ~chain.base.held
         self._system = self._fresh_system(self._first_orders())
@@ -172,10 +172,10 @@ class CollocationSolver(StrongSolver):
         try:
             for _ in range(LARGEST_GROWTH):
                 x = self._solve(rule, step, values, base, guess)
-                if self.policy.fixed:
+                if self.moving.fixed:
                     break
-                wanted = self.policy.wanted(self._system.grid, self._system.shape)
-                grown = self.policy.grown(self.orders, wanted)
+                wanted = self.moving.wanted(self._system.grid, self._system.shape)
+                grown = self.moving.grown(self.orders, wanted)
                 if grown is None:
                     break
                 guess = self._regrid(grown, x)
@@ -219,7 +219,7 @@ class CollocationSolver(StrongSolver):
         guesses = [now.x] if guess is None else [guess]
         if guess is None and self._older is not None:
             guesses.append(now.x + step / self._apart * (now.x - older.x))
-        return chase(system, guesses, self.policy.tolerance, self.record)
+        return chase(system, guesses, self.moving.tolerance, self.record)
 
     def _next_base(self, rule: TimeRule, base: BaseState, now: Instant, older: Instant) -> Base:
         free = self._free
@@ -287,7 +287,7 @@ class CollocationSolver(StrongSolver):
 
     def _shrink(self, wanted: list[Order] | None) -> None:
         """Take points away that have not been needed for a while."""
-        fewer = None if wanted is None else self.policy.shrunk(self.orders, wanted)
+        fewer = None if wanted is None else self.moving.shrunk(self.orders, wanted)
         self._idle = 0 if fewer is None else self._idle + 1
         if fewer is not None and self._idle >= PATIENCE:
             self.state()

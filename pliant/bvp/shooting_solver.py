@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.bvp.aiming import Aim, believable, predict, remember
 from pliant.bvp.books import powers
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import Record, State, StepError, TimeRule
 from pliant.bvp.ends import Base
 from pliant.bvp.histories import Histories
-from pliant.bvp.march import Memory, Setting, believable, march, predict, remember
+from pliant.bvp.march import Memory, Setting, march
 from pliant.bvp.newton import RejectedError
 from pliant.bvp.shooting_statics import ShootingStatics
 from pliant.bvp.sweep import end_slopes
@@ -43,7 +44,11 @@ class ShootingSolver(ShootingStatics):
         self.tip_free = not chain.tip.held.any()
         self.past, self.memory = np.zeros((4, 6)), np.array([1, 0])
         self.books = np.zeros(4)
-        self.inverse, self.known = np.zeros((6, 6)), np.zeros(1, dtype=np.bool_)
+        self.middle = np.zeros((2, 6))
+        self._aims = [
+            Aim(last, np.zeros(6), np.zeros((6, 6)), np.zeros(1, dtype=np.bool_))
+            for last in (max(1, self.mesh.N // 2), self.mesh.N)
+        ]
         self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
         self._present: State | None = None
 
@@ -54,12 +59,17 @@ class ShootingSolver(ShootingStatics):
         self.histories.begin(*self.knots.stages(state))
         self.bases.begin(state.pose[0], state.velocity[0])
         self.past[0], self.memory[:] = self.shooter.x, (1, 0)
-        self.known[0] = False
+        self._forget()
         self.books[:] = 0.0
         self.shooter.count, self._helped = self.count, 0
         self._modified, self._patience = 0, _RETRY
         self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
         self._present = state
+
+    def _forget(self) -> None:
+        """Drop derivatives that belong to another time rule."""
+        for aim in self._aims:
+            aim.known[0] = False
 
     def step(
         self,
@@ -86,7 +96,14 @@ class ShootingSolver(ShootingStatics):
                 "along the rod, or Collocation()."
             ) from None
         self.nodes_older = nodes
-        remember(self.past, self.memory, self.chain.scale, shooter.x)
+        self.middle[1], self.middle[0] = (
+            self.middle[0],
+            shooter.nodes[self._aims[0].last - 1, 1, :6],
+        )
+        if keep_older:
+            self.past[0] = shooter.x
+        else:
+            remember(self.past, self.memory, self.chain.scale, shooter.x)
         ends = np.zeros_like(shooter.slopes)
         end_slopes(self.kind, self.mesh.arrays, rule.c0, shooter.nodes, ends)
         self.histories.accept(rule, shooter.nodes, shooter.slopes, ends, keep_older)
@@ -122,12 +139,13 @@ class ShootingSolver(ShootingStatics):
         shooter, mesh = self.shooter, self.mesh
         mesh.load(values[0])
         if rule != self.rule:
-            self.known[0] = False
+            self._forget()
         result, nodes = np.zeros(2), shooter.nodes.copy()
         done = march(
             self._setting,
             mesh.arrays,
             self._memory,
+            *self._aims,
             np.array([rule.c0, rule.c1, rule.c2, rule.d1]),
             step,
             np.array([mesh.point_loads(value) for value in values]),
@@ -171,8 +189,7 @@ class ShootingSolver(ShootingStatics):
         return Memory(
             self.past,
             self.memory,
-            self.inverse,
-            self.known,
+            self.middle,
             h.xi,
             h.xi_t,
             h.eta,
