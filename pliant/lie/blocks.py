@@ -7,11 +7,9 @@ All functions write into arrays given by the caller and allocate nothing.
 from __future__ import annotations
 
 from pliant._numba import kernel, leaf
-from pliant.lie.retraction import (
-    rotation_coefficients,
-    second_coefficients,
-    tangent_coefficients,
-)
+from pliant.lie import operators as op
+from pliant.lie.retraction import pose_coefficients, second_coefficients, tangent_coefficients
+from pliant.lie.tuples import read_vector
 
 
 @leaf
@@ -29,8 +27,7 @@ def tau_pose(kind, z, R, p, V, Q):  # type: ignore[no-untyped-def]
     k0, k1, k2 = z[0], z[1], z[2]
     e0, e1, e2 = z[3], z[4], z[5]
     t2 = k0 * k0 + k1 * k1 + k2 * k2
-    r1, r2 = rotation_coefficients(kind, t2)
-    al, be, ga, al1, be1, ga1 = tangent_coefficients(kind, t2)
+    r1, r2, al, be, ga, al1, be1, ga1 = pose_coefficients(kind, t2)
     ke = k0 * e0 + k1 * e1 + k2 * e2
     R[0, 0] = 1.0 + r2 * (k0 * k0 - t2)
     R[1, 1] = 1.0 + r2 * (k1 * k1 - t2)
@@ -72,102 +69,35 @@ def tau_pose(kind, z, R, p, V, Q):  # type: ignore[no-untyped-def]
 
 
 @leaf
-def second_so3(kind, t2, k, u, scale, out, row, col):  # type: ignore[no-untyped-def]
-    """Add scale * M(k, u) to out[row:row+3, col:col+3], v.M v = u . D(dtau_k)[v] v.
-
-    M = al' sym(k u^T) - be' sym(k (u x k)^T) + ga ((u.k) I - sym(k u^T))
-        + ga' ((u.k) k k^T - t2 sym(k u^T)).
-    """
-    _al, _be, ga, al1, be1, ga1 = tangent_coefficients(kind, t2)
-    uk = dot3(u, k)
-    c0 = u[1] * k[2] - u[2] * k[1]
-    c1 = u[2] * k[0] - u[0] * k[2]
-    c2 = u[0] * k[1] - u[1] * k[0]
-    cu = al1 - ga - ga1 * t2
-    w0 = cu * u[0] - be1 * c0
-    w1 = cu * u[1] - be1 * c1
-    w2 = cu * u[2] - be1 * c2
-    d = ga * uk
-    q = ga1 * uk
-    out[row, col] += scale * (k[0] * w0 + d + q * k[0] * k[0])
-    out[row + 1, col + 1] += scale * (k[1] * w1 + d + q * k[1] * k[1])
-    out[row + 2, col + 2] += scale * (k[2] * w2 + d + q * k[2] * k[2])
-    m01 = scale * (0.5 * (k[0] * w1 + k[1] * w0) + q * k[0] * k[1])
-    m02 = scale * (0.5 * (k[0] * w2 + k[2] * w0) + q * k[0] * k[2])
-    m12 = scale * (0.5 * (k[1] * w2 + k[2] * w1) + q * k[1] * k[2])
-    out[row, col + 1] += m01
-    out[row + 1, col] += m01
-    out[row, col + 2] += m02
-    out[row + 2, col] += m02
-    out[row + 1, col + 2] += m12
-    out[row + 2, col + 1] += m12
-
-
-@leaf
-def second_so3_directional(kind, t2, k, e, u, scale, out, row, col):  # type: ignore[no-untyped-def]
-    """Add scale * D_k M(k, u)[e] to out[row:row+3, col:col+3]: the dual part of `second_so3`."""
-    _al, _be, ga, al1, be1, ga1 = tangent_coefficients(kind, t2)
-    al2, be2, ga2, _al3 = second_coefficients(kind, t2)
-    ke = dot3(k, e)
-    uk = dot3(u, k)
-    ue = dot3(u, e)
-    c0 = u[1] * k[2] - u[2] * k[1]
-    c1 = u[2] * k[0] - u[0] * k[2]
-    c2 = u[0] * k[1] - u[1] * k[0]
-    f0 = u[1] * e[2] - u[2] * e[1]
-    f1 = u[2] * e[0] - u[0] * e[2]
-    f2 = u[0] * e[1] - u[1] * e[0]
-    cu = al1 - ga - ga1 * t2
-    cu1 = (al2 - ga1 - ga2 * t2) * ke - 2.0 * ga1 * ke
-    w0 = cu * u[0] - be1 * c0
-    w1 = cu * u[1] - be1 * c1
-    w2 = cu * u[2] - be1 * c2
-    x0 = cu1 * u[0] - be2 * ke * c0 - be1 * f0
-    x1 = cu1 * u[1] - be2 * ke * c1 - be1 * f1
-    x2 = cu1 * u[2] - be2 * ke * c2 - be1 * f2
-    d = ga1 * ke * uk + ga * ue
-    q = ga1 * uk
-    q1 = ga2 * ke * uk + ga1 * ue
-    out[row, col] += scale * (e[0] * w0 + k[0] * x0 + d + q1 * k[0] * k[0] + 2.0 * q * k[0] * e[0])
-    out[row + 1, col + 1] += scale * (
-        e[1] * w1 + k[1] * x1 + d + q1 * k[1] * k[1] + 2.0 * q * k[1] * e[1]
-    )
-    out[row + 2, col + 2] += scale * (
-        e[2] * w2 + k[2] * x2 + d + q1 * k[2] * k[2] + 2.0 * q * k[2] * e[2]
-    )
-    m01 = scale * (
-        0.5 * (e[0] * w1 + e[1] * w0 + k[0] * x1 + k[1] * x0)
-        + q1 * k[0] * k[1]
-        + q * (k[0] * e[1] + k[1] * e[0])
-    )
-    m02 = scale * (
-        0.5 * (e[0] * w2 + e[2] * w0 + k[0] * x2 + k[2] * x0)
-        + q1 * k[0] * k[2]
-        + q * (k[0] * e[2] + k[2] * e[0])
-    )
-    m12 = scale * (
-        0.5 * (e[1] * w2 + e[2] * w1 + k[1] * x2 + k[2] * x1)
-        + q1 * k[1] * k[2]
-        + q * (k[1] * e[2] + k[2] * e[1])
-    )
-    out[row, col + 1] += m01
-    out[row + 1, col] += m01
-    out[row, col + 2] += m02
-    out[row + 2, col] += m02
-    out[row + 1, col + 2] += m12
-    out[row + 2, col + 1] += m12
+def _add_symmetric(out, row, col, scale, m):  # type: ignore[no-untyped-def]
+    """out[row:row+3, col:col+3] += scale * m for a symmetric m in six numbers."""
+    out[row, col] += scale * m[0]
+    out[row, col + 1] += scale * m[1]
+    out[row, col + 2] += scale * m[2]
+    out[row + 1, col] += scale * m[1]
+    out[row + 1, col + 1] += scale * m[3]
+    out[row + 1, col + 2] += scale * m[4]
+    out[row + 2, col] += scale * m[2]
+    out[row + 2, col + 1] += scale * m[4]
+    out[row + 2, col + 2] += scale * m[5]
 
 
 @leaf
 def add_tangent_second(kind, z, u, scale, out, at):  # type: ignore[no-untyped-def]
-    """Add scale * M6 to out[at:at+6, at:at+6] with v.M6 v = u . D(dtau_z)[v] v on SE(3)."""
-    k = z[:3]
-    e = z[3:]
-    t2 = dot3(k, k)
-    second_so3(kind, t2, k, u[:3], scale, out, at, at)
-    second_so3_directional(kind, t2, k, e, u[3:], scale, out, at, at)
-    second_so3(kind, t2, k, u[3:], scale, out, at, at + 3)
-    second_so3(kind, t2, k, u[3:], scale, out, at + 3, at)
+    """Add scale * M6 to out[at:at+6, at:at+6] with v.M6 v = u . D(dtau_z)[v] v on SE(3).
+
+    The blocks are those of `operators`; the lower right one is zero.
+    """
+    upper, mixed = op.second_blocks(
+        op.DEXP if kind == 0 else op.DCAYLEY,
+        read_vector(z, 0),
+        read_vector(z, 3),
+        read_vector(u, 0),
+        read_vector(u, 3),
+    )
+    _add_symmetric(out, at, at, scale, upper)
+    _add_symmetric(out, at, at + 3, scale, mixed)
+    _add_symmetric(out, at + 3, at, scale, mixed)
 
 
 @leaf

@@ -124,3 +124,15 @@ def second_form_derivative(
     dy = combine(p1 * ke, u, s2 * ke, w, q2 * ke * uk + q1 * ue, k)
     dy = combine(1.0, dy, s1, cross(u, e), q1 * uk, e)
     return symmetric_sum(q1 * ke * uk + q * ue, symmetric_product(e, y), symmetric_product(k, dy))
+
+
+@leaf
+def second_blocks(
+    kind: int, k: Vector, e: Vector, um: Vector, un: Vector
+) -> tuple[Symmetric, Symmetric]:
+    """Return the blocks M(k, um) + D_k M(k, un)[e] and M(k, un) of the second form on SE(3)."""
+    c = second_coefficients(kind, dot(k, k))
+    p, s1, q, _, _, q1, _ = c
+    dual = second_form_derivative(c, k, e, un)
+    upper = symmetric_sum(0.0, second_form(p, s1, q, q1, k, um), dual)
+    return upper, second_form(p, s1, q, q1, k, un)

@@ -20,13 +20,14 @@ CAYLEY = 1
 
 
 @leaf
-def rotation_coefficients(kind, t2):  # type: ignore[no-untyped-def]
-    """(r1, r2) of tau = I + r1 K + r2 K^2."""
+def pose_coefficients(kind, t2):  # type: ignore[no-untyped-def]
+    """(r1, r2) of tau = I + r1 K + r2 K^2, then those of `tangent_coefficients`."""
     if kind == 0:
-        a, b, _c, _b1, _c1, _b2, _c2 = exp_coefficients(t2)
-        return a, b
+        a, b, c, b1, c1, _b2, _c2 = exp_coefficients(t2)
+        return a, b, 1.0, b, c, 0.0, b1, c1
     al = 1.0 / (1.0 + 0.25 * t2)
-    return al, 0.5 * al
+    al1 = -0.5 * al * al
+    return al, 0.5 * al, al, 0.5 * al, 0.0, al1, 0.5 * al1, 0.0
 
 
 @leaf

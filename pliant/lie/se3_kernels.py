@@ -24,7 +24,6 @@ from pliant.lie.tuples import (
     multiply,
     read_block,
     read_vector,
-    symmetric_sum,
     transpose,
     write_block,
     write_dual,
@@ -186,15 +185,10 @@ def Ad_inverse_array(g: Array, out: Array) -> None:
 @kernel
 def second_array(kind: int, x: Array, u: Array, out: Array) -> None:
     """Write the second form (6, 6) of DEXP or DCAYLEY at x (6,) for u (6,) to `out`."""
-    k = read_vector(x, 0)
-    um = read_vector(u, 0)
-    un = read_vector(u, 3)
-    c = op.second_coefficients(kind, dot(k, k))
-    p, s1, q, _, _, q1, _ = c
-    upper = op.second_form(p, s1, q, q1, k, um)
-    mixed = op.second_form(p, s1, q, q1, k, un)
-    dual = op.second_form_derivative(c, k, read_vector(x, 3), un)
-    write_symmetric(out, 0, 0, symmetric_sum(0.0, upper, dual))
+    upper, mixed = op.second_blocks(
+        kind, read_vector(x, 0), read_vector(x, 3), read_vector(u, 0), read_vector(u, 3)
+    )
+    write_symmetric(out, 0, 0, upper)
     write_symmetric(out, 0, 3, mixed)
     write_symmetric(out, 3, 0, mixed)
     write_symmetric(out, 3, 3, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))

@@ -24,6 +24,20 @@ def add_vector(element, J, p, r):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def subtract_vector(element, J, p, r):  # type: ignore[no-untyped-def]
+    """r_e -= sum_s J_s^T p_s."""
+    S, _, m = J.shape
+    for s in range(S):
+        out = r[element[s]]
+        for i in range(6):
+            v = p[s, i]
+            if v != 0.0:
+                row = J[s, i]
+                for a in range(m):
+                    out[a] -= row[a] * v
+
+
+@kernel
 def add_matrix(element, J, k, K):  # type: ignore[no-untyped-def]
     """K_e += sum_s J_s^T k_s J_s with full 6x6 blocks k (S, 6, 6)."""
     add_bilinear(element, J, k, J, K)
@@ -56,15 +70,26 @@ def add_bilinear(element, Jl, k, Jr, K):  # type: ignore[no-untyped-def]
 
 @kernel
 def add_diagonal(element, Bl, c, Br, K):  # type: ignore[no-untyped-def]
-    """K_e += sum_s Bl_s^T diag(c_s) Br_s with c (S, 6)."""
+    """K_e += sum_s Bl_s^T diag(c_s) Br_s with c (S, 6), three rows at a time."""
     S, _, m = Bl.shape
     for s in range(S):
         e = element[s]
-        for i in range(6):
-            w = c[s, i]
-            if w != 0.0:
-                for a in range(m):
-                    v = w * Bl[s, i, a]
-                    if v != 0.0:
-                        for b in range(m):
-                            K[e, a, b] += v * Br[s, i, b]
+        for i in range(0, 6, 3):
+            w0, w1, w2 = c[s, i], c[s, i + 1], c[s, i + 2]
+            if w0 == 0.0 and w1 == 0.0 and w2 == 0.0:
+                continue
+            r0, r1, r2 = Br[s, i], Br[s, i + 1], Br[s, i + 2]
+            for a in range(m):
+                v0, v1, v2 = w0 * Bl[s, i, a], w1 * Bl[s, i + 1, a], w2 * Bl[s, i + 2, a]
+                if v0 != 0.0 or v1 != 0.0 or v2 != 0.0:
+                    row = K[e, a]
+                    for b in range(m):
+                        row[b] += v0 * r0[b] + v1 * r1[b] + v2 * r2[b]
+
+
+@kernel
+def add_stations(element, J, p, k, tangent, r, K):  # type: ignore[no-untyped-def]
+    """`add_vector` and, if `tangent`, `add_matrix` of what acts at the stations."""
+    add_vector(element, J, p, r)
+    if tangent:
+        add_bilinear(element, J, k, J, K)

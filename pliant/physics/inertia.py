@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.lie import operators as op
 from pliant.lie.se3_kernels import dexp_inverse_array, log_relative_array
+from pliant.lie.tuples import add, apply, dot, read_vector, transpose, write_vector
 
 
 @kernel
@@ -78,31 +80,29 @@ def step_momentum(M, ga, gb, h, tangent, eta, pa, pb, k):  # type: ignore[no-unt
     twist of gb.
     """
     x = np.empty(6)
-    y = np.empty(6)
-    D = np.empty((6, 6))
-    A = np.empty((6, 6))
     for s in range(ga.shape[0]):
         log_relative_array(ga[s], gb[s], x)
         for i in range(6):
             eta[s, i] = x[i] / h
-            y[i] = -x[i]
-        dexp_inverse_array(x, D)
-        dexp_inverse_array(y, A)
-        for j in range(6):
-            u = 0.0
-            v = 0.0
-            for i in range(6):
-                u += A[i, j] * M[s, i] * eta[s, i]
-                v += D[i, j] * M[s, i] * eta[s, i]
-            pa[s, j] = u
-            pb[s, j] = v
+        # blocks of dexp(x)^-1 = [[F, 0], [G, F]]; those of dexp(-x)^-1 are their transposes
+        angle, move = read_vector(x, 0), read_vector(x, 3)
+        i0, s0, q0, i1, s1, q1 = op.coefficients(op.DEXP_INVERSE, dot(angle, angle))
+        F = op.operator(i0, s0, q0, angle)
+        G = op.operator_derivative(s0, q0, i1, s1, q1, angle, move)
+        m = M[s, 0] * eta[s, 0], M[s, 1] * eta[s, 1], M[s, 2] * eta[s, 2]
+        n = M[s, 3] * eta[s, 3], M[s, 4] * eta[s, 4], M[s, 5] * eta[s, 5]
+        write_vector(pa[s], 0, add(1.0, apply(F, m), 1.0, apply(G, n)))
+        write_vector(pa[s], 3, apply(F, n))
+        F, G = transpose(F), transpose(G)
+        write_vector(pb[s], 0, add(1.0, apply(F, m), 1.0, apply(G, n)))
+        write_vector(pb[s], 3, apply(F, n))
         if tangent:
-            _momentum_tangent(M[s], eta[s], h, A, D, k[s])
+            _momentum_tangent(M[s], eta[s], h, x, k[s])
 
 
 @kernel
-def _momentum_tangent(M, eta, h, A, D, k):  # type: ignore[no-untyped-def]
-    """k = derivative of dexp(-x)^-T M x / h in the twist of gb, dx = D dz.
+def _momentum_tangent(M, eta, h, x, k):  # type: ignore[no-untyped-def]
+    """k = derivative of A^T M x / h in the twist of gb, dx = D dz, A = dexp(-x)^-1, D = dexp(x)^-1.
 
     The derivative of the factor dexp(-x)^-T contracted with M eta is taken from its series
     I - ad/2 + ad^2/12 to the order that keeps Newton quadratic in practice for rotations below a
@@ -110,6 +110,10 @@ def _momentum_tangent(M, eta, h, A, D, k):  # type: ignore[no-untyped-def]
     """
     mu = np.empty(6)
     N = np.zeros((6, 6))
+    A = np.empty((6, 6))
+    D = np.empty((6, 6))
+    dexp_inverse_array(x, D)
+    dexp_inverse_array(-x, A)
     for i in range(6):
         mu[i] = M[i] * eta[i]
     # d/dx [(-1/2 ad(x))^T mu] = 1/2 N(mu), N(mu) = -[[m^, n^], [n^, 0]]

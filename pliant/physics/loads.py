@@ -54,3 +54,10 @@ def add_follower(w, p, k):  # type: ignore[no-untyped-def]
         _add_hat(k[s], 0, 0, w[s, 0], w[s, 1], w[s, 2], 0.5)
         _add_hat(k[s], 0, 3, w[s, 3], w[s, 4], w[s, 5], 0.5)
         _add_hat(k[s], 3, 0, w[s, 3], w[s, 4], w[s, 5], 0.5)
+
+
+@kernel
+def add_loads(g, dead, follower, p, k):  # type: ignore[no-untyped-def]
+    """`add_dead` and `add_follower` of wrenches (S, 6) at the stations g (S, 4, 4)."""
+    add_dead(g, dead, p, k)
+    add_follower(follower, p, k)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import kernel, leaf
 from pliant.lie.blocks import invert_tangent, tau_pose
 
 
@@ -109,71 +109,84 @@ def lift_vector(first, plus, minus, ry, r):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _lift_rows(first, plus, minus, A, out):  # type: ignore[no-untyped-def]
-    """out = T^T A for A (m, p) of the element whose first increment is `first`.
+def _add_product(D, rows, out):  # type: ignore[no-untyped-def]
+    """out += D^T rows for D = [[W, 0], [X, W]] (6, 6), rows and out (6, p).
 
-    T is block bidiagonal with blocks [[W, 0], [X, W]], so rows are combined, six at a time.
+    One output a loop: with two the compiler spends more on telling them apart than on the sums.
     """
-    m, p = A.shape
-    for i in range(6):
+    p = rows.shape[1]
+    r0, r1, r2, r3, r4, r5 = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5]
+    for j in range(3):
+        a, b, c, d, e, f = D[0, j], D[1, j], D[2, j], D[3, j], D[4, j], D[5, j]
+        upper = out[j]
         for q in range(p):
-            out[i, q] = A[i, q]
+            upper[q] += a * r0[q] + b * r1[q] + c * r2[q] + d * r3[q] + e * r4[q] + f * r5[q]
+    for j in range(3, 6):
+        d, e, f = D[3, j], D[4, j], D[5, j]
+        lower = out[j]
+        for q in range(p):
+            lower[q] += d * r3[q] + e * r4[q] + f * r5[q]
+
+
+@kernel
+def _lift_columns(first, plus, minus, A, out):  # type: ignore[no-untyped-def]
+    """out = T^T A for A (m, p) of the element whose first increment is `first`."""
+    m, p = A.shape
+    for i in range(m):
+        for q in range(p):
+            out[i, q] = A[i, q] if i < 6 else 0.0
     for a in range(m // 6 - 1):
         c = 6 * a
-        P = plus[first + a]
-        N = minus[first + a]
-        R = A[c + 6 : c + 12]
-        for j in range(3):
-            n0, n1, n2, n3, n4, n5 = N[0, j], N[1, j], N[2, j], N[3, j], N[4, j], N[5, j]
-            p0, p1, p2, p3, p4, p5 = P[0, j], P[1, j], P[2, j], P[3, j], P[4, j], P[5, j]
-            low = out[c + j]
-            up = out[c + 6 + j]
-            for q in range(p):
-                a0, a1, a2, a3, a4, a5 = R[0, q], R[1, q], R[2, q], R[3, q], R[4, q], R[5, q]
-                low[q] += n0 * a0 + n1 * a1 + n2 * a2 + n3 * a3 + n4 * a4 + n5 * a5
-                up[q] = p0 * a0 + p1 * a1 + p2 * a2 + p3 * a3 + p4 * a4 + p5 * a5
-        for j in range(3, 6):
-            n3, n4, n5 = N[3, j], N[4, j], N[5, j]
-            p3, p4, p5 = P[3, j], P[4, j], P[5, j]
-            low = out[c + j]
-            up = out[c + 6 + j]
-            for q in range(p):
-                a3, a4, a5 = R[3, q], R[4, q], R[5, q]
-                low[q] += n3 * a3 + n4 * a4 + n5 * a5
-                up[q] = p3 * a3 + p4 * a4 + p5 * a5
+        rows = A[c + 6 : c + 12]
+        _add_product(minus[first + a], rows, out[c : c + 6])
+        _add_product(plus[first + a], rows, out[c + 6 : c + 12])
+
+
+@kernel
+def _transpose(A, out):  # type: ignore[no-untyped-def]
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            out[j, i] = A[i, j]
 
 
 @kernel
 def lift_rows(first, plus, minus, Cy, C):  # type: ignore[no-untyped-def]
     """C (E, p, m) = Cy T: several covectors of each element, as rows."""
     E, p, m = Cy.shape
-    A = np.empty((m, p))
-    B = np.empty((m, p))
     for e in range(E):
-        for i in range(m):
+        for q in range(p):
+            for j in range(6):
+                C[e, q, j] = Cy[e, q, j]
+        for a in range(m // 6 - 1):
+            c = 6 * a
+            P = plus[first[e] + a]
+            N = minus[first[e] + a]
             for q in range(p):
-                A[i, q] = Cy[e, q, i]
-        _lift_rows(first[e], plus, minus, A, B)
-        for i in range(m):
-            for q in range(p):
-                C[e, q, i] = B[i, q]
+                _times_pair(Cy[e, q, c + 6 : c + 12], N, P, C[e, q, c : c + 12])
+
+
+@leaf
+def _times_pair(row, N, P, out):  # type: ignore[no-untyped-def]
+    """out[:6] += row N, out[6:] = row P."""
+    a, b, c, d, e, f = row[0], row[1], row[2], row[3], row[4], row[5]
+    for j in range(6):
+        out[j] += a * N[0, j] + b * N[1, j] + c * N[2, j] + d * N[3, j] + e * N[4, j] + f * N[5, j]
+    for j in range(6):
+        v = a * P[0, j] + b * P[1, j] + c * P[2, j] + d * P[3, j] + e * P[4, j] + f * P[5, j]
+        out[6 + j] = v
 
 
 @kernel
 def lift_matrix(first, plus_l, minus_l, plus_r, minus_r, Ky, K):  # type: ignore[no-untyped-def]
-    """K (E, m, m) = T_l^T Ky T_r: rows of the transpose, then rows."""
+    """K (E, m, m) = T_l^T Ky T_r."""
     E, m, _ = Ky.shape
     A = np.empty((m, m))
     B = np.empty((m, m))
     for e in range(E):
-        for i in range(m):
-            for j in range(m):
-                A[i, j] = Ky[e, j, i]
-        _lift_rows(first[e], plus_r, minus_r, A, B)
-        for i in range(m):
-            for j in range(m):
-                A[i, j] = B[j, i]
-        _lift_rows(first[e], plus_l, minus_l, A, K[e])
+        _lift_columns(first[e], plus_l, minus_l, Ky[e], A)
+        _transpose(A, B)
+        _lift_columns(first[e], plus_r, minus_r, B, A)
+        _transpose(A, K[e])
 
 
 @kernel

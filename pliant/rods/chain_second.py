@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.lie.blocks import add_tangent_second, bracket_pair, tangent_rate, tau_pose
-from pliant.rods.chain import adjoint_inverse
+from pliant.rods.chain import adjoint_inverse, lift_matrix
 
 
 @kernel
@@ -71,15 +71,8 @@ def accumulate_balance(kind, psi, r, mu):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_increment_second(kind, first, owner, psi, plus, minus, d, K):  # type: ignore[no-untyped-def]
-    """Add the second derivative of sum_i c_i . Psi_i(x) with d_i = (D+)^T c_i to K (E, m, m).
-
-    owner (n,): the element that takes the block of increment i.
-    """
-    n = psi.shape[0]
-    M = np.empty((6, 6))
-    W = np.empty((6, 12))
-    T = np.empty((6, 12))
+def _add_brackets(kind, first, owner, psi, d, K):  # type: ignore[no-untyped-def]
+    """Add the second derivative d_i . [x_i, Ad(tau(Psi_i))^-1 x_{i-1}] of all i to K (E, m, m)."""
     A = np.empty((6, 6))
     eye = np.eye(3)
     zero = np.zeros((3, 3))
@@ -87,46 +80,28 @@ def add_increment_second(kind, first, owner, psi, plus, minus, d, K):  # type: i
     p = np.empty(3)
     V = np.empty((3, 3))
     Q = np.empty((3, 3))
-    H = np.zeros((12, 12))
-    for i in range(n):
-        M[:, :] = 0.0
-        add_tangent_second(kind, psi[i], d[i], -1.0, M, 0)
-        for a in range(6):
-            for b in range(6):
-                T[a, b] = minus[i, a, b]
-                T[a, b + 6] = plus[i, a, b]
-        for a in range(6):
-            for b in range(12):
-                v = 0.0
-                for c in range(6):
-                    v += M[a, c] * T[c, b]
-                W[a, b] = v
-        for a in range(12):
-            for b in range(12):
-                v = 0.0
-                for c in range(6):
-                    v += T[c, a] * W[c, b]
-                H[a, b] = v
+    H = np.empty((6, 6))
+    for i in range(psi.shape[0]):
         tau_pose(kind, psi[i], R, p, V, Q)
         adjoint_inverse(R, p, A)
         # d.[x_i, A x_{i-1}] = x_i . N(d) A x_{i-1}: minus the pair written by bracket_pair
-        bracket_pair(eye, zero, d[i], A[0:3, 0:3], A[3:6, 0:3], -0.5, H, 6, 0)
-        for a in range(6):
-            for b in range(6):
-                H[a, 6 + b] = H[6 + b, a]
+        H[:, :] = 0.0
+        bracket_pair(eye, zero, d[i], A[0:3, 0:3], A[3:6, 0:3], -0.5, H, 0, 0)
         e = owner[i]
         at = 6 * (i - first[e])
-        for a in range(12):
-            for b in range(12):
-                K[e, at + a, at + b] += H[a, b]
+        for a in range(6):
+            for b in range(6):
+                K[e, at + 6 + a, at + b] += H[a, b]
+                K[e, at + b, at + 6 + a] += H[a, b]
 
 
 @kernel
-def add_chain_second(kind, first, owner, psi, plus, minus, ry, r, K, base):  # type: ignore[no-untyped-def]
-    """Add the second derivative of ry . y(x) to K (E, m, m); see `BSplineMap.lift_second`.
+def lift_tangent(kind, first, owner, psi, plus, minus, ry, r, Ky, K, base):  # type: ignore[no-untyped-def]
+    """K (E, m, m) = T^T Ky T + second derivative of ry . y(x); see `BSplineMap.lift_tangent`.
 
     r (n+1, 6) is the residual left on the control poses, empty if the second-order chart is meant;
-    base (6,) receives the wrench passed on to the base.
+    base (6,) receives the wrench passed on to the base. owner (n,): the element that takes what
+    increment i gives. The part quadratic in the rates of the increments is added to Ky.
     """
     n = psi.shape[0]
     c = np.empty((n, 6))
@@ -141,7 +116,11 @@ def add_chain_second(kind, first, owner, psi, plus, minus, ry, r, K, base):  # t
                 d[i, j] -= mu[i + 1, j]
         for j in range(6):
             base[j] = mu[0, j]
-    add_increment_second(kind, first, owner, psi, plus, minus, d, K)
+    for i in range(n):
+        e = owner[i]
+        add_tangent_second(kind, psi[i], d[i], -1.0, Ky[e], 6 * (i - first[e] + 1))
+    lift_matrix(first, plus, minus, plus, minus, Ky, K)
+    _add_brackets(kind, first, owner, psi, d, K)
 
 
 @kernel

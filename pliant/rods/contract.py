@@ -86,6 +86,9 @@ class StressModes:
     values : (S, p) functions alive at each station of the strain rule.
     index : (E, p) their numbers in each element.
     before : (count,) entry of x in front of which mode i is numbered, to keep matrices narrow.
+    held : strains that are orthogonal to all N_i meet a stiffness of their own, `held` times the
+        bending stiffness over the square of the rod's length; needed where the map makes them
+        large, for else they cost nothing.
     """
 
     values: Array
@@ -95,6 +98,7 @@ class StressModes:
     rows: tuple[int, ...] = (3, 4, 5)
     """Strain rows (R) whose stress the modes carry, among 3 to 5."""
     rigid: bool = False
+    held: float = 0.0
 
 
 class Configuration:
@@ -247,6 +251,16 @@ class RodMap(ABC):
         base (6,) is returned.
         """
         return None if balance is None else np.asarray(balance[:6])
+
+    def lift_tangent(
+        self, c: Configuration, ry: Array, balance: Array | None, Ky: Array, K: Array
+    ) -> Array | None:
+        """K (E, n, n) = T^T Ky T + second derivative of ry . y(x); Ky may be overwritten.
+
+        `lift_matrix` and `lift_second` in one, which may cost less than each; see there.
+        """
+        self.lift_matrix(c, c, Ky, K)
+        return self.lift_second(c, ry, balance, K)
 
     # -- helpers for the defaults ------------------------------------------------------------
 

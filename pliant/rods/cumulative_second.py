@@ -125,13 +125,19 @@ def _bracket_columns(x, F, G, X, Y):  # type: ignore[no-untyped-def]
 @kernel
 def _add_symmetrised(H, K):  # type: ignore[no-untyped-def]
     """K += H + H^T, where H holds lower blocks in full and diagonal blocks by half; H is cleared."""
-    m = H.shape[0]
-    for i in range(m):
-        for j in range(m):
-            K[i, j] += H[i, j] + H[j, i]
-    for i in range(m):
-        for j in range(m):
-            H[i, j] = 0.0
+    for c in range(0, H.shape[0], 6):
+        for i in range(c, c + 6):
+            for j in range(c):
+                v = H[i, j]
+                K[i, j] += v
+                K[j, i] += v
+                H[i, j] = 0.0
+            for j in range(c, i + 1):
+                v = H[i, j] + H[j, i]
+                K[i, j] += v
+                if j < i:
+                    K[j, i] += v
+        H[c : c + 6, c : c + 6] = 0.0
 
 
 @kernel

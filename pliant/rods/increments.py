@@ -79,7 +79,7 @@ class IncrementMap(RodMap):
         """Element (S,), cumulative basis values and arclength derivatives (S, k) at s."""
         raise TypeError(f"{type(self).__name__} does not define its basis")
 
-    def spline_stress_modes(self, knots: Array, before: Ints) -> StressModes:
+    def spline_stress_modes(self, knots: Array, before: Ints, held: float = 0.0) -> StressModes:
         """Modes from the derivatives of splines of this degree on `knots`: one for each increment
         of the curve and row, half as many as coordinates, so that nothing locks.
         """
@@ -91,7 +91,7 @@ class IncrementMap(RodMap):
         index = (spans - k)[:, None] + np.arange(k + 1)[None, :]
         count = len(self._stress_knots) - k - 1
         rigid = self.rod.theory == "kirchhoff"
-        return StressModes(values, index.astype(np.int64), count, before, rigid=rigid)
+        return StressModes(values, index.astype(np.int64), count, before, rigid=rigid, held=held)
 
     def stress_values(self, s: Array) -> tuple[Ints, Array]:
         element, spans = find_span(self._stress_knots, s)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
@@ -19,9 +18,9 @@ from pliant.model import ConvergenceError
 from pliant.rods.contract import Array
 from pliant.system.balance import balance, link_gaps
 from pliant.system.driving import put_bases
-from pliant.system.linear import Matrix, SingularError
-from pliant.system.loading import Loading
-from pliant.system.system import System, gap_weights
+from pliant.system.linear import Matrix, SingularError, add_at, largest, norms
+from pliant.system.loading import Loading, no_loading
+from pliant.system.system import System
 from pliant.system.tangent import tangent_of
 
 Progress = Callable[[float, int, float], None]
@@ -79,7 +78,7 @@ class StaticSolver:
         self.system = system
         self.options = options or StaticOptions()
         self.count = 0
-        self._rows, self._weights = gap_weights(system)
+        self._rows, self._weights = system.gap_weights
 
     def solve(
         self,
@@ -90,9 +89,7 @@ class StaticSolver:
         """Follow the branch from `start` (default: the unloaded robot at rest) to `target`."""
         system = self.system
         if start is None:
-            start = StaticSolution(
-                system.q_rest, np.zeros(system.n + system.m), Loading.nothing(system)
-            )
+            start = StaticSolution(system.q_rest, np.zeros(system.n + system.m), no_loading(system))
         origin = start.loading
         symmetric = target.conservative and origin.conservative
         good = StaticSolution(
@@ -167,13 +164,13 @@ class StaticSolver:
                 balance(system, mult, loading, True, symmetric, filled=filled, shift=shift)
             x = self._step(matrix, r)
             self.count += 1
-            steps.append(float(np.abs(x[system.coordinates]).max(initial=0.0)))
+            steps.append(largest(x, system.coordinates))
             self._watch(history, steps)
             if system.m or float(r @ x) > 0.0:
                 self._heed_stability(matrix, start, self._negative(matrix), x, 0.05)
             q = system.moved(q, x)
             moved += x
-            mult[self._rows] += x[self._rows]
+            add_at(self._rows, x, mult)
         raise _RejectedError(f"no convergence in {options.iterations} iterations")
 
     def _step(self, matrix: Matrix, r: Array) -> Array:
@@ -191,21 +188,17 @@ class StaticSolver:
     def _scale(self, start: StaticSolution, mult: Array, r: Array) -> float:
         """Size of the generalised loads, or of the first residual where there are none."""
         free = self.system.coordinates
-        own = max(float(np.linalg.norm(r[free])), 1e-12 * self._stiffness)
+        forces, _ = norms(r, free, self._rows, self._weights)
+        own = max(forces, 1e-12 * self.system.stiffness)
         if start.loading.empty:
             return own
-        bare = balance(self.system, mult, Loading.nothing(self.system), False)
+        bare = balance(self.system, mult, no_loading(self.system), False)
         return max(float(np.linalg.norm((r - bare)[free])), own)
 
     def _size(self, r: Array, scale: float) -> float:
         """Residual without unit: forces over loads, mean strain gaps, constraint gaps over length."""
-        forces, gaps = r[self.system.coordinates], r[self._rows] * self._weights
-        return math.sqrt(forces @ forces) / scale + math.sqrt(gaps @ gaps)
-
-    @cached_property
-    def _stiffness(self) -> float:
-        """A force that is large for this robot: its largest section stiffness over its length."""
-        return max(float(np.max(b.C)) / b.rod.length for b in self.system.blocks)
+        forces, gaps = norms(r, self.system.coordinates, self._rows, self._weights)
+        return float(forces / scale + gaps)
 
     @staticmethod
     def _stalled(history: list[float]) -> bool:

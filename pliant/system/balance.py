@@ -14,7 +14,7 @@ from pliant.rods.contract import Array
 from pliant.system import constraints
 from pliant.system.assembly import mount_blocks
 from pliant.system.block import Block
-from pliant.system.linear import scatter, scatter_vector
+from pliant.system.linear import scatter, scatter_mixed, scatter_vectors
 from pliant.system.loading import Loading
 from pliant.system.system import Link, System
 from pliant.system.tangent import Tangent, tangent_of
@@ -66,10 +66,7 @@ def _add_block(
     """Collect elasticity and loads of one rod; returns the gradient at its base (6,), if it moves."""
     block = system.blocks[i]
     level = block.level
-    block.ry[...] = 0.0
-    if tangent:
-        block.Ky[...] = 0.0
-    block.add_elastic(level, mult, tangent)
+    block.collect_elastic(level, mult, tangent)
     if loading.stress_active[i]:
         block.add_actuation(level, loading.stress[i], loading.inner[i], tangent)
     if len(block.point_s):
@@ -79,13 +76,11 @@ def _add_block(
         block.map.frame(level.mass, level.c)
         block.mass_p[...] = 0.0
         block.mass_k[...] = 0.0
-        loads.add_dead(level.mass.g, loading.line_dead[i], block.mass_p, block.mass_k)
-        loads.add_follower(loading.line_follower[i], block.mass_p, block.mass_k)
+        dead, follower = loading.line_dead[i], loading.line_follower[i]
+        loads.add_loads(level.mass.g, dead, follower, block.mass_p, block.mass_k)
         block.add_mass_stations(level, tangent)
     block.map.lift_vector(level.c, block.ry, block.r)
-    scatter_vector(block.index, block.r, residual)
-    if block.modes is not None:
-        scatter_vector(block.mode_unknowns, block.gap.reshape(len(block.gap), -1), residual)
+    scatter_vectors(block.index, block.r, block.mode_unknowns, block.gaps, residual)
     if block.rod.base == "world":
         return np.zeros(6)
     base = block.r[block.base_elements, :6].sum(axis=0)
@@ -107,16 +102,14 @@ def _fill_block(
     block = system.blocks[i]
     level = block.level
     left = _left_over(system, block, residual, base, excess) if chart else None
-    block.map.lift_matrix(level.c, level.c, block.Ky, block.K)
-    passed = block.map.lift_second(level.c, block.ry, left, block.K)
+    passed = block.map.lift_tangent(level.c, block.ry, left, block.Ky, block.K)
     excess[block.rod.name] = np.zeros(6) if passed is None else passed - base
     data = filled.matrix.data
-    scatter(filled.elements[i], block.K, data)
     slots = filled.modes[i]
-    if slots is not None:
-        scatter(slots[0], block.coupling, data)
-        scatter(slots[1], block.coupling, data)
-        scatter(slots[2], block.compliance, data)
+    if slots is None:
+        scatter(filled.elements[i], block.K, data)
+    else:
+        scatter_mixed(filled.elements[i], block.K, *slots, block.coupling, block.compliance, data)
     if block.parent is not None and not block.shared:
         levels = [b.level for b in system.blocks]
         mount_blocks(system, i, levels, levels, (block.coupling, block.coupling), filled)

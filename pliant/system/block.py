@@ -70,7 +70,7 @@ class Block(Mixed):
         self.law_rows = np.setdiff1d(np.arange(6), self.mode_rows)
         """Strain rows with a stress of their own; the others have that of the modes."""
         self.rigid = self.modes is not None and self.modes.rigid
-        self.soft = 1.0 / self.C[:, self.mode_rows]
+        self.soft = np.ascontiguousarray(1.0 / self.C[:, self.mode_rows])
         if self.rigid:
             self._stiffen()
         self.parent: Block | None = None
@@ -174,9 +174,12 @@ class Block(Mixed):
         """Room for the stress modes: gaps (E, p, R), couplings (E, pR, m or n), compliance."""
         modes, R = self.modes, len(self.mode_rows)
         p = 0 if modes is None else modes.index.shape[1]
+        self.plain, self.mode_w = self.split_stiffness()
         self.mode_values = np.zeros((len(self.strain_s), 0)) if modes is None else modes.values
         self.mode_numbers = np.zeros((E, 0), dtype=np.int64) if modes is None else modes.index
         self.gap = np.zeros((E, p, R))
+        self.gaps = self.gap.reshape(E, R * p)
+        self.unit = np.ones((len(self.strain_s), R))
         self.coupling_y = np.zeros((E, R * p, m))
         self.coupling = np.zeros((E, R * p, n))
         self.compliance = np.zeros((E, R * p, R * p))
@@ -184,9 +187,8 @@ class Block(Mixed):
             return
         element = self.map.strains(self.strain_s).element
         elasticity.mode_compliance(
-            self.strain_w, self.C, modes.values, self.mode_rows, element, self.compliance
+            self.mode_w, self.C, modes.values, self.mode_rows, element, self.compliance
         )
-        self.unit = np.ones((len(self.strain_s), R))
         dense = np.zeros((R, modes.count, modes.count))
         for e in range(E):
             at = modes.index[e]
@@ -194,8 +196,7 @@ class Block(Mixed):
                 dense[r][np.ix_(at, at)] -= self.compliance[e, r::R, r::R]
         self._compliance_factor = [cho_factor(dense[r]) for r in range(R)]
         self.mode_weight = np.zeros(modes.count)
-        weight = self.strain_w[:, self.mode_rows[:1]]
-        np.add.at(self.mode_weight, modes.index[element], weight * modes.values)
+        np.add.at(self.mode_weight, modes.index[element], self.mode_w[:, :1] * modes.values)
 
     @cached_property
     def moving(self) -> Ints:
@@ -216,31 +217,13 @@ class Block(Mixed):
 
     # -- statics -----------------------------------------------------------------------------
 
-    def stress(self, e: Array, mult: Array) -> None:
-        """Weighted stress and tangent at the strain stations for strains e, and the mode gaps."""
-        elasticity.stress(
-            self.strain_w,
-            self.C,
-            self.soft,
-            e,
-            self.e0,
-            self.mode_values,
-            self.mode_rows,
-            self.mode_numbers,
-            self.level.strain.element,
-            mult[self.mode_index],
-            self.sigma,
-            self.tangent,
-            self.gap,
-        )
-
     def couple(self, level: Level, scale: Array, out: Array) -> None:
         """out (E, pR, n) = derivative of the mode gaps in x at `level`, times scale (S, R)."""
         assert self.modes is not None
         self.coupling_y[...] = 0.0
         plan = level.strain
         elasticity.mixed_coupling(
-            self.strain_w,
+            self.mode_w,
             self.modes.values,
             self.mode_rows,
             plan.element,
@@ -250,15 +233,36 @@ class Block(Mixed):
         )
         self.map.lift_rows(level.c, self.coupling_y, out)
 
-    def add_elastic(self, level: Level, mult: Array, tangent: bool) -> None:
-        """Elastic gradient and, if wanted, tangent with its geometric part, into ry and Ky."""
+    def collect_elastic(self, level: Level, mult: Array, tangent: bool) -> None:
+        """Overwrite ry and, if wanted, Ky and coupling with the elastic gradient and tangent, its
+        geometric part included.
+        """
         plan = level.strain
-        self.stress(plan.e, mult)
-        collect.add_vector(plan.element, plan.B, self.sigma, self.ry)
+        elasticity.collect_elastic(
+            self.plain,
+            self.mode_w,
+            self.soft,
+            plan.e,
+            self.e0,
+            self.mode_values,
+            self.mode_rows,
+            self.mode_numbers,
+            plan.element,
+            self.mode_index,
+            mult,
+            plan.B,
+            self.unit,
+            tangent,
+            self.sigma,
+            self.tangent,
+            self.gap,
+            self.ry,
+            self.Ky,
+            self.coupling_y,
+        )
         if tangent:
             if self.modes is not None:
-                self.couple(level, self.unit, self.coupling)
-            collect.add_diagonal(plan.element, plan.B, self.tangent, plan.B, self.Ky)
+                self.map.lift_rows(level.c, self.coupling_y, self.coupling)
             self.map.strain_second(plan, level.c, self.sigma, self.Ky)
 
     def add_actuation(self, level: Level, stress: Array, inner: Array, tangent: bool) -> None:
@@ -280,22 +284,19 @@ class Block(Mixed):
         self._add_stations(level.mass, level, self.mass_p, self.mass_k, tangent)
 
     def _add_stations(self, plan: Plan, level: Level, p: Array, k: Array, tangent: bool) -> None:
-        collect.add_vector(plan.element, plan.J, p, self.ry)
+        collect.add_stations(plan.element, plan.J, p, k, tangent, self.ry, self.Ky)
         if tangent:
-            collect.add_matrix(plan.element, plan.J, k, self.Ky)
             self.map.frame_second(plan, level.c, p, self.Ky)
 
     def add_point_loads(self, level: Level, dead: Array, follower: Array) -> None:
         """Add dead (world) and follower (body) wrenches (P, 6) to point_p and point_k."""
         if not self.has_offset:
-            loads.add_dead(level.points.g, dead, self.point_p, self.point_k)
-            loads.add_follower(follower, self.point_p, self.point_k)
+            loads.add_loads(level.points.g, dead, follower, self.point_p, self.point_k)
             return
         g = level.points.g.copy()
         g[:, :3, 3] += np.einsum("sij,sj->si", g[:, :3, :3], self.offset)
         p, k = np.zeros_like(self.point_p), np.zeros_like(self.point_k)
-        loads.add_dead(g, dead, p, k)
-        loads.add_follower(follower, p, k)
+        loads.add_loads(g, dead, follower, p, k)
         A = self.offset_twist()
         self.point_p += np.einsum("sij,si->sj", A, p)
         self.point_k += np.einsum("sia,sij,sjb->sab", A, k, A)

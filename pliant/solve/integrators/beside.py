@@ -121,7 +121,7 @@ class _Variational(Beside):
         return stepper._residual(self.goal, mult)
 
     def moved(self, x: Array, dx: Array) -> Array:
-        return self.system.moved_from(self.stepper.b, x, dx)
+        return self.system.moved(x, dx, levels=self.stepper.b)
 
     def accept(self, x: Array, mult: Array, before: Loading, after: Loading) -> None:
         self.stepper._reaction = np.zeros(len(self.system.driven))

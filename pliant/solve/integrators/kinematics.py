@@ -88,7 +88,7 @@ class Rates:
         lost = 0.0
         for i, block in enumerate(self.system.blocks):
             if np.any(self.lag[i]):
-                lost += block.dissipation(self.strain[i])
+                lost += block.dissipation(self.strain[i], self.lag[i])
             if block.resisted:
                 lost += drag.resistance_power(block.drag, block.mass_damping, self.eta[i])
         return lost

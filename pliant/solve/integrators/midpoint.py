@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.lie import se3
-from pliant.physics import collect, elasticity
+from pliant.physics import collect
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import (
     Integrator,
@@ -44,9 +44,9 @@ from pliant.system.assembly import assemble_bilinear, assemble_vector
 from pliant.system.balance import add_link_forces, link_poses
 from pliant.system.block import Level
 from pliant.system.driving import base_steps, base_twists, put_bases
-from pliant.system.linear import SingularError, scatter, scatter_vector
+from pliant.system.linear import SingularError, add_at, norms, scatter, scatter_vector
 from pliant.system.loading import Loading
-from pliant.system.system import System, gap_weights
+from pliant.system.system import System
 from pliant.system.tangent import new_tangent
 
 _KEEP = 3
@@ -92,7 +92,6 @@ class VariationalStepper(Stepper):
         super().__init__(system, h)
         self.tolerance = tolerance
         self.implicit = share > 0.0
-        self._weight = share
         self._share = share if self.implicit else 1.0
         self.a = system.levels()
         self.b = system.levels()
@@ -101,7 +100,7 @@ class VariationalStepper(Stepper):
         self._floor = h * rounding_force(system, h)
         self._filled = new_tangent(system, False)
         self._age = _KEEP
-        self._rows, self._weights = gap_weights(system)
+        self._rows, self._weights = system.gap_weights
         bodies = any(block.bodies for block in system.blocks)
         self._needs_points = bool(system.links) or bodies or len(system.blocks) > 1
 
@@ -138,17 +137,17 @@ class VariationalStepper(Stepper):
         goal = self.p + first
         q = put_bases(system, self._predict(), after)
         mult = self.mult.copy()
-        size = np.inf
+        size = math.inf
         self._age += 1
         for k in range(30):
             system.place(q, self.b, mass=True, points=self._needs_points)
             previous = size
             residual = self._residual(goal, mult)
             if k == 0:
-                force = residual[system.coordinates]
-                self._scale = max(self._scale, math.sqrt(goal @ goal), math.sqrt(force @ force))
+                force, _ = norms(residual, system.coordinates, self._rows, self._weights)
+                self._scale = max(self._scale, math.sqrt(goal @ goal), force)
             size = self._size(residual)
-            if not np.isfinite(size):
+            if not math.isfinite(size):
                 self._fail("the motion became infinite")
             stalled = k > 2 and size > 0.5 * previous and size <= 1e-4 * self._scale
             small = size <= self.tolerance * self._scale + self._floor or stalled
@@ -161,8 +160,8 @@ class VariationalStepper(Stepper):
             right[system.driven] = 0.0
             x = self._filled.matrix.solve(right)
             self.iterations += 1
-            q = system.moved_from(self.b, q, x)
-            mult[self._rows] += x[self._rows]
+            q = system.moved(q, x, levels=self.b)
+            add_at(self._rows, x, mult)
         else:
             self._fail("no convergence in 30 iterations")
         self._reaction = residual[system.driven]
@@ -225,8 +224,8 @@ class VariationalStepper(Stepper):
 
     def _size(self, r: Array) -> float:
         """Size of a residual in units of momentum: gaps count relative to strain and length."""
-        forces, gaps = r[self.system.coordinates], r[self._rows] * self._weights
-        return math.sqrt(forces @ forces) + math.sqrt(gaps @ gaps) * self._scale
+        forces, gaps = norms(r, self.system.coordinates, self._rows, self._weights)
+        return float(forces + gaps * self._scale)
 
     def _residual(self, goal: Array, mult: Array) -> Array:
         system = self.system
@@ -236,34 +235,22 @@ class VariationalStepper(Stepper):
         out[: system.n] -= goal
         for block in system.blocks:
             if block.modes is not None:
-                gap = block.gap.reshape(len(block.gap), -1)
-                scatter_vector(block.mode_unknowns, gap, out)
+                scatter_vector(block.mode_unknowns, block.gaps, out)
         if system.links:
             self._add_constraints(out, mult[system.n :])
         return out
 
     def _departure(self, i: int) -> None:
         """Momentum and elastic impulse that leave the configuration at the start of the step."""
-        block, room = self.system.blocks[i], self._room[i]
-        a, b = self.a[i], self.b[i]
-        h = self.h
-        room.momenta(a, b, False)
-        collect.add_vector(a.inertial.element, a.inertial.J, room.pa, block.ry)
-        elasticity.lagging_strain(
-            a.strain.e, b.strain.e, h, self._weight, room.lag, room.rate, room.mean
-        )
-        if block.rigid:
-            room.mean[:, block.mode_rows] = b.strain.e[:, block.mode_rows]
-        block.stress(room.mean, self._trial)
-        np.multiply(block.sigma, h * self._share, out=room.impulse)
-        collect.add_vector(a.strain.element, a.strain.B, room.impulse, block.ry)
+        self._room[i].depart(self.a[i], self.b[i], self._trial)
 
     def _arrival(self, i: int) -> None:
         """Momentum that arrives at the end of the step."""
         block, room, b = self.system.blocks[i], self._room[i], self.b[i]
-        collect.add_vector(b.inertial.element, b.inertial.J, room.pb, block.ry)
+        mass, strain = b.inertial, b.strain
+        collect.add_vector(mass.element, mass.J, room.pb, block.ry)
         if self.implicit:
-            collect.add_vector(b.strain.element, b.strain.B, -room.impulse, block.ry)
+            collect.subtract_vector(strain.element, strain.B, room.impulse, block.ry)
 
     def _factorise(self) -> None:
         """Derivative of the residual in the end configuration and in the modes, factorised."""
@@ -275,7 +262,7 @@ class VariationalStepper(Stepper):
         def fill(i: int) -> None:
             block, room = system.blocks[i], self._room[i]
             a, b = self.a[i], self.b[i]
-            room.momenta(a, b, True)
+            room.momenta(a, b)
             start, end = a.inertial, b.inertial
             collect.add_bilinear(start.element, start.J, room.k, end.J, block.Ky)
             c = (h * self._share) * block.tangent * room.slope
@@ -286,7 +273,7 @@ class VariationalStepper(Stepper):
             if block.modes is None:
                 return room.from_start, room.from_end
             block.couple(self.a[i], h * self._share * block.unit, room.from_start)
-            block.couple(self.b[i], room.slope[:, block.mode_rows], room.from_end)
+            block.couple(self.b[i], room.mode_slope, room.from_end)
             return room.from_start, room.from_end
 
         assemble_bilinear(system, self.a, self.b, fill, filled, couplings)
@@ -328,4 +315,6 @@ class VariationalStepper(Stepper):
 
     def _work(self, before: Loading, after: Loading) -> float:
         """Work of the inputs (all loads but gravity) over the step, by the mean wrench."""
+        if before.empty and after.empty:
+            return 0.0
         return step_work(self.system, self.a, self.b, before, after)

@@ -35,7 +35,7 @@ from pliant.system.balance import balance, link_gaps, link_rates
 from pliant.system.driving import base_steps, base_twists, put_bases
 from pliant.system.linear import SingularError, scatter
 from pliant.system.loading import Loading
-from pliant.system.system import System, gap_weights
+from pliant.system.system import System
 from pliant.system.tangent import tangent_of
 
 
@@ -145,7 +145,7 @@ class AccelerationStepper(Stepper):
         self._rates = Rates(system)
         if coefficients is not None and coefficients.gamma <= 0.5:
             hold_rates(system, self._rates, h)
-        self._rows, self._weights = gap_weights(system)
+        self._rows, self._weights = system.gap_weights
         self._scale = 0.0
         self._floor = rounding_force(system, h)
         if coefficients is None:
@@ -316,7 +316,8 @@ class AccelerationStepper(Stepper):
             slots = filled.modes[i]
             lag = self._rates.lag[i]
             if slots is not None and np.any(lag):
-                block.couple(block.level, self.v_slope * lag[:, block.mode_rows], block.coupling)
+                scale = np.ascontiguousarray(self.v_slope * lag[:, block.mode_rows])
+                block.couple(block.level, scale, block.coupling)
                 scatter(slots[0], block.coupling, filled.matrix.data)
 
     def _tangent_fill(self) -> Fill:

@@ -65,8 +65,8 @@ def load_fill(system: System, levels: list[Level], loading: Loading) -> Fill:
             block.add_actuation(level, -loading.stress[i], -loading.inner[i], False)
         if loading.line_active[i]:
             block.mass_p[...] = 0.0
-            loads.add_dead(level.mass.g, -loading.line_dead[i], block.mass_p, block.mass_k)
-            loads.add_follower(-loading.line_follower[i], block.mass_p, block.mass_k)
+            dead, follower = -loading.line_dead[i], -loading.line_follower[i]
+            loads.add_loads(level.mass.g, dead, follower, block.mass_p, block.mass_k)
             collect.add_vector(level.mass.element, level.mass.J, block.mass_p, block.ry)
         if loading.point_active[i]:
             keep = block.point_p.copy()
