@@ -1,4 +1,4 @@
-"""Power of loads and of a moving base, and power lost, of a shape on Chebyshev grids."""
+"""Power of loads, pressures and a moving base, and power lost, of a shape on Chebyshev grids."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def powers(grid: Grid, shape: Shape, base: Array, strain_rate: Array, velocity: 
         (fields.force - fields.A * gravity) * shape.V + fields.moment * shape.W, axis=0
     )
     density += np.sum(fields.body_moment * velocity[:3] + fields.body_force * velocity[3:], axis=0)
+    density -= np.sum(grid.active * strain_rate, axis=0)
     done = float(w @ density)
     done -= float(shape.reaction[:3] @ base[12:15] + shape.reaction[3:] @ base[15:18])
     for e in np.flatnonzero(grid.events.kind == LOAD):

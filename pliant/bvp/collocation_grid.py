@@ -175,7 +175,7 @@ class Grid:
 
     def _sample(self) -> Fields:
         G = self.size
-        self.C, self.D = np.zeros((6, G)), np.zeros((6, G))
+        self.C, self.D, self.active = np.zeros((6, G)), np.zeros((6, G)), np.zeros((6, G))
         self.rigid = np.zeros((6, G), dtype=bool)
         six = [np.zeros((6, G)) for _ in range(5)]
         three = [np.zeros((3, G)) for _ in range(5)]
@@ -201,22 +201,29 @@ class Grid:
     def set_history(self, c0: float, strain: Array, velocity: Array, bodies: Array) -> None:
         """Set c0 and the histories H (6, G) of strain and velocity, and of bodies (B, 6).
 
-        With e the strain beyond the one at rest, (m, n) = C e + D (c0 e + H), so that
-        e = S ((m, n) - D H), S = 1 / (C + c0 D). A rod that neither shears nor stretches has S = 0.
+        With e the strain beyond the one at rest, (m, n) = C e + D (c0 e + H) + active, so that
+        e = S ((m, n) - D H - active), S = 1 / (C + c0 D), where active is the wrench that chambers
+        carry. A rod that neither shears nor stretches has S = 0.
         """
         fields = self.fields
         np.divide(1.0, self.C + c0 * self.D, out=fields.S)
         fields.S[self.rigid] = 0.0
-        np.multiply(-fields.S, self.D * strain, out=fields.offset)
         fields.strain[:] = strain
+        self._set_offset()
         fields.velocity[:] = velocity
         self.events.history[:] = bodies
+
+    def _set_offset(self) -> None:
+        fields = self.fields
+        np.multiply(-fields.S, self.D * fields.strain + self.active, out=fields.offset)
 
     # -- loads -------------------------------------------------------------------------------
 
     def load(self, values: Mapping[str, Any], share: float = 1.0) -> None:
         """Apply `share` of gravity and of the loads for input values by name."""
-        given = [share, *(values[name] for name in self.chain.description.loads)]
+        description = self.chain.description
+        names = [*description.loads, *description.chambers]
+        given = [share, *(values[name] for name in names)]
         if self._given is not None and all(
             np.array_equal(a, b) for a, b in zip(self._given, given, strict=True)
         ):
@@ -238,6 +245,20 @@ class Grid:
                 world = load.frame == "world"
                 (fields.moment if world else fields.body_moment)[:, part] += wrench[:3]
                 (fields.force if world else fields.body_force)[:, part] += wrench[3:]
+        self._pressurise(values, share)
+
+    def _pressurise(self, values: Mapping[str, Any], share: float) -> None:
+        """Set the wrench -p dV/d(strain) (6, G) that chambers carry inside the rods."""
+        self.active[:] = 0.0
+        for chamber in self.chain.description.chambers.values():
+            pressure = share * float(values[chamber.name])
+            for part, piece in zip(self.slices(), self.chain.pieces, strict=True):
+                start, end = chamber.span(piece.rod.length)
+                if piece.rod.name == chamber.part and start < 0.5 * (piece.a + piece.b) < end:
+                    self.active[:, part] -= (
+                        pressure * chamber.sweep(self.s[part], piece.rod.length).T
+                    )
+        self._set_offset()
 
     def follows(self) -> bool:
         """True if loads along the rods turn with the sections."""

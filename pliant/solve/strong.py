@@ -40,7 +40,7 @@ class StrongSampler:
     def at(
         self, state: State, rod: str, s: Array, fields: tuple[str, ...], poses: bool = False
     ) -> State:
-        """What is asked for at arclengths s (S,) of a rod; where pieces meet, on the side of the base."""
+        """What is asked for at s (S,) of a rod; where pieces meet, on the side of the base."""
         where = np.asarray(s, dtype=float)
         numbers, ends = (np.array(column) for column in zip(*self._pieces[rod], strict=True))
         index = np.searchsorted(ends, where - 1e-12 * ends[-1])
