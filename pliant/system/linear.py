@@ -250,9 +250,24 @@ class SparseSymmetric(_Sparse):
             if not gap > 1e-14 * size:
                 break
             x = x + self._solver.solve(r)
-        if not gap <= 1e-4 * size:
+        return x if gap <= 1e-4 * size else self._pivoted(b, size)
+
+    def _pivoted(self, b: Array, size: float) -> Array:
+        """Solve with row exchanges, where the factor without them is too rough to be refined."""
+        try:
+            x = np.asarray(splu(self._full.tocsc()).solve(b))
+        except RuntimeError as error:
+            raise SingularError("the tangent is singular") from error
+        gap = float(np.linalg.norm(b - self._full @ x))
+        # a free motion leaves a solution without bounds
+        if not gap <= 1e-6 * size or not np.linalg.norm(x) < 1e12 * size * self._flexibility():
             raise SingularError("the tangent is singular")
         return x
+
+    def _flexibility(self) -> float:
+        """Typical displacement for a unit force: one over the softest stiffness on the diagonal."""
+        stiff = np.abs(self.data[self.diagonal])[self._stiff]
+        return 1.0 / max(float(np.min(stiff[stiff > 0.0], initial=np.inf)), 1e-300)
 
 
 class SparseGeneral(_Sparse):
