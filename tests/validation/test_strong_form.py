@@ -50,7 +50,7 @@ def test_end_moment_bends_rod_into_circle(form):
 
 @pytest.mark.parametrize("method", SHOOTING)
 def test_force_and_moment_wind_a_rod_into_a_helix(method):
-    """Ten turns; the error of 800 steps is the truncation of Runge and Kutta, 2e-7 of 10 m at the end."""
+    """Ten turns; 800 steps of Runge and Kutta are good to 2e-7 m of 10 m."""
     robot = helix()
     for lam, tip in values.HELIX_TIP.items():
         still = robot.statics({"both": lam}, formulation=SHOOTING[method])
@@ -163,9 +163,9 @@ FORMS = {
 
 
 def test_all_forms_agree_at_rest():
-    found = pl.compare(curved(), FORMS, {"collocation": pl.Collocation()}["collocation"])
+    found = pl.compare(curved(), FORMS, pl.Collocation())
     for row in found.table[1:]:
-        assert row.solved and row.position < (1e-6 if row.method == "spline" else 1e-9)
+        assert row.solved and row.position < (1e-6 if row.method == "spline" else 5e-9)
 
 
 @functools.cache
