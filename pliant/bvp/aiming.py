@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant._numba import kernel
+from pliant.bvp.events import applied
 from pliant.bvp.sweep import sweep
 from pliant.lie.tuples import Array
 
@@ -126,13 +127,11 @@ def _renew(setting, arrays, memory, aim, c0, base, x):  # type: ignore[no-untype
 
 
 @kernel
-def believable(loads, scale, x):  # type: ignore[no-untyped-def]
+def believable(arrays, scale, x):  # type: ignore[no-untyped-def]
     """Largest wrench, in units of `scale`, to be expected after a step from x (6,) under loads."""
-    found = 0.01
+    found = max(0.01, applied(arrays, scale))
     for i in range(6):
         found = max(found, abs(x[i]) / scale[i])
-        for p in range(len(loads)):
-            found = max(found, (abs(loads[p, 3 + i]) + abs(loads[p, 9 + i])) / scale[i])
     return 100.0 * found
 
 

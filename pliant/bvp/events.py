@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.bvp.arrays import BODY, LOAD
+from pliant.bvp.equations import FORCE_WORLD, MOMENT_BODY, MOMENT_WORLD
 
 
 @kernel
@@ -157,3 +158,22 @@ def meet_events(arrays, i, c0, y, Z):  # type: ignore[no-untyped-def]
             )
         else:
             _pass_joint(arrays.joints[row], y, Z)
+
+
+@kernel
+def applied(arrays, scale):  # type: ignore[no-untyped-def]
+    """Largest of the wrenches that act on the chain, weight included, in units of `scale` (6,)."""
+    found = 0.0
+    for i in range(6):
+        total = 0.0
+        for p in range(len(arrays.loads)):
+            total += abs(arrays.loads[p, 3 + i]) + abs(arrays.loads[p, 9 + i])
+        world = FORCE_WORLD + i - 3 if i > 2 else MOMENT_WORLD + i
+        for k in range(len(arrays.h)):
+            P = arrays.stages[k, 1]
+            total += arrays.h[k] * (abs(P[world]) + abs(P[MOMENT_BODY + i]))
+        if i > 2:
+            for b in range(len(arrays.body_weight)):
+                total += arrays.body_weight[b, 0] * abs(arrays.gravity[i - 3])
+        found = max(found, total / scale[i])
+    return found

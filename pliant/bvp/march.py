@@ -155,7 +155,7 @@ def march(setting, arrays, memory, middle, tip, rule, step, loads, bases, result
     for k in range(len(loads)):
         arrays.loads[:] = loads[k]
         _prepare(setting, arrays, memory, rule, Hx, He)
-        limits[1] = believable(arrays.loads, setting.scale, memory.past[0])
+        limits[1] = believable(arrays, setting.scale, memory.past[0])
         size = -1.0
         # a far guess can lead astray: the lower the order, the closer it stays
         for order in (memory.counts[1], 1, 0):

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pliant.bvp.ends import Base
+from pliant.bvp.equations import MASS
+from pliant.bvp.events import applied
 from pliant.bvp.segments import SINGULAR, Guess, Segments
 from pliant.model import PliantError
 
@@ -94,6 +96,15 @@ class Attempt:
         distance = float(np.linalg.norm(r / rows))
         wrench = np.abs(segments.nodes[: segments.cuts[-1], :, :6]).max(axis=(0, 1))
         load = float(np.max(wrench / segments.chain.scale))
+        # where nothing holds the chain, loads and inertia cancel and little is left of them inside
+        load = max(load, applied(segments.mesh.arrays, segments.chain.scale))
         if not math.isfinite(distance + load):
             return math.inf, math.inf
-        return distance / max(load, _FLOOR), distance
+        return distance / max(load, _FLOOR, _inertia(segments, c0)), distance
+
+
+def _inertia(segments: Segments, c0: float) -> float:
+    """Wrench, in units of the chain's, of which rounding of positions in a short step leaves 1e-11."""
+    arrays, chain = segments.mesh.arrays, segments.chain
+    mass = float(arrays.h @ arrays.stages[:, 1, MASS]) + float(arrays.body_weight[:, 0].sum())
+    return 1e-5 * c0 * c0 * mass * chain.length / float(chain.scale[3])

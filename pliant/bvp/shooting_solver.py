@@ -283,7 +283,7 @@ class ShootingSolver(ShootingStatics):
     def _believe(self, x: Array) -> None:
         """Reject a solution with wrenches far beyond what the loads and the last step explain."""
         scale = self.chain.scale
-        most = believable(self.mesh.arrays.loads, scale, x)
+        most = believable(self.mesh.arrays, scale, x)
         if np.max(np.abs(self.shooter.nodes[..., :6]) / scale) > most:
             raise RejectedError("what was found is another motion than the one under way")
 
