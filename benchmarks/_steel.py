@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _common import pl  # puts the repository on the path
 
-from tests.validation.steel_rod import (  # noqa: E402
+from tests.validation.steel_rod import (
     ALPHA,
     FORMS,
     hat,
@@ -17,9 +17,7 @@ __all__ = ["ALPHA", "FORMS", "cantilever", "hat", "scenario", "with_hit", "with_
 SCENARIOS = ("weight release", "impulse")
 
 
-def scenario(
-    name: str, scheme: str = "rk4"
-) -> tuple[pl.Robot, pl.Equilibrium, dict[str, object]]:
+def scenario(name: str, scheme: str = "rk4") -> tuple[pl.Robot, pl.Equilibrium, dict[str, object]]:
     """Return the robot, where it starts and the inputs of one of SCENARIOS."""
     if name == "impulse":
         robot = with_hit(scheme)

@@ -8,7 +8,9 @@ the step.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import threading
 from collections.abc import Callable
 
 from _common import Report, Timing, pl, time_blocks
@@ -87,11 +89,31 @@ def add_many(report: Report) -> None:
         )
 
     cores = os.cpu_count() or 1
-    times = time_blocks({"one": lambda: many(1), "all": lambda: many(cores)}, blocks=3)
+    times = time_blocks(
+        {
+            "one": lambda: many(1),
+            "all": lambda: many(cores),
+            "hash one": lambda: hashing(1),
+            "hash all": lambda: hashing(cores),
+        },
+        blocks=3,
+    )
     report.add(f"{RODS} rods for 0.5 s, one after another", times["one"])
     report.add(f"{RODS} rods for 0.5 s, {cores} at a time", times["all"])
     gain = times["one"].median / times["all"].median
     report.add("  throughput gained", ratio=gain, goal=">=1.7")
+    ceiling = cores * times["hash one"].median / times["hash all"].median
+    report.add("  what threads gain here at hashing, for comparison", ratio=ceiling)
+
+
+def hashing(count: int) -> None:
+    """The same work in each of `count` threads: what the machine has to give at present."""
+    block = bytes(1 << 26)
+    threads = [threading.Thread(target=hashlib.sha256, args=(block,)) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def main() -> None:

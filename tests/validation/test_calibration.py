@@ -58,7 +58,9 @@ def released() -> tuple[np.ndarray, np.ndarray]:
 
 
 def calibrated(t: np.ndarray, tip: np.ndarray, tolerance: float = 1e-4) -> pl.Fit:
-    data = pl.Measurement({"t": t, "rod.tip.y": tip}, "t", inputs={"weight": 0.0}, start={"weight": 1.0})
+    data = pl.Measurement(
+        {"t": t, "rod.tip.y": tip}, "t", inputs={"weight": 0.0}, start={"weight": 1.0}
+    )
     with warnings.catch_warnings():
         # stiffness and mass, drag and damping go together in one swing: that is what is reported
         warnings.simplefilter("ignore", pl.FitWarning)
@@ -86,7 +88,6 @@ def test_calibration_by_shooting_covers_the_truth_over_twenty_seeds() -> None:
         assert found["rod.bending"].error < 0.01 * BENDING
         assert found["rod.drag"].error < 0.3 * DRAG
     z = np.array(scores)
-    print(np.round(z, 2), np.mean(z**2, axis=0), np.mean(z**2), np.mean(np.abs(z) < 2), z.mean(axis=0),found.solves)
     assert np.mean(np.abs(z) < 2.0) >= 0.9 and np.abs(z).max() < 4.0
     # 20 draws of each: the mean square of a unit normal lies within 0.4 and 1.9 in 99 of 100 cases
     squares = np.mean(z**2, axis=0)

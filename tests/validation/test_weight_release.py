@@ -140,4 +140,11 @@ def test_impulse_gives_the_rod_the_work_of_the_blow() -> None:
 
 
 def test_hat_is_the_force_of_the_paper() -> None:
-    assert [hat(t) for t in (0.0, 0.004, 0.008, 0.012, 0.016, 0.1)] == [0.0, 2.5, 5.0, 2.5, 0.0, 0.0]
+    assert [hat(t) for t in (0.0, 0.004, 0.008, 0.012, 0.016, 0.1)] == [
+        0.0,
+        2.5,
+        5.0,
+        2.5,
+        0.0,
+        0.0,
+    ]
