@@ -11,7 +11,7 @@ import pliant as pl
 from tests.validation.steel_rod import ALPHA, AREA, MOMENT, TABLE_2, WEIGHT
 
 FORM = pl.Shooting(steps=20)
-DT, EVERY, DURATION, NOISE = 0.005, 0.03, 0.6, 3e-4
+DT, EVERY, DURATION, NOISE = 0.005, 0.015, 0.6, 3e-4
 BENDING, RHO, DRAG = TABLE_2["rk4"]
 TRUTH = {
     "rod.bending": BENDING,
@@ -48,18 +48,19 @@ def rod(given: dict[str, float]) -> pl.Robot:
 
 
 def released() -> tuple[np.ndarray, np.ndarray]:
-    """Times (N,) and tip (N, 2), m, of the true rod."""
+    """Times (N,) and heights of the tip (N,), m, of the true rod."""
     robot = rod(TRUTH)
     held = robot.statics(formulation=FORM)
     motion = robot.simulate(
         DURATION, DT, {"weight": 0.0}, held, integrator=ALPHA, output_every=EVERY
     )
-    return motion.t, motion.tip("rod")[:, :2, 3]
+    return motion.t, motion.tip("rod")[:, 1, 3]
 
 
-def calibrated(t: np.ndarray, tip: np.ndarray) -> pl.Fit:
-    columns = {"t": t, "rod.tip.x": tip[:, 0], "rod.tip.y": tip[:, 1]}
-    data = pl.Measurement(columns, "t", inputs={"weight": 0.0}, start={"weight": 1.0})
+def calibrated(t: np.ndarray, tip: np.ndarray, tolerance: float = 1e-4) -> pl.Fit:
+    data = pl.Measurement(
+        {"t": t, "rod.tip.y": tip}, "t", inputs={"weight": 0.0}, start={"weight": 1.0}
+    )
     with warnings.catch_warnings():
         # stiffness and mass, drag and damping go together in one swing: that is what is reported
         warnings.simplefilter("ignore", pl.FitWarning)
@@ -70,7 +71,7 @@ def calibrated(t: np.ndarray, tip: np.ndarray) -> pl.Fit:
             formulation=FORM,
             integrator=ALPHA,
             dt=DT,
-            tolerance=1e-6,
+            tolerance=tolerance,
         )
 
 
@@ -87,7 +88,6 @@ def test_calibration_by_shooting_covers_the_truth_over_twenty_seeds() -> None:
         assert found["rod.bending"].error < 0.01 * BENDING
         assert found["rod.drag"].error < 0.3 * DRAG
     z = np.array(scores)
-    print(np.round(z, 2), np.mean(z**2, axis=0), np.mean(z**2), np.mean(np.abs(z) < 2))
     assert np.mean(np.abs(z) < 2.0) >= 0.9 and np.abs(z).max() < 4.0
     # 20 draws of each: the mean square of a unit normal lies within 0.4 and 1.9 in 99 of 100 cases
     squares = np.mean(z**2, axis=0)
@@ -98,6 +98,6 @@ def test_calibration_by_shooting_covers_the_truth_over_twenty_seeds() -> None:
 
 def test_calibration_without_noise_returns_the_truth() -> None:
     t, tip = released()
-    found = calibrated(t, tip)
+    found = calibrated(t, tip, 1e-10)
     for name, truth in TRUTH.items():
         assert found[name].value == pytest.approx(truth, rel=1e-4), name
