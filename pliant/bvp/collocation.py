@@ -40,7 +40,7 @@ class Collocation(StrongForm):
     history_nodes : points in each stretch that carry pose, strain, velocity and their histories in
         time; not fewer than nodes. "auto" to choose.
     tolerance : relative; of coefficients that are left out, and of the equations in a time step.
-        None for 1e-10 in statics and 1e-8 in motion, where the error of a time step is larger.
+        None for 1e-10, and for 1e-8 in motion where nodes are chosen: time steps err by more.
     """
 
     nodes: str | int | tuple[int, int] = "auto"
@@ -84,6 +84,8 @@ class Collocation(StrongForm):
         force, moment = (n if isinstance(n, int) else None for n in pair)
         grid = self.history_nodes if isinstance(self.history_nodes, int) else None
         still, moving = (1e-10, 1e-8) if self.tolerance is None else (self.tolerance,) * 2
+        if None not in (force, moment):
+            moving = still
         return Policy(force, moment, grid, float(moving if motion else still))
 
     def solver(self, chain: Chain) -> StrongSolver:

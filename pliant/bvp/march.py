@@ -18,6 +18,9 @@ from pliant.bvp.sweep import end_slopes
 from pliant.lie.tuples import Array
 from pliant.rods.contract import Ints
 
+MOST_BENT = 2.0
+"""Rad by which a chain may bend in one step for simple shooting to be believed: it also finds
+solutions that no motion leads to."""
 _NEAR = 0.05
 """Residual of a guess, relative, above which it is corrected half way first."""
 
@@ -25,13 +28,15 @@ _NEAR = 0.05
 class Setting(NamedTuple):
     """What stays the same in a march.
 
-    kind, scheme : of rotation and integration.  scale : (6,).  tolerance : relative.
+    kind, scheme : of rotation and integration.  length : of the chain, m.  scale : (6,).
+    tolerance : relative.
     C, D, natural, active, M : (N, 3, 6), rigid : (N,) of the mesh.  loads, bodies : (.., 2) interval
     and end that each point load and body sits at.
     """
 
     kind: int
     scheme: int
+    length: float
     scale: Array
     tolerance: float
     C: Array
@@ -121,6 +126,17 @@ def _accept(setting, arrays, memory, c0, step, x, ends):  # type: ignore[no-unty
 
 
 @kernel
+def bent(arrays, nodes, xi):  # type: ignore[no-untyped-def]
+    """Largest change of curvature and twist from xi (N, 3, 6) to the states of a sweep, rad/m."""
+    found = 0.0
+    for i in range(len(nodes)):
+        P = arrays.stages[i, 0]
+        for r in range(3):
+            found = max(found, abs(P[6 + r] + P[r] * nodes[i, 0, r] - xi[i, 0, r]))
+    return found
+
+
+@kernel
 def _approach(setting, arrays, memory, middle, tip, c0, base, limits, x):  # type: ignore[no-untyped-def]
     """Correct a guess x that misses the tip by far so that it passes where it should half way.
 
@@ -163,8 +179,9 @@ def march(setting, arrays, memory, middle, tip, rule, step, loads, bases, result
             result[0] += _approach(setting, arrays, memory, middle, tip, c0, bases[k], limits, x)
             size, used = solve_base(setting, arrays, memory, tip, c0, bases[k], limits, x)
             result[0] += used
-            if size >= 0.0:
+            if size >= 0.0 and bent(arrays, memory.nodes, memory.xi) * setting.length < MOST_BENT:
                 break
+            size = -1.0
             tip.known[0] = False
         if size < 0.0:
             return k

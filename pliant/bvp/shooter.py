@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from pliant.bvp.chain import Chain
@@ -58,13 +60,18 @@ class Shooter:
         """Newton's method from the states that are held; raises RejectedError, changing nothing."""
         self._run(self.segments(count), base, self.guess(count), tolerance, strict)
 
-    def rescue(self, base: Base, tolerance: float) -> int:
-        """Modified shooting, then multiple shooting with more and more segments; tell how many."""
+    def rescue(self, base: Base, tolerance: float, check: Callable[[], None] = lambda: None) -> int:
+        """Modified shooting, then multiple shooting with more and more segments; tell how many.
+
+        check : raises RejectedError if what modified shooting found is not to be believed.
+        """
+        nodes, x = self.nodes.copy(), self.x.copy()
         if self.count == 1:
             try:
                 self._modified(base, tolerance)
+                check()
             except RejectedError:
-                pass
+                self.nodes[:], self.x = nodes, x
             else:
                 self.record.rescues["modified shooting"] += 1
                 return 1

@@ -14,7 +14,7 @@ from pliant.bvp.chain import Chain
 from pliant.bvp.contract import Record, State, StepError, TimeRule
 from pliant.bvp.ends import Base
 from pliant.bvp.histories import Histories
-from pliant.bvp.march import Memory, Setting, march
+from pliant.bvp.march import MOST_BENT, Memory, Setting, bent, march
 from pliant.bvp.mesh import Mesh
 from pliant.bvp.newton import RejectedError
 from pliant.bvp.shooting_statics import ShootingStatics
@@ -177,6 +177,7 @@ class ShootingSolver(ShootingStatics):
         return Setting(
             self.kind,
             self.scheme,
+            self.chain.length,
             self.chain.scale,
             STEP_TOLERANCE,
             mesh.C,
@@ -265,13 +266,15 @@ class ShootingSolver(ShootingStatics):
         try:
             shooter.attempt(base, STEP_TOLERANCE, shooter.count)
             self._believe(x)
+            if shooter.count == 1:
+                self._near()
         except RejectedError:
             if not self.form.rescue:
                 raise
             shooter.x = x.copy()
             shooter.count = self.count
             shooter.nodes[:] = nodes
-            shooter.count = shooter.rescue(base, STEP_TOLERANCE)
+            shooter.count = shooter.rescue(base, STEP_TOLERANCE, self._near)
             self._believe(x)
             self._modified = self._modified + 1 if shooter.count == 1 else 0
             if self._modified >= _OFTEN:
@@ -279,6 +282,12 @@ class ShootingSolver(ShootingStatics):
         else:
             if shooter.count > self.count:
                 self.record.rescues["multiple shooting"] += 1
+
+    def _near(self) -> None:
+        """Reject a solution of simple shooting that is bent quite otherwise than the last one."""
+        change = bent(self.mesh.arrays, self.shooter.nodes, self.histories.xi)
+        if not change * self.chain.length < MOST_BENT:
+            raise RejectedError("what was found lies too far from the last step")
 
     def _believe(self, x: Array) -> None:
         """Reject a solution with wrenches far beyond what the loads and the last step explain."""
