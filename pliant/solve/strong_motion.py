@@ -22,6 +22,8 @@ from pliant.solve.schedule import Inputs
 
 Progress = Callable[[float, float], object]
 _ON_GRID = 1e-6
+_SHOWN = 10
+"""Most steps in one call where somebody watches the progress."""
 _CHUNK = 200
 """Most steps in one call of a solver, so that Ctrl-C is heard."""
 _SHORTER = (2, 4)
@@ -115,7 +117,8 @@ class StrongRun:
         if self._wanted() <= _ON_GRID * clock.h:
             self._take(0.0, state, np.zeros(2))
         while self.done < clock.steps:
-            many = self._quiet_steps() if self.done > 0 and progress is None else 1
+            many = self._quiet_steps() if self.done > 0 else 1
+            many = many if progress is None else min(many, _SHOWN)
             if many > 1:
                 self._many(many)
             else:
