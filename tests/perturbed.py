@@ -21,14 +21,14 @@ def rod_with(natural: object = (0.3, -0.2, 0.5), radius: object = 0.02, **more: 
 class Bent:
     """A strongly deformed rod with stations, random covectors and its assembled derivatives."""
 
-    def __init__(self, settings: Formulation) -> None:
+    def __init__(self, settings: Formulation, rod: Rod | None = None) -> None:
         rng = np.random.default_rng(7)
-        self.map = settings.discretise(rod_with())
+        self.map = settings.discretise(rod or rod_with())
         self.c = self.map.configuration()
         self.base = se3.exp(rng.normal(size=6))
         q = self.map.rest()
         self.map.update(self.c, self.base, q + 0.3 * rng.normal(size=q.size))
-        s = LENGTH * np.array([0.0, 0.13, 0.4, 0.45, 0.5, 0.6, 0.77, 1.0])
+        self.s = s = LENGTH * np.array([0.0, 0.13, 0.4, 0.45, 0.5, 0.6, 0.77, 1.0])
         self.f, self.sigma = rng.normal(size=(2, len(s), 6))
         self.size = 6 + self.map.nv
         self.x = rng.normal(size=self.size)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -105,6 +107,32 @@ class Chain:
         """Loads along a rod."""
         loads = self.description.loads.values()
         return [load for load in loads if load.distributed and load.part == rod.name]
+
+    def line_density(self, load: Load, piece: Piece, s: Array, values: Mapping[str, Any]) -> Array:
+        """(moment, force) per metre (S, 6) of a load along a rod at s (S,) of one of its pieces.
+
+        A load ends at cuts between pieces: at an end of a piece, what counts is its inside.
+        """
+        inner = 1e-9 * piece.length
+        inside = np.clip(s, piece.a + inner, piece.b - inner)
+        return load.density(inside, values[load.name])
+
+    def active_wrench(self, piece: Piece, s: Array, values: Mapping[str, Any]) -> Array:
+        """Wrench (S, 6) that chambers carry inside a piece at s (S,): -p dV/d(strain), body frame."""
+        found = np.zeros((len(s), 6))
+        for chamber in self.description.chambers.values():
+            start, end = chamber.span(piece.rod.length)
+            if chamber.part == piece.rod.name and start < 0.5 * (piece.a + piece.b) < end:
+                found -= float(values[chamber.name]) * chamber.sweep(s, piece.rod.length)
+        return found
+
+    def point_wrenches(self, values: Mapping[str, Any]) -> Array:
+        """World wrench and body wrench (loads, 12) of the loads at points, as a sweep meets them."""
+        found = np.zeros((len(self.point_loads), 12))
+        for row, load in zip(found, self.point_loads, strict=True):
+            at = 0 if load.frame == "world" else 6
+            row[at : at + 6] = load.wrench(values[load.name])
+        return found
 
     def _refuse_lines(self) -> None:
         for chamber in self.description.chambers.values():

@@ -12,7 +12,7 @@ from pliant.bvp import chebyshev
 from pliant.bvp.arrays import BODY, JOINT, LOAD
 from pliant.bvp.chain import Chain
 from pliant.lie.tuples import Array
-from pliant.model import Body, Load
+from pliant.model import Body
 from pliant.rods.contract import Ints
 
 
@@ -231,17 +231,15 @@ class Grid:
         self._given = [np.array(value, dtype=float) for value in given]
         gravity = share * np.asarray(self.chain.description.gravity)
         self.events.gravity[:] = gravity
-        self.events.loads[:, 3:] = share * point_loads(self.chain, values)
+        self.events.loads[:, 3:] = share * self.chain.point_wrenches(values)
         fields = self.fields
         np.multiply(gravity[:, None], fields.A, out=fields.force)
         for field in (fields.moment, fields.body_force, fields.body_moment):
             field[:] = 0.0
         for part, piece in zip(self.slices(), self.chain.pieces, strict=True):
-            # a load ends at cuts between pieces: which side a point is on is that of its piece
-            inner = 1e-9 * piece.length
-            inside = np.clip(self.s[part], piece.a + inner, piece.b - inner)
             for load in self.chain.line_loads(piece.rod):
-                wrench = share * load.density(inside, values[load.name]).T
+                density = self.chain.line_density(load, piece, self.s[part], values)
+                wrench = share * density.T
                 world = load.frame == "world"
                 (fields.moment if world else fields.body_moment)[:, part] += wrench[:3]
                 (fields.force if world else fields.body_force)[:, part] += wrench[3:]
@@ -249,15 +247,8 @@ class Grid:
 
     def _pressurise(self, values: Mapping[str, Any], share: float) -> None:
         """Set the wrench -p dV/d(strain) (6, G) that chambers carry inside the rods."""
-        self.active[:] = 0.0
-        for chamber in self.chain.description.chambers.values():
-            pressure = share * float(values[chamber.name])
-            for part, piece in zip(self.slices(), self.chain.pieces, strict=True):
-                start, end = chamber.span(piece.rod.length)
-                if piece.rod.name == chamber.part and start < 0.5 * (piece.a + piece.b) < end:
-                    self.active[:, part] -= (
-                        pressure * chamber.sweep(self.s[part], piece.rod.length).T
-                    )
+        for part, piece in zip(self.slices(), self.chain.pieces, strict=True):
+            self.active[:, part] = share * self.chain.active_wrench(piece, self.s[part], values).T
         self._set_offset()
 
     def follows(self) -> bool:
@@ -288,13 +279,3 @@ def compile_events(chain: Chain) -> Events:
         np.array([[*g[:3, :3].ravel(), *g[:3, 3]] for g in poses]).reshape(-1, 12),
         np.array(chain.description.gravity, dtype=float),
     )
-
-
-def point_loads(chain: Chain, values: Mapping[str, Any]) -> Array:
-    """World and body wrench (loads, 12) of the loads at points."""
-    loads = [event.part for event in chain.events if isinstance(event.part, Load)]
-    found = np.zeros((len(loads), 12))
-    for row, load in zip(found, loads, strict=True):
-        at = 0 if load.frame == "world" else 6
-        row[at : at + 6] = load.wrench(values[load.name])
-    return found

@@ -140,12 +140,8 @@ class Energies:
     def _pressures(self, state: State, values: Mapping[str, Any]) -> Array:
         """p dV/d(strain) (K, 6) of all chambers at the knots."""
         found = np.zeros((len(state.s), 6))
-        for chamber in self.chain.description.chambers.values():
-            for piece, rows in zip(self.chain.pieces, self.knots, strict=True):
-                start, end = chamber.span(piece.rod.length)
-                if piece.rod.name == chamber.part and start < 0.5 * (piece.a + piece.b) < end:
-                    sweep = chamber.sweep(state.s[rows], piece.rod.length)
-                    found[rows] += float(values[chamber.name]) * sweep
+        for piece, rows in zip(self.chain.pieces, self.knots, strict=True):
+            found[rows] = -self.chain.active_wrench(piece, state.s[rows], values)
         return found
 
     def _place(self, state: State, load: Load) -> tuple[int, Array]:
@@ -164,9 +160,7 @@ class Energies:
         for piece, rows in zip(self.chain.pieces, self.knots, strict=True):
             middle = 0.5 * (piece.a + piece.b)
             if piece.rod.name == load.part and start < middle < end:
-                inside = 1e-9 * piece.length
-                s = np.clip(state.s[rows], piece.a + inside, piece.b - inside)
-                found[rows] = load.density(s, values[load.name])
+                found[rows] = self.chain.line_density(load, piece, state.s[rows], values)
         return found
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from pliant._numba import leaf
 from pliant.lie.so3 import exp_matrix
+from pliant.lie.tuples import multiply
 
 COMPLIANCE = 0
 STRAIN = 6
@@ -64,18 +65,8 @@ def orientation(kind, y, R):  # type: ignore[no-untyped-def]
         )
     if kind == MATRIX:
         return y[15], y[16], y[17], y[18], y[19], y[20], y[21], y[22], y[23]
-    e = exp_matrix(y[15], y[16], y[17])
-    return (
-        R[0] * e[0] + R[1] * e[3] + R[2] * e[6],
-        R[0] * e[1] + R[1] * e[4] + R[2] * e[7],
-        R[0] * e[2] + R[1] * e[5] + R[2] * e[8],
-        R[3] * e[0] + R[4] * e[3] + R[5] * e[6],
-        R[3] * e[1] + R[4] * e[4] + R[5] * e[7],
-        R[3] * e[2] + R[4] * e[5] + R[5] * e[8],
-        R[6] * e[0] + R[7] * e[3] + R[8] * e[6],
-        R[6] * e[1] + R[7] * e[4] + R[8] * e[7],
-        R[6] * e[2] + R[7] * e[5] + R[8] * e[8],
-    )
+    last = (R[0], R[1], R[2], R[3], R[4], R[5], R[6], R[7], R[8])
+    return multiply(last, exp_matrix(y[15], y[16], y[17]))
 
 
 @leaf

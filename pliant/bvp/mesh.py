@@ -12,7 +12,7 @@ from pliant.bvp import equations as eq
 from pliant.bvp.arrays import BODY, JOINT, LOAD, Arrays
 from pliant.bvp.chain import Chain, Event
 from pliant.lie.tuples import Array
-from pliant.model import Body, Load
+from pliant.model import Body
 from pliant.rods.contract import Ints
 
 
@@ -124,25 +124,17 @@ class Mesh:
 
     def point_loads(self, values: Mapping[str, Any]) -> Array:
         """Rows (loads, 15) of the loads at points."""
-        found = np.zeros_like(self.arrays.loads)
-        events = [event for event in self.chain.events if event.kind == LOAD]
-        for row, event in zip(found, events, strict=True):
-            assert isinstance(event.part, Load)
-            row[:3] = event.offset
-            at = 3 if event.part.frame == "world" else 9
-            row[at : at + 6] = event.part.wrench(values[event.part.name])
-        return found
+        offsets = [event.offset for event in self.chain.events if event.kind == LOAD]
+        rows = np.array(offsets).reshape(-1, 3)
+        return np.concatenate([rows, self.chain.point_wrenches(values)], axis=1)
 
     def pressures(self, values: Mapping[str, Any]) -> Array:
         """Wrench (N, 3, 6) that chambers carry inside the rods: -p dV/d(strain), body frame."""
         found = np.zeros((self.N, 3, 6))
-        for chamber in self.chain.description.chambers.values():
-            for k, piece in enumerate(self.chain.pieces):
-                start, end = chamber.span(piece.rod.length)
-                if piece.rod.name == chamber.part and start < 0.5 * (piece.a + piece.b) < end:
-                    rows = slice(self.first[k], self.first[k + 1])
-                    sweep = chamber.sweep(self.s[rows].ravel(), piece.rod.length)
-                    found[rows] -= float(values[chamber.name]) * sweep.reshape(-1, 3, 6)
+        for k, piece in enumerate(self.chain.pieces):
+            rows = slice(self.first[k], self.first[k + 1])
+            wrench = self.chain.active_wrench(piece, self.s[rows].ravel(), values)
+            found[rows] = wrench.reshape(-1, 3, 6)
         return found
 
     def line_loads(self, values: Mapping[str, Any]) -> Array:
@@ -151,10 +143,9 @@ class Mesh:
         found[..., :3] = self.M[..., 3:4] * np.asarray(self.chain.description.gravity)
         for k, piece in enumerate(self.chain.pieces):
             rows = slice(self.first[k], self.first[k + 1])
-            # a load ends at cuts between pieces: which side a stage belongs to is that of its piece
-            inside = np.clip(self.s[rows], *_shrunk(piece.a, piece.b)).ravel()
             for load in self.chain.line_loads(piece.rod):
-                wrench = load.density(inside, values[load.name]).reshape(-1, 3, 6)
+                density = self.chain.line_density(load, piece, self.s[rows].ravel(), values)
+                wrench = density.reshape(-1, 3, 6)
                 if load.frame == "world":
                     found[rows, :, 0:3] += wrench[..., 3:]
                     found[rows, :, 3:6] += wrench[..., :3]
@@ -246,8 +237,3 @@ def _inertia(event: Event) -> Array:
 def _weight(event: Event) -> Array:
     assert isinstance(event.part, Body)
     return np.array([event.part.mass, *event.part.arm()])
-
-
-def _shrunk(a: float, b: float) -> tuple[float, float]:
-    inner = 1e-9 * (b - a)
-    return a + inner, b - inner

@@ -115,11 +115,11 @@ class ShootingStatics(StrongSolver):
             slope = (shooter.x - before) / (aim - level)
             level = aim
             record.levels.append(level)
-            record.rescues["load steps"] += int(level < 1.0)
+            if level < 1.0:
+                record.rescues["load steps"] += 1
             step *= 2.0
             if progress is not None:
                 progress(level, record.iterations, record.residual)
-        record.rescues += type(record.rescues)()  # drops zeros
 
     def _apply(self, values: Mapping[str, Any], level: float, open_gap: Array) -> None:
         """Let loads act in part, and supports be as far away as is left of the way to them."""

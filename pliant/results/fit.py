@@ -111,7 +111,7 @@ class FitReport:
     warnings: list[str] = field(default_factory=list)
 
 
-class Fit:
+class Fit(FitReport):
     """Parameters with what is known about them.
 
     robot : the robot with the parameters found.
@@ -136,25 +136,7 @@ class Fit:
         self.robot = robot
         self._report = report
         self._predict = predict
-        for name, value in vars(report).items():
-            setattr(self, name, value)
-
-    estimates: list[Estimate]
-    covariance: Array
-    correlation: Array
-    singular_values: Array
-    data: list[FitData]
-    validation: list[FitData]
-    noise: dict[str, float]
-    chi2: float
-    dof: int
-    iterations: int
-    solves: int
-    followed: int
-    seconds: float
-    reason: str
-    converged: bool
-    warnings: list[str]
+        super().__init__(**vars(report))
 
     @property
     def values(self) -> dict[str, float]:

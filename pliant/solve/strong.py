@@ -25,7 +25,7 @@ from pliant.solve.integrators.bdf_alpha import BDFAlpha
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.schedule import Inputs
-from pliant.solve.strong_motion import StrongRun, StrongTrajectory, ask_of
+from pliant.solve.strong_motion import StrongRun, StrongTrajectory
 
 
 class StrongSampler:
@@ -101,6 +101,7 @@ class StrongProblem(Problem):
         self.sampler: StrongSampler = StrongSampler(self.chain)
         self._solver: StrongSolver | None = None
         self._rest: State | None = None
+        self._ask: Energies | None = None
 
     @property
     def solver(self) -> StrongSolver:
@@ -252,16 +253,22 @@ class StrongProblem(Problem):
         """Energies of an equilibrium, J: elastic, gravity, loads."""
         state = still.solution.q
         share, values = still.applied[-1]
-        ask = Energies(self.chain, state)
+        ask = self._energies_at(state)
         return {
             "elastic": ask.elastic(state),
             "gravity": share * ask.gravitational(state),
             "loads": share * ask.loads(state, values),
         }
 
+    def _energies_at(self, state: State) -> Energies:
+        """The energies at the knots of a state; those of the same knots are kept."""
+        if self._ask is None or not np.array_equal(self._ask.s, state.s):
+            self._ask = Energies(self.chain, state)
+        return self._ask
+
     def energies(self, path: StrongTrajectory, rows: NDArray[np.int64]) -> dict[str, Array]:
         """Energies of a motion at some output times, J."""
-        pairs = [(ask_of(self.chain, path.q[k]), path.q[k]) for k in rows]
+        pairs = [(self._energies_at(path.q[k]), path.q[k]) for k in rows]
         return {
             "kinetic": np.array([ask.kinetic(state) for ask, state in pairs]),
             "elastic": np.array([ask.elastic(state) for ask, state in pairs]),

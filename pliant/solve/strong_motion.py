@@ -11,7 +11,6 @@ import numpy as np
 
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import State, StepError, StrongForm, StrongSolver
-from pliant.bvp.energies import Energies
 from pliant.bvp.knots import mixed
 from pliant.lie.tuples import Array
 from pliant.model import ConvergenceError, as_signal
@@ -47,18 +46,6 @@ class Bases:
             return self._still
         moving = [Moving(m, x(t), x.rate(t), x.acceleration(t)) for m, x in self.motions]
         return base_state(self.pose, moving)
-
-
-def ask_of(chain: Chain, state: State) -> Energies:
-    """The energies of a chain at the knots of a state; those asked last are kept."""
-    kept = _KEPT.get(id(chain))
-    if kept is None or kept[0] is not chain or not np.array_equal(kept[1], state.s):
-        _KEPT.clear()
-        _KEPT[id(chain)] = kept = (chain, state.s, Energies(chain, state))
-    return kept[2]
-
-
-_KEPT: dict[int, tuple[Chain, Array, Energies]] = {}
 
 
 @dataclass

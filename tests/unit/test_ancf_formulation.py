@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 from pliant.lie import se3
-from pliant.model import Circle, DescriptionError, Material, Rectangle, Rod
+from pliant.model import Circle, DescriptionError, Rectangle, Rod
 from pliant.rods.ancf import ANCF, ANCFMap
-from pliant.rods.contract import Array, Configuration
+from pliant.rods.contract import Array
+from tests import perturbed
+from tests.perturbed import LENGTH, RUBBER
 
-LENGTH = 0.8
-RUBBER = Material(E=2e5, nu=0.45, rho=1000.0)
 KINDS = {"xz": ANCF(3), "yz": ANCF(3, plane="yz"), "space": ANCF(3, planar=False)}
 
 
@@ -21,41 +19,11 @@ def rod_with(natural: object = (0.0, 0.0, 0.0), section: object = None) -> Rod:
     return Rod("arm", LENGTH, section or Circle(0.02), RUBBER, natural=natural)  # type: ignore[arg-type]
 
 
-class Bent:
-    """A strongly deformed rod with stations, random covectors and its assembled derivatives."""
+class Bent(perturbed.Bent):
+    """A strongly deformed ANCF rod, whose elements may lack coordinates (-1)."""
 
     def __init__(self, kind: str) -> None:
-        rng = np.random.default_rng(7)
-        self.map = KINDS[kind].discretise(rod_with())
-        self.c = self.map.configuration()
-        self.base = se3.exp(rng.normal(size=6))
-        q = self.map.rest()
-        self.map.update(self.c, self.base, q + 0.3 * rng.normal(size=q.size))
-        self.s = LENGTH * np.array([0.0, 0.13, 0.45, 0.5, 0.77, 1.0])
-        self.f, self.sigma = rng.normal(size=(2, len(self.s), 6))
-        self.size = 6 + self.map.nv
-        self.x = rng.normal(size=self.size)
-        self.frames, self.strains = self.map.frames(self.s), self.map.strains(self.s)
-        self.evaluate(self.c)
-        self.g0 = self.frames.g.copy()
-
-    def evaluate(self, c: Configuration) -> None:
-        self.map.frame(self.frames, c)
-        self.map.strain(self.strains, c)
-
-    def moved(self, chart: Callable[..., Array], x: Array) -> tuple[Array, Array]:
-        """Twists of the stations' motion and strains after moving by x along `chart`."""
-        base = self.base @ se3.exp(x[:6])
-        other = self.map.configuration()
-        self.map.update(other, base, chart(self.c, base, x))
-        self.evaluate(other)
-        twist, strain = se3.log(se3.inverse(self.g0) @ self.frames.g), self.strains.e.copy()
-        self.evaluate(self.c)
-        return twist, strain
-
-    def potential(self, chart: Callable[..., Array], x: Array) -> float:
-        twist, strain = self.moved(chart, x)
-        return float((self.f * twist).sum() + (self.sigma * strain).sum())
+        super().__init__(KINDS[kind], rod_with())
 
     def local(self, x: Array) -> Array:
         return np.where(self.map.elements >= 0, x[self.map.elements], 0.0)
