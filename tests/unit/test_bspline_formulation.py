@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pliant.lie import se3
-from pliant.model import Description, DescriptionError, Load, Rod
-from pliant.rods.bspline import BSpline, BSplineMap
+from pliant.model import Circle, Description, DescriptionError, Load, Material, Rod
+from pliant.rods.bspline import BSpline, BSplineMap, graded_knots
 from pliant.rods.contract import Array, Formulation
 from pliant.rods.strain import Strain
 from pliant.solve.statics import StaticSolver
@@ -30,7 +30,7 @@ CASES = [
 
 
 def name_of(case: BSpline) -> str:
-    names = {None: "uniform", UNEVEN: "uneven", REPEATED: "repeated", KINKED: "kinked"}
+    names = {"uniform": "uniform", UNEVEN: "uneven", REPEATED: "repeated", KINKED: "kinked"}
     return f"{case.degree}-{case.map}-{names[case.knots]}"
 
 
@@ -345,8 +345,29 @@ def test_strain_rods_couple_every_coordinate_with_every_other() -> None:
         ({"degree": 2, "points": 5, "knots": (0.6, 0.5)}, "2 increasing fractions"),
         ({"degree": 2, "points": 5, "knots": (0.0, 0.5)}, "2 increasing fractions"),
         ({"degree": 2, "points": 6, "knots": (0.5, 0.5, 0.5)}, "repeated"),
+        ({"knots": "even"}, "'uniform', 'graded' or 11 increasing"),
     ],
 )
 def test_settings_that_make_no_spline_are_refused(settings: dict, message: str) -> None:
     with pytest.raises(DescriptionError, match=message):
         BSpline(**settings)
+
+
+def test_graded_knots_are_dense_where_the_rod_is_thin() -> None:
+    tapered = Rod("arm", 2.0, Circle((0.03, 0.015)), Material(E=2e5, nu=0.45))
+    inner = np.array([0.0, *graded_knots(tapered, 3, 30), 1.0])
+    spans = np.diff(inner)[1:-1]
+    middle = 0.5 * (inner[1:] + inner[:-1])[1:-1]
+    # the cube root of the bending stiffness, which falls with the fourth power of the radius
+    assert spans / spans[0] == pytest.approx(
+        ((2.0 - middle) / (2.0 - middle[0])) ** (4.0 / 3.0), rel=3e-3
+    )
+
+
+def test_graded_knots_of_an_even_rod_have_longer_end_spans() -> None:
+    even = Rod("arm", 2.0, Circle(0.03), Material(E=2e5, nu=0.45))
+    for degree, ends in ((1, 1.0), (2, 1.0), (3, 1.5), (4, 1.85), (5, 1.95)):
+        spans = np.diff([0.0, *graded_knots(even, degree, 12), 1.0])
+        assert spans[[0, -1]] == pytest.approx(ends * spans[1])
+        assert spans[1:-1] == pytest.approx(spans[1])
+    assert graded_knots(even, 3, 4).shape == (0,)

@@ -25,8 +25,7 @@ ALL = [*PAPER, *(("force", f) for f in BEYOND)]
 S = np.linspace(0.0, 1.0, 41)
 UNIFORM = pl.BSpline(3, 15)
 # The curvature grows like 1 / r^4 towards the thin end: spans that get shorter follow it better.
-SPANS = np.linspace(1.5, 0.6, 12)
-GRADED = pl.BSpline(3, 15, knots=tuple(np.cumsum(SPANS)[:-1] / SPANS.sum()))
+GRADED = pl.BSpline(3, 15, knots="graded")
 
 
 @pytest.fixture(scope="module")
