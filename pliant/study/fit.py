@@ -100,7 +100,8 @@ def fit(
     sensitivities : "auto" follows neighbours with the factorised tangents of the solution where the
         solver offers it; "differences" solves the robot anew for each parameter, twice.
     iterations : most steps of the search.  tolerance : it ends when the sum of squares falls by less
-        than this part of itself.
+        than this part of itself, or a step would move parameters by less than a hundredth of their
+        standard errors.
     progress : called with the iteration, half the sum of squares and the values by path.
 
     The sum of squared differences, each in units of its noise, is minimised by

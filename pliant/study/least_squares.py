@@ -15,6 +15,9 @@ Evaluate = Callable[[Array], tuple[Array, Array]]
 Progress = Callable[[int, float, Array], object]
 """Told the iteration, half the sum of squares and z."""
 
+NEGLIGIBLE = 1e-4
+"""What a step must promise, as a part of the mean square residual (half of it): one that promises less
+moves no parameter by more than a hundredth of its standard error."""
 LONGEST = 1.0
 """Longest step of one coordinate: a factor e of a logarithmic parameter."""
 
@@ -50,7 +53,8 @@ def minimise(
     A step solves (J^T J + lambda D^2) d = -J^T r on the coordinates that their bounds leave free, D
     the largest column norms so far (Marquardt's scaling, More 1978). A trial that fails to
     compute counts as one that is too long. The search ends when the sum of squares falls by less
-    than `tolerance` of itself, or z moves by less than its root.
+    than `tolerance` of itself, z moves by less than its root, or a step would move the parameters by
+    less than noise in the residuals leaves them uncertain (`NEGLIGIBLE`).
     """
     r, J = evaluate(z)
     found = Minimum(z.copy(), r, J, 0, "", False)
@@ -96,10 +100,15 @@ def _downhill(
     gradient = J.T @ r
     free = ~(((z <= low) & (gradient > 0)) | ((z >= high) & (gradient < 0)))
     failure = ""
+    spare = len(r) - len(z)
     for _ in range(12):
         step = _step(J, r, free, scale, damping, z, low, high)
         if not np.abs(step).max(initial=0.0) > 1e-10:
             return None, step, "no parameter can be improved"
+        model = r + J @ step
+        promised = found.cost - 0.5 * float(model @ model)
+        if spare > 0 and promised * spare < NEGLIGIBLE * found.cost and not failure:
+            return None, step, "what is left to gain is small beside the noise"
         try:
             new = evaluate(z + step)
         except PliantError as error:
@@ -107,10 +116,8 @@ def _downhill(
             continue
         cost = 0.5 * float(new[0] @ new[0])
         if np.isfinite(cost) and cost < found.cost:
-            model = r + J @ step
-            promised = found.cost - 0.5 * float(model @ model)
             gain = (found.cost - cost) / max(promised, 1e-300)
-            factor = 0.1 if gain > 0.75 else 1.0 if gain > 0.25 else 5.0
+            factor = 0.01 if gain > 0.9 else 0.1 if gain > 0.75 else 1.0 if gain > 0.25 else 5.0
             return (new, max(damping * factor, 1e-12)), step, ""
         failure, damping = "", 10.0 * max(damping, 1e-9)
     return None, np.zeros_like(z), failure or "the sum of squares no longer falls"

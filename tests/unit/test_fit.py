@@ -266,6 +266,26 @@ def test_search_finds_the_minimum_of_a_curved_valley_within_bounds() -> None:
     assert held.z == pytest.approx([0.5, 0.25], abs=1e-4)
 
 
+def test_search_ends_where_noise_hides_what_is_left() -> None:
+    """A slowly converging slope would take many more steps than the standard error is worth."""
+    rng = np.random.default_rng(3)
+    x = np.linspace(0.0, 1.0, 400)
+    noise = rng.normal(0.0, 0.1, x.size)
+    calls = []
+
+    def slow(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        calls.append(z[0])
+        return z[0] * x - noise, 1.25 * x[:, None]
+
+    free = np.full(1, np.inf)
+    found = minimise(slow, np.array([0.9]), -free, free)
+    best = float(x @ noise / (x @ x))
+    error = 0.1 / np.sqrt(x @ x)
+    assert abs(found.z[0] - best) < 0.02 * error
+    assert found.converged and "noise" in found.reason
+    assert len(calls) < 8
+
+
 def test_step_that_cannot_be_computed_is_shortened() -> None:
     def only_small(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if abs(z[0]) > 0.3:

@@ -28,7 +28,7 @@ from pliant.system.loading import Loading
 from pliant.system.tangent import tangent_of
 
 CORRECTIONS = 6
-ENOUGH = 1e-8
+ENOUGH = 1e-6
 """Part of the first difference of residuals that may be left."""
 
 
