@@ -11,6 +11,10 @@ from pliant.model import Circle, Material, Rod
 from pliant.rods.contract import Array, Configuration, Formulation
 
 LENGTH = 0.8
+UNEVEN = (0.15, 0.2, 0.7, 0.9)
+REPEATED = (0.3, 0.6, 0.6, 0.8)
+KINKED = (0.4, 0.4, 0.4, 0.7)
+"""Inner knots of a cubic spline of eight points."""
 RUBBER = Material(E=2e5, nu=0.45, rho=1000.0)
 
 

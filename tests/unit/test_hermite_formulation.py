@@ -10,85 +10,12 @@ from pliant.model import DescriptionError
 from pliant.rods.bspline import BSpline
 from pliant.rods.contract import Array
 from pliant.rods.hermite import Hermite, HermiteMap
-from tests.perturbed import LENGTH, Bent, rod_with, second_difference
+from tests.perturbed import LENGTH, Bent, rod_with
 
 
 @pytest.fixture(scope="module", params=["exp", "cayley"])
 def bent(request: pytest.FixtureRequest) -> Bent:
     return Bent(Hermite(3, map=request.param))
-
-
-@pytest.mark.parametrize("chart", ["retract", "advance"])
-def test_frames_and_strains_follow_coordinates_to_first_order(bent: Bent, chart: str) -> None:
-    step = 1e-6
-    ahead = bent.moved(getattr(bent.map, chart), step * bent.x)
-    behind = bent.moved(getattr(bent.map, chart), -step * bent.x)
-    y = bent.velocity(bent.x)
-    eta = np.einsum("sia,sa->si", bent.frames.J, y[bent.frames.element])
-    rate = np.einsum("sia,sa->si", bent.strains.B, y[bent.strains.element])
-    assert (ahead[0] - behind[0]) / (2 * step) == pytest.approx(eta, rel=1e-7, abs=1e-7)
-    assert (ahead[1] - behind[1]) / (2 * step) == pytest.approx(rate, rel=1e-7, abs=1e-6)
-
-
-def test_covectors_do_the_same_work_on_variables_and_coordinates(bent: Bent) -> None:
-    work = float((bent.covector() * bent.velocity(bent.x)).sum())
-    assert bent.gradient() @ bent.x == pytest.approx(work, rel=1e-12)
-
-
-def test_second_derivative_along_constant_node_twists(bent: Bent) -> None:
-    K, base = bent.hessian(None)
-    expected = second_difference(lambda x: bent.potential(bent.map.retract, x), bent.x)
-    assert base is None
-    assert bent.x @ K @ bent.x == pytest.approx(expected, rel=2e-6)
-    assert np.max(np.abs(K - K.T)) < 1e-12 * np.max(np.abs(K))
-
-
-def test_second_derivative_in_the_chart_of_newton_steps(bent: Bent) -> None:
-    K, _ = bent.hessian(bent.gradient())
-    for seed in range(3):
-        x = np.random.default_rng(seed).normal(size=bent.size)
-        expected = second_difference(lambda x: bent.potential(bent.map.advance, x), x)
-        assert x @ K @ x == pytest.approx(expected, rel=2e-6)
-
-
-def test_balance_reaching_the_base_is_the_wrench_of_a_rigid_motion(bent: Bent) -> None:
-    _, base = bent.hessian(bent.gradient())
-    stays = lambda c, base, x: c.q  # noqa: E731
-    step = 1e-6
-    for a in range(6):
-        x = step * np.eye(bent.size)[a]
-        slope = (bent.potential(stays, x) - bent.potential(stays, -x)) / (2 * step)
-        assert base is not None
-        assert base[a] == pytest.approx(slope, rel=1e-6, abs=1e-6)
-
-
-def test_bias_is_the_acceleration_at_constant_rates(bent: Bent) -> None:
-    y = bent.velocity(bent.x)
-    ydd = np.empty_like(y)
-    bent.map.lift_bias(bent.c, bent.x[bent.map.elements], ydd)
-    bias = np.empty((len(bent.f), 6))
-    bent.map.frame_bias(bent.frames, bent.c, y, bias)
-    bias += np.einsum("sia,sa->si", bent.frames.J, ydd[bent.frames.element])
-    expected = second_difference(lambda x: bent.moved(bent.map.retract, x)[0], bent.x)
-    assert bias == pytest.approx(expected, rel=1e-5, abs=1e-5 * np.max(np.abs(expected)))
-
-
-def test_matrix_between_two_configurations_uses_the_tangent_of_each(bent: Bent) -> None:
-    rng = np.random.default_rng(3)
-    other = bent.map.configuration()
-    bent.map.update(other, bent.base, bent.c.q + 0.1 * rng.normal(size=bent.map.nq))
-    count, n = bent.map.elements.shape
-    Ky = rng.normal(size=(count, n, n))
-    K = np.empty_like(Ky)
-    bent.map.lift_matrix(bent.c, other, Ky, K)
-    tangents = []
-    for c in (bent.c, other):
-        T = np.empty((n, count, n))
-        for a in range(n):
-            bent.map.lift_velocity(c, np.tile(np.eye(n)[a], (count, 1)), T[a])
-        tangents.append(np.moveaxis(T, 0, 2))
-    expected = np.swapaxes(tangents[0], 1, 2) @ Ky @ tangents[1]
-    assert expected == pytest.approx(K, rel=1e-11, abs=1e-11)
 
 
 def test_nodes_go_where_their_twists_say_and_take_their_strains(bent: Bent) -> None:
