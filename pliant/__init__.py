@@ -68,6 +68,7 @@ _HOMES = {
     "pliant.results.fit": ("Estimate", "Fit", "FitData", "FitWarning"),
     "pliant.results.modes": ("Modes",),
     "pliant.results.motion": ("Motion",),
+    "pliant.results.resolution": ("Resolution", "ResolutionRow"),
     "pliant.results.saving": ("load",),
     "pliant.solve.registry": ("formulations", "integrators"),
     "pliant.study.compare": ("compare",),
@@ -75,6 +76,7 @@ _HOMES = {
     "pliant.study.many": ("simulate_many", "statics_many"),
     "pliant.study.outputs": ("Output",),
     "pliant.study.parameters": ("Parameter",),
+    "pliant.study.resolve": ("resolve",),
     "pliant.model.measurement": ("Measurement",),
     "pliant.files.measurement": ("read_measurement",),
 }
@@ -126,6 +128,8 @@ if TYPE_CHECKING:
     from pliant.results.fit import FitWarning as FitWarning
     from pliant.results.modes import Modes as Modes
     from pliant.results.motion import Motion as Motion
+    from pliant.results.resolution import Resolution as Resolution
+    from pliant.results.resolution import ResolutionRow as ResolutionRow
     from pliant.results.saving import load as load
     from pliant.robot import Robot as Robot
     from pliant.rods.ancf import ANCF as ANCF
@@ -148,6 +152,7 @@ if TYPE_CHECKING:
     from pliant.study.many import statics_many as statics_many
     from pliant.study.outputs import Output as Output
     from pliant.study.parameters import Parameter as Parameter
+    from pliant.study.resolve import resolve as resolve
 
 __all__ = ["__version__", *sorted(_HOME)]
 

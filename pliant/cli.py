@@ -1,4 +1,4 @@
-"""The command line: ``pliant check``, ``pliant run``, ``pliant modes``, ``compare`` and ``fit``.
+"""The command line: ``pliant check``, ``run``, ``modes``, ``compare``, ``resolve`` and ``fit``.
 
 Everything heavy is imported inside the commands, so that ``pliant --help`` answers at once and the
 first result is not kept waiting for the libraries that draw and save.
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pliant import __version__
-from pliant.study.commands import compare, fit
+from pliant.study.commands import compare, fit, resolve
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -58,6 +58,7 @@ def main() -> None:
 
 
 main.add_command(compare)
+main.add_command(resolve)
 main.add_command(fit)
 
 

@@ -310,10 +310,20 @@ def whole_number(value: object) -> int | None:
         return None
 
 
+SIZES = ("points", "elements", "segments", "nodes", "steps")
+"""Names of settings that make a formulation finer; the first that it has is its size."""
+
+
 class RodModel:
     """Settings of a way to solve rods. Subclasses are frozen dataclasses with declared capabilities."""
 
     capabilities: ClassVar[Capabilities] = Capabilities()
+
+    @property
+    def size(self) -> str | None:
+        """Name of the setting that makes it finer the larger it is; None if there is none."""
+        own = getattr(type(self), "__dataclass_fields__", {})
+        return next((name for name in SIZES if name in own), None)
 
 
 class Formulation(RodModel, ABC):

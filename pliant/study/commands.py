@@ -1,4 +1,4 @@
-"""The commands ``pliant compare`` and ``pliant fit``; what is heavy is imported inside them."""
+"""The commands ``compare``, ``resolve`` and ``fit``; what is heavy is imported inside them."""
 
 from __future__ import annotations
 
@@ -82,6 +82,61 @@ def compare(
         _keep([(result.save, stem.with_suffix(".csv")), (result.plot, stem.with_suffix(".png"))])
 
 
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--accuracy",
+    type=float,
+    default=1e-3,
+    show_default=True,
+    help="Largest distance from the exact solution, as a fraction of the length of a rod.",
+)
+@click.option("--with", "method", help="Formulation, or with an integrator, as for compare.")
+@click.option("--dt", type=float, help="Longest step to try, s; else a fiftieth of the duration.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Folder for a picture and the table."
+)
+def resolve(
+    file: Path, accuracy: float, method: str | None, dt: float | None, output: Path | None
+) -> None:
+    """Find the number of elements, and the step, that a robot needs for an accuracy.
+
+    A motion is resolved if FILE asks for one under 'simulate:', an equilibrium otherwise.
+    """
+    from pliant.files import SimulateRun
+    from pliant.study.resolve import resolve as choose
+
+    _folder("resolve", output)
+    formulation, integrator = _method(method)
+    found, robot = _robot(file)
+    run = next((item for item in found.runs if isinstance(item, SimulateRun)), None)
+    result = choose(
+        robot,
+        accuracy,
+        formulation,
+        inputs=found.inputs_at(0.0) if run is None else None,
+        duration=None if run is None else run.duration,
+        dt=dt,
+        integrator=integrator or (None if run is None else run.integrator),
+        start="rest" if run is None else run.start,
+        progress=lambda text, k: click.echo(f"{k + 1}: {text}", err=True),
+    )
+    click.echo(result.summary())
+    if output is not None:
+        stem = output / f"{file.stem}-resolution"
+        _keep([(result.save, stem.with_suffix(".csv")), (result.plot, stem.with_suffix(".png"))])
+
+
+def _method(text: str | None) -> tuple[Any, Any]:
+    """The formulation and the integrator that an option --with names; None where it does not."""
+    from pliant.solve.registry import formulations, integrators
+    from pliant.study.words import settings_from_text
+
+    known = {**formulations(), **integrators()}
+    chosen = None if text is None else settings_from_text("--with", text, known)
+    return (*chosen, None)[:2] if isinstance(chosen, tuple) else (chosen, None)
+
+
 def _times(run: Any) -> Any:
     from pliant.solve.dynamics import make_clock
 
@@ -134,14 +189,11 @@ def fit(
     with the name of a load is that input, one with the path of an output (arm.tip.z) was measured.
     """
     from pliant.files.measurement import read_measurement
-    from pliant.solve.registry import formulations, integrators
     from pliant.study.fit import fit as identify
-    from pliant.study.words import parameter_from_text, settings_from_text
+    from pliant.study.words import parameter_from_text
 
     _folder("fit", folder)
-    known = {**formulations(), **integrators()}
-    chosen = None if method is None else settings_from_text("--with", method, known)
-    formulation, integrator = (*chosen, None)[:2] if isinstance(chosen, tuple) else (chosen, None)
+    formulation, integrator = _method(method)
     wanted = [parameter_from_text(text) for text in parameters]
     _, robot = _robot(file)
     found = identify(

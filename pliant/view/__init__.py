@@ -10,6 +10,7 @@ from pliant.view.fits import draw_fits
 from pliant.view.methods import ErrorPanel, draw_methods
 from pliant.view.patterns import draw_band, draw_comparison
 from pliant.view.picture import draw_modes, draw_robot
+from pliant.view.resolutions import draw_resolution
 from pliant.view.saving import save_figure, show
 from pliant.view.shapes import Arrow, RodShape
 from pliant.view.theme import style
@@ -27,6 +28,7 @@ __all__ = [
     "draw_fits",
     "draw_methods",
     "draw_modes",
+    "draw_resolution",
     "draw_robot",
     "save_figure",
     "show",
