@@ -213,16 +213,16 @@ def test_a_sweep_begins_slowly_and_lags_in_the_end() -> None:
     """While it is slow the actuator is in equilibrium with the pressure behind the line."""
     motion = swept()
     robot = finger()
+
+    def rest_at(t: float) -> float:
+        still = robot.statics({"string": 0.0, "chamber1": sweep(t)}, pl.ANCF(4))
+        return float(still.tip("finger")[0, 3])
+
     for k in (10, 25):
-        now = robot.statics(
-            {"string": 0.0, "chamber1": sweep(motion.t[k] - 0.035)}, pl.ANCF(4)
-        ).tip("finger")
-        assert motion.tip("finger")[k, 0, 3] == pytest.approx(now[0, 3], abs=4e-4)
-    still = [
-        robot.statics({"chamber1": sweep(t)}, pl.ANCF(4)).tip("finger")[0, 3] for t in motion.t
-    ]
+        early = rest_at(motion.t[k] - 0.035)
+        assert motion.tip("finger")[k, 0, 3] == pytest.approx(early, abs=4e-4)
     late = motion.t > 6.0
-    tip, rest = motion.tip("finger")[late, 0, 3], np.array(still)[late]
+    tip, rest = motion.tip("finger")[late, 0, 3], np.array([rest_at(t) for t in motion.t[late]])
     tip, rest = tip - tip.mean(), rest - rest.mean()
     rate = np.gradient(rest, motion.t[late])
     delay = -float((tip - rest) @ rate / (rate @ rate))
