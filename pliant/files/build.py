@@ -10,11 +10,13 @@ import numpy as np
 
 from pliant.files.report import part_and_field, report_description_error
 from pliant.files.schema import (
+    ActuatorFields,
     BaseMotionFields,
     BodyFields,
     ChamberFields,
     ConstraintFields,
     FrameFields,
+    LineFields,
     LoadFields,
     PoseFields,
     RodFields,
@@ -27,6 +29,7 @@ from pliant.model import (
     Annulus,
     Array,
     BaseMotion,
+    BendingActuator,
     Body,
     Chamber,
     Circle,
@@ -38,6 +41,7 @@ from pliant.model import (
     Lag,
     Load,
     Material,
+    PressureLine,
     Ramp,
     Rectangle,
     Rod,
@@ -97,18 +101,42 @@ class Builder:
             given["material"] = self._try((*path, "material"), lambda: Material(**material))
         elif fields.section.stiffness is None and not partial:
             self._missing_material(path)
-        given["pose"] = pose_of(fields.pose) if fields.pose is not None else np.eye(4)
-        if isinstance(fields.base, FrameFields):
-            given["base"] = self.frame((*path, "base"), fields.base)
-        else:
-            given["base"] = None if fields.base == "free" else fields.base
-        where: Place = (*path, "formulation")
-        given["formulation"] = build_choice(
-            self.source, where, fields.formulation, self.formulations
-        )
+        given.update(self._mounting(path, fields))
         if partial or len(self.source.problems) > before or not self._usable(fields.base):
             return None
         return self._try(path, lambda: Rod(name=name, **given))
+
+    def actuator(
+        self, name: str, fields: ActuatorFields
+    ) -> tuple[Rod, tuple[Chamber, Chamber]] | None:
+        """Return the rod and the chambers of a bending actuator, or None after reporting."""
+        path: Place = ("actuators", name)
+        before = len(self.source.problems)
+        given = fields.given()
+        mounting = self._mounting(path, fields)
+        for field in (*mounting, "chambers", "line"):
+            given.pop(field, None)
+        part = self._try(path, lambda: BendingActuator(**given))
+        if part is None or len(self.source.problems) > before or not self._usable(fields.base):
+            return None
+        rod = self._try(path, lambda: part.rod(name, **mounting))
+        if rod is None:
+            return None
+        line = None if fields.line is None else _line(fields.line)
+        pair = self._try(path, lambda: part.chambers(rod, fields.chambers, line))
+        return None if pair is None else (rod, pair)
+
+    def _mounting(self, path: Place, fields: RodFields | ActuatorFields) -> dict[str, Any]:
+        """Where a rod stands and what it is solved with: pose, base and formulation."""
+        base: object = None if fields.base == "free" else fields.base
+        if isinstance(fields.base, FrameFields):
+            base = self.frame((*path, "base"), fields.base)
+        where: Place = (*path, "formulation")
+        return {
+            "pose": pose_of(fields.pose) if fields.pose is not None else np.eye(4),
+            "base": base,
+            "formulation": build_choice(self.source, where, fields.formulation, self.formulations),
+        }
 
     def load(self, name: str, fields: LoadFields) -> Load | None:
         """Return the load, or None after reporting."""
@@ -153,8 +181,7 @@ class Builder:
             return None
         given = fields.given()
         if fields.line is not None:
-            kind, value = fields.line.only()
-            given["line"] = {"lag": Lag, "flow": Flow}[kind](**value.given())
+            given["line"] = _line(fields.line)
         return self._try(path, lambda: Chamber(name=name, **given))
 
     def base_motion(self, name: str, fields: BaseMotionFields) -> BaseMotion | None:
@@ -229,6 +256,13 @@ class Builder:
         except DescriptionError as error:
             report_description_error(self.source, path, error)
             return None
+
+
+def _line(fields: LineFields) -> PressureLine:
+    """Return the pressure line that a file gives."""
+    kind, value = fields.only()
+    kinds: dict[str, type[PressureLine]] = {"lag": Lag, "flow": Flow}
+    return kinds[kind](**value.given())
 
 
 def pose_of(fields: PoseFields) -> Array:

@@ -189,6 +189,8 @@ HertzOrZero = Annotated[float, PlainValidator(_from_zero("Hz", "1.0")), _NOT_NEG
 Factor = Annotated[float, PlainValidator(_above_zero("", "0.9")), _POSITIVE]
 Kilograms = Annotated[float, PlainValidator(_from_zero("kg", "0.02")), _NOT_NEGATIVE]
 PerSecond = Annotated[float, PlainValidator(_from_zero("1/s", "0.1")), _NOT_NEGATIVE]
+BendingStiffness = Annotated[float, PlainValidator(_above_zero("N m^2", "0.0186")), _POSITIVE]
+KilogramsPerMetre = Annotated[float, PlainValidator(_from_zero("kg/m", "0.12")), _NOT_NEGATIVE]
 YesOrNo = Annotated[bool, PlainValidator(_yes_or_no), WithJsonSchema({"type": "boolean"})]
 Count = Annotated[int, PlainValidator(_count), WithJsonSchema({"type": "integer", "minimum": 1})]
 

@@ -23,6 +23,7 @@ PARTS = {
     "bodies": "body",
     "base_motions": "base motion",
     "chambers": "chamber",
+    "actuators": "actuator",
 }
 _KINDS = {**PARTS, "inputs": "input"}
 _SECTIONS = ("statics", "simulate", "modes")

@@ -14,6 +14,7 @@ from pliant.files.build import Builder
 from pliant.files.problems import FileError
 from pliant.files.report import PARTS, report_description_error, report_schema_errors
 from pliant.files.schema import (
+    ActuatorFields,
     BaseMotionFields,
     BodyFields,
     ChamberFields,
@@ -38,12 +39,14 @@ _ON_RODS: dict[str, tuple[TypeAdapter[Any], Callable[[Builder, str, Any], object
     "base_motions": (TypeAdapter(BaseMotionFields), Builder.base_motion),
     "chambers": (TypeAdapter(ChamberFields), Builder.chamber),
 }
+_ACTUATOR: TypeAdapter[Any] = TypeAdapter(ActuatorFields)
 _INPUT: TypeAdapter[Any] = TypeAdapter(InputFields)
 # Right values in place of wrong ones, so that the other fields of a wrong part can be checked.
 _STAND_INS: dict[str, dict[str, Any]] = {
     "rods": {"length": 1.0, "section": {"circle": {"radius": 1.0}}},
     "base_motions": {"translation": [0, 0, 1]},
     "chambers": {"area": 1.0},
+    "actuators": {"length": 1.0, "bending": 1.0, "chamber_radius": 1.0, "arm": 1.0},
 }
 
 
@@ -130,6 +133,8 @@ class _Loader:
         self.source = source
         self.data: dict[str, Any] = source.data
         self.integrators = integrators
+        if "actuators" in self.data:
+            self.data.setdefault("rods", {})
         self.wrong: set[tuple[str | int, ...]] = set()
         self._check_structure()
         self._check_names()
@@ -140,6 +145,8 @@ class _Loader:
         description = Description(gravity=self._gravity())
         for name, rod in self._good("rods", _ROD):
             self._keep(description.rods, name, self.builder.rod(name, rod))
+        for name, item in self._good("actuators", _ACTUATOR):
+            self._keep_actuator(description, name, self.builder.actuator(name, item))
         for section, (checker, make) in _ON_RODS.items():
             parts = getattr(description, section)
             for name, item in self._good(section, checker):
@@ -153,6 +160,12 @@ class _Loader:
         in_order = {rod.name: rod for rod in description.rods_from_root()}
         description.rods = in_order
         return RobotFile(path, description, inputs, runs)
+
+    def _keep_actuator(self, description: Description, name: str, built: Any) -> None:
+        if built is not None:
+            rod, chambers = built
+            description.rods[name] = rod
+            description.chambers.update({chamber.name: chamber for chamber in chambers})
 
     def _check_structure(self) -> None:
         for section in ("statics", "simulate", "modes"):
@@ -175,10 +188,27 @@ class _Loader:
                     error = DescriptionError("", "name", name, expected, "choose another name")
                     report_description_error(self.source, (section, name), error)
                 owner.setdefault(name, kind)
+        for actuator, names in self._actuator_chambers().items():
+            for name in names:
+                if name in owner:
+                    expected = f"unique in the robot ({owner[name]} {name!r} has it already)"
+                    remedy = "give e.g. chambers: [left, right]"
+                    error = DescriptionError("", "chambers", name, expected, remedy)
+                    report_description_error(self.source, ("actuators", actuator), error)
+                owner.setdefault(name, f"chamber of {actuator!r},")
+
+    def _actuator_chambers(self) -> dict[str, list[str]]:
+        """The names of the chambers of every actuator, given or not."""
+        found = {}
+        for name, fields in self._group("actuators").items():
+            given = fields.get("chambers") if isinstance(fields, dict) else None
+            listed = given if isinstance(given, list) else ActuatorFields.model_fields["chambers"]
+            found[name] = listed if isinstance(listed, list) else list(listed.default)
+        return found
 
     def _lengths(self) -> dict[str, float | None]:
         """Return the length of every rod the file names, None where it is not usable."""
-        rods = self._group("rods")
+        rods = {**self._group("rods"), **self._group("actuators")}
         lengths: dict[str, float | None] = {}
         for name, fields in rods.items():
             length = as_float(fields.get("length")) if isinstance(fields, dict) else None
@@ -204,6 +234,8 @@ class _Loader:
         for section, (checker, make) in _ON_RODS.items():
             for name, item in self._rest(section, checker):
                 make(self.builder, name, item)
+        for name, item in self._rest("actuators", _ACTUATOR):
+            self.builder.actuator(name, item)
 
     def _rest(self, section: str, checker: TypeAdapter[Any]) -> list[tuple[str, Any]]:
         """Return the wrong members of a section without their wrong fields."""
@@ -231,6 +263,9 @@ class _Loader:
         places: dict[str, Place] = {}
         for section, parts in description.kinds().items():
             places.update({part.label: (section, part.name) for part in parts.values()})
+        for name, chambers in self._actuator_chambers().items():
+            own = [description.rods.get(name), *map(description.chambers.get, chambers)]
+            places.update({part.label: ("actuators", name) for part in own if part is not None})
         for problem in description.problems():
             # what is wrong with a rod itself is reported already; do not call it unknown as well
             no_rods = problem.part == "robot" and (broken or ("rods",) in self.wrong)
@@ -239,7 +274,8 @@ class _Loader:
 
     def _inputs(self) -> dict[str, Input]:
         found: dict[str, Input] = {}
-        scalars = {**self._group("base_motions"), **self._group("chambers")}
+        named = [name for names in self._actuator_chambers().values() for name in names]
+        scalars = {**self._group("base_motions"), **self._group("chambers"), **dict.fromkeys(named)}
         known = {**self._group("loads"), **scalars}
         for name, fields in self._good("inputs", _INPUT):
             error = None

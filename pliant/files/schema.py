@@ -281,6 +281,29 @@ class ChamberFields(Group):
     line: LineFields | None = None
 
 
+class ActuatorFields(Group):
+    """A bending actuator of two chambers: a rod that keeps its length, under its name."""
+
+    length: leaf.Metres = Field(description="metres", examples=[0.175])
+    bending: leaf.BendingStiffness = Field(description="stiffness, N m^2", examples=[0.0186])
+    chamber_radius: leaf.Metres = Field(description="metres", examples=[0.006])
+    arm: leaf.Metres = Field(description="from the layer to the chambers, m", examples=[0.009])
+    mass: leaf.KilogramsPerMetre = Field(default=0.0, description="per length, kg/m")
+    sideways: leaf.BendingStiffness | None = Field(
+        default=None, description="the other bending stiffness, N m^2"
+    )
+    twist: leaf.BendingStiffness | None = Field(default=None, description="N m^2")
+    retardation: leaf.SecondsOrZero = Field(default=0.0, description="of the material, seconds")
+    mass_damping: leaf.PerSecond = Field(default=0.0, description="Rayleigh's first, 1/s")
+    pose: PoseFields | None = None
+    base: Base = Field(default="world", description="world, free, or a place on another rod")
+    chambers: list[Annotated[str, Field(strict=True)]] = Field(
+        default=["chamber1", "chamber2"], description="their names, which are inputs, Pa"
+    )
+    formulation: leaf.Named | None = None
+    line: LineFields | None = None
+
+
 class BaseMotionFields(Group):
     """A motion of the base of a rod that is clamped to the world; its name is an input."""
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Discriminator, Field, Tag, model_validator
 
 from pliant.files import leaves as leaf
 from pliant.files.schema import (
+    ActuatorFields,
     BaseMotionFields,
     BodyFields,
     ChamberFields,
@@ -159,6 +160,9 @@ class RobotFields(Group):
     chambers: dict[str, ChamberFields] = Field(
         default={}, description="the pressure chambers by name"
     )
+    actuators: dict[str, ActuatorFields] = Field(
+        default={}, description="the pneumatic bending actuators by name"
+    )
     inputs: dict[str, InputFields] = Field(
         default={},
         description="values by load name: a factor, a force, (moment, force), or a signal; "
@@ -184,4 +188,6 @@ def json_schema() -> dict[str, Any]:
     found = RobotFields.model_json_schema()
     found["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     found["title"] = "Pliant robot file"
+    del found["required"]  # of rods, which actuators are too
+    found["anyOf"] = [{"required": ["rods"]}, {"required": ["actuators"]}]
     return found
