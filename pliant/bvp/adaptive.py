@@ -14,7 +14,7 @@ from scipy.interpolate import CubicSpline
 
 from pliant._numba import kernel
 from pliant.bvp.chain import Chain
-from pliant.bvp.contract import Progress, State, StepError, TimeRule
+from pliant.bvp.contract import Progress, State, StepError, TimeRule, Watch
 from pliant.bvp.equations import MATRIX, rates
 from pliant.bvp.mesh import Mesh
 from pliant.bvp.shooting_solver import ShootingSolver
@@ -98,9 +98,10 @@ class AdaptiveSolver(ShootingSolver):
         base: Array,
         tolerance: float,
         progress: Progress | None = None,
+        watch: Watch | None = None,
     ) -> State:
         """Return the equilibrium on intervals that resolve it."""
-        found = super().statics(values, start, base, tolerance, progress)
+        found = super().statics(values, start, base, tolerance, progress, watch)
         for _ in range(_ROUNDS):
             edges = self._wanted()
             if edges is None:

@@ -26,7 +26,7 @@ from pliant.bvp.collocation_state import (
 )
 from pliant.bvp.collocation_statics import LARGEST_GROWTH, Ascent
 from pliant.bvp.collocation_system import System
-from pliant.bvp.contract import Progress, Record, State, StepError, StrongSolver, TimeRule
+from pliant.bvp.contract import Progress, Record, State, StepError, StrongSolver, TimeRule, Watch
 from pliant.lie import se3
 from pliant.lie.tuples import Array
 from pliant.model.base_motion import BaseState
@@ -94,11 +94,9 @@ class CollocationSolver(StrongSolver):
         base: Array,
         tolerance: float,
         progress: Progress | None = None,
+        watch: Watch | None = None,
     ) -> State:
-        """Return the equilibrium for input values, on the branch from `start` (default: unloaded).
-
-        base : (4, 4) pose of a clamped base. Raises ConvergenceError with the last good State.
-        """
+        """Return the equilibrium for input values, on the branch from `start` (default: unloaded)."""
         self.record = Record()
         system = self._system_for(start)
         pose = np.array(base)
@@ -114,7 +112,7 @@ class CollocationSolver(StrongSolver):
             system.grid.load(values, share)
 
         ascent = Ascent(system, x, self.policy, self.record, apply, start is None)
-        state = ascent.run(tolerance, progress, start)
+        state = ascent.run(tolerance, progress, start, watch)
         self._system = ascent.system
         self._made = (state, self.orders, self._instant(np.zeros(6), ascent.x))
         self.begin(state)

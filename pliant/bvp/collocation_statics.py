@@ -11,7 +11,7 @@ from pliant.bvp.collocation_newton import LARGEST_TURN, RejectedError, bent, cli
 from pliant.bvp.collocation_order import Policy
 from pliant.bvp.collocation_state import make_state, moved_unknowns, on_grid
 from pliant.bvp.collocation_system import System
-from pliant.bvp.contract import Progress, Record, State
+from pliant.bvp.contract import CAREFUL, FINEST, Progress, Record, State, Watch
 from pliant.lie.tuples import Array
 from pliant.model import ConvergenceError
 
@@ -53,23 +53,36 @@ class Ascent:
     def _no_rate(self) -> Array:
         return np.zeros((6, self.system.grid.size))
 
-    def run(self, tolerance: float, progress: Progress | None, good: State | None) -> State:
+    def run(
+        self,
+        tolerance: float,
+        progress: Progress | None,
+        good: State | None,
+        watch: Watch | None = None,
+    ) -> State:
         """Go up to the full load; `good` is the state to report if that fails at once."""
         self._apply(self.system, 0.0 if self._from_rest else 1.0)
         self._left = self.system.evaluate(self.x)
-        level, step = 0.0, 1.0
+        largest = 1.0 if watch is None else CAREFUL
+        level, step, falling = 0.0, largest, 0
         while level < 1.0:
             target = min(1.0, level + step)
+            kept = self.system, self.x, self._left, self.system.base.pose
             try:
                 self._reach(target, tolerance)
+                found = self.state()
+                count = 0 if watch is None else watch(found, target)
+                if count > falling and step > FINEST:
+                    self.system, self.x, self._left, self.system.base.pose = kept
+                    raise RejectedError("an equilibrium becomes unstable within a load step")
             except RejectedError as error:
                 step = 0.5 * (target - level)
                 if step < SMALLEST_STEP:
                     raise self._failure(level, str(error), good) from None
                 continue
             self.record.levels.append(target)
-            step, level = 1.5 * (target - level), target
-            good = self.state()
+            step, level = min(1.5 * (target - level), largest), target
+            good, falling = found, count
             if progress is not None:
                 progress(level, self.record.iterations, self.record.residual)
         if len(self.record.levels) > 1:

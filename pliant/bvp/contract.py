@@ -23,6 +23,8 @@ from pliant.rods.contract import Capabilities, Ints, RodModel
 
 Progress = Callable[[float, int, float], None]
 """Told the load level reached, the iterations so far and the relative residual."""
+CAREFUL, FINEST = 1.0 / 16.0, 1.0 / 512.0
+"""Largest and smallest load step where stability is watched, as a part of the load."""
 
 
 @dataclass
@@ -40,6 +42,10 @@ class State:
     strain: Array
     velocity: Array
     strain_rate: Array
+
+
+Watch = Callable[[State, float], int]
+"""Tells of an equilibrium at a load level in how many directions its energy falls."""
 
 
 @dataclass(frozen=True)
@@ -91,10 +97,13 @@ class StrongSolver(ABC):
         base: Array,
         tolerance: float,
         progress: Progress | None = None,
+        watch: Watch | None = None,
     ) -> State:
         """Return the equilibrium for input values, on the branch from `start` (default: unloaded).
 
-        base : (4, 4) pose of a clamped base. Raises ConvergenceError with the last good State.
+        base : (4, 4) pose of a clamped base.  watch : go in load steps of CAREFUL at most, and in
+        shorter ones, down to FINEST, where the number that it tells grows: a long one can lead to
+        another branch. Raises ConvergenceError with the last good State.
         """
 
     @abstractmethod

@@ -129,6 +129,16 @@ class Tip:
         """Return r (6,) and its derivatives (6, c) for the state past the tip's loads."""
         if self.free:
             return y[:6].copy(), Z[:6].copy()
+        gap, gaps, force, slopes = self.pairs(y, Z)
+        held = self.held
+        return np.where(held, gap - self.left, force), np.where(held[:, None], gaps, slopes)
+
+    def pairs(self, y: Array, Z: Array) -> tuple[Array, Array, Array, Array]:
+        """Return the place of the tip in the support's chart and the wrench that works on it.
+
+        The place (6,) is the rotation vector and the position from the held pose, in its axes; each
+        comes with its derivatives (6, c).
+        """
         R, p = y[15:].reshape(3, 3), y[12:15]
         arm, shift = self.arm, so3.hat(self.arm)
         relative = self.to[:3, :3].T @ R
@@ -146,5 +156,4 @@ class Tip:
         slopes = np.concatenate(
             [D.T @ (Z[:3] - shift @ dn) + bent @ gaps[:3], relative @ (dn - so3.hat(n) @ theta)]
         )
-        held = self.held
-        return np.where(held, gap - self.left, force), np.where(held[:, None], gaps, slopes)
+        return gap, gaps, force, slopes

@@ -18,9 +18,9 @@ from pliant.bvp.sweep import end_slopes
 from pliant.lie.tuples import Array
 from pliant.rods.contract import Ints
 
-MOST_BENT = 2.0
-"""Rad by which a chain may bend in one step for simple shooting to be believed: it also finds
-solutions that no motion leads to."""
+MOST_BENT = 0.5
+"""Rad by which a chain may be bent otherwise than the last two instants predict for simple shooting to be
+believed: it also finds solutions that no motion leads to."""
 _NEAR = 0.05
 """Residual of a guess, relative, above which it is corrected half way first."""
 
@@ -126,13 +126,14 @@ def _accept(setting, arrays, memory, c0, step, x, ends):  # type: ignore[no-unty
 
 
 @kernel
-def bent(arrays, nodes, xi):  # type: ignore[no-untyped-def]
-    """Largest change of curvature and twist from xi (N, 3, 6) to the states of a sweep, rad/m."""
+def bent(arrays, nodes, xi, xi_older):  # type: ignore[no-untyped-def]
+    """Largest distance of curvature and twist in a sweep from the line through the last two, rad/m."""
     found = 0.0
     for i in range(len(nodes)):
         P = arrays.stages[i, 0]
         for r in range(3):
-            found = max(found, abs(P[6 + r] + P[r] * nodes[i, 0, r] - xi[i, 0, r]))
+            expected = 2.0 * xi[i, 0, r] - xi_older[i, 0, r]
+            found = max(found, abs(P[6 + r] + P[r] * nodes[i, 0, r] - expected))
     return found
 
 
@@ -179,7 +180,8 @@ def march(setting, arrays, memory, middle, tip, rule, step, loads, bases, result
             result[0] += _approach(setting, arrays, memory, middle, tip, c0, bases[k], limits, x)
             size, used = solve_base(setting, arrays, memory, tip, c0, bases[k], limits, x)
             result[0] += used
-            if size >= 0.0 and bent(arrays, memory.nodes, memory.xi) * setting.length < MOST_BENT:
+            apart = bent(arrays, memory.nodes, memory.xi, memory.xi_older)
+            if size >= 0.0 and apart * setting.length < MOST_BENT:
                 break
             size = -1.0
             tip.known[0] = False

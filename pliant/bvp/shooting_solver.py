@@ -284,10 +284,11 @@ class ShootingSolver(ShootingStatics):
                 self.record.rescues["multiple shooting"] += 1
 
     def _near(self) -> None:
-        """Reject a solution of simple shooting that is bent quite otherwise than the last one."""
-        change = bent(self.mesh.arrays, self.shooter.nodes, self.histories.xi)
-        if not change * self.chain.length < MOST_BENT:
-            raise RejectedError("what was found lies too far from the last step")
+        """Reject a solution of simple shooting that is bent quite otherwise than is expected."""
+        h = self.histories
+        apart = bent(self.mesh.arrays, self.shooter.nodes, h.xi, h.xi_older)
+        if not apart * self.chain.length < MOST_BENT:
+            raise RejectedError("what was found lies too far from the last steps")
 
     def _believe(self, x: Array) -> None:
         """Reject a solution with wrenches far beyond what the loads and the last step explain."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.bvp.chain import Chain
-from pliant.bvp.contract import Progress, Record, State, StrongSolver
+from pliant.bvp.contract import CAREFUL, FINEST, Progress, Record, State, StrongSolver, Watch
 from pliant.bvp.ends import Base, Bases
 from pliant.bvp.equations import ROTATIONS
 from pliant.bvp.knots import Knots
@@ -26,6 +26,8 @@ _SMALLEST = 1e-3
 """Load step, as a part of the load, below which no equilibrium is expected any more."""
 _HELP = 0.02
 """Load step below which rescues are called."""
+_LARGEST_TURN = 2.5
+"""Radians by which the chain may bend in one load step; beyond, branches can be confused."""
 
 
 class ShootingStatics(StrongSolver):
@@ -62,6 +64,7 @@ class ShootingStatics(StrongSolver):
         base: Array,
         tolerance: float,
         progress: Progress | None = None,
+        watch: Watch | None = None,
     ) -> State:
         """Return the equilibrium for input values, by load steps if it cannot be had at once."""
         shooter = self.shooter
@@ -76,7 +79,7 @@ class ShootingStatics(StrongSolver):
                 return self.knots.state(shooter.nodes, 0.0)
             except RejectedError:
                 pass
-        self._climb(values, at, tolerance, progress)
+        self._climb(values, at, tolerance, progress, watch)
         return self.knots.state(shooter.nodes, 0.0)
 
     def _hold(self, state: State) -> None:
@@ -84,7 +87,12 @@ class ShootingStatics(StrongSolver):
         self.shooter.x = np.where(self.chain.base.held, state.wrench[0], 0.0)
 
     def _climb(
-        self, values: Mapping[str, Any], base: Base, tolerance: float, progress: Progress | None
+        self,
+        values: Mapping[str, Any],
+        base: Base,
+        tolerance: float,
+        progress: Progress | None,
+        watch: Watch | None,
     ) -> None:
         """Follow the branch from the unloaded chain, in as few load steps as it takes.
 
@@ -97,7 +105,9 @@ class ShootingStatics(StrongSolver):
         self.mesh.rest()
         shooter.tip.left[:] = 0.0
         open_gap = np.where(shooter.tip.held, shooter.integrate(base, np.zeros(6)), 0.0)
-        level, step, slope = 0.0, 1.0, np.zeros(6)
+        largest = 1.0 if watch is None else CAREFUL
+        level, step, slope, falling = 0.0, largest, np.zeros(6), 0
+        curvature = self.mesh.natural[:, 0, :3]
         while level < 1.0:
             aim = min(1.0, level + step)
             self._apply(values, aim, open_gap)
@@ -105,6 +115,8 @@ class ShootingStatics(StrongSolver):
             shooter.x = before + (aim - level) * slope
             try:
                 self._reach(base, tolerance if aim >= 1.0 else max(tolerance, 1e-6), step)
+                ahead = self._require_near(curvature)
+                falling = self._require_same(watch, aim, falling, step)
             except RejectedError as error:
                 shooter.x, shooter.nodes[:] = before, held
                 step *= 0.25 if step == 1.0 else 0.5
@@ -113,11 +125,11 @@ class ShootingStatics(StrongSolver):
                     raise self._failure(level, str(error)) from None
                 continue
             slope = (shooter.x - before) / (aim - level)
-            level = aim
+            level, curvature = aim, ahead
             record.levels.append(level)
             if level < 1.0:
                 record.rescues["load steps"] += 1
-            step *= 2.0
+            step = min(2.0 * step, largest)
             if progress is not None:
                 progress(level, record.iterations, record.residual)
 
@@ -126,6 +138,22 @@ class ShootingStatics(StrongSolver):
         self.mesh.load(values, level)
         self.mesh.rest()
         self.shooter.tip.left[:] = (1.0 - level) * open_gap
+
+    def _require_near(self, before: Array) -> Array:
+        """Curvature and twist (N, 3) at the starts of the intervals, which must be near `before`."""
+        law = self.mesh.arrays.stages[:, 0]
+        found = law[:, 6:9] + law[:, :3] * self.shooter.nodes[:, 0, :3]
+        turned = float(np.linalg.norm(found - before, axis=1) @ self.mesh.arrays.h)
+        if not turned < _LARGEST_TURN:
+            raise RejectedError("the rods turn too far in one load step")
+        return np.asarray(found)
+
+    def _require_same(self, watch: Watch | None, level: float, falling: int, step: float) -> int:
+        """Directions of falling energy at a level; if they become more, steps must be short."""
+        count = 0 if watch is None else watch(self.knots.state(self.shooter.nodes, 0.0), level)
+        if count > falling and step > FINEST:
+            raise RejectedError("an equilibrium becomes unstable within a load step")
+        return count
 
     def _reach(self, base: Base, tolerance: float, step: float) -> None:
         """One load level: plainly, and with help once the load steps have become short."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from pliant.bvp.chain import Chain
 from pliant.bvp.contract import Record, State, StrongForm, StrongSolver
 from pliant.bvp.energies import Energies, reactions
 from pliant.bvp.knots import interpolated, rest_state
+from pliant.bvp.stability import Stability
 from pliant.lie import se3
 from pliant.lie.tuples import Array
 from pliant.model import ConvergenceError, Description, DescriptionError, PliantError, Rod
@@ -103,6 +105,11 @@ class StrongProblem(Problem):
         self._rest: State | None = None
         self._ask: Energies | None = None
 
+    @cached_property
+    def stability(self) -> Stability:
+        """Counts the directions in which the energy falls."""
+        return Stability(self.chain)
+
     @property
     def solver(self) -> StrongSolver:
         """The solver for equilibria, made on first use."""
@@ -161,13 +168,37 @@ class StrongProblem(Problem):
             found = self.solver.statics(values, start, base, tolerance, progress)
         except ConvergenceError as error:
             if isinstance(error.last, State):
-                level = self.solver.record.levels[-1] if self.solver.record.levels else 0.0
-                error.last = Still(self._solution(error.last), [(level, values)])
+                record = self.solver.record
+                level = record.levels[-1] if record.levels else 0.0
+                error.last = Still(self._solution(error.last, record), [(level, values)])
             raise
-        return Still(self._solution(found), [(1.0, values)])
+        solution = self._solution(found, self.solver.record)
+        if start is None and self.stability.falling(found, values):
+            solution = self._followed(solution, values, base, tolerance)
+        return Still(solution, [(1.0, values)])
 
-    def _solution(self, state: State) -> StrongSolution:
-        record: Record = self.solver.record
+    def _followed(
+        self, first: StrongSolution, values: Mapping[str, Any], base: Array, tolerance: float
+    ) -> StrongSolution:
+        """Go to an unstable equilibrium again, in short load steps on the branch from no load.
+
+        A long one can lead to another branch. Where the branch ends before, what was found is kept,
+        and `rescues` counts a branch lost.
+        """
+
+        def watch(state: State, level: float) -> int:
+            return self.stability.falling(state, values, level) or 0
+
+        try:
+            state = self.solver.statics(values, None, base, tolerance, None, watch)
+        except ConvergenceError:
+            first.rescues["branch lost"] += 1
+            return first
+        found = self._solution(state, self.solver.record)
+        found.iterations += first.iterations
+        return found
+
+    def _solution(self, state: State, record: Record) -> StrongSolution:
         return StrongSolution(
             state,
             record.iterations,
@@ -283,8 +314,10 @@ class StrongProblem(Problem):
         return reactions(self.chain, still.solution.q, values, share)
 
     def judge(self, still: Still) -> tuple[bool | None, str]:
-        """Strong forms have no tangent whose inertia could tell."""
-        return None, "strong forms do not judge stability; solve with BSpline() to know"
+        """Whether an equilibrium is stable: from its conjugate points, or with coordinates."""
+        from pliant.solve.stability import judge_chain
+
+        return judge_chain(self, still)
 
     def as_numbers(self, q: State) -> Array:
         """Pose and wrench at every knot, one after the other."""

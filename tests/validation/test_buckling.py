@@ -50,6 +50,7 @@ def buckling_load(robot: pl.Robot, formulation: pl.Formulation, guess: float) ->
 
 
 FORMULATIONS = [pl.BSpline(3, 12), pl.BSpline(2, 20), pl.Hermite(6), pl.Strain(2, 4)]
+STRONG = [pl.Shooting(), pl.MultipleShooting(), pl.Collocation()]
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
@@ -72,12 +73,29 @@ def test_slender_column(ends: str, formulation: pl.Formulation) -> None:
     assert found == pytest.approx(truth, rel=5e-4)
 
 
+@pytest.mark.parametrize("form", STRONG, ids=lambda form: type(form).__name__)
+@pytest.mark.parametrize("ends", ["clamped-free", "clamped-clamped"])
+def test_conjugate_points_tell_the_buckling_load(ends: str, form: pl.StrongForm) -> None:
+    truth = 4 * np.pi**2 if ends == "clamped-clamped" else exact.euler_load(1.0, 1.0, ends)
+    found = buckling_load(column(SLENDER, None, ends), form, truth)
+    assert found == pytest.approx(truth, rel=2e-5)  # of which shear and shortening take up 8e-6
+
+
+def test_conjugate_points_tell_the_load_of_a_thick_column() -> None:
+    data = values.COSSERAT_COLUMN
+    material = pl.Material(E=data["E"], nu=data["nu"])
+    robot = column(pl.Circle(data["radius"]), material, "clamped-free")
+    found = buckling_load(robot, STRONG[0], values.COSSERAT_COLUMN_LOAD)
+    assert found == pytest.approx(values.COSSERAT_COLUMN_LOAD, rel=2e-6)
+
+
 def test_inextensible_column() -> None:
     robot = pl.Robot(gravity=(0, 0, 0))
     rod = robot.add_rod("column", 1.0, SLENDER, theory="kirchhoff")
     robot.add_load("push", rod.tip, force=(0, 0, -1))
-    found = buckling_load(robot, pl.Strain(2, 4), values.EULER_CLAMPED_FREE)
-    assert found == pytest.approx(values.EULER_CLAMPED_FREE, rel=1e-5)
+    for formulation in (pl.Strain(2, 4), STRONG[0]):
+        found = buckling_load(robot, formulation, values.EULER_CLAMPED_FREE)
+        assert found == pytest.approx(values.EULER_CLAMPED_FREE, rel=1e-5)
 
 
 def test_column_under_its_own_weight() -> None:

@@ -1,0 +1,220 @@
+"""Stability of an equilibrium from the linearised rod equations: conjugate points, counted.
+
+Neighbours of an equilibrium obey the linearised equations. In the chart g exp(x) a variation of the
+pose is x = (theta, d), and the conjugate variation of the wrench W is w = dW - 1/2 ad_x^T W; if all
+loads have a potential, the map from one section to another,
+
+    x_1 = A x_0 + B w_0,    w_1 = C x_0 + E w_0,
+
+is symplectic. Let P be the stiffness that a section feels of all that lies beyond it, w = -P x for what
+it must supply. Over one stretch, clamped at its start, F = B E^-1 is the flexibility of its end, and
+
+    P_0 = E^-1 C + E^-1 P_1 (1 + F P_1)^-1 E^-T.
+
+P starts at the tip and meets the support at the base. Where a root of 1 + F P goes through zero, P goes
+through infinity: a conjugate point. By Haynsworth's and Jacobi's theorems the number of negative roots met
+on the way is the number of independent directions in which the energy falls (Maddocks 1984, "Stability
+of nonlinearly elastic rods"; Manning, Rogers and Maddocks 1998), whatever their multiplicity. F only
+needs a square root, so that rods that neither shear nor stretch are no exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pliant._numba import kernel
+from pliant.bvp.chain import Chain
+from pliant.bvp.contract import State
+from pliant.bvp.ends import Tip
+from pliant.bvp.equations import MATRIX
+from pliant.bvp.events import meet_events
+from pliant.bvp.knots import interpolated
+from pliant.bvp.mesh import Mesh, even_edges
+from pliant.bvp.sweep import RK4, sweep
+from pliant.lie import so3
+from pliant.lie.tuples import Array
+
+_INTERVALS, _STRETCHES = 96, 12
+_MOST = 4096
+_NEUTRAL = 1e-6
+"""Root, relative, below which a direction counts as neutral: a round column turns in its plane."""
+_SLACK = 1e-10
+"""Flexibility, relative, given to what has none."""
+_ROWS = np.array([15, 16, 17, 12, 13, 14])
+"""Rotation and position among the 18 numbers of a variation."""
+
+
+class UnresolvedError(Exception):
+    """The stretches are too long for the loads in them."""
+
+
+@kernel
+def _transitions(arrays, starts, cuts, Z, nodes, slopes, ends):  # type: ignore[no-untyped-def]
+    """Carry Z (K, 18, 12) from starts (K, 24) over the intervals between cuts (K + 1,).
+
+    ends (K, 24) get the states that arrive; nodes and slopes are room for a sweep.
+    """
+    for k in range(len(starts)):
+        ends[k] = starts[k]
+        sweep(MATRIX, RK4, arrays, 0.0, cuts[k], cuts[k + 1], ends[k], Z[k], nodes, slopes)
+
+
+class Stability:
+    """Counts the directions in which the energy of equilibria of one chain falls."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        self._tip = Tip(chain)
+        L, scale = chain.length, chain.scale
+        self._units = np.concatenate([[1.0] * 3, [L] * 3]), scale
+        self._mesh(_INTERVALS)
+
+    def _mesh(self, intervals: int) -> None:
+        self.mesh = Mesh(self.chain, even_edges(self.chain, intervals))
+        N = self.mesh.N
+        count = min(N, _STRETCHES * intervals // _INTERVALS)
+        self._cuts = np.unique(np.linspace(0, N, count + 1).round().astype(np.int64))
+
+    def conservative(self, values: Mapping[str, Any]) -> bool:
+        """Tell whether all loads have a potential: no follower loads, no dead moments."""
+        chain = self.chain
+        point = chain.point_wrenches(values)
+        if point[:, :3].any() or point[:, 6:].any():
+            return False
+        for piece in chain.pieces:
+            for load in chain.line_loads(piece.rod):
+                s = np.linspace(piece.a, piece.b, 33)
+                density = chain.line_density(load, piece, s, values)
+                if density.any() and (load.frame != "world" or density[:, :3].any()):
+                    return False
+        return True
+
+    def falling(self, state: State, values: Mapping[str, Any], share: float = 1.0) -> int | None:
+        """Return the number of directions in which the energy falls; None if it cannot be told.
+
+        state : an equilibrium under `share` of gravity and of the loads with these input values.
+        """
+        if not self.conservative(values):
+            return None
+        intervals = _INTERVALS
+        if self.mesh.N > 2 * _INTERVALS + len(self.chain.pieces):
+            self._mesh(intervals)
+        while True:
+            try:
+                return self._count(state, values, share)
+            except UnresolvedError:
+                intervals *= 2
+                if intervals > _MOST:
+                    return None
+                self._mesh(intervals)
+
+    def transitions(self, state: State, values: Mapping[str, Any], share: float) -> Array:
+        """Return the symplectic maps (K, 12, 12) of (x, w) over K stretches, in units of the chain."""
+        mesh, cuts = self.mesh, self._cuts
+        mesh.load(values, share)
+        mesh.rest()
+        starts = self._starts(state)
+        ends = np.zeros_like(starts)
+        Z = np.zeros((len(starts), 18, 12))
+        Z[:, _ROWS, np.arange(6)] = self._units[0]
+        Z[:, np.arange(6), np.arange(6, 12)] = self._units[1]
+        Z[:, :6, :6] = _half(starts) * self._units[0]
+        room = np.zeros((mesh.N, 2, 24)), np.zeros((mesh.N, 12))
+        _transitions(mesh.arrays, starts, cuts, Z, *room, ends)
+        self._end, self._last = ends[-1], Z[-1].copy()
+        x = Z[:, _ROWS]
+        w = Z[:, :6] - _half(ends) @ x
+        return np.concatenate(
+            [x / self._units[0][:, None], w / self._units[1][:, None]], axis=1
+        )
+
+    def _starts(self, state: State) -> Array:
+        """States (K, 24) at the starts of the stretches, before what sits there."""
+        ends = self._cuts[1:-1] - 1
+        piece = np.concatenate([[0], self.mesh.piece[ends]])
+        s = np.concatenate([self.mesh.s[0, :1], self.mesh.s[ends, 2]])
+        here = interpolated(state, piece, s, ("wrench",))
+        found = np.zeros((len(s), 24))
+        found[:, :6], found[:, 12:15] = here.wrench, here.pose[:, :3, 3]
+        found[:, 15:] = here.pose[:, :3, :3].reshape(-1, 9)
+        # a state holds the wrench past what sits at the base; that changes it by what the pose says
+        past = found[0].copy()
+        meet_events(self.mesh.arrays, 0, 0.0, past, np.zeros((18, 0)))
+        found[0, :6] += found[0, :6] - past[:6]
+        return found
+
+    def _count(self, state: State, values: Mapping[str, Any], share: float) -> int:
+        """Go from the tip to the base and count negative roots."""
+        self._require_short(state)
+        maps = self.transitions(state, values, share)
+        inverse = np.linalg.inv(maps[:, 6:, 6:])
+        own, F = inverse @ maps[:, 6:, :6], _symmetric(maps[:, :6, 6:] @ inverse)
+        roots, axes = np.linalg.eigh(F)
+        if (roots[:, 0] < -1e-7 * roots[:, -1]).any():
+            raise UnresolvedError
+        half = axes * np.sqrt(np.maximum(roots, _SLACK * roots[:, -1:]))[:, None]
+        F = half @ np.swapaxes(half, 1, 2)
+        last, clamped = len(maps) - 1, bool(self.chain.base.held.all())
+        count, P, one = 0, np.zeros((6, 6)), np.eye(6)
+        for k in range(last, -1, -1):
+            if k == last and not self._tip.free:
+                felt, negative = self._at_held_tip(F[k])
+            else:
+                spread = np.linalg.eigvalsh(one + half[k].T @ P @ half[k])
+                negative = self._negative(spread, k == 0 and clamped)
+                felt = P @ np.linalg.inv(one + F[k] @ P)
+            count += negative
+            P = _symmetric(own[k] + inverse[k] @ felt @ inverse[k].T)
+        free = ~self.chain.base.held
+        if free.any():
+            count += self._negative(np.linalg.eigvalsh(P[np.ix_(free, free)]), True)
+        return count
+
+    @staticmethod
+    def _negative(roots: Array, last: bool) -> int:
+        """Negative ones among roots; a root that is nearly zero at the support is a neutral motion."""
+        slack = _NEUTRAL * max(1.0, float(np.abs(roots).max())) if last else 0.0
+        return int(np.sum(roots < -slack))
+
+    def _at_held_tip(self, F: Array) -> tuple[Array, int]:
+        """What the start of the last stretch feels through its flexibility F of the held tip.
+
+        Free directions a of the support's chart move the tip by x = H a, against a stiffness S that
+        comes from the reactions; the inertia of ((S, H^T), (H, -F)), less its six forces, counts.
+        """
+        y, units = self._end, self._units
+        Z = np.zeros((18, 12))
+        Z[_ROWS, np.arange(6)] = units[0]
+        Z[np.arange(6), np.arange(6, 12)] = units[1]
+        Z[:6, :6] = _half(y[None])[0] * units[0]
+        gaps, slopes = self._tip.pairs(y, Z)[1::2]
+        free = ~self._tip.held
+        back = np.linalg.inv(gaps[:, :6] / units[0][:, None])[:, free]
+        S = _symmetric((slopes[free, :6] / units[1][free][:, None]) @ back)
+        M = np.block([[S, back.T], [back, -F]])
+        roots = np.linalg.eigvalsh(M)
+        n = int(free.sum())
+        return -np.linalg.inv(M)[n:, n:], int(np.sum(roots < 0.0)) - 6
+
+    def _require_short(self, state: State) -> None:
+        """Stretches must neither bend by more than a radian or so nor come near to buckling."""
+        h = float(np.max(np.add.reduceat(self.mesh.arrays.h, self._cuts[:-1])))
+        soft = 1.0 / self.mesh.C[..., :3].min()
+        moment, force = (np.abs(state.wrench[:, rows]).max() for rows in (slice(3), slice(3, 6)))
+        if moment * soft * h > 2.0 or force * soft * h * h > 2.0:
+            raise UnresolvedError
+
+
+def _half(states: Array) -> Array:
+    """1/2 ad_x^T W as matrices (K, 6, 6) on x = (theta, d), for the wrenches W of states (K, 24)."""
+    found = np.zeros((len(states), 6, 6))
+    found[:, :3, :3] = 0.5 * so3.hat(states[:, :3])
+    found[:, :3, 3:] = found[:, 3:, :3] = 0.5 * so3.hat(states[:, 3:6])
+    return found
+
+
+def _symmetric(M: Array) -> Array:
+    return np.asarray(0.5 * (M + np.swapaxes(M, -1, -2)))
