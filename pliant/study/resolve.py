@@ -24,8 +24,9 @@ FIRST_INTERVALS = 4
 """With which the step is looked for."""
 SHARE = 0.15
 """Part of the accuracy that the reference may be off by, in intervals and in step each."""
-HIGHEST_ORDER = 6.0
-"""Larger orders than this are not believed."""
+HIGHEST_ORDERS = (4.0, 2.0)
+"""Orders in intervals and step above which an observed one is not believed: it is luck, or the
+coarsest of three is far off."""
 
 
 def resolve(
@@ -92,8 +93,7 @@ def resolve(
         space = _refine(ways, _powers(1, most), 0, wanted, "intervals")
         return _choose(ways, space, None, wanted)
     levels = _step_levels(question, shortest)
-    begin = min(FIRST_INTERVALS, most)
-    time = _refine(ways, [(begin, k) for k in levels], 1, wanted, "dt")
+    time = _refine_steps(ways, levels, most, wanted)
     good = [k for k, error in time.errors.items() if error <= 0.5 * wanted]
     space = _refine(ways, _powers(1, most, min(good)), 0, wanted, "intervals")
     return _choose(ways, space, time, wanted)
@@ -141,39 +141,56 @@ def _refine(
     order, left, goal = 0.0, np.inf, SHARE * accuracy
     for pair in pairs:
         one = ways.get(*pair)
+        if axis == 1 and found and not one.solved:
+            found = []
+            break  # shorter steps may need more intervals, and would fail on
         found = [*found, one] if one.solved else []
         if len(found) < 3:
             continue
         before, last = ways.apart(found[-3], found[-2]), ways.apart(found[-2], found[-1])
-        order, left = richardson(before, last)
+        order, left = richardson(before, last, HIGHEST_ORDERS[axis])
         if left <= goal and (order >= 0.5 or before <= goal):
             errors = {
                 (s.intervals, s.halvings)[axis]: ways.apart(s, found[-1]) + left for s in found
             }
             return _Direction(order, left, errors, pair[1 - axis])
-    raise ConvergenceError(_unreached(found, left, order, accuracy, name), found)
+    raise ConvergenceError(_unreached(ways, found, left, order, accuracy, name), found)
 
 
-def richardson(before: float, last: float) -> tuple[float, float]:
+def _refine_steps(ways: Solutions, levels: list[int], largest: int, accuracy: float) -> _Direction:
+    """Refine the step with few intervals, with more where so few fail."""
+    begin = min(FIRST_INTERVALS, largest)
+    while True:
+        try:
+            return _refine(ways, [(begin, k) for k in levels], 1, accuracy, "dt")
+        except ConvergenceError:
+            if ways.all[-1].solved or 2 * begin > largest:
+                raise
+        begin *= 2
+
+
+def richardson(before: float, last: float, highest: float) -> tuple[float, float]:
     """Return the observed order and the error left in the finest of three solutions.
 
     before, last : differences between the first two and the last two, each twice as fine as the one
     before. With u_h = u + C h^p they are C (2^p - 1) (2h)^p and C (2^p - 1) h^p: p = log2 of their
-    ratio, and the last is off by the last difference / (2^p - 1). A p below 1 is not used to divide.
+    ratio, and the last is off by the last difference / (2^p - 1). There p is taken from 1 to highest.
     """
     if last <= 0.0:
-        return HIGHEST_ORDER, 0.0
+        return highest, 0.0
     order = float(np.log2(max(before, 1e-300) / last))
-    return order, last / (2.0 ** float(np.clip(order, 1.0, HIGHEST_ORDER)) - 1.0)
+    return order, last / (2.0 ** float(np.clip(order, 1.0, highest)) - 1.0)
 
 
-def _unreached(found: list[Solution], left: float, order: float, accuracy: float, name: str) -> str:
+def _unreached(
+    ways: Solutions, found: list[Solution], left: float, order: float, accuracy: float, name: str
+) -> str:
     setting = "largest" if name == "intervals" else "shortest"
     if len(found) < 3:
-        got = "too few solutions converged to tell an error"
-        note = next((f": {s.note}" for s in found if s.note), "")
+        failed = [f" ({s.text}: {s.note})" for s in ways.all if not s.solved]
         return (
-            f"resolve: {got}{note}. Allow a larger range with {setting}=..., or check the inputs."
+            f"resolve: too few solutions converged to tell an error{(failed or [''])[-1]}. Allow a "
+            f"larger range with {setting}=..., or check the inputs with a single solution."
         )
     falls = f"and falls with power {order:.1f}" if order > 0.3 else "and does not fall"
     return (

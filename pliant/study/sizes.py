@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -53,12 +54,11 @@ def _sized(item: RodModel, size: int) -> RodModel:
 
 
 def _shown(item: RodModel) -> str:
-    """Settings without defaults, but always with the size."""
-    text = settings_text(item)
-    if item.size is None or f"{item.size}=" in text:
-        return text
-    own = f"{item.size}={getattr(item, item.size)!r}"
-    return text.replace("()", f"({own})") if text.endswith("()") else f"{text[:-1]}, {own})"
+    """The size first, at its default too, then what else is not at its default."""
+    kind = type(item).__name__
+    others = re.sub(rf"\b{item.size}=\w+(, )?", "", settings_text(item)[len(kind) + 1 : -1])
+    own = f"{item.size}={getattr(item, str(item.size))!r}"
+    return f"{kind}({', '.join(filter(None, (own, others.removesuffix(', '))))})"
 
 
 def _least(rod: str, item: RodModel) -> int:

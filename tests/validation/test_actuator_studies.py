@@ -292,3 +292,23 @@ def test_four_formulations_give_the_same_motion() -> None:
         assert all(row.solved for row in found.table), str(found)
         worst.append(max(row.position for row in found.table[1:] if row.position is not None))
     assert worst[0] < 3e-5 and worst[1] < 8e-6 and worst[1] < 0.4 * worst[0]
+
+
+@pytest.mark.parametrize("line", [pl.Lag(0.05), pl.Flow(1e-4)], ids=str)
+def test_pressures_behind_a_line_can_be_given_to_a_form_without_lines(
+    line: pl.PressureLine,
+) -> None:
+    """What a motion says was in the chamber, as the input of shooting, makes the same motion."""
+    asked = {"string": 0.0, "chamber1": sine(1.6)}
+    spline = finger(weight=0.02, line=line).simulate(
+        0.3, 2.5e-3, asked, start="statics", formulation=pl.ANCF(12, rotary=True),
+        integrator=pl.Newmark(),
+    )  # fmt: skip
+    behind = pl.TimeTable(spline.t, spline.inputs["chamber1"])
+    assert np.abs(spline.inputs["chamber1"] - [sine(1.6)(t) for t in spline.t]).max() > 1e3
+    shot = finger(weight=0.02).simulate(
+        0.3, 2.5e-3, {"string": 0.0, "chamber1": behind}, start="statics",
+        formulation=pl.Shooting(steps=40), integrator=pl.BDFAlpha(-0.5),
+    )  # fmt: skip
+    gap = spline.tip("finger")[:, :3, 3] - shot.tip("finger")[:, :3, 3]
+    assert np.linalg.norm(gap, axis=1).max() < 2e-5 * LENGTH
