@@ -300,15 +300,16 @@ def test_pressures_behind_a_line_can_be_given_to_a_form_without_lines(
 ) -> None:
     """What a motion says was in the chamber, as the input of shooting, makes the same motion."""
     asked = {"string": 0.0, "chamber1": sine(1.6)}
-    spline = finger(weight=0.02, line=line).simulate(
+    nodal = finger(weight=0.02, line=line).simulate(
         0.3, 2.5e-3, asked, start="statics", formulation=pl.ANCF(12, rotary=True),
         integrator=pl.Newmark(),
     )  # fmt: skip
-    behind = pl.TimeTable(spline.t, spline.inputs["chamber1"])
-    assert np.abs(spline.inputs["chamber1"] - [sine(1.6)(t) for t in spline.t]).max() > 1e3
+    # the gas in the other chamber is squeezed as the actuator bends, and has a pressure too
+    behind = {name: pl.TimeTable(nodal.t, nodal.inputs[name]) for name in ("chamber1", "chamber2")}
+    assert np.abs(nodal.inputs["chamber1"] - [sine(1.6)(t) for t in nodal.t]).max() > 1e3
     shot = finger(weight=0.02).simulate(
-        0.3, 2.5e-3, {"string": 0.0, "chamber1": behind}, start="statics",
+        0.3, 2.5e-3, {"string": 0.0, **behind}, start="statics",
         formulation=pl.Shooting(steps=40), integrator=pl.BDFAlpha(-0.5),
     )  # fmt: skip
-    gap = spline.tip("finger")[:, :3, 3] - shot.tip("finger")[:, :3, 3]
+    gap = nodal.tip("finger")[:, :3, 3] - shot.tip("finger")[:, :3, 3]
     assert np.linalg.norm(gap, axis=1).max() < 2e-5 * LENGTH
