@@ -47,8 +47,8 @@ class StepState(Answers):
     converged : False if the step that was asked for did not converge; this is then the state before
     it, and `message` says what happened.
 
-    Made by `Stepper.step` from compiled and stream; it stays as it is when the stepper goes on. Poses are in the world frame,
-    strains and velocities in the body frame, angular part first.
+    Made by `Stepper.step` from compiled and stream; it stays as it is when the stepper goes on.
+    Poses are in the world frame, strains and velocities in the body frame, angular part first.
     """
 
     def __init__(self, compiled: Problem, stream: Stream, iterations: int, message: str) -> None:
