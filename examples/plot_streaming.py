@@ -43,7 +43,9 @@ def make_robot() -> pl.Robot:
 
 def control(stepper: pl.Stepper) -> dict[str, np.ndarray]:
     """Hold the tip at the wanted angle; what was wanted, found and done in every step."""
-    log = {name: np.zeros(STEPS) for name in ("wanted", "angle", "pressure", "seconds", "converged")}
+    log = {
+        name: np.zeros(STEPS) for name in ("wanted", "angle", "pressure", "seconds", "converged")
+    }
     summed, state = 0.0, stepper.state
     for k in range(STEPS):
         tip = state.tip("finger")

@@ -38,7 +38,8 @@ from pliant.system.system import System
 from pliant.system.tangent import new_tangent
 
 POOR = 0.01
-"""A residual that one iteration leaves larger than this part of it asks for a new tangent."""
+"""A residual that one iteration leaves larger than this part of it asks for a new tangent, unless a new
+one did no better."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,8 @@ class AccelerationStepper(Stepper):
         self.tolerance = tolerance
         self.filled = new_tangent(system, False)
         self._factored = False
+        self._reach = 0.0
+        """Part of the residual that was left by the first iteration with a new tangent."""
         self.a = system.levels()
         self._rates = Rates(system)
         if coefficients is not None and coefficients.gamma <= 0.5:
@@ -173,9 +176,12 @@ class AccelerationStepper(Stepper):
             small = size <= self.tolerance * self.scale + self._floor or stalled
             if small and constraints_met(system, r):
                 break
-            fresh = not self._factored or size > POOR * previous
             if fresh:
-                self.factorise(v, acc, mult, after)
+                self._reach = size / previous
+            fresh = not self._factored or size > min(0.5, max(POOR, 4 * self._reach)) * previous
+            if fresh:
+                self._residual(v, acc, mult, after, True, updated=True)
+                self._factorise()
             right = -r
             right[system.driven] = 0.0
             x = self.filled.matrix.solve(right)
@@ -199,13 +205,16 @@ class AccelerationStepper(Stepper):
     def factorise(self, v: Array, acc: Array, mult: Array, loading: Loading) -> Array:
         """Factorise the tangent at the placed end of a step; returns the residual there."""
         r = self._residual(v, acc, mult, loading, True)
+        self._factorise()
+        return r
+
+    def _factorise(self) -> None:
         self._factored = False
         try:
             self.filled.matrix.factorise()
         except SingularError:
             raise self.error("the step matrix is singular") from None
         self._factored = True
-        return r
 
     def error(self, what: str) -> StepError:
         """The error of a step, with what went wrong."""
@@ -218,11 +227,21 @@ class AccelerationStepper(Stepper):
     # -- residual and tangent ----------------------------------------------------------------
 
     def _residual(
-        self, v: Array, acc: Array, mult: Array, loading: Loading, tangent: bool
+        self,
+        v: Array,
+        acc: Array,
+        mult: Array,
+        loading: Loading,
+        tangent: bool,
+        updated: bool = False,
     ) -> Array:
-        """Residual of balance at the placed configuration; fills the general tangent if asked."""
+        """Residual of balance at the placed configuration; fills the general tangent if asked.
+
+        updated : True if rates and accelerations are those of the last call.
+        """
         system, rates = self.system, self._rates
-        rates.update(v, acc)
+        if not updated:
+            rates.update(v, acc)
         for block, lagging in zip(system.blocks, rates.lagging, strict=True):
             block.level.strain.e += lagging
         filled = self.filled if tangent else None
