@@ -110,7 +110,8 @@ def main() -> None:
     table = Table(title="Steps by their time", title_justify="left", title_style="bold")
     for heading in ("from / µs", "to / µs", "by the clock", "on the processor"):
         table.add_column(heading, justify="right")
-    rows = zip(EDGES, EDGES[1:], np.histogram(clock, EDGES)[0], np.histogram(processor, EDGES)[0])
+    counts = (np.histogram(times, EDGES)[0] for times in (clock, processor))
+    rows = zip(EDGES[:-1], EDGES[1:], *counts, strict=True)
     for low, high, first, second in rows:
         if first or second:
             table.add_row(f"{1e6 * low:g}", f"{1e6 * high:g}", f"{first:,}", f"{second:,}")
