@@ -136,6 +136,17 @@ leaf: Any = numba.njit(fastmath=FASTMATH, error_model="numpy", forceinline=True)
 kernel: Any = numba.njit(cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy")
 """Decorator of functions on arrays: compiled once per type, cached on disk, without the GIL."""
 
+
+def handed(signature: str, function: Callable[..., None]) -> Any:
+    """Compile `function` for a signature such as "void(float64[::1])", now or from the cache.
+
+    A kernel that takes what is returned as an argument is compiled once for all functions of that
+    signature, not once for each function.
+    """
+    options = {"fastmath": FASTMATH, "error_model": "numpy"}
+    return numba.cfunc(signature, cache=True, **options)(function)
+
+
 Announcement = Callable[[str, float | None], None]
 
 

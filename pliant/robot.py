@@ -33,6 +33,7 @@ from pliant.results.equilibrium import Equilibrium
 from pliant.results.modes import Modes
 from pliant.results.motion import Motion
 from pliant.results.starts import compiled_for, first_state, origin
+from pliant.results.stepping import Streaming
 from pliant.rods.contract import RodModel
 from pliant.solve import dynamics
 from pliant.solve.compiled import Compiler, require_mass
@@ -47,13 +48,13 @@ from pliant.solve.strong import StrongTrajectory
 Formulations = RodModel | Mapping[str, RodModel]
 
 
-class Robot(Pneumatic):
+class Robot(Pneumatic, Streaming):
     """A robot made of slender parts.
 
     gravity : (3,) world frame, m/s^2.
 
-    Add parts with the ``add_`` methods; then `statics`, `simulate` and `modes` solve it. Every load
-    is an input by its own name. What was compiled for one call is kept for the next.
+    Add parts with the ``add_`` methods; then `statics`, `simulate`, `stepper` and `modes` solve it.
+    Every load is an input by its own name. What was compiled for one call is kept for the next.
     """
 
     @checked

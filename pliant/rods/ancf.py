@@ -23,8 +23,10 @@ import numpy as np
 
 from pliant.model import DescriptionError, Rod
 from pliant.rods import ancf_kernels
-from pliant.rods.ancf_nodes import chart_second, hermite_shapes, natural_nodes, turned
+from pliant.rods.ancf_march import pack, strain_functions
+from pliant.rods.ancf_nodes import chart_second, check_rod, hermite_shapes, natural_nodes, turned
 from pliant.rods.ancf_section import SPACE, XZ, YZ
+from pliant.rods.compiled import CompiledMap
 from pliant.rods.contract import (
     Array,
     Capabilities,
@@ -136,7 +138,7 @@ class ANCFMap(RodMap):
         self.inextensible = settings.inextensible or rod.theory == "kirchhoff"
         self.nodes = np.linspace(0.0, rod.length, count + 1)
         self.elements = self._number(count)
-        self._check_rod()
+        check_rod(rod, self.turn)
         s, _ = self.strain_rule()
         values = self.stress_values(s)[1]
         index = 2 * np.arange(count)[:, None] + np.arange(3)
@@ -154,33 +156,6 @@ class ANCFMap(RodMap):
         node[0, 2 * d - 1] = 6
         base = np.tile(np.arange(6), (count, 1))
         return np.concatenate([base, node[:-1], node[1:]], axis=1).astype(np.int64)
-
-    def _check_rod(self) -> None:
-        """Refuse a natural shape or a section that the curve cannot have."""
-        rod, name = self.rod, "an ANCF cable" if self.turn == SPACE else "a planar ANCF rod"
-        probes = np.linspace(0.0, rod.length, 33)
-        natural = rod.natural_strain(probes) - [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
-        row = {XZ: 1, YZ: 0, SPACE: 5}[self.turn]
-        others = [i for i in range(5) if i != row]
-        shape = {XZ: "curved about y", YZ: "curved about x", SPACE: "straight"}[self.turn]
-        if np.any(natural[:, others] != 0.0):
-            raise DescriptionError(
-                rod.label,
-                "natural",
-                rod.natural,
-                f"{shape} and nothing else with {name}",
-                "choose another plane, or a formulation such as BSpline()",
-            )
-        bending = rod.stiffness(probes)[:, :2]
-        unequal = np.abs(bending[:, 0] - bending[:, 1]) > 1e-9 * bending.max(axis=1)
-        if self.turn == SPACE and np.any(unequal):
-            raise DescriptionError(
-                rod.label,
-                "section",
-                rod.section,
-                f"of equal bending stiffness in both directions with {name}",
-                "choose BSpline(), or ANCF(planar=True) if it bends in one plane",
-            )
 
     # -- stations ----------------------------------------------------------------------------
 
@@ -264,6 +239,20 @@ class ANCFMap(RodMap):
 
     def _chords(self, c: ANCFConfiguration) -> Array:
         return np.diff(c.nodes[:, : self.d], axis=0)
+
+    def compiled(self, s: Array) -> CompiledMap:
+        """Strains at s (S,) for compiled loops."""
+        plan = self._plan(s)
+        ints, floats = pack(self.turn, self.d, plan.element, plan.dH, plan.ddH)
+        rows = self.settings.capabilities.strain_rows
+        return CompiledMap(*strain_functions(), ints, floats, plan.element, rows, 4 * self.d)
+
+    def centres(self, s: Array) -> tuple[Ints, Array]:
+        """Element (S,) and derivative (S, 3, 4 d) of the curve in the nodes of an element."""
+        plan = self._plan(s)
+        found = np.zeros((len(plan.s), 3, 4, self.d))
+        found[:, self.axes, :, np.arange(self.d)] = plan.H
+        return plan.element, found.reshape(len(plan.s), 3, -1)
 
     # -- the map -----------------------------------------------------------------------------
 

@@ -1,10 +1,11 @@
-"""Nodes of an ANCF rod: shape functions, the natural curve, and the chart of Newton steps."""
+"""Nodes of an ANCF rod: shape functions, what rods they carry, the natural curve, Newton's chart."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from pliant.model import Rod
+from pliant.model import DescriptionError, Rod
+from pliant.rods.ancf_section import SPACE, XZ, YZ
 from pliant.rods.contract import Array
 from pliant.rods.quadrature import gauss_per_span
 
@@ -79,3 +80,31 @@ def chart_second(vectors: Array, force: Array) -> Array:
     return np.asarray(
         (mixed + mixed.transpose(0, 2, 1) - push[:, :, None] * flat) / length[:, :, None]
     )
+
+
+def check_rod(rod: Rod, turn: int) -> None:
+    """Refuse a natural shape or a section that the curve cannot have."""
+    name = "an ANCF cable" if turn == SPACE else "a planar ANCF rod"
+    probes = np.linspace(0.0, rod.length, 33)
+    natural = rod.natural_strain(probes) - [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+    row = {XZ: 1, YZ: 0, SPACE: 5}[turn]
+    others = [i for i in range(5) if i != row]
+    shape = {XZ: "curved about y", YZ: "curved about x", SPACE: "straight"}[turn]
+    if np.any(natural[:, others] != 0.0):
+        raise DescriptionError(
+            rod.label,
+            "natural",
+            rod.natural,
+            f"{shape} and nothing else with {name}",
+            "choose another plane, or a formulation such as BSpline()",
+        )
+    bending = rod.stiffness(probes)[:, :2]
+    unequal = np.abs(bending[:, 0] - bending[:, 1]) > 1e-9 * bending.max(axis=1)
+    if turn == SPACE and np.any(unequal):
+        raise DescriptionError(
+            rod.label,
+            "section",
+            rod.section,
+            f"of equal bending stiffness in both directions with {name}",
+            "choose BSpline(), or ANCF(planar=True) if it bends in one plane",
+        )

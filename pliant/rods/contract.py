@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.model import Rod
+from pliant.rods.compiled import CompiledMap
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -194,6 +195,17 @@ class RodMap(ABC):
     @abstractmethod
     def strain(self, plan: Plan, c: Configuration) -> None:
         """Write plan.e (Cosserat strains) and plan.B, its exact derivative."""
+
+    def compiled(self, s: Array) -> CompiledMap | None:
+        """Strains at s (S,) for compiled loops, or None if this map is not of that kind."""
+        return None
+
+    def centres(self, s: Array) -> tuple[Ints, Array]:
+        """Element (S,) and derivative (S, 3, n) of section centres in its own entries, base frame.
+
+        Only where there is a `compiled` map.
+        """
+        raise TypeError(f"{type(self).__name__} has no compiled map")
 
     def frame_and_strain(self, plan: Plan, c: Configuration) -> None:
         """Both `frame` and `strain` at the stations of one plan, which may cost less than each."""

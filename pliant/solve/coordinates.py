@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from pliant.model import Array, ConvergenceError, Description, DescriptionError, Rod
 from pliant.rods.contract import Formulation
+from pliant.solve.coordinate_stream import make_stream
 from pliant.solve.dynamics import Clock, Trajectory, check_integrator, simulate
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.schedule import Schedule
 from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
+from pliant.solve.streaming import Stream, held_inputs
 from pliant.system import energy
 from pliant.system.loading import make_loading
 from pliant.system.sampling import Sampler
@@ -131,6 +133,19 @@ class CoordinateProblem(Problem):
         progress: Callable[[float, float], object] | None,
     ) -> Trajectory:
         """Move in time with a formulation's coordinates."""
+        schedule, q, v = self._begin(inputs, start)
+        return simulate(self.system, integrator, schedule, clock, q, v, progress)
+
+    def stream(
+        self, integrator: Integrator, values: Mapping[str, Any], h: float, start: Start
+    ) -> Stream:
+        """Move in time one step after the other."""
+        held = held_inputs(self.description, dict(values))
+        schedule, q, v = self._begin(held, start)
+        return make_stream(integrator.stepper(self.system, h), schedule, held, q, v)
+
+    def _begin(self, inputs: Mapping[str, Any], start: Start) -> tuple[Schedule, Array, Array]:
+        """The inputs over time, and the configuration and rates at the start."""
         from pliant.solve.beginning import begin, coordinate_rates, require_closed
         from pliant.solve.compiled import require_mass
 
@@ -143,7 +158,7 @@ class CoordinateProblem(Problem):
         require_closed(self, q)
         if start.velocity is not None:
             v = coordinate_rates(self, q, start.velocity, first)
-        return simulate(self.system, integrator, schedule, clock, q, v, progress)
+        return schedule, q, v
 
     # -- answering ---------------------------------------------------------------------------
 

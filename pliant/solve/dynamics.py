@@ -15,6 +15,7 @@ from pliant.model import ConvergenceError, DescriptionError, PliantError
 from pliant.model.checks import as_array, positive
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import Integrator, Stepper
+from pliant.solve.integrators.march import March
 from pliant.solve.schedule import Schedule
 from pliant.system.system import System
 
@@ -23,6 +24,10 @@ Progress = Callable[[float, float], object]
 
 # an output time this close to a step (as a part of it) is taken at the step
 _ON_GRID = 1e-6
+_CHUNK = 1000
+"""Most steps in one compiled call, so that Ctrl-C is heard."""
+_SHOWN = 10
+"""As many where somebody watches the progress."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,12 @@ class Clock:
     def h(self) -> float:
         """Length of a step, s."""
         return self.duration / self.steps
+
+    @property
+    def on_grid(self) -> bool:
+        """True if every output time is the end of a step."""
+        at = self.outputs / self.h
+        return bool(np.all(np.abs(at - np.round(at)) <= _ON_GRID))
 
 
 def make_clock(
@@ -140,30 +151,37 @@ class Trajectory:
 
 
 @dataclass
-class _Recorder:
-    """Snapshots as they come."""
+class Recorder:
+    """Snapshots as they come, in blocks of rows: t, q, v, work, dissipated."""
 
     schedule: Schedule
-    rows: list[tuple[float, Array, Array, float, float]] = field(default_factory=list)
+    blocks: list[tuple[Array, ...]] = field(default_factory=list)
     inputs: dict[str, list[Array]] = field(default_factory=dict)
 
     def take(self, t: float, q: Array, v: Array, work: float, lost: float) -> None:
-        values = self.schedule.values_at(t)
-        self.rows.append((t, q.copy(), v.copy(), work, lost))
+        """One snapshot."""
+        values = {k: np.array(x, dtype=float)[None] for k, x in self.schedule.values_at(t).items()}
+        one = (np.array([t]), q.copy()[None], v.copy()[None], np.array([work]), np.array([lost]))
+        self.take_many(one, values)
+
+    def take_many(self, rows: tuple[Array, ...], values: dict[str, Array]) -> None:
+        """Several snapshots with the values of the inputs (T, ...)."""
+        self.blocks.append(rows)
         for name, value in values.items():
-            self.inputs.setdefault(name, []).append(np.asarray(value, dtype=float))
+            self.inputs.setdefault(name, []).append(value)
 
     def trajectory(self, run: _Run, complete: bool) -> Trajectory:
-        t, q, v, work, lost = zip(*self.rows, strict=True) if self.rows else ((),) * 5
-        count = len(t)
-        shape = run.final[1].size, run.final[2].size
+        """What was taken so far."""
+        shapes = ((0,), (0, run.final[1].size), (0, run.final[2].size), (0,), (0,))
+        empty = tuple(np.zeros(shape) for shape in shapes)
+        t, q, v, work, lost = map(np.concatenate, zip(*self.blocks or [empty], strict=True))
         return Trajectory(
-            t=np.array(t),
-            q=np.array(q).reshape(count, shape[0]),
-            v=np.array(v).reshape(count, shape[1]),
-            work=np.array(work),
-            dissipated=np.array(lost),
-            inputs={name: np.array(values) for name, values in self.inputs.items()},
+            t=t,
+            q=q,
+            v=v,
+            work=work,
+            dissipated=lost,
+            inputs={name: np.concatenate(rows) for name, rows in self.inputs.items()},
             final=run.final,
             h=run.clock.h,
             steps=run.done,
@@ -183,7 +201,7 @@ class _Run:
         self.integrator = integrator
         self.schedule = schedule
         self.clock = clock
-        self.recorder = _Recorder(schedule)
+        self.recorder = Recorder(schedule)
         self.done = 0
         self.iterations = 0
         self.next = 0
@@ -201,6 +219,10 @@ class _Run:
         schedule.begin(q)
         before = schedule.at(0.0)
         stepper.start(q, v, before)
+        march = stepper.march(schedule) if clock.on_grid else None
+        if march is not None:
+            self._march(march, progress)
+            return
         for k in range(clock.steps):
             start = k * clock.h
             end = clock.duration if k + 1 == clock.steps else (k + 1) * clock.h
@@ -216,6 +238,44 @@ class _Run:
             before = after
             if progress is not None:
                 progress(end, clock.duration)
+
+    def _march(self, march: March, progress: Progress | None) -> None:
+        """Go on in runs of many steps, with snapshots at those that are outputs."""
+        clock, whole = self.clock, min(_CHUNK if progress is None else _SHOWN, self.clock.steps)
+        step_of = np.round(clock.outputs / clock.h).astype(np.int64)
+        ends = np.append(np.arange(clock.steps) * clock.h, clock.duration)
+        march.begin(march.columns(self.schedule.asked(ends[:1]), 1)[0])
+        while self.done < clock.steps:
+            last = min(self.done + whole, clock.steps)
+            asked = self.schedule.asked(ends[self.done + 1 : last + 1])
+            rows = np.full(last - self.done, -1, dtype=np.int64)
+            first, beyond = np.searchsorted(step_of, (self.done + 1, last + 1))
+            rows[step_of[first:beyond] - self.done - 1] = np.arange(beyond - first)
+            record = march.room_for(beyond - first)
+            taken = march.advance(march.columns(asked, len(rows)), rows, record)
+            kept = int(np.searchsorted(step_of[first:beyond], self.done + taken, side="right"))
+            self._keep(march, clock.outputs[first : first + kept], record)
+            self.done += taken
+            self.iterations = int(march.counts[0])
+            self.final = (float(ends[self.done]), march.state[0].copy(), march.state[1].copy())
+            if self.done < last:
+                raise march.error()
+            if progress is not None:
+                progress(float(ends[last]), clock.duration)
+
+    def _keep(self, march: March, t: Array, record: tuple[Array, ...]) -> None:
+        """Hand the rows of a record at output times t (T,) to the recorder."""
+        count = len(t)
+        q, v, books, values = (a[:count] for a in record)
+        schedule = self.schedule
+        inputs = {
+            name: np.broadcast_to(np.asarray(value, dtype=float), (count, *np.shape(value)))
+            for name, value in schedule.values.items()
+            if name not in schedule.moving
+        }
+        inputs.update(march.by_name(values))
+        ordered = {name: inputs[name] for name in schedule.values}
+        self.recorder.take_many((t, q, v, books[:, 0], books[:, 1]), ordered)
 
     def _wanted(self) -> float:
         outputs = self.clock.outputs

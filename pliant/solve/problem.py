@@ -17,6 +17,7 @@ from pliant.model import Array, Description, Rod
 from pliant.rods.contract import RodModel
 from pliant.solve.dynamics import Clock
 from pliant.solve.integrators.contract import Integrator
+from pliant.solve.streaming import Stream
 
 Applied = Sequence[tuple[float, Mapping[str, Any]]]
 """Shares of the load and the input values they go with: ((1.0, inputs),) for one full loading."""
@@ -131,6 +132,12 @@ class Problem(ABC):
         progress: Callable[[float, float], object] | None,
     ) -> Path:
         """Move in time; if a step fails, the ConvergenceError's `last` is the path so far."""
+
+    @abstractmethod
+    def stream(
+        self, integrator: Integrator, values: Mapping[str, Any], h: float, start: Start
+    ) -> Stream:
+        """Move in time one step of h seconds after the other, from input `values` by name."""
 
     @abstractmethod
     def wrenches(self, still: Still, rod: Rod, s: Array, by: str) -> Array:

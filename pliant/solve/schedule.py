@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,12 +72,22 @@ class Inputs:
         return found
 
 
+@dataclass(frozen=True)
+class Channel:
+    """One number that moves in time: a component of an input, and the loading of its unit."""
+
+    name: str
+    component: int
+    unit: Loading
+
+
 class Schedule(Inputs):
     """The inputs of one simulation of a system; `at(t)` gives the loading."""
 
     def __init__(self, system: System, inputs: Mapping[str, Any] | None) -> None:
         super().__init__(system.description, inputs)
         self.system = system
+        self._given = dict(self.moving)
         self.lines = self._pressure_lines()
         self.moving.update(self.lines)
         self._shapes.update({name: self._value(name, 0.0).shape for name in self.lines})
@@ -87,7 +99,6 @@ class Schedule(Inputs):
         }
         self._loads = [name for name in self.moving if name not in motions]
         self._loading: tuple[list[bytes], Loading] | None = None
-        self._ends: tuple[Loading, Loading] | None = None
 
     def _pressure_lines(self) -> dict[str, LineState]:
         """The lines of chambers that have one, between the input and the pressure that acts."""
@@ -103,6 +114,10 @@ class Schedule(Inputs):
         given = self.moving.get(name, lambda _: self.values[name])
         return lambda t: _check_value(self.description, name, f"value at t = {t:.6g} s", given(t))
 
+    def shape_of(self, name: str) -> tuple[int, ...]:
+        """Shape of the values of an input that moves."""
+        return self._shapes[name]
+
     def begin(self, q: Array) -> None:
         """Start the pressure lines at t = 0 in configuration q (nq,)."""
         for line in self.lines.values():
@@ -112,6 +127,26 @@ class Schedule(Inputs):
         """Tell the pressure lines that the step to time t ended in configuration q (nq,)."""
         for line in self.lines.values():
             line.passed(t, q)
+
+    def asked(self, times: Array) -> dict[str, Array]:
+        """What is asked of the inputs that move, (T, ...) by name, at times (T,) without lines."""
+        found = {}
+        for name in self.moving:
+            if name not in self._given:  # behind a line, but at rest
+                found[name] = np.full(len(times), float(self.values[name]))
+                continue
+            given, shape = self._given[name], (len(times), *self._shapes[name])
+            try:
+                values = np.array([given(t) for t in times.tolist()], dtype=float)
+            except (TypeError, ValueError):
+                values = np.full(1, np.nan)
+            if values.shape != shape or not np.isfinite(values).all():
+                # the slow way has the sentence that says what is wrong with which of them
+                ask = self.lines[name].asked if name in self.lines else None
+                slow = [self._value(name, t) if ask is None else ask(t) for t in times.tolist()]
+                values = np.array(slow, dtype=float)
+            found[name] = values
+        return found
 
     def at(self, t: float) -> Loading:
         """Return the loading at time t, s; the same object as before if nothing changed."""
@@ -132,20 +167,37 @@ class Schedule(Inputs):
                 found[k, order] = _check_value(self.description, name, field, derivative(t))
         return found
 
+    @cached_property
+    def channels(self) -> tuple[Loading, list[Channel]] | None:
+        """The loading while all that moves is zero, and what each number that moves adds to it.
+
+        None if a load along a direction of its own cannot be carried, though what is asked may.
+        """
+        still = {name: 0.0 for name, _ in self._drives.values()}
+        zero = {name: np.zeros(self._shapes[name]) for name in self._loads}
+        fixed = {**self.values, **still, **zero}
+        found = []
+        base = make_loading(self.system, fixed)
+        try:
+            for name in self._loads:
+                shape = self._shapes[name]
+                for k in range(int(np.prod(shape))):
+                    unit = np.zeros(shape)
+                    unit.reshape(-1)[k] = 1.0
+                    full = make_loading(self.system, {**fixed, name: unit})
+                    found.append(Channel(name, k, full.plus([base], [-1.0])))
+        except DescriptionError:
+            return None
+        return base, found
+
     def _make(self, now: dict[str, Array]) -> Loading:
         # what moves in time is put in by `_drive`
-        values = {**self.values, **{name: 0.0 for name, _ in self._drives.values()}}
-        if len(now) == 1:
-            (name, value), *_ = now.items()
-            if value.shape == ():
-                # a factor enters linearly: mix the loadings for the factors 0 and 1
-                if self._ends is None:
-                    off, on = (
-                        make_loading(self.system, {**values, name: end}) for end in (0.0, 1.0)
-                    )
-                    self._ends = (off, on)
-                return self._ends[0].mix(self._ends[1], float(value))
-        return make_loading(self.system, {**values, **now})
+        if self.channels is not None:
+            base, channels = self.channels
+            factors = [float(now[c.name].reshape(-1)[c.component]) for c in channels]
+            return base.plus([c.unit for c in channels], factors)
+        still = {name: 0.0 for name, _ in self._drives.values()}
+        return make_loading(self.system, {**self.values, **still, **now})
 
 
 def as_inputs(inputs: object) -> Mapping[str, Any]:
@@ -157,6 +209,11 @@ def as_inputs(inputs: object) -> Mapping[str, Any]:
             "robot", "inputs", inputs, "a dict of values by name", "give e.g. {'push': 0.5}"
         )
     return inputs
+
+
+def check_input(description: Description, name: str, value: object) -> Array:
+    """Return the value of an input as an array, or refuse it."""
+    return _check_value(description, name, "value", value)
 
 
 def _check_value(description: Description, name: str, field: str, value: object) -> Array:

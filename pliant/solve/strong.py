@@ -27,7 +27,9 @@ from pliant.solve.integrators.bdf_alpha import BDFAlpha
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.schedule import Inputs
+from pliant.solve.streaming import held_inputs
 from pliant.solve.strong_motion import StrongRun, StrongTrajectory
+from pliant.solve.strong_stream import StrongStream, endless
 
 
 class StrongSampler:
@@ -243,6 +245,19 @@ class StrongProblem(Problem):
             text = f"the simulation stopped at t = {reached:.6g} s of {clock.duration:g} s: {error}"
             raise ConvergenceError(text, run.trajectory(False)) from error
         return run.trajectory(True)
+
+    def stream(
+        self, integrator: Integrator, values: Mapping[str, Any], h: float, start: Start
+    ) -> StrongStream:
+        """Move in time one boundary-value problem after the other."""
+        from pliant.solve.compiled import require_mass
+
+        assert isinstance(integrator, BDFAlpha)
+        require_mass(self.description)
+        held = held_inputs(self.description, dict(values))
+        inputs = Inputs(self.description, held)
+        run = StrongRun(self.chain, self.form, integrator, inputs, endless(h))
+        return StrongStream(run, held, self._first(run, start))
 
     def _first(self, run: StrongRun, start: Start) -> State:
         """The state at t = 0: where the base is then, with the velocities that were wished for."""

@@ -84,6 +84,7 @@ class StrongRun:
     ) -> None:
         self.method, self.schedule, self.clock = method, inputs, clock
         self.rescue = getattr(form, "rescue", True)
+        self.shorter: tuple[int, ...] = _SHORTER
         self.done = self.next = 0
         self.t: list[float] = []
         self.q: list[State] = []
@@ -95,12 +96,16 @@ class StrongRun:
         self.unknowns = self.solver.unknowns
         self.bases = Bases(chain, inputs)
 
+    def begin(self, state: State) -> None:
+        """Take `state` as that at t = 0."""
+        self.final = (0.0, state, None)
+        self.solver.begin(state)
+        self._before = self.clock.h
+
     def go(self, state: State, progress: Progress | None) -> None:
         """All steps from `state`; snapshots are kept whatever happens."""
         clock = self.clock
-        self.final = (0.0, state, None)
-        self.solver.begin(state)
-        self._before = clock.h
+        self.begin(state)
         if self._wanted() <= _ON_GRID * clock.h:
             self._take(0.0, state, np.zeros(2))
         while self.done < clock.steps:
@@ -137,6 +142,11 @@ class StrongRun:
             self._record(self._time(self.done - 1), self._time(self.done), None)
         if reached < count:
             self._single(failed=True)
+
+    def single(self) -> State:
+        """Take one step and return the state it leads to."""
+        self._single()
+        return self.solver.state()
 
     def _single(self, failed: bool = False) -> None:
         """One step, with snapshots inside it if they are wanted."""
@@ -195,7 +205,7 @@ class StrongRun:
                 return
             except StepError:
                 pass
-        for parts in _SHORTER if self.rescue else ():
+        for parts in self.shorter if self.rescue else ():
             if self._shorter(start, h, parts, first):
                 self.rescues["shorter steps"] += 1
                 return

@@ -77,6 +77,26 @@ class Loading:
             [factor * a for a in self.inner],
         )
 
+    def plus(self, parts: list[Loading], factors: list[float]) -> Loading:
+        """Add some others, each times its factor; motions of bases stay."""
+
+        def add(name: str) -> list[Array]:
+            found = [a.copy() for a in getattr(self, name)]
+            for part, factor in zip(parts, factors, strict=True):
+                for own, more in zip(found, getattr(part, name), strict=True):
+                    own += factor * more
+            return found
+
+        return Loading(
+            add("point_dead"),
+            add("point_follower"),
+            add("line_dead"),
+            add("line_follower"),
+            self.drive,
+            add("stress"),
+            add("inner"),
+        )
+
     def moving(self, drive: Array) -> Loading:
         """The same wrenches with other motions (K, 3) of bases."""
         return replace(self, drive=drive)

@@ -69,6 +69,11 @@ class Mixed:
         columns = [cho_solve(factor, column) for factor, column in pairs]
         return np.stack(columns, axis=1)
 
+    def settle_matrix(self, r: int) -> Array:
+        """(count, count): modes of row r of `mode_rows` from the strains of `mode_strains`."""
+        assert self.modes is not None
+        return np.asarray(cho_solve(self._compliance_factor[r], np.eye(self.modes.count)))
+
     def dissipation(self, rate: Array, lag: Array | None = None) -> float:
         """Power lost to Kelvin-Voigt damping at strain rates (S, 6), W; lag (S, 6), by default D / C.
 

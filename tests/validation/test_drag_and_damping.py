@@ -10,7 +10,11 @@ from tests.reference import values
 
 RUBBER = pl.Material(E=1e6, nu=0.45, rho=1000.0)
 FORMULATIONS = [pl.BSpline(3, 6), pl.Hermite(2), pl.Strain(1, 2)]
-SECOND_ORDER = [pl.Midpoint(), pl.Newmark(), pl.GeneralizedAlpha(0.8)]
+SECOND_ORDER = [
+    pl.Midpoint(),
+    pl.Newmark(tolerance=1e-9),
+    pl.GeneralizedAlpha(0.8, tolerance=1e-9),
+]
 
 
 def name(item: object) -> str:

@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 
 from pliant.rods.contract import Array
+from pliant.solve.integrators.acceleration import AccelerationStepper
 from pliant.solve.integrators.contract import Stepper
 from pliant.solve.integrators.midpoint import VariationalStepper
-from pliant.solve.integrators.newmark import AccelerationStepper
 from pliant.system.driving import base_steps, base_twists, put_bases
 from pliant.system.linear import Matrix
 from pliant.system.loading import Loading
-from pliant.system.tangent import tangent_of
 
 CORRECTIONS = 6
 ENOUGH = 1e-6
@@ -142,9 +141,8 @@ class _Acceleration(Beside):
             x = h * stepper.v
         else:
             x = h * v + h * h * ((0.5 - c.beta) * like + c.beta * stepper.like)
-        left = stepper._residual(stepper.v, stepper.acc, stepper.mult, after, True)
-        self.matrix = tangent_of(self.system, False).matrix
-        self.matrix.factorise()
+        left = stepper.factorise(stepper.v, stepper.acc, stepper.mult, after)
+        self.matrix = stepper.filled.matrix
         self.end = x, stepper.mult, left
 
     def begin(self, before: Loading, after: Loading) -> None:
@@ -162,7 +160,7 @@ class _Acceleration(Beside):
         return self.stepper._residual(v, acc, mult, after, False)
 
     def moved(self, x: Array, dx: Array) -> Array:
-        return x + np.where(self.stepper._is_coordinate(), dx[: self.system.n], 0.0)
+        return x + np.where(self.stepper._is_coordinate, dx[: self.system.n], 0.0)
 
     def accept(self, x: Array, mult: Array, before: Loading, after: Loading) -> None:
         stepper = self.stepper

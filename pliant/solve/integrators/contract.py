@@ -7,7 +7,7 @@ the loadings at its two ends; `velocity()` and `energies()` are asked at output 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from pliant.system.linear import SingularError, scatter
 from pliant.system.loading import Loading
 from pliant.system.system import System
 from pliant.system.tangent import Tangent, tangent_of
+
+if TYPE_CHECKING:
+    from pliant.solve.integrators.march import March
+    from pliant.solve.schedule import Schedule
 
 
 class StepError(ConvergenceError):
@@ -54,6 +58,10 @@ class Stepper(ABC):
     @abstractmethod
     def advance(self, before: Loading, after: Loading) -> None:
         """One step; raises StepError and leaves the state unchanged if it does not converge."""
+
+    def march(self, schedule: Schedule) -> March | None:
+        """Many steps at once under the inputs of a schedule, from where `start` began; or None."""
+        return None
 
     @abstractmethod
     def velocity(self) -> Array:

@@ -1,0 +1,298 @@
+"""Steps of the integrators in acceleration form on the manifold.
+
+The step is q1 = q0 o exp(D) with an unknown increment D of the coordinates, from which rates and
+accelerations follow linearly; balance holds at the end of the step:
+
+    J^T (M eta' - ad(eta)^T M eta) + B^T sigma - loads + A^T lam = 0,      b(q1) = 0.
+
+Newton's method keeps the factor of its tangent, within a step and from step to step, as long as each
+iteration leaves a small part of the residual.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.physics import collect, drag, inertia
+from pliant.rods.contract import Array
+from pliant.solve.integrators.contract import (
+    StepError,
+    Stepper,
+    constraints_met,
+    mass_solve,
+    rounding_force,
+)
+from pliant.solve.integrators.held import bent, hold_rates, strain_gaps
+from pliant.solve.integrators.kinematics import Rates
+from pliant.solve.integrators.march import March, make_march
+from pliant.solve.integrators.work import step_work
+from pliant.solve.schedule import Schedule
+from pliant.system.assembly import Fill, assemble_bilinear, assemble_vector
+from pliant.system.balance import balance, link_gaps, link_rates
+from pliant.system.driving import base_steps, base_twists, put_bases
+from pliant.system.linear import SingularError, scatter
+from pliant.system.loading import Loading
+from pliant.system.system import System
+from pliant.system.tangent import new_tangent
+
+POOR = 0.01
+"""A residual that one iteration leaves larger than this part of it asks for a new tangent, unless a new
+one did no better."""
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """How rates and accelerations at the end of a step follow from the increment D.
+
+    v1 = v_D D + known, v1' = a_D D + known; the knowns combine v0, v0' and a0.
+    """
+
+    beta: float
+    gamma: float
+    am: float
+    af: float
+
+
+class AccelerationStepper(Stepper):
+    """Steps of the integrators in acceleration form."""
+
+    def __init__(
+        self, system: System, h: float, coefficients: Coefficients | None, tolerance: float
+    ) -> None:
+        super().__init__(system, h)
+        self.coefficients = coefficients
+        self.tolerance = tolerance
+        self.filled = new_tangent(system, False)
+        self._factored = False
+        self._reach = 0.0
+        """Part of the residual that was left by the first iteration with a new tangent."""
+        self.a = system.levels()
+        self._rates = Rates(system)
+        if coefficients is not None and coefficients.gamma <= 0.5:
+            hold_rates(system, self._rates, h)
+        self._rows, self._weights = system.gap_weights
+        self._is_coordinate = np.zeros(system.n, dtype=bool)
+        self._is_coordinate[system.coordinates] = True
+        self.scale = 0.0
+        self._floor = rounding_force(system, h)
+        if coefficients is None:
+            self.v_slope, self.a_slope = 1.0 / h, 1.0 / h**2
+        else:
+            c = coefficients
+            self.v_slope = c.gamma / (c.beta * h)
+            self.a_slope = (1 - c.am) / ((1 - c.af) * c.beta * h**2)
+
+    def march(self, schedule: Schedule) -> March | None:
+        """Many steps at once, where robot and inputs allow it."""
+        return make_march(self, schedule, self._rates.lag[0])
+
+    def rule(self) -> Array:
+        """(9,): h, beta (0 for implicit Euler), gamma, am, af, slopes of v and a, tolerance, floor."""
+        c = self.coefficients or Coefficients(0.0, 0.0, 0.0, 0.0)
+        settings = (self.h, c.beta, c.gamma, c.am, c.af, self.v_slope, self.a_slope)
+        return np.array([*settings, self.tolerance, self._floor])
+
+    # -- state -------------------------------------------------------------------------------
+
+    def start(self, q: Array, v: Array, loading: Loading) -> None:
+        """Begin at q with rates v; the first acceleration comes from balance under `loading`."""
+        system = self.system
+        self.q, self.v = q.copy(), v.copy()
+        system.place(q, self.a, mass=True)
+        system.place(q, mass=True)
+        self.acc = np.zeros(system.n)
+        driven = base_twists(system, loading)[1]
+        self.acc[system.driven] = driven
+        self._rates.update(v, self.acc)
+        for block, lagging in zip(system.blocks, self._rates.lagging, strict=True):
+            if block.modes is not None:
+                strain = block.level.strain.e + lagging
+                self.mult[block.mode_index] = block.settled_modes(strain)
+        force = self._residual(v, self.acc, self.mult, loading, False)[: system.n]
+        self.scale = float(np.linalg.norm(force[system.coordinates]))
+        force[system.mode_unknowns] = 0.0
+        force += bent(system, self.a, self.q, v, lambda: strain_gaps(system))
+        gaps = bent(system, self.a, self.q, v, lambda: link_gaps(system)) + link_rates(
+            system, self.acc
+        )
+        self.acc += mass_solve(system, -force, -gaps)
+        self.like = np.zeros(system.n) if self.coefficients is None else self.acc.copy()
+        self._reaction = np.zeros(0)
+        if len(system.driven):
+            balanced = self._residual(v, self.acc, self.mult, loading, False)
+            self._reaction = balanced[system.driven]
+        self.power = self._rates.dissipation()
+
+    def velocity(self) -> Array:
+        """Coordinate rates (n,)."""
+        return self.v
+
+    def _kinematics(self, D: Array) -> tuple[Array, Array, Array]:
+        """Rates v1, accelerations v1' and the acceleration-like vector a1 for an increment D."""
+        h, c = self.h, self.coefficients
+        if c is None:
+            v = D / h
+            return v, (v - self.v) / h, np.zeros_like(D)
+        like = (D - h * self.v - h * h * (0.5 - c.beta) * self.like) / (c.beta * h * h)
+        v = self.v + h * ((1 - c.gamma) * self.like + c.gamma * like)
+        acc = ((1 - c.am) * like + c.am * self.like - c.af * self.acc) / (1 - c.af)
+        return v, acc, like
+
+    def _move(self, D: Array, known: tuple[Array, Array]) -> tuple[Array, Array, Array, Array]:
+        """Place the end of a step of increment D; its configuration and `_kinematics`.
+
+        known : twists and twist rates of driven bases there.
+        """
+        system = self.system
+        with system.using(self.a):
+            q = system.moved(self.q, D, newton=False)
+        system.place(q, mass=True)
+        v, acc, like = self._kinematics(D)
+        v[system.driven], acc[system.driven] = known
+        like[system.driven] = known[1]
+        return q, v, acc, like
+
+    # -- one step ----------------------------------------------------------------------------
+
+    def advance(self, before: Loading, after: Loading) -> None:
+        """One step to balance under `after`."""
+        system, h = self.system, self.h
+        D = h * self.v + (0.5 * h * h) * self.like
+        D[system.driven] = base_steps(system, self.q, put_bases(system, self.q, after))
+        known = base_twists(system, after)
+        mult = self.mult.copy()
+        size, fresh = np.inf, False
+        for k in range(25):
+            q, v, acc, like = self._move(D, known)
+            r = self._residual(v, acc, mult, after, False)
+            if k == 0:
+                self.scale = max(self.scale, self._net)
+            previous, size = size, self._size(r)
+            if not np.isfinite(size):
+                raise self.error("the motion became infinite")
+            stalled = fresh and k > 3 and size > 0.5 * previous and size <= 1e-4 * self.scale
+            small = size <= self.tolerance * self.scale + self._floor or stalled
+            if small and constraints_met(system, r):
+                break
+            if fresh:
+                self._reach = size / previous
+            fresh = not self._factored or size > min(0.5, max(POOR, 4 * self._reach)) * previous
+            if fresh:
+                self._residual(v, acc, mult, after, True, updated=True)
+                self._factorise()
+            right = -r
+            right[system.driven] = 0.0
+            x = self.filled.matrix.solve(right)
+            self.iterations += 1
+            D = D + np.where(self._is_coordinate, x[: system.n], 0.0)
+            mult[self._rows] += x[self._rows]
+        else:
+            raise self.error("no convergence in 25 iterations")
+        power = self._rates.dissipation()
+        self.dissipated += 0.5 * h * (power + self.power)
+        levels = [block.level for block in system.blocks]
+        self.work += step_work(system, self.a, levels, before, after)
+        if len(system.driven):
+            reaction = r[system.driven]
+            self.work += 0.5 * float((self._reaction + reaction) @ D[system.driven])
+            self._reaction = reaction
+        self.power = power
+        self.q, self.v, self.acc, self.like, self.mult = q, v, acc, like, mult
+        system.place(q, self.a, mass=True)
+
+    def factorise(self, v: Array, acc: Array, mult: Array, loading: Loading) -> Array:
+        """Factorise the tangent at the placed end of a step; returns the residual there."""
+        r = self._residual(v, acc, mult, loading, True)
+        self._factorise()
+        return r
+
+    def _factorise(self) -> None:
+        self._factored = False
+        try:
+            self.filled.matrix.factorise()
+        except SingularError:
+            raise self.error("the step matrix is singular") from None
+        self._factored = True
+
+    def error(self, what: str) -> StepError:
+        """The error of a step, with what went wrong."""
+        return StepError(f"a time step of {self.h:g} s failed: {what}; try a smaller dt")
+
+    def _size(self, r: Array) -> float:
+        gaps = float(np.linalg.norm(r[self._rows] * self._weights))
+        return float(np.linalg.norm(r[self.system.coordinates])) + gaps * self.scale
+
+    # -- residual and tangent ----------------------------------------------------------------
+
+    def _residual(
+        self,
+        v: Array,
+        acc: Array,
+        mult: Array,
+        loading: Loading,
+        tangent: bool,
+        updated: bool = False,
+    ) -> Array:
+        """Residual of balance at the placed configuration; fills the general tangent if asked.
+
+        updated : True if rates and accelerations are those of the last call.
+        """
+        system, rates = self.system, self._rates
+        if not updated:
+            rates.update(v, acc)
+        for block, lagging in zip(system.blocks, rates.lagging, strict=True):
+            block.level.strain.e += lagging
+        filled = self.filled if tangent else None
+        r = balance(system, mult, loading, tangent, chart=False, filled=filled)
+        for block, lagging in zip(system.blocks, rates.lagging, strict=True):
+            block.level.strain.e -= lagging
+        self._net = float(np.linalg.norm(r[system.coordinates]))
+        levels = [block.level for block in system.blocks]
+        assemble_vector(system, levels, self._inertia, r[: system.n])
+        if tangent:
+            self._add_tangent()
+        return r
+
+    def _inertia(self, i: int) -> None:
+        block, rates = self.system.blocks[i], self._rates
+        plan, p = block.level.inertial, block.inertia_p
+        p[...] = 0.0
+        inertia.inertia_wrench(block.M, rates.eta[i], rates.acceleration[i], p, rates.gyration[i])
+        if block.resisted:
+            drag.add_resistance(block.drag, block.mass_damping, rates.eta[i], p, rates.gyration[i])
+        collect.add_vector(plan.element, plan.J, p, block.ry)
+
+    def _add_tangent(self) -> None:
+        """Add inertia, gyration and damping to the tangent that `balance` filled.
+
+        Derivatives of J in the inertia terms (third derivatives of the map) are left out: they are
+        of the order of the step and Newton converges without them.
+        """
+        system, filled = self.system, self.filled
+        levels = [block.level for block in system.blocks]
+        assemble_bilinear(system, levels, levels, self._tangent_fill(), filled)
+        for i, block in enumerate(system.blocks):
+            slots = filled.modes[i]
+            lag = self._rates.lag[i]
+            if slots is not None and np.any(lag):
+                scale = np.ascontiguousarray(self.v_slope * lag[:, block.mode_rows])
+                block.couple(block.level, scale, block.coupling)
+                scatter(slots[0], block.coupling, filled.matrix.data)
+
+    def _tangent_fill(self) -> Fill:
+        system, rates = self.system, self._rates
+
+        def fill(i: int) -> None:
+            block = system.blocks[i]
+            mass, strain = block.level.inertial, block.level.strain
+            k = self.v_slope * rates.gyration[i]
+            diagonal = np.arange(6)
+            k[:, diagonal, diagonal] += self.a_slope * block.M
+            collect.add_bilinear(mass.element, mass.J, k, mass.J, block.Ky)
+            if np.any(rates.lag[i]):
+                c = self.v_slope * rates.lag[i] * block.tangent
+                collect.add_diagonal(strain.element, strain.B, c, strain.B, block.Ky)
+
+        return fill

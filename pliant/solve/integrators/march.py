@@ -1,0 +1,308 @@
+"""Steppers in acceleration form that take many steps in one compiled call, where the robot allows it.
+
+It does if it is one rod with its base at rest whose map offers a `CompiledMap`, if what has inertia
+has no rotary inertia, and if what acts on it are chambers and dead forces at its centres. Everything
+else is stepped by the general path, with the same numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.physics import lines as pressure_lines
+from pliant.rods.compiled import CompiledMap
+from pliant.rods.contract import Array, Ints
+from pliant.solve.integrators.contract import StepError
+from pliant.solve.schedule import Schedule
+from pliant.system.block import Block
+from pliant.system.linear import BandedSymmetric
+from pliant.system.loading import Loading
+from pliant.system.system import System
+from pliant.system.tangent import make_tangent
+
+if TYPE_CHECKING:
+    from pliant.solve.integrators.acceleration import AccelerationStepper
+
+_LIMIT = 25
+FAILURES = {
+    1: "the motion became infinite",
+    2: "the step matrix is singular",
+    3: f"no convergence in {_LIMIT} iterations",
+}
+
+
+def compiled_rod(system: System) -> CompiledMap | None:
+    """The compiled map of a robot that can be stepped with it, as far as its parts tell."""
+    if len(system.blocks) != 1 or system.links or system.driven_blocks:
+        return None
+    block = system.blocks[0]
+    if block.rod.base != "world" or np.any(block.M[:, :3]) or np.any(block.drag):
+        return None
+    if np.any(block.body_T[:, :3, 3]) or np.any(block.offset):
+        return None
+    return block.map.compiled(np.concatenate([block.strain_s, block.inner_s]))
+
+
+def _dead_forces_only(block: Block, loading: Loading) -> bool:
+    """True if nothing but chambers and dead forces at centres of sections act."""
+    follow = (loading.point_follower[0], loading.line_follower[0])
+    moments = (loading.point_dead[0][:, :3], loading.line_dead[0][:, :3])
+    return not any(a.any() for a in (*follow, *moments))
+
+
+class Parts:
+    """The constant arrays of one rod for `march_kernels.march`, in its tuples."""
+
+    def __init__(self, system: System, found: CompiledMap, lag: Array) -> None:
+        self.system, self.block, self.found = system, system.blocks[0], found
+        block = self.block
+        own = np.ascontiguousarray(block.index[:, 6:])
+        self.rod = (
+            found.ints,
+            found.floats,
+            found.element,
+            own,
+            np.ascontiguousarray(block.x_index[6:]),
+            np.ascontiguousarray(system.coordinates),
+        )
+        felt = lag[:, block.mode_rows]
+        self.mode_lag = float(felt.mean()) if felt.size else 0.0
+        """Mean retardation of the strains that meet stress modes, s."""
+        self.law = self._law(lag)
+        self.form = self._form(own)
+
+    def rows_of(self, strains: Array, inner: Array) -> Array:
+        """Live rows (S, R) of arrays (.., 6) at the strain rule and at the inner stations."""
+        rows = list(self.found.rows)
+        return np.ascontiguousarray(np.concatenate([strains[:, rows], inner[:, rows]]))
+
+    def _law(self, lag: Array) -> tuple[Any, ...]:
+        block, system = self.block, self.system
+        none = np.zeros((len(block.inner_s), 6))
+        rows, weights = system.gap_weights
+        Q, inner = len(block.mode_rows), len(block.inner_s)
+
+        def padded(a: Array) -> Array:
+            return np.ascontiguousarray(np.concatenate([a, np.zeros((inner, a.shape[1]))]))
+
+        count = 0 if block.modes is None else block.modes.count
+        flexible = np.zeros((0 if block.rigid else Q, count, count))
+        for r in range(len(flexible)):
+            flexible[r] = block.settle_matrix(r)
+        places = [self.found.rows.index(int(row)) for row in block.mode_rows]
+        return (
+            self.rows_of(block.plain, none),
+            self.rows_of(lag, none),
+            self.rows_of(block.e0, block.inner_e0),
+            padded(block.mode_w),
+            padded(block.soft),
+            padded(block.mode_values),
+            np.array(places, dtype=np.int64),
+            np.ascontiguousarray(block.mode_numbers),
+            np.ascontiguousarray(block.mode_index),
+            np.ascontiguousarray(rows),
+            np.ascontiguousarray(weights),
+            flexible,
+            np.ascontiguousarray(block.mode_numbers[self.found.element]),
+        )
+
+    def _form(self, own: Ints) -> tuple[Any, ...]:
+        block, system = self.block, self.system
+        tangent = make_tangent(system, _band)
+        matrix = tangent.matrix
+        assert isinstance(matrix, BandedSymmetric)
+        self.matrix = matrix
+        shape = (matrix.n, matrix.bandwidth + 1)
+        mass, damping = np.zeros(shape), np.zeros(shape)
+        s = np.concatenate([block.mass_s, np.array(block.point_s)[block.body_station]])
+        element, P = block.map.centres(s)
+        slots = np.ascontiguousarray(tangent.elements[0][:, 6:, 6:])
+        for out, weight in ((mass, block.M[:, 3]), (damping, block.mass_damping[:, 3])):
+            many = len(weight)
+            each = weight[:, None, None] * np.einsum("sia,sib->sab", P[:many], P[:many])
+            at = slots[element[:many]]
+            np.add.at(out.reshape(-1), at[at >= 0], each[at >= 0])
+        modes = tangent.modes[0]
+        empty = np.zeros((len(own), 0, own.shape[1]), dtype=np.int64)
+        down, up, inner = (empty, empty, empty[:, :, :0]) if modes is None else modes
+        return (
+            _by_rows(mass),
+            _by_rows(damping),
+            block.compliance,
+            slots,
+            np.ascontiguousarray(down[:, :, 6:]),
+            np.ascontiguousarray(up[:, :, 6:]),
+            np.ascontiguousarray(inner),
+        )
+
+    def force(self, loading: Loading, weight: bool = False) -> Array:
+        """Dead forces of a loading on the coordinates (n,); of weight alone, if asked."""
+        block, system = self.block, self.system
+        line, point = loading.line_dead[0][:, 3:], loading.point_dead[0][:, 3:]
+        if weight:
+            gravity = np.asarray(system.description.gravity)
+            line, point = block.line_mass[:, None] * gravity, block.point_mass[:, None] * gravity
+        s = np.concatenate([block.mass_s, block.point_s])
+        element, P = block.map.centres(s)
+        local = np.concatenate([line, point]) @ block.rod.pose[:3, :3]
+        each = np.einsum("sia,si->sa", P, local)
+        at = block.index[:, 6:][element]
+        out = np.zeros(system.n)
+        np.add.at(out, at[at >= 0], each[at >= 0])
+        return out
+
+    def stress(self, loading: Loading) -> Array:
+        """What chambers do on strains (S, R)."""
+        return self.rows_of(loading.stress[0], loading.inner[0])
+
+
+def _by_rows(A: Array) -> Array:
+    """Rows (n, 2 b + 1) of a symmetric band matrix from its lower columns (n, b + 1)."""
+    n, width = A.shape
+    out = np.zeros((n, 2 * width - 1))
+    for a in range(width):
+        column = A[: n - a, a]
+        out[: n - a, width - 1 + a] = column
+        out[a:, width - 1 - a] = column
+    return out
+
+
+def _band(n: int, pairs: list[tuple[Ints, Ints]]) -> BandedSymmetric:
+    spread = 0
+    for rows, cols in pairs:
+        both = (rows >= 0) & (cols >= 0)
+        spread = max(spread, int(np.max(np.abs(rows - cols)[both], initial=0)))
+    return BandedSymmetric(n, spread)
+
+
+class March:
+    """Many steps of an `AccelerationStepper` at once, under the inputs of a schedule.
+
+    names : of the inputs whose numbers stand in the columns of `inputs`, with their component.
+    """
+
+    def __init__(
+        self, stepper: AccelerationStepper, schedule: Schedule, parts: Parts, lines: Any
+    ) -> None:
+        assert schedule.channels is not None
+        base, channels = schedule.channels
+        self.stepper, self.schedule, self.parts = stepper, schedule, parts
+        self.names = [(c.name, c.component) for c in channels]
+        n, J = stepper.system.n, len(channels)
+        units = [c.unit for c in channels]
+        zero = parts.stress(base)
+        self._loads = (
+            parts.force(base),
+            np.array([parts.force(unit) for unit in units]).reshape(J, n),
+            parts.force(base, weight=True),
+            zero,
+            np.array([parts.stress(unit) for unit in units]).reshape(J, *zero.shape),
+        )
+        self._lines = lines
+        self._rule = np.append(stepper.rule(), 1.0 + stepper.v_slope * parts.mode_lag)
+        self.books, self.counts = np.zeros(5), np.zeros(3, dtype=np.int64)
+        self._room = self._make_room(J)
+        matrix = parts.matrix
+        factor = np.zeros((matrix.n, matrix.bandwidth + 1))
+        made = np.zeros(1, dtype=np.int64)
+        self._band = (matrix.data, factor, np.zeros(matrix.n), made)
+
+    def _make_room(self, J: int) -> tuple[Array, ...]:
+        parts, block = self.parts, self.parts.block
+        n, nq = parts.system.n, block.map.nq
+        S, R = self._loads[3].shape
+        E, m = parts.rod[3].shape
+        p, Q = block.gap.shape[1:]
+        shapes = [(n,), (nq,), (n,), (n,), (n,), (n,), (S, R), (S, R, m), (S, R), (S, R)]
+        shapes += [(E, p, Q), (E, m), (E, m), (n,), (n,), (S, R), (E, m, m), (E, p * Q, m)]
+        shapes += [(E, p * Q, p * Q), (n,), (J,), (E, p, Q)]
+        return tuple(np.zeros(shape) for shape in shapes)
+
+    def begin(self, inputs: Array) -> None:
+        """Take over the state of the stepper, with inputs (J,) that act there."""
+        from pliant.solve.integrators.march_parts import strains_at
+
+        stepper, parts = self.stepper, self.parts
+        strain, R = self._loads[3], len(parts.found.rows)
+        e, B = np.zeros_like(strain), np.zeros((len(strain), R, parts.found.n))
+        strains_at(parts.found.strain, parts.found.ints, parts.found.floats, stepper.q, e, B)
+        gas = np.zeros((len(inputs), 3))
+        gas[:, 0] = inputs
+        gas[:, 1] = self._lines[2] - np.sum(self._loads[4] * e, axis=(1, 2))
+        mult = stepper.mult[: parts.system.n]
+        now = (stepper.q, stepper.v, stepper.acc, stepper.like, mult)
+        force = self._loads[0] + inputs @ self._loads[1]
+        stress = strain + np.tensordot(inputs, self._loads[4], 1)
+        self.state = (*(a.copy() for a in now), force, stress, e, gas, np.array(inputs))
+        self.books[:] = (stepper.work, stepper.dissipated, stepper.power, stepper.scale, 0.0)
+        self.counts[:] = (stepper.iterations, 0, 0)
+
+    def advance(self, inputs: Array, rows: Ints, record: tuple[Array, ...]) -> int:
+        """Take the steps whose inputs are given (count, J); returns how many were taken."""
+        from pliant.solve.integrators import march_kernels as kernels
+
+        parts = self.parts
+        return int(
+            kernels.march(
+                parts.found.strain, parts.found.second, self._rule, _LIMIT,
+                parts.rod, parts.law, parts.form, self._loads, self._lines, self.state, self._room,
+                self._band, self.books, self.counts, inputs, rows, record,
+            )
+        )  # fmt: skip
+
+    def columns(self, asked: dict[str, Array], count: int) -> Array:
+        """Inputs (count, J) from values (count, ...) by name."""
+        found = np.empty((count, len(self.names)))
+        for j, (name, k) in enumerate(self.names):
+            found[:, j] = asked[name].reshape(count, -1)[:, k]
+        return found
+
+    def by_name(self, columns: Array) -> dict[str, Array]:
+        """Values (count, ...) by name from inputs (count, J)."""
+        found: dict[str, Array] = {}
+        for name in dict.fromkeys(name for name, _ in self.names):
+            at = [j for j, (other, _) in enumerate(self.names) if other == name]
+            shape = self.schedule.shape_of(name)
+            found[name] = columns[:, at].reshape(len(columns), *shape)
+        return found
+
+    def room_for(self, count: int) -> tuple[Array, ...]:
+        """A record of `count` rows for `advance`: q, v, work and loss, inputs."""
+        n, nq = self.parts.system.n, self.parts.block.map.nq
+        return tuple(np.empty((count, size)) for size in (nq, n, 2, len(self.names)))
+
+    def error(self) -> StepError:
+        """Say why the last step that was tried failed."""
+        return self.stepper.error(FAILURES[int(self.counts[2])])
+
+
+def make_march(stepper: AccelerationStepper, schedule: Schedule, lag: Array) -> March | None:
+    """Steps at once for a stepper under a schedule, or None where the general path is needed."""
+    system = stepper.system
+    if schedule.channels is None:
+        return None
+    base, channels = schedule.channels
+    block = system.blocks[0]
+    if not all(_dead_forces_only(block, part) for part in (base, *(c.unit for c in channels))):
+        return None
+    found = compiled_rod(system)
+    chambers = schedule.description.chambers
+    kinds, numbers, volumes = [], [], []
+    for channel in channels:
+        chamber = chambers.get(channel.name)
+        known = pressure_lines.constants(None if chamber is None else chamber.line)
+        if known is None:
+            return None
+        kinds.append(known[0])
+        numbers.append(known[1])
+        volumes.append(system.chambers[channel.name].rest_volume if chamber else 0.0)
+    if found is None:
+        return None
+    lines = (
+        np.array(kinds, dtype=np.int64),
+        np.array(numbers).reshape(-1, 3),
+        np.array(volumes, dtype=float),
+    )
+    return March(stepper, schedule, Parts(system, found, lag), lines)

@@ -1,0 +1,181 @@
+"""Many steps of the integrators in acceleration form in one compiled call, for one rod.
+
+The step is that of `newmark` for a rod with a `CompiledMap`: with the base at rest its centres are
+linear in the coordinates, so that inertia is M D'' with one matrix M, mass damping C D' with another,
+and weight and dead forces are the vectors f; what is left are strains:
+
+    M v1' + C v1 + B^T (sigma + s) - f = 0,     gaps of the stress modes = 0.
+
+Arrays come in tuples, each made by `march`:
+
+rod     ints, floats, element (S,), index (E, n), own (nq,), free: stations and numbers of unknowns.
+law     plain, lag, e0 (S, R), weight, soft (S, Q), N (S, p), rows (Q,), numbers (E, p), at (K, Q),
+        modes, gap_weight, flexible (Q, K, K): as in `elasticity.stress`.
+form    mass, damping (n, 2 b + 1) as bands, compliance, and the slots of element blocks.
+loads   force0 (n,), force (J, n), heavy (n,), stress0 (S, R), stress (J, S, R): f = force0 + u force,
+        s = stress0 + u stress for inputs u (J,); heavy is the part of force0 that is weight.
+lines   kind (J,), constants (J, 3), rest_volume (J,): see `physics.lines`.
+state   q, v, acc, like, mult, f, s, e: of the last step; gas (J, 3) pressure, volume, rate; asked.
+books   work, dissipated, power lost, scale of forces, residual.   counts: iterations, factors, failure.
+room    D, q, v, acc, like, mult, e, B, rate, sigma, gap, ve, re, r, f, s, K, coupling, inner, x, u,
+        force: what a step writes.   band: data, factor and pivots of the tangent, whether it is made.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant._numba import kernel
+from pliant.physics.lines import line_step
+from pliant.solve.integrators.march_parts import factorise, lost_power, place, residual
+from pliant.system.band import solve_band
+
+CONVERGED, INFINITE, SINGULAR, SLOW = 0, 1, 2, 3
+_POOR = 0.01
+"""A residual that one iteration leaves larger than this part of it asks for a new tangent."""
+
+
+@kernel
+def _predict(rule, rod, state, room):  # type: ignore[no-untyped-def]
+    """First increment D, at constant acceleration, and the stress modes of the last step."""
+    v, like, mult = state[1], state[3], state[4]
+    D, trial = room[0], room[5]
+    h = rule[0]
+    half = 0.0 if rule[1] == 0.0 else 0.5 * h * h
+    D[:] = 0.0
+    for j in rod[5]:
+        D[j] = h * v[j] + half * like[j]
+    for j in range(len(trial)):
+        trial[j] = mult[j]
+
+
+@kernel
+def _solve(strain, second, rule, limit, rod, law, form, state, room, band, books, counts):  # type: ignore[no-untyped-def]
+    """Find the end of a step by Newton's method with a tangent that is kept while it serves."""
+    free, modes, gap_weight = rod[5], law[9], law[10]
+    D, mult, r, x = room[0], room[5], room[13], room[19]
+    _predict(rule, rod, state, room)
+    size, fresh = np.inf, False
+    for k in range(limit):
+        place(rule, rod, state, room)
+        net = residual(strain, rod, law, form, room)
+        if k == 0:
+            books[3] = max(books[3], net)
+        previous = size
+        forces, gaps = 0.0, 0.0
+        for j in free:
+            forces += r[j] * r[j]
+        for i in range(len(modes)):
+            gaps += (gap_weight[i] * r[modes[i]]) ** 2
+        size = np.sqrt(forces) + books[3] * np.sqrt(gaps)
+        books[4] = size
+        if not np.isfinite(size):
+            return INFINITE
+        stalled = fresh and k > 3 and size > 0.5 * previous and size <= 1e-4 * books[3]
+        if size <= rule[7] * books[3] + rule[8] or stalled:
+            return CONVERGED
+        fresh = band[3][0] == 0 or size > _POOR * previous
+        if fresh:
+            counts[1] += 1
+            if not factorise(second, rule, rod, law, form, room, band):
+                return SINGULAR
+        for j in range(len(r)):
+            x[j] = -r[j]
+        for j in modes:
+            x[j] /= rule[9]
+        solve_band(band[1], band[2], x)
+        counts[0] += 1
+        for j in free:
+            D[j] += x[j]
+        for j in modes:
+            mult[j] += x[j]
+    return SLOW
+
+
+@kernel
+def _accept(rule, rod, law, form, loads, lines, state, room, books):  # type: ignore[no-untyped-def]
+    """Take over the end of a step, with its energy and the gas behind pressure lines."""
+    q, v, acc, like, mult, f0, s0, e0, gas, asked = state
+    D, q1, v1, acc1, like1, mult1, e, _, rate = room[:9]
+    f, s, u = room[14], room[15], room[20]
+    power = lost_power(law, form, v1, rate)
+    books[1] += 0.5 * rule[0] * (books[2] + power)
+    books[2] = power
+    heavy, stress = loads[2], loads[4]
+    for j in rod[5]:
+        books[0] += (0.5 * (f0[j] + f[j]) - heavy[j]) * D[j]
+    for t in range(e.shape[0]):
+        for i in range(e.shape[1]):
+            books[0] -= 0.5 * (s0[t, i] + s[t, i]) * (e[t, i] - e0[t, i])
+    kind, constants, rest = lines
+    for j in range(len(u)):
+        volume = rest[j] - np.sum(stress[j] * e)
+        gas[j, 0] = line_step(
+            kind[j], constants[j], rule[0], gas[j, 0], asked[j], u[j], gas[j, 1], volume
+        )
+        gas[j, 2] = (volume - gas[j, 1]) / rule[0]
+        gas[j, 1] = volume
+        asked[j] = u[j]
+    q[:] = q1
+    v[:] = v1
+    acc[:] = acc1
+    like[:] = like1
+    mult[:] = mult1
+    f0[:] = f
+    s0[:, :] = s
+    e0[:, :] = e
+
+
+@kernel
+def _load(rule, loads, lines, state, room):  # type: ignore[no-untyped-def]
+    """Forces f (n,) and stresses s (S, R) at the end of a step, for the inputs u asked for there.
+
+    Behind a line the pressure is what comes of the volume that the chamber is going to have.
+    """
+    force0, force, _, stress0, stress = loads
+    kind, constants, _ = lines
+    gas, asked = state[8], state[9]
+    f, s, u = room[14], room[15], room[20]
+    f[:] = force0
+    s[:, :] = stress0
+    for j in range(len(u)):
+        ahead = max(gas[j, 1] + rule[0] * gas[j, 2], 0.1 * gas[j, 1])
+        value = line_step(
+            kind[j], constants[j], rule[0], gas[j, 0], asked[j], u[j], gas[j, 1], ahead
+        )
+        for i in range(len(f)):
+            f[i] += value * force[j, i]
+        for t in range(s.shape[0]):
+            for i in range(s.shape[1]):
+                s[t, i] += value * stress[j, t, i]
+
+
+@kernel
+def march(  # type: ignore[no-untyped-def]
+    strain, second, rule, limit, rod, law, form, loads, lines, state, room, band, books, counts,
+    inputs, row, record,
+):  # fmt: skip
+    """Take the steps to whose ends `inputs` (count, J) belong; returns how many were taken.
+
+    The one that fails, if any, leaves the state as it was, and counts[2] says why. row (count,) is
+    the row of `record` (q, v, books, gas) that the end of a step is written to, -1 for none.
+    """
+    u = room[20]
+    for k in range(inputs.shape[0]):
+        u[:] = inputs[k]
+        _load(rule, loads, lines, state, room)
+        counts[2] = _solve(
+            strain, second, rule, limit, rod, law, form, state, room, band, books, counts
+        )
+        if counts[2] != CONVERGED:
+            return k
+        _accept(rule, rod, law, form, loads, lines, state, room, books)
+        at = row[k]
+        if at >= 0:
+            record[0][at] = state[0]
+            record[1][at] = state[1]
+            record[2][at, 0] = books[0]
+            record[2][at, 1] = books[1]
+            for j in range(len(u)):
+                record[3][at, j] = state[8][j, 0]
+    return inputs.shape[0]

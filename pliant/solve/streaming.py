@@ -1,0 +1,104 @@
+"""One step at a time with inputs that become known as it is taken, for every kind of problem."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from pliant.model import Description, Signal
+
+
+class Held(Signal):
+    """An input that is told its value at the end of each step; in between it goes straight.
+
+    Its rate is that of the step, its acceleration the change of that rate.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.before = self.after = value if np.ndim(value) == 0 else np.asarray(value, dtype=float)
+        self.start, self.h = 0.0, 1.0
+        self._rate: Any = 0.0
+
+    def put(self, value: Any, start: float, h: float) -> None:
+        """Go to `value` in the step that begins at `start` and takes h seconds."""
+        self.after, self.start, self.h = value, start, h
+
+    def accept(self) -> None:
+        """The step was taken."""
+        self._rate = self._slope()
+        self.before = self.after
+
+    def __call__(self, t: float) -> Any:
+        """Return the value at time t within the last step, s."""
+        part = (t - self.start) / self.h
+        if part >= 1.0 - 1e-9:
+            return self.after
+        if part <= 0.0:
+            return self.before
+        return (1.0 - part) * self.before + part * self.after
+
+    def rate(self, t: float) -> float:
+        """Return the slope of the step, per second."""
+        return float(self._slope())
+
+    def acceleration(self, t: float) -> float:
+        """Return the change of the slope since the step before, per second squared."""
+        return float((self._slope() - self._rate) / self.h)
+
+    def _slope(self) -> Any:
+        return (self.after - self.before) / self.h
+
+
+def held_inputs(description: Description, values: dict[str, Any]) -> dict[str, Held]:
+    """Every input of a robot, held at its value at the start."""
+    return {name: Held(values[name]) for name in description.inputs()}
+
+
+class Stream(ABC):
+    """A motion under way, one step of h seconds at a time.
+
+    t : reached, s.  work, dissipated : since the start, J.  iterations : of Newton in all.
+    """
+
+    h: float
+    steps: int = 0
+    work: float = 0.0
+    dissipated: float = 0.0
+    iterations: int = 0
+
+    @property
+    def t(self) -> float:
+        """Time reached, s."""
+        return self.steps * self.h
+
+    @abstractmethod
+    def advance(self, values: dict[str, Any]) -> None:
+        """Take one step to the given input values, those that changed, by name.
+
+        Raises ConvergenceError and stays where it was if that does not converge.
+        """
+
+    @abstractmethod
+    def snapshot(self) -> tuple[Any, Any]:
+        """Configuration and rates as they are now, to keep."""
+
+
+class HeldStream(Stream):
+    """A stream whose inputs are `Held` functions of time."""
+
+    held: dict[str, Held]
+
+    def advance(self, values: dict[str, Any]) -> None:
+        """Take one step to the given input values."""
+        for name, held in self.held.items():
+            held.put(values.get(name, held.after), self.t, self.h)
+        self._step(self.t, (self.steps + 1) * self.h)
+        for held in self.held.values():
+            held.accept()
+        self.steps += 1
+
+    @abstractmethod
+    def _step(self, start: float, end: float) -> None:
+        """Take the step between two times, s."""
