@@ -36,6 +36,7 @@ from pliant.results.starts import compiled_for, first_state, origin
 from pliant.results.stepping import Streaming
 from pliant.rods.contract import RodModel
 from pliant.solve import dynamics
+from pliant.solve.clock import make_clock
 from pliant.solve.compiled import Compiler, require_mass
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.integrators.contract import Integrator
@@ -254,7 +255,7 @@ class Robot(Pneumatic, Streaming):
         Ctrl-C ends it early with what there is (complete = False). If a step fails, the error's
         ``last`` is the motion up to there.
         """
-        clock = dynamics.make_clock(duration, dt, output_every, output_times)
+        clock = make_clock(duration, dt, output_every, output_times)
         known = start if isinstance(start, (Equilibrium, Motion)) else None
         if known is None:
             choice("simulate", "start", start, ("rest", "statics"))

@@ -10,8 +10,8 @@ import numpy as np
 from pliant.model import Array, PliantError
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
-from pliant.solve import dynamics
 from pliant.solve.beginning import begin, coordinate_rates, require_closed
+from pliant.solve.clock import make_clock
 from pliant.solve.compiled import Compiler, require_mass
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.following import Run, follow
@@ -80,7 +80,7 @@ def follow_motions(
         return None
     require_mass(problems[0].description)
     method = problems[0].integrator(task.integrator)
-    clock = dynamics.make_clock(task.duration, task.h, None, task.outputs)
+    clock = make_clock(task.duration, task.h, None, task.outputs)
     runs: list[Run] = []
     for problem in problems:
         schedule = Schedule(problem.system, task.schedule)

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from pliant.model import Array, ConvergenceError, Description, DescriptionError, Rod
 from pliant.rods.contract import Formulation
+from pliant.solve.clock import Clock
 from pliant.solve.coordinate_stream import make_stream
-from pliant.solve.dynamics import Clock, Trajectory, check_integrator, simulate
+from pliant.solve.dynamics import Trajectory, check_integrator, simulate
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.schedule import Schedule

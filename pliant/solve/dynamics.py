@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pliant.model import ConvergenceError, DescriptionError, PliantError
-from pliant.model.checks import as_array, positive
 from pliant.rods.contract import Array
+from pliant.solve.clock import ON_GRID, Clock
 from pliant.solve.integrators.contract import Integrator, Stepper
 from pliant.solve.integrators.march import March
 from pliant.solve.schedule import Schedule
@@ -22,97 +21,10 @@ from pliant.system.system import System
 Progress = Callable[[float, float], object]
 """Told the time reached and the duration, s, after each step."""
 
-# an output time this close to a step (as a part of it) is taken at the step
-_ON_GRID = 1e-6
 _CHUNK = 1000
 """Most steps in one compiled call, so that Ctrl-C is heard."""
 _SHOWN = 10
 """As many where somebody watches the progress."""
-
-
-@dataclass(frozen=True)
-class Clock:
-    """Steps and output times of a simulation.
-
-    h is the step length: the wished dt, shortened a little where that makes whole steps fill the
-    duration. `outputs` (T,) are increasing, s.
-    """
-
-    duration: float
-    steps: int
-    outputs: Array
-
-    @property
-    def h(self) -> float:
-        """Length of a step, s."""
-        return self.duration / self.steps
-
-    @property
-    def on_grid(self) -> bool:
-        """True if every output time is the end of a step."""
-        at = self.outputs / self.h
-        return bool(np.all(np.abs(at - np.round(at)) <= _ON_GRID))
-
-
-def make_clock(
-    duration: object, dt: object, output_every: object = None, output_times: ArrayLike | None = None
-) -> Clock:
-    """Check the times of a simulation, s."""
-    whole = positive("simulate", "duration", duration, "seconds", "give e.g. 2.0")
-    step = positive("simulate", "dt", dt, "seconds", "give e.g. 0.01")
-    if step > whole * (1 + 1e-9):
-        raise DescriptionError(
-            "simulate", "dt", dt, f"at most the duration {whole:g} s", "take a smaller dt"
-        )
-    if not np.isfinite(whole / step):
-        raise DescriptionError(
-            "simulate",
-            "dt",
-            dt,
-            "a step of which finitely many fill the duration",
-            "give a larger dt",
-        )
-    steps = max(1, int(np.ceil(whole / step - 1e-6)))
-    if output_times is not None:
-        if output_every is not None:
-            raise DescriptionError(
-                "simulate",
-                "output_every",
-                output_every,
-                "left out when output_times is given",
-                "remove one of them",
-            )
-        return Clock(whole, steps, _check_outputs(output_times, whole))
-    if output_every is None:
-        return Clock(whole, steps, np.linspace(0.0, whole, steps + 1))
-    every = positive("simulate", "output_every", output_every, "seconds", "give e.g. 0.05")
-    times = np.arange(0.0, whole * (1 + 1e-9), every)
-    if whole - times[-1] > 1e-6 * every:
-        times = np.append(times, whole)
-    return Clock(whole, steps, times)
-
-
-def _check_outputs(times: ArrayLike, duration: float) -> Array:
-    found = as_array(times)
-    good = found is not None and found.ndim == 1 and len(found) > 0 and np.isfinite(found).all()
-    if found is None or not good or (np.diff(found) <= 0).any():
-        raise DescriptionError(
-            "simulate",
-            "output_times",
-            times,
-            "a list of increasing times in seconds",
-            "give e.g. [0.0, 0.5, 1.0]",
-        )
-    slack = 1e-9 * duration
-    if found[0] < -slack or found[-1] > duration + slack:
-        raise DescriptionError(
-            "simulate",
-            "output_times",
-            times,
-            f"between 0 and the duration {duration:g} s",
-            "leave out the times beyond it",
-        )
-    return np.clip(found, 0.0, duration)
 
 
 def check_integrator(integrator: object) -> Integrator:
@@ -212,15 +124,16 @@ class _Run:
         """All steps from (q, v); snapshots are in the recorder whatever happens."""
         clock, schedule = self.clock, self.schedule
         self.final = (0.0, q.copy(), v.copy())
-        if clock.outputs[0] <= _ON_GRID * clock.h:
+        if clock.outputs[0] <= ON_GRID * clock.h:
             self.recorder.take(0.0, q, v, 0.0, 0.0)
             self.next = 1
         stepper = self.integrator.stepper(self.system, clock.h)
         schedule.begin(q)
         before = schedule.at(0.0)
         stepper.start(q, v, before)
-        march = stepper.march(schedule) if clock.on_grid else None
-        if march is not None:
+        march = stepper.march(schedule)
+        # inside a step the gas behind a line is known to the general path only
+        if march is not None and not (schedule.lines and clock.between.any()):
             self._march(march, progress)
             return
         for k in range(clock.steps):
@@ -241,21 +154,29 @@ class _Run:
 
     def _march(self, march: March, progress: Progress | None) -> None:
         """Go on in runs of many steps, with snapshots at those that are outputs."""
-        clock, whole = self.clock, min(_CHUNK if progress is None else _SHOWN, self.clock.steps)
-        step_of = np.round(clock.outputs / clock.h).astype(np.int64)
+        clock, whole = self.clock, _CHUNK if progress is None else _SHOWN
+        step_of = np.where(
+            clock.between, np.floor(clock.outputs / clock.h), np.round(clock.outputs / clock.h)
+        ).astype(np.int64)
         ends = np.append(np.arange(clock.steps) * clock.h, clock.duration)
         march.begin(march.columns(self.schedule.asked(ends[:1]), 1)[0])
         while self.done < clock.steps:
-            last = min(self.done + whole, clock.steps)
-            asked = self.schedule.asked(ends[self.done + 1 : last + 1])
+            inside = step_of[self.next :][clock.between[self.next :]][:1].tolist()
+            if inside == [self.done]:
+                march.hand_back()
+                self._between(march.stepper, ends[self.done], ends[self.done + 1])
+                continue
+            last = min(self.done + whole, clock.steps, *inside)
             rows = np.full(last - self.done, -1, dtype=np.int64)
-            first, beyond = np.searchsorted(step_of, (self.done + 1, last + 1))
-            rows[step_of[first:beyond] - self.done - 1] = np.arange(beyond - first)
-            record = march.room_for(beyond - first)
-            taken = march.advance(march.columns(asked, len(rows)), rows, record)
-            kept = int(np.searchsorted(step_of[first:beyond], self.done + taken, side="right"))
-            self._keep(march, clock.outputs[first : first + kept], record)
-            self.done += taken
+            due = step_of[self.next : np.searchsorted(step_of, last, side="right")]
+            due = due[~clock.between[self.next : self.next + len(due)]]
+            rows[due - self.done - 1] = np.arange(len(due))
+            record = march.room_for(len(due))
+            asked = self.schedule.asked(ends[self.done + 1 : last + 1])
+            self.done += march.advance(march.columns(asked, len(rows)), rows, record)
+            kept = int(np.searchsorted(due, self.done, side="right"))
+            self._keep(march, clock.outputs[self.next : self.next + kept], record)
+            self.next += kept
             self.iterations = int(march.counts[0])
             self.final = (float(ends[self.done]), march.state[0].copy(), march.state[1].copy())
             if self.done < last:
@@ -283,7 +204,7 @@ class _Run:
 
     def _at_step(self, stepper: Stepper, t: float) -> None:
         """Take a snapshot if one is due at this step, and keep the last state of all."""
-        due = self._wanted() <= t + _ON_GRID * self.clock.h
+        due = self._wanted() <= t + ON_GRID * self.clock.h
         if due or self.done == self.clock.steps:
             v = stepper.velocity()
             if due:
@@ -293,7 +214,7 @@ class _Run:
 
     def _between(self, stepper: Stepper, start: float, end: float) -> None:
         """Outputs inside a step: a shorter step of the same integrator that leads nowhere else."""
-        edge = end - _ON_GRID * self.clock.h
+        edge = end - ON_GRID * self.clock.h
         if self._wanted() >= edge:
             return
         v = stepper.velocity()

@@ -10,7 +10,8 @@ import numpy as np
 
 from pliant.model import ConvergenceError
 from pliant.rods.contract import Array
-from pliant.solve.dynamics import Clock, Trajectory
+from pliant.solve.clock import Clock
+from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.beside import Beside, beside
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.schedule import Schedule

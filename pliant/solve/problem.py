@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pliant.model import Array, Description, Rod
 from pliant.rods.contract import RodModel
-from pliant.solve.dynamics import Clock
+from pliant.solve.clock import Clock
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.streaming import Stream
 

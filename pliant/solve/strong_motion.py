@@ -15,7 +15,7 @@ from pliant.bvp.knots import mixed
 from pliant.lie.tuples import Array
 from pliant.model import ConvergenceError, as_signal
 from pliant.model.base_motion import BaseState, Moving, base_state
-from pliant.solve.dynamics import Clock
+from pliant.solve.clock import Clock
 from pliant.solve.integrators.bdf_alpha import BDFAlpha, first_rules
 from pliant.solve.schedule import Inputs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.bvp.contract import State, StepError
-from pliant.solve.dynamics import Clock
+from pliant.solve.clock import Clock
 from pliant.solve.streaming import Held, HeldStream
 from pliant.solve.strong_motion import StrongRun
 

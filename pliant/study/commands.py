@@ -138,7 +138,7 @@ def _method(text: str | None) -> tuple[Any, Any]:
 
 
 def _times(run: Any) -> Any:
-    from pliant.solve.dynamics import make_clock
+    from pliant.solve.clock import make_clock
 
     return make_clock(run.duration, run.dt, run.output_every).outputs
 

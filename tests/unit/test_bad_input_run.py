@@ -113,7 +113,7 @@ def test_bad_times(field: str, value: object) -> None:
 
 @given(dt=st.floats(), duration=st.floats())
 def test_any_times_are_either_usable_or_refused(dt: float, duration: float) -> None:
-    from pliant.solve.dynamics import make_clock
+    from pliant.solve.clock import make_clock
 
     try:
         clock = make_clock(duration, dt, output_times=[0.0])

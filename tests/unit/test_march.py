@@ -174,7 +174,9 @@ def test_other_robots_take_the_general_path(
     assert motion.complete and not calls
 
 
-def test_outputs_are_taken_at_their_steps(calls: list[int]) -> None:
+def test_outputs_are_taken_at_their_times(
+    calls: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     robot = finger()
     every = simulate(robot, PRESSURES, pl.ANCF(3), pl.Newmark())
     some = simulate(robot, PRESSURES, pl.ANCF(3), pl.Newmark(), output_times=[0.004, 0.011, 0.015])
@@ -182,14 +184,30 @@ def test_outputs_are_taken_at_their_steps(calls: list[int]) -> None:
     assert some.t == pytest.approx([0.004, 0.011, 0.015])
     assert some.tip("finger") == pytest.approx(tip[[4, 11, 15]], abs=1e-14)
     assert sum(calls) == 2 * STEPS
-    between = simulate(robot, PRESSURES, pl.ANCF(3), pl.Newmark(), output_times=[0.0045, 0.015])
-    assert sum(calls) == 2 * STEPS, "times inside steps need the general path"
-    assert between.tip("finger")[-1] == pytest.approx(tip[-1], abs=1e-7)
+    times = [0.0003, 0.0045, 0.0047, 0.011, 0.0114, 0.015]
+    between = simulate(robot, PRESSURES, pl.ANCF(3), pl.Newmark(), output_times=times)
+    assert sum(calls) == 3 * STEPS
+    assert between.t == pytest.approx(times)
+    assert between.tip("finger")[[3, 5]] == pytest.approx(tip[[11, 15]], abs=1e-14)
+    monkeypatch.setattr(AccelerationStepper, "march", lambda self, schedule: None)
+    slow = simulate(robot, PRESSURES, pl.ANCF(3), pl.Newmark(), output_times=times)
+    assert between.tip("finger") == pytest.approx(slow.tip("finger"), abs=1e-8)
+    assert between.energy["work"] == pytest.approx(slow.energy["work"], rel=1e-6)
+
+
+def test_who_watches_is_told_every_ten_steps() -> None:
+    robot = finger()
     watched: list[float] = []
     simulate(
         robot, PRESSURES, pl.ANCF(3), pl.Newmark(), progress=lambda t, whole: watched.append(t)
     )
     assert watched == pytest.approx([0.01, 0.015])
+
+
+def test_outputs_inside_steps_behind_a_line_take_the_general_path(calls: list[int]) -> None:
+    robot = finger(pl.Lag(0.01))
+    motion = simulate(robot, PRESSURES, pl.ANCF(2), pl.Newmark(), output_times=[0.0045, 0.015])
+    assert motion.complete and not calls
 
 
 def test_step_that_fails_leaves_the_motion_before_it() -> None:

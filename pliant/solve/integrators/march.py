@@ -252,6 +252,12 @@ class March:
             )
         )  # fmt: skip
 
+    def hand_back(self) -> None:
+        """Let the stepper have the state reached."""
+        stepper, state = self.stepper, self.state
+        stepper.q, stepper.v = state[0].copy(), state[1].copy()
+        stepper.work, stepper.dissipated = float(self.books[0]), float(self.books[1])
+
     def columns(self, asked: dict[str, Array], count: int) -> Array:
         """Inputs (count, J) from values (count, ...) by name."""
         found = np.empty((count, len(self.names)))
