@@ -39,6 +39,7 @@ _HOMES = {
         "PressureLine",
         "Ramp",
         "Rectangle",
+        "ResolutionWarning",
         "Rod",
         "Section",
         "Signal",
@@ -108,6 +109,7 @@ if TYPE_CHECKING:
     from pliant.model import PressureLine as PressureLine
     from pliant.model import Ramp as Ramp
     from pliant.model import Rectangle as Rectangle
+    from pliant.model import ResolutionWarning as ResolutionWarning
     from pliant.model import Rod as Rod
     from pliant.model import Section as Section
     from pliant.model import Signal as Signal

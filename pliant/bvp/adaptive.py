@@ -31,7 +31,7 @@ _ROUNDS = 6
 _MOST = 5000
 """Intervals beyond which no more are added."""
 _EVERY = 10
-"""Time steps between two looks at the error."""
+"""Most time steps between two looks at the error."""
 
 
 @kernel
@@ -51,7 +51,13 @@ class AdaptiveSolver(ShootingSolver):
 
     def __init__(self, chain: Chain, form: Shooting | MultipleShooting, count: int) -> None:
         super().__init__(chain, form, count)
-        self._since = 0
+        self._since, self._pace = 0, 1
+        self._start: State | None = None
+
+    def begin(self, state: State) -> None:
+        """Take `state` as the present one."""
+        super().begin(state)
+        self._start, self._since, self._pace = state, 0, 1
 
     def errors(self) -> Array:
         """Estimated error (N,) made in each interval, relative to wrench and velocity in the chain."""
@@ -123,12 +129,21 @@ class AdaptiveSolver(ShootingSolver):
     ) -> None:
         """Go to the next instant; now and then look whether the intervals still serve.
 
-        A step that does not arrive is tried again on intervals of half the length.
+        A step that does not arrive is tried again on intervals of half the length, and the first one
+        until they serve.
         """
+        start, self._start = self._start, None
         while True:
             try:
                 super().step(rule, step, values, base, keep_older)
-                break
+                edges = None if start is None else self._wanted()
+                if start is None or edges is None:
+                    break
+                record = self.record
+                self.use(Mesh(self.chain, edges))
+                super().begin(start)
+                self.shooter.record = record
+                continue
             except StepError:
                 if 2 * self.mesh.N > _MOST:
                     raise
@@ -145,7 +160,7 @@ class AdaptiveSolver(ShootingSolver):
         """Go through several instants, a few at a time."""
         done = 0
         while done < len(values):
-            part = slice(done, done + _EVERY)
+            part = slice(done, done + self._pace)
             reached = super().advance(rule, step, values[part], bases[part])
             done += reached
             self._look(reached)
@@ -155,8 +170,8 @@ class AdaptiveSolver(ShootingSolver):
 
     def _look(self, steps: int) -> None:
         self._since += steps
-        if self._since >= _EVERY:
-            self._since = 0
+        if self._since >= self._pace:
+            self._since, self._pace = 0, min(2 * self._pace, _EVERY)
             self.shooter.c0 = self.rule.c0
             edges = self._wanted()
             if edges is not None:

@@ -88,8 +88,8 @@ class Collocation(StrongForm):
             moving = still
         return Policy(force, moment, grid, float(moving if motion else still))
 
-    def solver(self, chain: Chain) -> StrongSolver:
-        """Return a solver for `chain`."""
+    def solver(self, chain: Chain, rate: float = 0.0) -> StrongSolver:
+        """Return a solver for `chain`; it chooses its points as it goes."""
         from pliant.bvp.collocation_solver import CollocationSolver
 
         return CollocationSolver(chain, self.policy(), self.policy(motion=True))

@@ -165,8 +165,12 @@ class StrongForm(RodModel, ABC):
     )
 
     @abstractmethod
-    def solver(self, chain: Chain) -> StrongSolver:
-        """Return a solver for `chain`."""
+    def solver(self, chain: Chain, rate: float = 0.0) -> StrongSolver:
+        """Return a solver for `chain`; rate : c0 of the time rule that it is meant for, 0 at rest."""
+
+    def doubt(self, chain: Chain, rate: float, dt: float) -> str:
+        """Say why motions with this time rule cannot be trusted, or nothing."""
+        return ""
 
 
 def blank_state(piece: Ints, s: Array) -> State:

@@ -19,8 +19,8 @@ from pliant.lie.tuples import Array
 from pliant.rods.contract import Ints
 
 MOST_BENT = 0.5
-"""Rad by which a chain may be bent otherwise than the last two instants predict for simple shooting to be
-believed: it also finds solutions that no motion leads to."""
+"""Rad by which a chain may be bent otherwise than the last two instants predict for simple shooting to
+be believed: it also finds solutions that no motion leads to."""
 _NEAR = 0.05
 """Residual of a guess, relative, above which it is corrected half way first."""
 

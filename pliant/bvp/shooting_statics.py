@@ -39,6 +39,7 @@ class ShootingStatics(StrongSolver):
         self.count = count
         self.kind, self.scheme = ROTATIONS[form.rotation], SCHEMES[form.scheme]
         self.bases = Bases(chain)
+        assert form.steps is not None
         self.use(Mesh(chain, even_edges(chain, form.steps)))
 
     def use(self, mesh: Mesh) -> None:

@@ -12,10 +12,10 @@ it must supply. Over one stretch, clamped at its start, F = B E^-1 is the flexib
     P_0 = E^-1 C + E^-1 P_1 (1 + F P_1)^-1 E^-T.
 
 P starts at the tip and meets the support at the base. Where a root of 1 + F P goes through zero, P goes
-through infinity: a conjugate point. By Haynsworth's and Jacobi's theorems the number of negative roots met
-on the way is the number of independent directions in which the energy falls (Maddocks 1984, "Stability
-of nonlinearly elastic rods"; Manning, Rogers and Maddocks 1998), whatever their multiplicity. F only
-needs a square root, so that rods that neither shear nor stretch are no exception.
+through infinity: a conjugate point. By Haynsworth's and Jacobi's theorems the number of negative roots
+met on the way is the number of independent directions in which the energy falls (Maddocks 1984,
+"Stability of nonlinearly elastic rods"; Manning, Rogers and Maddocks 1998), whatever their
+multiplicity. F only needs a square root, so that rods that neither shear nor stretch are no exception.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Stability:
         if not self.conservative(values):
             return None
         intervals = _INTERVALS
-        if self.mesh.N > 2 * _INTERVALS + len(self.chain.pieces):
+        if 2 * _INTERVALS + len(self.chain.pieces) < self.mesh.N:
             self._mesh(intervals)
         while True:
             try:
@@ -127,9 +127,7 @@ class Stability:
         self._end, self._last = ends[-1], Z[-1].copy()
         x = Z[:, _ROWS]
         w = Z[:, :6] - _half(ends) @ x
-        return np.concatenate(
-            [x / self._units[0][:, None], w / self._units[1][:, None]], axis=1
-        )
+        return np.concatenate([x / self._units[0][:, None], w / self._units[1][:, None]], axis=1)
 
     def _starts(self, state: State) -> Array:
         """States (K, 24) at the starts of the stretches, before what sits there."""

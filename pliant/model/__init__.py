@@ -11,7 +11,13 @@ from pliant.model.chamber import Chamber, Flow, Lag, PressureLine
 from pliant.model.checks import Array
 from pliant.model.constraint import Constraint
 from pliant.model.description import Description
-from pliant.model.errors import ConvergenceError, DescriptionError, PliantError, did_you_mean
+from pliant.model.errors import (
+    ConvergenceError,
+    DescriptionError,
+    PliantError,
+    ResolutionWarning,
+    did_you_mean,
+)
 from pliant.model.frame import Frame, along, pose
 from pliant.model.load import Load
 from pliant.model.material import Material
@@ -56,6 +62,7 @@ __all__ = [
     "ProfileLike",
     "Ramp",
     "Rectangle",
+    "ResolutionWarning",
     "Rod",
     "Section",
     "SectionGeometry",

@@ -101,3 +101,7 @@ def show(value: object) -> str:
 
 def _shorten(text: str, limit: int = 120) -> str:
     return text if len(text) <= limit else text[: limit - 4] + " ..."
+
+
+class ResolutionWarning(UserWarning):
+    """A motion that its discretisation along the rods does not resolve."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, DescriptionError, did_you_mean
+from pliant.model.checks import as_float
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,6 +32,7 @@ class Estimate:
     name : its path.  value : found.  error : its standard error, infinite if the data do not
     determine it.  initial : where the search began.  factor : True if the value multiplies what is
     described.  at_bound : True if a bound stopped it, where the standard error does not hold.
+    dof : residuals less parameters that the noise was estimated from, infinite where it was given.
     """
 
     name: str
@@ -39,10 +41,23 @@ class Estimate:
     initial: float
     factor: bool = False
     at_bound: bool = False
+    dof: float = math.inf
 
-    def interval(self, level: float = 1.96) -> tuple[float, float]:
-        """Return value minus and plus ``level`` standard errors: 1.96 for 95 %."""
-        return self.value - level * self.error, self.value + level * self.error
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return the ends of an interval that covers the truth with a probability ``confidence``.
+
+        By Student's distribution, since noise that was estimated from few residuals is not known
+        well: 95 % are 1.96 standard errors for many residuals, 2.26 for nine to spare.
+        """
+        from scipy.special import stdtrit
+
+        inside = as_float(confidence)
+        if inside is None or not 0.0 < inside < 1.0:
+            raise DescriptionError(
+                self.name, "confidence", confidence, "a number between 0 and 1", "give e.g. 0.95"
+            )
+        half = float(stdtrit(min(self.dof, 1e9), 0.5 + 0.5 * inside)) * self.error
+        return self.value - half, self.value + half
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,14 @@ from pliant.bvp.knots import interpolated, rest_state
 from pliant.bvp.stability import Stability
 from pliant.lie import se3
 from pliant.lie.tuples import Array
-from pliant.model import ConvergenceError, Description, DescriptionError, PliantError, Rod
+from pliant.model import (
+    ConvergenceError,
+    Description,
+    DescriptionError,
+    PliantError,
+    ResolutionWarning,
+    Rod,
+)
 from pliant.model.base_motion import Moving, base_state
 from pliant.rods.contract import RodModel
 from pliant.solve.beginning import check_rod_names, section_twists
@@ -232,6 +240,9 @@ class StrongProblem(Problem):
 
         assert isinstance(integrator, BDFAlpha)
         require_mass(self.description)
+        doubt = self.form.doubt(self.chain, integrator.rule(clock.h, clock.h).c0, clock.h)
+        if doubt:
+            warnings.warn(doubt, ResolutionWarning, stacklevel=4)
         run = StrongRun(self.chain, self.form, integrator, Inputs(self.description, inputs), clock)
         state = self._first(run, start)
         try:

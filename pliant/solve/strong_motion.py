@@ -92,7 +92,7 @@ class StrongRun:
         self.inputs: dict[str, list[Array]] = {}
         self.rescues: Counter[str] = Counter()
         self.began = time.perf_counter()
-        self.solver: StrongSolver = form.solver(chain)
+        self.solver: StrongSolver = form.solver(chain, method.rule(clock.h, clock.h).c0)
         self.unknowns = self.solver.unknowns
         self.bases = Bases(chain, inputs)
 

@@ -251,7 +251,9 @@ def _result(
         found = [e.evaluate(family, minimum.z, False)[0] for e in experiments]
         return [_data(e, y, search.std) for e, y in zip(experiments, found, strict=True)]
 
-    found = estimates(family.variables, minimum)
+    spare = len(minimum.residuals) - len(minimum.z)
+    given = set(search.std) <= search.known
+    found = estimates(family.variables, minimum, np.inf if given else max(spare, 1))
     notes = [*judged(family.variables, minimum, found), *residual_warnings(data)]
     if not minimum.converged:
         notes.insert(0, f"the search did not converge: {minimum.reason}")
@@ -264,7 +266,7 @@ def _result(
         validation=predict(held),
         noise=dict(search.std),
         chi2=float(minimum.residuals @ minimum.residuals),
-        dof=len(minimum.residuals) - len(minimum.z),
+        dof=spare,
         iterations=minimum.iterations,
         solves=family.counts.solves,
         followed=family.counts.followed,

@@ -31,8 +31,8 @@ class Uncertainty:
     """(P, P): rows are the combinations of z that belong to the singular values."""
 
 
-def estimates(variables: Variables, minimum: Minimum) -> Uncertainty:
-    """Return the estimates at a minimum.
+def estimates(variables: Variables, minimum: Minimum, dof: float) -> Uncertainty:
+    """Return the estimates at a minimum; dof : those of the noise, infinite where it was given.
 
     With residuals in units of their noise the covariance of z is (J^T J)^-1; that of the values
     follows with the slope dp/dz. Combinations whose singular value is lost to rounding get an
@@ -56,7 +56,7 @@ def estimates(variables: Variables, minimum: Minimum) -> Uncertainty:
         error = np.inf if lost[j] else abs(slope[j]) * spread[j]
         start = item.value(item.start)
         items.append(
-            Estimate(item.name, float(values[j]), float(error), start, item.whole, at_bound)
+            Estimate(item.name, float(values[j]), float(error), start, item.whole, at_bound, dof)
         )
     return Uncertainty(items, covariance * np.outer(slope, slope), correlation, s, directions)
 

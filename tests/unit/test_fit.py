@@ -85,6 +85,12 @@ def test_standard_errors_follow_the_noise_that_is_given_or_found() -> None:
     assert twice.chi2 == pytest.approx(given.chi2 / 4, rel=1e-4)
     low, high = given["arm.bending"].interval()
     assert low < 7e-3 < high and given.dof == 11
+    for item, wide in ((given, 1.959964), (found, 2.200985)):  # noise known, and from 11 to spare
+        estimate = item["arm.bending"]
+        low, high = estimate.interval(0.95)
+        assert high - low == pytest.approx(2 * wide * estimate.error, rel=1e-6)
+    with pytest.raises(pl.DescriptionError, match="confidence = 95"):
+        given["arm.bending"].interval(95)
 
 
 def test_prior_counts_like_a_measurement() -> None:

@@ -84,9 +84,7 @@ def test_upright_rod_has_as_many_unstable_directions_as_its_discretisation(
 ) -> None:
     """Two for each mode of buckling that its weight has passed: 16 to none."""
     robot = pl.Robot()
-    robot.add_rod(
-        "rod", 0.3, pl.Circle(0.01), pl.Material(E=E, nu=0.5, rho=1000.0), theory=theory
-    )
+    robot.add_rod("rod", 0.3, pl.Circle(0.01), pl.Material(E=E, nu=0.5, rho=1000.0), theory=theory)
     other = SPLINE if theory == "cosserat" else pl.Strain(order=4, segments=10)
     truth = robot.statics(formulation=other)._solution.negative
     found = robot.statics(formulation=pl.Shooting())

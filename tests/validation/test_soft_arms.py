@@ -1,7 +1,7 @@
 """Soft arms in motion: shooting finds the motion, not another solution of a time step's equations.
 
-In a step of dt = 10 ms what is wrong at the base of a soft arm grows by exp(10) and more towards the tip. Far
-guesses then lead simple shooting to solutions of the step's equations that no motion leads to.
+In a step of dt = 10 ms what is wrong at the base of a soft arm grows by exp(10) and more towards the
+tip. Far guesses then lead simple shooting to solutions of the step's equations that no motion leads to.
 """
 
 from __future__ import annotations

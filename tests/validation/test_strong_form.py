@@ -118,6 +118,34 @@ def test_steel_cantilever_follows_the_reference(force, form):
     assert np.abs(tip[:, 1]).max() < 1e-9
 
 
+def phase_error(dt: float, t: np.ndarray) -> np.ndarray:
+    """What the trapezoidal rule adds to the height of the tip after a sudden force of 10 N, m.
+
+    By beam theory: the force gives mode n the swing a (1 - cos(w t)) with a = 4 P / (m L w^2), and the
+    rule turns w into (2 / dt) atan(w dt / 2). At 2 ms it keeps only the first mode in phase.
+    """
+    given = values.STEEL_BEAM
+    area, moment = given["side"] ** 2, given["side"] ** 4 / 12
+    roots = np.array([1.8751041, 4.6940911, 7.8547574, 10.995541, 14.137168, 17.278760])
+    mass = given["rho"] * area
+    w = roots**2 * np.sqrt(given["E"] * moment / mass) / given["length"] ** 2
+    slow = 2.0 / dt * np.arctan(0.5 * w * dt)
+    a = -4.0 * 10.0 / (mass * given["length"] * w**2)
+    return (np.cos(np.outer(t, w)) - np.cos(np.outer(t, slow))) @ a
+
+
+@pytest.mark.parametrize("form", STEEL[-10.0], ids=lambda form: type(form).__name__)
+def test_error_against_the_reference_is_the_phase_that_the_time_rule_loses(form):
+    """Mode by mode: without it the reference is met to 0.15 mm, a fifth of the error."""
+    times = np.array(values.STEEL_STEP_T)
+    move = steel(-10.0).simulate(
+        times[-1], 2e-3, formulation=form, integrator=pl.BDFAlpha(-0.5), output_times=times
+    )
+    error = move.tip("beam")[:, 2, 3] - np.array(values.STEEL_STEP_Z[-10.0])
+    assert np.abs(error).max() > 6e-4
+    assert error == pytest.approx(phase_error(2e-3, times), abs=1.5e-4)
+
+
 @functools.cache
 def quick(form: pl.Shooting | pl.MultipleShooting, dt: float) -> pl.Motion:
     return steel(-10.0).simulate(
