@@ -16,7 +16,6 @@ from pliant._numba import kernel
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import Progress, State, StepError, TimeRule
 from pliant.bvp.equations import MATRIX, carried, rates
-from pliant.bvp.foresight import begin_trail
 from pliant.bvp.mesh import Mesh
 from pliant.bvp.shooting_solver import ShootingSolver
 from pliant.bvp.sweep import end_slopes, twelve
@@ -167,7 +166,7 @@ class AdaptiveSolver(ShootingSolver):
         moved = [_carried(self.mesh, mesh, values) for values in kept]
         bodies = old.body.copy(), old.body_t.copy(), old.body_older.copy()
         record, count, rule = self.record, self.shooter.count, self.rule
-        past, most = self.trail.past[0].copy(), self._most
+        past, most = self.marching.trail.past[0].copy(), self.marching.most
         self.use(mesh)
         h = self.histories
         for target, values in zip(
@@ -177,9 +176,9 @@ class AdaptiveSolver(ShootingSolver):
         h.body[:], h.body_t[:], h.body_older[:] = bodies
         self._hold(state)
         self.shooter.x = past
-        begin_trail(self.trail, past, self.shooter.nodes)
+        self.marching.begin()
         self.shooter.record, self.shooter.count = record, count
-        self.rule, self._present, self._most = rule, state, most
+        self.rule, self._present, self.marching.most = rule, state, most
 
 
 def _carried(old: Mesh, new: Mesh, values: Array) -> Array:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant._numba import kernel
+from pliant._numba import driver, kernel
 from pliant.bvp.condensed import invert
 from pliant.bvp.sweep import sweep
 from pliant.bvp.variations import vary
@@ -29,10 +29,11 @@ _ROUNDING = 1e-9
 class Aim(NamedTuple):
     """Where a sweep should arrive, and how.
 
-    last : intervals to go.  wrench : (6,) wanted there; none beyond the tip.
+    first, last : intervals to go.  wrench : (6,) wanted there; none beyond the tip.
     inverse : (6, 6) inverse derivative of what arrives, in units of the scale, if known : (1,).
     """
 
+    first: int
     last: int
     wrench: Array
     inverse: Array
@@ -51,7 +52,7 @@ def start_state(base, x, y):  # type: ignore[no-untyped-def]
         y[15 + i] = base[i]
 
 
-@kernel
+@driver
 def _measure(y, aim, nodes, scale):  # type: ignore[no-untyped-def]
     """Wrench missing where the sweep ended, and the largest one on the way, in units of `scale`."""
     distance, load = 0.0, 1e-6
@@ -63,13 +64,13 @@ def _measure(y, aim, nodes, scale):  # type: ignore[no-untyped-def]
     return np.sqrt(distance), load
 
 
-@kernel
+@driver
 def _renew(setting, arrays, memory, aim, c0):  # type: ignore[no-untyped-def]
     """Find the inverse derivative along the last sweep, in units of the scale, if there is one."""
     block, J, scale = np.zeros((1, 18, 8)), np.empty((6, 6)), setting.scale
     for i in range(6):
         block[0, i, i] = scale[i]
-    vary(arrays, setting.runs, setting.most[0], c0, 0, aim.last, memory.nodes, block)
+    vary(arrays, setting.runs, setting.most[0], c0, aim.first, aim.last, memory.nodes, block)
     for i in range(6):
         for j in range(6):
             J[i, j] = block[0, i, j] / scale[i]
@@ -88,7 +89,7 @@ def believable(acting, scale, x):  # type: ignore[no-untyped-def]
     return 100.0 * found
 
 
-@kernel
+@driver
 def _improve(inverse, part, dx, r, y, scale):  # type: ignore[no-untyped-def]
     """Broyden's update of the inverse derivative: part * dx took the residual r to y."""
     step, change, row = np.empty(6), np.empty(6), np.zeros(6)
@@ -108,13 +109,13 @@ def _improve(inverse, part, dx, r, y, scale):  # type: ignore[no-untyped-def]
                 inverse[i, j] += change[i] * row[j] / bottom
 
 
-@kernel
+@driver
 def shoot(setting, arrays, memory, aim, c0, base, x, y):  # type: ignore[no-untyped-def]
     """Sweep from the base with wrench x; y gets the state at the aim. Returns `_measure`."""
     start_state(base, x, y)
     none = np.empty((18, 0))
     kind, scheme = setting.kind, setting.scheme
-    sweep(kind, scheme, arrays, c0, 0, aim.last, y, none, memory.nodes, memory.slopes)
+    sweep(kind, scheme, arrays, c0, aim.first, aim.last, y, none, memory.nodes, memory.slopes)
     return _measure(y, aim, memory.nodes, setting.scale)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import driver, kernel
 from pliant.bvp.aiming import start_state
 from pliant.bvp.condensed import WHOLE, condense, resolve
 from pliant.bvp.foresight import foresee_state
@@ -20,7 +20,7 @@ from pliant.lie.so3 import exp_matrix, log_vector
 from pliant.lie.tuples import Array, multiply, transpose
 from pliant.rods.contract import Ints
 
-_ITERATIONS = 25
+_ITERATIONS = 40
 _POOR = 0.25
 """Reduction of the residual in one iteration above which the derivative is renewed."""
 _SMALLEST = 1.0 / 64.0
@@ -118,7 +118,7 @@ def _join(setting, arrays, memory, parts, level, c0, unit, gaps):  # type: ignor
     return np.sqrt(distance), load
 
 
-@kernel
+@driver
 def _renew(setting, arrays, memory, parts, level, c0, unit):  # type: ignore[no-untyped-def]
     """Find the derivatives of all segments along the states of the last sweep and condense them."""
     count, cuts = parts.counts[level], parts.cuts[level]
@@ -151,7 +151,7 @@ def _move(state, part, step, unit):  # type: ignore[no-untyped-def]
         state[15 + i] = R[i]
 
 
-@kernel
+@driver
 def assume(trail, parts, level, row, base, x):  # type: ignore[no-untyped-def]
     """Start from the states that a predictor expects, and from the wrench x (6,) at the base."""
     start_state(base, x, parts.states[0])

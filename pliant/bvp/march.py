@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import driver, kernel
 from pliant.bvp.aiming import Aim, Flags, believable, solve_base
 from pliant.bvp.books import powers
 from pliant.bvp.events import FLOOR, applied, heaviness
@@ -100,7 +100,7 @@ class Memory(NamedTuple):
     kept: Array
 
 
-@kernel
+@driver
 def _prepare(setting, arrays, memory, rule, Hx, He):  # type: ignore[no-untyped-def]
     """Write law and histories of the coming instant into `arrays`."""
     m = memory
@@ -124,7 +124,7 @@ def _prepare(setting, arrays, memory, rule, Hx, He):  # type: ignore[no-untyped-
             )
 
 
-@kernel
+@driver
 def _accept(setting, arrays, memory, c0, step, keep_older, x, ends):  # type: ignore[no-untyped-def]
     """Take the solved sweep as the present, and book the work and loss of the step."""
     m = memory
@@ -161,7 +161,7 @@ def bent(arrays, nodes, xi):  # type: ignore[no-untyped-def]
     return found
 
 
-@kernel
+@driver
 def _approach(setting, arrays, memory, middle, c0, base, limits, row, x):  # type: ignore[no-untyped-def]
     """Correct a guess x so that it passes where it should half way; returns the iterations.
 
@@ -179,7 +179,7 @@ def _approach(setting, arrays, memory, middle, c0, base, limits, row, x):  # typ
     return used
 
 
-@kernel
+@driver
 def _simple(setting, arrays, memory, aims, c0, base, limits, result, x):  # type: ignore[no-untyped-def]
     """Simple shooting; returns the relative residual, negative if it did not arrive."""
     middle, tip = aims
@@ -195,7 +195,7 @@ def _simple(setting, arrays, memory, aims, c0, base, limits, result, x):  # type
     return -1.0
 
 
-@kernel
+@driver
 def _modified(setting, arrays, memory, aims, c0, base, limits, result, x):  # type: ignore[no-untyped-def]
     """Modified simple shooting (Holsapple, Venkataraman and Doman 2003): over a part of the chain that
     grows to the whole, aimed at the wrenches of the last step.
@@ -206,7 +206,7 @@ def _modified(setting, arrays, memory, aims, c0, base, limits, result, x):  # ty
     for k in range(1, _GROWING):
         last = max(1, k * N // _GROWING)
         foresee_state(memory.trail, HOLD, last - 1, y)
-        aim = Aim(last, middle.wrench, middle.inverse, middle.known)
+        aim = Aim(middle.first, last, middle.wrench, middle.inverse, middle.known)
         aim.wrench[:] = y[:6]
         aim.known[0] = False
         size, used = solve_base(setting, arrays, memory, aim, c0, base, rough, x)
@@ -223,7 +223,7 @@ def _modified(setting, arrays, memory, aims, c0, base, limits, result, x):  # ty
     return -1.0
 
 
-@kernel
+@driver
 def _multiple(setting, arrays, memory, parts, level, c0, base, limits, result, x):  # type: ignore[no-untyped-def]
     """Multiple shooting at one level of `parts`, from what is foreseen, then from the last step."""
     for row in (memory.trail.counts[2], HOLD):
@@ -239,7 +239,7 @@ def _multiple(setting, arrays, memory, parts, level, c0, base, limits, result, x
     return -1.0
 
 
-@kernel
+@driver
 def _solve(setting, arrays, memory, aims, parts, c0, base, limits, result, x):  # type: ignore[no-untyped-def]
     """One instant, with all the help there is; returns the relative residual, or a negative number."""
     mode, size = memory.mode, -1.0

@@ -3,47 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.bvp.aiming import Aim, believable
+from pliant.bvp.aiming import believable
 from pliant.bvp.books import powers
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import Record, State, StepError, TimeRule
 from pliant.bvp.ends import Base
 from pliant.bvp.events import applied
-from pliant.bvp.foresight import (
-    begin_trail,
-    foresee,
-    foresee_nodes,
-    new_trail,
-    remember,
-    replace_last,
-)
+from pliant.bvp.foresight import foresee, foresee_nodes, remember, replace_last
 from pliant.bvp.histories import Histories
-from pliant.bvp.joined import new_parts
-from pliant.bvp.march import (
-    BY_MODIFIED,
-    BY_MULTIPLE,
-    ITERATIONS,
-    MOST_BENT,
-    RESIDUAL,
-    RETRY,
-    SEGMENTS,
-    Memory,
-    Setting,
-    bent,
-    march,
-)
+from pliant.bvp.march import MOST_BENT, RETRY, bent
+from pliant.bvp.marching import STEP_TOLERANCE, Marching
 from pliant.bvp.mesh import Mesh
 from pliant.bvp.newton import RejectedError
-from pliant.bvp.segments import cut_places
-from pliant.bvp.shooter import more_segments
 from pliant.bvp.shooting_statics import ShootingStatics
 from pliant.bvp.sweep import end_slopes
-from pliant.bvp.variations import equal_runs
 from pliant.lie import se3
 from pliant.lie.tuples import Array
 from pliant.model.base_motion import BaseState
@@ -51,7 +28,6 @@ from pliant.model.base_motion import BaseState
 if TYPE_CHECKING:
     from pliant.bvp.shooting import MultipleShooting, Shooting
 
-STEP_TOLERANCE = 1e-10
 _OFTEN = 3
 """Time steps that modified shooting may save before several segments are used instead."""
 
@@ -64,8 +40,6 @@ class ShootingSolver(ShootingStatics):
         self._helped, self._modified, self._patience = 0, 0, RETRY
         self.tip_free = not chain.tip.held.any()
         self.books = np.zeros(4)
-        self.mode = np.zeros(4, dtype=np.int64)
-        self._most = count
         self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
         self._present: State | None = None
 
@@ -73,21 +47,12 @@ class ShootingSolver(ShootingStatics):
         """Work on these intervals from now on."""
         super().use(mesh)
         self.histories = Histories(mesh)
-        self.trail = new_trail(mesh.N)
-        self.kept = self.shooter.nodes.copy()
-        self.__dict__.pop("_setting", None)
-        self._aims = tuple(
-            Aim(last, np.zeros(6), np.zeros((6, 6)), np.zeros(1, dtype=np.bool_))
-            for last in (max(1, mesh.N // 2), mesh.N)
-        )
-        plain = [self.count] if self.count > 1 else []
-        counts = plain + more_segments(self.count, mesh.N)
-        self._parts = new_parts([cut_places(mesh, count) for count in counts])
+        self.marching = Marching(self.shooter, self.form.rescue)
 
     @property
     def unknowns(self) -> int:
         """Numbers that Newton's method solves for, with the most segments since `begin`."""
-        return self.shooter.segments(max(self._most, self.shooter.count)).unknowns
+        return self.shooter.segments(max(self.marching.most, self.shooter.count)).unknowns
 
     def begin(self, state: State) -> None:
         """Take `state` as the present one."""
@@ -95,21 +60,12 @@ class ShootingSolver(ShootingStatics):
         self._hold(state)
         self.histories.begin(*self.knots.stages(state))
         self.bases.begin(state.pose[0], state.velocity[0])
-        begin_trail(self.trail, self.shooter.x, self.shooter.nodes)
-        self._forget()
         self.books[:] = 0.0
         self.shooter.count, self._helped = self.count, 0
         self._modified, self._patience = 0, RETRY
-        self.mode[:] = 0 if self.count == 1 else 1, 0, 0, RETRY
-        self._most = self.count
+        self.marching.begin()
         self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
         self._present = state
-
-    def _forget(self) -> None:
-        """Drop derivatives that belong to another time rule."""
-        for aim in self._aims:
-            aim.known[0] = False
-        self._parts.known[0] = -1
 
     def step(
         self,
@@ -148,9 +104,9 @@ class ShootingSolver(ShootingStatics):
                 "along the rod, or Collocation()."
             ) from None
         if keep_older:
-            replace_last(self.trail, shooter.x, shooter.nodes)
+            replace_last(self.marching.trail, shooter.x, shooter.nodes)
         else:
-            remember(self.trail, self.chain.scale, shooter.x, shooter.nodes)
+            remember(self.marching.trail, self.chain.scale, shooter.x, shooter.nodes)
         ends = np.zeros_like(shooter.slopes)
         end_slopes(self.kind, self.mesh.arrays, rule.c0, shooter.nodes, ends)
         self.histories.accept(rule, shooter.nodes, shooter.slopes, ends, keep_older)
@@ -201,87 +157,12 @@ class ShootingSolver(ShootingStatics):
         keep_older: bool,
     ) -> int:
         """Go through several instants in one compiled call; return how many were reached."""
-        shooter, mesh = self.shooter, self.mesh
-        mesh.load(values[0])
         if rule != self.rule:
-            self._forget()
-        result = np.zeros(5)
-        self.kept[:] = shooter.nodes
-        done = march(
-            self._setting,
-            mesh.arrays,
-            self._memory,
-            self._aims,
-            self._parts,
-            np.array([rule.c0, rule.c1, rule.c2, rule.d1]),
-            step,
-            keep_older,
-            np.array([mesh.point_loads(value) for value in values]),
-            np.array([[*b.pose[:3, :3].ravel(), *b.pose[:3, 3], *b.twist] for b in bases]),
-            result,
-        )
-        self._report(result)
-        shooter.x = self.trail.past[0].copy()
-        if done < len(values):
-            # the failed step has overwritten the nodes
-            shooter.nodes[:] = self.kept
+            self.marching.forget()
+        done = self.marching.go(rule, step, values, bases, keep_older, self.histories, self.books)
         if done > 0:
             self._arrive(rule, keep_older)
         return done
-
-    def _report(self, result: Array) -> None:
-        """Add what a march tells to the record."""
-        record = self.record
-        record.iterations += int(result[ITERATIONS])
-        record.residual = float(result[RESIDUAL])
-        self._most = max(self._most, int(result[SEGMENTS]))
-        for name, entry in (("modified", BY_MODIFIED), ("multiple", BY_MULTIPLE)):
-            if result[entry]:
-                record.rescues[f"{name} shooting"] += int(result[entry])
-
-    @cached_property
-    def _setting(self) -> Setting:
-        mesh = self.mesh
-        return Setting(
-            self.kind,
-            self.scheme,
-            self.chain.length,
-            self.chain.scale,
-            STEP_TOLERANCE,
-            0 if self.count == 1 else 1,
-            self.form.rescue,
-            equal_runs(mesh.arrays.h, mesh.arrays.first_event),
-            np.ones(1, dtype=np.int64),
-            mesh.C,
-            mesh.D,
-            mesh.natural,
-            mesh.rigid,
-            mesh.active,
-            mesh.M,
-            mesh.load_sites,
-            mesh.sites,
-        )
-
-    @property
-    def _memory(self) -> Memory:
-        h, shooter = self.histories, self.shooter
-        return Memory(
-            self.trail,
-            self.mode,
-            h.xi,
-            h.xi_t,
-            h.eta,
-            h.eta_t,
-            h.xi_older,
-            h.eta_older,
-            h.body,
-            h.body_t,
-            h.body_older,
-            self.books,
-            shooter.nodes,
-            shooter.slopes,
-            self.kept,
-        )
 
     def _one_by_one(
         self,
@@ -292,7 +173,7 @@ class ShootingSolver(ShootingStatics):
     ) -> int:
         """The first of the steps with all the help there is; the rest as they come."""
         try:
-            self._step_alone(rule, step, values[0], bases[0], False)
+            self.step(rule, step, values[0], bases[0])
         except StepError as error:
             self.failure = error
             return 0
@@ -301,12 +182,12 @@ class ShootingSolver(ShootingStatics):
     def _extrapolate(self, x: Array) -> None:
         """Guess the next states from those before; x (6,) are the last unknowns at the base."""
         shooter = self.shooter
-        if self.trail.counts[0] > 1:
+        if self.marching.trail.counts[0] > 1:
             guess = np.empty(6)
-            foresee(self.trail, int(self.trail.counts[2]), guess)
+            foresee(self.marching.trail, int(self.marching.trail.counts[2]), guess)
             shooter.x = np.where(self.chain.base.held, guess, x)
             if shooter.count > 1:
-                foresee_nodes(self.trail, shooter.nodes)
+                foresee_nodes(self.marching.trail, shooter.nodes)
 
     def _solve_step(self, base: Base, x: Array, nodes: Array) -> None:
         """Plainly, then with help; where many segments were needed they are used for a while.
@@ -335,7 +216,7 @@ class ShootingSolver(ShootingStatics):
             self._modified = self._modified + 1 if shooter.count == 1 else 0
             if self._modified >= _OFTEN:
                 shooter.count, self._modified = 4, 0
-            self._most = max(self._most, shooter.count)
+            self.marching.most = max(self.marching.most, shooter.count)
         else:
             if shooter.count > self.count:
                 self.record.rescues["multiple shooting"] += 1

@@ -24,35 +24,22 @@ _REACH = 0.6
 
 
 @leaf
-def _linear_wrench(y, r, P, c0, width, Z, out):  # type: ignore[no-untyped-def]
-    """Rows of m and n of `linear_rates`."""
+def _linear_moment(y, r, P, c0, width, Z, out):  # type: ignore[no-untyped-def]
+    """Rows of m of `linear_rates`."""
     mx, my, mz, nx, ny, nz = y[0], y[1], y[2], y[3], y[4], y[5]
-    wx, wy, wz, qx, qy, qz = y[6], y[7], y[8], y[9], y[10], y[11]
+    wx, wy, wz = y[6], y[7], y[8]
     (ux, uy, uz), (vx, vy, vz) = strains(y, P)
-    Jx, Jy, Jz, A = P[24], P[25], P[26], P[27]
+    Jx, Jy, Jz = P[24], P[25], P[26]
     lx, ly, lz = Jx * wx, Jy * wy, Jz * wz
     # world loads seen from the body turn by (R^T f) x theta
-    fx = r[0] * P[28] + r[3] * P[29] + r[6] * P[30]
-    fy = r[1] * P[28] + r[4] * P[29] + r[7] * P[30]
-    fz = r[2] * P[28] + r[5] * P[29] + r[8] * P[30]
     kx = r[0] * P[31] + r[3] * P[32] + r[6] * P[33]
     ky = r[1] * P[31] + r[4] * P[32] + r[7] * P[33]
     kz = r[2] * P[31] + r[5] * P[32] + r[8] * P[33]
     rate = c0 + P[43]
-    Dx = A * rate + 2.0 * P[40] * abs(qx)
-    Dy = A * rate + 2.0 * P[41] * abs(qy)
-    Dz = A * rate + 2.0 * P[42] * abs(qz)
     S0, S1, S2, S3, S4, S5 = P[0], P[1], P[2], P[3], P[4], P[5]
     for c in range(width):
         dmx, dmy, dmz, dnx, dny, dnz = Z[c], Z[8 + c], Z[16 + c], Z[24 + c], Z[32 + c], Z[40 + c]
-        dwx, dwy, dwz, dqx, dqy, dqz = (
-            Z[48 + c],
-            Z[56 + c],
-            Z[64 + c],
-            Z[72 + c],
-            Z[80 + c],
-            Z[88 + c],
-        )
+        dwx, dwy, dwz = Z[48 + c], Z[56 + c], Z[64 + c]
         tx, ty, tz = Z[120 + c], Z[128 + c], Z[136 + c]
         dux, duy, duz = S0 * dmx, S1 * dmy, S2 * dmz
         dvx, dvy, dvz = S3 * dnx, S4 * dny, S5 * dnz
@@ -71,6 +58,28 @@ def _linear_wrench(y, r, P, c0, width, Z, out):  # type: ignore[no-untyped-def]
             - (kx * ty - ky * tx) - dux * my + duy * mx - ux * dmy + uy * dmx
             - dvx * ny + dvy * nx - vx * dny + vy * dnx
         )  # fmt: skip
+
+
+@leaf
+def _linear_force(y, r, P, c0, width, Z, out):  # type: ignore[no-untyped-def]
+    """Rows of n of `linear_rates`."""
+    nx, ny, nz = y[3], y[4], y[5]
+    wx, wy, wz, qx, qy, qz = y[6], y[7], y[8], y[9], y[10], y[11]
+    (ux, uy, uz), _ = strains(y, P)
+    fx = r[0] * P[28] + r[3] * P[29] + r[6] * P[30]
+    fy = r[1] * P[28] + r[4] * P[29] + r[7] * P[30]
+    fz = r[2] * P[28] + r[5] * P[29] + r[8] * P[30]
+    A, rate = P[27], c0 + P[43]
+    Dx = A * rate + 2.0 * P[40] * abs(qx)
+    Dy = A * rate + 2.0 * P[41] * abs(qy)
+    Dz = A * rate + 2.0 * P[42] * abs(qz)
+    S0, S1, S2 = P[0], P[1], P[2]
+    for c in range(width):
+        dux, duy, duz = S0 * Z[c], S1 * Z[8 + c], S2 * Z[16 + c]
+        dnx, dny, dnz = Z[24 + c], Z[32 + c], Z[40 + c]
+        dwx, dwy, dwz = Z[48 + c], Z[56 + c], Z[64 + c]
+        dqx, dqy, dqz = Z[72 + c], Z[80 + c], Z[88 + c]
+        tx, ty, tz = Z[120 + c], Z[128 + c], Z[136 + c]
         out[24 + c] = (
             Dx * dqx + A * (dwy * qz - dwz * qy + wy * dqz - wz * dqy)
             - (fy * tz - fz * ty) - duy * nz + duz * ny - uy * dnz + uz * dny
@@ -150,7 +159,8 @@ def linear_rates(y, r, P, c0, width, Z, out):  # type: ignore[no-untyped-def]
     r is the orientation of y (9 numbers).  width is 8, and has to come as a variable: a loop that is
     known to be short is unrolled instead of being run on several columns at once.
     """
-    _linear_wrench(y, r, P, c0, width, Z, out)
+    _linear_moment(y, r, P, c0, width, Z, out)
+    _linear_force(y, r, P, c0, width, Z, out)
     _linear_velocity(y, P, c0, width, Z, out)
     _linear_pose(y, P, width, Z, out)
 
