@@ -136,6 +136,10 @@ leaf: Any = numba.njit(fastmath=FASTMATH, error_model="numpy", forceinline=True)
 kernel: Any = numba.njit(cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy")
 """Decorator of functions on arrays: compiled once per type, cached on disk, without the GIL."""
 
+driver: Any = numba.njit(inline="always")
+"""Decorator of functions that only call kernels in turn: they become part of their one caller, and a
+long chain of calls is not compiled again at each of its links."""
+
 
 def handed(signature: str, function: Callable[..., None]) -> Any:
     """Compile `function` for a signature such as "void(float64[::1])", now or from the cache.

@@ -15,10 +15,10 @@ from scipy.interpolate import CubicSpline
 from pliant._numba import kernel
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import Progress, State, StepError, TimeRule, Watch
-from pliant.bvp.equations import MATRIX, rates
+from pliant.bvp.equations import MATRIX, carried, rates
 from pliant.bvp.mesh import Mesh
 from pliant.bvp.shooting_solver import ShootingSolver
-from pliant.bvp.sweep import end_slopes, enter
+from pliant.bvp.sweep import end_slopes, twelve
 from pliant.lie import so3
 from pliant.lie.tuples import Array
 from pliant.model.base_motion import BaseState
@@ -37,11 +37,9 @@ _EVERY = 10
 @kernel
 def _middle_rates(arrays, c0, states, out):  # type: ignore[no-untyped-def]
     """Derivatives (N, 12) of wrench and velocity at states (N, 24) half way along the intervals."""
-    y, R, k = np.empty(24), np.empty(9), np.empty(24)
     for i in range(len(arrays.h)):
-        y[:] = states[i]
-        enter(MATRIX, y, R)
-        rates(MATRIX, y, R, arrays.stages[i, 1], c0, k)
+        R = carried(states[i])
+        k, _, _ = rates(MATRIX, twelve(states[i]), R, R, arrays.stages[i, 1], c0)
         for j in range(12):
             out[i, j] = k[j]
 
@@ -184,7 +182,7 @@ class AdaptiveSolver(ShootingSolver):
         moved = [_carried(self.mesh, mesh, values) for values in kept]
         bodies = old.body.copy(), old.body_t.copy(), old.body_older.copy()
         record, count, rule = self.record, self.shooter.count, self.rule
-        nodes_older = self.knots.state(self.nodes_older, 0.0)
+        past, most = self.marching.trail.past[0].copy(), self.marching.most
         self.use(mesh)
         h = self.histories
         for target, values in zip(
@@ -193,10 +191,10 @@ class AdaptiveSolver(ShootingSolver):
             target[:] = values
         h.body[:], h.body_t[:], h.body_older[:] = bodies
         self._hold(state)
-        self.shooter.x = self.past[0].copy()
-        self.nodes_older = self.knots.nodes(nodes_older)
+        self.shooter.x = past
+        self.marching.begin()
         self.shooter.record, self.shooter.count = record, count
-        self.rule, self._present = rule, state
+        self.rule, self._present, self.marching.most = rule, state, most
 
 
 def _carried(old: Mesh, new: Mesh, values: Array) -> Array:

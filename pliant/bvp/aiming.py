@@ -1,7 +1,7 @@
 """Newton's method for the wrench at a clamped base, compiled: aim at the tip, or at a place before it.
 
 The derivative is kept, over iterations and over steps in time, for as long as it brings the residual
-down quickly; a plain sweep costs a sixth of one with variations.
+down quickly.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant._numba import kernel
-from pliant.bvp.events import applied
+from pliant._numba import driver, kernel
+from pliant.bvp.condensed import invert
 from pliant.bvp.sweep import sweep
+from pliant.bvp.variations import vary
 from pliant.lie.tuples import Array
 
 Flags: TypeAlias = NDArray[np.bool_]
@@ -21,7 +22,6 @@ Flags: TypeAlias = NDArray[np.bool_]
 _ITERATIONS = 30
 _POOR = 0.5
 """Reduction of the residual in one iteration above which the derivative is renewed."""
-_PREDICTORS = 4
 _ROUNDING = 1e-9
 """Residual below which it may stay if it no longer falls. More of it would ring on in time."""
 
@@ -29,10 +29,11 @@ _ROUNDING = 1e-9
 class Aim(NamedTuple):
     """Where a sweep should arrive, and how.
 
-    last : intervals to go.  wrench : (6,) wanted there; none beyond the tip.
+    first, last : intervals to go.  wrench : (6,) wanted there; none beyond the tip.
     inverse : (6, 6) inverse derivative of what arrives, in units of the scale, if known : (1,).
     """
 
+    first: int
     last: int
     wrench: Array
     inverse: Array
@@ -51,49 +52,7 @@ def start_state(base, x, y):  # type: ignore[no-untyped-def]
         y[15 + i] = base[i]
 
 
-@kernel
-def predict(past, count, order, x):  # type: ignore[no-untyped-def]
-    """Write the polynomial through the last order + 1 unknowns past (4, 6), newest first, at the
-    next step into x (6,).
-    """
-    for i in range(6):
-        if order == 0 or count < 2:
-            x[i] = past[0, i]
-        elif order == 1 or count < 3:
-            x[i] = 2.0 * past[0, i] - past[1, i]
-        elif order == 2 or count < 4:
-            x[i] = 3.0 * (past[0, i] - past[1, i]) + past[2, i]
-        else:
-            x[i] = 4.0 * (past[0, i] + past[2, i]) - 6.0 * past[1, i] - past[3, i]
-
-
-@kernel
-def remember(past, state, scale, x):  # type: ignore[no-untyped-def]
-    """Put x in front of past (4, 6) and choose the predictor that would have been closest to it.
-
-    state (2,) holds the number of past unknowns and the order of the predictor.
-    """
-    guess = np.empty(6)
-    best, found = np.inf, 1
-    for order in range(1, _PREDICTORS):
-        if order > 1 and state[0] <= order:
-            break
-        predict(past, state[0], order, guess)
-        error = 0.0
-        for i in range(6):
-            error += ((guess[i] - x[i]) / scale[i]) ** 2
-        if error < best:
-            best, found = error, order
-    for k in range(3, 0, -1):
-        for i in range(6):
-            past[k, i] = past[k - 1, i]
-    for i in range(6):
-        past[0, i] = x[i]
-    state[0] = min(state[0] + 1, 4)
-    state[1] = found
-
-
-@kernel
+@driver
 def _measure(y, aim, nodes, scale):  # type: ignore[no-untyped-def]
     """Wrench missing where the sweep ended, and the largest one on the way, in units of `scale`."""
     distance, load = 0.0, 1e-6
@@ -105,37 +64,32 @@ def _measure(y, aim, nodes, scale):  # type: ignore[no-untyped-def]
     return np.sqrt(distance), load
 
 
-@kernel
-def _renew(setting, arrays, memory, aim, c0, base, x):  # type: ignore[no-untyped-def]
-    """Find the inverse derivative at x, in units of the scale; tell whether there is one."""
-    y, Z, J = np.empty(24), np.zeros((18, 6)), np.empty((6, 6))
-    scale = setting.scale
-    start_state(base, x, y)
+@driver
+def _renew(setting, arrays, memory, aim, c0):  # type: ignore[no-untyped-def]
+    """Find the inverse derivative along the last sweep, in units of the scale, if there is one."""
+    block, J, scale = np.zeros((1, 18, 8)), np.empty((6, 6)), setting.scale
     for i in range(6):
-        Z[i, i] = scale[i]
-    kind, scheme = setting.kind, setting.scheme
-    sweep(kind, scheme, arrays, c0, 0, aim.last, y, Z, memory.nodes, memory.slopes)
+        block[0, i, i] = scale[i]
+    vary(arrays, setting.runs, setting.most[0], c0, aim.first, aim.last, memory.nodes, block)
     for i in range(6):
         for j in range(6):
-            J[i, j] = Z[i, j] / scale[i]
-            if not abs(J[i, j]) < 1e60:
-                return False
-    if not abs(np.linalg.det(J)) > 1e-280:
-        return False
-    aim.inverse[:] = np.linalg.inv(J)
-    return True
+            J[i, j] = block[0, i, j] / scale[i]
+    return invert(J, aim.inverse)
 
 
 @kernel
-def believable(arrays, scale, x):  # type: ignore[no-untyped-def]
-    """Largest wrench, in units of `scale`, to be expected after a step from x (6,) under loads."""
-    found = max(0.01, applied(arrays, scale))
+def believable(acting, scale, x):  # type: ignore[no-untyped-def]
+    """Largest wrench, in units of `scale`, to be expected after a step from x (6,).
+
+    acting : the largest that is applied.
+    """
+    found = max(0.01, acting)
     for i in range(6):
         found = max(found, abs(x[i]) / scale[i])
     return 100.0 * found
 
 
-@kernel
+@driver
 def _improve(inverse, part, dx, r, y, scale):  # type: ignore[no-untyped-def]
     """Broyden's update of the inverse derivative: part * dx took the residual r to y."""
     step, change, row = np.empty(6), np.empty(6), np.zeros(6)
@@ -155,13 +109,13 @@ def _improve(inverse, part, dx, r, y, scale):  # type: ignore[no-untyped-def]
                 inverse[i, j] += change[i] * row[j] / bottom
 
 
-@kernel
+@driver
 def shoot(setting, arrays, memory, aim, c0, base, x, y):  # type: ignore[no-untyped-def]
     """Sweep from the base with wrench x; y gets the state at the aim. Returns `_measure`."""
     start_state(base, x, y)
     none = np.empty((18, 0))
     kind, scheme = setting.kind, setting.scheme
-    sweep(kind, scheme, arrays, c0, 0, aim.last, y, none, memory.nodes, memory.slopes)
+    sweep(kind, scheme, arrays, c0, aim.first, aim.last, y, none, memory.nodes, memory.slopes)
     return _measure(y, aim, memory.nodes, setting.scale)
 
 
@@ -202,8 +156,10 @@ def solve_base(setting, arrays, memory, aim, c0, base, limits, x):  # type: igno
             part *= 0.5
             if fresh and part < 1.0 / 64.0:
                 return -1.0, iteration
+            if stale:
+                shoot(setting, arrays, memory, aim, c0, base, back, y)
         if stale:
-            known[0] = _renew(setting, arrays, memory, aim, c0, base, back)
+            known[0] = _renew(setting, arrays, memory, aim, c0)
             if not known[0]:
                 return -1.0, iteration
         if stale or good:

@@ -10,7 +10,10 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.bvp.arrays import BODY, LOAD
-from pliant.bvp.equations import FORCE_WORLD, MOMENT_BODY, MOMENT_WORLD
+from pliant.bvp.equations import FORCE_WORLD, MASS, MOMENT_BODY, MOMENT_WORLD
+
+FLOOR = 1e-6
+"""Internal wrench, relative to one that bends the chain by a radian, below which nothing acts."""
 
 
 @kernel
@@ -177,3 +180,14 @@ def applied(arrays, scale):  # type: ignore[no-untyped-def]
                 total += arrays.body_weight[b, 0] * abs(arrays.gravity[i - 3])
         found = max(found, total / scale[i])
     return found
+
+
+@kernel
+def heaviness(arrays, scale, length, c0):  # type: ignore[no-untyped-def]
+    """Wrench, in units of `scale`, of which rounding of positions in a short step leaves 1e-11."""
+    mass = 0.0
+    for i in range(len(arrays.h)):
+        mass += arrays.h[i] * arrays.stages[i, 1, MASS]
+    for b in range(len(arrays.body_weight)):
+        mass += arrays.body_weight[b, 0]
+    return 1e-5 * c0 * c0 * mass * length / scale[3]

@@ -158,8 +158,9 @@ class Mesh:
         """Tell whether a load along a rod, or a pressure, differs between sets of input values."""
         names = [load.name for load in self.chain.description.loads.values() if load.distributed]
         names += list(self.chain.description.chambers)
+        others = [later for later in values if later is not values[0]]
         return any(
-            not np.array_equal(later[name], values[0][name]) for later in values for name in names
+            not np.array_equal(later[name], values[0][name]) for later in others for name in names
         )
 
     # -- time --------------------------------------------------------------------------------

@@ -8,14 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pliant.bvp.ends import Base
-from pliant.bvp.equations import MASS
-from pliant.bvp.events import applied
+from pliant.bvp.events import FLOOR, applied, heaviness
 from pliant.bvp.segments import SINGULAR, Guess, Segments
 from pliant.model import PliantError
 
 _SMALLEST = 1.0 / 64.0
-_FLOOR = 1e-6
-"""Internal wrench, relative to one that bends the chain by a radian, below which nothing acts."""
 
 
 class RejectedError(Exception):
@@ -98,13 +95,7 @@ class Attempt:
         load = float(np.max(wrench / segments.chain.scale))
         # where nothing holds the chain, loads and inertia cancel and little is left of them inside
         load = max(load, applied(segments.mesh.arrays, segments.chain.scale))
+        heavy = heaviness(segments.mesh.arrays, segments.chain.scale, segments.chain.length, c0)
         if not math.isfinite(distance + load):
             return math.inf, math.inf
-        return distance / max(load, _FLOOR, _inertia(segments, c0)), distance
-
-
-def _inertia(segments: Segments, c0: float) -> float:
-    """Wrench, in units of the chain's, of which rounding of positions in a short step leaves 1e-11."""
-    arrays, chain = segments.mesh.arrays, segments.chain
-    mass = float(arrays.h @ arrays.stages[:, 1, MASS]) + float(arrays.body_weight[:, 0].sum())
-    return 1e-5 * c0 * c0 * mass * chain.length / float(chain.scale[3])
+        return distance / max(load, FLOOR, heavy), distance

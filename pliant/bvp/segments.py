@@ -41,15 +41,20 @@ class Guess:
         return Guess(self.x + part * step[:6], states)
 
 
+def cut_places(mesh: Mesh, count: int) -> Ints:
+    """First intervals of `count` segments of about one length, and N; fewer if intervals are few."""
+    edges = np.concatenate([[0.0], np.cumsum(mesh.arrays.h)])
+    wanted = np.linspace(0.0, edges[-1], count + 1)
+    return np.unique(np.searchsorted(edges, wanted - 1e-9 * edges[-1]))
+
+
 class Segments:
     """The problem on a mesh with cuts at given intervals."""
 
     def __init__(self, tip: Tip, mesh: Mesh, kind: int, scheme: int, count: int) -> None:
         self.tip, self.mesh, self.kind, self.scheme = tip, mesh, kind, scheme
         self.chain = mesh.chain
-        edges = np.concatenate([[0.0], np.cumsum(mesh.arrays.h)])
-        wanted = np.linspace(0.0, edges[-1], count + 1)
-        self.cuts: Ints = np.unique(np.searchsorted(edges, wanted - 1e-9 * edges[-1]))
+        self.cuts = cut_places(mesh, count)
         self.nodes = np.zeros((mesh.N, 2, 24))
         self.slopes = np.zeros((mesh.N, 12))
         self.goal: Array | None = None

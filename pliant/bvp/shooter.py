@@ -19,6 +19,15 @@ _GROWING = 8
 _MOST_SEGMENTS = 64
 
 
+def more_segments(count: int, intervals: int) -> list[int]:
+    """Numbers of segments that help, one after the other, where `count` are not enough."""
+    found, more = [], 4 if count == 1 else 2 * count
+    while more <= min(_MOST_SEGMENTS, intervals // 2):
+        found.append(more)
+        more *= 2
+    return found
+
+
 class Shooter:
     """Solves the problem on a mesh as it is loaded, from the states it holds.
 
@@ -75,15 +84,13 @@ class Shooter:
             else:
                 self.record.rescues["modified shooting"] += 1
                 return 1
-        count = 4 if self.count == 1 else 2 * self.count
-        while count <= min(_MOST_SEGMENTS, self.mesh.N // 2):
+        for count in more_segments(self.count, self.mesh.N):
             try:
                 self.attempt(base, tolerance, count)
             except RejectedError:
-                count *= 2
-            else:
-                self.record.rescues["multiple shooting"] += 1
-                return count
+                continue
+            self.record.rescues["multiple shooting"] += 1
+            return count
         raise RejectedError("neither modified nor multiple shooting arrived")
 
     def _modified(self, base: Base, tolerance: float) -> None:

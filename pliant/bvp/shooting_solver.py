@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.bvp.aiming import Aim, believable, predict, remember
+from pliant.bvp.aiming import believable
 from pliant.bvp.books import powers
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import Record, State, StepError, TimeRule
 from pliant.bvp.ends import Base
+from pliant.bvp.events import applied
+from pliant.bvp.foresight import foresee, foresee_nodes, remember, replace_last
 from pliant.bvp.histories import Histories
-from pliant.bvp.march import MOST_BENT, Memory, Setting, bent, march
+from pliant.bvp.march import MOST_BENT, RETRY, bent
+from pliant.bvp.marching import STEP_TOLERANCE, Marching
 from pliant.bvp.mesh import Mesh
 from pliant.bvp.newton import RejectedError
 from pliant.bvp.shooting_statics import ShootingStatics
@@ -26,12 +28,8 @@ from pliant.model.base_motion import BaseState
 if TYPE_CHECKING:
     from pliant.bvp.shooting import MultipleShooting, Shooting
 
-STEP_TOLERANCE = 1e-10
 _OFTEN = 3
 """Time steps that modified shooting may save before several segments are used instead."""
-_RETRY = 4
-"""Time steps with several segments after which simple shooting is tried again; each time it fails,
-twice as many."""
 
 
 class ShootingSolver(ShootingStatics):
@@ -39,11 +37,9 @@ class ShootingSolver(ShootingStatics):
 
     def __init__(self, chain: Chain, form: Shooting | MultipleShooting, count: int) -> None:
         super().__init__(chain, form, count)
-        self._helped, self._modified, self._patience = 0, 0, _RETRY
+        self._helped, self._modified, self._patience = 0, 0, RETRY
         self.tip_free = not chain.tip.held.any()
-        self.past, self.memory = np.zeros((4, 6)), np.array([1, 0])
         self.books = np.zeros(4)
-        self.middle = np.zeros((2, 6))
         self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
         self._present: State | None = None
 
@@ -51,12 +47,12 @@ class ShootingSolver(ShootingStatics):
         """Work on these intervals from now on."""
         super().use(mesh)
         self.histories = Histories(mesh)
-        self.nodes_older = self.shooter.nodes.copy()
-        self.__dict__.pop("_setting", None)
-        self._aims = [
-            Aim(last, np.zeros(6), np.zeros((6, 6)), np.zeros(1, dtype=np.bool_))
-            for last in (max(1, self.mesh.N // 2), self.mesh.N)
-        ]
+        self.marching = Marching(self.shooter, self.form.rescue)
+
+    @property
+    def unknowns(self) -> int:
+        """Numbers that Newton's method solves for, with the most segments since `begin`."""
+        return self.shooter.segments(max(self.marching.most, self.shooter.count)).unknowns
 
     def begin(self, state: State) -> None:
         """Take `state` as the present one."""
@@ -64,18 +60,12 @@ class ShootingSolver(ShootingStatics):
         self._hold(state)
         self.histories.begin(*self.knots.stages(state))
         self.bases.begin(state.pose[0], state.velocity[0])
-        self.past[0], self.memory[:] = self.shooter.x, (1, 0)
-        self._forget()
         self.books[:] = 0.0
         self.shooter.count, self._helped = self.count, 0
-        self._modified, self._patience = 0, _RETRY
+        self._modified, self._patience = 0, RETRY
+        self.marching.begin()
         self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
         self._present = state
-
-    def _forget(self) -> None:
-        """Drop derivatives that belong to another time rule."""
-        for aim in self._aims:
-            aim.known[0] = False
 
     def step(
         self,
@@ -86,12 +76,24 @@ class ShootingSolver(ShootingStatics):
         keep_older: bool = False,
     ) -> None:
         """Go to the next instant; plainly, then with modified, then with multiple shooting."""
+        if not (self._compiled and self._march(rule, step, [values], [base], keep_older)):
+            self._step_alone(rule, step, values, base, keep_older)
+
+    def _step_alone(
+        self,
+        rule: TimeRule,
+        step: float,
+        values: Mapping[str, Any],
+        base: BaseState,
+        keep_older: bool,
+    ) -> None:
+        """One step for any ends of the chain, and the last resort where a march stopped."""
         shooter = self.shooter
         self.mesh.load(values)
         self.histories.prepare(rule)
         here = self.bases.moving(rule, base)
         x, nodes = shooter.x.copy(), shooter.nodes.copy()
-        self._extrapolate(x, nodes)
+        self._extrapolate(x)
         shooter.c0 = rule.c0
         try:
             self._solve_step(here, x, nodes)
@@ -101,15 +103,10 @@ class ShootingSolver(ShootingStatics):
                 f"a time step did not converge: {error}. Try a larger dt, alpha = 0, more steps "
                 "along the rod, or Collocation()."
             ) from None
-        self.nodes_older = nodes
-        self.middle[1], self.middle[0] = (
-            self.middle[0],
-            shooter.nodes[self._aims[0].last - 1, 1, :6],
-        )
         if keep_older:
-            self.past[0] = shooter.x
+            replace_last(self.marching.trail, shooter.x, shooter.nodes)
         else:
-            remember(self.past, self.memory, self.chain.scale, shooter.x)
+            remember(self.marching.trail, self.chain.scale, shooter.x, shooter.nodes)
         ends = np.zeros_like(shooter.slopes)
         end_slopes(self.kind, self.mesh.arrays, rule.c0, shooter.nodes, ends)
         self.histories.accept(rule, shooter.nodes, shooter.slopes, ends, keep_older)
@@ -138,90 +135,34 @@ class ShootingSolver(ShootingStatics):
         bases: Sequence[BaseState],
     ) -> int:
         """Go through several instants in one compiled call, as far as plain shooting arrives."""
-        plain = self.bases.clamped and self.tip_free and self.shooter.count == 1
         moving_lines = len(values) > 1 and self.mesh.lines_move(values)
-        if not plain or moving_lines:
+        if not self._compiled or moving_lines:
             return super().advance(rule, step, values, bases)
-        shooter, mesh = self.shooter, self.mesh
-        mesh.load(values[0])
-        if rule != self.rule:
-            self._forget()
-        result, nodes = np.zeros(2), shooter.nodes.copy()
-        done = march(
-            self._setting,
-            mesh.arrays,
-            self._memory,
-            *self._aims,
-            np.array([rule.c0, rule.c1, rule.c2, rule.d1]),
-            step,
-            np.array([mesh.point_loads(value) for value in values]),
-            np.array([[*b.pose[:3, :3].ravel(), *b.pose[:3, 3], *b.twist] for b in bases]),
-            result,
-        )
-        self.record.iterations += int(result[0])
-        shooter.x = self.past[0].copy()
-        if done == len(values):
-            self.record.residual = float(result[1])
-            self._arrive(rule, False)
-            return done
-        if done == 0:
-            shooter.nodes[:] = nodes
-        else:
-            # the failed step has overwritten the nodes: integrate the last good one again
-            self._again(rule, values[done - 1], bases[done - 1])
-        return done + self._one_by_one(rule, step, values[done:], bases[done:])
-
-    @cached_property
-    def _setting(self) -> Setting:
-        mesh = self.mesh
-        return Setting(
-            self.kind,
-            self.scheme,
-            self.chain.length,
-            self.chain.scale,
-            STEP_TOLERANCE,
-            mesh.C,
-            mesh.D,
-            mesh.natural,
-            mesh.rigid,
-            mesh.active,
-            mesh.M,
-            mesh.load_sites,
-            mesh.sites,
-        )
+        done = self._march(rule, step, values, bases, False)
+        if done < len(values):
+            done += self._one_by_one(rule, step, values[done:], bases[done:])
+        return done
 
     @property
-    def _memory(self) -> Memory:
-        h, shooter = self.histories, self.shooter
-        return Memory(
-            self.past,
-            self.memory,
-            self.middle,
-            h.xi,
-            h.xi_t,
-            h.eta,
-            h.eta_t,
-            h.xi_older,
-            h.eta_older,
-            h.body,
-            h.body_t,
-            h.body_older,
-            self.books,
-            shooter.nodes,
-            shooter.slopes,
-        )
+    def _compiled(self) -> bool:
+        """Whether the ends of the chain are those that whole marches are compiled for."""
+        return self.bases.clamped and self.tip_free
 
-    def _again(self, rule: TimeRule, values: Mapping[str, Any], base: BaseState) -> None:
-        """Restore the states of the last step that arrived, from what is known at the base."""
-        h = self.histories
-        self.mesh.load(values)
-        strain = h.xi_t - rule.c0 * h.xi
-        self.mesh.set_history(
-            rule.c0, strain, h.eta_t - rule.c0 * h.eta, h.body_t - rule.c0 * h.body
-        )
-        self.shooter.c0 = rule.c0
-        self.shooter.integrate(self.bases.moving(rule, base), self.shooter.x)
-        self._arrive(rule, False)
+    def _march(
+        self,
+        rule: TimeRule,
+        step: float,
+        values: Sequence[Mapping[str, Any]],
+        bases: Sequence[BaseState],
+        keep_older: bool,
+    ) -> int:
+        """Go through several instants in one compiled call; return how many were reached."""
+        if rule != self.rule:
+            self.marching.forget()
+        done = self.marching.go(rule, step, values, bases, keep_older, self.histories, self.books)
+        if done > 0:
+            self._arrive(rule, keep_older)
+        return done
 
     def _one_by_one(
         self,
@@ -238,19 +179,15 @@ class ShootingSolver(ShootingStatics):
             return 0
         return 1 + (self.advance(rule, step, values[1:], bases[1:]) if len(values) > 1 else 0)
 
-    def _extrapolate(self, x: Array, nodes: Array) -> None:
-        """Guess the next states on the line through the last two."""
-        shooter, count = self.shooter, int(self.memory[0])
-        if count > 1:
+    def _extrapolate(self, x: Array) -> None:
+        """Guess the next states from those before; x (6,) are the last unknowns at the base."""
+        shooter = self.shooter
+        if self.marching.trail.counts[0] > 1:
             guess = np.empty(6)
-            predict(self.past, count, int(self.memory[1]), guess)
+            foresee(self.marching.trail, int(self.marching.trail.counts[2]), guess)
             shooter.x = np.where(self.chain.base.held, guess, x)
             if shooter.count > 1:
-                shooter.nodes[..., :15] = 2.0 * nodes[..., :15] - self.nodes_older[..., :15]
-                R = nodes[..., 15:].reshape(-1, 3, 3)
-                back = self.nodes_older[..., 15:].reshape(-1, 3, 3)
-                turned = R @ np.swapaxes(back, 1, 2) @ R
-                shooter.nodes[..., 15:] = turned.reshape((*nodes.shape[:2], 9))
+                foresee_nodes(self.marching.trail, shooter.nodes)
 
     def _solve_step(self, base: Base, x: Array, nodes: Array) -> None:
         """Plainly, then with help; where many segments were needed they are used for a while.
@@ -279,6 +216,7 @@ class ShootingSolver(ShootingStatics):
             self._modified = self._modified + 1 if shooter.count == 1 else 0
             if self._modified >= _OFTEN:
                 shooter.count, self._modified = 4, 0
+            self.marching.most = max(self.marching.most, shooter.count)
         else:
             if shooter.count > self.count:
                 self.record.rescues["multiple shooting"] += 1
@@ -293,7 +231,7 @@ class ShootingSolver(ShootingStatics):
     def _believe(self, x: Array) -> None:
         """Reject a solution with wrenches far beyond what the loads and the last step explain."""
         scale = self.chain.scale
-        most = believable(self.mesh.arrays, scale, x)
+        most = believable(applied(self.mesh.arrays, scale), scale, x)
         if np.max(np.abs(self.shooter.nodes[..., :6]) / scale) > most:
             raise RejectedError("what was found is another motion than the one under way")
 

@@ -60,6 +60,11 @@ class Motion(Answers):
         self.seconds = trajectory.seconds
         self.rescues: dict[str, int] = dict(getattr(trajectory, "rescues", {}))
 
+    @property
+    def unknowns(self) -> int:
+        """How many numbers were solved for at once, where rescues made it more the most of them."""
+        return int(getattr(self._trajectory, "unknowns", super().unknowns))
+
     def __repr__(self) -> str:
         state = "" if self.complete else ", incomplete"
         return f"<Motion of {', '.join(self.rods)}: {self.steps} steps of {self.dt:g} s{state}>"

@@ -54,7 +54,9 @@ class Inputs:
         self._shapes = {name: self._value(name, 0.0).shape for name in self.moving}
 
     def values_at(self, t: float) -> dict[str, Any]:
-        """Return the value of every input at time t, s."""
+        """Return the value of every input at time t, s; the same object where nothing moves."""
+        if not self.moving:
+            return self.values
         return {**self.values, **{name: self._value(name, t) for name in self.moving}}
 
     def _value(self, name: str, t: float) -> Array:
