@@ -2,8 +2,9 @@
 
 Planar ANCF, 4 elements, 30 g at the tip, pressures of both chambers moving, Newmark. For the steps one
 per call, and for the whole, the table has the time by the clock and the time on the processor: on a
-machine with other work the clock also counts the time that others had in between. Python's cyclic collector
-rests, as `with robot.stepper(...)` makes it. A histogram is drawn into the file named as argument.
+machine with other work the clock also counts the time that others had in between. Python's cyclic
+collector rests, as `with robot.stepper(...)` makes it. A histogram is drawn into the file named as
+argument.
 """
 
 from __future__ import annotations
