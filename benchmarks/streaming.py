@@ -1,9 +1,10 @@
 """The pneumatic actuator in real time: 10 s at once, and 100,000 steps of 1 ms one per call.
 
 Planar ANCF, 4 elements, 30 g at the tip, pressures of both chambers moving, Newmark. For the steps one
-per call the table has the time by the clock and the time on the processor: on a machine with other
-work the clock also counts the time that others had in the middle of a step. Python's cyclic collector
-rests, as `with robot.stepper(...)` makes it. A histogram is drawn into the file named as argument.
+per call, and for the whole, the table has the time by the clock and the time on the processor: on a
+machine with other work the clock also counts the time that others had in between. Python's cyclic
+collector rests, as `with robot.stepper(...)` makes it. A histogram is drawn into the file named as
+argument.
 """
 
 from __future__ import annotations
@@ -37,18 +38,20 @@ def at_once(robot: pl.Robot, report: Report) -> None:
     """Simulate 10 s, several times."""
     inputs = {"chamber1": FIRST, "chamber2": SECOND}
     start = robot.statics({name: ask(0.0) for name, ask in inputs.items()}, pl.ANCF(4))
-    times = []
+    times, busy = [], []
     for _ in range(8):
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), time.process_time()
         motion = robot.simulate(10.0, DT, inputs, start=start, **SETTINGS)
         times.append(time.perf_counter() - began)
-    found = Timing(tuple(times[1:]))
-    report.add("10 s at once, Newmark()", found)
+        busy.append(time.process_time() - worked)
+    found, used = Timing(tuple(times[1:])), Timing(tuple(busy[1:]))
+    report.add("10 s at once, Newmark(), by the clock", found)
+    report.add("  on the processor", used)
     per_step = motion.iterations / motion.steps
-    each = Timing(tuple(t / motion.steps for t in found.blocks))
+    each = Timing(tuple(t / motion.steps for t in used.blocks))
     report.add(f"  each step, of {per_step:.2f} iterations", each)
-    report.add("  faster than real time, fastest run", ratio=10.0 / found.least, goal=">=50")
-    report.add("  faster than real time, median run", ratio=10.0 / found.median)
+    report.add("  faster than real time, by the clock", ratio=10.0 / found.median)
+    report.add("  faster than real time, processor", ratio=10.0 / used.median, goal=">=50")
     energy = motion.energy
     share = np.abs(energy["balance"]).max() / np.abs(energy["work"]).max()
     report.add("  energy not accounted for, % of the work", ratio=100 * share, goal="<=0.01")

@@ -236,14 +236,11 @@ class StrongProblem(Problem):
         progress: Callable[[float, float], object] | None,
     ) -> StrongTrajectory:
         """Move in time by solving a boundary-value problem at each instant."""
-        from pliant.solve.compiled import require_mass
-
         assert isinstance(integrator, BDFAlpha)
-        require_mass(self.description)
         doubt = self.form.doubt(self.chain, integrator.rule(clock.h, clock.h).c0, clock.h)
         if doubt:
             warnings.warn(doubt, ResolutionWarning, stacklevel=4)
-        run = StrongRun(self.chain, self.form, integrator, Inputs(self.description, inputs), clock)
+        run = self._run(integrator, inputs, clock)
         state = self._first(run, start)
         try:
             run.go(state, progress)
@@ -261,14 +258,16 @@ class StrongProblem(Problem):
         self, integrator: Integrator, values: Mapping[str, Any], h: float, start: Start
     ) -> StrongStream:
         """Move in time one boundary-value problem after the other."""
+        assert isinstance(integrator, BDFAlpha)
+        held = held_inputs(self.description, dict(values))
+        run = self._run(integrator, held, endless(h))
+        return StrongStream(run, held, self._first(run, start))
+
+    def _run(self, method: BDFAlpha, inputs: Mapping[str, Any], clock: Clock) -> StrongRun:
         from pliant.solve.compiled import require_mass
 
-        assert isinstance(integrator, BDFAlpha)
         require_mass(self.description)
-        held = held_inputs(self.description, dict(values))
-        inputs = Inputs(self.description, held)
-        run = StrongRun(self.chain, self.form, integrator, inputs, endless(h))
-        return StrongStream(run, held, self._first(run, start))
+        return StrongRun(self.chain, self.form, method, Inputs(self.description, inputs), clock)
 
     def _first(self, run: StrongRun, start: Start) -> State:
         """The state at t = 0: where the base is then, with the velocities that were wished for."""
