@@ -238,9 +238,10 @@ class Rod:
         """Return the strain at rest (u, v) at arclengths ``s`` (S,), shape (S, 6)."""
         where = np.asarray(s, dtype=np.float64)
         found = np.empty((*where.shape, 6))
-        for index in np.ndindex(where.shape):
-            given = self._natural_at(float(where[index]))
-            found[index] = given if len(given) == 6 else (*given, *STRAIGHT)
+        varies = callable(self.natural)
+        for index in np.ndindex(where.shape if varies else (min(1, where.size),)):
+            given = self._natural_at(float(where[index]) if varies else 0.0)
+            found[index if varies else ...] = given if len(given) == 6 else (*given, *STRAIGHT)
         if (found[..., 5] <= 0).any():
             raise DescriptionError(
                 self.label,
