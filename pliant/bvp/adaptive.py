@@ -170,7 +170,6 @@ class AdaptiveSolver(ShootingSolver):
         self._since += steps
         if self._since >= self._pace:
             self._since, self._pace = 0, min(2 * self._pace, _EVERY)
-            self.shooter.c0 = self.rule.c0
             edges = self._wanted()
             if edges is not None:
                 self._refine(Mesh(self.chain, edges))

@@ -124,7 +124,7 @@ class ShootingSolver(ShootingStatics):
     def _arrive(self, rule: TimeRule, keep_older: bool) -> None:
         y = self.shooter.nodes[0, 0]
         self.bases.accept(se3.pose(y[15:].reshape(3, 3), y[12:15]), y[6:12], keep_older)
-        self.rule = rule
+        self.rule, self.shooter.c0 = rule, rule.c0
         self._present = None
 
     def advance(

@@ -14,7 +14,7 @@ import pytest
 import pliant as pl
 
 ALPHA = pl.BDFAlpha(-0.2)
-FORMS = (pl.Shooting(steps=80), pl.MultipleShooting(4, 80), pl.Collocation())
+FORMS = (pl.Shooting(steps=120), pl.MultipleShooting(4, 120), pl.Collocation())
 CASES = [
     (theory, radius, dt)
     for theory in ("cosserat", "kirchhoff")
