@@ -251,3 +251,20 @@ def test_tangent_is_kept_from_step_to_step(monkeypatch: pytest.MonkeyPatch) -> N
     assert motion.iterations == iterations
     assert iterations < 3 * motion.steps
     assert factors < 0.2 * motion.steps
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "general"])
+def test_sudden_release_is_stepped_over(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The accelerations of the jump belong to modes far above the step and must not be followed."""
+    robot = pl.Robot()
+    part = pl.BendingActuator(0.175, 0.0186, 0.006, 0.009, mass=0.12, mass_damping=2.4)
+    robot.add_actuator("finger", part, pl.along("z"))
+    if not compiled:
+        monkeypatch.setattr(AccelerationStepper, "march", lambda self, schedule: None)
+    bent = robot.statics({"chamber1": 1e4}, pl.ANCF(8))
+    tips = [
+        robot.simulate(0.02, dt, {"chamber1": 0.0}, bent, integrator=pl.Newmark()).tip("finger")
+        for dt in (2.5e-3, 1.25e-3)
+    ]
+    gone = abs(tips[0][-1, 0, 3] - tips[0][0, 0, 3])
+    assert tips[0][-1, 0, 3] == pytest.approx(tips[1][-1, 0, 3], abs=0.05 * gone)

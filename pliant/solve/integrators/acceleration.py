@@ -157,9 +157,34 @@ class AccelerationStepper(Stepper):
     # -- one step ----------------------------------------------------------------------------
 
     def advance(self, before: Loading, after: Loading) -> None:
-        """One step to balance under `after`."""
-        system, h = self.system, self.h
-        D = h * self.v + (0.5 * h * h) * self.like
+        """One step to balance under `after`.
+
+        Newton's method begins at constant acceleration, which is close where the motion is smooth.
+        After a jump of a load accelerations are those of modes that the step does not resolve, and
+        lead far away: then it begins at constant velocity.
+        """
+        system, h, scale = self.system, self.h, self.scale
+        try:
+            found = self._solve(h * self.v + (0.5 * h * h) * self.like, after)
+        except StepError:
+            self._factored, self.scale = False, scale
+            found = self._solve(h * self.v, after)
+        D, q, v, acc, like, mult, r = found
+        power = self._rates.dissipation()
+        self.dissipated += 0.5 * h * (power + self.power)
+        levels = [block.level for block in system.blocks]
+        self.work += step_work(system, self.a, levels, before, after)
+        if len(system.driven):
+            reaction = r[system.driven]
+            self.work += 0.5 * float((self._reaction + reaction) @ D[system.driven])
+            self._reaction = reaction
+        self.power = power
+        self.q, self.v, self.acc, self.like, self.mult = q, v, acc, like, mult
+        system.place(q, self.a, mass=True)
+
+    def _solve(self, D: Array, after: Loading) -> tuple[Array, ...]:
+        """Newton's method for the increment, from D: D, q, v, acc, like, mult and residual."""
+        system = self.system
         D[system.driven] = base_steps(system, self.q, put_bases(system, self.q, after))
         known = base_twists(system, after)
         mult = self.mult.copy()
@@ -175,7 +200,7 @@ class AccelerationStepper(Stepper):
             stalled = fresh and k > 3 and size > 0.5 * previous and size <= 1e-4 * self.scale
             small = size <= self.tolerance * self.scale + self._floor or stalled
             if small and constraints_met(system, r):
-                break
+                return D, q, v, acc, like, mult, r
             if fresh:
                 self._reach = size / previous
             fresh = not self._factored or size > min(0.5, max(POOR, 4 * self._reach)) * previous
@@ -188,19 +213,7 @@ class AccelerationStepper(Stepper):
             self.iterations += 1
             D = D + np.where(self._is_coordinate, x[: system.n], 0.0)
             mult[self._rows] += x[self._rows]
-        else:
-            raise self.error("no convergence in 25 iterations")
-        power = self._rates.dissipation()
-        self.dissipated += 0.5 * h * (power + self.power)
-        levels = [block.level for block in system.blocks]
-        self.work += step_work(system, self.a, levels, before, after)
-        if len(system.driven):
-            reaction = r[system.driven]
-            self.work += 0.5 * float((self._reaction + reaction) @ D[system.driven])
-            self._reaction = reaction
-        self.power = power
-        self.q, self.v, self.acc, self.like, self.mult = q, v, acc, like, mult
-        system.place(q, self.a, mass=True)
+        raise self.error("no convergence in 25 iterations")
 
     def factorise(self, v: Array, acc: Array, mult: Array, loading: Loading) -> Array:
         """Factorise the tangent at the placed end of a step; returns the residual there."""

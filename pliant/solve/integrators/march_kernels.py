@@ -36,12 +36,12 @@ _POOR = 0.01
 
 
 @kernel
-def _predict(rule, rod, state, room):  # type: ignore[no-untyped-def]
-    """First increment D, at constant acceleration, and the stress modes of the last step."""
+def _predict(rule, rod, state, accelerated, room):  # type: ignore[no-untyped-def]
+    """First increment D, at constant velocity or acceleration, and the modes of the last step."""
     v, like, mult = state[1], state[3], state[4]
     D, trial = room[0], room[5]
     h = rule[0]
-    half = 0.0 if rule[1] == 0.0 else 0.5 * h * h
+    half = 0.5 * h * h if accelerated and rule[1] > 0.0 else 0.0
     D[:] = 0.0
     for j in rod[5]:
         D[j] = h * v[j] + half * like[j]
@@ -51,10 +51,30 @@ def _predict(rule, rod, state, room):  # type: ignore[no-untyped-def]
 
 @kernel
 def _solve(strain, second, rule, limit, rod, law, form, state, room, band, books, counts):  # type: ignore[no-untyped-def]
-    """Find the end of a step by Newton's method with a tangent that is kept while it serves."""
+    """Find the end of a step; returns why it was not found, if so.
+
+    Newton's method begins at constant acceleration, which is close where the motion is smooth. After
+    a jump of a load accelerations are those of modes that the step does not resolve, and lead far
+    away: then it begins at constant velocity.
+    """
+    scale = books[3]
+    for accelerated in (True, False):
+        _predict(rule, rod, state, accelerated, room)
+        status = _newton(
+            strain, second, rule, limit, rod, law, form, state, room, band, books, counts
+        )
+        if status == CONVERGED:
+            break
+        books[3] = scale
+        band[3][0] = 0
+    return status
+
+
+@kernel
+def _newton(strain, second, rule, limit, rod, law, form, state, room, band, books, counts):  # type: ignore[no-untyped-def]
+    """Newton's method from the increment in `room`, with a tangent that is kept while it serves."""
     free, modes, gap_weight = rod[5], law[9], law[10]
     D, mult, r, x = room[0], room[5], room[13], room[19]
-    _predict(rule, rod, state, room)
     size, fresh = np.inf, False
     for k in range(limit):
         place(rule, rod, state, room)
