@@ -130,7 +130,7 @@ def solve_base(setting, arrays, memory, aim, c0, base, limits, x):  # type: igno
     """
     y, r, dx, back = np.empty(24), np.empty(6), np.zeros(6), x.copy()
     scale, known = setting.scale, aim.known
-    before, part, fresh = np.inf, 1.0, False
+    before, there, part, fresh = np.inf, 1.0, 1.0, False
     for iteration in range(_ITERATIONS):
         distance, load = shoot(setting, arrays, memory, aim, c0, base, x, y)
         good = np.isfinite(distance + load) and distance < before
@@ -145,9 +145,9 @@ def solve_base(setting, arrays, memory, aim, c0, base, limits, x):  # type: igno
                 _improve(aim.inverse, part, dx, r, y[:6] - aim.wrench, scale)
             back[:] = x
             r[:] = y[:6] - aim.wrench
-            before = distance
+            before, there = distance, load
         else:
-            if before / load < _ROUNDING and fresh:
+            if before / there < _ROUNDING and fresh:
                 # rounding is all that is left: the last x was as good as can be had
                 x[:] = back
                 distance, load = shoot(setting, arrays, memory, aim, c0, base, x, y)
