@@ -25,7 +25,7 @@ EXPECTED = {
     "mass per length": (0.22, 3e-3),
     "largest deviation in standard errors": (0.0, 2.5),
     "prediction error / mm": (0.85, 0.05),
-    "simulations": (12, 3),
+    "simulations": (6, 2),
 }
 
 
