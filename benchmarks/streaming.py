@@ -1,14 +1,15 @@
 """The pneumatic actuator in real time: 10 s at once, and 100,000 steps of 1 ms one per call.
 
-Planar ANCF, 4 elements, 30 g at the tip, pressures of both chambers moving, Newmark. For the steps one
-per call, and for the whole, the table has the time by the clock and the time on the processor: on a
-machine with other work the clock also counts the time that others had in between. Python's cyclic
-collector rests, as `with robot.stepper(...)` makes it. A histogram is drawn into the file named as
-argument.
+Planar ANCF, 4 elements, 30 g at the tip, pressures of both chambers moving, Newmark. Python's cyclic
+collector rests, as `with robot.stepper(...)` makes it. How long the slowest of many steps takes is as
+much a matter of the machine: beside it stand the slowest of as many runs of plain hashing, which always
+do the same, and the slowest step when each counts with the shortest of several passes over the same
+inputs, which is what the step itself needs. A histogram is drawn into the file named as argument.
 """
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import tempfile
 import time
@@ -20,6 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 DT, STEPS = 1e-3, 100_000
+PASSES = 4
 FIRST, SECOND = pl.Sine(2e4, 0.7, offset=2e4), pl.Sine(1e4, 1.0, offset=1e4)
 SETTINGS = {"formulation": pl.ANCF(4), "integrator": pl.Newmark()}
 EDGES = 1e-6 * np.array([0, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000, 10000, np.inf])
@@ -55,6 +57,16 @@ def at_once(robot: pl.Robot, report: Report) -> None:
     energy = motion.energy
     share = np.abs(energy["balance"]).max() / np.abs(energy["work"]).max()
     report.add("  energy not accounted for, % of the work", ratio=100 * share, goal="<=0.01")
+
+
+def hashing(block: bytes = bytes(120_000)) -> np.ndarray:
+    """Seconds of each of as many runs of the same work, some 80 µs of it, outside Python."""
+    clock = np.zeros(STEPS)
+    for k in range(STEPS):
+        began = time.perf_counter_ns()
+        hashlib.sha256(block).digest()
+        clock[k] = 1e-9 * (time.perf_counter_ns() - began)
+    return clock
 
 
 def one_per_call(robot: pl.Robot) -> tuple[np.ndarray, np.ndarray]:
@@ -104,11 +116,16 @@ def main() -> None:
     median = float(np.median(clock))
     report.add("one step per call, by the clock", Timing(tuple(clock)))
     report.add("  median / ms", ratio=1e3 * median, goal="<=0.2")
-    report.add("  slowest / median", ratio=clock.max() / median)
     report.add("  99.99 % of the steps below, / median", ratio=np.quantile(clock, 0.9999) / median)
-    usual = float(np.median(processor))
-    report.add("one step per call, on the processor", Timing(tuple(processor)))
-    report.add("  slowest / median", ratio=processor.max() / usual, goal="<=10")
+    report.add("  slowest / median", ratio=clock.max() / median, goal="<=10")
+    report.add("  slowest / median, on the processor", ratio=processor.max() / np.median(processor))
+    same = hashing()
+    report.add("  slowest / median of plain hashing", ratio=same.max() / np.median(same))
+    least = clock.copy()
+    for _ in range(PASSES - 1):
+        np.minimum(least, one_per_call(robot)[0], out=least)
+    own = least.max() / np.median(least)
+    report.add(f"  slowest / median, least of {PASSES} passes", ratio=own, goal="<=10")
     report.print()
     table = Table(title="Steps by their time", title_justify="left", title_style="bold")
     for heading in ("from / µs", "to / µs", "by the clock", "on the processor"):
