@@ -2,8 +2,8 @@
 
 Both motions of the paper's Figure 6: the release of a weight and a blow near the base, by shooting with
 Euler's method and 400 intervals and with RK4 and 100. The picture goes to real_time.png, or to the
-file named as argument. A run that does not arrive is left out and named. The gallery draws the same
-from shorter motions (examples/plot_real_time.py).
+file named as argument. A run that stops early, or that warns of energy gained, is left out. The gallery
+draws the same from shorter motions (examples/plot_real_time.py).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main() -> None:
     for name, scheme in curves:
         table.add_column(f"{name}\n{LABELS[scheme]}", justify="right")
     for k, dt in enumerate(STEPS):
-        cells = [f"{c[k]:.2f}" if np.isfinite(c[k]) else "stops" for c in curves.values()]
+        cells = [f"{c[k]:.2f}" if np.isfinite(c[k]) else "left out" for c in curves.values()]
         table.add_row(f"{1e3 * dt:.2f}", *cells)
     Console(width=None if sys.stdout.isatty() else 110).print(table)
     draw(STEPS, curves).savefig(path, dpi=150)
