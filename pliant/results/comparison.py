@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import sys
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, DescriptionError, did_you_mean
+from pliant.results.tables import aligned, write_rows
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -172,13 +172,7 @@ class Comparison:
 
     def summary(self) -> str:
         """Return the table as text, with the notes below it."""
-        cells = [list(_COLUMNS.values()), *(_cells(row) for row in self.table)]
-        widths = [max(len(line[k]) for line in cells) for k in range(len(cells[0]))]
-        lines = []
-        for line in cells:
-            rest = "  ".join(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))
-            lines.append(f"{line[0]:<{widths[0]}}  {rest}".rstrip())
-        lines.insert(1, "-" * len(lines[0]))
+        lines = aligned([list(_COLUMNS.values()), *(_cells(row) for row in self.table)])
         for row in self.table:
             if row.note:
                 told = textwrap.wrap(f"{row.method}: {row.note}", 98)
@@ -222,18 +216,12 @@ class Comparison:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the table as .csv, or all errors as NetCDF (.nc), and return the path."""
         from pliant.results.saving import write
-        from pliant.view.saving import check_suffix, whole_file
+        from pliant.view.saving import check_suffix
 
         found = check_suffix("save", path, (".csv", ".nc"))
         if found.suffix.lower() == ".nc":
             return write(self.to_xarray(), found)
-        names = [*_COLUMNS, "integrator", "note"]
-        with whole_file(found) as partial, partial.open("w", newline="") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(names)
-            for row in self.table:
-                values = (getattr(row, name) for name in names)
-                writer.writerow(["" if value is None else value for value in values])
+        write_rows(found, [*_COLUMNS, "integrator", "note"], self.table)
         return found
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:

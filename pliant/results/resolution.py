@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import textwrap
 from collections.abc import Mapping
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from pliant.results.tables import aligned, write_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -136,13 +137,8 @@ class Resolution:
         rows = self._sorted()
         moving = self.dt is not None
         names = [name for name in _COLUMNS if moving or name != "dt"]
-        cells = [["", *(_COLUMNS[name] for name in names)], *(_cells(row, names) for row in rows)]
-        widths = [max(len(line[k]) for line in cells) for k in range(len(cells[0]))]
-        lines = []
-        for line in cells:
-            rest = "  ".join(c.rjust(w) for c, w in zip(line[2:], widths[2:], strict=True))
-            lines.append(f"{line[0]:<{widths[0]}} {line[1]:<{widths[1]}}  {rest}".rstrip())
-        lines.insert(1, "-" * len(lines[0]))
+        heading = ["  " + _COLUMNS[names[0]], *(_COLUMNS[name] for name in names[1:])]
+        lines = aligned([heading, *(_cells(row, names) for row in rows)])
         what = f"motions of {self.result.t[-1]:g} s" if moving else "equilibria"
         return "\n".join([f"{len(rows)} {what}", *lines, *textwrap.wrap(self.reason, 98)])
 
@@ -151,16 +147,11 @@ class Resolution:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the table as .csv and return the path."""
-        from pliant.view.saving import check_suffix, whole_file
+        from pliant.view.saving import check_suffix
 
         found = check_suffix("save", path, (".csv",))
         names = ["method", "intervals", *list(_COLUMNS)[1:], "chosen", "is_reference", "note"]
-        with whole_file(found) as partial, partial.open("w", newline="") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(names)
-            for row in self._sorted():
-                values = (getattr(row, name) for name in names)
-                writer.writerow(["" if value is None else value for value in values])
+        write_rows(found, names, self._sorted())
         return found
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -189,17 +180,17 @@ class Resolution:
 
 
 def _cells(row: ResolutionRow, names: list[str]) -> list[str]:
-    """The row as text: a mark, then one entry for each column."""
-    mark = ">" if row.chosen else ""
+    """The row as text, one entry for each column; a mark in front of the chosen one."""
+    method = ("> " if row.chosen else "  ") + row.method
     if not row.solved:
         dt = [f"{row.dt:.4g}"] if "dt" in names and row.dt is not None else []
-        return [mark, row.method, *dt, "no answer", *[""] * (len(names) - 2 - len(dt))]
+        return [method, *dt, "no answer", *[""] * (len(names) - 2 - len(dt))]
     assert row.seconds is not None
     texts = {
-        "method": row.method,
+        "method": method,
         "dt": "" if row.dt is None else f"{row.dt:.4g}",
         "unknowns": str(row.unknowns),
         "error": "reference" if row.is_reference else f"{row.error:.2e}",
         "seconds": f"{row.seconds:.4f}",
     }
-    return [mark, *(texts[name] for name in names)]
+    return [texts[name] for name in names]
