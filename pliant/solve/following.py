@@ -16,7 +16,8 @@ from pliant.solve.integrators.beside import Beside, beside
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.schedule import Schedule
 
-_ON_GRID = 1e-6
+Row = tuple[Array, Array, dict[str, Any]]
+"""What is kept at an output time: configuration, rates, and the inputs as they act, by name."""
 
 
 @dataclass
@@ -49,12 +50,14 @@ def follow(
         walker.stepper.books = False
         walkers.append(walker)
     wanted = set(np.round(clock.outputs / clock.h).astype(int).tolist())
+    for run in runs:
+        run.schedule.begin(run.q)
     before = [run.schedule.at(0.0) for run in runs]
-    kept: list[list[tuple[Array, Array]]] = [[] for _ in runs]
+    kept: list[list[Row]] = [[] for _ in runs]
     for run, walker, loading in zip(runs, walkers, before, strict=True):
         walker.stepper.start(run.q, run.v, loading)
     if 0 in wanted:
-        _keep(walkers, kept, rates)
+        _keep(runs, walkers, 0.0, kept, rates)
     for k in range(clock.steps):
         end = clock.duration if k + 1 == clock.steps else (k + 1) * clock.h
         after = [run.schedule.at(end) for run in runs]
@@ -63,28 +66,30 @@ def follow(
             walkers[i].follow(walkers[0], before[i], after[i])
         if not all(np.isfinite(walker.stepper.q).all() for walker in walkers):
             raise ConvergenceError("the motion became infinite; try a smaller dt")
+        for run, walker in zip(runs, walkers, strict=True):
+            run.schedule.passed(end, walker.stepper.q)
         if k + 1 in wanted:
-            _keep(walkers, kept, rates)
+            _keep(runs, walkers, end, kept, rates)
         before = after
     seconds = time.perf_counter() - began
     return [
-        _trajectory(clock, run, walker, rows, seconds)
-        for run, walker, rows in zip(runs, walkers, kept, strict=True)
+        _trajectory(clock, walker, rows, seconds)
+        for walker, rows in zip(walkers, kept, strict=True)
     ]
 
 
-def _keep(walkers: list[Beside], kept: list[list[tuple[Array, Array]]], rates: bool) -> None:
-    for walker, rows in zip(walkers, kept, strict=True):
+def _keep(
+    runs: list[Run], walkers: list[Beside], t: float, kept: list[list[Row]], rates: bool
+) -> None:
+    for run, walker, rows in zip(runs, walkers, kept, strict=True):
         stepper = walker.stepper
         v = stepper.velocity() if rates else np.zeros(walker.system.n)
-        rows.append((stepper.q.copy(), np.array(v)))
+        rows.append((stepper.q.copy(), np.array(v), run.schedule.values_at(t)))
 
 
-def _trajectory(
-    clock: Clock, run: Run, walker: Beside, rows: list[tuple[Array, Array]], seconds: float
-) -> Trajectory:
+def _trajectory(clock: Clock, walker: Beside, rows: list[Row], seconds: float) -> Trajectory:
     count = len(clock.outputs)
-    values = [run.schedule.values_at(float(t)) for t in clock.outputs]
+    values = [row[2] for row in rows]
     q = np.array([row[0] for row in rows])
     v = np.array([row[1] for row in rows])
     return Trajectory(

@@ -108,6 +108,40 @@ def test_slopes_of_a_motion_agree_with_differences_of_simulations(
         assert error < 1e-3, (unknowns.names[j], error)
 
 
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        (pl.Lag(0.03), "chamber1.line.time"),
+        (pl.Flow(1e-4, dead_volume=1e-6), "chamber1.line.conductance"),
+    ],
+)
+@pytest.mark.parametrize("method", [pl.ANCF(3), pl.Strain(order=1, segments=2)])
+def test_slopes_of_a_motion_behind_a_pressure_line(
+    line: pl.PressureLine, path: str, method: pl.Formulation
+) -> None:
+    """The motion that is followed is the one that is simulated, gas included."""
+    robot = pl.Robot()
+    finger = pl.BendingActuator(
+        0.175, 0.0186, chamber_radius=0.006, arm=0.009, mass=0.12, retardation=5e-3
+    )
+    robot.add_actuator("finger", finger, pl.along("-z"), line=line)
+    t = np.linspace(0.0, 0.3, 31)
+    pressure = 3e4 * (1.0 - np.cos(10.0 * t))
+    data = pl.Measurement({"t": t, "chamber1": pressure, "finger.tip.x": 0.0 * t}, "t")
+    unknowns = variables(robot.description, [path, "finger.bending[1]"])
+    asked = probes(robot.description, ["finger.tip.x"])
+    run = make_experiment(data, asked, robot, 5e-3, pl.Newmark(tolerance=1e-12))
+    z = np.array([item.start for item in unknowns.items])
+    found = [
+        run.evaluate(Family(robot, unknowns, method, mode), z, True)
+        for mode in ("auto", "differences")
+    ]
+    assert np.abs(found[0][0] - found[1][0]).max() < 1e-9
+    for j in range(2):
+        one, other = (J[..., j] for _, J in found)  # type: ignore[index]
+        assert np.abs(one - other).max() < 1e-4 * np.abs(other).max()
+
+
 def test_slopes_of_equilibria_agree_with_differences_of_solutions() -> None:
     robot = rod(TRUTH)
     names = ["arm.bending", "arm.mass", "arm.length", "thread.force[2]", "gravity[2]"]
