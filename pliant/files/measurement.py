@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ import numpy as np
 from pliant.model import DescriptionError, did_you_mean
 from pliant.model.measurement import Measurement
 
-_TIMES = ("t", "time", "t / s", "time / s", "t [s]", "time [s]")
+_TIME = re.compile(r"^(?:t|time)(?:\s*[/\[(_ ]\s*(\w+)\s*[\])]?)?$", re.IGNORECASE)
+_SECONDS = ("s", "sec", "secs", "second", "seconds")
+_OTHER_UNITS = ("ns", "us", "µs", "ms", "msec", "milliseconds", "min", "minutes", "h", "hours")
 
 
 def read_measurement(
@@ -28,8 +31,8 @@ def read_measurement(
     """Return the columns of a CSV file with a header row.
 
     path : the file; numbers in SI units, separated by comma, semicolon or tab.
-    time : the name of the column of times in seconds. None looks for "t" or "time"; a file
-        without such a column holds equilibria, one row for each load case.
+    time : the name of the column of times in seconds. None looks for "t" or "time", also with a
+        unit as in "Time (s)"; a file without one holds equilibria, one row for each load case.
     inputs, start, velocity, gaps : as for `Measurement`.
 
     Empty cells, NaN, text among numbers, rows of another length, columns named twice, times that
@@ -52,7 +55,7 @@ def read_measurement(
         for name, cell in zip(header, cells, strict=True):
             columns[name].append(_number(file, line, name, cell))
     if time is None:
-        time = next((name for name in header if name.lower() in _TIMES), None)
+        time = _time_column(file, header)
     elif time not in header:
         raise _wrong(file, 1, "column", time, "a column of the header", did_you_mean(time, header))
     if time is not None and not gaps:
@@ -98,6 +101,18 @@ def _check_header(file: Path, header: list[str]) -> None:
             file, 1, "header", ", ".join(header[:3]), "the names of the columns, not numbers",
             "add a first row such as t,arm.tip.z",
         )  # fmt: skip
+
+
+def _time_column(file: Path, header: list[str]) -> str | None:
+    """The column called t or time, with or without seconds as its unit; None if there is none."""
+    for name in header:
+        match = _TIME.match(name)
+        unit = "s" if match is None else (match[1] or "s").lower()
+        if match is not None and unit in _OTHER_UNITS:
+            raise _wrong(file, 1, "column", name, "of times in seconds", "convert it and call it t")
+        if match is not None and unit in _SECONDS:
+            return name
+    return None
 
 
 def _is_number(text: str) -> bool:

@@ -115,7 +115,8 @@ def _resolve(description: Description, path: object) -> tuple[str, list[Any]]:
         names = _find(_get(description, keys), match[1])
         if names is None:
             every = number_paths(description)
-            short = [f"{item.split('.')[0]}.{item.split('.')[-1]}" for item in every]
+            parted = [item.split(".") for item in every if "." in item]
+            short = [f"{words[0]}.{words[-1]}" for words in parted]
             near = did_you_mean(text, dict.fromkeys([*every, *short]))
             raise _refused(path, "a path into this robot", near)
         keys = [*keys, *names]

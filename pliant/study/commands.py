@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -151,8 +152,8 @@ def _times(run: Any) -> Any:
     "--parameter",
     "parameters",
     multiple=True,
-    required=True,
-    help="A path such as arm.material.E, with a start and bounds if wanted: 'arm.drag=0.5[0,2]'.",
+    help="A path such as arm.material.E, with a start and bounds if wanted: 'arm.drag=0.5[0,2]'. "
+    "Without any, those that FILE has are listed.",
 )
 @click.option(
     "--output",
@@ -163,6 +164,7 @@ def _times(run: Any) -> Any:
 @click.option("--hold-out", type=click.Path(path_type=Path), multiple=True, help="Data to predict.")
 @click.option("--dt", type=float, help="Step of motions, s.")
 @click.option("--start", type=click.Choice(["rest", "statics"]), default="rest", show_default=True)
+@click.option("--gaps", is_flag=True, help="Accept times with gaps in them.")
 @click.option("--with", "method", help="Formulation, or with an integrator, as for compare.")
 @click.option(
     "-o",
@@ -180,15 +182,18 @@ def fit(
     hold_out: tuple[Path, ...],
     dt: float | None,
     start: str,
+    gaps: bool,
     method: str | None,
     folder: Path,
 ) -> None:
     """Find parameters of the robot in FILE from measurements in CSV files DATA.
 
     A file with a column t or time holds a motion, any other one equilibria, one in each row. A column
-    with the name of a load is that input, one with the path of an output (arm.tip.z) was measured.
+    with the name of an input (a load, a chamber) is that input, one with the path of an output
+    (arm.tip.z) was measured.
     """
     from pliant.files.measurement import read_measurement
+    from pliant.results.fit import FitWarning
     from pliant.study.fit import fit as identify
     from pliant.study.words import parameter_from_text
 
@@ -196,23 +201,41 @@ def fit(
     formulation, integrator = _method(method)
     wanted = [parameter_from_text(text) for text in parameters]
     _, robot = _robot(file)
-    found = identify(
-        robot,
-        [read_measurement(path, start=start) for path in data],
-        wanted,
-        [_output(text) for text in outputs] or None,
-        validation=[read_measurement(path, start=start) for path in hold_out] or None,
-        formulation=formulation,
-        integrator=integrator,
-        dt=dt,
-        progress=lambda k, cost, values: click.echo(
-            f"{k}: {cost:.6g}  " + ", ".join(f"{n} {v:.5g}" for n, v in values.items()), err=True
-        ),
-    )
+    _require_some(wanted, robot)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)  # the summary has them
+        found = identify(
+            robot,
+            [read_measurement(path, start=start, gaps=gaps) for path in data],
+            wanted,
+            [_output(text) for text in outputs] or None,
+            validation=[read_measurement(path, start=start, gaps=gaps) for path in hold_out]
+            or None,
+            formulation=formulation,
+            integrator=integrator,
+            dt=dt,
+            progress=_tell,
+        )
     click.echo(found.summary())
     stem = folder / f"{file.stem}-fit"
     endings = {".md": found.save, ".json": found.save, ".nc": found.save, ".png": found.plot}
     _keep([(write, stem.with_suffix(ending)) for ending, write in endings.items()])
+
+
+def _tell(k: int, cost: float, values: dict[str, float]) -> None:
+    listed = ", ".join(f"{name} {value:.5g}" for name, value in values.items())
+    click.echo(f"{k}: {cost:.6g}  {listed}", err=True)
+
+
+def _require_some(parameters: list[Any], robot: Any) -> None:
+    from pliant.model import DescriptionError
+    from pliant.model.paths import number_paths
+
+    if not parameters:
+        listed = ", ".join(number_paths(robot.description))
+        raise DescriptionError(
+            "fit", "--parameter", "none", "one or more, such as -p PATH", f"choose from {listed}"
+        )
 
 
 def _output(text: str) -> Any:

@@ -21,7 +21,7 @@ from pliant.model import Array, ConvergenceError, Description, DescriptionError,
 from pliant.model.measurement import Measurement
 from pliant.results.neighbours import follow_equilibrium, follow_motions
 from pliant.robot import Robot
-from pliant.study.outputs import Probe
+from pliant.study.outputs import Probe, infer
 from pliant.study.parameters import Variables
 
 STATIC_STEP = 1e-4
@@ -90,6 +90,7 @@ class Experiment(ABC):
     """One measurement of one robot.
 
     target : (N, C) measured values in the rows and columns that are compared.
+    unused : columns that are neither inputs nor could be outputs.  known_inputs : of the robot.
     """
 
     def __init__(self, measurement: Measurement, probes: list[Probe], robot: Robot) -> None:
@@ -106,6 +107,11 @@ class Experiment(ABC):
                 )  # fmt: skip
         asked = {probe.column for probe in probes}
         self.driving = [n for n in measurement.columns if n in known and n not in asked]
+        used = {measurement.time, *asked, *self.driving}
+        rest = [n for n in measurement.columns if n not in used]
+        outputs = {probe.column for probe in infer(robot.description, rest)}
+        self.unused = [n for n in rest if n not in outputs]
+        self.known_inputs = list(known)
         self.inputs: Mapping[str, Any] = given
         keep = measurement.compared
         self.target = np.stack([measurement.column(p.column)[keep] for p in probes], axis=1)

@@ -21,7 +21,8 @@ from pliant.study.experiments import Experiment, Family, MotionRun, make_experim
 from pliant.study.least_squares import Minimum, minimise
 from pliant.study.outputs import Probe, infer, probes
 from pliant.study.parameters import Variables, variables
-from pliant.study.uncertainty import estimates, judged, residual_warnings
+from pliant.study.suspicions import column_warnings, noise_warnings, residual_warnings
+from pliant.study.uncertainty import estimates, judged
 
 ROUNDS = 4
 """How often the noise is estimated anew and the search repeated."""
@@ -133,8 +134,9 @@ class _Search:
     def __init__(self, family: Family, experiments: list[Experiment]) -> None:
         self.family = family
         self.experiments = experiments
-        self.std = _first_noise(experiments)
         self.known = {p.group for e in experiments for p in e.probes if p.std is not None}
+        self.few = _too_few(experiments, self.known, len(family.variables.items))
+        self.std = _first_noise(experiments, bool(self.few))
         self.last: tuple[bytes, list[tuple[Array, Array]]] | None = None
 
     def run(
@@ -200,13 +202,17 @@ class _Search:
                 gap = y[:, k] - experiment.target[:, k]
                 squares[probe.group] = squares.get(probe.group, 0.0) + float(gap @ gap)
                 counts[probe.group] = counts.get(probe.group, 0) + len(gap)
-        total, found = sum(counts.values()), {}
+        total, found = sum(counts.values()), dict(self.std)
         share = max(1.0 - len(z) / total, 1.0 / total)
-        for group, value in squares.items():
-            least = 1e-12 * _size(self.experiments, group)
-            found[group] = max(float(np.sqrt(value / (counts[group] * share))), least)
-            if group in self.known:
-                found[group] = self.std[group]
+        unknown = [group for group in squares if group not in self.known]
+        if self.few:
+            parts = [squares[group] / self.std[group] ** 2 for group in unknown]
+            common = np.sqrt(sum(parts) / (share * sum(counts[group] for group in unknown)))
+            values = {group: common * self.std[group] for group in unknown}
+        else:
+            values = {group: np.sqrt(squares[group] / (counts[group] * share)) for group in unknown}
+        for group, value in values.items():
+            found[group] = max(float(value), 1e-12 * _size(self.experiments, group))
         return found
 
 
@@ -221,12 +227,30 @@ def _size(experiments: list[Experiment], group: str) -> float:
     return max(*sizes, 1e-9)
 
 
-def _first_noise(experiments: list[Experiment]) -> dict[str, float]:
-    """Noise by group to begin with: as given, or a hundredth of what was measured."""
-    found: dict[str, float] = {}
+def _too_few(experiments: list[Experiment], known: set[str], parameters: int) -> list[str]:
+    """Groups of which so few numbers were measured that parameters could meet all of them.
+
+    Their residuals, which can be made zero, say nothing about their noise.
+    """
+    counts: dict[str, int] = {}
     for experiment in experiments:
         for probe in experiment.probes:
-            found[probe.group] = probe.std or 0.01 * _size(experiments, probe.group)
+            counts[probe.group] = counts.get(probe.group, 0) + len(experiment.target)
+    few = [group for group, count in counts.items() if count <= parameters and group not in known]
+    return few if len(set(counts) - known) > 1 else []
+
+
+def _first_noise(experiments: list[Experiment], by_unit: bool) -> dict[str, float]:
+    """Noise by group to begin with: as given, or a hundredth of what was measured.
+
+    by_unit : whether outputs of one unit share it, the hundredth of the largest of them.
+    """
+    found: dict[str, float] = {}
+    every = [probe for experiment in experiments for probe in experiment.probes]
+    for probe in every:
+        alike = {p.group for p in every if by_unit and p.unit and p.unit == probe.unit}
+        sizes = [_size(experiments, group) for group in {probe.group, *alike}]
+        found[probe.group] = probe.std or 0.01 * max(sizes)
     return found
 
 
@@ -255,6 +279,7 @@ def _result(
     given = set(search.std) <= search.known
     found = estimates(family.variables, minimum, np.inf if given else max(spare, 1))
     notes = [*judged(family.variables, minimum, found), *residual_warnings(data)]
+    notes += [*noise_warnings(search.few), *column_warnings(search.experiments)]
     if not minimum.converged:
         notes.insert(0, f"the search did not converge: {minimum.reason}")
     report = FitReport(

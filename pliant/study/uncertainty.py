@@ -1,18 +1,22 @@
-"""How well parameters are known: covariance, what the data cannot tell apart, suspicious residuals."""
+"""How well parameters are known: covariance, and what the data cannot tell apart."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.model import Array
-from pliant.results.fit import Estimate, FitData
+from pliant.results.fit import Estimate
 from pliant.study.least_squares import Minimum
 from pliant.study.parameters import Variables
 
-LOST = 1e-9
-"""Singular value, relative to the largest, below which a combination is not determined at all."""
+LOST = 1e-7
+"""Singular value, relative to the largest, below which a combination is not determined at all: less
+than derivatives by differences are good for."""
+HOPELESS = 1e-3
+"""The same as a number: a parameter known to a factor of exp(1000) is not known."""
 LOOSE = 1.0
 """Standard error, relative to the parameter, above which the data say nothing about it."""
 TWINS = 0.98
@@ -35,14 +39,14 @@ def estimates(variables: Variables, minimum: Minimum, dof: float) -> Uncertainty
     """Return the estimates at a minimum; dof : those of the noise, infinite where it was given.
 
     With residuals in units of their noise the covariance of z is (J^T J)^-1; that of the values
-    follows with the slope dp/dz. Combinations whose singular value is lost to rounding get an
-    infinite variance.
+    follows with the slope dp/dz. Parameters in combinations whose singular value is lost to rounding
+    get an infinite variance, and the correlation that they have in the limit.
     """
     z, J = minimum.z, minimum.slopes
     _, s, directions = np.linalg.svd(J, full_matrices=False)
-    good = s > LOST * max(float(s[0]), 1e-300)
-    inverse = np.where(good, 1.0 / np.where(good, s, 1.0), 0.0)
-    covariance = (directions.T * inverse**2) @ directions
+    good = _determined(s)
+    least = 1e-2 * LOST * max(float(s[0]), 1e-150)
+    covariance = (directions.T / np.where(good, s, least) ** 2) @ directions
     lost = (np.abs(directions[~good]) > 1e-3).any(axis=0)
     slope = np.array([item.slope(float(x)) for item, x in zip(variables.items, z, strict=True)])
     spread = np.sqrt(np.diag(covariance))
@@ -58,7 +62,14 @@ def estimates(variables: Variables, minimum: Minimum, dof: float) -> Uncertainty
         items.append(
             Estimate(item.name, float(values[j]), float(error), start, item.whole, at_bound, dof)
         )
-    return Uncertainty(items, covariance * np.outer(slope, slope), correlation, s, directions)
+    covariance *= np.outer(slope, slope)
+    covariance[lost, lost] = np.inf
+    return Uncertainty(items, covariance, correlation, s, directions)
+
+
+def _determined(s: Array) -> NDArray[np.bool_]:
+    """Which combinations, by their singular values (P,), the data say anything about."""
+    return np.asarray((s > LOST * max(float(s[0]), 1e-300)) & (s > HOPELESS))
 
 
 def judged(variables: Variables, minimum: Minimum, found: Uncertainty) -> list[str]:
@@ -71,9 +82,9 @@ def judged(variables: Variables, minimum: Minimum, found: Uncertainty) -> list[s
                 "hold; widen the bounds, or ask whether the model is right"
             )
     names = variables.names
-    for s, direction in zip(found.singular_values, found.directions, strict=True):
-        lost = s <= LOST * found.singular_values[0]
-        if lost or s < 1.0 / LOOSE:
+    good = _determined(found.singular_values) & (found.singular_values >= 1.0 / LOOSE)
+    for clear, direction in zip(good, found.directions, strict=True):
+        if not clear:
             part = _combination(names, direction)
             notes.append(
                 f"the data do not determine {part}: give a prior, fix one of them, or measure "
@@ -98,25 +109,3 @@ def _combination(names: list[str], direction: Array) -> str:
     if len(parts) == 1:
         return parts[0]
     return f"{', '.join(parts[:-1])} and {parts[-1]} separately"
-
-
-def residual_warnings(data: list[FitData]) -> list[str]:
-    """Return sentences about residuals that are not noise."""
-    notes = []
-    for item in data:
-        if not item.moving or len(item.t) < 20:
-            continue
-        for k, name in enumerate(item.columns):
-            r = item.residuals[:, k]
-            power = float(r @ r)
-            scale = float(np.abs(item.measured[:, k]).max())
-            if power <= (1e-6 * scale) ** 2 * len(r):
-                continue
-            lag = float(r[1:] @ r[:-1]) / power
-            if lag > 0.5:
-                notes.append(
-                    f"the residuals of {name} in {item.name} follow one another (correlation "
-                    f"{lag:.2f} from row to row): the model misses something, and the standard "
-                    "errors are too small"
-                )
-    return notes

@@ -1,0 +1,77 @@
+"""What looks wrong about data, or about residuals that are not noise, as sentences."""
+
+from __future__ import annotations
+
+from pliant.model import did_you_mean
+from pliant.results.fit import FitData
+from pliant.study.experiments import Experiment
+
+
+def residual_warnings(data: list[FitData]) -> list[str]:
+    """Return sentences about residuals that are not noise."""
+    return [*_explained_nothing(data), *_follow_one_another(data)]
+
+
+def _explained_nothing(data: list[FitData]) -> list[str]:
+    """Outputs that a constant would predict better; the mean of pure noise is allowed for."""
+    notes = []
+    for item in data:
+        for name, r2 in item.r2.items():
+            if r2 < -0.1 - 4.0 / len(item.t):
+                notes.append(
+                    f"the robot is further from {name} in {item.name} than a constant would be (R2 "
+                    f"{r2:.2f}): check its unit (SI), axis and sign, and whether all inputs are there"
+                )
+    return notes
+
+
+def _follow_one_another(data: list[FitData]) -> list[str]:
+    notes = []
+    for item in data:
+        if not item.moving or len(item.t) < 20:
+            continue
+        for k, name in enumerate(item.columns):
+            r = item.residuals[:, k]
+            power = float(r @ r)
+            scale = float(abs(item.measured[:, k]).max())
+            if power <= (1e-6 * scale) ** 2 * len(r):
+                continue
+            lag = float(r[1:] @ r[:-1]) / power
+            if lag > 0.5:
+                notes.append(
+                    f"the residuals of {name} in {item.name} follow one another (correlation "
+                    f"{lag:.2f} from row to row): the model misses something, and the standard "
+                    "errors are too small"
+                )
+    return notes
+
+
+def noise_warnings(few: list[str]) -> list[str]:
+    """Return a sentence about outputs whose noise their own residuals cannot tell."""
+    if not few:
+        return []
+    return [
+        f"{_listed(few)}: too few numbers to estimate the noise of each output, which is taken to be "
+        "alike in outputs of one unit, and the same part of what was measured in others; give "
+        "Output(..., std=...) if it is known"
+    ]
+
+
+def column_warnings(experiments: list[Experiment]) -> list[str]:
+    """Return sentences about columns that nobody used."""
+    notes = []
+    for experiment in experiments:
+        if not experiment.unused:
+            continue
+        inputs = experiment.known_inputs
+        remedy = did_you_mean(experiment.unused[0], inputs) if inputs else "it has no inputs"
+        notes.append(
+            f"{experiment.measurement.name}: {_listed(experiment.unused)} not used, for it is neither "
+            f"an input of the robot ({remedy}) nor the path of an output"
+        )
+    return notes
+
+
+def _listed(names: list[str]) -> str:
+    quoted = [repr(name) for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
