@@ -14,6 +14,7 @@ After Y. Rong and G. Gu (2024), figure 5.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 import pliant as pl
 from pliant.view import style
@@ -69,9 +70,9 @@ def main() -> dict[str, float]:
     )  # fmt: skip
     print(found)
     estimate = found["finger.mass_damping"]
-    scan = np.array([0.0, 1.2, 2.4, 3.6, 4.8])
+    scan = np.linspace(0.0, 4.8, 13)
     errors = np.array([misfit(value, data) for value in scan])
-    curve = np.polynomial.Polynomial.fit(scan, errors**2, 3)
+    curve = CubicSpline(scan, errors**2)
     lowest = min(np.linspace(1.0, 4.0, 301), key=curve)
     with style():
         _, (left, right) = plt.subplots(1, 2, figsize=(10.0, 3.8), layout="constrained")

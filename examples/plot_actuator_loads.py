@@ -24,6 +24,7 @@ PRESSURES = {
     "chamber1": pl.Sine(2e4, 0.4, offset=5e4) + pl.Sine(1.5e4, 0.9, 1.0) + pl.Sine(1e4, 1.5, 2.0),
     "chamber2": pl.Sine(2e4, 0.3, 2.5, 5e4) + pl.Sine(1.5e4, 0.7) + pl.Sine(1e4, 1.3, 0.5),
 }
+MARKERS = np.linspace(LENGTH / 5, LENGTH, 5)
 EXPECTED = {
     "largest rms error / length": (8.2e-3, 9e-4),
     "smallest rms error / length": (7.4e-3, 9e-4),
@@ -69,7 +70,8 @@ def main() -> dict[str, float]:
         ):
             for weight in WEIGHTS:
                 robot = make_robot(along, weight)
-                measured = moving(robot, 8, 2.5e-3).tip("finger")[:, [0, 2], 3]
+                filmed = moving(robot, 8, 2.5e-3)
+                measured = filmed.tip("finger")[:, [0, 2], 3]
                 measured = measured + noise.normal(0.0, NOISE, measured.shape)
                 model = moving(robot, 4, 5e-3)
                 tip = model.tip("finger")[:, :3, 3]
@@ -84,8 +86,11 @@ def main() -> dict[str, float]:
         s = np.linspace(0.0, LENGTH, 41)
         for k in (0, 25, 50, 75, 100):
             shape = 1e3 * model.position("finger", s)[k]
-            axes[1, 1].plot(shape[:, 0], shape[:, 2], label=f"{TIMES[k]:.1f} s")
-        axes[1, 1].set(xlabel="x / mm", ylabel="z / mm", title="horizontal, 50 g")
+            (line,) = axes[1, 1].plot(shape[:, 0], shape[:, 2], label=f"{TIMES[k]:.1f} s")
+            seen = filmed.position("finger", MARKERS)[k][:, [0, 2]]
+            seen = 1e3 * (seen + noise.normal(0.0, NOISE, seen.shape))
+            axes[1, 1].plot(seen[:, 0], seen[:, 1], "o", color=line.get_color(), markersize=4)
+        axes[1, 1].set(xlabel="x / mm", ylabel="z / mm", title="horizontal, 50 g, and five markers")
         axes[1, 1].set_aspect("equal", "datalim")
         for ax in axes.ravel():
             ax.legend(fontsize=7)

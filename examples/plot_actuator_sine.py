@@ -87,7 +87,8 @@ def main() -> dict[str, float]:
             less = 1 - dynamic[-1] / static[-1]
             ax.set(xlabel="time / s", title=f"{frequency} Hz: error smaller by {100 * less:.0f} %")
         axes[0].set_ylabel("tip / mm")
-        axes[0].legend(loc="lower right")
+        axes[0].legend(loc="upper right", fontsize=8)
+        axes[0].set_ylim(top=95.0)
     reduction = 1 - np.array(dynamic) / np.array(static)
     for row in zip(FREQUENCIES, static, dynamic, reduction, REPORTED, strict=True):
         print(

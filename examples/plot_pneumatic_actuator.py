@@ -67,7 +67,8 @@ def bend(ax) -> float:
         worst = max(worst, np.linalg.norm(mine - spline, axis=1).max() / LENGTH)
         ax.plot(1e3 * mine[:, 0], 1e3 * mine[:, 2], color="#3a7ca5")
         ax.plot(1e3 * spline[::10, 0], 1e3 * spline[::10, 2], "o", color="#b8202c", markersize=3)
-        ax.annotate(f"{pressure / 1e3:+.0f} kPa", 1e3 * mine[-1, [0, 2]], fontsize=7)
+        label, end = f"{pressure / 1e3:+.0f} kPa", 1e3 * mine[-1, [0, 2]]
+        ax.annotate(label, end, (6, -3), textcoords="offset points", fontsize=7)
     ax.set(xlabel="x / mm", ylabel="z / mm", title="30 g at the tip: ANCF, spline (dots)")
     ax.set_aspect("equal", "datalim")
     return worst
@@ -105,7 +106,11 @@ def main() -> dict[str, float]:
         first.set(xlabel="bending stiffness / N m²", ylabel="drop / mm", title="Horizontal, 30 g")
         second.loglog(counts, errors / theta, "o-", label="measured")
         second.loglog(counts, theta**4 / (240.0 * counts**4), "--", label="theory")
-        second.set(xlabel="elements", ylabel="error of the tip angle", title="100 kPa, no gravity")
+        second.set(
+            xlabel="elements", ylabel="relative error of the angle", title="100 kPa, no gravity"
+        )
+        second.set_xticks(counts, [str(n) for n in counts])
+        second.minorticks_off()
         second.legend()
         distance, overshoot = bend(third), swing(fourth)
     return {

@@ -65,14 +65,15 @@ def main() -> dict[str, float]:
     with style():
         _, ax = plt.subplots(figsize=(6.0, 4.2), layout="constrained")
         beside = ax.twinx()
-        for i, dt in enumerate(STEPS):
-            (line,) = ax.plot(ELEMENTS, 1e3 * errors[i], "o-", label=f"dt = {1e3 * dt:g} ms")
+        for i, (dt, size) in enumerate(zip(STEPS, (4, 8, 4), strict=True)):
+            label = f"dt = {1e3 * dt:g} ms"
+            (line,) = ax.plot(ELEMENTS, 1e3 * errors[i], "o-", markersize=size, label=label)
             beside.plot(ELEMENTS, seconds[i], "s--", color=line.get_color(), ms=3, alpha=0.7)
         ax.axhline(1e3 * np.sqrt(2.0) * NOISE, color="#1f2430", linestyle=":", label="noise")
         ax.set(xlabel="elements", ylabel="rms error of the tip / mm", yscale="log")
         ax.set_title("Against a noisy measurement (time dashed)")
         beside.set(ylabel="time to compute / s", yscale="log")
-        ax.legend()
+        ax.legend(loc="center right", bbox_to_anchor=(1.0, 0.62))
     choice = pl.resolve(
         robot, 1e-3, pl.ANCF(), INPUTS, duration=0.8, dt=0.02, integrator=pl.Newmark(),
         start="statics",
