@@ -295,6 +295,9 @@ class ActuatorFields(Group):
     twist: leaf.BendingStiffness | None = Field(default=None, description="N m^2")
     retardation: leaf.SecondsOrZero = Field(default=0.0, description="of the material, seconds")
     mass_damping: leaf.PerSecond = Field(default=0.0, description="Rayleigh's first, 1/s")
+    axial: leaf.AxialStiffness | None = Field(
+        default=None, description="stiffness against stretch, N"
+    )
     pose: PoseFields | None = None
     base: Base = Field(default="world", description="world, free, or a place on another rod")
     chambers: list[Annotated[str, Field(strict=True)]] = Field(

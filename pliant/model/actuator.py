@@ -26,6 +26,8 @@ class BendingActuator:
     twist : N m^2; None for that of ``bending``.
     retardation : Kelvin-Voigt time of the material, seconds.
     mass_damping : Rayleigh's first coefficient, 1/s.
+    axial : stiffness of the layer against stretch, N, the penalty k of Rong (11); None holds its
+        length by constraint.
 
     Pressure in the first chamber bends it towards its local x axis, in the second away from it:
     without other loads it is an arc of curvature moment / bending.
@@ -40,6 +42,7 @@ class BendingActuator:
     twist: float | None = None
     retardation: float = 0.0
     mass_damping: float = 0.0
+    axial: float | None = None
 
     def __post_init__(self) -> None:
         for field, unit, example in (
@@ -49,6 +52,7 @@ class BendingActuator:
             ("arm", "metres", "0.009"),
             ("sideways", "N m^2", "0.05"),
             ("twist", "N m^2", "0.02"),
+            ("axial", "N", "1e4"),
         ):
             if getattr(self, field) is not None:
                 self._check(field, positive, unit, example)
@@ -73,9 +77,9 @@ class BendingActuator:
         return self.area * self.arm * (first - second)
 
     def section(self) -> Stiffness:
-        """Return stiffness and mass of the rod; axial and shear stiffness are never felt."""
+        """Return stiffness and mass of the rod; axial and shear are not felt where `axial` is None."""
         around = self.chamber_radius**2
-        stiff = 100.0 * self.bending / (self.arm**2 + around)
+        stiff = self.axial or 100.0 * self.bending / (self.arm**2 + around)
         wide = self.arm**2 + 0.5 * around
         inertia = (0.5 * around, wide, wide + 0.5 * around)
         return Stiffness(
@@ -89,7 +93,7 @@ class BendingActuator:
         )
 
     def rod(self, name: str, pose: Any, base: Any, formulation: object) -> Rod:
-        """Return its rod, which bends but keeps its length. Arguments as for `Rod`."""
+        """Return its rod, which bends but keeps its length, or nearly so. Arguments as for `Rod`."""
         return Rod(
             name,
             self.length,
@@ -97,7 +101,7 @@ class BendingActuator:
             pose=pose,
             base=base,
             formulation=formulation,
-            theory="kirchhoff",
+            theory="kirchhoff" if self.axial is None else "cosserat",
             mass_damping=self.mass_damping,
         )
 

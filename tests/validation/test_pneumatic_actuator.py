@@ -91,6 +91,24 @@ def test_drop_over_stiffness(bending: float) -> None:
 # -- angle under pressure -------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("formulation", [pl.ANCF(6), pl.BSpline(points=12)], ids=str)
+def test_penalty_tends_to_the_constraint_as_its_inverse(formulation: pl.Formulation) -> None:
+    """Length held by an axial stiffness k instead of by constraint: what is left goes as 1/k."""
+
+    def tip(axial: float | None) -> np.ndarray:
+        robot = pl.Robot()
+        part = pl.BendingActuator(LENGTH, BENDING, 0.006, 0.009, mass=MASS, axial=axial)
+        rod = robot.add_actuator("finger", part, pl.along("x"))
+        robot.add_body("weight", 0.03, on=rod.tip)
+        return robot.statics({"chamber1": 8e4}, formulation).tip("finger")[:3, 3]
+
+    held = tip(None)
+    gaps = [np.linalg.norm(tip(axial) - held) for axial in (1e4, 1e5, 1e6)]
+    assert gaps[0] < 5e-5 * LENGTH
+    assert gaps[0] / gaps[1] == pytest.approx(10.0, rel=0.02)
+    assert gaps[1] / gaps[2] == pytest.approx(10.0, rel=0.1)
+
+
 def angle(pressure: float, formulation: pl.Formulation) -> float:
     robot = pl.Robot(gravity=(0, 0, 0))
     robot.add_actuator("finger", actuator(), pl.along("-z"))
