@@ -144,7 +144,7 @@ class Stepper:
         stay what they were. Within the step they go straight from one value to the other.
 
         If the step does not converge, the state before it is returned with ``converged`` False and
-        a sentence in ``message``; the time stands, and the next call tries again from there.
+        a sentence in ``message``; time and inputs stand, and the next call tries again from there.
         """
         given: dict[str, Any] = {} if inputs is None else self._check(inputs)
         stream, before = self._stream, self._stream.iterations

@@ -46,6 +46,7 @@ class MarchStream(Stream):
             self._inputs[0, j] = value.reshape(-1)[k]
             self._column.setdefault(name, slice(j - k, j - k + value.size))
         self._rows, self._record = np.full(1, -1, dtype=np.int64), march.room_for(0)
+        self._acting = self._inputs.copy()
         march.begin(self._inputs[0].copy())
 
     def advance(self, values: dict[str, Any]) -> None:
@@ -54,7 +55,9 @@ class MarchStream(Stream):
         for name, value in values.items():
             self._inputs[0, self._column[name]] = value
         if not march.advance(self._inputs, self._rows, self._record):
+            self._inputs[:] = self._acting
             raise march.error()
+        self._acting[:] = self._inputs
         self.steps += 1
         self.work, self.dissipated = float(march.books[0]), float(march.books[1])
         self.iterations = int(march.counts[0])

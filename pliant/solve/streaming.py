@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Description, Signal
+from pliant.model import Description, PliantError, Signal
 
 
 class Held(Signal):
@@ -29,6 +29,10 @@ class Held(Signal):
         """The step was taken."""
         self._rate = self._slope()
         self.before = self.after
+
+    def cancel(self) -> None:
+        """The step was not taken."""
+        self.after = self.before
 
     def __call__(self, t: float) -> Any:
         """Return the value at time t within the last step, s."""
@@ -77,7 +81,7 @@ class Stream(ABC):
     def advance(self, values: dict[str, Any]) -> None:
         """Take one step to the given input values, those that changed, by name.
 
-        Raises ConvergenceError and stays where it was if that does not converge.
+        Raises ConvergenceError and stays where it was, inputs included, if that does not converge.
         """
 
     @abstractmethod
@@ -94,7 +98,12 @@ class HeldStream(Stream):
         """Take one step to the given input values."""
         for name, held in self.held.items():
             held.put(values.get(name, held.after), self.t, self.h)
-        self._step(self.t, (self.steps + 1) * self.h)
+        try:
+            self._step(self.t, (self.steps + 1) * self.h)
+        except PliantError:
+            for held in self.held.values():
+                held.cancel()
+            raise
         for held in self.held.values():
             held.accept()
         self.steps += 1
