@@ -104,4 +104,4 @@ def _shorten(text: str, limit: int = 120) -> str:
 
 
 class ResolutionWarning(UserWarning):
-    """A motion that its discretisation along the rods does not resolve."""
+    """A motion, or gravity, that the formulation of a rod does not resolve."""

@@ -19,6 +19,7 @@ from pliant.solve.schedule import Schedule
 from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
 from pliant.solve.streaming import Stream, held_inputs
 from pliant.system import energy
+from pliant.system.carrying import warn_of_weight
 from pliant.system.loading import make_loading
 from pliant.system.sampling import Sampler
 from pliant.system.system import System
@@ -38,6 +39,7 @@ class CoordinateProblem(Problem):
         self.formulations = dict(formulations)
         self.system = System(self.description, dict(formulations))
         self.sampler: Sampler = Sampler(self.system)
+        warn_of_weight(self.system.blocks, description.gravity)
 
     @property
     def unknowns(self) -> int:

@@ -2,14 +2,19 @@
 
 A rod in a plane does not move out of it, and a cable does not twist. A load that would make them do
 so is refused by name instead of being carried by nobody. It is judged in the undeformed robot; a
-planar rod on a moving base passes such loads on to its carrier, and gravity on to its base.
+planar rod on a moving base passes such loads on to its carrier, and gravity on to its base. Gravity
+across the plane of a rod that is clamped to the world is left out with a warning.
 """
 
 from __future__ import annotations
 
-import numpy as np
+import warnings
+from collections.abc import Iterable
 
-from pliant.model import DescriptionError, Load
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.model import DescriptionError, Load, ResolutionWarning
 from pliant.rods.contract import Array
 from pliant.system.block import Block
 
@@ -27,6 +32,23 @@ def uncarried_rows(block: Block) -> list[int]:
     """Rows of a body wrench that the rod neither carries nor passes on."""
     missing = [row for row in range(6) if row not in block.frame_rows]
     return [] if len(missing) > 1 and block.rod.base != "world" else missing
+
+
+def warn_of_weight(blocks: Iterable[Block], gravity: ArrayLike) -> None:
+    """Tell of gravity that a planar rod does not feel, since it acts across its plane."""
+    size = float(np.linalg.norm(gravity))
+    for block in blocks:
+        rows = [row for row in uncarried_rows(block) if row >= 3]
+        felt = np.asarray(block.rod.pose)[:3, :3].T @ np.asarray(gravity, dtype=float)
+        for row in rows:
+            if abs(felt[row - 3]) > 1e-6 * size:
+                warnings.warn(
+                    f"{block.rod.label}: gravity has {abs(felt[row - 3]):.3g} m/s^2 across the plane "
+                    "in which its planar formulation bends, and does not bend it there; turn its "
+                    "pose, choose the other plane, or a formulation in space such as BSpline()",
+                    ResolutionWarning,
+                    stacklevel=2,
+                )
 
 
 def check_carried(block: Block, load: Load, g: Array, offset: Array, wrench: Array) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
+import pliant as pl
 from pliant.lie import se3
 from pliant.model import Circle, DescriptionError, Rectangle, Rod
 from pliant.rods.ancf import ANCF, ANCFMap
@@ -206,3 +209,22 @@ def test_bad_settings_are_refused_by_name(settings: dict[str, object], field: st
 def test_rods_that_it_cannot_be_are_refused(formulation: ANCF, rod: Rod, field: str) -> None:
     with pytest.raises(DescriptionError, match=field):
         formulation.discretise(rod)
+
+
+@pytest.mark.parametrize(("along", "told"), [("x", False), ("-z", False), ("y", True)])
+def test_gravity_across_the_plane_is_told(along: str, told: bool) -> None:
+    """The rod bends in its local xz plane: vertical for poses along x and z, horizontal along y."""
+    robot = pl.Robot()
+    section = pl.Stiffness(bending=0.02, twist=0.02, shear=1e4, axial=1e4, mass=0.1)
+    robot.add_rod("finger", 0.2, section, pose=pl.along(along))
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        still = robot.statics(formulation=ANCF(4))
+    assert [bool(item) for item in found] == [True] * told
+    if told:
+        assert "'finger': gravity has 9.81 m/s^2 across" in str(found[0].message)
+        assert abs(still.tip("finger")[2, 3]) < 1e-12
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        robot.statics(formulation=ANCF(4, planar=False))
+        robot.statics(formulation=ANCF(4, plane="yz") if told else ANCF(4))
