@@ -24,7 +24,8 @@ class Measurement:
     time : the name of the column of times (s, from 0 on, increasing) for a motion; None for
         equilibria, one row for each load case.
     inputs : for inputs of the robot that no column holds: values, or for a motion functions of time.
-        A column with the name of an input is that input, and linear between rows.
+        A column with the name of an input is that input, linear between rows, or smooth where it
+        moves a base.
     start : where a motion begins: "rest", "statics" (the equilibrium under the inputs at t = 0), or
         inputs by name, in whose equilibrium it is held until it is let go at t = 0.
     velocity : body twists by rod name at the start of a motion, as for `Robot.simulate`.

@@ -17,12 +17,20 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from pliant.model import Array, ConvergenceError, Description, DescriptionError, TimeTable
+from pliant.model import (
+    Array,
+    ConvergenceError,
+    Description,
+    DescriptionError,
+    Signal,
+    TimeTable,
+)
 from pliant.model.measurement import Measurement
 from pliant.results.neighbours import follow_equilibrium, follow_motions
 from pliant.robot import Robot
 from pliant.study.outputs import Probe, infer
 from pliant.study.parameters import Variables
+from pliant.study.smooth import SmoothTable
 
 STATIC_STEP = 1e-4
 """Step in z for equilibria, both ways: they are known to many digits."""
@@ -204,9 +212,16 @@ class MotionRun(Experiment):
         self.duration, self.steps, self.on_grid = _grid(self.t, usual, wished)
         self.schedule: Mapping[str, Any] = {
             **self.inputs,
-            **{name: TimeTable(t, measurement.column(name)) for name in self.driving},
+            **{name: self._column_signal(robot, name) for name in self.driving},
         }
         self.rates = any(probe.rates for probe in probes)
+
+    def _column_signal(self, robot: Robot, name: str) -> Signal:
+        """A column over time: linear between rows, smooth for what moves a base."""
+        t, values = self.measurement.t, self.measurement.column(name)
+        assert t is not None
+        moves = name in robot.description.base_motions and len(t) > 3
+        return SmoothTable(t, values) if moves else TimeTable(t, values)
 
     @property
     def h(self) -> float:

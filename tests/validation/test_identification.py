@@ -142,6 +142,30 @@ def test_slopes_of_a_motion_behind_a_pressure_line(
         assert np.abs(one - other).max() < 1e-4 * np.abs(other).max()
 
 
+def test_stiffness_from_a_shaken_base_whose_way_was_sampled() -> None:
+    """A base has an acceleration, though a column of its positions has corners at every row."""
+
+    def shaken(bending: float) -> pl.Robot:
+        robot = pl.Robot()
+        finger = pl.BendingActuator(
+            0.175, bending, chamber_radius=0.006, arm=0.009, mass=0.12, mass_damping=2.4
+        )
+        robot.add_actuator("finger", finger, pl.along("-z"))
+        robot.add_base_motion("shake", of="finger", translation=(1, 0, 0))
+        return robot
+
+    method = {"formulation": pl.ANCF(3), "integrator": pl.Newmark()}
+    t = np.linspace(0.0, 0.3, 61)
+    move = shaken(0.0186).simulate(
+        0.3, 2.5e-3, {"shake": lambda x: 0.005 * (1 - np.cos(12 * x))}, start="statics",
+        output_times=t, **method,
+    )  # fmt: skip
+    columns = {"shake": 0.005 * (1 - np.cos(12 * t)), "finger.tip.x": move.tip("finger")[:, 0, 3]}
+    data = pl.Measurement({"t": t, **columns}, "t", start="statics")
+    found = pl.fit(shaken(0.021), data, ["finger.bending[1]"], dt=2.5e-3, **method)
+    assert found["finger.bending[1]"].value == pytest.approx(0.0186, rel=1e-4)
+
+
 def test_slopes_of_equilibria_agree_with_differences_of_solutions() -> None:
     robot = rod(TRUTH)
     names = ["arm.bending", "arm.mass", "arm.length", "thread.force[2]", "gravity[2]"]
