@@ -124,6 +124,7 @@ class FitReport:
     reason: str
     converged: bool
     warnings: list[str] = field(default_factory=list)
+    method: dict[str, str] = field(default_factory=dict)
 
 
 class Fit(FitReport):
@@ -141,6 +142,7 @@ class Fit(FitReport):
     iterations, solves, followed, seconds : steps of the search, simulations or static solves,
         neighbours that were followed instead of solved, and the time it took.
     warnings : sentences about what the numbers alone do not show.  converged, reason : how it ended.
+    method : how the robot was solved: formulation by rod, and for motions integrator and dt.
 
     Made by `pliant.fit` from robot, report and predict, a function that predicts more measurements.
     """
@@ -211,6 +213,7 @@ class Fit(FitReport):
             "data": [_goodness(item) for item in self.data],
             "validation": [_goodness(item) for item in self.validation],
             "warnings": self.warnings,
+            "method": self.method,
             "converged": self.converged,
             "reason": self.reason,
             "iterations": self.iterations,

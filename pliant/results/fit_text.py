@@ -37,6 +37,8 @@ def describe_fit(fit: Fit) -> str:
         f"{fit.iterations} iterations, {fit.solves} solves and {fit.followed} neighbours followed, "
         f"{fit.seconds:.3g} s; {fit.reason}"
     )
+    solved = ", ".join(f"{name} {value}" for name, value in fit.method.items())
+    lines += textwrap.wrap(f"solved with: {solved}", 98, subsequent_indent="  ") if solved else []
     for text in fit.warnings:
         lines += textwrap.wrap(f"warning: {text}", 98, subsequent_indent="  ")
     return "\n".join(lines)

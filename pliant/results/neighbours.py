@@ -78,7 +78,7 @@ def follow_motions(
     problems = [item for item in found if isinstance(item, CoordinateProblem)]
     if len(problems) < len(found):
         return None
-    require_mass(problems[0].description)
+    require_mass(problems[0].description, problems[0].formulations)
     method = problems[0].integrator(task.integrator)
     clock = make_clock(task.duration, task.h, None, task.outputs)
     runs: list[Run] = []

@@ -17,8 +17,10 @@ from pliant.model.checks import choice, positive
 from pliant.model.measurement import Measurement
 from pliant.results.fit import Fit, FitData, FitReport, FitWarning
 from pliant.robot import Robot
+from pliant.solve.compiled import choose_formulations
 from pliant.study.experiments import Experiment, Family, MotionRun, make_experiment
 from pliant.study.least_squares import Minimum, minimise
+from pliant.study.noise import first_noise, size_of, too_few
 from pliant.study.outputs import Probe, infer, probes
 from pliant.study.parameters import Variables, variables
 from pliant.study.suspicions import column_warnings, noise_warnings, residual_warnings
@@ -117,6 +119,11 @@ def fit(
     if dt is not None:
         positive("fit", "dt", dt, "seconds", "give e.g. 0.005")
     chosen = None if outputs is None else list(outputs)
+    if chosen == []:
+        raise DescriptionError(
+            "fit", "outputs", [], "one or more, or None for all columns that are outputs",
+            "give e.g. ['arm.tip.z']",
+        )  # fmt: skip
     setting = _Setting(robot, chosen, dict(inputs or {}), dt, integrator)
     unknowns = variables(robot.description, parameters)
     experiments = setting.experiments(data, "data")
@@ -135,8 +142,8 @@ class _Search:
         self.family = family
         self.experiments = experiments
         self.known = {p.group for e in experiments for p in e.probes if p.std is not None}
-        self.few = _too_few(experiments, self.known, len(family.variables.items))
-        self.std = _first_noise(experiments, bool(self.few))
+        self.few = too_few(experiments, self.known, len(family.variables.items))
+        self.std = first_noise(experiments, bool(self.few))
         self.last: tuple[bytes, list[tuple[Array, Array]]] | None = None
 
     def run(
@@ -212,46 +219,8 @@ class _Search:
         else:
             values = {group: np.sqrt(squares[group] / (counts[group] * share)) for group in unknown}
         for group, value in values.items():
-            found[group] = max(float(value), 1e-12 * _size(self.experiments, group))
+            found[group] = max(float(value), 1e-12 * size_of(self.experiments, group))
         return found
-
-
-def _size(experiments: list[Experiment], group: str) -> float:
-    """A size of the numbers that were measured of one output."""
-    sizes = [
-        float(np.abs(e.target[:, k]).max())
-        for e in experiments
-        for k, p in enumerate(e.probes)
-        if p.group == group
-    ]
-    return max(*sizes, 1e-9)
-
-
-def _too_few(experiments: list[Experiment], known: set[str], parameters: int) -> list[str]:
-    """Groups of which so few numbers were measured that parameters could meet all of them.
-
-    Their residuals, which can be made zero, say nothing about their noise.
-    """
-    counts: dict[str, int] = {}
-    for experiment in experiments:
-        for probe in experiment.probes:
-            counts[probe.group] = counts.get(probe.group, 0) + len(experiment.target)
-    few = [group for group, count in counts.items() if count <= parameters and group not in known]
-    return few if len(set(counts) - known) > 1 else []
-
-
-def _first_noise(experiments: list[Experiment], by_unit: bool) -> dict[str, float]:
-    """Noise by group to begin with: as given, or a hundredth of what was measured.
-
-    by_unit : whether outputs of one unit share it, the hundredth of the largest of them.
-    """
-    found: dict[str, float] = {}
-    every = [probe for experiment in experiments for probe in experiment.probes]
-    for probe in every:
-        alike = {p.group for p in every if by_unit and p.unit and p.unit == probe.unit}
-        sizes = [_size(experiments, group) for group in {probe.group, *alike}]
-        found[probe.group] = probe.std or 0.01 * max(sizes)
-    return found
 
 
 def _check_enough(experiments: list[Experiment], unknowns: Variables) -> None:
@@ -299,11 +268,24 @@ def _result(
         reason=minimum.reason,
         converged=minimum.converged,
         warnings=notes,
+        method=_method(search, setting),
     )
     for text in notes:
         warnings.warn(text, FitWarning, stacklevel=4)
     robot = family.at(minimum.z)
     return Fit(robot, report, lambda more: predict(setting.experiments(more, "data")))
+
+
+def _method(search: _Search, setting: _Setting) -> dict[str, str]:
+    """How the robot was solved: formulation of each rod, and of motions integrator and step."""
+    chosen = choose_formulations(setting.robot.description, search.family.formulation)
+    found = {rod: repr(formulation) for rod, formulation in chosen.items()}
+    runs = [item for item in search.experiments if isinstance(item, MotionRun)]
+    if runs:
+        compiled = setting.robot._compiler.compiled(search.family.formulation)
+        found["integrator"] = repr(compiled.integrator(setting.integrator))
+        found["dt"] = ", ".join(f"{h:.6g} s" for h in sorted({run.h for run in runs}))
+    return found
 
 
 def _data(experiment: Experiment, y: Array, std: Mapping[str, float]) -> FitData:

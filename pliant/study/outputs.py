@@ -38,7 +38,7 @@ class Output:
         - tx, ty, tz: tangent, world; or tangent;  angle_xz: angle of the tangent in the xz plane
           from x towards z, rad, and the same for other planes;
         - rx, ry, rz: rotation vector from the rod's base section to this one, in axes of the base
-          section, rad; or turn;
+          section, rad, of half a turn at most (angle_xz counts on); or turn;
         - vx, vy, vz: velocity of the marker, world, m/s (motions);
         - ux, uy, uz: curvature and twist, rad/m;  mx ... nz: internal wrench, N m and N.
 
@@ -168,7 +168,8 @@ def _place(description: Description, path: str, rod: str, place: str) -> tuple[s
         raise _wrong(
             path, f"a place on the rod, from 0 to {length:g} m", f"give e.g. at({length / 2:g})"
         )
-    return rod, numbers[0], np.array([*numbers[1:], 0.0, 0.0, 0.0][:3])
+    at_tip = len(numbers) == 1 and abs(numbers[0] - length) <= 1e-9 * length
+    return rod, np.inf if at_tip else numbers[0], np.array([*numbers[1:], 0.0, 0.0, 0.0][:3])
 
 
 def _question(rod: str, s: float, offset: Array, part: str) -> tuple[str, Ask]:

@@ -14,14 +14,19 @@ def residual_warnings(data: list[FitData]) -> list[str]:
 
 def _explained_nothing(data: list[FitData]) -> list[str]:
     """Outputs that a constant would predict better; the mean of pure noise is allowed for."""
-    notes = []
+    worst: dict[str, list[tuple[float, str]]] = {}
     for item in data:
         for name, r2 in item.r2.items():
             if r2 < -0.1 - 4.0 / len(item.t):
-                notes.append(
-                    f"the robot is further from {name} in {item.name} than a constant would be (R2 "
-                    f"{r2:.2f}): check its unit (SI), axis and sign, and whether all inputs are there"
-                )
+                worst.setdefault(name, []).append((r2, item.name))
+    notes = []
+    for name, found in worst.items():
+        r2, where = min(found)
+        others = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        notes.append(
+            f"the robot is further from {name} in {where}{others} than a constant would be (R2 "
+            f"{r2:.2f}): check its unit (SI), axis and sign, and whether all inputs are there"
+        )
     return notes
 
 

@@ -45,7 +45,7 @@ def estimates(variables: Variables, minimum: Minimum, dof: float) -> Uncertainty
     z, J = minimum.z, minimum.slopes
     _, s, directions = np.linalg.svd(J, full_matrices=False)
     good = _determined(s)
-    least = 1e-2 * LOST * max(float(s[0]), 1e-150)
+    least = 1e-2 * LOST * max(float(s[0]), 1e-100)
     covariance = (directions.T / np.where(good, s, least) ** 2) @ directions
     lost = (np.abs(directions[~good]) > 1e-3).any(axis=0)
     slope = np.array([item.slope(float(x)) for item, x in zip(variables.items, z, strict=True)])

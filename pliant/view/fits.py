@@ -60,4 +60,6 @@ def draw_fits(
             axes[2 * (k // across), k % across].set_axis_off()
             axes[2 * (k // across) + 1, k % across].set_axis_off()
         axes[0, 0].legend(loc="best")
+        if len(columns) > MOST:
+            figure.suptitle(f"the first {MOST} of {len(columns)} outputs", fontsize=9)
     return figure

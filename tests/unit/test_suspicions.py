@@ -15,9 +15,9 @@ METHOD = pl.Strain(order=1, segments=2)
 FORCES = np.array([0.0, 0.5, 1.0, 1.5])
 
 
-def arm(bending: float = 6e-3) -> pl.Robot:
+def arm(bending: float = 6e-3, inertia: tuple = (6e-6, 6e-6, 1.2e-5)) -> pl.Robot:
     robot = pl.Robot()
-    section = pl.Stiffness(bending=bending, twist=5e-3, shear=60.0, axial=200.0, mass=0.2)
+    section = pl.Stiffness(bending, 5e-3, shear=60.0, axial=200.0, mass=0.2, inertia=inertia)
     rod = robot.add_rod("arm", 0.3, section, pose=pl.along("x"))
     robot.add_load("pull", rod.tip, force=(0.0, 0.05, 0.1))
     return robot
@@ -80,6 +80,48 @@ def test_parameters_of_one_product_are_undetermined_and_go_against_each_other() 
     assert found.correlation[0, 1] == pytest.approx(-1.0, abs=1e-6)
     assert np.isinf(found.covariance[0, 0]) and np.isinf(found["push.force"].error)
     assert str(found).count("undetermined") == 2
+
+
+def test_parameter_that_nothing_depends_on_is_undetermined() -> None:
+    with pytest.warns(pl.FitWarning, match="do not determine arm.mass"):
+        robot = arm()
+        robot.description.gravity = (0.0, 0.0, 0.0)
+        found = pl.fit(robot, pl.Measurement(droop()), ["arm.mass"], formulation=METHOD)
+    assert np.isinf(found["arm.mass"].error) and found.correlation == pytest.approx(1.0)
+
+
+def test_outputs_that_are_none_at_all_are_refused() -> None:
+    with pytest.raises(pl.DescriptionError, match=r"outputs = .*one or more"):
+        quick(droop(), ["arm.bending"], outputs=[])
+
+
+def test_marker_at_the_tip_goes_with_the_length() -> None:
+    data = pl.Measurement({"pull": FORCES, "arm.at(0.3).z": droop()["arm.tip.z"]})
+    found = pl.fit(arm(7e-3), data, ["arm.length"], formulation=METHOD)
+    assert found["arm.length"].value == pytest.approx(0.3, abs=1e-3)
+
+
+def test_report_says_how_the_robot_was_solved() -> None:
+    found = quick(droop(), ["arm.bending"])
+    assert found.method == {"arm": repr(METHOD)} and repr(METHOD) in " ".join(str(found).split())
+    t = np.linspace(0.0, 0.1, 11)
+    data = pl.Measurement({"t": t, "arm.tip.z": 0.0 * t}, "t")
+    moved = pl.fit(arm(), data, ["arm.bending"], formulation=METHOD, dt=0.01, iterations=0,
+                   integrator=pl.ImplicitEuler())  # fmt: skip
+    assert moved.to_dict()["method"]["integrator"] == repr(pl.ImplicitEuler())
+    assert moved.method["dt"] == "0.01 s"
+
+
+def test_rod_that_cannot_move_is_refused_by_name() -> None:
+    data = pl.Measurement({"t": [0.0, 0.1, 0.2], "arm.tip.z": [0.0, 0.0, 0.0]}, "t")
+    with pytest.raises(pl.DescriptionError, match=r"'arm': section\.inertia"):
+        pl.fit(arm(inertia=(0.0, 0.0, 0.0)), data, ["arm.bending"], formulation=METHOD)
+
+
+def test_picture_of_many_outputs_says_how_many_it_leaves_out() -> None:
+    data = [pl.Measurement(droop(), name=f"run {k}") for k in range(5)]
+    found = pl.fit(arm(), data, ["arm.bending"], formulation=METHOD)
+    assert found.plot().get_suptitle() == "the first 8 of 10 outputs"
 
 
 @pytest.mark.parametrize("name", ["Time (s)", "time_s", "Time (Seconds)", "t [s]", "TIME"])
