@@ -45,15 +45,15 @@ class MarchStream(Stream):
             value = np.asarray(held[name].after, dtype=float)
             self._inputs[0, j] = value.reshape(-1)[k]
             self._column.setdefault(name, slice(j - k, j - k + value.size))
-        self._rows, self._record = np.full(1, -1, dtype=np.int64), march.room_for(0)
         march.begin(self._inputs[0].copy())
+        march.prepare(self._inputs, np.full(1, -1, dtype=np.int64), march.room_for(0))
 
     def advance(self, values: dict[str, Any]) -> None:
         """Take one step to the given input values."""
         march = self.march
         for name, value in values.items():
             self._inputs[0, self._column[name]] = value
-        if not march.advance(self._inputs, self._rows, self._record):
+        if not march.advance():
             raise march.error()
         self.steps += 1
         self.work, self.dissipated = float(march.books[0]), float(march.books[1])
