@@ -7,11 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import as_float, not_negative, number, positive
+from pliant.model.checks import Array, as_float, not_negative, number, positive
 from pliant.model.columns import csv_column, read_csv
 from pliant.model.errors import DescriptionError, did_you_mean
 from pliant.model.profile import table_columns
@@ -23,6 +24,10 @@ class Signal(ABC):
     @abstractmethod
     def __call__(self, t: float) -> float:
         """Return the value at time ``t`` in seconds."""
+
+    def over(self, t: Array) -> Array:
+        """Return the values (T,) at many times ``t`` (T,) in seconds."""
+        return np.array([self(time) for time in t.tolist()], dtype=float)
 
     def rate(self, t: float) -> float:
         """Return the first derivative at time ``t``, per second; at a corner the one to come."""
@@ -92,6 +97,10 @@ class Sum(Signal):
         """Return the value at time ``t`` in seconds."""
         return sum(signal(t) for signal in self.signals)
 
+    def over(self, t: Array) -> Array:
+        """Return the values (T,) at many times ``t`` (T,) in seconds."""
+        return np.sum([signal.over(t) for signal in self.signals], axis=0)
+
     def rate(self, t: float) -> float:
         """Return the first derivative at time ``t``, per second."""
         return sum(signal.rate(t) for signal in self.signals)
@@ -150,6 +159,10 @@ class Sine(Signal):
         """Return the value at time ``t`` in seconds."""
         return self.offset + self.amplitude * math.sin(self._angle(t))
 
+    def over(self, t: Array) -> Array:
+        """Return the values (T,) at many times ``t`` (T,) in seconds."""
+        return self.offset + self.amplitude * np.sin(self._angle(t))
+
     def rate(self, t: float) -> float:
         """Return the first derivative at time ``t``, per second."""
         return 2 * math.pi * self.frequency * self.amplitude * math.cos(self._angle(t))
@@ -158,7 +171,7 @@ class Sine(Signal):
         """Return the second derivative at time ``t``, per second squared."""
         return -((2 * math.pi * self.frequency) ** 2) * self.amplitude * math.sin(self._angle(t))
 
-    def _angle(self, t: float) -> float:
+    def _angle(self, t: Any) -> Any:
         return 2 * math.pi * self.frequency * t + self.phase
 
 
@@ -228,6 +241,10 @@ class Table(Signal):
     def __call__(self, t: float) -> float:
         """Return the value at time ``t`` in seconds."""
         return float(np.interp(t, np.asarray(self.t), np.asarray(self.values)))
+
+    def over(self, t: Array) -> Array:
+        """Return the values (T,) at many times ``t`` (T,) in seconds."""
+        return np.interp(t, np.asarray(self.t), np.asarray(self.values))
 
     def rate(self, t: float) -> float:
         """Return the slope of the piece that starts at or contains ``t``, zero outside."""

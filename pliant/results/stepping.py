@@ -111,12 +111,13 @@ class StepState(Answers):
 class Stepper:
     """A robot that moves one step of ``dt`` seconds per call, with inputs as they come.
 
-    state : the last `StepState`.  t : time reached, s.  inputs : the values that act, by name.
+    state : the `StepState` reached.  t : time reached, s.  inputs : the values that act, by name.
     integrator : how it is solved.
 
-    Each call does a bounded number of iterations and keeps nothing but the last state. In a ``with``
-    block Python's collector of cyclic garbage rests, which steps do not need and whose pauses are
-    longer than they are. Made by `Robot.stepper` from compiled, stream, values and integrator.
+    Each call does a bounded number of iterations and keeps nothing but the last state. `step` makes
+    a state, `advance` only moves. In a ``with`` block Python's collector of cyclic garbage rests, which
+    steps do not need and whose pauses are longer than they are. Made by `Robot.stepper` from compiled,
+    stream, values and integrator.
     """
 
     def __init__(
@@ -127,7 +128,15 @@ class Stepper:
         self.dt = stream.h
         self.inputs: dict[str, Any] = dict(values)
         self._scalar = {name: np.ndim(value) == 0 for name, value in values.items()}
-        self.state = StepState(compiled, stream, 0, "")
+        self._taken: tuple[int, str] = (0, "")
+        self._state: StepState | None = None
+
+    @property
+    def state(self) -> StepState:
+        """The state reached; it stays as it is when the stepper goes on."""
+        if self._state is None:
+            self._state = StepState(self._compiled, self._stream, *self._taken)
+        return self._state
 
     @property
     def t(self) -> float:
@@ -146,6 +155,14 @@ class Stepper:
         If the step does not converge, the state before it is returned with ``converged`` False and
         a sentence in ``message``; time and inputs stand, and the next call tries again from there.
         """
+        self.advance(inputs)
+        return self.state
+
+    def advance(self, inputs: Mapping[str, Any] | None = None) -> bool:
+        """Take one step and return whether it converged, without making a state of its end.
+
+        inputs : as for `step`. The end is in `state` whenever that is asked for.
+        """
         given: dict[str, Any] = {} if inputs is None else self._check(inputs)
         stream, before = self._stream, self._stream.iterations
         message = ""
@@ -157,8 +174,8 @@ class Stepper:
             message = str(error)
         else:
             self.inputs.update(given)
-        self.state = StepState(self._compiled, stream, stream.iterations - before, message)
-        return self.state
+        self._taken, self._state = (stream.iterations - before, message), None
+        return not message
 
     def _check(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Inputs that can be used; the first that cannot is refused before anything moves."""

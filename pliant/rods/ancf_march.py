@@ -2,7 +2,8 @@
 
 The same strains as in `ancf_kernels`, in the shape that `contract.CompiledMap` asks for. `ints` are
 (turn, d, stations, then the element of each), `floats` the derivatives dH and ddH (S, 8) of the shape
-functions at each station. Variables of an element are position and slope of its two nodes (4 d).
+functions at each station, and room for one station. Variables of an element are position and slope
+of its two nodes (4 d).
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from pliant._numba import handed, kernel, leaf
 from pliant.rods.ancf_section import SPACE, XZ, slopes
 from pliant.rods.compiled import SECOND_SIGNATURE, STRAIN_SIGNATURE
 from pliant.rods.contract import Array, Ints
+
+_ROOM = 30
+"""Numbers behind the shape functions, for the kernels to write to."""
 
 
 @leaf
@@ -58,15 +62,18 @@ def _plane_strain(ints, floats, q, e, B):  # type: ignore[no-untyped-def]
             stretch[2 * n + 1] = tc * dH[n]
 
 
+@leaf
+def _room(floats):  # type: ignore[no-untyped-def]
+    """Four vectors (3,) and two matrices (3, 3) to write to."""
+    room = floats[len(floats) - _ROOM :]
+    vectors = room[:3], room[3:6], room[6:9], room[9:12]
+    return *vectors, room[12:21].reshape(3, 3), room[21:30].reshape(3, 3)
+
+
 @kernel
 def _space_strain(ints, floats, q, e, B):  # type: ignore[no-untyped-def]
     """e (S, 3) = (two curvatures, stretch) and B (S, 3, 12) of a cable in space."""
-    w = np.empty(3)
-    z = np.empty(3)
-    gw = np.empty(3)
-    Hww = np.empty((3, 3))
-    Hwz = np.empty((3, 3))
-    W = np.empty(3)
+    w, z, gw, W, Hww, Hwz = _room(floats)
     for s in range(ints[2]):
         el = ints[3 + s]
         dH, ddH = floats[8 * s : 8 * s + 4], floats[8 * s + 4 : 8 * s + 8]
@@ -110,11 +117,9 @@ def _strain(ints, floats, q, e, B):  # type: ignore[no-untyped-def]
 def _second(ints, floats, q, sigma, K):  # type: ignore[no-untyped-def]
     """Add to K (E, 4 d, 4 d) the second derivative of sum_s sigma_s.e_s, sigma (S, R)."""
     turn, d = ints[0], ints[1]
-    w = np.zeros(3)
-    z = np.zeros(3)
-    gw = np.empty(3)
-    Hww = np.empty((3, 3))
-    Hwz = np.empty((3, 3))
+    w, z, gw, _, Hww, Hwz = _room(floats)
+    w[:] = 0.0
+    z[:] = 0.0
     for s in range(ints[2]):
         el = ints[3 + s]
         dH, ddH = floats[8 * s : 8 * s + 4], floats[8 * s + 4 : 8 * s + 8]
@@ -164,4 +169,5 @@ def strain_functions() -> tuple[Any, Any]:
 def pack(turn: int, d: int, element: Ints, dH: Array, ddH: Array) -> tuple[Ints, Array]:
     """The arrays `ints` and `floats` of stations."""
     ints = np.concatenate([[turn, d, len(element)], element]).astype(np.int64)
-    return ints, np.ascontiguousarray(np.concatenate([dH, ddH], axis=1).ravel())
+    shapes = np.concatenate([dH, ddH], axis=1).ravel()
+    return ints, np.concatenate([shapes, np.zeros(_ROOM)])

@@ -122,27 +122,15 @@ def _space_slopes(w, z, s0, s1, s2, length, gw, Hww, Hwz):  # type: ignore[no-un
     D = max(length * (length + r), 1e-14 * l2)
     wz = w[0] * z[0] + w[1] * z[1] + w[2] * z[2]
     G = wz / length + z[2]
-    a = np.zeros(3)
-    a[0], a[1] = s1, -s0
+    a = (s1, -s0, 0.0)
     beta = s1 * w[0] - s0 * w[1]
     alpha = s1 * z[0] - s0 * z[1]
     phi = s2 * (w[1] * z[0] - w[0] * z[1]) - beta * G
-    dD = np.empty(3)
-    dG = np.empty(3)
-    dphi = np.empty(3)
-    phiz = np.empty(3)
-    for i in range(3):
-        dD[i] = 2.0 * w[i] + r * w[i] / length
-        dG[i] = z[i] / length - wz * w[i] / l3
-        phiz[i] = -beta * w[i] / length
-    dD[2] += length
-    phiz[2] -= beta
-    phiz[0] += s2 * w[1]
-    phiz[1] -= s2 * w[0]
-    for i in range(3):
-        dphi[i] = -G * a[i] - beta * dG[i]
-    dphi[0] -= s2 * z[1]
-    dphi[1] += s2 * z[0]
+    p, k, b = 2.0 + r / length, wz / l3, beta / length
+    dD = (p * w[0], p * w[1], p * w[2] + length)
+    dG = (z[0] / length - k * w[0], z[1] / length - k * w[1], z[2] / length - k * w[2])
+    phiz = (s2 * w[1] - b * w[0], -s2 * w[0] - b * w[1], -beta - b * w[2])
+    dphi = (-s2 * z[1] - G * s1 - beta * dG[0], s2 * z[0] + G * s0 - beta * dG[1], -beta * dG[2])
     for i in range(3):
         gw[i] = -alpha * w[i] / l3 + dphi[i] / D - phi * dD[i] / (D * D)
         for j in range(3):

@@ -45,16 +45,16 @@ class MarchStream(Stream):
             value = np.asarray(held[name].after, dtype=float)
             self._inputs[0, j] = value.reshape(-1)[k]
             self._column.setdefault(name, slice(j - k, j - k + value.size))
-        self._rows, self._record = np.full(1, -1, dtype=np.int64), march.room_for(0)
         self._acting = self._inputs.copy()
         march.begin(self._inputs[0].copy())
+        march.prepare(self._inputs, np.full(1, -1, dtype=np.int64), march.room_for(0))
 
     def advance(self, values: dict[str, Any]) -> None:
         """Take one step to the given input values."""
         march = self.march
         for name, value in values.items():
             self._inputs[0, self._column[name]] = value
-        if not march.advance(self._inputs, self._rows, self._record):
+        if not march.advance():
             self._inputs[:] = self._acting
             raise march.error()
         self._acting[:] = self._inputs

@@ -173,7 +173,8 @@ class _Run:
             rows[due - self.done - 1] = np.arange(len(due))
             record = march.room_for(len(due))
             asked = self.schedule.asked(ends[self.done + 1 : last + 1])
-            self.done += march.advance(march.columns(asked, len(rows)), rows, record)
+            march.prepare(march.columns(asked, len(rows)), rows, record)
+            self.done += march.advance()
             kept = int(np.searchsorted(due, self.done, side="right"))
             self._keep(march, clock.outputs[self.next : self.next + kept], record)
             self.next += kept

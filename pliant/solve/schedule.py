@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Description, DescriptionError, as_signal
+from pliant.model import Description, DescriptionError, Signal, as_signal
 from pliant.model.checks import as_array, as_float
 from pliant.rods.contract import Array
 from pliant.solve.lines import LineState
@@ -139,7 +139,10 @@ class Schedule(Inputs):
                 continue
             given, shape = self._given[name], (len(times), *self._shapes[name])
             try:
-                values = np.array([given(t) for t in times.tolist()], dtype=float)
+                if isinstance(given, Signal):
+                    values = np.asarray(given.over(times), dtype=float)
+                else:
+                    values = np.array([given(t) for t in times.tolist()], dtype=float)
             except (TypeError, ValueError):
                 values = np.full(1, np.nan)
             if values.shape != shape or not np.isfinite(values).all():

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from pliant._numba import kernel, leaf
 
 
 @kernel
-def factor_band(data, A, d):  # type: ignore[no-untyped-def]
+def factor_band(data, A, d, work):  # type: ignore[no-untyped-def]
     """L D L^T of a symmetric band matrix by columns, A[j, i - j] for i >= j, from its flat `data`.
 
     No pivoting: the number of negative entries of d is the number of negative eigenvalues. Returns
-    that number, or -1 if a pivot is lost to rounding. Columns are taken off the rest in pairs.
+    that number, or -1 if a pivot is lost to rounding. Columns are taken off the rest in pairs; `work`
+    is room for two of them, (2 width + 3,).
     """
     n, width = A.shape
-    u = np.zeros(width + 2)
-    v = np.zeros(width + 1)
+    u, v = work[: width + 2], work[width + 2 :]
     for j in range(n):
         _copy(data[j * width : (j + 1) * width], A[j])
     negative = 0

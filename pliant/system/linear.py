@@ -119,6 +119,7 @@ class BandedSymmetric:
         self.data = np.zeros(n * (bandwidth + 1))
         self._factor = np.zeros((n, bandwidth + 1))
         self._d = np.zeros(n)
+        self._work = np.zeros(2 * bandwidth + 5)
         self.negative: int | None = None
 
     def slots(self, rows: Ints, cols: Ints) -> Ints:
@@ -126,7 +127,7 @@ class BandedSymmetric:
         return np.where((rows >= 0) & (cols >= 0) & (cols <= rows), at, SKIP)
 
     def factorise(self) -> None:
-        negative = factor_band(self.data, self._factor, self._d)
+        negative = factor_band(self.data, self._factor, self._d, self._work)
         if negative < 0:
             raise SingularError("the tangent is singular")
         self.negative = negative

@@ -174,6 +174,18 @@ SIGNALS = [
 ]
 
 
+@pytest.mark.parametrize(
+    "signal",
+    [*SIGNALS, Sine(1.0, 2.0) + Table([0.0, 1.0], [1.0, 3.0]) + 0.5],
+    ids=lambda s: str(s)[:5],
+)
+def test_signal_over_many_times_is_that_of_each(signal):
+    t = np.linspace(0.0, 3.0, 50)
+    found = signal.over(t)
+    assert found.shape == t.shape
+    np.testing.assert_allclose(found, [signal(x) for x in t], rtol=0.0, atol=1e-14)
+
+
 @pytest.mark.parametrize("signal", SIGNALS, ids=lambda s: type(s).__name__)
 @pytest.mark.parametrize("t", [0.33, 0.62, 1.9, 3.0])
 def test_signal_derivatives_are_those_of_its_values(signal, t):

@@ -41,6 +41,7 @@ def sideways(t: float) -> tuple[float, float, float]:
 PUSHES = {"push": ramp, "side": sideways}
 IN_PLANE = {"push": ramp, "side": 0.0}
 PRESSURES = {"chamber1": lambda t: 3e4 * (1.0 + np.sin(30.0 * t)), "chamber2": lambda t: 1e6 * t}
+FINE = pl.Newmark(tolerance=1e-12)
 
 COORDINATES = [
     (arm, pl.BSpline(3, 8), pl.Midpoint(), PUSHES),
@@ -48,12 +49,12 @@ COORDINATES = [
     (arm, pl.Hermite(4), pl.GeneralizedAlpha(), PUSHES),
     (arm, pl.Strain(order=2), pl.ImplicitEuler(), PUSHES),
     (arm, pl.Strain(order=1), pl.Midpoint(), PUSHES),
-    (arm, pl.ANCF(3), pl.Newmark(), IN_PLANE),
-    (arm, pl.ANCF(3, planar=False), pl.Newmark(), PUSHES),
-    (finger, pl.ANCF(4), pl.Newmark(), PRESSURES),
+    (arm, pl.ANCF(3), FINE, IN_PLANE),
+    (arm, pl.ANCF(3, planar=False), FINE, PUSHES),
+    (finger, pl.ANCF(4), FINE, PRESSURES),
     (finger, pl.ANCF(4), pl.Midpoint(), PRESSURES),
     (lambda: finger(pl.Lag(0.01)), pl.ANCF(3), pl.GeneralizedAlpha(), PRESSURES),
-    (lambda: finger(pl.Flow(2e-3)), pl.ANCF(3), pl.Newmark(), PRESSURES),
+    (lambda: finger(pl.Flow(2e-3)), pl.ANCF(3), FINE, PRESSURES),
     (lambda: finger(pl.Flow(2e-3)), pl.Strain(order=2), pl.Midpoint(), PRESSURES),
 ]
 STRONG = [
@@ -201,6 +202,35 @@ def test_steps_keep_no_memory(
     finally:
         tracemalloc.stop()
     assert held[-1] - held[-2] < 60 * count, held  # one state of a step is several times as much
+
+
+@pytest.mark.parametrize("make, formulation", [(finger, pl.ANCF(4)), (arm, pl.Collocation(12))])
+def test_advance_moves_as_step_does(make, formulation: object) -> None:
+    robot = make()
+    one, two = (robot.stepper(DT, formulation=formulation) for _ in range(2))
+    name, rod = (next(iter(a)) for a in (robot.description.inputs(), robot.description.rods))
+    for k in range(5):
+        assert one.advance({name: 0.1 * k})
+        state = two.step({name: 0.1 * k})
+        assert one.t == two.t
+        assert (one.state.tip(rod) == state.tip(rod)).all() and one.state is one.state
+
+
+@pytest.mark.parametrize("formulation", [pl.ANCF(4), pl.ANCF(3, planar=False)])
+def test_compiled_steps_make_no_arrays(formulation: pl.ANCF) -> None:
+    from numba.core.runtime import _nrt_python as memory
+
+    stepper = finger().stepper(DT, formulation=formulation, integrator=pl.Newmark())
+    pressures = [1e4 * np.sin(0.1 * k) for k in range(200)]
+    stepper.advance({"chamber1": 0.0})
+    memory.memsys_enable_stats()
+    try:
+        before = memory.memsys_get_stats_alloc()
+        for pressure in pressures:
+            assert stepper.advance({"chamber1": pressure})
+        assert memory.memsys_get_stats_alloc() == before
+    finally:
+        memory.memsys_disable_stats()
 
 
 def test_collector_rests_within_a_block() -> None:

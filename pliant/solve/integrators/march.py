@@ -201,13 +201,15 @@ class March:
             np.array([parts.stress(unit) for unit in units]).reshape(J, *zero.shape),
         )
         self._lines = lines
-        self._rule = np.append(stepper.rule(), 1.0 + stepper.v_slope * parts.mode_lag)
+        mode_slope, viscous = 1.0 + stepper.v_slope * parts.mode_lag, bool(np.any(parts.law[1]))
+        self._rule = np.array([*stepper.rule(), mode_slope, viscous])
         self.books, self.counts = np.zeros(5), np.zeros(3, dtype=np.int64)
         self._room = self._make_room(J)
         matrix = parts.matrix
         factor = np.zeros((matrix.n, matrix.bandwidth + 1))
         made = np.zeros(1, dtype=np.int64)
-        self._band = (matrix.data, factor, np.zeros(matrix.n), made)
+        work = np.zeros(2 * matrix.bandwidth + 5)
+        self._band = (matrix.data, factor, np.zeros(matrix.n), made, work)
 
     def _make_room(self, J: int) -> tuple[Array, ...]:
         parts, block = self.parts, self.parts.block
@@ -217,7 +219,8 @@ class March:
         p, Q = block.gap.shape[1:]
         shapes = [(n,), (nq,), (n,), (n,), (n,), (n,), (S, R), (S, R, m), (S, R), (S, R)]
         shapes += [(E, p, Q), (E, m), (E, m), (n,), (n,), (S, R), (E, m, m), (E, p * Q, m)]
-        shapes += [(E, p * Q, p * Q), (n,), (J,), (E, p, Q)]
+        K = parts.law[11].shape[1]
+        shapes += [(E, p * Q, p * Q), (n,), (J,), (E, p, Q), (K,), (K,)]
         return tuple(np.zeros(shape) for shape in shapes)
 
     def begin(self, inputs: Array) -> None:
@@ -239,18 +242,24 @@ class March:
         self.books[:] = (stepper.work, stepper.dissipated, stepper.power, stepper.scale, 0.0)
         self.counts[:] = (stepper.iterations, 0, 0)
 
-    def advance(self, inputs: Array, rows: Ints, record: tuple[Array, ...]) -> int:
-        """Take the steps whose inputs are given (count, J); returns how many were taken."""
-        from pliant.solve.integrators import march_kernels as kernels
+    def prepare(self, inputs: Array, rows: Ints, record: tuple[Array, ...]) -> None:
+        """Make ready for steps to whose ends inputs (count, J) belong.
 
-        parts = self.parts
-        return int(
-            kernels.march(
-                parts.found.strain, parts.found.second, self._rule, _LIMIT,
-                parts.rod, parts.law, parts.form, self._loads, self._lines, self.state, self._room,
-                self._band, self.books, self.counts, inputs, rows, record,
-            )
-        )  # fmt: skip
+        rows : (count,) of `record`, made by `room_for`, that the ends of steps are written to, or -1.
+        """
+        from pliant.solve.integrators.march_bundle import bundled
+        from pliant.solve.integrators.march_kernels import march
+
+        parts, found = self.parts, self.parts.found
+        constants = (self._rule, parts.rod, parts.law, parts.form, self._loads, self._lines)
+        room = (self.state, self._room, self._band, self.books, self.counts)
+        task = (inputs, rows, record)
+        self._bundle = bundled(found.strain, found.second, (*constants, *room, task))
+        self._march = march
+
+    def advance(self) -> int:
+        """Take the steps that were prepared, once more if called again; returns how many were taken."""
+        return int(self._march(self._bundle, _LIMIT))
 
     def hand_back(self) -> None:
         """Let the stepper have the state reached."""

@@ -6,7 +6,7 @@ and weight and dead forces are the vectors f; what is left are strains:
 
     M v1' + C v1 + B^T (sigma + s) - f = 0,     gaps of the stress modes = 0.
 
-Arrays come in tuples, each made by `march`:
+Arrays come in tuples, each made by `march.March`:
 
 rod     ints, floats, element (S,), index (E, n), own (nq,), free: stations and numbers of unknowns.
 law     plain, lag, e0 (S, R), weight, soft (S, Q), N (S, p), rows (Q,), numbers (E, p), at (K, Q),
@@ -18,7 +18,9 @@ lines   kind (J,), constants (J, 3), rest_volume (J,): see `physics.lines`.
 state   q, v, acc, like, mult, f, s, e: of the last step; gas (J, 3) pressure, volume, rate; asked.
 books   work, dissipated, power lost, scale of forces, residual.   counts: iterations, factors, failure.
 room    D, q, v, acc, like, mult, e, B, rate, sigma, gap, ve, re, r, f, s, K, coupling, inner, x, u,
-        force: what a step writes.   band: data, factor and pivots of the tangent, whether it is made.
+        force, two (K,): what a step writes.
+band    data, factor and pivots of the tangent, whether it is made, and room to make it.
+task    inputs (count, J), row (count,), record: the steps to take, see `march`.
 """
 
 from __future__ import annotations
@@ -27,12 +29,14 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.physics.lines import line_step
-from pliant.solve.integrators.march_parts import factorise, lost_power, place, residual
+from pliant.solve.integrators.march_parts import factorise, lost_power, measure, place, residual
 from pliant.system.band import solve_band
 
 CONVERGED, INFINITE, SINGULAR, SLOW = 0, 1, 2, 3
 _POOR = 0.01
 """A residual that one iteration leaves larger than this part of it asks for a new tangent."""
+_SURE = 4.0
+"""The last residual of a step may be this many times larger than expected."""
 
 
 @kernel
@@ -72,16 +76,20 @@ def _solve(strain, second, rule, limit, rod, law, form, state, room, band, books
 
 @kernel
 def _newton(strain, second, rule, limit, rod, law, form, state, room, band, books, counts):  # type: ignore[no-untyped-def]
-    """Newton's method from the increment in `room`, with a tangent that is kept while it serves."""
+    """Newton's method from the increment in `room`, with a tangent that is kept while it serves.
+
+    A correction after which the residual is going to be small enough, at the rate at which the last
+    two made it smaller, is the last one, and is not followed by another residual.
+    """
     free, modes, gap_weight = rod[5], law[9], law[10]
     D, mult, r, x = room[0], room[5], room[13], room[19]
-    size, fresh = np.inf, False
+    size, rate, fresh = np.inf, 1.0, False
     for k in range(limit):
         place(rule, rod, state, room)
-        net = residual(strain, rod, law, form, room)
+        net = residual(strain, rule, rod, law, form, room)
         if k == 0:
             books[3] = max(books[3], net)
-        previous = size
+        previous, before = size, rate
         forces, gaps = 0.0, 0.0
         for j in free:
             forces += r[j] * r[j]
@@ -92,9 +100,11 @@ def _newton(strain, second, rule, limit, rod, law, form, state, room, band, book
         if not np.isfinite(size):
             return INFINITE
         stalled = fresh and k > 3 and size > 0.5 * previous and size <= 1e-4 * books[3]
-        if size <= rule[7] * books[3] + rule[8] or stalled:
+        enough = rule[7] * books[3] + rule[8]
+        if size <= enough or stalled:
             return CONVERGED
-        fresh = band[3][0] == 0 or size > _POOR * previous
+        rate = size / previous
+        fresh = band[3][0] == 0 or rate > _POOR
         if fresh:
             counts[1] += 1
             if not factorise(second, rule, rod, law, form, room, band):
@@ -109,6 +119,10 @@ def _newton(strain, second, rule, limit, rod, law, form, state, room, band, book
             D[j] += x[j]
         for j in modes:
             mult[j] += x[j]
+        if k > 1 and not fresh and _SURE * max(rate, before) * size <= enough:
+            place(rule, rod, state, room)
+            measure(strain, rule, rod, room)
+            return CONVERGED
     return SLOW
 
 
@@ -116,9 +130,9 @@ def _newton(strain, second, rule, limit, rod, law, form, state, room, band, book
 def _accept(rule, rod, law, form, loads, lines, state, room, books):  # type: ignore[no-untyped-def]
     """Take over the end of a step, with its energy and the gas behind pressure lines."""
     q, v, acc, like, mult, f0, s0, e0, gas, asked = state
-    D, q1, v1, acc1, like1, mult1, e, _, rate = room[:9]
+    D, q1, v1, acc1, like1, mult1, e = room[:7]
     f, s, u = room[14], room[15], room[20]
-    power = lost_power(law, form, v1, rate)
+    power = lost_power(rule, law, form, room)
     books[1] += 0.5 * rule[0] * (books[2] + power)
     books[2] = power
     heavy, stress = loads[2], loads[4]
@@ -129,7 +143,10 @@ def _accept(rule, rod, law, form, loads, lines, state, room, books):  # type: ig
             books[0] -= 0.5 * (s0[t, i] + s[t, i]) * (e[t, i] - e0[t, i])
     kind, constants, rest = lines
     for j in range(len(u)):
-        volume = rest[j] - np.sum(stress[j] * e)
+        volume = rest[j]
+        for t in range(e.shape[0]):
+            for i in range(e.shape[1]):
+                volume -= stress[j, t, i] * e[t, i]
         gas[j, 0] = line_step(
             kind[j], constants[j], rule[0], gas[j, 0], asked[j], u[j], gas[j, 1], volume
         )
@@ -171,15 +188,15 @@ def _load(rule, loads, lines, state, room):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def march(  # type: ignore[no-untyped-def]
-    strain, second, rule, limit, rod, law, form, loads, lines, state, room, band, books, counts,
-    inputs, row, record,
-):  # fmt: skip
-    """Take the steps to whose ends `inputs` (count, J) belong; returns how many were taken.
+def march(bundle, limit):  # type: ignore[no-untyped-def]
+    """Take the steps to whose ends the inputs of its task belong; returns how many were taken.
 
     The one that fails, if any, leaves the state as it was, and counts[2] says why. row (count,) is
     the row of `record` (q, v, books, gas) that the end of a step is written to, -1 for none.
     """
+    strain, second = bundle.strain, bundle.second
+    rule, rod, law, form, loads, lines, state, room, band, books, counts, task = bundle.parts
+    inputs, row, record = task
     u = room[20]
     for k in range(inputs.shape[0]):
         u[:] = inputs[k]

@@ -6,12 +6,35 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import kernel, leaf
 from pliant.system.band import factor_band
 from pliant.system.linear import scatter
 
 
-@kernel
+@leaf
+def _dot(a, b):  # type: ignore[no-untyped-def]
+    """a.b; of eight entries, those of an element in a plane, without a loop."""
+    if len(a) == 8:
+        first = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
+        return first + (a[4] * b[4] + a[5] * b[5] + a[6] * b[6] + a[7] * b[7])
+    found = 0.0
+    for i in range(len(a)):
+        found += a[i] * b[i]
+    return found
+
+
+@leaf
+def _add(f, a, out):  # type: ignore[no-untyped-def]
+    """out += f a; of eight entries without a loop."""
+    if len(a) == 8:
+        for i in range(8):
+            out[i] += f * a[i]
+    else:
+        for i in range(len(a)):
+            out[i] += f * a[i]
+
+
+@leaf
 def add_bands(A, x, C, y, out):  # type: ignore[no-untyped-def]
     """out += A x + C y for band matrices by rows, A[j, b + i - j] for |i - j| <= b."""
     n, width = A.shape
@@ -33,7 +56,7 @@ def strains_at(strain, ints, floats, q, e, B):  # type: ignore[no-untyped-def]
     strain(ints, floats, q, e, B)
 
 
-@kernel
+@leaf
 def place(rule, rod, state, room):  # type: ignore[no-untyped-def]
     """Configuration, rates and accelerations at the end of a step of increment D."""
     own = rod[4]
@@ -52,64 +75,83 @@ def place(rule, rod, state, room):  # type: ignore[no-untyped-def]
             acc1[j] = ((1.0 - am) * like1[j] + am * like[j] - af * acc[j]) / (1.0 - af)
 
 
-@kernel
-def _gather(rod, law, room):  # type: ignore[no-untyped-def]
-    """Rates ve (E, n) of coordinates and forces (E, p, Q) of stress modes, element by element."""
-    index, numbers, at = rod[3], law[7], law[8]
-    v1, mult, ve, force = room[2], room[5], room[11], room[21]
-    E, p, Q = force.shape
+@leaf
+def measure(strain, rule, rod, room):  # type: ignore[no-untyped-def]
+    """Strains e (S, R), their derivatives B and, where they lag, their rates at a placed end."""
+    element, index = rod[2], rod[3]
+    v1, B, rate, ve = room[2], room[7], room[8], room[11]
+    strain(rod[0], rod[1], room[1], room[6], B)
+    if rule[10] > 0.0:
+        for el in range(ve.shape[0]):
+            for a in range(ve.shape[1]):
+                k = index[el, a]
+                ve[el, a] = v1[k] if k >= 0 else 0.0
+        for t in range(B.shape[0]):
+            v = ve[element[t]]
+            for i in range(B.shape[1]):
+                rate[t, i] = _dot(B[t, i], v)
+
+
+@leaf
+def _stresses(law, room):  # type: ignore[no-untyped-def]
+    """Stresses sigma (S, R) of the strains in `room`, without those of stress modes."""
+    plain, lag, e0 = law[:3]
+    e, rate, sigma, s = room[6], room[8], room[9], room[15]
+    for t in range(e.shape[0]):
+        for i in range(e.shape[1]):
+            sigma[t, i] = s[t, i] + plain[t, i] * (e[t, i] + lag[t, i] * rate[t, i] - e0[t, i])
+
+
+@leaf
+def _stress_modes(rod, law, room):  # type: ignore[no-untyped-def]
+    """Add the stresses of stress modes to sigma, and write the gaps (E, p, Q) that they leave."""
+    element, numbers, at = rod[2], law[7], law[8]
+    lag, e0, weight, soft, N, rows = law[1:7]
+    mult, e, rate, sigma, gap, force = room[5], room[6], room[8], room[9], room[10], room[21]
+    E, p, Q = gap.shape
     for el in range(E):
-        for a in range(index.shape[1]):
-            k = index[el, a]
-            ve[el, a] = v1[k] if k >= 0 else 0.0
         for i in range(p):
             for c in range(Q):
                 force[el, i, c] = mult[at[numbers[el, i], c]]
-
-
-@kernel
-def _collect(rod, law, room):  # type: ignore[no-untyped-def]
-    """Stresses sigma (S, R) of the strains in `room`, what they do on elements re (E, n), gaps."""
-    element = rod[2]
-    plain, lag, e0, weight, soft, N, rows = law[:7]
-    e, B, rate, sigma, gap, ve, re = room[6:13]
-    s, force = room[15], room[21]
-    p, Q = gap.shape[1], gap.shape[2]
-    re[:, :] = 0.0
-    gap[:, :, :] = 0.0
-    for t in range(B.shape[0]):
+                gap[el, i, c] = 0.0
+    for t in range(e.shape[0]):
         el = element[t]
-        v, out, holds, opens, f = ve[el], re[el], N[t], gap[el], force[el]
-        for i in range(B.shape[1]):
-            b = B[t, i]
-            found = 0.0
-            for a in range(len(b)):
-                found += b[a] * v[a]
-            rate[t, i] = found
-            sigma[t, i] = s[t, i] + plain[t, i] * (e[t, i] + lag[t, i] * found - e0[t, i])
+        holds, opens, f = N[t], gap[el], force[el]
         for c in range(Q):
             row, w = rows[c], weight[t, c]
             n = 0.0
             for i in range(p):
                 n += holds[i] * f[i, c]
             sigma[t, row] += w * n
-            met = e[t, row] + lag[t, row] * rate[t, row] - e0[t, row] - soft[t, c] * n
+            met = w * (e[t, row] + lag[t, row] * rate[t, row] - e0[t, row] - soft[t, c] * n)
             for i in range(p):
-                opens[i, c] += w * holds[i] * met
+                opens[i, c] += holds[i] * met
+
+
+@leaf
+def _forces(rod, room):  # type: ignore[no-untyped-def]
+    """What stresses do on the coordinates of elements, re (E, n) = sum B^T sigma."""
+    element = rod[2]
+    B, sigma, re = room[7], room[9], room[12]
+    re[:, :] = 0.0
+    for t in range(B.shape[0]):
+        out = re[element[t]]
         for i in range(B.shape[1]):
-            b, stress = B[t, i], sigma[t, i]
-            for a in range(len(b)):
-                out[a] += b[a] * stress
+            _add(sigma[t, i], B[t, i], out)
 
 
-@kernel
-def residual(strain, rod, law, form, room):  # type: ignore[no-untyped-def]
-    """Write the residual r (n,) of the placed end of a step; returns the norm of the net force."""
+@leaf
+def residual(strain, rule, rod, law, form, room):  # type: ignore[no-untyped-def]
+    """Write the residual r (n,) of the placed end of a step; returns the norm of the net force.
+
+    Its parts are loops of their own: one loop for all takes half as long again.
+    """
     index, numbers, at = rod[3], law[7], law[8]
     gap, re, r, f = room[10], room[12], room[13], room[14]
-    strain(rod[0], rod[1], room[1], room[6], room[7])
-    _gather(rod, law, room)
-    _collect(rod, law, room)
+    measure(strain, rule, rod, room)
+    _stresses(law, room)
+    _stress_modes(rod, law, room)
+    _forces(rod, room)
     E, p, Q = gap.shape
     for j in range(len(r)):
         r[j] = -f[j]
@@ -164,7 +206,7 @@ def factorise(second, rule, rod, law, form, room, band):  # type: ignore[no-unty
     """
     mass, damping, compliance, at_elements, at_down, at_up, at_inner = form
     K, coupling, inner = room[16], room[17], room[18]
-    data, A, d, made = band
+    data, A, d, made, work = band
     _add_tangent(rule, rod, law, room)
     second(rod[0], rod[1], room[1], room[9], K)
     width = A.shape[1]
@@ -180,13 +222,14 @@ def factorise(second, rule, rod, law, form, room, band):  # type: ignore[no-unty
     scatter(at_down, coupling, data)
     scatter(at_up, coupling, data)
     scatter(at_inner, inner, data)
-    made[0] = factor_band(data, A, d) >= 0
+    made[0] = factor_band(data, A, d, work) >= 0
     return made[0] > 0
 
 
 @kernel
-def lost_power(law, form, v, rate):  # type: ignore[no-untyped-def]
-    """Power lost at coordinate rates v (n,) and strain rates (S, R), W."""
+def lost_power(rule, law, form, room):  # type: ignore[no-untyped-def]
+    """Power lost at the rates of coordinates and strains in `room`, W."""
+    v, rate, plainly, lagging = room[2], room[8], room[22], room[23]
     plain, lag, _, weight, _, N, rows = law[:7]
     flexible, mode = law[11], law[12]
     power = 0.0
@@ -195,12 +238,12 @@ def lost_power(law, form, v, rate):  # type: ignore[no-untyped-def]
         if v[j] != 0.0:
             for i in range(max(0, j - b), min(len(v), j + b + 1)):
                 power += v[j] * damping[j, b + i - j] * v[i]
+    if rule[10] == 0.0:
+        return power
     for t in range(rate.shape[0]):
         for i in range(rate.shape[1]):
             power += plain[t, i] * lag[t, i] * rate[t, i] * rate[t, i]
     Q, K, _ = flexible.shape
-    lagging = np.empty(K)
-    plainly = np.empty(K)
     for c in range(Q):
         lagging[:] = 0.0
         plainly[:] = 0.0
