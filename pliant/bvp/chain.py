@@ -13,7 +13,7 @@ import numpy as np
 from pliant.bvp.arrays import BODY, JOINT, LOAD
 from pliant.lie import se3
 from pliant.lie.tuples import Array
-from pliant.model import Body, Constraint, Description, DescriptionError, Frame, Load, Rod
+from pliant.model import Body, Chamber, Constraint, Description, DescriptionError, Frame, Load, Rod
 
 _SAME = 1e-9
 """Places closer than this part of the rod's length are one."""
@@ -70,7 +70,6 @@ class Chain:
         self.description = description
         self.method = method
         self.rods = _in_a_row(description, method)
-        self._refuse_lines()
         self.at_tip: list[Event] = []
         self.pieces = self._cut()
         self.base, self.tip = self._ends()
@@ -121,10 +120,14 @@ class Chain:
         """Wrench (S, 6) that chambers carry inside a piece at s (S,): -p dV/d(strain), body frame."""
         found = np.zeros((len(s), 6))
         for chamber in self.description.chambers.values():
-            start, end = chamber.span(piece.rod.length)
-            if chamber.part == piece.rod.name and start < 0.5 * (piece.a + piece.b) < end:
+            if self.covers(chamber, piece):
                 found -= float(values[chamber.name]) * chamber.sweep(s, piece.rod.length)
         return found
+
+    def covers(self, chamber: Chamber, piece: Piece) -> bool:
+        """Tell whether a chamber runs along a piece; pieces are cut where chambers end."""
+        start, end = chamber.span(piece.rod.length)
+        return chamber.part == piece.rod.name and start < 0.5 * (piece.a + piece.b) < end
 
     def point_wrenches(self, values: Mapping[str, Any]) -> Array:
         """World wrench and body wrench (loads, 12) of the loads at points, as a sweep meets them."""
@@ -133,13 +136,6 @@ class Chain:
             at = 0 if load.frame == "world" else 6
             row[at : at + 6] = load.wrench(values[load.name])
         return found
-
-    def _refuse_lines(self) -> None:
-        for chamber in self.description.chambers.values():
-            if chamber.line is not None:
-                raise self._refused(
-                    chamber.label, "line", chamber.line, "left out", "pressure lines"
-                )
 
     def _cut(self) -> list[Piece]:
         pieces: list[Piece] = []

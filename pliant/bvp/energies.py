@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from pliant.bvp.arrays import BODY, JOINT
@@ -15,6 +16,48 @@ from pliant.bvp.contract import State
 from pliant.lie import so3
 from pliant.lie.tuples import Array
 from pliant.model import Body, Frame, Load
+from pliant.model.profile import evaluate
+
+
+def knot_weights(s: Array, knots: list[NDArray[np.int64]]) -> Array:
+    """(K,) weights that integrate the cubic spline through values at the knots of each piece."""
+    found = np.zeros(len(s))
+    for rows in knots:
+        spline = CubicSpline(s[rows], np.eye(len(rows)))
+        found[rows] = spline.integrate(s[rows[0]], s[rows[-1]])
+    return found
+
+
+class ChainVolumes:
+    """Volumes of the chambers of a chain, by name and state, m^3."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        self._s = np.zeros(0)
+
+    def __call__(self, name: str, state: State) -> float:
+        """Return the volume of a chamber: integral of its area and of `Chamber.sweep` times strain."""
+        if not np.array_equal(state.s, self._s):
+            self._weigh(state)
+        rest, sweep = self._weights[name]
+        return rest + float(np.sum(sweep * state.strain))
+
+    def _weigh(self, state: State) -> None:
+        self._s = state.s.copy()
+        pieces = self.chain.pieces
+        knots = [np.flatnonzero(state.piece == k) for k in range(len(pieces))]
+        w = knot_weights(state.s, knots)
+        self._weights = {}
+        for chamber in self.chain.description.chambers.values():
+            rest, sweep = 0.0, np.zeros((len(w), 6))
+            for piece, rows in zip(pieces, knots, strict=True):
+                if self.chain.covers(chamber, piece):
+                    length, s = piece.rod.length, state.s[rows]
+                    sweep[rows] = w[rows, None] * chamber.sweep(s, length)
+                    if not chamber.thrust:
+                        area = evaluate(chamber.label, "area", chamber.area, s, length)
+                        rest += float(w[rows] @ area)
+            self._weights[chamber.name] = rest, sweep
 
 
 class Energies:
@@ -57,12 +100,7 @@ class Energies:
 
     @cached_property
     def _weights(self) -> Array:
-        """(K,) weights that integrate the cubic spline through values at the knots of each piece."""
-        found = np.zeros(len(self.s))
-        for rows in self.knots:
-            spline = CubicSpline(self.s[rows], np.eye(len(rows)))
-            found[rows] = spline.integrate(self.s[rows[0]], self.s[rows[-1]])
-        return found
+        return knot_weights(self.s, self.knots)
 
     def _along(self, density: Array) -> float:
         """Integral of a density (K,) over all pieces."""

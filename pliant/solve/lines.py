@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from pliant.system.block import Level
 from pliant.system.system import System
 
 Asked = Callable[[float], float | Array]
+Volume = Callable[[str, Any], float]
+"""Volume of a chamber, by name, in a configuration of its robot, m^3."""
 
 
 class LineState:
@@ -19,34 +22,37 @@ class LineState:
 
     It starts settled at the pressure that is asked for. Within a step the volume of the chamber is
     extrapolated from the last one; once the step is taken, `passed` goes over it again with the volume
-    that was found, so that no gas is lost.
+    that was found, so that no gas is lost. volume : of the chamber in a configuration, m^3.
     """
 
-    def __init__(self, system: System, name: str, line: PressureLine, asked: Asked) -> None:
+    def __init__(self, line: PressureLine, asked: Asked, volume: Callable[[Any], float]) -> None:
         self.line = line
         self.asked = asked
-        self._stations = system.chambers[name]
-        self._level = Level(self._stations.block)
-        self.begin(system.q_rest)
+        self._volume = volume
+        self.t = self._earlier = 0.0
+        self.pressure = self._before = float(asked(0.0))
 
-    def begin(self, q: Array) -> None:
-        """Start at t = 0 in configuration q (nq,) of the robot."""
-        self.t = 0.0
-        self.pressure = float(self.asked(0.0))
+    def begin(self, q: Any) -> None:
+        """Start at t = 0 in configuration q of the robot."""
+        self.t = self._earlier = 0.0
+        self.pressure = self._before = float(self.asked(0.0))
         self.volume = self._volume(q)
         self._rate = 0.0
 
     def __call__(self, t: float) -> float:
-        """Return the gauge pressure at a time from the last step on, s, Pa."""
+        """Return the gauge pressure at a time in the last step or the next one, s, Pa."""
         h = t - self.t
-        if h <= 0.0:
-            return self.pressure
-        return self._after(h, max(self.volume + h * self._rate, 0.1 * self.volume))
+        if h > 0.0:
+            return self._after(h, max(self.volume + h * self._rate, 0.1 * self.volume))
+        whole = self.t - self._earlier
+        part = max(0.0, 1.0 + h / whole) if whole > 0.0 else 1.0
+        return (1.0 - part) * self._before + part * self.pressure
 
-    def passed(self, t: float, q: Array) -> None:
-        """Take over time t and configuration q (nq,) at the end of a step."""
+    def passed(self, t: float, q: Any) -> None:
+        """Take over time t and configuration q at the end of a step."""
         h = t - self.t
         volume = self._volume(q)
+        self._earlier, self._before = self.t, self.pressure
         self.pressure = self._after(h, volume)
         self._rate = (volume - self.volume) / h
         self.t, self.volume = t, volume
@@ -55,9 +61,20 @@ class LineState:
         asked = (float(self.asked(self.t)), float(self.asked(self.t + h)))
         return self.line.step(h, self.pressure, asked, (self.volume, volume))
 
-    def _volume(self, q: Array) -> float:
-        block, level = self._stations.block, self._level
+
+class SystemVolumes:
+    """Volumes of the chambers of a system, by name and coordinates q (nq,), m^3."""
+
+    def __init__(self, system: System) -> None:
+        self._chambers = {
+            name: (stations, Level(stations.block)) for name, stations in system.chambers.items()
+        }
+
+    def __call__(self, name: str, q: Array) -> float:
+        """Return the volume of a chamber in configuration q (nq,), m^3."""
+        stations, level = self._chambers[name]
+        block = stations.block
         block.map.update(level.c, np.eye(4), q[block.q_slice])
         block.map.strain(level.strain, level.c)
         block.map.strain(level.inner, level.c)
-        return self._stations.volume(level)
+        return stations.volume(level)

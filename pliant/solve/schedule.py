@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from pliant.model import Description, DescriptionError, Signal, as_signal
 from pliant.model.checks import as_array, as_float
 from pliant.rods.contract import Array
-from pliant.solve.lines import LineState
+from pliant.solve.lines import LineState, SystemVolumes, Volume
 from pliant.system.loading import Loading, check_inputs, make_loading
 from pliant.system.system import System
 
@@ -38,9 +38,14 @@ def check_values(description: Description, inputs: Mapping[str, Any] | None) -> 
 
 
 class Inputs:
-    """The inputs of one simulation: numbers, and what moves in time."""
+    """The inputs of one simulation: numbers, and what moves in time.
 
-    def __init__(self, description: Description, inputs: Mapping[str, Any] | None) -> None:
+    volume : of chambers, for the pressure lines between what is asked for and what acts.
+    """
+
+    def __init__(
+        self, description: Description, inputs: Mapping[str, Any] | None, volume: Volume
+    ) -> None:
         self.description = description
         given = as_inputs(inputs)
         check_inputs(description.inputs(), given)
@@ -52,6 +57,33 @@ class Inputs:
             if name not in self.moving:
                 _check_value(description, name, "value", value)
         self._shapes = {name: self._value(name, 0.0).shape for name in self.moving}
+        self._given = dict(self.moving)
+        self.lines = self._pressure_lines(volume)
+        self.moving.update(self.lines)
+        self._shapes.update({name: self._value(name, 0.0).shape for name in self.lines})
+
+    def _pressure_lines(self, volume: Volume) -> dict[str, LineState]:
+        """The lines of chambers that have one, between the input and the pressure that acts."""
+        return {
+            name: LineState(chamber.line, self._asked(name), partial(volume, name))
+            for name, chamber in self.description.chambers.items()
+            if chamber.line is not None
+        }
+
+    def _asked(self, name: str) -> Callable[[float], Array]:
+        """The pressure that is asked for, as a checked function of time."""
+        given = self.moving.get(name, lambda _: self.values[name])
+        return lambda t: _check_value(self.description, name, f"value at t = {t:.6g} s", given(t))
+
+    def begin(self, q: Any) -> None:
+        """Start the pressure lines at t = 0 in configuration q."""
+        for line in self.lines.values():
+            line.begin(q)
+
+    def passed(self, t: float, q: Any) -> None:
+        """Tell the pressure lines that the step to time t ended in configuration q."""
+        for line in self.lines.values():
+            line.passed(t, q)
 
     def values_at(self, t: float) -> dict[str, Any]:
         """Return the value of every input at time t, s; the same object where nothing moves."""
@@ -87,12 +119,8 @@ class Schedule(Inputs):
     """The inputs of one simulation of a system; `at(t)` gives the loading."""
 
     def __init__(self, system: System, inputs: Mapping[str, Any] | None) -> None:
-        super().__init__(system.description, inputs)
+        super().__init__(system.description, inputs, SystemVolumes(system))
         self.system = system
-        self._given = dict(self.moving)
-        self.lines = self._pressure_lines()
-        self.moving.update(self.lines)
-        self._shapes.update({name: self._value(name, 0.0).shape for name in self.lines})
         motions = list(system.description.base_motions)
         self._drives = {
             motions.index(name): (name, as_signal(value))
@@ -102,33 +130,9 @@ class Schedule(Inputs):
         self._loads = [name for name in self.moving if name not in motions]
         self._loading: tuple[list[bytes], Loading] | None = None
 
-    def _pressure_lines(self) -> dict[str, LineState]:
-        """The lines of chambers that have one, between the input and the pressure that acts."""
-        chambers = self.description.chambers
-        return {
-            name: LineState(self.system, name, chamber.line, self._asked(name))
-            for name, chamber in chambers.items()
-            if chamber.line is not None
-        }
-
-    def _asked(self, name: str) -> Callable[[float], Array]:
-        """The pressure that is asked for, as a checked function of time."""
-        given = self.moving.get(name, lambda _: self.values[name])
-        return lambda t: _check_value(self.description, name, f"value at t = {t:.6g} s", given(t))
-
     def shape_of(self, name: str) -> tuple[int, ...]:
         """Shape of the values of an input that moves."""
         return self._shapes[name]
-
-    def begin(self, q: Array) -> None:
-        """Start the pressure lines at t = 0 in configuration q (nq,)."""
-        for line in self.lines.values():
-            line.begin(q)
-
-    def passed(self, t: float, q: Array) -> None:
-        """Tell the pressure lines that the step to time t ended in configuration q (nq,)."""
-        for line in self.lines.values():
-            line.passed(t, q)
 
     def asked(self, times: Array) -> dict[str, Array]:
         """What is asked of the inputs that move, (T, ...) by name, at times (T,) without lines."""

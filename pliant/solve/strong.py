@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import Record, State, StrongForm, StrongSolver
-from pliant.bvp.energies import Energies, reactions
+from pliant.bvp.energies import ChainVolumes, Energies, reactions
 from pliant.bvp.knots import interpolated, rest_state
 from pliant.bvp.stability import Stability
 from pliant.lie import se3
@@ -267,7 +267,8 @@ class StrongProblem(Problem):
         from pliant.solve.compiled import require_mass
 
         require_mass(self.description)
-        return StrongRun(self.chain, self.form, method, Inputs(self.description, inputs), clock)
+        given = Inputs(self.description, inputs, ChainVolumes(self.chain))
+        return StrongRun(self.chain, self.form, method, given, clock)
 
     def _first(self, run: StrongRun, start: Start) -> State:
         """The state at t = 0: where the base is then, with the velocities that were wished for."""

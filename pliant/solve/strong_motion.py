@@ -99,6 +99,7 @@ class StrongRun:
     def begin(self, state: State) -> None:
         """Take `state` as that at t = 0."""
         self.final = (0.0, state, None)
+        self.schedule.begin(state)
         self.solver.begin(state)
         self._before = self.clock.h
 
@@ -124,8 +125,10 @@ class StrongRun:
         return self.clock.duration if k == self.clock.steps else k * self.clock.h
 
     def _quiet_steps(self) -> int:
-        """How many steps can be taken before anybody wants to see the state."""
+        """How many steps can be taken before anybody, or a pressure line, wants to see the state."""
         clock = self.clock
+        if self.schedule.lines:
+            return 1
         quiet = int((min(self._wanted(), clock.duration) - self._time(self.done)) / clock.h + 1e-6)
         return min(quiet, clock.steps - self.done, _CHUNK)
 
@@ -155,6 +158,8 @@ class StrongRun:
         earlier = self.solver.state() if inside else None
         self._books = np.array(self.solver.work_and_loss())
         self._step(start, end - start, self.done == 0, failed)
+        if self.schedule.lines:
+            self.schedule.passed(end, self.solver.state())
         self.done += 1
         self._record(start, end, earlier)
 

@@ -57,14 +57,6 @@ def test_supports_inside_a_rod_are_refused(form):
 
 
 @pytest.mark.parametrize("form", FORMS, ids=name)
-def test_pressure_lines_are_refused(form):
-    robot, _ = one()
-    robot.add_chamber("cell", "arm", area=1e-4, offset=(0.01, 0.0), line=pl.Lag(0.05))
-    with pytest.raises(pl.DescriptionError, match=r"'cell'.*pressure lines"):
-        robot.simulate(0.1, 0.01, formulation=form)
-
-
-@pytest.mark.parametrize("form", FORMS, ids=name)
 def test_mixed_formulations_are_refused(form):
     robot, arm = one()
     robot.add_rod("second", 0.2, pl.Circle(0.01), SOFT, base=arm.tip)
