@@ -27,6 +27,7 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.physics.lines import line_step
+from pliant.solve.integrators.contract import STALLED
 from pliant.solve.integrators.march_parts import factorise, lost_power, place, residual
 from pliant.system.band import solve_band
 
@@ -91,7 +92,7 @@ def _newton(strain, second, rule, limit, rod, law, form, state, room, band, book
         books[4] = size
         if not np.isfinite(size):
             return INFINITE
-        stalled = fresh and k > 3 and size > 0.5 * previous and size <= 1e-4 * books[3]
+        stalled = fresh and k > 3 and size > 0.5 * previous and size <= STALLED * books[3]
         if size <= rule[7] * books[3] + rule[8] or stalled:
             return CONVERGED
         fresh = band[3][0] == 0 or size > _POOR * previous

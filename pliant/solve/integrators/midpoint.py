@@ -28,6 +28,7 @@ from pliant.lie import se3
 from pliant.physics import collect
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import (
+    STALLED,
     Integrator,
     StepError,
     Stepper,
@@ -36,6 +37,7 @@ from pliant.solve.integrators.contract import (
     mass_solve,
     momentum,
     rounding_force,
+    step_compliance,
 )
 from pliant.solve.integrators.room import Room
 from pliant.solve.integrators.work import load_fill, step_work
@@ -149,7 +151,7 @@ class VariationalStepper(Stepper):
             size = self._size(residual)
             if not math.isfinite(size):
                 self._fail("the motion became infinite")
-            stalled = k > 2 and size > 0.5 * previous and size <= 1e-4 * self._scale
+            stalled = k > 2 and size > 0.5 * previous and size <= STALLED * self._scale
             small = size <= self.tolerance * self._scale + self._floor or stalled
             if small and constraints_met(system, residual):
                 break
@@ -283,7 +285,7 @@ class VariationalStepper(Stepper):
                 from_start, from_end = couplings(i)
                 scatter(slots[0], from_end, data)
                 scatter(slots[1], from_start, data)
-                scatter(slots[2], block.compliance, data)
+                scatter(slots[2], step_compliance(block, h * h * self._share), data)
         if system.links:
             with system.using(self.b):
                 add_link_rows(system, filled, 1.0, 0.0)
