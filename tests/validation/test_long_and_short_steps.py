@@ -148,6 +148,8 @@ def test_a_step_that_hardly_converges_fails_rather_than_being_taken(
 ) -> None:
     """With a tangent made poor on purpose iterations close a gap slowly: all the way, or not at all."""
 
+    reference()  # by the good one
+
     def poor(block: Block, mobility: float) -> Array:
         return block.compliance
 
