@@ -12,6 +12,9 @@ from pliant.physics import bodies, collect, elasticity, loads
 from pliant.rods.contract import Array, Configuration, Ints, Plan, RodMap
 from pliant.system.mixed import Mixed
 
+_FAR = 1e-7
+"""How far below all else the compliance is that tangents keep where strains are held."""
+
 
 class Level:
     """A configuration of one rod with its frames and strains: what changes from one q to the next.
@@ -98,7 +101,16 @@ class Block(Mixed):
         """
         self.soft[...] = 0.0
         self.D[:, self.mode_rows] = 0.0
-        self.C[:, self.mode_rows] = 1e7 * np.max(self.C[:, :2]) / self.rod.length**2
+        self.C[:, self.mode_rows] = np.max(self.C[:, :2]) / (_FAR * self.rod.length**2)
+
+    def inertial_share(self, mobility: float) -> float:
+        """Part of `compliance` that is as far below that of inertia as the whole is below bending's.
+
+        For a tangent in which a force moves the rod by mobility (s^2) over its mass: were the whole
+        compliance left there, Newton's method would hardly close the gap of a strain that is held.
+        """
+        stiff = float(np.max(self.C[:, self.mode_rows]))
+        return _FAR * mobility * stiff / float(np.max(self.M[:, 3:]))
 
     def attach(self, frame: Frame) -> int:
         """Station of `frame` among the points, made if needed."""

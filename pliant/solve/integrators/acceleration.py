@@ -18,11 +18,13 @@ import numpy as np
 from pliant.physics import collect, drag, inertia
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import (
+    STALLED,
     StepError,
     Stepper,
     constraints_met,
     mass_solve,
     rounding_force,
+    step_compliance,
 )
 from pliant.solve.integrators.held import bent, hold_rates, strain_gaps
 from pliant.solve.integrators.kinematics import Rates
@@ -197,7 +199,7 @@ class AccelerationStepper(Stepper):
             previous, size = size, self._size(r)
             if not np.isfinite(size):
                 raise self.error("the motion became infinite")
-            stalled = fresh and k > 3 and size > 0.5 * previous and size <= 1e-4 * self.scale
+            stalled = fresh and k > 3 and size > 0.5 * previous and size <= STALLED * self.scale
             small = size <= self.tolerance * self.scale + self._floor or stalled
             if small and constraints_met(system, r):
                 return D, q, v, acc, like, mult, r
@@ -289,6 +291,9 @@ class AccelerationStepper(Stepper):
         for i, block in enumerate(system.blocks):
             slots = filled.modes[i]
             lag = self._rates.lag[i]
+            if slots is not None and block.rigid:
+                kept = step_compliance(block, 1.0 / self.a_slope)
+                scatter(slots[2], kept - block.compliance, filled.matrix.data)
             if slots is not None and np.any(lag):
                 scale = np.ascontiguousarray(self.v_slope * lag[:, block.mode_rows])
                 block.couple(block.level, scale, block.coupling)

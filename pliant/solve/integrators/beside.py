@@ -107,9 +107,7 @@ class _Variational(Beside):
         self.end = stepper.q, stepper.mult, left
 
     def begin(self, before: Loading, after: Loading) -> None:
-        stepper = self.stepper
-        share = 0.5 if stepper.implicit else 1.0
-        self.goal = stepper.p + stepper.h * stepper._applied(stepper.a, before, share)
+        self.goal = self.stepper._goal(before, after)
 
     def first(self, x: Array, after: Loading) -> Array:
         return put_bases(self.system, x, after)
@@ -117,14 +115,14 @@ class _Variational(Beside):
     def residual(self, x: Array, mult: Array, after: Loading) -> Array:
         stepper = self.stepper
         self.system.place(x, stepper.b, mass=True, points=stepper._needs_points)
-        return stepper._residual(self.goal, mult)
+        self.left = stepper._residual(self.goal, mult)
+        return self.left
 
     def moved(self, x: Array, dx: Array) -> Array:
         return self.system.moved(x, dx, levels=self.stepper.b)
 
     def accept(self, x: Array, mult: Array, before: Loading, after: Loading) -> None:
-        self.stepper._reaction = np.zeros(len(self.system.driven))
-        self.stepper._accept(x, mult, before, after)
+        self.stepper._accept(x, mult, before, after, self.left)
 
 
 class _Acceleration(Beside):

@@ -16,7 +16,7 @@ from pliant.physics import collect
 from pliant.rods.contract import Array
 from pliant.system.assembly import assemble_bilinear, assemble_vector, mass_fill
 from pliant.system.balance import link_rates, link_rows
-from pliant.system.block import Level
+from pliant.system.block import Block, Level
 from pliant.system.linear import SingularError, scatter
 from pliant.system.loading import Loading
 from pliant.system.system import System
@@ -25,6 +25,10 @@ from pliant.system.tangent import Tangent, tangent_of
 if TYPE_CHECKING:
     from pliant.solve.integrators.march import March
     from pliant.solve.schedule import Schedule
+
+STALLED = 1e-6
+"""Residual, relative to all that is in play, at which a step is taken that rounding keeps from its
+tolerance: further iterations do not make it smaller. One that is stuck above it has failed."""
 
 
 class StepError(ConvergenceError):
@@ -113,9 +117,7 @@ def mass_solve(
             block.couple(block.level, block.unit, block.coupling)
             scatter(slots[0], block.coupling, data)
             scatter(slots[1], block.coupling, data)
-            # as far below the compliance of the mass as it is below that of bending
-            scale = float(np.max(block.C[:, block.mode_rows]) / np.max(block.M[:, 3:]))
-            scatter(slots[2], 1e-7 * scale * block.compliance, data)
+            scatter(slots[2], block.inertial_share(1.0) * block.compliance, data)
         else:
             scatter(slots[2], block.compliance, data)
     add_link_rows(system, filled, 1.0, 1.0)
@@ -143,6 +145,17 @@ def mass_solve(
     return v
 
 
+def step_compliance(block: Block, mobility: float) -> Array:
+    """Compliance (E, pR, pR) of the stress modes in the tangent of a step.
+
+    mobility : derivative of a displacement in an acceleration, s^2. Where strains are held by
+    constraint, the compliance that only makes the tangent regular has to stay small beside that of
+    inertia, mobility over mass, which becomes the smaller one as the step does.
+    """
+    part = min(1.0, block.inertial_share(mobility)) if block.rigid else 1.0
+    return part * block.compliance
+
+
 def constraints_met(system: System, residual: Array) -> bool:
     """True if all constraint gaps in a residual are below 1e-10 of the longest rod."""
     if not system.links:
@@ -160,7 +173,7 @@ def rounding_force(system: System, h: float) -> float:
         stiffness = float(np.max(block.C[:, block.law_rows])) / (
             1.0 if block.modes is None else reach
         )
-        force += eps * (float(np.sum(block.line_mass)) * reach / h**2 + stiffness)
+        force += eps * (float(np.sum(block.M[:, 3])) * reach / h**2 + stiffness)
     return force
 
 

@@ -8,6 +8,8 @@ and weight and dead forces are the vectors f; what is left are strains:
 
 Arrays come in tuples, each made by `march.March`:
 
+rule    (12,): those of `AccelerationStepper.rule`, the slope of gaps of stress modes, 1 where strains
+        lag, and the residual at which a step that makes no way is taken.
 rod     ints, floats, element (S,), index (E, n), own (nq,), free: stations and numbers of unknowns.
 law     plain, lag, e0 (S, R), weight, soft (S, Q), N (S, p), rows (Q,), numbers (E, p), at (K, Q),
         modes, gap_weight, flexible (Q, K, K): as in `elasticity.stress`.
@@ -99,7 +101,7 @@ def _newton(strain, second, rule, limit, rod, law, form, state, room, band, book
         books[4] = size
         if not np.isfinite(size):
             return INFINITE
-        stalled = fresh and k > 3 and size > 0.5 * previous and size <= 1e-4 * books[3]
+        stalled = fresh and k > 3 and size > 0.5 * previous and size <= rule[11] * books[3]
         enough = rule[7] * books[3] + rule[8]
         if size <= enough or stalled:
             return CONVERGED

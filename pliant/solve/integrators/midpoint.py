@@ -6,8 +6,9 @@ mass station,
     Midpoint      Ld = h [ 1/2 sum eta.M eta - U((ea + eb)/2) ] - h/2 [V(qa) + V(qb)]
     Variational   Ld = h [ 1/2 sum eta.M eta - U(ea) - V(qa) ]             (Xun et al. 54-55)
 
-where U is elastic and V the potential of the loads. The discrete Euler-Lagrange equations are solved
-for qb with momenta p carried from step to step:
+where U is elastic and V the potential of the loads, of their mean over the step (Midpoint) or of those
+at its start. The discrete Euler-Lagrange equations are solved for qb with momenta p carried from step
+to step:
 
     Ja^T dexp(-h eta)^-T M eta + (elastic and load impulse at a) + Aa^T lam = pa,      b(qb) = 0
     pb = Jb^T dexp(h eta)^-T M eta + (elastic and load impulse at b)
@@ -28,6 +29,7 @@ from pliant.lie import se3
 from pliant.physics import collect
 from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import (
+    STALLED,
     Integrator,
     StepError,
     Stepper,
@@ -36,6 +38,7 @@ from pliant.solve.integrators.contract import (
     mass_solve,
     momentum,
     rounding_force,
+    step_compliance,
 )
 from pliant.solve.integrators.room import Room
 from pliant.solve.integrators.work import load_fill, step_work
@@ -132,9 +135,8 @@ class VariationalStepper(Stepper):
     # -- one step ----------------------------------------------------------------------------
 
     def advance(self, before: Loading, after: Loading) -> None:
-        system, h = self.system, self.h
-        first = h * self._applied(self.a, before, 0.5 if self.implicit else 1.0)
-        goal = self.p + first
+        system = self.system
+        goal = self._goal(before, after)
         q = put_bases(system, self._predict(), after)
         mult = self.mult.copy()
         size = math.inf
@@ -149,7 +151,7 @@ class VariationalStepper(Stepper):
             size = self._size(residual)
             if not math.isfinite(size):
                 self._fail("the motion became infinite")
-            stalled = k > 2 and size > 0.5 * previous and size <= 1e-4 * self._scale
+            stalled = k > 2 and size > 0.5 * previous and size <= STALLED * self._scale
             small = size <= self.tolerance * self._scale + self._floor or stalled
             if small and constraints_met(system, residual):
                 break
@@ -164,18 +166,36 @@ class VariationalStepper(Stepper):
             add_at(self._rows, x, mult)
         else:
             self._fail("no convergence in 30 iterations")
-        self._reaction = residual[system.driven]
-        self._accept(q, mult, before, after)
+        self._accept(q, mult, before, after, residual)
 
-    def _accept(self, q: Array, mult: Array, before: Loading, after: Loading) -> None:
-        system, h = self.system, self.h
+    def _goal(self, before: Loading, after: Loading) -> Array:
+        """Momentum (n,) that has to leave the start of a step, with the impulse of the loads there.
+
+        Loads that change act with their mean at both ends, as elastic stresses do. With the load of
+        each end there, modes much faster than the step would answer to the first one alone, lag
+        behind by its change in a step, and alternate about equilibrium from then on.
+        """
+        changes = self.implicit and after is not before
+        self._acting = before.mix(after, 0.5) if changes else before
+        return self.p + self.h * self._applied(self.a, self._acting, self._share)
+
+    def _accept(
+        self, q: Array, mult: Array, before: Loading, after: Loading, residual: Array
+    ) -> None:
+        """Take q as the end of the step; the momentum in its residual is left to the next step.
+
+        So what the tolerance lets pass does not add up, however many steps a motion has.
+        """
+        system, h, free = self.system, self.h, self.system.coordinates
+        self._reaction = residual[system.driven]
         if not self._needs_points:
             for block, level in zip(system.blocks, self.b, strict=True):
                 block.map.frame(level.points, level.c)
         arrived = np.zeros(system.n)
         assemble_vector(system, self.b, self._arrival, arrived)
         if self.implicit:
-            arrived += h * self._applied(self.b, after, 0.5)
+            arrived += h * self._applied(self.b, self._acting, 0.5)
+        arrived[free] -= residual[free]
         if self.books:
             self.dissipated += sum(room.dissipated() for room in self._room)
             self.work += self._work(before, after)
@@ -283,7 +303,7 @@ class VariationalStepper(Stepper):
                 from_start, from_end = couplings(i)
                 scatter(slots[0], from_end, data)
                 scatter(slots[1], from_start, data)
-                scatter(slots[2], block.compliance, data)
+                scatter(slots[2], step_compliance(block, h * h * self._share), data)
         if system.links:
             with system.using(self.b):
                 add_link_rows(system, filled, 1.0, 0.0)
