@@ -21,10 +21,9 @@ from pliant.solve.integrators.contract import (
     StepError,
     Stepper,
     constraints_met,
-    mass_solve,
     rounding_force,
 )
-from pliant.solve.integrators.held import bent, hold_rates, strain_gaps
+from pliant.solve.integrators.held import bent, held_compliance, hold_rates, strain_gaps
 from pliant.solve.integrators.kinematics import Rates
 from pliant.solve.integrators.march import March, make_march
 from pliant.solve.integrators.work import step_work
@@ -83,6 +82,7 @@ class AccelerationStepper(Stepper):
             c = coefficients
             self.v_slope = c.gamma / (c.beta * h)
             self.a_slope = (1 - c.am) / ((1 - c.af) * c.beta * h**2)
+        self.compliance = [held_compliance(block, self.a_slope) for block in system.blocks]
 
     def march(self, schedule: Schedule) -> March | None:
         """Many steps at once, where robot and inputs allow it."""
@@ -110,20 +110,43 @@ class AccelerationStepper(Stepper):
             if block.modes is not None:
                 strain = block.level.strain.e + lagging
                 self.mult[block.mode_index] = block.settled_modes(strain)
-        force = self._residual(v, self.acc, self.mult, loading, False)[: system.n]
-        self.scale = float(np.linalg.norm(force[system.coordinates]))
-        force[system.mode_unknowns] = 0.0
-        force += bent(system, self.a, self.q, v, lambda: strain_gaps(system))
-        gaps = bent(system, self.a, self.q, v, lambda: link_gaps(system)) + link_rates(
-            system, self.acc
-        )
-        self.acc += mass_solve(system, -force, -gaps)
+        self.acc += self._first_acceleration(loading)
         self.like = np.zeros(system.n) if self.coefficients is None else self.acc.copy()
         self._reaction = np.zeros(0)
         if len(system.driven):
             balanced = self._residual(v, self.acc, self.mult, loading, False)
             self._reaction = balanced[system.driven]
         self.power = self._rates.dissipation()
+
+    def _first_acceleration(self, loading: Loading) -> Array:
+        """Accelerations (n,) that balance asks for at the start, as far as a step resolves them.
+
+        M^-1 f holds those of all modes, also of the many with periods far below the step. After a jump
+        of a load they are huge: Newton's method follows them far away, and generalised-alpha makes
+        velocities of them. With the tangent T of a step instead,
+
+            (M + (v_D / a_D) C + K / a_D) a = f,   that is  a = a_D T^-1 f,
+
+        the acceleration of a mode of frequency w is divided by 1 + w^2 / a_D. What the step resolves
+        keeps its order, and what it does not goes to its new place within one step, as it does after
+        a jump in the midst of a motion.
+        """
+        system, v = self.system, self.v
+        force = self._residual(v, self.acc, self.mult, loading, True)[: system.n]
+        self.scale = float(np.linalg.norm(force[system.coordinates]))
+        self._factorise()
+        held = bent(system, self.a, self.q, v, lambda: strain_gaps(system))
+        gaps = bent(system, self.a, self.q, v, lambda: link_gaps(system))
+        gaps += link_rates(system, self.acc)
+        right = -np.concatenate([self.a_slope * force, gaps])
+        right[system.mode_unknowns] = 0.0
+        for block, lag in zip(system.blocks, self._rates.lag, strict=True):
+            if block.rigid:
+                at, slope = block.mode_index, 1.0 + self.v_slope * lag[0, block.mode_rows]
+                right[at] = -slope * held[at]
+        right[system.driven] = 0.0
+        found = self.filled.matrix.solve(right)[: system.n]
+        return np.where(self._is_coordinate, found, 0.0)
 
     def velocity(self) -> Array:
         """Coordinate rates (n,)."""
@@ -160,8 +183,8 @@ class AccelerationStepper(Stepper):
         """One step to balance under `after`.
 
         Newton's method begins at constant acceleration, which is close where the motion is smooth.
-        After a jump of a load accelerations are those of modes that the step does not resolve, and
-        lead far away: then it begins at constant velocity.
+        After a jump of a load in a long step accelerations are those of modes that the step does not
+        resolve, and may lead too far: then it begins at constant velocity.
         """
         system, h, scale = self.system, self.h, self.scale
         try:
@@ -289,6 +312,8 @@ class AccelerationStepper(Stepper):
         for i, block in enumerate(system.blocks):
             slots = filled.modes[i]
             lag = self._rates.lag[i]
+            if slots is not None and block.rigid:
+                scatter(slots[2], self.compliance[i] - block.compliance, filled.matrix.data)
             if slots is not None and np.any(lag):
                 scale = np.ascontiguousarray(self.v_slope * lag[:, block.mode_rows])
                 block.couple(block.level, scale, block.coupling)

@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.rods.contract import Array
 from pliant.solve.integrators.kinematics import Rates
-from pliant.system.block import Level
+from pliant.system.block import Block, Level
 from pliant.system.system import System
 
 
@@ -22,6 +22,20 @@ def hold_rates(system: System, rates: Rates, h: float) -> None:
     for block, lag in zip(system.blocks, rates.lag, strict=True):
         if block.rigid:
             lag[:, block.mode_rows] = 0.5 * h
+
+
+def held_compliance(block: Block, slope: float) -> Array:
+    """Compliance (E, pR, pR) of the stress modes in the tangent of a step with a_D = `slope`, 1/s2.
+
+    Strains held by constraint keep one only so that the tangent can be factorised (see `Block`).
+    It has to be far below that of bending and of the inertia a_D m that short steps work against:
+    else every iteration leaves a part of the gap, which the next steps turn into velocities.
+    """
+    if not block.rigid:
+        return block.compliance
+    stiff = float(np.max(block.C[:, block.mode_rows]))
+    inertia = slope * float(np.sum(block.M[:, 3])) * block.rod.length
+    return np.asarray(block.compliance * (stiff / (stiff + 1e5 * inertia)))
 
 
 def strain_gaps(system: System) -> Array:

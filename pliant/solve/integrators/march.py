@@ -55,8 +55,9 @@ def _dead_forces_only(block: Block, loading: Loading) -> bool:
 class Parts:
     """The constant arrays of one rod for `march_kernels.march`, in its tuples."""
 
-    def __init__(self, system: System, found: CompiledMap, lag: Array) -> None:
+    def __init__(self, system: System, found: CompiledMap, lag: Array, compliance: Array) -> None:
         self.system, self.block, self.found = system, system.blocks[0], found
+        self.compliance = compliance
         block = self.block
         own = np.ascontiguousarray(block.index[:, 6:])
         self.rod = (
@@ -130,7 +131,7 @@ class Parts:
         return (
             _by_rows(mass),
             _by_rows(damping),
-            block.compliance,
+            self.compliance,
             slots,
             np.ascontiguousarray(down[:, :, 6:]),
             np.ascontiguousarray(up[:, :, 6:]),
@@ -320,4 +321,4 @@ def make_march(stepper: AccelerationStepper, schedule: Schedule, lag: Array) -> 
         np.array(numbers).reshape(-1, 3),
         np.array(volumes, dtype=float),
     )
-    return March(stepper, schedule, Parts(system, found, lag), lines)
+    return March(stepper, schedule, Parts(system, found, lag, stepper.compliance[0]), lines)
