@@ -162,8 +162,17 @@ def test_first_step_is_in_error_by_the_cube_of_its_length(integrator: pl.Integra
 # -- short steps --------------------------------------------------------------------------------
 
 
+def test_midpoint_gets_better_with_ever_shorter_steps() -> None:
+    truth = falling(2, 2e3, pl.Newmark(tolerance=1e-11), 0.02, 2000)
+    errors = [
+        np.abs(falling(2, 2e3, pl.Midpoint(tolerance=1e-9), 0.02, steps) - truth).max()
+        for steps in (100, 200, 400)
+    ]
+    assert np.log2(errors[:-1] / np.array(errors[1:])) == pytest.approx([2.0, 2.0], abs=0.2)
+
+
 @pytest.mark.parametrize("other", [False, True], ids=["compiled", "general"])
-@pytest.mark.parametrize("integrator", INTEGRATORS, ids=named)
+@pytest.mark.parametrize("integrator", [pl.Midpoint(), *INTEGRATORS], ids=named)
 def test_short_steps_of_a_rod_that_cannot_stretch_make_no_energy(
     integrator: pl.Integrator, other: bool
 ) -> None:

@@ -25,7 +25,9 @@ def hold_rates(system: System, rates: Rates, h: float) -> None:
 
 
 def held_compliance(block: Block, slope: float) -> Array:
-    """Compliance (E, pR, pR) of the stress modes in the tangent of a step with a_D = `slope`, 1/s2.
+    """Compliance (E, pR, pR) of stress modes in the tangent of a step.
+
+    slope : a_D, change of the acceleration by that of the configuration in a step, 1/s2.
 
     Strains held by constraint keep one only so that the tangent can be factorised (see `Block`).
     It has to be far below that of bending and of the inertia a_D m that short steps work against:
