@@ -104,4 +104,4 @@ def _shorten(text: str, limit: int = 120) -> str:
 
 
 class ResolutionWarning(UserWarning):
-    """A motion, or gravity, that the formulation of a rod does not resolve."""
+    """A motion, gravity or a shape that the formulation of a rod does not resolve."""

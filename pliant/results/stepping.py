@@ -171,7 +171,8 @@ class Stepper:
         except DescriptionError:
             raise
         except ConvergenceError as error:
-            message = str(error)
+            note = self._compiled.trouble(stream.snapshot()[0])
+            message = f"{error}. {note}" if note else str(error)
         else:
             self.inputs.update(given)
         self._taken, self._state = (stream.iterations - before, message), None

@@ -24,7 +24,14 @@ import numpy as np
 from pliant.model import DescriptionError, Rod
 from pliant.rods import ancf_kernels
 from pliant.rods.ancf_march import pack, strain_functions
-from pliant.rods.ancf_nodes import chart_second, check_rod, hermite_shapes, natural_nodes, turned
+from pliant.rods.ancf_nodes import (
+    chart_second,
+    check_rod,
+    hermite_shapes,
+    natural_nodes,
+    reversal,
+    turned,
+)
 from pliant.rods.ancf_section import SPACE, XZ, YZ
 from pliant.rods.compiled import CompiledMap
 from pliant.rods.contract import (
@@ -61,7 +68,8 @@ class ANCF(Formulation):
     elements : number of elements of equal length, at least 1.
     planar : True for a rod that bends in one plane of its base frame, False for a cable in space,
         which has no twist: it needs the same bending stiffness in both directions and a straight
-        natural shape, and its tangent must not turn against the tangent of the base.
+        natural shape, and its tangent must not turn against the tangent of the base: a warning, or
+        the error of a solve that failed, tells where it does.
     plane : "xz" (bends about the local y axis) or "yz" (about the local x axis), if planar.
     inextensible : True holds the length of the curve by constraint; False lets it stretch by the
         axial stiffness of the rod. A rod of theory "kirchhoff" is always inextensible.
@@ -236,6 +244,11 @@ class ANCFMap(RodMap):
         rows[:, :d] = np.cumsum(turned(chords, steps), axis=0)
         rows[:, d:] = turned(c.nodes[1:, d:], move[:, d:])
         return q
+
+    def trouble(self, c: Configuration) -> str:
+        """Say where the tangent of a cable comes close to the reverse of the tangent at the base."""
+        assert isinstance(c, ANCFConfiguration)
+        return reversal(self.rod, self.nodes, c.nodes) if self.turn == SPACE else ""
 
     def _chords(self, c: ANCFConfiguration) -> Array:
         return np.diff(c.nodes[:, : self.d], axis=0)

@@ -9,6 +9,12 @@ from pliant.rods.ancf_section import SPACE, XZ, YZ
 from pliant.rods.contract import Array
 from pliant.rods.quadrature import gauss_per_span
 
+_NEAR = np.radians(5.0)
+"""Angle (rad) to the reverse of the base tangent at which the frame of a cable is in doubt: there it
+turns about the tangent 20 times as fast as the tangent turns."""
+_SAMPLES = 8
+"""Spans of an element between which the tangent is looked at."""
+
 
 def hermite_shapes(t: Array, h: float) -> tuple[Array, Array, Array]:
     """Cubic shape functions (S, 4) at t in [0, 1] of an element of length h, and two derivatives.
@@ -54,6 +60,35 @@ def _integrals(breaks: Array, f: Array) -> Array:
     partial = np.stack([legendre.legval(x, legendre.legint(k, lbnd=-1)) for k in coefficients])
     whole = np.concatenate([[0.0], np.cumsum(h * coefficients[:, 0])[:-1]])
     return np.asarray((whole[:, None] + 0.5 * h[:, None] * partial).ravel())
+
+
+def reversal(rod: Rod, at: Array, nodes: Array) -> str:
+    """A sentence if the tangent of a cable comes within `_NEAR` of -e3, else "".
+
+    at (N + 1,) are the arclengths of its nodes (N + 1, 6). Between samples the tangent is taken to go
+    straight, so that a passage is not missed.
+    """
+    h = float(at[1] - at[0])
+    slopes = hermite_shapes(np.linspace(0.0, 1.0, _SAMPLES + 1), h)[1]
+    pairs = np.concatenate([nodes[:-1].reshape(-1, 2, 3), nodes[1:].reshape(-1, 2, 3)], axis=1)
+    w = np.einsum("tk,ekc->etc", slopes, pairs)
+    w /= np.maximum(np.linalg.norm(w, axis=2, keepdims=True), 1e-300)
+    a, d = w[:, :-1], np.diff(w, axis=1)
+    along = -np.einsum("etc,etc->et", a, d) - d[..., 2]
+    x = np.clip(along / np.maximum(np.einsum("etc,etc->et", d, d), 1e-300), 0.0, 1.0)
+    nearest = a + x[..., None] * d
+    angle = np.arctan2(np.hypot(nearest[..., 0], nearest[..., 1]), -nearest[..., 2])
+    e, i = np.unravel_index(int(np.argmin(angle)), angle.shape)
+    if angle[e, i] > _NEAR:
+        return ""
+    s = at[e] + h * (i + x[e, i]) / _SAMPLES
+    return (
+        f"At s = {s:.4g} m of {rod.label} the tangent of the cable comes within "
+        f"{np.degrees(angle[e, i]):.2g} degrees of the reverse of the tangent at its base. There the "
+        "frames of ANCF(planar=False) turn over, and neither what acts by moments, offsets and "
+        "viscosity nor the iteration can be trusted: split the rod before that place into two "
+        "joined rods, or use BSpline()."
+    )
 
 
 def turned(vectors: Array, moves: Array) -> Array:

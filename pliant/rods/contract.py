@@ -156,6 +156,10 @@ class RodMap(ABC):
         """Index in x of six entries that are the body twist of the frame at s, if there are such."""
         return 0 if s == 0.0 else None
 
+    def trouble(self, c: Configuration) -> str:
+        """A sentence if the map is near its limits at `c`, else ""; asked after a solve only."""
+        return ""
+
     # -- where things are collected ----------------------------------------------------------
 
     @abstractmethod

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model import Array, ConvergenceError, Description, DescriptionError, Rod
+from pliant.model import (
+    Array,
+    ConvergenceError,
+    Description,
+    DescriptionError,
+    ResolutionWarning,
+    Rod,
+)
 from pliant.rods.contract import Formulation
 from pliant.solve.clock import Clock
 from pliant.solve.coordinate_stream import make_stream
@@ -23,7 +31,10 @@ from pliant.system.carrying import warn_of_weight
 from pliant.system.loading import make_loading
 from pliant.system.sampling import Sampler
 from pliant.system.system import System
+from pliant.system.trouble import trouble
 
+_LOOKED_AT = 50
+"""States of a motion that are looked at for trouble."""
 _STILL = 1e-6
 """Step, relative to the coordinates, by which strain rates are measured."""
 
@@ -94,6 +105,7 @@ class CoordinateProblem(Problem):
                 mixed = [(share * (1.0 - level), old) for share, old in applied]
                 error.last = Still(error.last, [*mixed, (level, values)])
             raise
+        self._warn([found.q])
         return Still(found, [(1.0, values)])
 
     def _branch(
@@ -137,7 +149,16 @@ class CoordinateProblem(Problem):
     ) -> Trajectory:
         """Move in time with a formulation's coordinates."""
         schedule, q, v = self._begin(inputs, start)
-        return simulate(self.system, integrator, schedule, clock, q, v, progress)
+        found = simulate(self.system, integrator, schedule, clock, q, v, progress)
+        rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
+        self._warn([found.q[k] for k in rows[::-1]])
+        return found
+
+    def _warn(self, states: list[Array]) -> None:
+        """Warn of the first of some configurations at which a map is near its limits."""
+        doubt = next((text for q in states if (text := self.trouble(q))), "")
+        if doubt:
+            warnings.warn(doubt, ResolutionWarning, stacklevel=5)
 
     def stream(
         self, integrator: Integrator, values: Mapping[str, Any], h: float, start: Start
@@ -234,6 +255,10 @@ class CoordinateProblem(Problem):
         from pliant.solve.stability import judge
 
         return judge(self, still.solution)
+
+    def trouble(self, q: Array) -> str:
+        """What the maps of the rods say of it."""
+        return trouble(self.system, q)
 
     def as_numbers(self, q: Array) -> Array:
         """The coordinates."""

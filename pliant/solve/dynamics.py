@@ -17,6 +17,7 @@ from pliant.solve.integrators.contract import Integrator, Stepper
 from pliant.solve.integrators.march import March
 from pliant.solve.schedule import Schedule
 from pliant.system.system import System
+from pliant.system.trouble import with_trouble
 
 Progress = Callable[[float, float], object]
 """Told the time reached and the duration, s, after each step."""
@@ -255,5 +256,6 @@ def simulate(
     except PliantError as error:
         reached = run.done * clock.h
         text = f"the simulation stopped at t = {reached:.6g} s of {clock.duration:g} s: {error}"
+        text = with_trouble(text, system, run.final[1])
         raise ConvergenceError(text, run.recorder.trajectory(run, False)) from error
     return run.recorder.trajectory(run, True)

@@ -163,6 +163,10 @@ class Problem(ABC):
     def judge(self, still: Still) -> tuple[bool | None, str]:
         """Whether an equilibrium is stable, None if it cannot be told, and a sentence on it."""
 
+    def trouble(self, q: Any) -> str:
+        """Sentences about rods that cannot be trusted at a configuration, "" if there are none."""
+        return ""
+
     @abstractmethod
     def as_numbers(self, q: Any) -> Array:
         """A configuration as plain numbers (nq,), for files."""

@@ -22,6 +22,7 @@ from pliant.system.linear import Matrix, SingularError, add_at, largest, norms
 from pliant.system.loading import Loading, no_loading
 from pliant.system.system import System
 from pliant.system.tangent import tangent_of
+from pliant.system.trouble import with_trouble
 
 Progress = Callable[[float, int, float], None]
 """Told the load level reached, the iterations so far and the relative residual."""
@@ -291,7 +292,7 @@ class StaticSolver:
                 f"{reason}. The robot may snap or buckle there, or no equilibrium carries the load. "
                 "Try a smaller load, more control points, or simulate() from the last good state."
             )
-        error = ConvergenceError(text)
+        error = ConvergenceError(with_trouble(text, self.system, good.q))
         good.iterations = self.count
         good.levels = [level]
         error.last = good

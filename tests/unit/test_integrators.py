@@ -39,6 +39,8 @@ from pliant.system.system import System
 
 ALL = [Midpoint(), Variational(), Newmark(), GeneralizedAlpha(0.8), ImplicitEuler()]
 GRAVITY = (0.0, 1.0, -9.81)
+INSTANT = 1e-9
+"""A step (s) that resolves every mode, for accelerations as they are."""
 
 
 def rubber(viscosity: float = 0.0) -> Material:
@@ -161,7 +163,7 @@ class Moving:
         self.loading = self.loading.moving(drive[: len(self.loading.drive)])
         self.q = bend(self.system, 0.03)
         self.v = allowed(self.system, self.q, speed, base_twists(self.system, self.loading)[0])
-        stepper = Newmark().stepper(self.system, 1e-3)
+        stepper = Newmark().stepper(self.system, INSTANT)
         stepper.start(self.q, self.v, self.loading)
         self.acc = stepper.acc.copy()
         self.pushed = float(stepper._reaction @ self.v[self.system.driven])

@@ -85,6 +85,7 @@ class AccelerationStepper(Stepper):
             c = coefficients
             self.v_slope = c.gamma / (c.beta * h)
             self.a_slope = (1 - c.am) / ((1 - c.af) * c.beta * h**2)
+        self.compliance = [step_compliance(block, 1.0 / self.a_slope) for block in system.blocks]
 
     def march(self, schedule: Schedule) -> March | None:
         """Many steps at once, where robot and inputs allow it."""
@@ -112,20 +113,45 @@ class AccelerationStepper(Stepper):
             if block.modes is not None:
                 strain = block.level.strain.e + lagging
                 self.mult[block.mode_index] = block.settled_modes(strain)
-        force = self._residual(v, self.acc, self.mult, loading, False)[: system.n]
-        self.scale = float(np.linalg.norm(force[system.coordinates]))
-        force[system.mode_unknowns] = 0.0
-        force += bent(system, self.a, self.q, v, lambda: strain_gaps(system))
-        gaps = bent(system, self.a, self.q, v, lambda: link_gaps(system)) + link_rates(
-            system, self.acc
-        )
-        self.acc += mass_solve(system, -force, -gaps)
+        self.acc += self._first_acceleration(loading)
         self.like = np.zeros(system.n) if self.coefficients is None else self.acc.copy()
         self._reaction = np.zeros(0)
         if len(system.driven):
             balanced = self._residual(v, self.acc, self.mult, loading, False)
             self._reaction = balanced[system.driven]
         self.power = self._rates.dissipation()
+
+    def _first_acceleration(self, loading: Loading) -> Array:
+        """Accelerations (n,) that balance asks for at the start.
+
+        A rule that keeps energy needs them all, M^-1 f. They hold those of the many modes with periods
+        far below the step, too, which are huge after a jump of a load; a rule that damps these modes
+        would make velocities of them first, and Newton's method follow them far away. It begins with
+        what a step resolves: with its tangent T,
+
+            (M + (v_D / a_D) C + K / a_D) a = f,   that is  a = a_D T^-1 f,
+
+        the acceleration of a mode of frequency w is divided by 1 + w^2 / a_D, which keeps the order.
+        """
+        system, v, c = self.system, self.v, self.coefficients
+        damps = c is not None and c.gamma > 0.5
+        force = self._residual(v, self.acc, self.mult, loading, damps)[: system.n]
+        self.scale = float(np.linalg.norm(force[system.coordinates]))
+        force[system.mode_unknowns] = 0.0
+        held = bent(system, self.a, self.q, v, lambda: strain_gaps(system))
+        gaps = bent(system, self.a, self.q, v, lambda: link_gaps(system))
+        gaps += link_rates(system, self.acc)
+        if not damps:
+            return mass_solve(system, -force - held, -gaps)
+        self._factorise()
+        right = -np.concatenate([self.a_slope * force, gaps])
+        for block, lag in zip(system.blocks, self._rates.lag, strict=True):
+            if block.rigid:
+                at, slope = block.mode_index, 1.0 + self.v_slope * lag[0, block.mode_rows]
+                right[at] = -slope * held[at]
+        right[system.driven] = 0.0
+        found = self.filled.matrix.solve(right)[: system.n]
+        return np.where(self._is_coordinate, found, 0.0)
 
     def velocity(self) -> Array:
         """Coordinate rates (n,)."""
@@ -162,8 +188,8 @@ class AccelerationStepper(Stepper):
         """One step to balance under `after`.
 
         Newton's method begins at constant acceleration, which is close where the motion is smooth.
-        After a jump of a load accelerations are those of modes that the step does not resolve, and
-        lead far away: then it begins at constant velocity.
+        After a jump of a load in a long step accelerations are those of modes that the step does not
+        resolve, and may lead too far: then it begins at constant velocity.
         """
         system, h, scale = self.system, self.h, self.scale
         try:
@@ -292,8 +318,7 @@ class AccelerationStepper(Stepper):
             slots = filled.modes[i]
             lag = self._rates.lag[i]
             if slots is not None and block.rigid:
-                kept = step_compliance(block, 1.0 / self.a_slope)
-                scatter(slots[2], kept - block.compliance, filled.matrix.data)
+                scatter(slots[2], self.compliance[i] - block.compliance, filled.matrix.data)
             if slots is not None and np.any(lag):
                 scale = np.ascontiguousarray(self.v_slope * lag[:, block.mode_rows])
                 block.couple(block.level, scale, block.coupling)

@@ -14,7 +14,7 @@ import numpy as np
 from pliant.physics import lines as pressure_lines
 from pliant.rods.compiled import CompiledMap
 from pliant.rods.contract import Array, Ints
-from pliant.solve.integrators.contract import STALLED, StepError, step_compliance
+from pliant.solve.integrators.contract import STALLED, StepError
 from pliant.solve.schedule import Schedule
 from pliant.system.block import Block
 from pliant.system.linear import BandedSymmetric
@@ -55,8 +55,9 @@ def _dead_forces_only(block: Block, loading: Loading) -> bool:
 class Parts:
     """The constant arrays of one rod for `march_kernels.march`, in its tuples."""
 
-    def __init__(self, system: System, found: CompiledMap, lag: Array, mobility: float) -> None:
+    def __init__(self, system: System, found: CompiledMap, lag: Array, compliance: Array) -> None:
         self.system, self.block, self.found = system, system.blocks[0], found
+        self.compliance = compliance
         block = self.block
         own = np.ascontiguousarray(block.index[:, 6:])
         self.rod = (
@@ -71,7 +72,7 @@ class Parts:
         self.mode_lag = float(felt.mean()) if felt.size else 0.0
         """Mean retardation of the strains that meet stress modes, s."""
         self.law = self._law(lag)
-        self.form = self._form(own, step_compliance(block, mobility))
+        self.form = self._form(own)
 
     def rows_of(self, strains: Array, inner: Array) -> Array:
         """Live rows (S, R) of arrays (.., 6) at the strain rule and at the inner stations."""
@@ -108,7 +109,7 @@ class Parts:
             np.ascontiguousarray(block.mode_numbers[self.found.element]),
         )
 
-    def _form(self, own: Ints, compliance: Array) -> tuple[Any, ...]:
+    def _form(self, own: Ints) -> tuple[Any, ...]:
         block, system = self.block, self.system
         tangent = make_tangent(system, _band)
         matrix = tangent.matrix
@@ -130,7 +131,7 @@ class Parts:
         return (
             _by_rows(mass),
             _by_rows(damping),
-            compliance,
+            self.compliance,
             slots,
             np.ascontiguousarray(down[:, :, 6:]),
             np.ascontiguousarray(up[:, :, 6:]),
@@ -320,4 +321,4 @@ def make_march(stepper: AccelerationStepper, schedule: Schedule, lag: Array) -> 
         np.array(numbers).reshape(-1, 3),
         np.array(volumes, dtype=float),
     )
-    return March(stepper, schedule, Parts(system, found, lag, 1.0 / stepper.a_slope), lines)
+    return March(stepper, schedule, Parts(system, found, lag, stepper.compliance[0]), lines)

@@ -102,6 +102,7 @@ class VariationalStepper(Stepper):
         self._scale = 0.0
         self._floor = h * rounding_force(system, h)
         self._filled = new_tangent(system, False)
+        self._compliance = [step_compliance(b, h * h * self._share) for b in system.blocks]
         self._age = _KEEP
         self._rows, self._weights = system.gap_weights
         bodies = any(block.bodies for block in system.blocks)
@@ -297,13 +298,12 @@ class VariationalStepper(Stepper):
             return room.from_start, room.from_end
 
         assemble_bilinear(system, self.a, self.b, fill, filled, couplings)
-        for i, block in enumerate(system.blocks):
-            slots = filled.modes[i]
+        for i, slots in enumerate(filled.modes):
             if slots is not None:
                 from_start, from_end = couplings(i)
                 scatter(slots[0], from_end, data)
                 scatter(slots[1], from_start, data)
-                scatter(slots[2], step_compliance(block, h * h * self._share), data)
+                scatter(slots[2], self._compliance[i], data)
         if system.links:
             with system.using(self.b):
                 add_link_rows(system, filled, 1.0, 0.0)
