@@ -22,7 +22,6 @@ from pliant.solve.integrators.contract import (
     StepError,
     Stepper,
     constraints_met,
-    mass_solve,
     rounding_force,
     step_compliance,
 )
@@ -122,29 +121,27 @@ class AccelerationStepper(Stepper):
         self.power = self._rates.dissipation()
 
     def _first_acceleration(self, loading: Loading) -> Array:
-        """Accelerations (n,) that balance asks for at the start.
+        """Accelerations (n,) that balance asks for at the start, as far as a step resolves them.
 
-        A rule that keeps energy needs them all, M^-1 f. They hold those of the many modes with periods
-        far below the step, too, which are huge after a jump of a load; a rule that damps these modes
-        would make velocities of them first, and Newton's method follow them far away. It begins with
-        what a step resolves: with its tangent T,
+        M^-1 f holds those of all modes, also of the many with periods far below the step. After a jump
+        of a load they are huge: Newton's method follows them far away, and generalised-alpha makes
+        velocities of them. With the tangent T of a step instead,
 
             (M + (v_D / a_D) C + K / a_D) a = f,   that is  a = a_D T^-1 f,
 
-        the acceleration of a mode of frequency w is divided by 1 + w^2 / a_D, which keeps the order.
+        the acceleration of a mode of frequency w is divided by 1 + w^2 / a_D. What the step resolves
+        keeps its order, and what it does not goes to its new place within one step, as it does after
+        a jump in the midst of a motion.
         """
-        system, v, c = self.system, self.v, self.coefficients
-        damps = c is not None and c.gamma > 0.5
-        force = self._residual(v, self.acc, self.mult, loading, damps)[: system.n]
+        system, v = self.system, self.v
+        force = self._residual(v, self.acc, self.mult, loading, True)[: system.n]
         self.scale = float(np.linalg.norm(force[system.coordinates]))
-        force[system.mode_unknowns] = 0.0
+        self._factorise()
         held = bent(system, self.a, self.q, v, lambda: strain_gaps(system))
         gaps = bent(system, self.a, self.q, v, lambda: link_gaps(system))
         gaps += link_rates(system, self.acc)
-        if not damps:
-            return mass_solve(system, -force - held, -gaps)
-        self._factorise()
         right = -np.concatenate([self.a_slope * force, gaps])
+        right[system.mode_unknowns] = 0.0
         for block, lag in zip(system.blocks, self._rates.lag, strict=True):
             if block.rigid:
                 at, slope = block.mode_index, 1.0 + self.v_slope * lag[0, block.mode_rows]
