@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import Record, State, StrongForm, StrongSolver
-from pliant.bvp.energies import ChainVolumes, Energies, reactions
+from pliant.bvp.energies import Energies, reactions
 from pliant.bvp.knots import interpolated, rest_state
 from pliant.bvp.stability import Stability
 from pliant.lie import se3
@@ -34,7 +34,6 @@ from pliant.solve.clock import Clock
 from pliant.solve.integrators.bdf_alpha import BDFAlpha
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still
-from pliant.solve.schedule import Inputs
 from pliant.solve.streaming import held_inputs
 from pliant.solve.strong_motion import StrongRun, StrongTrajectory
 from pliant.solve.strong_stream import StrongStream, endless
@@ -267,8 +266,7 @@ class StrongProblem(Problem):
         from pliant.solve.compiled import require_mass
 
         require_mass(self.description)
-        given = Inputs(self.description, inputs, ChainVolumes(self.chain))
-        return StrongRun(self.chain, self.form, method, given, clock)
+        return StrongRun(self.chain, self.form, method, inputs, clock)
 
     def _first(self, run: StrongRun, start: Start) -> State:
         """The state at t = 0: where the base is then, with the velocities that were wished for."""

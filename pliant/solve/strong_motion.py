@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import State, StepError, StrongForm, StrongSolver
+from pliant.bvp.energies import ChainVolumes
 from pliant.bvp.knots import mixed
 from pliant.lie.tuples import Array
 from pliant.model import ConvergenceError, as_signal
@@ -80,9 +82,15 @@ class StrongRun:
     """One simulation under way."""
 
     def __init__(
-        self, chain: Chain, form: StrongForm, method: BDFAlpha, inputs: Inputs, clock: Clock
+        self,
+        chain: Chain,
+        form: StrongForm,
+        method: BDFAlpha,
+        inputs: Mapping[str, Any],
+        clock: Clock,
     ) -> None:
-        self.method, self.schedule, self.clock = method, inputs, clock
+        self.method, self.clock = method, clock
+        self.schedule = Inputs(chain.description, inputs, ChainVolumes(chain))
         self.rescue = getattr(form, "rescue", True)
         self.shorter: tuple[int, ...] = _SHORTER
         self.done = self.next = 0
@@ -94,7 +102,7 @@ class StrongRun:
         self.began = time.perf_counter()
         self.solver: StrongSolver = form.solver(chain, method.rule(clock.h, clock.h).c0)
         self.unknowns = self.solver.unknowns
-        self.bases = Bases(chain, inputs)
+        self.bases = Bases(chain, self.schedule)
 
     def begin(self, state: State) -> None:
         """Take `state` as that at t = 0."""

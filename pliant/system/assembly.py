@@ -14,7 +14,7 @@ import numpy as np
 from pliant.lie import se3
 from pliant.physics import collect
 from pliant.rods.contract import Array
-from pliant.system.block import Level
+from pliant.system.block import Block, Level
 from pliant.system.linear import scatter, scatter_vector
 from pliant.system.system import System
 from pliant.system.tangent import Tangent
@@ -48,11 +48,14 @@ def assemble_bilinear(
     fill: Fill,
     filled: Tangent,
     couplings: Callable[[int], tuple[Array, Array]] | None = None,
+    bent: bool = False,
 ) -> None:
     """Add to the matrix the forms that `fill` writes into block.Ky, between `left` and `right`.
 
     `couplings(i)` gives the blocks of rod i between coordinates (of left, of right) and its stress
-    modes, where there are any; they are needed here for mounted rods only.
+    modes, where there are any; they are needed here for mounted rods only. With `bent` the covectors
+    of the last `assemble_vector`, block.ry, meet the second derivative of the variables in the
+    coordinates, and those of mounted rods, block.point_p, that of the frames that carry them.
     """
     mounted = system.has_mounts
     if mounted:
@@ -65,7 +68,12 @@ def assemble_bilinear(
         if mounted and len(block.point_s):
             plan = left[i].points
             collect.add_bilinear(plan.element, plan.J, block.point_k, right[i].points.J, block.Ky)
-        block.map.lift_matrix(left[i].c, right[i].c, block.Ky, block.K)
+            if bent and block.children:
+                block.map.frame_second(plan, left[i].c, block.point_p, block.Ky)
+        if bent:
+            block.map.lift_tangent(left[i].c, block.ry, None, block.Ky, block.K)
+        else:
+            block.map.lift_matrix(left[i].c, right[i].c, block.Ky, block.K)
         scatter(filled.elements[i], block.K, filled.matrix.data)
         if block.parent is not None and not block.shared:
             mount_blocks(system, i, left, right, couplings(i) if couplings else None, filled)
@@ -101,6 +109,17 @@ def mount_blocks(
     data = filled.matrix.data
     scatter(slots[0], np.ascontiguousarray(np.einsum("ia,eib->eab", twist_left, down)), data)
     scatter(slots[1], np.ascontiguousarray(np.einsum("ia,eib->eab", twist_right, up)), data)
+
+
+def add_bent_inertia(block: Block, level: Level) -> None:
+    """Add to block.Ky the second derivative of the frames of inertia, met by block.inertia_p."""
+    count = len(level.mass.s)
+    block.map.frame_second(level.mass, level.c, block.inertia_p[:count], block.Ky)
+    if len(block.body_station):
+        at_points = np.zeros((len(level.points.s), 6))
+        wrench = np.einsum("bij,bi->bj", block.body_A, block.inertia_p[count:])
+        np.add.at(at_points, block.body_station, wrench)
+        block.map.frame_second(level.points, level.c, at_points, block.Ky)
 
 
 def mass_fill(system: System, levels: list[Level]) -> Fill:

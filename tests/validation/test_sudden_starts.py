@@ -108,6 +108,30 @@ def test_what_is_let_go_beside_another_rod_moves_the_same(
     assert motion.tip("finger")[:, :3, 3] == pytest.approx(alone, abs=1e-4 * gone)
 
 
+@pytest.mark.parametrize("carried", [pl.ANCF(6), pl.BSpline()], ids=named)
+@pytest.mark.parametrize("carrier", [pl.ANCF(6), pl.BSpline()], ids=named)
+def test_jump_of_pressure_below_a_carried_rod(carrier: object, carried: object) -> None:
+    """Its inertia bends the map of the rod that carries it, which the tangent has to know."""
+    robot = pl.Robot()
+    part = pl.BendingActuator(0.175, 0.0186, 0.006, 0.009, mass=0.12)
+    first = robot.add_actuator("first", part, pl.along("x"))
+    robot.add_actuator("second", part, base=first.tip, chambers=("left", "right"))
+    found, truth = (
+        robot.simulate(
+            0.05,
+            dt,
+            {"chamber1": 5e4},
+            formulation={"first": carrier, "second": carried},
+            integrator=integrator,
+            output_every=0.01,
+        )
+        for integrator, dt in ((pl.GeneralizedAlpha(0.8), 1e-3), (pl.Midpoint(), 5e-4))
+    )
+    tip = found.tip("second")[:, :3, 3]
+    assert tip == pytest.approx(truth.tip("second")[:, :3, 3], abs=5e-4)
+    assert found.iterations < 9 * found.steps
+
+
 # -- smooth starts ------------------------------------------------------------------------------
 
 

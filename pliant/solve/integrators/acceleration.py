@@ -30,7 +30,7 @@ from pliant.solve.integrators.kinematics import Rates
 from pliant.solve.integrators.march import March, make_march
 from pliant.solve.integrators.work import step_work
 from pliant.solve.schedule import Schedule
-from pliant.system.assembly import Fill, assemble_bilinear, assemble_vector
+from pliant.system.assembly import Fill, add_bent_inertia, assemble_bilinear, assemble_vector
 from pliant.system.balance import balance, link_gaps, link_rates
 from pliant.system.driving import base_steps, base_twists, put_bases
 from pliant.system.linear import SingularError, scatter
@@ -193,7 +193,11 @@ class AccelerationStepper(Stepper):
             found = self._solve(h * self.v + (0.5 * h * h) * self.like, after)
         except StepError:
             self._factored, self.scale = False, scale
-            found = self._solve(h * self.v, after)
+            try:
+                found = self._solve(h * self.v, after)
+            except StepError:
+                self._factored, self.scale = False, scale
+                raise
         D, q, v, acc, like, mult, r = found
         power = self._rates.dissipation()
         self.dissipated += 0.5 * h * (power + self.power)
@@ -305,12 +309,12 @@ class AccelerationStepper(Stepper):
     def _add_tangent(self) -> None:
         """Add inertia, gyration and damping to the tangent that `balance` filled.
 
-        Derivatives of J in the inertia terms (third derivatives of the map) are left out: they are
-        of the order of the step and Newton converges without them.
+        The inertia wrenches meet the second derivative of the map; what changes the accelerations by
+        it is left out, and Newton's method converges without.
         """
         system, filled = self.system, self.filled
         levels = [block.level for block in system.blocks]
-        assemble_bilinear(system, levels, levels, self._tangent_fill(), filled)
+        assemble_bilinear(system, levels, levels, self._tangent_fill(), filled, bent=True)
         for i, block in enumerate(system.blocks):
             slots = filled.modes[i]
             lag = self._rates.lag[i]
@@ -331,6 +335,7 @@ class AccelerationStepper(Stepper):
             diagonal = np.arange(6)
             k[:, diagonal, diagonal] += self.a_slope * block.M
             collect.add_bilinear(mass.element, mass.J, k, mass.J, block.Ky)
+            add_bent_inertia(block, block.level)
             if np.any(rates.lag[i]):
                 c = self.v_slope * rates.lag[i] * block.tangent
                 collect.add_diagonal(strain.element, strain.B, c, strain.B, block.Ky)
