@@ -164,7 +164,6 @@ def _times(run: Any) -> Any:
 @click.option("--hold-out", type=click.Path(path_type=Path), multiple=True, help="Data to predict.")
 @click.option("--dt", type=float, help="Step of motions, s.")
 @click.option("--start", type=click.Choice(["rest", "statics"]), default="rest", show_default=True)
-@click.option("--gaps", is_flag=True, help="Accept times with gaps in them.")
 @click.option("--with", "method", help="Formulation, or with an integrator, as for compare.")
 @click.option(
     "-o",
@@ -182,7 +181,6 @@ def fit(
     hold_out: tuple[Path, ...],
     dt: float | None,
     start: str,
-    gaps: bool,
     method: str | None,
     folder: Path,
 ) -> None:
@@ -206,11 +204,10 @@ def fit(
         warnings.simplefilter("ignore", FitWarning)  # the summary has them
         found = identify(
             robot,
-            [read_measurement(path, start=start, gaps=gaps) for path in data],
+            [read_measurement(path, start=start) for path in data],
             wanted,
             [_output(text) for text in outputs] or None,
-            validation=[read_measurement(path, start=start, gaps=gaps) for path in hold_out]
-            or None,
+            validation=[read_measurement(path, start=start) for path in hold_out] or None,
             formulation=formulation,
             integrator=integrator,
             dt=dt,
