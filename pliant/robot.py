@@ -273,7 +273,7 @@ class Robot(Pneumatic, Streaming):
                 error.last = Motion(compiled, error.last, repr(method))
             raise
         motion = Motion(compiled, found, repr(method))
-        motion.warn_of_energy()
+        motion.warn_of_energy(method.damped)
         return motion
 
     @checked

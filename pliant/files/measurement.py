@@ -1,4 +1,4 @@
-"""Read measurements from CSV files; refuse what is not whole, with its line and column."""
+"""Read measurements from CSV files; refuse what cannot be read, with its line and column."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def read_measurement(
     inputs: Mapping[str, Any] | None = None,
     start: str | Mapping[str, Any] = "rest",
     velocity: Mapping[str, Any] | None = None,
-    gaps: bool = False,
 ) -> Measurement:
     """Return the columns of a CSV file with a header row.
 
     path : the file; numbers in SI units, separated by comma, semicolon or tab.
     time : the name of the column of times in seconds. None looks for "t" or "time", also with a
         unit as in "Time (s)"; a file without one holds equilibria, one row for each load case.
-    inputs, start, velocity, gaps : as for `Measurement`.
+    inputs, start, velocity : as for `Measurement`.
 
-    Empty cells, NaN, text among numbers, rows of another length, columns named twice, times that
-    do not increase or leave a gap are refused with file, line, column and remedy.
+    Empty cells and NaN are outputs that are missing, and left out of a fit. Text among numbers, rows of
+    another length, columns named twice, and times that are missing or do not increase are refused
+    with file, line, column and remedy.
     """
     file = Path(path)
     lines = _read(file)
@@ -58,9 +58,9 @@ def read_measurement(
         time = _time_column(file, header)
     elif time not in header:
         raise _wrong(file, 1, "column", time, "a column of the header", did_you_mean(time, header))
-    if time is not None and not gaps:
+    if time is not None:
         _check_order(file, [line for line, _ in rows], time, np.array(columns[time]))
-    return Measurement(columns, time, dict(inputs or {}), start, velocity, file.name, gaps)
+    return Measurement(columns, time, dict(inputs or {}), start, velocity, file.name)
 
 
 def _read(file: Path) -> list[tuple[int, list[str]]]:
@@ -127,42 +127,34 @@ def _number(file: Path, line: int, name: str, cell: str) -> float:
     text = cell.strip()
     field = f"column {name!r}"
     if not text:
-        raise _wrong(
-            file, line, field, "", "a number (the cell is empty)",
-            "fill the gap, or leave the row out",
-        )  # fmt: skip
+        return math.nan
     try:
         value = float(text)
     except ValueError:
         hint = "write decimals with a point" if "," in text else "correct this cell"
         raise _wrong(file, line, field, text, "a number", hint) from None
-    if not math.isfinite(value):
-        raise _wrong(file, line, field, text, "a finite number", "leave the row out, or repair it")
+    if math.isinf(value):
+        raise _wrong(
+            file, line, field, text, "a finite number", "leave the cell empty, or repair it"
+        )
     return value
 
 
 def _check_order(file: Path, lines: list[int], name: str, t: np.ndarray) -> None:
-    """Refuse times that go back, with their line; gaps are told by Measurement with their row."""
-    from pliant.model.measurement import GAP
-
-    steps = np.diff(t)
-    back = np.flatnonzero(steps <= 0)
+    """Refuse times that are missing or go back, with their line."""
+    missing = np.flatnonzero(np.isnan(t))
+    if len(missing):
+        raise _wrong(
+            file, lines[int(missing[0])], f"column {name!r}", "", "a number (the cell is empty)",
+            "fill in the time, or leave out the line",
+        )  # fmt: skip
+    back = np.flatnonzero(np.diff(t) <= 0)
     if len(back):
         k = int(back[0]) + 1
         raise _wrong(
             file, lines[k], f"column {name!r}", float(t[k]),
             f"later than the line before it, {t[k - 1]:g} s",
             "sort the lines by time and leave out repeated ones",
-        )  # fmt: skip
-    usual = float(np.median(steps)) if len(steps) else 0.0
-    gap = np.flatnonzero(steps > GAP * usual)
-    if len(gap):
-        k = int(gap[0]) + 1
-        raise _wrong(
-            file, lines[k], f"column {name!r}", float(t[k]),
-            f"without a gap: the line before it is at {t[k - 1]:g} s, lines usually follow after "
-            f"{usual:g} s",
-            "fill the gap, split the file there, or pass gaps=True if nothing is missing",
         )  # fmt: skip
 
 

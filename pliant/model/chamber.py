@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,12 +26,19 @@ from pliant.model.rod import Rod
 
 ATMOSPHERE = 101325.0
 """Pa."""
+_ROUNDING = 1e-9
+"""Part of the atmosphere by which a pressure that was computed may lie below vacuum."""
 
 Offset = tuple[float, ...] | Callable[[float], ArrayLike]
 
 
 class PressureLine(ABC):
     """What lies between the pressure that is asked for and the pressure in a chamber."""
+
+    @property
+    def lowest(self) -> float:
+        """The lowest gauge pressure that can be asked of it, Pa."""
+        return -math.inf
 
     @abstractmethod
     def step(
@@ -90,6 +98,11 @@ class Flow(PressureLine):
             found = check("Flow", field, getattr(self, field), unit, f"give e.g. {example}")
             object.__setattr__(self, field, found)
 
+    @property
+    def lowest(self) -> float:
+        """Vacuum: no gas is left to flow out, Pa."""
+        return -self.atmosphere
+
     def step(
         self, h: float, pressure: float, asked: tuple[float, float], volume: tuple[float, float]
     ) -> float:
@@ -146,7 +159,20 @@ class Chamber:
             raise DescriptionError(
                 self.label, "line", self.line, "Lag, Flow or None", "give e.g. Lag(0.05)"
             )
+        self.check_pressure(self.label, "pressure", self.pressure)
         self._check_over()
+
+    def check_pressure(self, part: str, field: str, value: float) -> None:
+        """Refuse a gauge pressure, Pa, that no gas can have behind the line.
+
+        part, field : of what it was given, for the message.
+        """
+        lowest = -math.inf if self.line is None else self.line.lowest
+        if value < lowest - _ROUNDING * abs(lowest):
+            raise DescriptionError(
+                part, field, value, f"{lowest:g} Pa or more, for that is vacuum",
+                "give gauge pressures in Pa, which count from the atmosphere",
+            )  # fmt: skip
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)

@@ -12,27 +12,24 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.model.checks import Array, as_array
 from pliant.model.errors import DescriptionError, did_you_mean
 
-GAP = 5.0
-"""Times the usual interval between rows that counts as a gap."""
-
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
     """One experiment: columns of equal length.
 
-    columns : by name, (N,) finite numbers in SI units.
+    columns : by name, (N,) numbers in SI units. NaN is a cell that is missing, as of a marker that the
+        camera lost; only columns of outputs may have such cells.
     time : the name of the column of times (s, from 0 on, increasing) for a motion; None for
         equilibria, one row for each load case.
     inputs : for inputs of the robot that no column holds: values, or for a motion functions of time.
         A column with the name of an input is that input, linear between rows, or smooth where it
-        moves a base.
+        moves a base; it must be complete, and without long gaps between rows.
     start : where a motion begins: "rest", "statics" (the equilibrium under the inputs at t = 0), or
         inputs by name, in whose equilibrium it is held until it is let go at t = 0.
     velocity : body twists by rod name at the start of a motion, as for `Robot.simulate`.
     name : of the file or the experiment, for messages and pictures.
     window : (first, last) times in s, or row numbers from 0 of load cases, between which outputs are
         compared; None for all. Inputs act outside of it too.
-    gaps : True accepts times with gaps of more than five usual intervals.
     """
 
     columns: Mapping[str, ArrayLike]
@@ -41,7 +38,6 @@ class Measurement:
     start: str | Mapping[str, Any] = "rest"
     velocity: Mapping[str, Any] | None = None
     name: str = "measurement"
-    gaps: bool = False
     window: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -52,13 +48,13 @@ class Measurement:
             found = as_array(values)
             if found is None or found.ndim != 1 or len(found) == 0:
                 raise self._wrong(f"column {name!r}", values, "numbers (N,)", "give one per row")
-            bad = np.flatnonzero(~np.isfinite(found))
+            bad = np.flatnonzero(np.isinf(found))
             if len(bad):
                 raise self._wrong(
                     f"column {name!r}, row {bad[0] + 1}",
                     found[bad[0]],
                     "a finite number",
-                    "leave out the rows in which something is missing",
+                    "give NaN where an output is missing",
                 )
             found.flags.writeable = False
             clean[str(name)] = found
@@ -69,7 +65,7 @@ class Measurement:
         object.__setattr__(self, "columns", clean)
         self._check_start()
         if self.time is not None:
-            self._check_time(self.column(self.time))
+            self._check_time(self.complete(self.time, "the time"))
         if not self.compared.any():
             raise self._wrong("window", self.window, "a range with rows in it", "widen it")
 
@@ -93,6 +89,19 @@ class Measurement:
         if name not in self.columns:
             raise self._wrong("column", name, "in the file", did_you_mean(name, list(self.columns)))
         return np.asarray(self.columns[name])
+
+    def complete(self, name: str, what: str) -> Array:
+        """Return a column (N,) without missing cells; what : it is, for the message."""
+        found = self.column(name)
+        missing = np.flatnonzero(np.isnan(found))
+        if len(missing):
+            raise self._wrong(
+                f"column {name!r}, row {missing[0] + 1}",
+                "empty",
+                f"a number, for it is {what}",
+                "fill it in, or leave out the row; only what was measured may be missing",
+            )
+        return found
 
     @property
     def compared(self) -> NDArray[np.bool_]:
@@ -132,17 +141,6 @@ class Measurement:
         if t[0] < 0:
             raise self._wrong(
                 f"{where}, row 1", float(t[0]), "0 s or later", "count time from the start"
-            )
-        usual = float(np.median(steps))
-        gap = np.flatnonzero(steps > GAP * usual)
-        if len(gap) and not self.gaps:
-            row = int(gap[0]) + 1
-            raise self._wrong(
-                f"{where}, row {row + 1}",
-                float(t[row]),
-                f"without a gap (the row before it is at {t[row - 1]:g} s, rows usually follow "
-                f"after {usual:g} s)",
-                "fill the gap, split the file there, or pass gaps=True if nothing is missing",
             )
 
     def _wrong(

@@ -71,6 +71,16 @@ def value_at(description: Description, path: str) -> PathValue:
     return PathValue(full, 1.0 if one is None else one, one is None)
 
 
+def field_at(description: Description, path: str) -> tuple[list[str], Any]:
+    """Return the names that lead to the field that a path is in, and all that stands there.
+
+    The first two are the kind of part and its name; indices of the path are left out.
+    """
+    _, keys = _resolve(description, path)
+    names = [key for key in keys if not isinstance(key, tuple)]
+    return names, _get(description, names)
+
+
 def with_values(description: Description, values: Mapping[str, float]) -> Description:
     """Return a copy of the description with other numbers at the given paths.
 

@@ -43,6 +43,16 @@ class Answers:
         """The theory of each rod, "cosserat" or "kirchhoff", by rod name."""
         return {name: rod.theory for name, rod in self._compiled.description.rods.items()}
 
+    @property
+    def rotary(self) -> dict[str, bool]:
+        """Whether the sections of each rod were moved with rotary inertia, by rod name."""
+        rods = self._compiled.description.rods
+        return {
+            name: item.capabilities.rotary
+            and bool(rods[name].inertia(np.array([0.0, rods[name].length]))[:, :3].any())
+            for name, item in self._compiled.formulations.items()
+        }
+
     def _rod(self, rod: object) -> Rod:
         known = self._compiled.description.rods
         name = rod.name if isinstance(rod, Rod) else rod

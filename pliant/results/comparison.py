@@ -26,7 +26,8 @@ class ComparisonRow:
     """How one entry of a comparison did.
 
     method : its label.  formulation : by rod name, as it would be written in Python.
-    integrator : for a motion, else None.  theory : by rod name.
+    integrator : for a motion, else None.  theory : by rod name.  rotary : for a motion, by rod name,
+        whether its sections had rotary inertia.
     unknowns : numbers solved for at once.  iterations : in all.
     position : largest distance from the reference over all rods, sections and times, as a fraction
         of the length of the rod it is on.  tip : the same of tips alone.
@@ -50,6 +51,7 @@ class ComparisonRow:
     iterations: int | None = None
     note: str = ""
     is_reference: bool = False
+    rotary: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def solved(self) -> bool:
@@ -123,6 +125,7 @@ class Comparison:
             notes.append(
                 f"another theory than the reference ({theories}): the difference is not an error"
             )
+        notes += self._inertia_notes(row, truth)
         return replace(
             row,
             position=max(float(gap.max()) for gap, _ in errors),
@@ -130,6 +133,24 @@ class Comparison:
             orientation=max(float(angle.max()) for _, angle in errors),
             note="; ".join(notes),
         )
+
+    @staticmethod
+    def _inertia_notes(row: ComparisonRow, truth: ComparisonRow) -> list[str]:
+        """Sentences about rotary inertia that one of the two leaves out.
+
+        A formulation that may do so has a setting `rotary` to keep it.
+        """
+        other = [rod for rod, moved in truth.rotary.items() if row.rotary.get(rod) != moved]
+        if not other:
+            return []
+        rod = other[0]
+        leaving = truth if row.rotary.get(rod) else row
+        name = leaving.formulation[rod].partition("(")[0]
+        who = f"the reference, {name}," if leaving is truth else name
+        return [
+            f"{who} leaves out the rotary inertia of {', '.join(other)}: the difference is not only an "
+            f"error; give {name}(..., rotary=True)"
+        ]
 
     def error(self, method: str, rod: str | None = None) -> Array:
         """Return the distance from the reference as a fraction of the length.

@@ -65,7 +65,8 @@ class FitData:
     """One measurement beside what the robot does.
 
     name : of the measurement.  t : (N,) s, or row numbers of load cases.  moving : whether t is
-    time.  columns, units : of the outputs.  measured, predicted : (N, C).  std : (C,) of the noise.
+    time.  columns, units : of the outputs.  measured, predicted : (N, C), NaN where nothing was
+    measured.  std : (C,) of the noise. Statistics are those of the cells that were measured.
     """
 
     name: str
@@ -79,20 +80,31 @@ class FitData:
 
     @property
     def residuals(self) -> Array:
-        """Predicted minus measured (N, C)."""
+        """Predicted minus measured (N, C), NaN where nothing was measured."""
         return self.predicted - self.measured
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many cells of each column were measured."""
+        found = np.isfinite(self.measured).sum(axis=0)
+        return dict(zip(self.columns, found.tolist(), strict=True))
+
+    @property
+    def missing(self) -> dict[str, int]:
+        """How many cells of each column are missing."""
+        return {name: len(self.t) - count for name, count in self.counts.items()}
 
     @property
     def rms(self) -> dict[str, float]:
         """Root mean square of the residuals by column."""
-        found = np.sqrt(np.mean(self.residuals**2, axis=0))
+        found = np.sqrt(np.nanmean(self.residuals**2, axis=0))
         return dict(zip(self.columns, found.tolist(), strict=True))
 
     @property
     def r2(self) -> dict[str, float]:
         """Part of the variance of each column that the robot explains; 1 is all of it."""
-        left = np.sum(self.residuals**2, axis=0)
-        spread = np.sum((self.measured - self.measured.mean(axis=0)) ** 2, axis=0)
+        left = np.nansum(self.residuals**2, axis=0)
+        spread = np.nansum((self.measured - np.nanmean(self.measured, axis=0)) ** 2, axis=0)
         found = {}
         for k, name in enumerate(self.columns):
             found[name] = 1.0 - left[k] / spread[k] if spread[k] > 0 else float(left[k] == 0)
@@ -101,7 +113,7 @@ class FitData:
     @property
     def chi2(self) -> float:
         """Sum of squared residuals over the squared noise."""
-        return float(np.sum((self.residuals / self.std) ** 2))
+        return float(np.nansum((self.residuals / self.std) ** 2))
 
 
 @dataclass(eq=False)
@@ -297,4 +309,10 @@ class Fit(FitReport):
 
 
 def _goodness(item: FitData) -> Mapping[str, Any]:
-    return {"name": item.name, "rows": len(item.t), "rms": item.rms, "r2": item.r2}
+    return {
+        "name": item.name,
+        "rows": len(item.t),
+        "missing": item.missing,
+        "rms": item.rms,
+        "r2": item.r2,
+    }

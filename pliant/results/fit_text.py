@@ -56,10 +56,10 @@ def _row(item: Estimate) -> list[str]:
 def _goodness(what: str, data: list[FitData]) -> list[str]:
     lines = []
     for item in data:
-        rms, r2 = item.rms, item.r2
+        rms, r2, missing = item.rms, item.r2, item.missing
         for name, unit in zip(item.columns, item.units, strict=True):
             lines.append(
                 f"{what} {item.name}, {name}: rms {rms[name]:.3g} {unit}, R2 {r2[name]:.5f}, "
-                f"{len(item.t)} rows"
+                f"{len(item.t)} rows" + (f", {missing[name]} missing" if missing[name] else "")
             )
     return lines

@@ -129,8 +129,11 @@ class Motion(Answers):
         balance = total + found["dissipated"] - found["work"]
         return {**found, "total": total, "balance": balance - balance[:1]}
 
-    def warn_of_energy(self) -> None:
-        """Warn if the integrator made energy of its own: the step is too long for the motion."""
+    def warn_of_energy(self, damped: str) -> None:
+        """Warn if the integrator made energy of its own: the step is too long for the motion.
+
+        damped : an integrator that damps what the step cannot resolve.
+        """
         if len(self.t) < 2:
             return
         ends = self._energy_at(np.array([0, len(self.t) - 1]))
@@ -140,7 +143,7 @@ class Motion(Answers):
             warnings.warn(
                 f"{self.integrator} gained {gained:.3g} J in a motion of {moved:.3g} J: dt = "
                 f"{self.dt:g} s is too long for it. Take a smaller dt, add viscosity, or use "
-                "GeneralizedAlpha(rho=0.5), which damps what the step cannot resolve.",
+                f"{damped}, which damps what the step cannot resolve.",
                 EnergyWarning,
                 stacklevel=4,
             )

@@ -128,6 +128,10 @@ class Stepper:
         self.dt = stream.h
         self.inputs: dict[str, Any] = dict(values)
         self._scalar = {name: np.ndim(value) == 0 for name, value in values.items()}
+        lines = {name: item.line for name, item in compiled.description.chambers.items()}
+        self._lowest = {
+            name: -math.inf if (line := lines.get(name)) is None else line.lowest for name in values
+        }
         self._taken: tuple[int, str] = (0, "")
         self._state: StepState | None = None
 
@@ -183,7 +187,7 @@ class Stepper:
         found: dict[str, Any] = {}
         for name, value in as_inputs(inputs).items():
             scalar = self._scalar.get(name, False)
-            if scalar and isinstance(value, float) and math.isfinite(value):
+            if scalar and isinstance(value, float) and self._lowest[name] < value < math.inf:
                 found[name] = value
                 continue
             check_inputs(self.inputs, {name: value})

@@ -16,7 +16,7 @@ stretch is the same with no compliance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NoReturn
 
 import numpy as np
@@ -48,7 +48,7 @@ from pliant.rods.contract import (
 from pliant.rods.quadrature import gauss_per_span
 
 PLANES = {"xz": XZ, "yz": YZ}
-_SHARED = {"theories": ("cosserat", "kirchhoff"), "massless_rotation": True}
+_SHARED = {"theories": ("cosserat", "kirchhoff"), "massless_rotation": True, "rotary": False}
 _PLANAR = {
     "xz": Capabilities(strain_rows=(1, 5), frame_rows=(1, 3, 5), planar=True, **_SHARED),  # type: ignore[arg-type]
     "yz": Capabilities(strain_rows=(0, 5), frame_rows=(0, 4, 5), planar=True, **_SHARED),  # type: ignore[arg-type]
@@ -98,7 +98,7 @@ class ANCF(Formulation):
             _refuse("plane", self.plane, "left out for a cable in space", "give planar=True")
         object.__setattr__(self, "elements", elements)
         own = _PLANAR[self.plane] if self.planar else _CABLE
-        object.__setattr__(self, "capabilities", own)
+        object.__setattr__(self, "capabilities", replace(own, rotary=bool(self.rotary)))
 
     def discretise(self, rod: Rod) -> ANCFMap:
         """The map of `rod` under these settings."""

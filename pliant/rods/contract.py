@@ -34,7 +34,6 @@ from pliant.rods.compiled import CompiledMap
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-
 EFFECTS = ("drag", "mass_damping", "bodies", "base_motions")
 """What a description may ask of a rod beyond elasticity, weight and loads."""
 
@@ -54,7 +53,8 @@ class Capabilities:
     effects: tuple[str, ...] = EFFECTS
     """Which of EFFECTS it carries; a rod that needs another one is refused by name."""
     massless_rotation: bool = False
-    """True if sections without rotary inertia can move (Rod.rotary = False)."""
+    rotary: bool = True
+    """Whether sections can move without rotary inertia, and whether they keep it where a rod has it."""
 
 
 class Plan:

@@ -149,9 +149,11 @@ class Schedule(Inputs):
                     values = np.array([given(t) for t in times.tolist()], dtype=float)
             except (TypeError, ValueError):
                 values = np.full(1, np.nan)
-            if values.shape != shape or not np.isfinite(values).all():
+            lines = self.lines
+            low = lines[name].line.lowest if name in lines else -np.inf
+            if values.shape != shape or not np.isfinite(values).all() or values.min() < low:
                 # the slow way has the sentence that says what is wrong with which of them
-                ask = self.lines[name].asked if name in self.lines else None
+                ask = lines[name].asked if name in lines else None
                 slow = [self._value(name, t) if ask is None else ask(t) for t in times.tolist()]
                 values = np.array(slow, dtype=float)
             found[name] = values
@@ -240,4 +242,6 @@ def _check_value(description: Description, name: str, field: str, value: object)
         if chamber:
             expected, remedy = "one finite number, the pressure in Pa", "give e.g. 2e4"
         raise DescriptionError(f"input {name!r}", field, value, expected, remedy)
+    if chamber:
+        description.chambers[name].check_pressure(f"input {name!r}", field, float(found))
     return found

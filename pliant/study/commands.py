@@ -152,19 +152,31 @@ def _times(run: Any) -> Any:
     "--parameter",
     "parameters",
     multiple=True,
-    help="A path such as arm.material.E, with a start and bounds if wanted: 'arm.drag=0.5[0,2]'. "
+    help="A path such as arm.material.E, with a start and bounds if wanted: 'arm.drag=0.5[0,2]', and "
+    "with a prior, mean and standard deviation: 'arm.drag=0.5[0,2]~0.6+-0.1' or 'arm.drag~0.6+-0.1'. "
     "Without any, those that FILE has are listed.",
 )
 @click.option(
     "--output",
     "outputs",
     multiple=True,
-    help="A path such as arm.tip.z, or arm.tip.z=COLUMN; else every column named so.",
+    help="A path such as arm.tip.z, or arm.tip.z=COLUMN, with the standard deviation of its noise if "
+    "known: arm.tip.z=COLUMN+-1e-3; else every column named so.",
 )
 @click.option("--hold-out", type=click.Path(path_type=Path), multiple=True, help="Data to predict.")
 @click.option("--dt", type=float, help="Step of motions, s.")
-@click.option("--start", type=click.Choice(["rest", "statics"]), default="rest", show_default=True)
-@click.option("--gaps", is_flag=True, help="Accept times with gaps in them.")
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    help="An input that is not a column: 'chamber1=2e4', or 'push=0,0,1' for a vector.",
+)
+@click.option(
+    "--start",
+    multiple=True,
+    help="Where motions begin: rest (the default), statics, or in equilibrium with other inputs, "
+    "which are let go: 'thread=1'.",
+)
 @click.option("--with", "method", help="Formulation, or with an integrator, as for compare.")
 @click.option(
     "-o",
@@ -174,6 +186,11 @@ def _times(run: Any) -> Any:
     show_default=True,
     help="Folder for the report and the picture.",
 )
+@click.option(
+    "--write-robot",
+    type=click.Path(path_type=Path),
+    help="Write FILE with the values found to this robot file; comments stay.",
+)
 def fit(
     file: Path,
     data: tuple[Path, ...],
@@ -181,10 +198,11 @@ def fit(
     outputs: tuple[str, ...],
     hold_out: tuple[Path, ...],
     dt: float | None,
-    start: str,
-    gaps: bool,
+    inputs: tuple[str, ...],
+    start: tuple[str, ...],
     method: str | None,
     folder: Path,
+    write_robot: Path | None,
 ) -> None:
     """Find parameters of the robot in FILE from measurements in CSV files DATA.
 
@@ -194,23 +212,26 @@ def fit(
     """
     from pliant.files.measurement import read_measurement
     from pliant.results.fit import FitWarning
+    from pliant.study import words
     from pliant.study.fit import fit as identify
-    from pliant.study.words import parameter_from_text
 
     _folder("fit", folder)
     formulation, integrator = _method(method)
-    wanted = [parameter_from_text(text) for text in parameters]
+    wanted = [words.parameter_from_text(text) for text in parameters]
+    asked = [words.output_from_text(text) for text in outputs]
+    given = words.inputs_from_text("--input", inputs)
+    begun = words.start_from_text(start)
     _, robot = _robot(file)
     _require_some(wanted, robot)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)  # the summary has them
         found = identify(
             robot,
-            [read_measurement(path, start=start, gaps=gaps) for path in data],
+            [read_measurement(path, start=begun) for path in data],
             wanted,
-            [_output(text) for text in outputs] or None,
-            validation=[read_measurement(path, start=start, gaps=gaps) for path in hold_out]
-            or None,
+            asked or None,
+            validation=[read_measurement(path, start=begun) for path in hold_out] or None,
+            inputs=given,
             formulation=formulation,
             integrator=integrator,
             dt=dt,
@@ -219,7 +240,22 @@ def fit(
     click.echo(found.summary())
     stem = folder / f"{file.stem}-fit"
     endings = {".md": found.save, ".json": found.save, ".nc": found.save, ".png": found.plot}
-    _keep([(write, stem.with_suffix(ending)) for ending, write in endings.items()])
+    written = [(write, stem.with_suffix(ending)) for ending, write in endings.items()]
+    if write_robot is not None:
+        names = list(found.values)
+        written.append((lambda path: _write_robot(file, found.robot, names, path), write_robot))
+    _keep(written)
+
+
+def _write_robot(file: Path, robot: Any, names: list[str], path: Path) -> None:
+    """Write a robot file with the numbers of a robot at some paths, if that gives this robot again."""
+    from pliant.files.rewrite import check_rewritten, rewritten
+    from pliant.view.saving import whole_file
+
+    text = rewritten(file, robot.description, names)
+    with whole_file(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+        check_rewritten(file, _robot(partial)[0].description, robot.description)
 
 
 def _tell(k: int, cost: float, values: dict[str, float]) -> None:
@@ -236,10 +272,3 @@ def _require_some(parameters: list[Any], robot: Any) -> None:
         raise DescriptionError(
             "fit", "--parameter", "none", "one or more, such as -p PATH", f"choose from {listed}"
         )
-
-
-def _output(text: str) -> Any:
-    from pliant.study.outputs import Output
-
-    path, _, column = text.partition("=")
-    return Output(path.strip(), column.strip() or None)

@@ -164,6 +164,7 @@ def _row(entry: Entry, result: Any, seconds: float, note: str, is_reference: boo
         iterations=int(result.iterations),
         note=note,
         is_reference=is_reference,
+        rotary=dict(getattr(result, "rotary", {})) if hasattr(result, "t") else {},
     )
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from pliant.model import (
@@ -28,7 +29,7 @@ from pliant.model import (
 from pliant.model.measurement import Measurement
 from pliant.results.neighbours import follow_equilibrium, follow_motions
 from pliant.robot import Robot
-from pliant.study.outputs import Probe, infer
+from pliant.study.outputs import Probe, Remembering, infer
 from pliant.study.parameters import Variables
 from pliant.study.smooth import SmoothTable
 
@@ -36,6 +37,8 @@ STATIC_STEP = 1e-4
 """Step in z for equilibria, both ways: they are known to many digits."""
 MOTION_STEP = 3e-4
 """Step in z for motions that are simulated anew, both ways: above what the solver leaves."""
+GAP = 5.0
+"""Times the usual interval between rows over which the inputs in columns are not known."""
 FOLLOW_STEP = 1e-5
 """Step in z for motions that are followed, one way: errors of the solver cancel."""
 
@@ -73,37 +76,17 @@ class Family:
         return low, high
 
 
-class _Remembering:
-    """A result that answers a question once: several outputs ask for the same pose."""
-
-    def __init__(self, result: Any) -> None:
-        self._result = result
-        self._known: dict[Any, Any] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._result, name)
-        if name not in ("pose", "tip", "velocity", "strain", "wrench"):
-            return found
-
-        def ask(*args: Any) -> Any:
-            key = (name, *args)
-            if key not in self._known:
-                self._known[key] = found(*args)
-            return self._known[key]
-
-        return ask
-
-
 class Experiment(ABC):
     """One measurement of one robot.
 
-    target : (N, C) measured values in the rows and columns that are compared.
+    target : (N, C) measured values in the rows and columns that are compared, NaN where missing.
+    there : (N, C) which of them are not missing.  rows : (N,) of the measurement.
+    empty : columns of outputs without a number in these rows, which are left aside.
     unused : columns that are neither inputs nor could be outputs.  known_inputs : of the robot.
     """
 
     def __init__(self, measurement: Measurement, probes: list[Probe], robot: Robot) -> None:
         self.measurement = measurement
-        self.probes = probes
         known = robot.description.inputs()
         given = {**robot.inputs, **measurement.inputs}
         for name in given:
@@ -121,32 +104,52 @@ class Experiment(ABC):
         self.unused = [n for n in rest if n not in outputs]
         self.known_inputs = list(known)
         self.inputs: Mapping[str, Any] = given
-        keep = measurement.compared
-        self.target = np.stack([measurement.column(p.column)[keep] for p in probes], axis=1)
+        for name in self.driving:
+            measurement.complete(name, "an input of the robot")
+        self.rows = np.flatnonzero(measurement.compared)
+        whole = {p.column: measurement.column(p.column)[self.rows] for p in probes}
+        self.probes = [p for p in probes if not np.isnan(whole[p.column]).all()]
+        if not self.probes:
+            raise DescriptionError(
+                measurement.label, "columns", list(whole), "measured in one row or more",
+                "give numbers, or another window",
+            )  # fmt: skip
+        self.target = np.stack([whole[p.column] for p in self.probes], axis=1)
+        self.empty = [p.column for p in probes if p not in self.probes]
+
+    @property
+    def there(self) -> NDArray[np.bool_]:
+        """(N, C): which cells were measured."""
+        return ~np.isnan(self.target)
 
     @abstractmethod
     def evaluate(self, family: Family, z: Array, slopes: bool) -> tuple[Array, Array | None]:
         """Return predictions (N, C) and, if asked, their derivatives in z (N, C, P)."""
 
     def _turned(self, found: Array) -> Array:
-        """Return predictions with angles moved by full turns next to what was measured."""
+        """Return predictions with angles moved by full turns next to what was measured.
+
+        Where that is missing, next to the line between the rows that are there.
+        """
         for k, probe in enumerate(self.probes):
             if probe.periodic:
-                turns = np.round((self.target[:, k] - found[:, k]) / (2 * np.pi))
-                found[:, k] += 2 * np.pi * turns
+                there = self.there[:, k]
+                near = np.interp(self.rows, self.rows[there], self.target[there, k])
+                found[:, k] += 2 * np.pi * np.round((near - found[:, k]) / (2 * np.pi))
         return found
 
 
 class LoadCases(Experiment):
-    """Equilibria, one for each row."""
+    """Equilibria, one for each row in which something was measured."""
 
     def __init__(self, measurement: Measurement, probes: list[Probe], robot: Robot) -> None:
         super().__init__(measurement, probes, robot)
-        rows = np.flatnonzero(measurement.compared)
+        some = self.there.any(axis=1)
+        self.rows, self.target = self.rows[some], self.target[some]
         fixed = {k: v(0.0) if callable(v) else v for k, v in self.inputs.items()}
         self.cases = [
             {**fixed, **{name: float(measurement.column(name)[k]) for name in self.driving}}
-            for k in rows
+            for k in self.rows
         ]
 
     def evaluate(self, family: Family, z: Array, slopes: bool) -> tuple[Array, Array | None]:
@@ -183,7 +186,7 @@ class LoadCases(Experiment):
         return results, robot
 
     def _ask(self, results: list[Any], robot: Description) -> Array:
-        asked = [_Remembering(result) for result in results]
+        asked = [Remembering(result) for result in results]
         rows = [[float(p.ask(result, robot)) for p in self.probes] for result in asked]
         return self._turned(np.array(rows))
 
@@ -205,9 +208,11 @@ class MotionRun(Experiment):
         super().__init__(measurement, probes, robot)
         assert measurement.t is not None
         t = measurement.t
-        self.t = t[measurement.compared]
+        self.t = t[self.rows]
         self.integrator = integrator
         usual = float(np.median(np.diff(t)))
+        if self.driving:
+            self._check_gaps(t, usual)
         wished = dt if dt is not None else min(usual, float(self.t[-1]) / 200)
         self.duration, self.steps, self.on_grid = _grid(self.t, usual, wished)
         self.schedule: Mapping[str, Any] = {
@@ -215,6 +220,20 @@ class MotionRun(Experiment):
             **{name: self._column_signal(robot, name) for name in self.driving},
         }
         self.rates = any(probe.rates for probe in probes)
+
+    def _check_gaps(self, t: Array, usual: float) -> None:
+        """Refuse times (N,) between which inputs that are columns cannot be known."""
+        gap = np.flatnonzero(np.diff(t[: self.rows[-1] + 1]) > GAP * usual)
+        if len(gap):
+            row = int(gap[0]) + 1
+            raise DescriptionError(
+                self.measurement.label, f"column {self.measurement.time!r}, row {row + 1}",
+                float(t[row]),
+                f"without a gap, for {self.driving[0]!r} is an input (the row before it is at "
+                f"{t[row - 1]:g} s, rows usually follow after {usual:g} s)",
+                "add rows with the inputs and leave the cells of outputs empty, split the file "
+                "there, or give the input as a function of time",
+            )  # fmt: skip
 
     def _column_signal(self, robot: Robot, name: str) -> Signal:
         """A column over time: linear between rows, smooth for what moves a base."""
@@ -288,7 +307,7 @@ class MotionRun(Experiment):
         return {k: v(0.0) if callable(v) else v for k, v in self.schedule.items()}
 
     def _ask(self, motion: Any, robot: Description) -> Array:
-        asked = _Remembering(motion)
+        asked = Remembering(motion)
         found = np.stack([np.asarray(p.ask(asked, robot)) for p in self.probes], axis=1)
         if not self.on_grid:
             for k, probe in enumerate(self.probes):

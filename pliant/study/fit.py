@@ -188,12 +188,13 @@ class _Search:
         return self.last[1]
 
     def evaluate(self, z: Array) -> tuple[Array, Array]:
-        """Weighted residuals (N,), priors last, and their derivatives (N, P)."""
+        """Weighted residuals (N,) of the cells that are there, priors last, and slopes (N, P)."""
         parts, slopes = [], []
         for experiment, (y, J) in zip(self.experiments, self.predictions(z), strict=True):
             std = np.array([self.std[probe.group] for probe in experiment.probes])
-            parts.append(((y - experiment.target) / std).ravel())
-            slopes.append((J / std[:, None]).reshape(-1, len(z)))
+            there = experiment.there
+            parts.append(((y - experiment.target) / std)[there])
+            slopes.append((J / std[:, None])[there])
         for j, item in enumerate(self.family.variables.items):
             if np.isfinite(item.std):
                 parts.append(np.array([(z[j] - item.mean) / item.std]))
@@ -206,7 +207,7 @@ class _Search:
         counts: dict[str, int] = {}
         for experiment, (y, _) in zip(self.experiments, self.predictions(z), strict=True):
             for k, probe in enumerate(experiment.probes):
-                gap = y[:, k] - experiment.target[:, k]
+                gap = (y - experiment.target)[experiment.there[:, k], k]
                 squares[probe.group] = squares.get(probe.group, 0.0) + float(gap @ gap)
                 counts[probe.group] = counts.get(probe.group, 0) + len(gap)
         total, found = sum(counts.values()), dict(self.std)
@@ -224,7 +225,7 @@ class _Search:
 
 
 def _check_enough(experiments: list[Experiment], unknowns: Variables) -> None:
-    count = sum(e.target.size for e in experiments)
+    count = sum(int(e.there.sum()) for e in experiments)
     priors = sum(np.isfinite(item.std) for item in unknowns.items)
     if count + priors <= len(unknowns.items):
         raise DescriptionError(
@@ -291,7 +292,7 @@ def _method(search: _Search, setting: _Setting) -> dict[str, str]:
 def _data(experiment: Experiment, y: Array, std: Mapping[str, float]) -> FitData:
     measurement = experiment.measurement
     moving = isinstance(experiment, MotionRun)
-    along = experiment.t if isinstance(experiment, MotionRun) else np.arange(len(y), dtype=float)
+    along = experiment.t if isinstance(experiment, MotionRun) else experiment.rows.astype(float)
     return FitData(
         measurement.name,
         np.asarray(along),

@@ -8,7 +8,7 @@ from pliant.study.experiments import Experiment
 def size_of(experiments: list[Experiment], group: str) -> float:
     """A size of the numbers that were measured of one output."""
     sizes = [
-        float(abs(e.target[:, k]).max())
+        float(abs(e.target[e.there[:, k], k]).max())
         for e in experiments
         for k, p in enumerate(e.probes)
         if p.group == group
@@ -23,8 +23,9 @@ def too_few(experiments: list[Experiment], known: set[str], parameters: int) -> 
     """
     counts: dict[str, int] = {}
     for experiment in experiments:
-        for probe in experiment.probes:
-            counts[probe.group] = counts.get(probe.group, 0) + len(experiment.target)
+        numbers = experiment.there.sum(axis=0).tolist()
+        for probe, count in zip(experiment.probes, numbers, strict=True):
+            counts[probe.group] = counts.get(probe.group, 0) + count
     few = [group for group, count in counts.items() if count <= parameters and group not in known]
     return few if len(set(counts) - known) > 1 else []
 

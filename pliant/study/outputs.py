@@ -83,6 +83,27 @@ class Probe:
     rates: bool = False
 
 
+class Remembering:
+    """A result that answers a question once: several outputs ask for the same pose."""
+
+    def __init__(self, result: Any) -> None:
+        self._result = result
+        self._known: dict[Any, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._result, name)
+        if name not in ("pose", "tip", "velocity", "strain", "wrench"):
+            return found
+
+        def ask(*args: Any) -> Any:
+            key = (name, *args)
+            if key not in self._known:
+                self._known[key] = found(*args)
+            return self._known[key]
+
+        return ask
+
+
 def probes(description: Description, outputs: Iterable[Any]) -> list[Probe]:
     """Return the columns that the outputs ask for; refuse paths that lead nowhere."""
     found: list[Probe] = []

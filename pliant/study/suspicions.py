@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pliant.model import did_you_mean
 from pliant.results.fit import FitData
 from pliant.study.experiments import Experiment
@@ -17,7 +19,7 @@ def _explained_nothing(data: list[FitData]) -> list[str]:
     worst: dict[str, list[tuple[float, str]]] = {}
     for item in data:
         for name, r2 in item.r2.items():
-            if r2 < -0.1 - 4.0 / len(item.t):
+            if r2 < -0.1 - 4.0 / item.counts[name]:
                 worst.setdefault(name, []).append((r2, item.name))
     notes = []
     for name, found in worst.items():
@@ -33,15 +35,16 @@ def _explained_nothing(data: list[FitData]) -> list[str]:
 def _follow_one_another(data: list[FitData]) -> list[str]:
     notes = []
     for item in data:
-        if not item.moving or len(item.t) < 20:
-            continue
         for k, name in enumerate(item.columns):
             r = item.residuals[:, k]
-            power = float(r @ r)
-            scale = float(abs(item.measured[:, k]).max())
-            if power <= (1e-6 * scale) ** 2 * len(r):
+            pairs = r[1:] * r[:-1]
+            if not item.moving or np.isfinite(pairs).sum() < 19:
                 continue
-            lag = float(r[1:] @ r[:-1]) / power
+            power = float(np.nanmean(r**2))
+            scale = float(np.nanmax(abs(item.measured[:, k])))
+            if power <= (1e-6 * scale) ** 2:
+                continue
+            lag = float(np.nanmean(pairs)) / power
             if lag > 0.5:
                 notes.append(
                     f"the residuals of {name} in {item.name} follow one another (correlation "
@@ -63,9 +66,14 @@ def noise_warnings(few: list[str]) -> list[str]:
 
 
 def column_warnings(experiments: list[Experiment]) -> list[str]:
-    """Return sentences about columns that nobody used."""
+    """Return sentences about columns that nobody used, or that are empty."""
     notes = []
     for experiment in experiments:
+        if experiment.empty:
+            notes.append(
+                f"{experiment.measurement.name}: {_listed(experiment.empty)} left aside, without a "
+                "number in the rows that are compared"
+            )
         if not experiment.unused:
             continue
         inputs = experiment.known_inputs

@@ -1,17 +1,23 @@
-"""Formulations, integrators and parameters as texts, for the command line."""
+"""Formulations, integrators, parameters, outputs and inputs as texts, for the command line."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pliant.model import DescriptionError, did_you_mean
+from pliant.model.checks import as_float
+from pliant.study.outputs import Output
 from pliant.study.parameters import Parameter
 
-_PARAMETER = re.compile(r"^([^=]+?)(?:\s*=\s*([^\[]+?)\s*(?:\[([^\]]*)\])?)?$")
+_PARAMETER = re.compile(
+    r"^(?P<path>[^=~]+?)\s*(?:=\s*(?P<start>[^\[~]+?)\s*(?:\[(?P<bounds>[^\]]*)\])?)?"
+    r"\s*(?:~\s*(?P<mean>[^~]+?)\s*(?:\+-|±)\s*(?P<std>[^~]+))?$"
+)
+_NOISE = re.compile(r"^(?P<rest>.*?)\s*(?:\+-|±)\s*(?P<std>[^+±]*)$")
 
 
 def settings_from_text(option: str, text: str, registry: Mapping[str, type]) -> Any:
@@ -30,22 +36,87 @@ def settings_from_text(option: str, text: str, registry: Mapping[str, type]) -> 
 
 
 def parameter_from_text(text: str) -> Parameter:
-    """Return the parameter that a text such as "arm.drag=0.5[0,2]" asks for: start and bounds."""
+    """Return the parameter that a text asks for.
+
+    "arm.drag=0.5[0,2]" has a start and bounds, "arm.drag~0.6+-0.1" a prior, and
+    "arm.drag=0.5[0,2]~0.6+-0.1" all of them.
+    """
     match = _PARAMETER.match(text.strip())
     try:
         assert match is not None
-        start = None if match[2] is None else float(match[2])
-        ends = None if match[3] is None else tuple(float(item) for item in match[3].split(","))
-        assert ends is None or len(ends) == 2
+        start = None if match["start"] is None else float(match["start"])
+        ends = None if match["bounds"] is None else _two(match["bounds"].split(","))
+        prior = None if match["mean"] is None else _two([match["mean"], match["std"]])
     except (AssertionError, ValueError):
         raise DescriptionError(
             "--parameter",
             "text",
             text,
-            "a path, or with a start and bounds",
-            "give e.g. 'arm.material.E', 'arm.drag=0.5' or 'arm.drag=0.5[0,2]'",
+            "a path, or with a start and bounds, and with a prior",
+            "give e.g. 'arm.material.E', 'arm.drag=0.5', 'arm.drag=0.5[0,2]' or "
+            "'arm.drag=0.5[0,2]~0.6+-0.1'",
         ) from None
-    return Parameter(match[1].strip(), start, ends)
+    return Parameter(match["path"].strip(), start, ends, prior)
+
+
+def output_from_text(text: str) -> Output:
+    """Return the output that a text such as "arm.tip.z=COLUMN+-1e-3" asks for.
+
+    The column and the standard deviation of its noise may be left out.
+    """
+    match = _NOISE.match(text.strip())
+    std = None
+    if match is not None:
+        std = as_float(_number(match["std"]))
+        if std is None:
+            raise DescriptionError(
+                "--output",
+                "text",
+                text,
+                "a path, or with a column and a standard deviation",
+                "give e.g. 'arm.tip.z', 'arm.tip.z=COLUMN' or 'arm.tip.z=COLUMN+-1e-3'",
+            )
+    path, _, column = (text if match is None else match["rest"]).partition("=")
+    return Output(path.strip(), column.strip() or None, std)
+
+
+def inputs_from_text(option: str, texts: Iterable[str]) -> dict[str, Any]:
+    """Return the values of inputs by name from texts such as "thread=1" or "push=0,0,1".
+
+    option : where the texts stand, for messages.
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        numbers = [_number(item) for item in value.split(",")]
+        if not name.strip() or not equals or any(item is None for item in numbers):
+            raise DescriptionError(
+                option, "text", text, "the name of an input with its value",
+                "give e.g. 'thread=1.0', or 'push=0,0,1' for a vector",
+            )  # fmt: skip
+        if name.strip() in found:
+            raise DescriptionError(option, "text", text, "named once", "remove one of the two")
+        found[name.strip()] = numbers[0] if len(numbers) == 1 else tuple(numbers)
+    return found
+
+
+def start_from_text(texts: Sequence[str]) -> str | dict[str, Any]:
+    """Return where motions begin: "rest", "statics", or inputs by name from "thread=1.0"."""
+    if len(texts) == 1 and "=" not in texts[0]:
+        return texts[0].strip()
+    return inputs_from_text("--start", texts) if texts else "rest"
+
+
+def _two(texts: Sequence[str]) -> tuple[float, float]:
+    first, second = (float(item) for item in texts)
+    return first, second
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _object(option: str, text: str, tree: ast.expr, registry: Mapping[str, type]) -> Any:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from pliant.model import DescriptionError
+from pliant.model import Array, DescriptionError
 from pliant.view.shapes import finite
 from pliant.view.theme import FAINT, INK, RODS, style
 
@@ -22,8 +22,8 @@ def draw_fits(
 ) -> Figure:
     """Draw columns, measured (circles) and computed (lines), with their residuals below.
 
-    columns : by title, x (N,), measured (N,), computed (N,), label of x, label of y. The first
-    eight are drawn.
+    columns : by title, x (N,), measured (N,), computed (N,), label of x, label of y. NaN among what was
+    measured is a gap, which is shaded. The first eight are drawn.
     """
     if not columns:
         raise DescriptionError("draw_fits", "columns", {}, "one or more", "give a column")
@@ -45,10 +45,15 @@ def draw_fits(
                 axes[2 * (k // across) + 1, k % across],
             )
             along = finite("draw_fits", f"x of {title!r}", x, "(N,)")
-            data = finite("draw_fits", f"measured {title!r}", measured, "(N,)")
+            data = np.asarray(measured, dtype=float)
+            there = np.isfinite(data)
+            finite("draw_fits", f"measured {title!r}", data[~np.isnan(data)], "(N,)")
             line = finite("draw_fits", f"computed {title!r}", computed, "(N,)")
             order = np.argsort(along, kind="stable")
             size = 4 if len(along) <= 60 else 2
+            for first, last in gaps(along[order], ~there[order]):
+                for axis in (above, below):
+                    axis.axvspan(first, last, color=FAINT, alpha=0.2, linewidth=0)
             above.plot(along, data, "o", mfc="none", markersize=size, color=FAINT, label="measured")
             above.plot(along[order], line[order], color=RODS[0], label="computed")
             above.set_title(title, fontsize=9)
@@ -63,3 +68,14 @@ def draw_fits(
         if len(columns) > MOST:
             figure.suptitle(f"the first {MOST} of {len(columns)} outputs", fontsize=9)
     return figure
+
+
+def gaps(x: Array, missing: NDArray[np.bool_]) -> list[tuple[float, float]]:
+    """Return the ends of the runs of missing rows, half way to their neighbours.
+
+    x : (N,) increasing.  missing : (N,) which rows are.
+    """
+    ends = np.concatenate([x[:1], 0.5 * (x[1:] + x[:-1]), x[-1:]])
+    edges = np.diff(np.concatenate([[0], missing.astype(int), [0]]))
+    firsts, lasts = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    return [(float(ends[i]), float(ends[j])) for i, j in zip(firsts, lasts, strict=True)]

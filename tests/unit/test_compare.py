@@ -247,3 +247,37 @@ def test_command_prints_the_table_and_keeps_files(tmp_path: Path) -> None:
     ):
         code, text = call("compare", file, "--with", wrong)
         assert code == 1 and words in text and "Traceback" not in text
+
+
+def released(**more: object) -> pl.Robot:
+    """A thick rod that a force at its tip sets going all at once."""
+    robot = pl.Robot(gravity=(0.0, 0.0, 0.0))
+    section = pl.Stiffness(
+        0.02, 0.02, shear=1e5, axial=1e5, mass=0.1, inertia=(2e-5, 2e-5, 4e-5), retardation=0.01
+    )
+    arm = robot.add_rod("arm", 0.175, section, pose=pl.along("x"), **more)
+    robot.add_load("push", arm.tip, force=(0.0, 0.0, 1.0))
+    return robot
+
+
+def test_rotary_inertia_that_one_leaves_out_is_told_with_its_remedy() -> None:
+    settings = {"duration": 0.03, "dt": 1e-3, "repeat": 1}
+    entries = {"plain": pl.ANCF(12), "rotary": pl.ANCF(12, rotary=True)}
+    found = pl.compare(released(), entries, pl.BSpline(points=12), **settings)
+    plain, rotary = found.row("plain"), found.row("rotary")
+    assert "ANCF leaves out the rotary inertia of arm" in plain.note
+    assert "ANCF(..., rotary=True)" in plain.note and "rotary" not in rotary.note
+    assert plain.position > 5 * rotary.position  # the remedy is one
+    turned = pl.compare(released(), {"spline": pl.BSpline(points=12)}, pl.ANCF(12), **settings)
+    assert "the reference, ANCF, leaves out the rotary" in turned.row("spline").note
+    assert "rotary" in str(turned)
+    still = pl.compare(released(), entries, pl.BSpline(points=12), repeat=1)
+    assert all("rotary" not in row.note for row in still.table)
+
+
+def test_rod_without_rotary_inertia_has_none_to_leave_out() -> None:
+    entries = [pl.ANCF(4, rotary=True)]
+    found = pl.compare(
+        released(rotary=False), entries, pl.ANCF(4), duration=0.01, dt=1e-3, repeat=1
+    )
+    assert found.table[1].note == "" and found.table[1].position < 1e-9

@@ -39,13 +39,12 @@ def test_window_compares_some_rows_and_keeps_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (GOOD.replace("0.1,1,0.2", "0.1,1,"), ("line 3", "'arm.tip.z'", "empty")),
-        (GOOD.replace("0.1,1,0.2", "0.1,1,nan"), ("line 3", "'arm.tip.z'", "finite")),
+        (GOOD.replace("0.1,1,0.2", ",1,0.2"), ("line 3", "'t'", "empty")),
+        (GOOD.replace("0.1,1,0.2", "0.1,1,inf"), ("line 3", "'arm.tip.z'", "finite")),
         (GOOD.replace("0.1,1,0.2", "0.1,x,0.2"), ("line 3", "'push'", "'x'")),
         (GOOD.replace("0.1,1,0.2", "0.1,1"), ("line 3", "2 cells", "3")),
         (GOOD.replace("0.1,1", "0.3,1"), ("line 4", "'t'", "later", "0.3")),
         (GOOD.replace("0.1,1", "0.0,1"), ("line 3", "'t'", "later")),
-        (GOOD + "0.3,1,0\n0.4,1,0\n1.5,1,0.3\n", ("line 7", "'t'", "gap", "gaps=True")),
         (GOOD.replace("push", "t"), ("line 1", "named once")),
         (GOOD.replace("push", ""), ("line 1", "column 2", "name")),
         ("0,1\n1,2\n", ("line 1", "names of the columns")),
@@ -71,16 +70,12 @@ def test_missing_file_and_column_are_refused(tmp_path: Path) -> None:
         pl.read_measurement(write(tmp_path, GOOD)).column("arm.tip.zz")
 
 
-def test_gaps_are_accepted_on_demand(tmp_path: Path) -> None:
-    text = GOOD + "0.3,1,0\n0.4,1,0\n1.5,1,0.3\n"
-    assert pl.read_measurement(write(tmp_path, text), gaps=True).rows == 6
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ({"columns": {}}, "columns"),
-        ({"columns": {"a": [1.0, np.nan]}}, "row 2"),
+        ({"columns": {"a": [1.0, np.inf]}}, "row 2"),
+        ({"columns": {"t": [0.0, np.nan], "b": [1.0, 2.0]}, "time": "t"}, "row 2"),
         ({"columns": {"a": [1.0], "b": [1.0, 2.0]}}, "one length"),
         ({"columns": {"t": [0.0, 0.0], "b": [1.0, 2.0]}, "time": "t"}, "later"),
         ({"columns": {"t": [-1.0, 0.0], "b": [1.0, 2.0]}, "time": "t"}, "0 s or later"),

@@ -118,7 +118,6 @@ class AccelerationStepper(Stepper):
         if len(system.driven):
             balanced = self._residual(v, self.acc, self.mult, loading, False)
             self._reaction = balanced[system.driven]
-        self.power = self._rates.dissipation()
 
     def _first_acceleration(self, loading: Loading) -> Array:
         """Accelerations (n,) that balance asks for at the start, as far as a step resolves them.
@@ -199,15 +198,13 @@ class AccelerationStepper(Stepper):
                 self._factored, self.scale = False, scale
                 raise
         D, q, v, acc, like, mult, r = found
-        power = self._rates.dissipation()
-        self.dissipated += 0.5 * h * (power + self.power)
+        self.dissipated += self._rates.dissipated(D, self.a, h)
         levels = [block.level for block in system.blocks]
         self.work += step_work(system, self.a, levels, before, after)
         if len(system.driven):
             reaction = r[system.driven]
             self.work += 0.5 * float((self._reaction + reaction) @ D[system.driven])
             self._reaction = reaction
-        self.power = power
         self.q, self.v, self.acc, self.like, self.mult = q, v, acc, like, mult
         system.place(q, self.a, mass=True)
 

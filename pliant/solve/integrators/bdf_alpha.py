@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pliant.bvp.contract import TimeRule
 from pliant.model import DescriptionError
@@ -29,6 +30,7 @@ class BDFAlpha(Integrator):
     """
 
     alpha: float = -0.48
+    damped: ClassVar[str] = "BDFAlpha(alpha=0.0)"
 
     def __post_init__(self) -> None:
         found = as_float(self.alpha)

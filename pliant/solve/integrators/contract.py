@@ -76,6 +76,8 @@ class Integrator(ABC):
     """Settings of an integrator."""
 
     variational: ClassVar[bool] = False
+    damped: ClassVar[str] = "GeneralizedAlpha(rho=0.5)"
+    """One for the same robots that damps what the step cannot resolve, for advice."""
 
     @abstractmethod
     def stepper(self, system: System, h: float) -> Stepper:

@@ -204,7 +204,7 @@ class March:
         self._lines = lines
         mode_slope, viscous = 1.0 + stepper.v_slope * parts.mode_lag, bool(np.any(parts.law[1]))
         self._rule = np.array([*stepper.rule(), mode_slope, viscous, STALLED])
-        self.books, self.counts = np.zeros(5), np.zeros(3, dtype=np.int64)
+        self.books, self.counts = np.zeros(4), np.zeros(3, dtype=np.int64)
         self._room = self._make_room(J)
         matrix = parts.matrix
         factor = np.zeros((matrix.n, matrix.bandwidth + 1))
@@ -240,7 +240,7 @@ class March:
         force = self._loads[0] + inputs @ self._loads[1]
         stress = strain + np.tensordot(inputs, self._loads[4], 1)
         self.state = (*(a.copy() for a in now), force, stress, e, gas, np.array(inputs))
-        self.books[:] = (stepper.work, stepper.dissipated, stepper.power, stepper.scale, 0.0)
+        self.books[:] = (stepper.work, stepper.dissipated, stepper.scale, 0.0)
         self.counts[:] = (stepper.iterations, 0, 0)
 
     def prepare(self, inputs: Array, rows: Ints, record: tuple[Array, ...]) -> None:

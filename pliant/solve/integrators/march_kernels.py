@@ -18,7 +18,7 @@ loads   force0 (n,), force (J, n), heavy (n,), stress0 (S, R), stress (J, S, R):
         s = stress0 + u stress for inputs u (J,); heavy is the part of force0 that is weight.
 lines   kind (J,), constants (J, 3), rest_volume (J,): see `physics.lines`.
 state   q, v, acc, like, mult, f, s, e: of the last step; gas (J, 3) pressure, volume, rate; asked.
-books   work, dissipated, power lost, scale of forces, residual.   counts: iterations, factors, failure.
+books   work, dissipated, scale of forces, residual.   counts: iterations, factors, failure.
 room    D, q, v, acc, like, mult, e, B, rate, sigma, gap, ve, re, r, f, s, K, coupling, inner, x, u,
         force, two (K,): what a step writes.
 band    data, factor and pivots of the tangent, whether it is made, and room to make it.
@@ -31,7 +31,7 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.physics.lines import line_step
-from pliant.solve.integrators.march_parts import factorise, lost_power, measure, place, residual
+from pliant.solve.integrators.march_parts import dissipated, factorise, measure, place, residual
 from pliant.system.band import solve_band
 
 CONVERGED, INFINITE, SINGULAR, SLOW = 0, 1, 2, 3
@@ -63,7 +63,7 @@ def _solve(strain, second, rule, limit, rod, law, form, state, room, band, books
     a jump of a load accelerations are those of modes that the step does not resolve, and lead far
     away: then it begins at constant velocity.
     """
-    scale = books[3]
+    scale = books[2]
     for accelerated in (True, False):
         _predict(rule, rod, state, accelerated, room)
         status = _newton(
@@ -71,7 +71,7 @@ def _solve(strain, second, rule, limit, rod, law, form, state, room, band, books
         )
         if status == CONVERGED:
             break
-        books[3] = scale
+        books[2] = scale
         band[3][0] = 0
     return status
 
@@ -90,19 +90,19 @@ def _newton(strain, second, rule, limit, rod, law, form, state, room, band, book
         place(rule, rod, state, room)
         net = residual(strain, rule, rod, law, form, room)
         if k == 0:
-            books[3] = max(books[3], net)
+            books[2] = max(books[2], net)
         previous, before = size, rate
         forces, gaps = 0.0, 0.0
         for j in free:
             forces += r[j] * r[j]
         for i in range(len(modes)):
             gaps += (gap_weight[i] * r[modes[i]]) ** 2
-        size = np.sqrt(forces) + books[3] * np.sqrt(gaps)
-        books[4] = size
+        size = np.sqrt(forces) + books[2] * np.sqrt(gaps)
+        books[3] = size
         if not np.isfinite(size):
             return INFINITE
-        stalled = fresh and k > 3 and size > 0.5 * previous and size <= rule[11] * books[3]
-        enough = rule[7] * books[3] + rule[8]
+        stalled = fresh and k > 3 and size > 0.5 * previous and size <= rule[11] * books[2]
+        enough = rule[7] * books[2] + rule[8]
         if size <= enough or stalled:
             return CONVERGED
         rate = size / previous
@@ -134,9 +134,7 @@ def _accept(rule, rod, law, form, loads, lines, state, room, books):  # type: ig
     q, v, acc, like, mult, f0, s0, e0, gas, asked = state
     D, q1, v1, acc1, like1, mult1, e = room[:7]
     f, s, u = room[14], room[15], room[20]
-    power = lost_power(rule, law, form, room)
-    books[1] += 0.5 * rule[0] * (books[2] + power)
-    books[2] = power
+    books[1] += dissipated(rule, law, form, e0, room)
     heavy, stress = loads[2], loads[4]
     for j in rod[5]:
         books[0] += (0.5 * (f0[j] + f[j]) - heavy[j]) * D[j]

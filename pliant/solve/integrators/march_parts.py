@@ -227,33 +227,38 @@ def factorise(second, rule, rod, law, form, room, band):  # type: ignore[no-unty
 
 
 @kernel
-def lost_power(rule, law, form, room):  # type: ignore[no-untyped-def]
-    """Power lost at the rates of coordinates and strains in `room`, W."""
-    v, rate, plainly, lagging = room[2], room[8], room[22], room[23]
+def dissipated(rule, law, form, start, room):  # type: ignore[no-untyped-def]
+    """Energy lost in a step of increment D, J: see `kinematics.Rates.dissipated`.
+
+    start : strains (S, R) before the step.
+    """
+    D, e, plainly, lagging = room[0], room[6], room[22], room[23]
     plain, lag, _, weight, _, N, rows = law[:7]
     flexible, mode = law[11], law[12]
-    power = 0.0
+    lost = 0.0
     damping, b = form[1], form[1].shape[1] // 2
-    for j in range(len(v)):
-        if v[j] != 0.0:
-            for i in range(max(0, j - b), min(len(v), j + b + 1)):
-                power += v[j] * damping[j, b + i - j] * v[i]
+    for j in range(len(D)):
+        if D[j] != 0.0:
+            for i in range(max(0, j - b), min(len(D), j + b + 1)):
+                lost += D[j] * damping[j, b + i - j] * D[i]
     if rule[10] == 0.0:
-        return power
-    for t in range(rate.shape[0]):
-        for i in range(rate.shape[1]):
-            power += plain[t, i] * lag[t, i] * rate[t, i] * rate[t, i]
+        return lost / rule[0]
+    for t in range(e.shape[0]):
+        for i in range(e.shape[1]):
+            change = e[t, i] - start[t, i]
+            lost += plain[t, i] * lag[t, i] * change * change
     Q, K, _ = flexible.shape
     for c in range(Q):
         lagging[:] = 0.0
         plainly[:] = 0.0
         row = rows[c]
-        for t in range(rate.shape[0]):
+        for t in range(e.shape[0]):
+            change = weight[t, c] * (e[t, row] - start[t, row])
             for i in range(N.shape[1]):
-                f = weight[t, c] * N[t, i] * rate[t, row]
+                f = N[t, i] * change
                 plainly[mode[t, i]] += f
                 lagging[mode[t, i]] += lag[t, row] * f
         for i in range(K):
             for j in range(K):
-                power += plainly[i] * flexible[c, i, j] * lagging[j]
-    return power
+                lost += plainly[i] * flexible[c, i, j] * lagging[j]
+    return lost / rule[0]

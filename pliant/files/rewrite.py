@@ -1,0 +1,123 @@
+"""Put other numbers into a robot file, keeping what else it says, its comments and its order."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ruamel.yaml import YAML
+
+from pliant.model import Description, DescriptionError, Table
+from pliant.model.checks import as_float
+from pliant.model.paths import field_at
+
+_SAME = 1e-12
+"""Numbers that differ by less than this part of their size are the same."""
+
+
+def rewritten(path: Path, description: Description, changed: Iterable[str]) -> str:
+    """Return the text of a robot file with the numbers that a description has at some paths.
+
+    path : the file.  description : with the new numbers.  changed : their paths. Comments stay where
+    they are; spaces and line breaks may change.
+    """
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 100_000
+    data = yaml.load(path.read_text(encoding="utf-8-sig"))
+    for item in changed:
+        keys, value = field_at(description, item)
+        holder = _holder(data, keys)
+        if holder is None:
+            raise _refused(path, item, "written out in the file")
+        old = holder.get(keys[-1])
+        holder[keys[-1]] = _kept(old, _plain(value))
+    text = io.StringIO()
+    yaml.dump(data, text)
+    return text.getvalue()
+
+
+def check_rewritten(path: Path, found: Description, wanted: Description) -> None:
+    """Refuse a description `found` in a file that is not the one it was to hold.
+
+    path : the file it was made from, for the message.
+    """
+    other = _difference(found, wanted, "")
+    if other is not None:
+        raise _refused(
+            path, other, "a number of its own, which nothing else follows from or shares"
+        )
+
+
+def _holder(data: Any, keys: list[str]) -> Any:
+    """The group of the file that holds a field, or None; one below a kind (circle:) or an actuator."""
+    groups = data
+    if len(keys) > 1 and keys[1] not in (data.get(keys[0]) or {}):
+        groups = (data.get("actuators") or {}).get(keys[1])
+        return groups if keys[0] == "rods" and isinstance(groups, dict) else None
+    for key in keys[:-1]:
+        groups = _inside(groups, key)
+        if key in groups and isinstance(groups[key], dict):
+            groups = groups[key]
+        else:
+            return None
+    return _inside(groups, keys[-1])
+
+
+def _inside(group: Any, key: str) -> Any:
+    """The group itself, or what it holds under the name of a kind, as {circle: {radius: ...}}."""
+    only = next(iter(group.values())) if len(group) == 1 else None
+    return only if key not in group and isinstance(only, dict) else group
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Table):
+        return {"table": {"s": _plain(value.s), "values": _plain(value.values)}}
+    one = as_float(value)
+    if one is not None:
+        return one
+    return [_plain(item) for item in np.asarray(value, dtype=object)]
+
+
+def _kept(old: Any, new: Any) -> Any:
+    """The new value in the shape and style of the old one where both are lists of one length."""
+    if not isinstance(old, list) or not isinstance(new, list) or len(old) != len(new):
+        return new
+    for k, item in enumerate(new):
+        old[k] = _kept(old[k], item)
+    return old
+
+
+def _difference(a: Any, b: Any, path: str) -> str | None:
+    """The path at which two descriptions differ, None if nowhere."""
+    if is_dataclass(a) and type(a) is type(b):
+        pairs = [(item.name, getattr(a, item.name), getattr(b, item.name)) for item in fields(a)]
+    elif isinstance(a, dict) and isinstance(b, dict):
+        if list(a) != list(b):
+            return path
+        pairs = [(key, a[key], b[key]) for key in a]
+    elif isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
+        pairs = [(str(k), x, y) for k, (x, y) in enumerate(zip(a, b, strict=True))]
+    elif isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape:
+        near = np.abs(a - b) <= _SAME * (np.abs(a) + np.abs(b))
+        return None if near.all() else path
+    else:
+        one, two = as_float(a), as_float(b)
+        if one is not None and two is not None:
+            return None if abs(one - two) <= _SAME * (abs(one) + abs(two)) else path
+        return None if a is b or bool(a == b) else path
+    for name, x, y in pairs:
+        found = _difference(x, y, f"{path}.{name}" if path else name)
+        if found is not None:
+            return found
+    return None
+
+
+def _refused(path: Path, item: str, expected: str) -> DescriptionError:
+    return DescriptionError(
+        str(path), "number", item, expected, "write the values of the report into the file by hand"
+    )
