@@ -27,6 +27,7 @@ from pliant.model import ConvergenceError
 from pliant.physics import collect, drag, inertia, loads
 from pliant.rods.contract import Array
 from pliant.solve.dynamics import Trajectory
+from pliant.solve.integrators.contract import strain_gap_rates
 from pliant.solve.integrators.held import bent, strain_gaps
 from pliant.solve.integrators.kinematics import Rates
 from pliant.system.assembly import assemble_bilinear, assemble_vector
@@ -104,6 +105,7 @@ class Instants:
         acc[system.driven] = base_twists(system, loading)[1]
         r = self._residual(v, acc, loading)
         held = bent(system, self._levels, q, v, lambda: strain_gaps(system))
+        held += strain_gap_rates(system, acc)
         gaps = bent(system, self._levels, q, v, lambda: link_gaps(system))
         gaps += link_rates(system, acc)
         right = -np.concatenate([slope * r[: system.n], gaps])

@@ -23,6 +23,7 @@ from pliant.solve.integrators.contract import (
     constraints_met,
     mass_solve,
     rounding_force,
+    strain_gap_rates,
 )
 from pliant.solve.integrators.held import bent, hold_rates, strain_gaps
 from pliant.solve.integrators.kinematics import Rates
@@ -114,6 +115,7 @@ class AccelerationStepper(Stepper):
         self.scale = float(np.linalg.norm(force[system.coordinates]))
         force[system.mode_unknowns] = 0.0
         force += bent(system, self.a, self.q, v, lambda: strain_gaps(system))
+        force += strain_gap_rates(system, self.acc)
         gaps = bent(system, self.a, self.q, v, lambda: link_gaps(system)) + link_rates(
             system, self.acc
         )
