@@ -15,7 +15,7 @@ from pliant.bvp.chain import Chain, Event
 from pliant.bvp.contract import State
 from pliant.lie import so3
 from pliant.lie.tuples import Array
-from pliant.model import Body, Frame, Load
+from pliant.model import Body, DescriptionError, Frame, Load
 from pliant.model.profile import evaluate
 
 
@@ -229,6 +229,31 @@ def reactions(
         held = _seen_from(chain.tip.pose, state.pose[-1], wrench)
         found[chain.tip.name] = np.where(chain.tip.held, held, 0.0)
     return found
+
+
+def moving_reactions(
+    chain: Chain, states: list[State], inputs: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Wrenches (T, 6) that hold the ends of a chain in motion, at T states, by the same names.
+
+    inputs : by name, their values (T, ...).
+    """
+    ends = [chain.at_tip] if chain.tip.held.any() else []
+    if chain.description.motions_of(chain.rods[0].name):
+        ends.append(chain.pieces[0].before)
+    for body in [event.part for end in ends for event in end if isinstance(event.part, Body)]:
+        raise DescriptionError(
+            body.label,
+            "on",
+            body.on,
+            "not at an end that is held and moves, where a strong form is asked for reactions",
+            "use a formulation with coordinates, e.g. BSpline()",
+        )
+    rows = [
+        reactions(chain, state, {name: value[k] for name, value in inputs.items()}, 1.0)
+        for k, state in enumerate(states)
+    ]
+    return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else {})}
 
 
 def _seen_from(held_to: Array, pose: Array, wrench: Array) -> Array:

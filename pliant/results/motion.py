@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.model import Array
+from pliant.model.checks import choice
 from pliant.results.answers import Answers
 from pliant.results.text import describe_energy, describe_formulation, describe_tips
 from pliant.solve.problem import Path as MotionPath
@@ -99,18 +100,30 @@ class Motion(Answers):
         strains = [sampler.strains(q, found.name, where) for q in self._trajectory.q]
         return np.array(strains).reshape(len(self.t), *shape, 6)
 
-    def wrench(self, rod: str, s: ArrayLike) -> Array:
+    def wrench(self, rod: str, s: ArrayLike, by: str = "balance") -> Array:
         """Return internal wrenches (T, ..., 6) = (m, n) at s, body frame, N m and N.
 
-        They are stiffness times strain plus damping times strain rate.
+        The wrench is what the part beyond s exerts on the section at s, as of an `Equilibrium`.
+        by : "balance" sums what acts on the part beyond s less what accelerates it, which holds for
+            every formulation and theory; "law" is stiffness times strain plus damping times strain
+            rate, whose force part is zero in a Kirchhoff rod. A strong form solves for the wrench:
+            there it is the same.
         """
         found, where, shape = self._places(rod, s)
-        data = self._trajectory
-        rows = [
-            self._compiled.moving_wrenches(q, v, found, where)
-            for q, v in zip(data.q, data.v, strict=True)
-        ]
-        return np.array(rows).reshape(len(self.t), *shape, 6)
+        choice("wrench", "by", by, ("balance", "law"))
+        rows = self._compiled.moving_wrenches(self._trajectory, found, where, by)
+        return rows.reshape(len(self.t), *shape, 6)
+
+    @cached_property
+    def reactions(self) -> dict[str, Array]:
+        """Wrenches (T, 6) = (moment, force) that hold the robot, by name, N m and N.
+
+        For a constraint what it exerts on the frame it holds, in the frame it is held to; for a rod
+        clamped to the world, its base still or moving, what the clamp exerts on it, in the frame of
+        its base. They follow from balance at each output time; accelerations that the step does not
+        resolve are left out.
+        """
+        return self._compiled.moving_reactions(self._trajectory)
 
     @cached_property
     def energy(self) -> dict[str, Array]:

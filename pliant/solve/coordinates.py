@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from pliant.system.loading import make_loading
 from pliant.system.sampling import Sampler
 from pliant.system.system import System
 from pliant.system.trouble import trouble
+
+if TYPE_CHECKING:
+    from pliant.solve.instants import Instant
 
 _LOOKED_AT = 50
 """States of a motion that are looked at for trouble."""
@@ -196,19 +199,30 @@ class CoordinateProblem(Problem):
         stretch = self.sampler.strains(q, rod.name, s) - self.sampler.rest_strains(rod.name, s)
         return np.asarray(rod.stiffness(s) * stretch)
 
-    def moving_wrenches(self, q: Array, v: Array, rod: Rod, s: Array) -> Array:
+    def moving_wrenches(self, path: Trajectory, rod: Rod, s: Array, by: str) -> Array:
+        """Internal wrenches (T, S, 6): from what acts beyond s, or stiffness times strain plus
+        damping times strain rate.
+        """
+        if by == "law":
+            rows = [self._law(q, v, rod, s) for q, v in zip(path.q, path.v, strict=True)]
+        else:
+            from pliant.solve.wrenches import Balance
+
+            inputs = [{n: x[k] for n, x in path.inputs.items()} for k in range(len(path.t))]
+            rows = [
+                Balance(self, at.q, at.reactions, [(1.0, values)], at).wrench(rod, s)
+                for at, values in zip(self._instants(path), inputs, strict=True)
+            ]
+        return np.array(rows).reshape(len(path.t), len(s), 6)
+
+    def _instants(self, path: Trajectory) -> Iterator[Instant]:
+        """Accelerations and what holds the robot at every output time."""
+        from pliant.solve.instants import Instants
+
+        return Instants(self.system, path.h).along(path)
+
+    def _law(self, q: Array, v: Array, rod: Rod, s: Array) -> Array:
         """Stiffness times strain plus damping times strain rate (S, 6)."""
-        felt = self.formulations[rod.name].capabilities.strain_rows
-        if rod.theory == "kirchhoff" or not {3, 4, 5} <= set(felt):
-            raise DescriptionError(
-                rod.label,
-                "wrench",
-                "of a motion",
-                "asked of a Cosserat rod, for the force in a Kirchhoff rod, or in one without "
-                "shear, has no law of its own",
-                "use theory='cosserat' and e.g. BSpline(), or strain times rod.stiffness(s) for "
-                "the moments",
-            )
         sampler = self.sampler
         stretch = sampler.strains(q, rod.name, s) - sampler.rest_strains(rod.name, s)
         wrench = rod.stiffness(s) * stretch
@@ -249,6 +263,12 @@ class CoordinateProblem(Problem):
         """Wrenches (6,) that hold the robot: multipliers, and what clamps exert."""
         found = still.solution
         return energy.reactions(self.system, found.q, found.mult, found.loading)
+
+    def moving_reactions(self, path: Trajectory) -> dict[str, Array]:
+        """Wrenches (T, 6) that hold the robot in a motion."""
+        rows = [at.reactions for at in self._instants(path)]
+        names = rows[0] if rows else {}
+        return {name: np.array([row[name] for row in rows]) for name in names}
 
     def judge(self, still: Still) -> tuple[bool | None, str]:
         """Whether an equilibrium is stable: from the inertia of the tangent, or from its modes."""

@@ -61,6 +61,8 @@ class Trajectory:
     iterations: int
     complete: bool
     seconds: float
+    drive_rates: Array
+    """Rates and accelerations (T, K, 2) of the inputs of base motions."""
 
 
 @dataclass
@@ -101,6 +103,7 @@ class Recorder:
             iterations=run.iterations,
             complete=complete,
             seconds=time.perf_counter() - run.began,
+            drive_rates=self.schedule.drive_rates(t),
         )
 
 

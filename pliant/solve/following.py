@@ -73,8 +73,8 @@ def follow(
         before = after
     seconds = time.perf_counter() - began
     return [
-        _trajectory(clock, walker, rows, seconds)
-        for walker, rows in zip(walkers, kept, strict=True)
+        _trajectory(clock, run.schedule, walker, rows, seconds)
+        for run, walker, rows in zip(runs, walkers, kept, strict=True)
     ]
 
 
@@ -87,7 +87,9 @@ def _keep(
         rows.append((stepper.q.copy(), np.array(v), run.schedule.values_at(t)))
 
 
-def _trajectory(clock: Clock, walker: Beside, rows: list[Row], seconds: float) -> Trajectory:
+def _trajectory(
+    clock: Clock, schedule: Schedule, walker: Beside, rows: list[Row], seconds: float
+) -> Trajectory:
     count = len(clock.outputs)
     values = [row[2] for row in rows]
     q = np.array([row[0] for row in rows])
@@ -105,4 +107,5 @@ def _trajectory(clock: Clock, walker: Beside, rows: list[Row], seconds: float) -
         iterations=walker.stepper.iterations,
         complete=True,
         seconds=seconds,
+        drive_rates=schedule.drive_rates(clock.outputs),
     )

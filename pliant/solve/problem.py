@@ -144,8 +144,8 @@ class Problem(ABC):
         """Internal wrenches (S, 6) of an equilibrium, by "balance" or "law"."""
 
     @abstractmethod
-    def moving_wrenches(self, q: Any, v: Any, rod: Rod, s: Array) -> Array:
-        """Internal wrenches (S, 6) of a motion at one instant."""
+    def moving_wrenches(self, path: Any, rod: Rod, s: Array, by: str) -> Array:
+        """Internal wrenches (T, S, 6) of a motion, by "balance" or "law"."""
 
     @abstractmethod
     def potential(self, still: Still) -> dict[str, float]:
@@ -158,6 +158,10 @@ class Problem(ABC):
     @abstractmethod
     def reactions(self, still: Still) -> dict[str, Array]:
         """Wrenches (6,) that hold the robot, by name of the constraint or clamped rod."""
+
+    @abstractmethod
+    def moving_reactions(self, path: Any) -> dict[str, Array]:
+        """Wrenches (T, 6) that hold the robot in a motion, by the same names."""
 
     @abstractmethod
     def judge(self, still: Still) -> tuple[bool | None, str]:

@@ -178,6 +178,12 @@ class Schedule(Inputs):
                 found[k, order] = _check_value(self.description, name, field, derivative(t))
         return found
 
+    def drive_rates(self, times: Array) -> Array:
+        """Rates and accelerations (T, K, 2) of the inputs of the base motions at times (T,)."""
+        still = np.zeros((len(self.description.base_motions), 3))
+        rows = [self._drive(still, t)[:, 1:] for t in times.tolist()]
+        return np.array(rows).reshape(len(times), len(still), 2)
+
     @cached_property
     def channels(self) -> tuple[Loading, list[Channel]] | None:
         """The loading while all that moves is zero, and what each number that moves adds to it.

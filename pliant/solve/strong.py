@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import Record, State, StrongForm, StrongSolver
-from pliant.bvp.energies import Energies, reactions
-from pliant.bvp.knots import interpolated, rest_state
+from pliant.bvp.energies import Energies, moving_reactions, reactions
+from pliant.bvp.knots import rest_state
 from pliant.bvp.stability import Stability
 from pliant.lie import se3
 from pliant.lie.tuples import Array
@@ -36,43 +36,8 @@ from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.streaming import held_inputs
 from pliant.solve.strong_motion import StrongRun, StrongTrajectory
+from pliant.solve.strong_sampling import StrongSampler
 from pliant.solve.strong_stream import StrongStream, endless
-
-
-class StrongSampler:
-    """Answers questions about states of a chain, by rod name and arclength."""
-
-    def __init__(self, chain: Chain) -> None:
-        self._pieces = {
-            rod.name: [(k, p.b) for k, p in enumerate(chain.pieces) if p.rod is rod]
-            for rod in chain.rods
-        }
-
-    def at(
-        self, state: State, rod: str, s: Array, fields: tuple[str, ...], poses: bool = False
-    ) -> State:
-        """What is asked for at s (S,) of a rod; where pieces meet, on the side of the base."""
-        where = np.asarray(s, dtype=float)
-        numbers, ends = (np.array(column) for column in zip(*self._pieces[rod], strict=True))
-        index = np.searchsorted(ends, where - 1e-12 * ends[-1])
-        piece = numbers[np.clip(index, 0, len(ends) - 1)]
-        return interpolated(state, piece, where, fields, poses)
-
-    def poses(self, q: State, rod: str, s: Array) -> Array:
-        """World poses (S, 4, 4) of a rod's sections at arclengths s (S,)."""
-        return self.at(q, rod, s, (), poses=True).pose
-
-    def strains(self, q: State, rod: str, s: Array) -> Array:
-        """Strains (S, 6) at s, body frame."""
-        return self.at(q, rod, s, ("strain",)).strain
-
-    def wrenches(self, q: State, rod: str, s: Array) -> Array:
-        """Internal wrenches (S, 6) at s, body frame."""
-        return self.at(q, rod, s, ("wrench",)).wrench
-
-    def velocities(self, q: State, v: object, rod: str, s: Array) -> Array:
-        """Body twists (S, 6) at s; a state holds its own."""
-        return self.at(q, rod, s, ("velocity",)).velocity
 
 
 @dataclass
@@ -300,9 +265,10 @@ class StrongProblem(Problem):
         """Internal wrenches (S, 6); they are what a strong form solves for, balance and law alike."""
         return self.sampler.wrenches(still.solution.q, rod.name, s)
 
-    def moving_wrenches(self, q: State, v: object, rod: Rod, s: Array) -> Array:
-        """Internal wrenches (S, 6) at one instant."""
-        return self.sampler.wrenches(q, rod.name, s)
+    def moving_wrenches(self, path: StrongTrajectory, rod: Rod, s: Array, by: str) -> Array:
+        """Internal wrenches (T, S, 6)."""
+        rows = [self.sampler.wrenches(state, rod.name, s) for state in path.q]
+        return np.array(rows).reshape(len(path.t), len(s), 6)
 
     def potential(self, still: Still) -> dict[str, float]:
         """Energies of an equilibrium, J: elastic, gravity, loads."""
@@ -336,6 +302,10 @@ class StrongProblem(Problem):
         """Wrenches (6,) that hold the robot, by name of the constraint or clamped rod."""
         share, values = still.applied[-1]
         return reactions(self.chain, still.solution.q, values, share)
+
+    def moving_reactions(self, path: StrongTrajectory) -> dict[str, Array]:
+        """Wrenches (T, 6) that hold the robot in a motion."""
+        return moving_reactions(self.chain, path.q, path.inputs)
 
     def judge(self, still: Still) -> tuple[bool | None, str]:
         """Whether an equilibrium is stable: from its conjugate points, or with coordinates."""

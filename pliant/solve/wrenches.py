@@ -1,7 +1,8 @@
 """Internal wrenches from the balance of what lies beyond a section, for any formulation and theory.
 
 The wrench that the part beyond s exerts on the section at s equals the sum of all that acts on that
-part from outside: gravity, loads, bodies, constraints, and what rods mounted there pass on.
+part from outside: gravity, loads, bodies, constraints, and what rods mounted there pass on; in motion
+less what accelerates it.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from pliant.model import Array, Frame, Load, Rod
+from pliant.physics import drag, inertia
 from pliant.solve.beginning import frame_pose, held_poses
 from pliant.solve.coordinates import CoordinateProblem
+from pliant.solve.instants import Instant, section_motion
 from pliant.solve.problem import Applied
 from pliant.system import constraints
 
@@ -21,7 +24,10 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 
 
 class Balance:
-    """External wrenches on every rod of one equilibrium, in the world frame about its origin."""
+    """External wrenches on every rod at one instant, in the world frame about its origin.
+
+    reactions : wrenches (6,) of the constraints, by name.  moving : None of an equilibrium.
+    """
 
     def __init__(
         self,
@@ -29,8 +35,10 @@ class Balance:
         q: Array,
         reactions: Mapping[str, Array],
         applied: Applied,
+        moving: Instant | None = None,
     ) -> None:
         self.compiled = compiled
+        self.moving = moving
         self.q = q
         self.applied = applied
         self.points: dict[str, list[tuple[float, Array]]] = {
@@ -39,6 +47,8 @@ class Balance:
         self._add_loads()
         self._add_weights()
         self._add_constraints(reactions)
+        for name, bodies in ({} if moving is None else moving.bodies).items():
+            self.points[name] += [(s, -wrench) for s, wrench in bodies]
         for rod in reversed(compiled.description.rods_from_root()):
             if isinstance(rod.base, Frame):
                 total = self.beyond(rod, np.zeros(1))[0]
@@ -81,8 +91,21 @@ class Balance:
         for load in self._lines(rod):
             given = sum(share * load.density(s, v[load.name]) for share, v in self.applied)
             found += _to_world(g, np.asarray(given)) if load.frame == "body" else given
+        if self.moving is not None:
+            found -= _to_world(g, self._resistance(self.moving, rod, s))
         found[:, :3] += np.cross(g[:, :3, 3], found[:, 3:])
         return found
+
+    def _resistance(self, moving: Instant, rod: Rod, s: Array) -> Array:
+        """Minus the wrench of inertia, drag and mass damping per metre (S, 6), body frame."""
+        compiled = self.compiled
+        twist, rate = section_motion(compiled.system, compiled.sampler, moving, rod.name, s)
+        M = compiled.system.by_name[rod.name].map.inertia(s)
+        p, slope = np.zeros((len(s), 6)), np.zeros((len(s), 6, 6))
+        inertia.inertia_wrench(M, twist, rate, p, slope)
+        C = np.tile(rod.drag_coefficients(), (len(s), 1))
+        drag.add_resistance(C, rod.mass_damping * M, twist, p, slope)
+        return p
 
     def _add_loads(self) -> None:
         for load in self.compiled.description.loads.values():

@@ -42,7 +42,8 @@ class Output:
         - vx, vy, vz: velocity of the marker, world, m/s (motions);
         - ux, uy, uz: curvature and twist, rad/m;  mx ... nz: internal wrench, N m and N.
 
-        Also ``part.reaction.fz``, of a clamped rod or a constraint: mx ... fz, equilibria only.
+        Also ``part.reaction.fz``, of a clamped rod or a constraint: mx ... mz and fx ... fz, N m and N,
+        in the frame of the base, or of what the constraint holds to.
         Or a function that takes a result and returns a number, for motions one for each time (T,).
     column : the name in the file; None for the path itself (with three components, a name with
         ``.x``, ``.y``, ``.z`` or the component added).
@@ -263,13 +264,14 @@ def _reaction(description: Description, output: Output, part: str, component: st
         held = getattr(result, "reactions", None)
         if held is None or part not in held:
             raise _wrong(
-                output.path, "the reaction of something that is held, in an equilibrium",
-                "of a motion, ask for the wrench at the base, e.g. 'arm.at(0).nz'",
+                output.path, "the reaction of a constraint, or of a rod clamped to the world",
+                "for a rod carried by another ask for its wrench, e.g. 'arm.base.nz'",
             )  # fmt: skip
         return np.asarray(held[part])[..., k]
 
     path = str(output.path)
-    return Probe(output.column or path, path, output.std, "N m" if k < 3 else "N", ask)
+    unit = "N m" if k < 3 else "N"
+    return Probe(output.column or path, path, output.std, unit, ask, rates=True)
 
 
 def _numbers(column: str, value: object) -> Array:

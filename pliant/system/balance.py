@@ -160,10 +160,7 @@ def _add_link(
     force[link.rows] = lam[link.at] + stiffness * gap
     at = system.n + link.at.start
     residual[at : at + len(link.rows)] = gap
-    A1, A2 = constraints.jacobian(g1, g2)
-    sides = [(link.on, A2)] if link.to is None else [(link.to, A1), (link.on, A2)]
-    for (block, station), A in sides:
-        block.point_p[station] += block.offset_twist()[station].T @ (A.T @ force)
+    sides = add_link_wrench(link, force)
     if filled is None:
         return
     levels = [block.level for block in system.blocks]
@@ -178,6 +175,18 @@ def _add_link(
     scatter(slots[0], held, filled.matrix.data)
     scatter(slots[1], held, filled.matrix.data)
     scatter(slots[2], np.ascontiguousarray(curved[None]), filled.matrix.data)
+
+
+def add_link_wrench(link: Link, force: Array) -> list[tuple[tuple[Block, int], Array]]:
+    """Add the multipliers (6,) of a constraint to the points it holds, at the placed configuration.
+
+    Returns its sides: a point and the derivative (6, 6) of the gap in the twist of its frame.
+    """
+    A1, A2 = constraints.jacobian(*link_poses(link))
+    sides = [(link.on, A2)] if link.to is None else [(link.to, A1), (link.on, A2)]
+    for (block, station), A in sides:
+        block.point_p[station] += block.offset_twist()[station].T @ (A.T @ force)
+    return sides
 
 
 def link_poses(link: Link) -> tuple[Array, Array]:

@@ -217,8 +217,9 @@ def test_load_of_a_file_that_is_no_result(tmp_path: Path) -> None:
     refused(lambda: pl.load(wrong), "wrong.nc", "NetCDF")
 
 
-def test_force_in_a_moving_kirchhoff_rod_is_refused() -> None:
+def test_wrench_of_a_motion_by_something_else() -> None:
     robot = pl.Robot()
     robot.add_rod("a", 0.3, pl.Circle(0.01), SOFT, theory="kirchhoff", formulation=pl.Strain(1, 1))
     move = robot.simulate(0.02, dt=0.01)
-    refused(lambda: move.wrench("a", 0.1), "rod 'a'", "Kirchhoff")
+    refused(lambda: move.wrench("a", 0.1, by="magic"), "by", "balance")
+    refused(lambda: move.wrench("b", 0.1), "rod", "'b'")

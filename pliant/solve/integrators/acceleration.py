@@ -24,6 +24,7 @@ from pliant.solve.integrators.contract import (
     constraints_met,
     rounding_force,
     step_compliance,
+    strain_gap_rates,
 )
 from pliant.solve.integrators.held import bent, hold_rates, strain_gaps
 from pliant.solve.integrators.kinematics import Rates
@@ -137,6 +138,7 @@ class AccelerationStepper(Stepper):
         self.scale = float(np.linalg.norm(force[system.coordinates]))
         self._factorise()
         held = bent(system, self.a, self.q, v, lambda: strain_gaps(system))
+        held += strain_gap_rates(system, self.acc)
         gaps = bent(system, self.a, self.q, v, lambda: link_gaps(system))
         gaps += link_rates(system, self.acc)
         right = -np.concatenate([self.a_slope * force, gaps])

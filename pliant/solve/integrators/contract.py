@@ -111,12 +111,19 @@ def mass_solve(
     filled.clear(min(float(np.min(b.M[b.M > 0], initial=1.0)) for b in system.blocks))
     data = filled.matrix.data
     levels = [block.level for block in system.blocks]
-    assemble_bilinear(system, levels, levels, mass_fill(system, levels), filled)
+    for block in system.blocks:
+        block.coupling[...] = 0.0
+        if block.rigid:
+            block.couple(block.level, block.unit, block.coupling)
+
+    def couplings(i: int) -> tuple[Array, Array]:
+        return system.blocks[i].coupling, system.blocks[i].coupling
+
+    assemble_bilinear(system, levels, levels, mass_fill(system, levels), filled, couplings)
     for block, slots in zip(system.blocks, filled.modes, strict=True):
         if slots is None:
             continue
         if block.rigid:
-            block.couple(block.level, block.unit, block.coupling)
             scatter(slots[0], block.coupling, data)
             scatter(slots[1], block.coupling, data)
             scatter(slots[2], block.inertial_share(1.0) * block.compliance, data)
@@ -128,6 +135,7 @@ def mass_solve(
         known = np.zeros(system.n)
         known[system.driven] = driven
         right[: system.n] -= momentum(system, levels, known)
+        right[: system.n] -= strain_gap_rates(system, known)
         right[system.n :] -= link_rates(system, known)
     right[system.driven] = 0.0
     try:
@@ -187,6 +195,23 @@ def add_link_rows(system: System, filled: Tangent, row_scale: float, column_scal
         A = np.ascontiguousarray(link_rows(system, link)[None])
         scatter(slots[0], row_scale * A, filled.matrix.data)
         scatter(slots[1], column_scale * A, filled.matrix.data)
+
+
+def strain_gap_rates(system: System, v: Array) -> Array:
+    """Rates of the strains held by constraint for coordinate rates v (n,), as in `strain_gaps`.
+
+    They stand at the places (n,) of the stress modes, at the placed configuration.
+    """
+    out = np.zeros(system.n)
+    if not any(block.rigid for block in system.blocks):
+        return out
+    lifted = velocity_lift(system, [block.level for block in system.blocks], v)
+    for block, y in zip(system.blocks, lifted, strict=True):
+        if block.rigid:
+            plan = block.level.strain
+            rates = np.einsum("sia,sa->si", plan.B, y[plan.element])
+            out[block.mode_index] = block.mode_strains(rates)
+    return out
 
 
 def velocity_lift(system: System, levels: list[Level], v: Array) -> list[Array]:
