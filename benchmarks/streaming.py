@@ -24,7 +24,9 @@ DT, STEPS = 1e-3, 100_000
 PASSES = 4
 FIRST, SECOND = pl.Sine(2e4, 0.7, offset=2e4), pl.Sine(1e4, 1.0, offset=1e4)
 SETTINGS = {"formulation": pl.ANCF(4), "integrator": pl.Newmark()}
-EDGES = 1e-6 * np.array([0, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000, 10000, np.inf])
+EDGES = 1e-6 * np.array(
+    [0, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000, 10000, np.inf]
+)
 
 
 def actuator() -> pl.Robot:
