@@ -10,8 +10,8 @@ right within what it claims. The last quarter of the motion is not fitted but pr
 The force of the thread is what makes stiffness and mass separable: sag under weight and frequency
 alone determine only their ratio. The larger ellipse shows what is left of that. A load cell under the
 clamp with a noise of three millinewtons, read while the rod swings (``arm.reaction.fx``), weighs it:
-the small ellipse is that of both. In this draw of the noise it misses the truth by 2.7 standard errors of
-the stiffness; over twelve other draws the deviations were of the size that the errors claim.
+the small ellipse is that of both. In this draw of the noise it misses the truth by 2.7 standard
+errors of the stiffness; over twelve other draws the deviations were of the size that the errors claim.
 """
 
 import matplotlib.pyplot as plt
