@@ -104,10 +104,15 @@ class Instants:
         acc = np.zeros(system.n)
         acc[system.driven] = base_twists(system, loading)[1]
         r = self._residual(v, acc, loading)
-        held = bent(system, self._levels, q, v, lambda: strain_gaps(system))
-        held += strain_gap_rates(system, acc)
-        gaps = bent(system, self._levels, q, v, lambda: link_gaps(system))
-        gaps += link_rates(system, acc)
+        known = np.concatenate([strain_gap_rates(system, acc), link_rates(system, acc)])
+        held = known + bent(
+            system,
+            self._levels,
+            q,
+            v,
+            lambda: np.concatenate([strain_gaps(system), link_gaps(system)]),
+        )
+        gaps = held[system.n :]
         right = -np.concatenate([slope * r[: system.n], gaps])
         right[system.mode_unknowns] = -held[system.mode_unknowns]
         right[system.driven] = 0.0
