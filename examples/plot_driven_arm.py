@@ -22,7 +22,7 @@ EXPECTED = {
     "highest tip": (0.109, 0.002),
     "widest sway": (0.256, 0.003),
     "work of the inputs": (0.661, 0.01),
-    "gap in the energy books": (0.005, 0.002),
+    "gap in the energy books": (0.0024, 0.001),
 }
 
 

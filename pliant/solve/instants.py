@@ -27,7 +27,7 @@ from pliant.model import ConvergenceError
 from pliant.physics import collect, drag, inertia, loads
 from pliant.rods.contract import Array
 from pliant.solve.dynamics import Trajectory
-from pliant.solve.integrators.contract import strain_gap_rates
+from pliant.solve.integrators.contract import step_compliance, strain_gap_rates
 from pliant.solve.integrators.held import bent, strain_gaps
 from pliant.solve.integrators.kinematics import Rates
 from pliant.system.assembly import assemble_bilinear, assemble_vector
@@ -41,8 +41,6 @@ from pliant.system.tangent import new_tangent
 
 _SMALL = 1e-4
 """Displacement, relative to the coordinates, by which accelerations of sections are measured."""
-_HELD = 1e-5
-"""Compliance that strains held by constraint keep, relative to that of inertia."""
 
 
 @dataclass
@@ -154,11 +152,8 @@ class Instants:
         assemble_bilinear(system, levels, levels, collect_mass, filled)
         for block, slots in zip(system.blocks, filled.modes, strict=True):
             if block.rigid and slots is not None:
-                # far below the compliance of the mass, as it is far below that of bending
-                stiff = float(np.max(block.C[:, block.mode_rows]))
-                mass = self._slope * float(np.sum(block.M[:, 3])) * block.rod.length
-                less = stiff / (stiff + mass / _HELD) - 1.0
-                scatter(slots[2], less * block.compliance, filled.matrix.data)
+                kept = step_compliance(block, 1.0 / self._slope)
+                scatter(slots[2], kept - block.compliance, filled.matrix.data)
         return r
 
     def _resistance(self, i: int) -> Array:

@@ -22,6 +22,7 @@ from pliant.solve.integrators.contract import (
     StepError,
     Stepper,
     constraints_met,
+    momentum,
     rounding_force,
     step_compliance,
     strain_gap_rates,
@@ -129,9 +130,10 @@ class AccelerationStepper(Stepper):
 
             (M + (v_D / a_D) C + K / a_D) a = f,   that is  a = a_D T^-1 f,
 
-        the acceleration of a mode of frequency w is divided by 1 + w^2 / a_D. What the step resolves
-        keeps its order, and what it does not goes to its new place within one step, as it does after
-        a jump in the midst of a motion.
+        the acceleration of a mode of frequency w is multiplied by F = 1 / (1 + w^2 / a_D), here, with
+        M a once more in place of f, by 1 - (1 - F)^2. What the step resolves keeps its order and its
+        energy, and what it does not goes to its new place within a step or two, as it does after a
+        jump in the midst of a motion.
         """
         system, v = self.system, self.v
         force = self._residual(v, self.acc, self.mult, loading, True)[: system.n]
@@ -147,8 +149,15 @@ class AccelerationStepper(Stepper):
             if block.rigid:
                 at, slope = block.mode_index, 1.0 + self.v_slope * lag[0, block.mode_rows]
                 right[at] = -slope * held[at]
-        right[system.driven] = 0.0
-        found = self.filled.matrix.solve(right)[: system.n]
+        first = self._resolved(right)
+        free = system.coordinates
+        right[free] = self.a_slope * momentum(system, self.a, first)[free]
+        return 2.0 * first - self._resolved(right)
+
+    def _resolved(self, right: Array) -> Array:
+        """Accelerations (n,) of the coordinates from the tangent just factorised."""
+        right[self.system.driven] = 0.0
+        found = self.filled.matrix.solve(right)[: self.system.n]
         return np.where(self._is_coordinate, found, 0.0)
 
     def velocity(self) -> Array:

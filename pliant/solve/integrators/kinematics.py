@@ -93,16 +93,24 @@ class Rates:
 
         The mean of the powers at both ends is more by h (v1 - v0)^T C (v1 - v0) / 4, which is no
         small part of it where rates jump. before : the robot at the start of the step; it is placed at
-        the end.
+        the end. What sections meet at D / h is the mean of both places.
         """
         lost = 0.0
-        blocks = self.system.blocks
-        if any(block.resisted for block in blocks):
-            self.update(D / h, np.zeros_like(D))
-        for i, block in enumerate(blocks):
+        for i, block in enumerate(self.system.blocks):
             if np.any(self.lag[i]):
                 rate = (block.level.strain.e - before[i].strain.e) / h
                 lost += block.dissipation(rate, self.lag[i])
-            if block.resisted:
-                lost += drag.resistance_power(block.drag, block.mass_damping, self.eta[i])
+        if any(block.resisted for block in self.system.blocks):
+            after = [block.level for block in self.system.blocks]
+            lost += 0.5 * (self._resisted(D / h, before) + self._resisted(D / h, after))
         return h * lost
+
+    def _resisted(self, v: Array, levels: list[Level]) -> float:
+        """Power lost to drag and mass damping at coordinate rates v (n,) at `levels`, W."""
+        with self.system.using(levels):
+            self.update(v, np.zeros_like(v))
+        return sum(
+            drag.resistance_power(block.drag, block.mass_damping, eta)
+            for block, eta in zip(self.system.blocks, self.eta, strict=True)
+            if block.resisted
+        )
