@@ -199,15 +199,14 @@ class AccelerationStepper(Stepper):
         resolve, and may lead too far: then it begins at constant velocity.
         """
         system, h, scale = self.system, self.h, self.scale
-        try:
-            found = self._solve(h * self.v + (0.5 * h * h) * self.like, after)
-        except StepError:
-            self._factored, self.scale = False, scale
+        for half in (0.5, 0.0):
             try:
-                found = self._solve(h * self.v, after)
+                found = self._solve(h * self.v + (half * h * h) * self.like, after)
+                break
             except StepError:
                 self._factored, self.scale = False, scale
-                raise
+                if half == 0.0:
+                    raise
         D, q, v, acc, like, mult, r = found
         self.dissipated += self._rates.dissipated(D, self.a, h)
         levels = [block.level for block in system.blocks]
