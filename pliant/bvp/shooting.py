@@ -12,8 +12,7 @@ from pliant.bvp.equations import ROTATIONS
 from pliant.bvp.shooting_solver import ShootingSolver
 from pliant.bvp.sweep import SCHEMES
 from pliant.model import DescriptionError
-from pliant.model.checks import choice, flag, positive
-from pliant.rods.contract import whole_number
+from pliant.model.checks import choice, flag, positive, whole_number
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable
 
 import numpy as np
@@ -33,6 +34,16 @@ def positive(
     if found is None or not math.isfinite(found) or found <= 0:
         raise DescriptionError(part, field, value, f"a positive number{_in(unit)}", remedy)
     return found
+
+
+def whole_number(value: object) -> int | None:
+    """`value` as an int if it is a whole number (NumPy's count, True and False do not)."""
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
 
 
 def not_negative(

@@ -20,6 +20,6 @@ def volume(sweep: Array, weight: Array, e: Array) -> float:
     return float(np.sum(w * sweep * e))
 
 
-def work(stress: Array, ea: Array, eb: Array) -> float:
-    """Work that stresses `stress` (S, 6), weighted gradients, do between strains ea and eb, J."""
-    return -float(np.sum(stress * (eb - ea)))
+def work(stress: Array, path: Array) -> float:
+    """Work that stresses `stress` (S, 6), weighted gradients, do on a path (S, 6) of strains, J."""
+    return -float(np.sum(stress * path))

@@ -92,7 +92,8 @@ class Equilibrium(Answers):
     def energy(self) -> dict[str, float]:
         """Energies in J: elastic, gravity (zero at the world origin), loads, and their total.
 
-        loads is the potential of dead forces; dead moments and follower loads have none.
+        loads is the potential of dead forces; dead moments, follower loads and simplified
+        chamber moments have none.
         """
         found = self._compiled.potential(self._still)
         return {**found, "total": sum(found.values())}

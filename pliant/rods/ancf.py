@@ -22,9 +22,13 @@ from typing import ClassVar, NoReturn
 import numpy as np
 
 from pliant.model import DescriptionError, Rod
+from pliant.model.checks import whole_number
 from pliant.rods import ancf_kernels
 from pliant.rods.ancf_march import pack, strain_functions
+from pliant.rods.ancf_moments import SimplifiedMoments
 from pliant.rods.ancf_nodes import (
+    ANCFConfiguration,
+    ANCFPlan,
     chart_second,
     check_rod,
     hermite_shapes,
@@ -43,11 +47,11 @@ from pliant.rods.contract import (
     Plan,
     RodMap,
     StressModes,
-    whole_number,
 )
 from pliant.rods.quadrature import gauss_per_span
 
 PLANES = {"xz": XZ, "yz": YZ}
+MOMENTS = ("exact", "simplified")
 _SHARED = {"theories": ("cosserat", "kirchhoff"), "massless_rotation": True, "rotary": False}
 _PLANAR = {
     "xz": Capabilities(strain_rows=(1, 5), frame_rows=(1, 3, 5), planar=True, **_SHARED),  # type: ignore[arg-type]
@@ -75,6 +79,8 @@ class ANCF(Formulation):
         axial stiffness of the rod. A rod of theory "kirchhoff" is always inextensible.
     rotary : True gives the sections their rotary inertia; the mass matrix then depends on the
         configuration.
+    moments : of chambers, "exact" (the work of the pressure on the curvature) or "simplified" (slopes
+        at the nodes taken for unit vectors, the same for a rod that keeps its length), if planar.
     """
 
     elements: int = 8
@@ -82,6 +88,7 @@ class ANCF(Formulation):
     plane: str = "xz"
     inextensible: bool = False
     rotary: bool = False
+    moments: str = "exact"
 
     capabilities: ClassVar[Capabilities] = _PLANAR["xz"]
 
@@ -96,6 +103,10 @@ class ANCF(Formulation):
             _refuse("plane", self.plane, "'xz' or 'yz'", "'xz' bends about the local y axis")
         if not self.planar and self.plane != "xz":
             _refuse("plane", self.plane, "left out for a cable in space", "give planar=True")
+        if self.moments not in MOMENTS:
+            _refuse("moments", self.moments, "'exact' or 'simplified'", "'exact' is usual")
+        if not self.planar and self.moments != "exact":
+            _refuse("moments", self.moments, "'exact' for a cable in space", "give planar=True")
         object.__setattr__(self, "elements", elements)
         own = _PLANAR[self.plane] if self.planar else _CABLE
         object.__setattr__(self, "capabilities", replace(own, rotary=bool(self.rotary)))
@@ -107,22 +118,6 @@ class ANCF(Formulation):
 
 def _refuse(field: str, value: object, expected: str, remedy: str) -> NoReturn:
     raise DescriptionError("formulation ANCF", field, value, expected, remedy)
-
-
-class ANCFPlan(Plan):
-    """Stations with the shape functions H (S, 4) and their first and second derivatives."""
-
-    def __init__(self, s: Array, element: Ints, m: int, shapes: tuple[Array, Array, Array]) -> None:
-        super().__init__(s, element, m)
-        self.H, self.dH, self.ddH = shapes
-
-
-class ANCFConfiguration(Configuration):
-    """Nodes (N + 1, 2 d) of the base frame: position, then slope."""
-
-    def __init__(self, nq: int, nodes: Array) -> None:
-        super().__init__(nq)
-        self.nodes = nodes
 
 
 class ANCFMap(RodMap):
@@ -144,9 +139,11 @@ class ANCFMap(RodMap):
         self.m = 6 + 4 * d
         self.settings = settings
         self.inextensible = settings.inextensible or rod.theory == "kirchhoff"
-        self.nodes = np.linspace(0.0, rod.length, count + 1)
+        self.breaks = self.nodes = np.linspace(0.0, rod.length, count + 1)
         self.elements = self._number(count)
         check_rod(rod, self.turn)
+        if settings.moments == "simplified":
+            self.actuation = SimplifiedMoments(self, self.turn)
         s, _ = self.strain_rule()
         values = self.stress_values(s)[1]
         index = 2 * np.arange(count)[:, None] + np.arange(3)

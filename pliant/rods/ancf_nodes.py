@@ -6,7 +6,7 @@ import numpy as np
 
 from pliant.model import DescriptionError, Rod
 from pliant.rods.ancf_section import SPACE, XZ, YZ
-from pliant.rods.contract import Array
+from pliant.rods.contract import Array, Configuration, Ints, Plan
 from pliant.rods.quadrature import gauss_per_span
 
 _NEAR = np.radians(5.0)
@@ -14,6 +14,22 @@ _NEAR = np.radians(5.0)
 turns about the tangent 20 times as fast as the tangent turns."""
 _SAMPLES = 8
 """Spans of an element between which the tangent is looked at."""
+
+
+class ANCFPlan(Plan):
+    """Stations with the shape functions H (S, 4) and their first and second derivatives."""
+
+    def __init__(self, s: Array, element: Ints, m: int, shapes: tuple[Array, Array, Array]) -> None:
+        super().__init__(s, element, m)
+        self.H, self.dH, self.ddH = shapes
+
+
+class ANCFConfiguration(Configuration):
+    """Nodes (N + 1, 2 d) of the base frame: position, then slope."""
+
+    def __init__(self, nq: int, nodes: Array) -> None:
+        super().__init__(nq)
+        self.nodes = nodes
 
 
 def hermite_shapes(t: Array, h: float) -> tuple[Array, Array, Array]:

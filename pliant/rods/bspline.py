@@ -15,6 +15,7 @@ import numpy as np
 
 from pliant.lie import se3
 from pliant.model import DescriptionError, Rod
+from pliant.model.checks import whole_number
 from pliant.rods import chain, chain_second
 from pliant.rods.basis import alive, find_span
 from pliant.rods.contract import (
@@ -24,7 +25,6 @@ from pliant.rods.contract import (
     Formulation,
     Ints,
     StressModes,
-    whole_number,
 )
 from pliant.rods.increments import (
     ChainConfiguration,
@@ -152,7 +152,7 @@ class BSplineMap(IncrementMap):
         spans = np.flatnonzero(np.diff(self.knots) > 0)
         super().__init__(rod, k, settings.map, n, spans - k)
         self.elements = (6 * self.first[:, None] + np.arange(self.m)[None, :]).astype(np.int64)
-        self._breaks = np.unique(self.knots)
+        self.breaks = np.unique(self.knots)
         mixed = k > 1 or rod.theory == "kirchhoff"
         before = 6 * np.arange(1, n + 1)
         self._modes = self.spline_stress_modes(self.knots, before, _HELD[k]) if mixed else None
@@ -169,10 +169,10 @@ class BSplineMap(IncrementMap):
         return element, tails[:, 1:], slope
 
     def mass_rule(self) -> tuple[Array, Array]:
-        return gauss_per_span(self._breaks, self.degree + 1)
+        return gauss_per_span(self.breaks, self.degree + 1)
 
     def strain_rule(self) -> tuple[Array, Array]:
-        s, w = gauss_per_span(self._breaks, self.degree + 1)
+        s, w = gauss_per_span(self.breaks, self.degree + 1)
         return s, np.repeat(w[:, None], 6, axis=1)
 
     def stress_modes(self) -> StressModes | None:

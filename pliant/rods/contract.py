@@ -20,7 +20,6 @@ default, with second derivatives by differences.
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -29,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.model import Rod
+from pliant.rods.actuation import Actuation, OnStrains
 from pliant.rods.compiled import CompiledMap
 
 Array = NDArray[np.float64]
@@ -128,6 +128,10 @@ class RodMap(ABC):
         self.nq = nv if nq is None else nq
         self.m = 6 + nv
         self.elements = np.arange(6 + nv, dtype=np.int64)[None, :]
+        self.breaks: Array = np.array([0.0, rod.length])
+        """Arclengths (N + 1,) between which strains and their derivatives are smooth, m."""
+        self.actuation: Actuation = OnStrains(self)
+        """How chambers act on the element variables."""
 
     # -- configuration -----------------------------------------------------------------------
 
@@ -314,16 +318,6 @@ class RodMap(ABC):
         behind = value()
         evaluate(plan, c)
         return np.asarray((ahead - behind) / (2 * step))
-
-
-def whole_number(value: object) -> int | None:
-    """`value` as an int if it is a whole number (NumPy's count, True and False do not)."""
-    if isinstance(value, (bool, np.bool_)):
-        return None
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        return None
 
 
 SIZES = ("points", "elements", "segments", "nodes", "steps")

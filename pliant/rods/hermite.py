@@ -22,6 +22,7 @@ import numpy as np
 from pliant.lie import se3
 from pliant.lie.retraction import EXP
 from pliant.model import DescriptionError, Rod
+from pliant.model.checks import whole_number
 from pliant.rods import chain, chain_second, hermite_kernels
 from pliant.rods.contract import (
     Array,
@@ -30,7 +31,6 @@ from pliant.rods.contract import (
     Formulation,
     Ints,
     StressModes,
-    whole_number,
 )
 from pliant.rods.increments import ChainConfiguration, IncrementMap, check_map, fit_strains
 from pliant.rods.quadrature import gauss_per_span
@@ -91,7 +91,7 @@ class HermiteMap(IncrementMap):
         count = settings.elements
         super().__init__(rod, 3, settings.map, 3 * count, 3 * np.arange(count))
         self.nv = self.nq = 12 * count + 6
-        self.nodes = np.linspace(0.0, rod.length, count + 1)
+        self.breaks = self.nodes = np.linspace(0.0, rod.length, count + 1)
         self.third = rod.length / count / 3.0
         self.elements = 12 * np.arange(count, dtype=np.int64)[:, None] + np.arange(24)
         ends = np.zeros(4), np.full(4, rod.length)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.model import DescriptionError, Rod
+from pliant.model.checks import whole_number
 from pliant.rods import strain_kernels, strain_second
 from pliant.rods.contract import (
     Array,
@@ -22,7 +23,6 @@ from pliant.rods.contract import (
     Ints,
     Plan,
     RodMap,
-    whole_number,
 )
 from pliant.rods.quadrature import gauss_per_span
 from pliant.rods.strain_kernels import Steps

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _LOWEST = 12
 """Modes looked at when loads without potential make the tangent unsymmetric."""
+_UNKNOWN = "dead moments, follower loads and simplified chamber moments have no energy to judge by"
 _SAME = 1e-3
 """Distance, relative to the length of all rods, below which two equilibria are one."""
 
@@ -33,8 +34,8 @@ def judge(compiled: CoordinateProblem, solution: StaticSolution) -> tuple[bool |
         require_mass(compiled.description)
     except DescriptionError:
         return None, (
-            "dead moments and follower loads have no energy to judge by, and without a density the "
-            "motion about the equilibrium cannot be judged either; give the rods mass"
+            f"{_UNKNOWN}, and without a density the motion about the equilibrium cannot be judged "
+            "either; give the rods mass"
         )
     from pliant.solve.modes import modal_analysis
 
@@ -43,7 +44,7 @@ def judge(compiled: CoordinateProblem, solution: StaticSolution) -> tuple[bool |
             compiled.system, solution.q, solution.mult, solution.loading, _LOWEST
         )
     except PliantError as error:
-        return None, f"dead moments and follower loads have no energy to judge by: {error}"
+        return None, f"{_UNKNOWN}: {error}"
     if not found.growth.any():
         return True, f"none of the {len(found.growth)} slowest small motions grows (no damping)"
     fast = float(found.growth.max())

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model import Array, ConvergenceError, DescriptionError, PliantError
-from pliant.model.checks import choice, positive
+from pliant.model.checks import choice, positive, whole_number
 from pliant.results.comparison import Comparison, ComparisonRow
 from pliant.robot import Robot
-from pliant.rods.contract import whole_number
 from pliant.study.entries import Entry, read_entries, read_entry, relabelled
 
 Progress = Callable[[str, int, int], object]

@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 from numpy.typing import ArrayLike
 
 from pliant.model import ConvergenceError, DescriptionError
+from pliant.model.checks import whole_number
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
 from pliant.robot import Robot
-from pliant.rods.contract import whole_number
 
 Result = TypeVar("Result")
 Progress = Callable[[int, int], object]

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from pliant.model import ConvergenceError, DescriptionError
-from pliant.model.checks import as_float, positive
+from pliant.model.checks import as_float, positive, whole_number
 from pliant.results.resolution import Resolution
 from pliant.robot import Robot
-from pliant.rods.contract import whole_number
 from pliant.solve.compiled import choose_formulations
 from pliant.study.sizes import Sizes
 from pliant.study.solutions import Progress, Question, Solution, Solutions

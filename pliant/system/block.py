@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import cho_factor
 
 from pliant.model import Body, Frame, Rod
-from pliant.physics import bodies, collect, elasticity, loads
+from pliant.physics import bodies, chambers, collect, elasticity, loads
 from pliant.rods.contract import Array, Configuration, Ints, Plan, RodMap
 from pliant.system.mixed import Mixed
 
@@ -279,11 +279,18 @@ class Block(Mixed):
 
     def add_actuation(self, level: Level, stress: Array, inner: Array, tangent: bool) -> None:
         """Collect given stresses at the strain rule (S, 6) and at the inner stations (X, 6)."""
+        acts = self.map.actuation
         for plan, given in ((level.strain, stress), (level.inner, inner)):
             if len(given):
-                collect.add_vector(plan.element, plan.B, given, self.ry)
+                collect.add_vector(plan.element, acts.jacobian(plan, level.c), given, self.ry)
                 if tangent:
-                    self.map.strain_second(plan, level.c, given, self.Ky)
+                    acts.add_slope(plan, level.c, given, self.Ky)
+
+    def actuation_work(self, a: Level, b: Level, stress: Array, inner: Array) -> float:
+        """Work of such stresses between two levels, J."""
+        paths = ((stress, a.strain, b.strain), (inner, a.inner, b.inner))
+        path, ends = self.map.actuation.path, (a.c, b.c)
+        return sum(chambers.work(given, path((p, q), ends)) for given, p, q in paths if len(given))
 
     def add_points(self, level: Level, tangent: bool) -> None:
         """Collect what stands in point_p and point_k (gradients and their derivatives at points)."""

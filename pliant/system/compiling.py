@@ -12,6 +12,9 @@ from pliant.rods.contract import Array, Formulation, Ints, RodMap
 from pliant.rods.quadrature import gauss_per_span
 from pliant.system.block import Block, Level
 
+_SAME = 1e-9
+"""Distance, in lengths of the rod, below which a stretch ends at a break of its map."""
+
 
 def discretise(rod: Rod, formulation: Formulation) -> RodMap:
     """The map of a rod, or a sentence if the formulation cannot carry its theory."""
@@ -30,19 +33,27 @@ def discretise(rod: Rod, formulation: Formulation) -> RodMap:
 def attach_load(block: Block, load: Load) -> list[tuple[int, float]]:
     """Stations and weights of a load at a point (one, of weight 1) or over a stretch of a rod.
 
-    A stretch gets Gauss points of its own, since its ends need not be ends of elements; a load over
-    a whole rod is collected at the mass stations and needs none.
+    A stretch gets Gauss points of its own; a load over a whole rod is collected at the mass stations
+    and needs none.
     """
     if isinstance(load.on, Frame):
         return [(block.attach(load.on), 1.0)]
     if load.over is None:
         return []
-    start, end = load.over
-    share = (end - start) / block.rod.length
-    panels = max(1, int(np.ceil(share * len(block.map.elements))))
-    s, w = gauss_per_span(np.linspace(start, end, panels + 1), 5)
+    s, w = stretch_rule(block.map, *load.over)
     name = block.rod.name
     return [(block.attach(Frame(name, float(a))), float(b)) for a, b in zip(s, w, strict=True)]
+
+
+def stretch_rule(rod_map: RodMap, start: float, end: float) -> tuple[Array, Array]:
+    """Gauss points s (S,) and weights w (S,) between two arclengths, m.
+
+    Its ends need not be breaks of the map, but no span crosses one: what is collected has the
+    derivative of strains as a factor, and that jumps there by as much as its own size.
+    """
+    breaks, near = rod_map.breaks, _SAME * rod_map.rod.length
+    inside = breaks[(breaks > start + near) & (breaks < end - near)]
+    return gauss_per_span(np.concatenate([[start], inside, [end]]), 5)
 
 
 @dataclass
@@ -71,16 +82,13 @@ class ChamberStations:
 
 
 def attach_chamber(block: Block, chamber: Chamber) -> ChamberStations:
-    """Stations of a chamber: the strain rule for one along the whole rod, else Gauss points of its
-    own, since its ends need not be ends of elements.
-    """
+    """Stations of a chamber: the strain rule for one along the whole rod, else those of a stretch."""
     length = block.rod.length
     felt = np.any(block.strain_w > 0.0, axis=0)
     start, end = chamber.span(length)
     first, inner = len(block.inner_s), np.zeros((0, 6))
     rule = np.zeros((len(block.strain_s), 6))
-    panels = max(1, int(np.ceil((end - start) / length * len(block.map.elements))))
-    s, w = gauss_per_span(np.linspace(start, end, panels + 1), 5)
+    s, w = stretch_rule(block.map, start, end)
     sweep = chamber.sweep(s, length)
     if chamber.over is None:
         rule = -block.strain_w * chamber.sweep(block.strain_s, length)

@@ -32,8 +32,9 @@ def potential(system: System, q: Array, loading: Loading) -> dict[str, float]:
     heavy = 0.0
     dead = 0.0
     for i, block in enumerate(system.blocks):
-        dead += chambers.work(loading.stress[i], block.level.strain.e, block.e0)
-        dead += chambers.work(loading.inner[i], block.level.inner.e, block.inner_e0)
+        if block.map.actuation.conservative:
+            dead -= chambers.work(loading.stress[i], block.level.strain.e - block.e0)
+            dead -= chambers.work(loading.inner[i], block.level.inner.e - block.inner_e0)
         p = block.level.mass.g[:, :3, 3]
         heavy -= float(np.sum(block.line_mass * (p @ gravity)))
         line = loading.line_dead[i][:, 3:] - block.line_mass[:, None] * gravity

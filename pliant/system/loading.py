@@ -25,6 +25,7 @@ class Loading:
     stress, inner : per block (S, 6) at its strain stations and (X, 6) at its inner ones, gradients
         of what chambers do on strains, already weighted.
     drive : (K, 3), per base motion its input, the rate (1/s) and the acceleration (1/s^2) of it.
+    potential : per block, whether what chambers do there has one.
     """
 
     point_dead: list[Array]
@@ -34,6 +35,7 @@ class Loading:
     drive: Array
     stress: list[Array]
     inner: list[Array]
+    potential: list[bool]
 
     def mix(self, other: Loading, t: float) -> Loading:
         """The loading a fraction t of the way from this one to `other`."""
@@ -49,6 +51,7 @@ class Loading:
             (1.0 - t) * self.drive + t * other.drive,
             blend(self.stress, other.stress),
             blend(self.inner, other.inner),
+            self.potential,
         )
 
     @classmethod
@@ -63,6 +66,7 @@ class Loading:
             np.zeros((len(system.description.base_motions), 3)),
             [np.zeros((len(b.strain_s), 6)) for b in blocks],
             [np.zeros((len(b.inner_s), 6)) for b in blocks],
+            [b.map.actuation.conservative for b in blocks],
         )
 
     def scaled(self, factor: float) -> Loading:
@@ -75,6 +79,7 @@ class Loading:
             factor * self.drive,
             [factor * a for a in self.stress],
             [factor * a for a in self.inner],
+            self.potential,
         )
 
     def plus(self, parts: list[Loading], factors: list[float]) -> Loading:
@@ -95,6 +100,7 @@ class Loading:
             self.drive,
             add("stress"),
             add("inner"),
+            self.potential,
         )
 
     def moving(self, drive: Array) -> Loading:
@@ -120,9 +126,11 @@ class Loading:
 
     @cached_property
     def conservative(self) -> bool:
-        """True if the wrenches have a potential: dead forces and chambers only."""
+        """True if all has a potential: dead forces, and chambers that act on strains."""
         moments = any(a[:, :3].any() for a in self.point_dead + self.line_dead)
-        return not (moments or any(a.any() for a in self.point_follower + self.line_follower))
+        follow = any(a.any() for a in self.point_follower + self.line_follower)
+        acts = zip(self.stress_active, self.potential, strict=True)
+        return not (moments or follow or any(active and not has for active, has in acts))
 
     @cached_property
     def empty(self) -> bool:

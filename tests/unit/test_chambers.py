@@ -155,6 +155,27 @@ def test_a_chamber_along_a_part_bends_that_part(name: str) -> None:
     assert angle == pytest.approx(expected, rel=1e-3)
 
 
+@by_formulation
+@pytest.mark.parametrize("over", [(0.05, 0.15), (0.037, 0.141)])
+def test_a_chamber_along_a_part_is_a_pair_of_torques_at_its_ends(
+    name: str, over: tuple[float, float]
+) -> None:
+    """To rounding, whether its ends are those of elements or not, in a rod that also stretches."""
+    robot, rod = finger(over=over, thrust=False)
+    robot.add_load("weight", on=rod.tip, force=(0.3, 0.0, 0.02))
+    moment = 2e4 * AREA * X
+    for s, side in zip(over, (1.0, -1.0), strict=True):
+        where = rod.at(s)
+        robot.add_load(f"torque at {s}", on=where, moment=(0.0, side * moment, 0.0), frame="body")
+    still = {f"torque at {s}": (0.0,) * 6 for s in over}
+    chamber = robot.statics({"air": 2e4, **still}, FORMULATIONS[name])
+    torques = robot.statics({"air": 0.0}, FORMULATIONS[name])
+    assert abs(torques.tip("finger")[2, 2]) > 0.1
+    assert chamber.tip("finger") == pytest.approx(torques.tip("finger"), abs=1e-8)
+    s = np.linspace(0.0, 0.2, 9)
+    assert chamber.strain("finger", s) == pytest.approx(torques.strain("finger", s), abs=1e-6)
+
+
 def test_two_sides_bend_both_ways_and_add_up() -> None:
     robot, rod = finger()
     robot.add_chamber("other", rod, area=AREA, offset=(-X, 0.0))

@@ -1,8 +1,8 @@
 """Steppers in acceleration form that take many steps in one compiled call, where the robot allows it.
 
 It does if it is one rod with its base at rest whose map offers a `CompiledMap`, if what has inertia
-has no rotary inertia, and if what acts on it are chambers and dead forces at its centres. Everything
-else is stepped by the general path, with the same numbers.
+has no rotary inertia, and if what acts on it are chambers, on its strains, and dead forces at its
+centres. Everything else is stepped by the general path, with the same numbers.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.physics import lines as pressure_lines
+from pliant.rods.actuation import OnStrains
 from pliant.rods.compiled import CompiledMap
 from pliant.rods.contract import Array, Ints
 from pliant.solve.integrators.contract import STALLED, StepError
@@ -41,6 +42,8 @@ def compiled_rod(system: System) -> CompiledMap | None:
     if block.rod.base != "world" or np.any(block.M[:, :3]) or np.any(block.drag):
         return None
     if np.any(block.body_T[:, :3, 3]) or np.any(block.offset):
+        return None
+    if not isinstance(block.map.actuation, OnStrains):
         return None
     return block.map.compiled(np.concatenate([block.strain_s, block.inner_s]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.lie import se3
-from pliant.physics import chambers, collect, loads
+from pliant.physics import collect, loads
 from pliant.rods.contract import Array
 from pliant.system.assembly import Fill
 from pliant.system.block import Block, Level
@@ -36,8 +36,7 @@ def step_work(
         if before.stress_active[i] or after.stress_active[i]:
             stress = 0.5 * (before.stress[i] + after.stress[i])
             inner = 0.5 * (before.inner[i] + after.inner[i])
-            total += chambers.work(stress, a[i].strain.e, b[i].strain.e)
-            total += chambers.work(inner, a[i].inner.e, b[i].inner.e)
+            total += block.actuation_work(a[i], b[i], stress, inner)
     return total
 
 
