@@ -321,16 +321,26 @@ class AccelerationStepper(Stepper):
         """
         system, filled = self.system, self.filled
         levels = [block.level for block in system.blocks]
-        assemble_bilinear(system, levels, levels, self._tangent_fill(), filled, bent=True)
+        damped = [self._damped_coupling(i) for i in range(len(system.blocks))]
+        couplings = [(np.zeros_like(c), c) for c in damped]
+        assemble_bilinear(
+            system, levels, levels, self._tangent_fill(), filled, couplings.__getitem__, bent=True
+        )
         for i, block in enumerate(system.blocks):
             slots = filled.modes[i]
-            lag = self._rates.lag[i]
             if slots is not None and block.rigid:
                 scatter(slots[2], self.compliance[i] - block.compliance, filled.matrix.data)
-            if slots is not None and np.any(lag):
-                scale = np.ascontiguousarray(self.v_slope * lag[:, block.mode_rows])
-                block.couple(block.level, scale, block.coupling)
-                scatter(slots[0], block.coupling, filled.matrix.data)
+            if slots is not None:
+                scatter(slots[0], damped[i], filled.matrix.data)
+
+    def _damped_coupling(self, i: int) -> Array:
+        """Derivative (E, pR, n) of the mode gaps of rod i in x by way of its strain rates."""
+        block, lag = self.system.blocks[i], self._rates.lag[i]
+        if block.modes is None or not np.any(lag):
+            return np.zeros_like(block.coupling)
+        scale = np.ascontiguousarray(self.v_slope * lag[:, block.mode_rows])
+        block.couple(block.level, scale, block.coupling)
+        return block.coupling
 
     def _tangent_fill(self) -> Fill:
         system, rates = self.system, self._rates
