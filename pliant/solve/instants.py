@@ -27,11 +27,11 @@ from pliant.model import ConvergenceError
 from pliant.physics import collect, drag, inertia, loads
 from pliant.rods.contract import Array
 from pliant.solve.dynamics import Trajectory
-from pliant.solve.integrators.contract import step_compliance, strain_gap_rates
-from pliant.solve.integrators.held import bent, strain_gaps
+from pliant.solve.integrators.contract import step_compliance
+from pliant.solve.integrators.held import gap_accelerations
 from pliant.solve.integrators.kinematics import Rates
 from pliant.system.assembly import assemble_bilinear, assemble_vector
-from pliant.system.balance import add_link_wrench, balance, link_gaps, link_rates
+from pliant.system.balance import add_link_wrench, balance
 from pliant.system.driving import base_twists
 from pliant.system.linear import SingularError, scatter
 from pliant.system.loading import Loading, make_loading
@@ -102,14 +102,7 @@ class Instants:
         acc = np.zeros(system.n)
         acc[system.driven] = base_twists(system, loading)[1]
         r = self._residual(v, acc, loading)
-        known = np.concatenate([strain_gap_rates(system, acc), link_rates(system, acc)])
-        held = known + bent(
-            system,
-            self._levels,
-            q,
-            v,
-            lambda: np.concatenate([strain_gaps(system), link_gaps(system)]),
-        )
+        held = gap_accelerations(system, self._levels, q, v, acc)
         gaps = held[system.n :]
         right = -np.concatenate([slope * r[: system.n], gaps])
         right[system.mode_unknowns] = -held[system.mode_unknowns]

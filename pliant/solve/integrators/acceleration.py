@@ -11,12 +11,11 @@ iteration leaves a small part of the residual.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pliant.physics import collect, drag, inertia
 from pliant.rods.contract import Array
+from pliant.solve.integrators.coefficients import Coefficients
 from pliant.solve.integrators.contract import (
     STALLED,
     StepError,
@@ -25,15 +24,14 @@ from pliant.solve.integrators.contract import (
     momentum,
     rounding_force,
     step_compliance,
-    strain_gap_rates,
 )
-from pliant.solve.integrators.held import bent, hold_rates, strain_gaps
+from pliant.solve.integrators.held import gap_accelerations, hold_rates
 from pliant.solve.integrators.kinematics import Rates
 from pliant.solve.integrators.march import March, make_march
 from pliant.solve.integrators.work import step_work
 from pliant.solve.schedule import Schedule
 from pliant.system.assembly import Fill, add_bent_inertia, assemble_bilinear, assemble_vector
-from pliant.system.balance import balance, link_gaps, link_rates
+from pliant.system.balance import balance
 from pliant.system.driving import base_steps, base_twists, put_bases
 from pliant.system.linear import SingularError, scatter
 from pliant.system.loading import Loading
@@ -43,19 +41,6 @@ from pliant.system.tangent import new_tangent
 POOR = 0.01
 """A residual that one iteration leaves larger than this part of it asks for a new tangent, unless a new
 one did no better."""
-
-
-@dataclass(frozen=True)
-class Coefficients:
-    """How rates and accelerations at the end of a step follow from the increment D.
-
-    v1 = v_D D + known, v1' = a_D D + known; the knowns combine v0, v0' and a0.
-    """
-
-    beta: float
-    gamma: float
-    am: float
-    af: float
 
 
 class AccelerationStepper(Stepper):
@@ -83,9 +68,7 @@ class AccelerationStepper(Stepper):
         if coefficients is None:
             self.v_slope, self.a_slope = 1.0 / h, 1.0 / h**2
         else:
-            c = coefficients
-            self.v_slope = c.gamma / (c.beta * h)
-            self.a_slope = (1 - c.am) / ((1 - c.af) * c.beta * h**2)
+            self.v_slope, self.a_slope = coefficients.slopes(h)
         self.compliance = [step_compliance(block, 1.0 / self.a_slope) for block in system.blocks]
 
     def march(self, schedule: Schedule) -> March | None:
@@ -139,11 +122,8 @@ class AccelerationStepper(Stepper):
         force = self._residual(v, self.acc, self.mult, loading, True)[: system.n]
         self.scale = float(np.linalg.norm(force[system.coordinates]))
         self._factorise()
-        held = bent(system, self.a, self.q, v, lambda: strain_gaps(system))
-        held += strain_gap_rates(system, self.acc)
-        gaps = bent(system, self.a, self.q, v, lambda: link_gaps(system))
-        gaps += link_rates(system, self.acc)
-        right = -np.concatenate([self.a_slope * force, gaps])
+        held = gap_accelerations(system, self.a, self.q, v, self.acc)
+        right = -np.concatenate([self.a_slope * force, held[system.n :]])
         right[system.mode_unknowns] = 0.0
         for block, lag in zip(system.blocks, self._rates.lag, strict=True):
             if block.rigid:
@@ -166,14 +146,10 @@ class AccelerationStepper(Stepper):
 
     def _kinematics(self, D: Array) -> tuple[Array, Array, Array]:
         """Rates v1, accelerations v1' and the acceleration-like vector a1 for an increment D."""
-        h, c = self.h, self.coefficients
-        if c is None:
-            v = D / h
-            return v, (v - self.v) / h, np.zeros_like(D)
-        like = (D - h * self.v - h * h * (0.5 - c.beta) * self.like) / (c.beta * h * h)
-        v = self.v + h * ((1 - c.gamma) * self.like + c.gamma * like)
-        acc = ((1 - c.am) * like + c.am * self.like - c.af * self.acc) / (1 - c.af)
-        return v, acc, like
+        if self.coefficients is not None:
+            return self.coefficients.kinematics(self.h, D, self.v, self.acc, self.like)
+        v = D / self.h
+        return v, (v - self.v) / self.h, np.zeros_like(D)
 
     def _move(self, D: Array, known: tuple[Array, Array]) -> tuple[Array, Array, Array, Array]:
         """Place the end of a step of increment D; its configuration and `_kinematics`.

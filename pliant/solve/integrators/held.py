@@ -7,7 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from pliant.rods.contract import Array
+from pliant.solve.integrators.contract import strain_gap_rates
 from pliant.solve.integrators.kinematics import Rates
+from pliant.system.balance import link_gaps, link_rates
 from pliant.system.block import Level
 from pliant.system.system import System
 
@@ -33,7 +35,18 @@ def strain_gaps(system: System) -> Array:
     return out
 
 
-def bent(
+def gap_accelerations(system: System, levels: list[Level], q: Array, v: Array, acc: Array) -> Array:
+    """Second time derivatives (n + m,) of held strains and constraints, for rates and accelerations.
+
+    v, acc (n,); the system and `levels` are placed at q, and the system is left there.
+    """
+    known = np.concatenate([strain_gap_rates(system, acc), link_rates(system, acc)])
+    return known + _bent(
+        system, levels, q, v, lambda: np.concatenate([strain_gaps(system), link_gaps(system)])
+    )
+
+
+def _bent(
     system: System, levels: list[Level], q: Array, v: Array, gaps: Callable[[], Array]
 ) -> Array:
     """Second time derivative of `gaps` at constant rates v (n,), by differences of fourth order.

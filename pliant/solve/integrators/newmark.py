@@ -10,7 +10,8 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 from pliant.model import DescriptionError
-from pliant.solve.integrators.acceleration import AccelerationStepper, Coefficients
+from pliant.solve.integrators.acceleration import AccelerationStepper
+from pliant.solve.integrators.coefficients import Coefficients
 from pliant.solve.integrators.contract import Integrator, Stepper
 from pliant.system.system import System
 
