@@ -13,10 +13,7 @@ from pliant.system.linear import scatter
 
 @leaf
 def _dot(a, b):  # type: ignore[no-untyped-def]
-    """a.b; of eight entries, those of an element in a plane, without a loop."""
-    if len(a) == 8:
-        first = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
-        return first + (a[4] * b[4] + a[5] * b[5] + a[6] * b[6] + a[7] * b[7])
+    """a.b"""
     found = 0.0
     for i in range(len(a)):
         found += a[i] * b[i]
@@ -25,13 +22,9 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
 
 @leaf
 def _add(f, a, out):  # type: ignore[no-untyped-def]
-    """out += f a; of eight entries without a loop."""
-    if len(a) == 8:
-        for i in range(8):
-            out[i] += f * a[i]
-    else:
-        for i in range(len(a)):
-            out[i] += f * a[i]
+    """out += f a"""
+    for i in range(len(a)):
+        out[i] += f * a[i]
 
 
 @leaf
