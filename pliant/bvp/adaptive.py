@@ -182,6 +182,7 @@ class AdaptiveSolver(ShootingSolver):
         bodies = old.body.copy(), old.body_t.copy(), old.body_older.copy()
         record, count, rule = self.record, self.shooter.count, self.rule
         past, most = self.marching.trail.past[0].copy(), self.marching.most
+        acting = self._acting
         self.use(mesh)
         h = self.histories
         for target, values in zip(
@@ -194,6 +195,10 @@ class AdaptiveSolver(ShootingSolver):
         self.marching.begin()
         self.shooter.record, self.shooter.count = record, count
         self.rule, self._present, self.marching.most = rule, state, most
+        if acting is not None:
+            self.mesh.load(acting)
+            self._book((0.0, 0.0, 0.0))
+        self._acting = acting
 
 
 def _carried(old: Mesh, new: Mesh, values: Array) -> Array:

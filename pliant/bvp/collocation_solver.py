@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.bvp.chain import Chain
-from pliant.bvp.collocation_books import powers
+from pliant.bvp.collocation_books import Page, booked, page
 from pliant.bvp.collocation_ends import Base
 from pliant.bvp.collocation_grid import Order
 from pliant.bvp.collocation_kernels import Shape
@@ -54,7 +54,8 @@ class CollocationSolver(StrongSolver):
         self._made: tuple[State, list[Order], Instant] | None = None
         self._idle = 0
         self._apart = 0.0
-        self._power, self._books = np.zeros(2), np.zeros(2)
+        self._page: Page | None = None
+        self._books = np.zeros(2)
 
     def _first_orders(self) -> list[Order]:
         return [self.policy.first(p.rod.theory == "kirchhoff") for p in self.chain.pieces]
@@ -147,7 +148,7 @@ class CollocationSolver(StrongSolver):
         else:
             self._now, self._given = instant_from(self.chain, self._system, state), state
         self._older, self._shape, self._state = None, None, state
-        self._power, self._books = np.zeros(2), np.zeros(2)
+        self._page, self._books = None, np.zeros(2)
         self._idle = 0
 
     def step(
@@ -165,7 +166,7 @@ class CollocationSolver(StrongSolver):
         """
         if self._now is None:
             raise RuntimeError("step() needs a present state: call begin(state) or statics() first")
-        kept = self._system, self._now, self._older
+        kept = self._system, self._now, self._older, self._page
         wanted, guess = None, None
         try:
             for _ in range(LARGEST_GROWTH):
@@ -178,14 +179,14 @@ class CollocationSolver(StrongSolver):
                     break
                 guess = self._regrid(grown, x)
         except RejectedError as error:
-            self._system, self._now, self._older = kept
+            self._system, self._now, self._older, self._page = kept
             self._system.forget()
             raise StepError(
                 f"a time step did not converge by collocation: {error}. Try a smaller time step, or "
                 "more nodes and history_nodes.",
                 self.state(),
             ) from None
-        self._accept(step, x, keep_older)
+        self._accept(rule, step, x, keep_older)
         self._shrink(wanted)
 
     def _solve(
@@ -246,7 +247,7 @@ class CollocationSolver(StrongSolver):
             x,
         )
 
-    def _accept(self, step: float, x: Array, keep_older: bool) -> None:
+    def _accept(self, rule: TimeRule, step: float, x: Array, keep_older: bool) -> None:
         system = self._system
         phi = x[: system.grid.base_unknowns]
         pose, twist = system.base.where(phi)
@@ -256,11 +257,10 @@ class CollocationSolver(StrongSolver):
         now = self._now = self._instant(twist, x, pose)
         self._shape = Shape(*(field.copy() for field in system.shape))
         self._state = self._given = None
-        power = powers(
-            system.grid, system.shape, system.base.section(phi), now.strain_rate, now.velocity
-        )
-        self._books += 0.5 * step * (self._power + power)
-        self._power = power
+        section = system.base.section(phi)
+        after = page(system.grid, system.shape, section, now.strain_rate, now.velocity)
+        self._books += booked(system.grid, self._page, after, rule.shares(step))
+        self._page = after
 
     def work_and_loss(self) -> tuple[float, float]:
         """Return the work done on the chain and the energy lost since `begin`, J."""
@@ -280,6 +280,8 @@ class CollocationSolver(StrongSolver):
             self._now = self._now.regridded(old.grid, new.grid)
         if self._older is not None:
             self._older = self._older.regridded(old.grid, new.grid)
+        if self._page is not None:
+            self._page = self._page.regridded(old.grid, new.grid)
         self._system = new
         return moved_unknowns(old.grid, new.grid, x)
 

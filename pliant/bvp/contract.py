@@ -57,6 +57,22 @@ class TimeRule:
     c2: float
     d1: float
 
+    def shares(self, step: float) -> tuple[float, float, float]:
+        """Seconds of a step of `step` s during which the powers at its start, at its end, and those of
+        the mean rates and forces of both are booked.
+
+        Mean balance at both ends of a trapezoidal step, times the mean rates, is
+
+            T1 - T0 + V1 - V0 + h vm^T C vm = h fm^T vm,   vm = (v0 + v1) / 2,  fm = (f0 + f1) / 2,
+
+        where the mean of both powers would be more by h (v1 - v0)^T C (v1 - v0) / 4: no small part of
+        it where rates jump. Stages y = y_0 + h sum a k of a first step know no rates at its start; they
+        book the powers k with the weights of k in y, of which 1 / c0 is that of the last.
+        """
+        if self.c1 == 0.0 or (self.c2 == 0.0 and self.d1 == 0.0):
+            return step - 1.0 / self.c0, 1.0 / self.c0, 0.0
+        return 0.0, 0.0, step
+
 
 @dataclass
 class Record:

@@ -10,7 +10,15 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.bvp.arrays import BODY, LOAD
-from pliant.bvp.equations import FORCE_WORLD, MASS, MOMENT_BODY, MOMENT_WORLD
+from pliant.bvp.equations import (
+    COMPLIANCE,
+    FORCE_WORLD,
+    MASS,
+    MOMENT_BODY,
+    MOMENT_WORLD,
+    STRAIN,
+    VELOCITY_HISTORY,
+)
 
 FLOOR = 1e-6
 """Internal wrench, relative to one that bends the chain by a radian, below which nothing acts."""
@@ -183,11 +191,46 @@ def applied(arrays, scale):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def heaviness(arrays, scale, length, c0):  # type: ignore[no-untyped-def]
-    """Wrench, in units of `scale`, of which rounding of positions in a short step leaves 1e-11."""
+def _whole_mass(arrays):  # type: ignore[no-untyped-def]
+    """Mass of rods and bodies, kg."""
     mass = 0.0
     for i in range(len(arrays.h)):
         mass += arrays.h[i] * arrays.stages[i, 1, MASS]
     for b in range(len(arrays.body_weight)):
         mass += arrays.body_weight[b, 0]
-    return 1e-5 * c0 * c0 * mass * length / scale[3]
+    return mass
+
+
+@kernel
+def surge(arrays, scale, length, c0, twist, xi, nodes):  # type: ignore[no-untyped-def]
+    """Wrench, in units of `scale`, that a step can bring without loads: pressure, inertia, motion.
+
+    twist (6,) of the base to come, xi (N, 3, 6), nodes (N, 2, 24) strains and states of the last
+    instant. Where a pressure jumps, sections keep their strain until they move, and the law asks for
+    (xi - xi_0) / S instead of the wrench so far; a moment m that they cannot follow within a time step
+    dies out over 1/k, k^4 = c0^2 mass S, by forces of k m. A base accelerates all that it carries, and
+    sections that go on turning at w bend the chain by w / c0.
+    """
+    jump, steep, bend, base = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(arrays.h)):
+        P, y = arrays.stages[i, 0], nodes[i, 0]
+        for r in range(6):
+            S = P[COMPLIANCE + r]
+            if S > 0.0:
+                change = (xi[i, 0, r] - P[STRAIN + r]) / S - y[r]
+                jump = max(jump, abs(change) / scale[r])
+            if r < 3:
+                rate = max(abs(y[6 + r]), abs(y[9 + r]) / length)
+                bend = max(bend, rate / (c0 * length * S * scale[r]))
+        steep = max(steep, c0 * c0 * P[MASS] * max(P[COMPLIANCE], P[COMPLIANCE + 1]))
+    for r in range(6):
+        part = c0 * twist[r] + arrays.stages[0, 0, VELOCITY_HISTORY + r]
+        base = max(base, abs(part) * (length if r < 3 else 1.0))
+    found = max(jump * max(1.0, length * steep**0.25), bend)
+    return max(found, base * _whole_mass(arrays) / scale[3])
+
+
+@kernel
+def heaviness(arrays, scale, length, c0):  # type: ignore[no-untyped-def]
+    """Wrench, in units of `scale`, of which rounding of positions in a short step leaves 1e-11."""
+    return 1e-5 * c0 * c0 * _whole_mass(arrays) * length / scale[3]

@@ -13,8 +13,8 @@ import numpy as np
 
 from pliant._numba import driver, kernel
 from pliant.bvp.aiming import Aim, Flags, believable, solve_base
-from pliant.bvp.books import powers
-from pliant.bvp.events import FLOOR, applied, heaviness
+from pliant.bvp.books import Ledger, enter
+from pliant.bvp.events import FLOOR, applied, heaviness, surge
 from pliant.bvp.foresight import HOLD, LINE, Trail, foresee, foresee_state, remember, replace_last
 from pliant.bvp.histories import blend, read_stages
 from pliant.bvp.joined import assume, solve_joined
@@ -79,7 +79,7 @@ class Memory(NamedTuple):
     trail : where the motion came from.  mode : (4,) level in use, steps for which it helped, steps
     that modified shooting saved in a row, and steps until less is tried again.
     xi, xi_t, eta, eta_t, xi_older, eta_older : (N, 3, 6).  body, body_t, body_older : (B, 6).
-    books : (4,) power and loss at the last instant, W, their integrals so far, J.
+    books : work and loss.
     nodes : (N, 2, 24), slopes : (N, 12) of the last sweep.  kept : (N, 2, 24) of the last solution.
     """
 
@@ -94,7 +94,7 @@ class Memory(NamedTuple):
     body: Array
     body_t: Array
     body_older: Array
-    books: Array
+    books: Ledger
     nodes: Array
     slopes: Array
     kept: Array
@@ -125,7 +125,7 @@ def _prepare(setting, arrays, memory, rule, Hx, He):  # type: ignore[no-untyped-
 
 
 @driver
-def _accept(setting, arrays, memory, c0, step, keep_older, x, ends):  # type: ignore[no-untyped-def]
+def _accept(setting, arrays, memory, c0, shares, keep_older, x, ends):  # type: ignore[no-untyped-def]
     """Take the solved sweep as the present, and book the work and loss of the step."""
     m = memory
     if keep_older:
@@ -142,12 +142,8 @@ def _accept(setting, arrays, memory, c0, step, keep_older, x, ends):  # type: ig
         for r in range(6):
             m.body[b, r] = m.nodes[setting.bodies[b, 0], setting.bodies[b, 1], 6 + r]
             m.body_t[b, r] = c0 * m.body[b, r] + arrays.body_history[b, r]
-    power, lost = powers(
-        arrays, setting.D, setting.M, setting.active, setting.loads, m.nodes, x, m.xi_t, m.eta
-    )
-    m.books[2] += 0.5 * step * (m.books[0] + power)
-    m.books[3] += 0.5 * step * (m.books[1] + lost)
-    m.books[0], m.books[1] = power, lost
+    D, M, active, sites = setting.D, setting.M, setting.active, setting.loads
+    enter(m.books, shares, arrays, D, M, active, sites, m.nodes, x, m.xi_t, m.eta)
 
 
 @kernel
@@ -281,12 +277,12 @@ def _solve(setting, arrays, memory, aims, parts, c0, base, limits, result, x):  
 
 
 @kernel
-def march(setting, arrays, memory, aims, parts, rule, step, keep_older, loads, bases, result):  # type: ignore[no-untyped-def]
-    """Take len(loads) steps of `step` seconds with one time rule; returns how many arrived.
+def march(setting, arrays, memory, aims, parts, rule, shares, keep_older, loads, bases, result):  # type: ignore[no-untyped-def]
+    """Take len(loads) steps with one time rule; returns how many arrived.
 
-    aims : half way and at the tip.  rule (4,): c0, c1, c2, d1.  keep_older : let the state two steps
-    back stay what it is.  loads (T, P, 15) rows of point loads and bases (T, 18) at the end of each
-    step.  result (5,) gets the iterations of all steps, the last
+    aims : half way and at the tip.  rule (4,): c0, c1, c2, d1.  shares (3,) see `TimeRule.shares`.
+    keep_older : let the state two steps back stay what it is.  loads (T, P, 15) rows of point loads
+    and bases (T, 18) at the end of each step.  result (5,) gets the iterations of all steps, the last
     residual, how many steps modified and multiple shooting saved, and the most segments.
     """
     c0 = rule[0]
@@ -300,11 +296,13 @@ def march(setting, arrays, memory, aims, parts, rule, step, keep_older, loads, b
         if k == 0:
             setting.most[0] = grouping(setting.scheme, arrays, c0)
         acting = applied(arrays, setting.scale)
-        limits[1] = believable(acting, setting.scale, memory.trail.past[0])
+        twist = bases[k, 12:]
+        sudden = surge(arrays, setting.scale, setting.length, c0, twist, memory.xi, memory.kept)
+        limits[1] = believable(max(acting, sudden), setting.scale, memory.trail.past[0])
         limits[2] = max(FLOOR, heavy, acting)
         size = _solve(setting, arrays, memory, aims, parts, c0, bases[k], limits, result, x)
         if size < 0.0:
             return k
         result[RESIDUAL] = size
-        _accept(setting, arrays, memory, c0, step, keep_older, x, ends)
+        _accept(setting, arrays, memory, c0, shares, keep_older, x, ends)
     return len(loads)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.bvp.aiming import Aim
+from pliant.bvp.books import Ledger
 from pliant.bvp.contract import Record, TimeRule
 from pliant.bvp.foresight import begin_trail, new_trail
 from pliant.bvp.histories import Histories
@@ -115,11 +116,11 @@ class Marching:
         bases: Sequence[BaseState],
         keep_older: bool,
         histories: Histories,
-        books: Array,
+        books: Ledger,
     ) -> int:
         """Go through several instants in one compiled call; return how many were reached.
 
-        The shooter then holds the last of them. books : (4,) see `Memory`.
+        The shooter then holds the last of them.
         """
         shooter, mesh, h = self.shooter, self.mesh, histories
         mesh.load(values[0])
@@ -149,7 +150,7 @@ class Marching:
             self._aims,
             self._parts,
             np.array([rule.c0, rule.c1, rule.c2, rule.d1]),
-            step,
+            np.array(rule.shares(step)),
             keep_older,
             _rows(mesh.point_loads, values),
             _rows(_base_row, bases),

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.bvp.aiming import believable
-from pliant.bvp.books import powers
+from pliant.bvp.books import enter, new_ledger
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import Record, State, StepError, TimeRule
 from pliant.bvp.ends import Base
-from pliant.bvp.events import applied
+from pliant.bvp.events import applied, surge
 from pliant.bvp.foresight import foresee, foresee_nodes, remember, replace_last
 from pliant.bvp.histories import Histories
 from pliant.bvp.march import MOST_BENT, RETRY, bent
@@ -36,17 +36,18 @@ class ShootingSolver(ShootingStatics):
     """Shooting with `count` segments, and with more of them where that does not arrive."""
 
     def __init__(self, chain: Chain, form: Shooting | MultipleShooting, count: int) -> None:
+        self.books = np.zeros(2)
         super().__init__(chain, form, count)
         self._helped, self._modified, self._patience = 0, 0, RETRY
         self.tip_free = not chain.tip.held.any()
-        self.books = np.zeros(4)
         self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
         self._present: State | None = None
+        self._acting: Mapping[str, Any] | None = None
 
     def use(self, mesh: Mesh) -> None:
         """Work on these intervals from now on."""
         super().use(mesh)
-        self.histories = Histories(mesh)
+        self.histories, self.ledger = Histories(mesh), new_ledger(mesh, self.books)
         self.marching = Marching(self.shooter, self.form.rescue)
 
     @property
@@ -60,12 +61,12 @@ class ShootingSolver(ShootingStatics):
         self._hold(state)
         self.histories.begin(*self.knots.stages(state))
         self.bases.begin(state.pose[0], state.velocity[0])
-        self.books[:] = 0.0
+        self.books[:], self.ledger = 0.0, new_ledger(self.mesh, self.books)
         self.shooter.count, self._helped = self.count, 0
         self._modified, self._patience = 0, RETRY
         self.marching.begin()
         self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
-        self._present = state
+        self._present, self._acting = state, None
 
     def step(
         self,
@@ -100,8 +101,8 @@ class ShootingSolver(ShootingStatics):
         except RejectedError as error:
             shooter.x, shooter.nodes[:] = x, nodes
             raise StepError(
-                f"a time step did not converge: {error}. Try a larger dt, alpha = 0, more steps "
-                "along the rod, or Collocation()."
+                f"a time step did not converge: {error}. Try a larger dt, alpha = 0, more steps along "
+                "the rod, inputs that rise over some steps where they jump, or Collocation()."
             ) from None
         if keep_older:
             replace_last(self.marching.trail, shooter.x, shooter.nodes)
@@ -110,22 +111,20 @@ class ShootingSolver(ShootingStatics):
         ends = np.zeros_like(shooter.slopes)
         end_slopes(self.kind, self.mesh.arrays, rule.c0, shooter.nodes, ends)
         self.histories.accept(rule, shooter.nodes, shooter.slopes, ends, keep_older)
-        self._book(step)
-        self._arrive(rule, keep_older)
+        self._book(rule.shares(step))
+        self._arrive(rule, values, keep_older)
 
-    def _book(self, step: float) -> None:
-        """Add the work done and the energy lost in a step, by the trapezoidal rule."""
+    def _book(self, shares: tuple[float, float, float]) -> None:
+        """Add the work done and the energy lost in the step that led to what is held."""
         mesh, h, nodes = self.mesh, self.histories, self.shooter.nodes
-        site = (mesh.load_sites, nodes, nodes[0, 0, :6])
-        now = np.array(powers(mesh.arrays, mesh.D, mesh.M, mesh.active, *site, h.xi_t, h.eta))
-        self.books[2:] += 0.5 * step * (self.books[:2] + now)
-        self.books[:2] = now
+        laws = (mesh.arrays, mesh.D, mesh.M, mesh.active, mesh.load_sites)
+        enter(self.ledger, np.array(shares), *laws, nodes, nodes[0, 0, :6], h.xi_t, h.eta)
 
-    def _arrive(self, rule: TimeRule, keep_older: bool) -> None:
+    def _arrive(self, rule: TimeRule, values: Mapping[str, Any], keep_older: bool) -> None:
         y = self.shooter.nodes[0, 0]
         self.bases.accept(se3.pose(y[15:].reshape(3, 3), y[12:15]), y[6:12], keep_older)
         self.rule, self.shooter.c0 = rule, rule.c0
-        self._present = None
+        self._acting, self._present = values, None
 
     def advance(
         self,
@@ -159,9 +158,9 @@ class ShootingSolver(ShootingStatics):
         """Go through several instants in one compiled call; return how many were reached."""
         if rule != self.rule:
             self.marching.forget()
-        done = self.marching.go(rule, step, values, bases, keep_older, self.histories, self.books)
+        done = self.marching.go(rule, step, values, bases, keep_older, self.histories, self.ledger)
         if done > 0:
-            self._arrive(rule, keep_older)
+            self._arrive(rule, values[done - 1], keep_older)
         return done
 
     def _one_by_one(
@@ -202,7 +201,7 @@ class ShootingSolver(ShootingStatics):
                 self._patience = min(2 * self._patience, 64)
         try:
             shooter.attempt(base, STEP_TOLERANCE, shooter.count)
-            self._believe(x)
+            self._believe(base, x, nodes)
             if shooter.count == 1:
                 self._near()
         except RejectedError:
@@ -212,7 +211,7 @@ class ShootingSolver(ShootingStatics):
             shooter.count = self.count
             shooter.nodes[:] = nodes
             shooter.count = shooter.rescue(base, STEP_TOLERANCE, self._near)
-            self._believe(x)
+            self._believe(base, x, nodes)
             self._modified = self._modified + 1 if shooter.count == 1 else 0
             if self._modified >= _OFTEN:
                 shooter.count, self._modified = 4, 0
@@ -228,16 +227,22 @@ class ShootingSolver(ShootingStatics):
         if not apart * self.chain.length < MOST_BENT:
             raise RejectedError("what was found lies too far from the last steps")
 
-    def _believe(self, x: Array) -> None:
+    def _believe(self, base: Base, x: Array, nodes: Array) -> None:
         """Reject a solution with wrenches far beyond what the loads and the last step explain."""
-        scale = self.chain.scale
-        most = believable(applied(self.mesh.arrays, scale), scale, x)
-        if np.max(np.abs(self.shooter.nodes[..., :6]) / scale) > most:
-            raise RejectedError("what was found is another motion than the one under way")
+        scale, arrays, c0 = self.chain.scale, self.mesh.arrays, self.shooter.c0
+        twist = base.twist if self.bases.clamped else nodes[0, 0, 6:12]
+        sudden = surge(arrays, scale, self.chain.length, c0, twist, self.histories.xi, nodes)
+        most = believable(max(applied(arrays, scale), sudden), scale, x)
+        found = float(np.max(np.abs(self.shooter.nodes[..., :6]) / scale))
+        if not found <= most:
+            raise RejectedError(
+                "what was found is another motion than the one under way, with wrenches "
+                f"{found / most:.2g} times the largest that loads, pressures and inertia can bring"
+            )
 
     def work_and_loss(self) -> tuple[float, float]:
         """Return the work done on the chain and the energy lost since `begin`, J."""
-        return float(self.books[2]), float(self.books[3])
+        return float(self.books[0]), float(self.books[1])
 
     def state(self) -> State:
         """Return the present state."""

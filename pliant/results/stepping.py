@@ -33,11 +33,14 @@ from pliant.system.loading import check_inputs
 class _Instant:
     """A motion of one instant, for questions that are asked of motions."""
 
+    t: Array
+    h: float
     q: list[Any]
     v: list[Any]
     work: Array
     dissipated: Array
     inputs: dict[str, Array]
+    drive_rates: Array
 
 
 class StepState(Answers):
@@ -48,7 +51,8 @@ class StepState(Answers):
     it, and `message` says what happened.
 
     Made by `Stepper.step` from compiled and stream; it stays as it is when the stepper goes on.
-    Poses are in the world frame, strains and velocities in the body frame, angular part first.
+    Poses are in the world frame, strains, wrenches and velocities in the body frame, angular part
+    first.
     """
 
     def __init__(self, compiled: Problem, stream: Stream, iterations: int, message: str) -> None:
@@ -58,6 +62,7 @@ class StepState(Answers):
         self.message = message
         self._q, self._v = stream.snapshot()
         self._books = stream.work, stream.dissipated
+        self._h, self._acting = stream.h, stream.acting()
 
     @property
     def converged(self) -> bool:
@@ -96,13 +101,38 @@ class StepState(Answers):
         found, where, shape = self._places(rod, s)
         return self._compiled.sampler.strains(self._q, found.name, where).reshape(*shape, 6)
 
+    def wrench(self, rod: str, s: ArrayLike, by: str = "balance") -> Array:
+        """Return internal wrenches (..., 6) = (m, n) at s, body frame, N m and N.
+
+        The wrench is what the part beyond s exerts on the section at s.
+        by : "balance" or "law", as of `Motion.wrench`.
+        """
+        found, where, shape = self._places(rod, s)
+        choice("wrench", "by", by, ("balance", "law"))
+        rows = self._compiled.moving_wrenches(self._instant, found, where, by)
+        return rows.reshape(*shape, 6)
+
+    @cached_property
+    def reactions(self) -> dict[str, Array]:
+        """Wrenches (6,) = (moment, force) that hold the robot, by name, N m and N.
+
+        Names and frames are those of `Motion.reactions`.
+        """
+        found = self._compiled.moving_reactions(self._instant)
+        return {name: rows[0] for name, rows in found.items()}
+
+    @cached_property
+    def _instant(self) -> _Instant:
+        values, rates = self._acting()
+        inputs = {name: np.asarray(value, dtype=float)[None] for name, value in values.items()}
+        work, lost = (np.array([x]) for x in self._books)
+        now, q, v = np.array([self.t]), [self._q], [self._v]
+        return _Instant(now, self._h, q, v, work, lost, inputs, rates[None])
+
     @cached_property
     def energy(self) -> dict[str, float]:
         """Energies in J: kinetic, elastic, gravity and their total, dissipated and work."""
-        work, lost = (np.array([x]) for x in self._books)
-        quiet = {name: np.zeros(1) for name in self._compiled.description.inputs()}
-        instant = _Instant([self._q], [self._v], work, lost, quiet)
-        found = self._compiled.energies(instant, np.zeros(1, dtype=np.int64))
+        found = self._compiled.energies(self._instant, np.zeros(1, dtype=np.int64))
         energy = {name: float(value[0]) for name, value in found.items()}
         stored = ("kinetic", "elastic", "gravity")
         return {**energy, "total": sum(energy[name] for name in stored)}

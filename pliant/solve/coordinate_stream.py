@@ -10,11 +10,13 @@ from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import Stepper
 from pliant.solve.integrators.march import March
 from pliant.solve.schedule import Schedule
-from pliant.solve.streaming import Held, HeldStream, Stream
+from pliant.solve.streaming import Acting, Held, HeldStream, Stream
 
 
 class StepperStream(HeldStream):
     """Steps of an integrator's stepper."""
+
+    schedule: Schedule
 
     def __init__(self, stepper: Stepper, schedule: Schedule, held: dict[str, Held]) -> None:
         self.stepper, self.schedule, self.held = stepper, schedule, held
@@ -65,6 +67,17 @@ class MarchStream(Stream):
     def snapshot(self) -> tuple[Array, Array]:
         """Configuration (nq,) and rates (n,)."""
         return self.march.state[0].copy(), self.march.state[1].copy()
+
+    def acting(self) -> Acting:
+        """The inputs as they are now; a base that marches stands still."""
+        march, now = self.march, self.march.state[8][None, :, 0].copy()
+        motions = len(march.schedule.description.base_motions)
+
+        def found() -> tuple[dict[str, Any], Array]:
+            values = {name: value[0] for name, value in march.by_name(now).items()}
+            return {**march.schedule.values, **values}, np.zeros((motions, 2))
+
+        return found
 
 
 def make_stream(

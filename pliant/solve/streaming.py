@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from pliant.model import Description, PliantError, Signal
+from pliant.model import Array, Description, PliantError, Signal
+
+if TYPE_CHECKING:
+    from pliant.solve.schedule import Inputs
+
+Acting: TypeAlias = Callable[[], tuple[dict[str, Any], Array]]
+"""Gives the value of every input at one instant, by name, and rates and accelerations (K, 2) of the
+inputs of base motions."""
 
 
 class Held(Signal):
@@ -20,6 +28,7 @@ class Held(Signal):
         self.before = self.after = value if np.ndim(value) == 0 else np.asarray(value, dtype=float)
         self.start, self.h = 0.0, 1.0
         self._rate: Any = 0.0
+        self._bend: Any = 0.0
 
     def put(self, value: Any, start: float, h: float) -> None:
         """Go to `value` in the step that begins at `start` and takes h seconds."""
@@ -27,7 +36,8 @@ class Held(Signal):
 
     def accept(self) -> None:
         """The step was taken."""
-        self._rate = self._slope()
+        slope = self._slope()
+        self._bend, self._rate = (slope - self._rate) / self.h, slope
         self.before = self.after
 
     def cancel(self) -> None:
@@ -50,6 +60,10 @@ class Held(Signal):
     def acceleration(self, t: float) -> float:
         """Return the change of the slope since the step before, per second squared."""
         return float((self._slope() - self._rate) / self.h)
+
+    def last(self) -> tuple[Any, Any]:
+        """Return rate and acceleration in the last step that was taken, per second and its square."""
+        return self._rate, self._bend
 
     def _slope(self) -> Any:
         return (self.after - self.before) / self.h
@@ -88,11 +102,16 @@ class Stream(ABC):
     def snapshot(self) -> tuple[Any, Any]:
         """Configuration and rates as they are now, to keep."""
 
+    @abstractmethod
+    def acting(self) -> Acting:
+        """The inputs as they are now, to keep; behind a pressure line, what is in the chamber."""
+
 
 class HeldStream(Stream):
     """A stream whose inputs are `Held` functions of time."""
 
     held: dict[str, Held]
+    schedule: Inputs
 
     def advance(self, values: dict[str, Any]) -> None:
         """Take one step to the given input values."""
@@ -107,6 +126,14 @@ class HeldStream(Stream):
         for held in self.held.values():
             held.accept()
         self.steps += 1
+
+    def acting(self) -> Acting:
+        """The inputs as they are now."""
+        values = {name: np.array(held.after, dtype=float) for name, held in self.held.items()}
+        for name, line in self.schedule.lines.items():
+            values[name] = np.array(line.pressure)
+        rates = [self.held[name].last() for name in self.schedule.description.base_motions]
+        return lambda: (values, np.array(rates, dtype=float).reshape(-1, 2))
 
     @abstractmethod
     def _step(self, start: float, end: float) -> None:

@@ -23,6 +23,7 @@ class StrongStream(HeldStream):
 
     def __init__(self, run: StrongRun, held: dict[str, Held], state: State) -> None:
         self.run, self.held, self.h = run, held, run.clock.h
+        self.schedule = run.schedule
         run.shorter = ()
         run.begin(state)
         self._state = state

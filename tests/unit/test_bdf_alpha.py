@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.bvp.contract import TimeRule
 from pliant.solve.integrators.bdf_alpha import START, first_rules
 
 ALPHAS = (-0.5, -0.48, -0.25, 0.0)
@@ -47,6 +48,51 @@ def test_first_step_is_of_second_order_and_forgets_fast_motions():
     errors = [abs(step(1.0, h) - np.exp(-h)) for h in (0.1, 0.05)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(3.0, abs=0.2)
     assert abs(step(1e9, 1.0)) < 1e-8
+
+
+class Spring:
+    """m v' + c v + k x = f in time rules, with what `TimeRule.shares` books."""
+
+    m, c, k = 0.3, 0.8, 5.0
+
+    def __init__(self) -> None:
+        self.y, self.rate = np.array([0.2, -0.4]), np.zeros(2)
+        self.older, self.f, self.work, self.lost = self.y, 0.0, 0.0, 0.0
+
+    @property
+    def energy(self) -> float:
+        return 0.5 * (self.k * self.y[0] ** 2 + self.m * self.y[1] ** 2)
+
+    def step(self, rule: TimeRule, step: float, f: float, keep_older: bool = False) -> None:
+        history = rule.c1 * self.y + rule.c2 * self.older + rule.d1 * self.rate
+        A = np.array([[rule.c0, -1.0], [self.k, self.m * rule.c0 + self.c]])
+        y = np.linalg.solve(A, [-history[0], f - self.m * history[1]])
+        v0, v1, f0 = self.y[1], y[1], self.f
+        means = (0.5 * (f0 + f), 0.5 * (v0 + v1))
+        for share, (force, v) in zip(rule.shares(step), ((f0, v0), (f, v1), means), strict=True):
+            self.work += share * force * v
+            self.lost += share * self.c * v * v
+        self.older = self.older if keep_older else self.y
+        self.y, self.rate, self.f = y, rule.c0 * y + history, f
+
+
+def test_books_are_exact_in_linear_motions():
+    """The trapezoidal rule keeps all of the energy; stages of the first step keep a known term."""
+    spring, h = Spring(), 0.3
+    start, rates = spring.energy, []
+    reached = 0.0
+    for k, (part, rule) in enumerate(first_rules(h)):
+        spring.step(rule, (part - reached) * h, 2.0 + part, keep_older=k == 1)
+        rates.append(spring.k * spring.rate[0] ** 2 + spring.m * spring.rate[1] ** 2)
+        reached = part
+    own = 0.5 * START**2 * h**2 * (rates[0] - rates[1])
+    assert abs(own) > 1e-3
+    assert spring.energy - start == pytest.approx(spring.work - spring.lost + own, abs=1e-14)
+    start, books = spring.energy, spring.work - spring.lost
+    for k in range(20):
+        spring.step(pl.BDFAlpha(-0.5).rule(h, h), h, float(k % 3))
+    gained = spring.work - spring.lost - books
+    assert spring.energy - start == pytest.approx(gained, abs=1e-13)
 
 
 @pytest.mark.parametrize("alpha", [-0.51, 0.1, "half", float("nan")])

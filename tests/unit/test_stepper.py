@@ -68,6 +68,18 @@ def name_of(case: object) -> str:
     return type(case).__name__ if not callable(case) and not isinstance(case, dict) else ""
 
 
+def same_forces(state: object, motion: pl.Motion, k: int, rod: str) -> None:
+    """Reactions and wrenches of a state are those of the motion at its k-th output."""
+    assert set(state.reactions) == set(motion.reactions)
+    for name, rows in motion.reactions.items():
+        assert state.reactions[name] == pytest.approx(rows[k], abs=1e-5 * np.abs(rows).max()), name
+    s = np.array([[0.0, 0.05], [0.1, 0.15]])
+    for by in ("balance", "law"):
+        rows = motion.wrench(rod, s, by=by)
+        found = state.wrench(rod, s, by=by)
+        assert found == pytest.approx(rows[k], abs=1e-5 * np.abs(rows).max()), by
+
+
 @pytest.mark.parametrize("make, formulation, integrator, inputs", COORDINATES + STRONG, ids=name_of)
 def test_steps_are_those_of_simulate(
     make, formulation: object, integrator: pl.Integrator, inputs: dict
@@ -82,6 +94,7 @@ def test_steps_are_those_of_simulate(
     assert stepper.state.tip(rod) == pytest.approx(motion.tip(rod)[0], abs=1e-14)
     length, tips = robot.description.rods[rod].length, motion.tip(rod)
     velocity, energy = motion.velocity(rod, length), motion.energy
+    kept = [stepper.state]
     for k in range(1, STEPS + 1):
         moving = {name: ask(k * DT) for name, ask in inputs.items() if callable(ask)}
         state = stepper.step(moving)
@@ -89,6 +102,11 @@ def test_steps_are_those_of_simulate(
         assert state.t == pytest.approx(k * DT, rel=1e-14)
         assert state.tip(rod) == pytest.approx(tips[k], abs=1e-11)
         assert state.velocity(rod, length) == pytest.approx(velocity[k], rel=1e-7, abs=1e-8)
+        kept.append(state)
+        if k == STEPS // 2:  # asking in between changes nothing
+            same_forces(state, motion, k, rod)
+    for k in (0, 3, STEPS):
+        same_forces(kept[k], motion, k, rod)
     for key, value in state.energy.items():
         scale = np.abs(energy["total"]).max() + np.abs(energy["work"]).max()
         assert value == pytest.approx(energy[key][-1], abs=1e-9 * scale), key
@@ -114,6 +132,10 @@ def test_base_that_is_driven_follows_its_samples() -> None:
             state = stepper.step({"shake": shake((k + 1) * 1e-3)})
         assert state.tip("arm")[0, 3] == pytest.approx(motion.tip("arm")[-1, 0, 3], abs=1e-5)
         assert state.position("arm", 0.0)[0] == pytest.approx(shake(0.05), abs=1e-9)
+        # within a step the base keeps its rate: rates at its end are those of half a step before
+        force = state.reactions["arm"][3]
+        assert force == pytest.approx(motion.reactions["arm"][-1, 3], rel=0.05)
+        assert force == pytest.approx(-state.wrench("arm", 0.0)[3], rel=1e-4)
 
 
 def test_inputs_left_out_stay_what_they_were() -> None:
