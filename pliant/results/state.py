@@ -1,0 +1,94 @@
+"""The robot at one instant of a `Stepper`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.model import Array
+from pliant.results.answers import Answers
+from pliant.solve.problem import Problem
+from pliant.solve.streaming import Stream
+
+
+@dataclass
+class _Instant:
+    """A motion of one instant, for questions that are asked of motions."""
+
+    q: list[Any]
+    v: list[Any]
+    work: Array
+    dissipated: Array
+    inputs: dict[str, Array]
+
+
+class StepState(Answers):
+    """The robot at one instant of a `Stepper`.
+
+    t : time reached since the start, s.  iterations : of Newton in the step that led here.
+    converged : False if the step that was asked for did not converge; this is then the state before
+    it, and `message` says what happened.
+
+    Made by `Stepper.step` from compiled and stream; it stays as it is when the stepper goes on.
+    Poses are in the world frame, strains and velocities in the body frame, angular part first.
+    """
+
+    def __init__(self, compiled: Problem, stream: Stream, iterations: int, message: str) -> None:
+        super().__init__(compiled)
+        self.t = stream.t
+        self.iterations = iterations
+        self.message = message
+        self._q, self._v = stream.snapshot()
+        self._books = stream.work, stream.dissipated
+
+    @property
+    def converged(self) -> bool:
+        """True if the step was taken."""
+        return not self.message
+
+    def __repr__(self) -> str:
+        return f"<State of {', '.join(self.rods)} at t = {self.t:.6g} s>"
+
+    @property
+    def coordinates(self) -> Array:
+        """The coordinates (nq,) of all rods; for a strong form, pose and wrench at every knot."""
+        return np.asarray(self._compiled.as_numbers(self._q))
+
+    def pose(self, rod: str, s: ArrayLike) -> Array:
+        """Return world poses (..., 4, 4) of a rod's sections at arclengths s (...), metres."""
+        found, where, shape = self._places(rod, s)
+        return self._compiled.sampler.poses(self._q, found.name, where).reshape(*shape, 4, 4)
+
+    def tip(self, rod: str) -> Array:
+        """Return the world pose (4, 4) of a rod's tip."""
+        return self.pose(rod, self._rod(rod).length)
+
+    def position(self, rod: str, s: ArrayLike) -> Array:
+        """Return world positions (..., 3) of a rod's sections at arclengths s (...), metres."""
+        return self.pose(rod, s)[..., :3, 3]
+
+    def velocity(self, rod: str, s: ArrayLike) -> Array:
+        """Return body twists (..., 6) = (w, v) of a rod's sections at s: rad/s and m/s."""
+        found, where, shape = self._places(rod, s)
+        twists = self._compiled.sampler.velocities(self._q, self._v, found.name, where)
+        return twists.reshape(*shape, 6)
+
+    def strain(self, rod: str, s: ArrayLike) -> Array:
+        """Return strains (..., 6) = (u, v) at s, body frame: rad/m, and 1 for no stretch."""
+        found, where, shape = self._places(rod, s)
+        return self._compiled.sampler.strains(self._q, found.name, where).reshape(*shape, 6)
+
+    @cached_property
+    def energy(self) -> dict[str, float]:
+        """Energies in J: kinetic, elastic, gravity and their total, dissipated and work."""
+        work, lost = (np.array([x]) for x in self._books)
+        quiet = {name: np.zeros(1) for name in self._compiled.description.inputs()}
+        instant = _Instant([self._q], [self._v], work, lost, quiet)
+        found = self._compiled.energies(instant, np.zeros(1, dtype=np.int64))
+        energy = {name: float(value[0]) for name, value in found.items()}
+        stored = ("kinetic", "elastic", "gravity")
+        return {**energy, "total": sum(energy[name] for name in stored)}
