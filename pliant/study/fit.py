@@ -67,9 +67,11 @@ class _Setting:
             return probes(description, self.outputs)
         found = infer(description, item.columns)
         if not found:
+            example = f"{next(iter(description.rods), 'arm')}.tip.z"
             raise DescriptionError(
                 item.label, "columns", list(item.columns), "one that is the path of an output",
-                "name a column such as 'arm.tip.z', or give outputs=[Output('arm.tip.z', 'column')]",
+                f"name a column such as {example!r}, or give outputs=[Output({example!r}, 'column')], "
+                f"--output {example}=COLUMN on the command line",
             )  # fmt: skip
         return found
 
