@@ -291,6 +291,10 @@ class Robot(Pneumatic, Streaming):
 
         if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 1:
             raise DescriptionError("modes", "count", count, "a whole number above 0", "give e.g. 6")
+        if at is not None and not isinstance(at, Equilibrium):
+            raise DescriptionError(
+                "modes", "at", at, "an Equilibrium", "give what statics returned, or inputs=..."
+            )
         require_mass(self.description)
         if at is not None and inputs is not None:
             raise DescriptionError(

@@ -83,7 +83,7 @@ class Experiment(ABC):
     there : (N, C) which of them are not missing.  rows : (N,) of the measurement.
     empty : columns of outputs without a number in these rows, which are left aside.
     unused : columns that are neither inputs nor could be outputs.  known_inputs : of the robot.
-    notes : sentences about how the measurement is understood.
+    pressures : those that are in Pa.  notes : sentences about how the measurement is understood.
     """
 
     def __init__(self, measurement: Measurement, probes: list[Probe], robot: Robot) -> None:
@@ -105,6 +105,7 @@ class Experiment(ABC):
         outputs = {probe.column for probe in infer(robot.description, rest)}
         self.unused = [n for n in rest if n not in outputs]
         self.known_inputs = list(known)
+        self.pressures = set(robot.description.chambers)
         self.inputs: Mapping[str, Any] = given
         for name in self.driving:
             measurement.complete(name, "an input of the robot")

@@ -304,4 +304,14 @@ def _data(experiment: Experiment, y: Array, std: Mapping[str, float]) -> FitData
         experiment.target,
         y,
         np.array([std.get(probe.group, 1.0) for probe in experiment.probes]),
+        None if moving else _only_input(experiment),
     )
+
+
+def _only_input(experiment: Experiment) -> tuple[str, Array] | None:
+    """The input that load cases differ in, as label and values (N,), if there is only one."""
+    if len(experiment.driving) != 1:
+        return None
+    name = experiment.driving[0]
+    unit = " / Pa" if name in experiment.pressures else ""
+    return f"{name}{unit}", experiment.measurement.column(name)[experiment.rows]

@@ -63,7 +63,7 @@ def _follow_one_another(data: list[FitData]) -> list[str]:
             scale = float(np.nanmax(abs(item.measured[:, k])))
             if power <= (1e-6 * scale) ** 2:
                 continue
-            lag = float(np.nanmean(pairs)) / power
+            lag = min(float(np.nanmean(pairs)) / power, 1.0)
             if lag > 0.5:
                 notes.append(
                     f"the residuals of {name} in {item.name} follow one another (correlation "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -79,7 +80,13 @@ def test_degrees_are_suspected_where_radians_are_meant() -> None:
         data = pl.Measurement({"chamber2": PRESSURES, "finger.tip.angle_xz": values})
         return pl.fit(finger(0.02), data, [BENDING])
 
-    assert not fitted(angle).warnings
+    good = fitted(angle)
+    assert not good.warnings
+    # load cases with one input are drawn over it
+    axis = good.plot().axes[0]
+    np.testing.assert_array_equal(axis.lines[0].get_xdata(), PRESSURES)
+    assert axis.figure.axes[1].get_xlabel() == "chamber2 / Pa"
+    plt.close(axis.figure)
     assert not fitted(angle + 2 * np.pi).warnings
     with pytest.warns(pl.FitWarning, match=r"angle_xz.*radians, not degrees"):
         fitted(np.degrees(angle))
@@ -150,3 +157,29 @@ def test_paths_below_something_that_is_not_there_say_so() -> None:
 def test_columns_without_outputs_are_answered_with_a_path_of_the_robot() -> None:
     with pytest.raises(pl.DescriptionError, match=r"such as 'finger\.tip\.z'"):
         pl.fit(finger(), pl.Measurement({"Z": [0.0, 0.1]}), [BENDING])
+
+
+def test_measurements_of_one_name_are_all_drawn_a_row_each() -> None:
+    """Two columns of two experiments and of one held out: three rows of two, none over another."""
+    columns, _ = motion()
+    twice = {**columns, "finger.at(0.1).z": 0.3 * columns["finger.tip.z"]}
+    data = pl.Measurement(twice, "t", start="statics")
+    parts = [data.between(0.0, 0.2), data.between(0.2, 0.4)]
+    found = pl.fit(
+        finger(0.02), parts, [BENDING], validation=data.between(0.4, 0.5), integrator=pl.Newmark()
+    )
+    figure = found.plot()
+    titles = [axis.get_title() for axis in figure.axes if axis.get_title()]
+    assert titles == [
+        f"measurement{which}: finger.{place}.z"
+        for which in (" 1", " 2", " (held out)")
+        for place in ("tip", "at(0.1)")
+    ]
+    assert len(figure.axes) == 12
+    plt.close(figure)
+
+
+def test_modes_about_a_motion_are_refused() -> None:
+    _, move = motion()
+    with pytest.raises(pl.DescriptionError, match=r"modes: at .*Equilibrium"):
+        finger().modes(1, at=move)  # type: ignore[arg-type]
