@@ -31,7 +31,7 @@ def _explained_nothing(data: list[FitData]) -> list[str]:
         notes.append(
             f"the robot is further from {name} in {where}{others} than a constant would be (R2 "
             f"{r2:.2f}): check its unit (SI), axis and sign, and whether all inputs are there, in SI "
-            "units too"
+            "units too; else start the search nearer to the answer (initial=...)"
         )
     return notes
 
