@@ -71,7 +71,8 @@ _HOMES = {
     "pliant.results.motion": ("Motion",),
     "pliant.results.resolution": ("Resolution", "ResolutionRow"),
     "pliant.results.saving": ("load",),
-    "pliant.results.stepping": ("Stepper", "StepState"),
+    "pliant.results.state": ("StepState",),
+    "pliant.results.stepping": ("Stepper",),
     "pliant.solve.registry": ("formulations", "integrators"),
     "pliant.study.compare": ("compare",),
     "pliant.study.fit": ("fit",),
@@ -134,8 +135,8 @@ if TYPE_CHECKING:
     from pliant.results.resolution import Resolution as Resolution
     from pliant.results.resolution import ResolutionRow as ResolutionRow
     from pliant.results.saving import load as load
+    from pliant.results.state import StepState as StepState
     from pliant.results.stepping import Stepper as Stepper
-    from pliant.results.stepping import StepState as StepState
     from pliant.robot import Robot as Robot
     from pliant.rods.ancf import ANCF as ANCF
     from pliant.rods.bspline import BSpline as BSpline

@@ -22,7 +22,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 from numba.core import event as numba_event
@@ -162,6 +162,9 @@ class CompileListener(numba_event.Listener):
     the cost of a call.  Use `start` and `stop`, or a ``with`` block.
     """
 
+    listening: ClassVar[int] = 0
+    """How many listen now."""
+
     def __init__(self, callback: Announcement) -> None:
         self.callback = callback
         self._thread = threading.local()
@@ -172,6 +175,7 @@ class CompileListener(numba_event.Listener):
         if not self._running:
             numba_event.register("numba:compile", self)
             self._running = True
+            CompileListener.listening += 1
         return self
 
     def stop(self) -> None:
@@ -179,6 +183,7 @@ class CompileListener(numba_event.Listener):
         if self._running:
             numba_event.unregister("numba:compile", self)
             self._running = False
+            CompileListener.listening -= 1
 
     def __enter__(self) -> CompileListener:
         return self.start()
@@ -211,3 +216,18 @@ def _kernel_name(event: Any) -> str:
 def announce(callback: Announcement) -> CompileListener:
     """Start and return a listener that tells `callback` of every first-use compilation."""
     return CompileListener(callback).start()
+
+
+class _Word:
+    """One line on standard error when the first kernel is compiled, unless someone else listens."""
+
+    said = False
+
+    def __call__(self, kernel: str, seconds: float | None) -> None:
+        if not self.said and CompileListener.listening == 1:
+            self.said = True
+            text = "pliant: compiling kernels, on first use only; this can take a minute or two ..."
+            print(text, file=sys.stderr, flush=True)
+
+
+announce(_Word())

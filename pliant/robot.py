@@ -27,12 +27,13 @@ from pliant.model import (
     Stiffness,
 )
 from pliant.model.calls import checked
-from pliant.model.checks import choice, positive
+from pliant.model.checks import positive
 from pliant.model.pneumatics import Pneumatic
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.modes import Modes
 from pliant.results.motion import Motion
-from pliant.results.starts import compiled_for, first_state, origin
+from pliant.results.starts import begins_at, compiled_for, first_state, origin
+from pliant.results.state import StepState
 from pliant.results.stepping import Streaming
 from pliant.rods.contract import RodModel
 from pliant.solve import dynamics
@@ -233,7 +234,7 @@ class Robot(Pneumatic, Streaming):
         duration: float,
         dt: float,
         inputs: Mapping[str, Any] | None = None,
-        start: str | Equilibrium | Motion = "rest",
+        start: str | Equilibrium | Motion | StepState = "rest",
         velocity: Mapping[str, Any] | None = None,
         formulation: Formulations | None = None,
         integrator: Integrator | None = None,
@@ -246,7 +247,7 @@ class Robot(Pneumatic, Streaming):
         dt is shortened a little where that makes whole steps fill the duration.
         inputs : by name, values as for `statics`, functions of time in seconds, or signals.
         start : "rest" (undeformed), "statics" (the equilibrium under the inputs at t = 0), an
-        Equilibrium, or a Motion whose last state is taken with its velocities.
+        Equilibrium, a state of a stepper, or a Motion whose last state is taken; both with velocities.
         velocity : by rod name, body twists (w, v) at the start: a function of s, (6,) or (N, 6).
         formulation : for all rods, or by rod name.  integrator : Midpoint() if not given.
         output_every : seconds between stored states, or output_times : (T,) s; else every step.
@@ -256,9 +257,7 @@ class Robot(Pneumatic, Streaming):
         ``last`` is the motion up to there.
         """
         clock = make_clock(duration, dt, output_every, output_times)
-        known = start if isinstance(start, (Equilibrium, Motion)) else None
-        if known is None:
-            choice("simulate", "start", start, ("rest", "statics"))
+        known = begins_at("simulate", start)
         compiled = compiled_for(self._compiler, formulation, known, "start")
         method = compiled.integrator(integrator)
         given = {**self.inputs, **as_inputs(inputs)}
@@ -292,6 +291,10 @@ class Robot(Pneumatic, Streaming):
 
         if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 1:
             raise DescriptionError("modes", "count", count, "a whole number above 0", "give e.g. 6")
+        if at is not None and not isinstance(at, Equilibrium):
+            raise DescriptionError(
+                "modes", "at", at, "an Equilibrium", "give what statics returned, or inputs=..."
+            )
         require_mass(self.description)
         if at is not None and inputs is not None:
             raise DescriptionError(

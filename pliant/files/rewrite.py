@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from ruamel.yaml import YAML
 
-from pliant.model import Description, DescriptionError, Table
+from pliant.model import Description, DescriptionError, Stiffness, Table
 from pliant.model.checks import as_float
 from pliant.model.paths import field_at
 
@@ -31,7 +31,11 @@ def rewritten(path: Path, description: Description, changed: Iterable[str]) -> s
     data = yaml.load(path.read_text(encoding="utf-8-sig"))
     for item in changed:
         keys, value = field_at(description, item)
-        holder = _holder(data, keys)
+        actuator = _actuator(data, keys)
+        if keys[0] == "rods" and keys[-1] == "bending" and actuator is not None:
+            _write_bending(actuator, description.rods[keys[1]].section)
+            continue
+        holder = _holder(data, keys, actuator)
         if holder is None:
             raise _refused(path, item, "written out in the file")
         old = holder.get(keys[-1])
@@ -46,20 +50,54 @@ def check_rewritten(path: Path, found: Description, wanted: Description) -> None
 
     path : the file it was made from, for the message.
     """
-    other = _difference(found, wanted, "")
+    other = _difference(_felt(found), _felt(wanted), "")
     if other is not None:
         raise _refused(
             path, other, "a number of its own, which nothing else follows from or shares"
         )
 
 
-def _holder(data: Any, keys: list[str]) -> Any:
+def _felt(description: Description) -> Description:
+    """A description without the stiffness against shear and stretch that Kirchhoff rods never feel."""
+    rods = {
+        name: replace(rod, section=replace(rod.section, shear=1.0, axial=1.0))
+        if rod.theory == "kirchhoff" and isinstance(rod.section, Stiffness)
+        else rod
+        for name, rod in description.rods.items()
+    }
+    return replace(description, rods=rods)
+
+
+def _actuator(data: Any, keys: list[str]) -> Any:
+    """The entry of the actuator that a rod or a chamber belongs to, or None."""
+    if len(keys) < 2 or keys[1] in (data.get(keys[0]) or {}):
+        return None
+    for name, entry in (data.get("actuators") or {}).items():
+        chambers = entry.get("chambers", ("chamber1", "chamber2"))
+        if keys[1] in ({"rods": (name,), "chambers": chambers}.get(keys[0]) or ()):
+            return entry
+    return None
+
+
+def _write_bending(entry: Any, section: Any) -> None:
+    """Write the bending stiffness of an actuator, and what it would carry along but must not."""
+    sideways, bending = section.bending
+    entry["bending"] = float(bending)
+    for name, value in (("sideways", sideways), ("twist", section.twist)):
+        if name in entry or value != bending:
+            entry[name] = float(value)
+
+
+def _holder(data: Any, keys: list[str], actuator: Any) -> Any:
     """The group of the file that holds a field, or None; one below a kind (circle:) or an actuator."""
-    groups = data
-    if len(keys) > 1 and keys[1] not in (data.get(keys[0]) or {}):
-        groups = (data.get("actuators") or {}).get(keys[1])
-        return groups if keys[0] == "rods" and isinstance(groups, dict) else None
-    for key in keys[:-1]:
+    groups, names = data, keys[:-1]
+    if actuator is not None:
+        if keys[0] == "rods":
+            return actuator
+        groups, names = actuator, keys[2:-1]
+        if names != ["line"]:
+            return None
+    for key in names:
         groups = _inside(groups, key)
         if key in groups and isinstance(groups[key], dict):
             groups = groups[key]

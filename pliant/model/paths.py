@@ -122,7 +122,12 @@ def _resolve(description: Description, path: object) -> tuple[str, list[Any]]:
             raise _refused(
                 path, "field names with indices in brackets", "give e.g. 'arm.natural[0]'"
             )
-        names = _find(_get(description, keys), match[1])
+        holder = _get(description, keys)
+        if holder is None:
+            raise _refused(
+                path, f"below something that there is, and there is no {full}", f"give {full} first"
+            )
+        names = _find(holder, match[1])
         if names is None:
             every = number_paths(description)
             parted = [item.split(".") for item in every if "." in item]

@@ -66,7 +66,8 @@ class FitData:
 
     name : of the measurement.  t : (N,) s, or row numbers of load cases.  moving : whether t is
     time.  columns, units : of the outputs.  measured, predicted : (N, C), NaN where nothing was
-    measured.  std : (C,) of the noise. Statistics are those of the cells that were measured.
+    measured.  std : (C,) of the noise.  along : the input that distinguishes load cases, as label and
+    values (N,), where there is one. Statistics are those of the cells that were measured.
     """
 
     name: str
@@ -77,6 +78,7 @@ class FitData:
     measured: Array
     predicted: Array
     std: Array
+    along: tuple[str, Array] | None = None
 
     @property
     def residuals(self) -> Array:
@@ -281,20 +283,22 @@ class Fit(FitReport):
         """Draw measured and predicted outputs and the residuals; save the picture if asked."""
         from pliant.view import draw_fits, save_figure
 
-        groups = [(item, "") for item in self.data]
-        groups += [(item, " (held out)") for item in self.validation]
+        titles = _titles(self.data, "") + _titles(self.validation, " (held out)")
+        groups = [*zip([*self.data, *self.validation], titles, strict=True)]
+        sizes = {len(item.columns) for item, _ in groups}
         figure = draw_fits(
             {
-                f"{item.name}{mark}: {name}": (
-                    item.t,
+                f"{title}: {name}": (
+                    item.t if item.along is None else item.along[1],
                     item.measured[:, k],
                     item.predicted[:, k],
-                    "time / s" if item.moving else "load case",
+                    item.along[0] if item.along else "time / s" if item.moving else "load case",
                     f"{name} / {item.units[k] or '1'}",
                 )
-                for item, mark in groups
+                for item, title in groups
                 for k, name in enumerate(item.columns)
-            }
+            },
+            across=min(4, sizes.pop()) if len(groups) > 1 and len(sizes) == 1 else 4,
         )
         if path is not None:
             save_figure(figure, path)
@@ -306,6 +310,18 @@ class Fit(FitReport):
 
         self.plot()
         show()
+
+
+def _titles(data: list[FitData], mark: str) -> list[str]:
+    """A title for each measurement, those of one name numbered."""
+    names = [item.name for item in data]
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        number = f" {seen[name]}" if names.count(name) > 1 else ""
+        found.append(f"{name}{number}{mark}")
+    return found
 
 
 def _goodness(item: FitData) -> Mapping[str, Any]:

@@ -6,10 +6,26 @@ from collections.abc import Mapping
 from typing import Any
 
 from pliant.model import DescriptionError
+from pliant.model.checks import choice
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
+from pliant.results.state import StepState
 from pliant.solve.compiled import Compiler
 from pliant.solve.problem import Problem, Start, Still
+
+RESULTS = (Equilibrium, Motion, StepState)
+"""Results that a motion can start from."""
+
+
+def begins_at(part: str, start: object) -> Equilibrium | Motion | StepState | None:
+    """Return the result that a motion starts from; None for "rest" and "statics".
+
+    part : what was asked to start there, for the message if it cannot.
+    """
+    if isinstance(start, RESULTS):
+        return start
+    choice(part, "start", start, ("rest", "statics"))
+    return None
 
 
 def compiled_for(compiler: Compiler, choice: Any, start: object, field: str) -> Problem:
@@ -19,7 +35,7 @@ def compiled_for(compiler: Compiler, choice: Any, start: object, field: str) -> 
     """
     if start is None:
         return compiler.compiled(choice)
-    if not isinstance(start, (Equilibrium, Motion)):
+    if not isinstance(start, RESULTS):
         raise DescriptionError(
             "robot", field, start, "a result of this robot", "give what statics returned"
         )
@@ -60,4 +76,6 @@ def first_state(start: object, velocity: Mapping[str, Any] | None) -> Start:
     if isinstance(start, Motion):
         _, q, rates = start._trajectory.final
         return Start(q, rates, velocity)
+    if isinstance(start, StepState):
+        return Start(start._q, start._v, velocity)
     return Start(None, None, velocity)

@@ -107,6 +107,14 @@ class Recorder:
         )
 
 
+def whole_march(stepper: Stepper, schedule: Schedule, clock: Clock) -> March | None:
+    """All steps as compiled calls of many, for a stepper that has started; None where they are not."""
+    # inside a step the gas behind a line is known to the general path only
+    if schedule.lines and clock.between.any():
+        return None
+    return stepper.march(schedule)
+
+
 class _Run:
     """One simulation under way."""
 
@@ -135,9 +143,8 @@ class _Run:
         schedule.begin(q)
         before = schedule.at(0.0)
         stepper.start(q, v, before)
-        march = stepper.march(schedule)
-        # inside a step the gas behind a line is known to the general path only
-        if march is not None and not (schedule.lines and clock.between.any()):
+        march = whole_march(stepper, schedule, clock)
+        if march is not None:
             self._march(march, progress)
             return
         for k in range(clock.steps):

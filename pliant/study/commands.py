@@ -154,6 +154,7 @@ def _times(run: Any) -> Any:
     multiple=True,
     help="A path such as arm.material.E, with a start and bounds if wanted: 'arm.drag=0.5[0,2]', and "
     "with a prior, mean and standard deviation: 'arm.drag=0.5[0,2]~0.6+-0.1' or 'arm.drag~0.6+-0.1'. "
+    "Paths that share one value have commas between them. "
     "Without any, those that FILE has are listed.",
 )
 @click.option(
@@ -223,6 +224,9 @@ def fit(
     begun = words.start_from_text(start)
     _, robot = _robot(file)
     _require_some(wanted, robot)
+    paths = [path for parameter in wanted for path in parameter.paths]
+    if write_robot is not None:
+        _check_writing(file, robot, wanted, paths, write_robot)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)  # the summary has them
         found = identify(
@@ -242,20 +246,46 @@ def fit(
     endings = {".md": found.save, ".json": found.save, ".nc": found.save, ".png": found.plot}
     written = [(write, stem.with_suffix(ending)) for ending, write in endings.items()]
     if write_robot is not None:
-        names = list(found.values)
-        written.append((lambda path: _write_robot(file, found.robot, names, path), write_robot))
+        new = found.robot.description
+        written.append((lambda path: _write_robot(file, new, paths, path), write_robot))
     _keep(written)
 
 
-def _write_robot(file: Path, robot: Any, names: list[str], path: Path) -> None:
-    """Write a robot file with the numbers of a robot at some paths, if that gives this robot again."""
-    from pliant.files.rewrite import check_rewritten, rewritten
+def _write_robot(file: Path, new: Any, paths: list[str], path: Path) -> None:
+    """Write a robot file with the numbers of a description at some paths, if that gives it again."""
     from pliant.view.saving import whole_file
 
-    text = rewritten(file, robot.description, names)
     with whole_file(path) as partial:
-        partial.write_text(text, encoding="utf-8")
-        check_rewritten(file, _robot(partial)[0].description, robot.description)
+        _rewrite(file, new, paths, partial)
+
+
+def _rewrite(file: Path, new: Any, paths: list[str], partial: Path) -> None:
+    from pliant.files.rewrite import check_rewritten, rewritten
+
+    partial.write_text(rewritten(file, new, paths), encoding="utf-8")
+    check_rewritten(file, _robot(partial)[0].description, new)
+
+
+def _check_writing(file: Path, robot: Any, wanted: list[Any], paths: list[str], path: Path) -> None:
+    """Refuse to fit what cannot be written in the end: other numbers near the start are tried."""
+    import os
+    import tempfile
+
+    import numpy as np
+
+    from pliant.study.parameters import variables
+
+    unknowns = variables(robot.description, wanted)
+    nudged = [
+        item.start + (1e-3 if item.start + 1e-3 <= item.high else -1e-3) for item in unknowns.items
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    try:
+        _rewrite(file, unknowns.described(np.array(nudged)), paths, Path(name))
+    finally:
+        Path(name).unlink()
 
 
 def _tell(k: int, cost: float, values: dict[str, float]) -> None:

@@ -31,14 +31,14 @@ from pliant.results.neighbours import follow_equilibrium, follow_motions
 from pliant.robot import Robot
 from pliant.study.outputs import Probe, Remembering, infer
 from pliant.study.parameters import Variables
+from pliant.study.reach import check_reach
 from pliant.study.smooth import SmoothTable
+from pliant.study.timing import Timing
 
 STATIC_STEP = 1e-4
 """Step in z for equilibria, both ways: they are known to many digits."""
 MOTION_STEP = 3e-4
 """Step in z for motions that are simulated anew, both ways: above what the solver leaves."""
-GAP = 5.0
-"""Times the usual interval between rows over which the inputs in columns are not known."""
 FOLLOW_STEP = 1e-5
 """Step in z for motions that are followed, one way: errors of the solver cancel."""
 
@@ -55,7 +55,8 @@ class Counts:
 class Family:
     """The robot at any parameters.
 
-    sensitivities : "auto", or "differences" to solve every neighbour anew.
+    sensitivities : "auto", "follow" to follow neighbours where that is offered, also where to simulate
+        them is quicker, or "differences" to solve every neighbour anew.
     """
 
     robot: Robot
@@ -83,10 +84,12 @@ class Experiment(ABC):
     there : (N, C) which of them are not missing.  rows : (N,) of the measurement.
     empty : columns of outputs without a number in these rows, which are left aside.
     unused : columns that are neither inputs nor could be outputs.  known_inputs : of the robot.
+    pressures : those that are in Pa.  notes : sentences about how the measurement is understood.
     """
 
     def __init__(self, measurement: Measurement, probes: list[Probe], robot: Robot) -> None:
         self.measurement = measurement
+        self.notes: list[str] = []
         known = robot.description.inputs()
         given = {**robot.inputs, **measurement.inputs}
         for name in given:
@@ -103,6 +106,7 @@ class Experiment(ABC):
         outputs = {probe.column for probe in infer(robot.description, rest)}
         self.unused = [n for n in rest if n not in outputs]
         self.known_inputs = list(known)
+        self.pressures = set(robot.description.chambers)
         self.inputs: Mapping[str, Any] = given
         for name in self.driving:
             measurement.complete(name, "an input of the robot")
@@ -116,6 +120,7 @@ class Experiment(ABC):
             )  # fmt: skip
         self.target = np.stack([whole[p.column] for p in self.probes], axis=1)
         self.empty = [p.column for p in probes if p not in self.probes]
+        check_reach(robot.description, measurement.label, self.probes, self.target)
 
     @property
     def there(self) -> NDArray[np.bool_]:
@@ -175,7 +180,7 @@ class LoadCases(Experiment):
         results = []
         for still, case in zip(found, self.cases, strict=True):
             near = None
-            if family.sensitivities == "auto":
+            if family.sensitivities != "differences":
                 near = follow_equilibrium(still, robot._compiler, case)
             if near is None:
                 near = robot.statics(case, family.formulation)
@@ -195,6 +200,9 @@ class MotionRun(Experiment):
     """A motion, compared at the measured times.
 
     dt : wished step, s; shortened so that evenly spaced rows fall on steps.
+
+    t : (N,) times of the rows as measured, s.  origin : the one at which the motion begins: 0, or that
+    of the first row where the clock of a file with its inputs was running before.
     """
 
     def __init__(
@@ -210,35 +218,25 @@ class MotionRun(Experiment):
         t = measurement.t
         self.t = t[self.rows]
         self.integrator = integrator
-        usual = float(np.median(np.diff(t)))
-        if self.driving:
-            self._check_gaps(t, usual)
-        wished = dt if dt is not None else min(usual, float(self.t[-1]) / 200)
-        self.duration, self.steps, self.on_grid = _grid(self.t, usual, wished)
+        timing = Timing(measurement, self.rows, self.driving, self.inputs)
+        self.origin, self.notes = timing.origin, timing.notes
+        self.duration, self.steps, self.on_grid = timing.grid(dt)
         self.schedule: Mapping[str, Any] = {
             **self.inputs,
             **{name: self._column_signal(robot, name) for name in self.driving},
         }
         self.rates = any(probe.rates for probe in probes)
 
-    def _check_gaps(self, t: Array, usual: float) -> None:
-        """Refuse times (N,) between which inputs that are columns cannot be known."""
-        gap = np.flatnonzero(np.diff(t[: self.rows[-1] + 1]) > GAP * usual)
-        if len(gap):
-            row = int(gap[0]) + 1
-            raise DescriptionError(
-                self.measurement.label, f"column {self.measurement.time!r}, row {row + 1}",
-                float(t[row]),
-                f"without a gap, for {self.driving[0]!r} is an input (the row before it is at "
-                f"{t[row - 1]:g} s, rows usually follow after {usual:g} s)",
-                "add rows with the inputs and leave the cells of outputs empty, split the file "
-                "there, or give the input as a function of time",
-            )  # fmt: skip
+    @property
+    def _times(self) -> Array:
+        """(N,) times of the rows since the motion began, s."""
+        return self.t - self.origin
 
     def _column_signal(self, robot: Robot, name: str) -> Signal:
         """A column over time: linear between rows, smooth for what moves a base."""
         t, values = self.measurement.t, self.measurement.column(name)
         assert t is not None
+        t = t - self.origin
         moves = name in robot.description.base_motions and len(t) > 3
         return SmoothTable(t, values) if moves else TimeTable(t, values)
 
@@ -250,17 +248,19 @@ class MotionRun(Experiment):
     @property
     def outputs(self) -> Array | None:
         """Times at which states are kept: the measured ones, or every step (None)."""
-        return self.t if self.on_grid else None
+        return self._times if self.on_grid else None
 
     def evaluate(self, family: Family, z: Array, slopes: bool) -> tuple[Array, Array | None]:
-        if slopes and family.sensitivities == "auto":
+        if slopes and family.sensitivities != "differences":
             sides = []
             for j, item in enumerate(family.variables.items):
                 side = z.copy()
                 side[j] += FOLLOW_STEP if z[j] + FOLLOW_STEP <= item.high else -FOLLOW_STEP
                 sides.append(side)
             robots = [family.at(point) for point in (z, *sides)]
-            found = follow_motions([robot._compiler for robot in robots], family.formulation, self)
+            compilers = [robot._compiler for robot in robots]
+            always = family.sensitivities == "follow"
+            found = follow_motions(compilers, family.formulation, self, always)
             if found is not None:
                 family.counts.solves += 1
                 family.counts.followed += len(sides)
@@ -313,18 +313,8 @@ class MotionRun(Experiment):
             for k, probe in enumerate(self.probes):
                 if probe.periodic:
                     found[:, k] = np.unwrap(found[:, k])
-            found = CubicSpline(np.asarray(motion.t), found)(self.t)
+            found = CubicSpline(np.asarray(motion.t), found)(self._times)
         return self._turned(found)
-
-
-def _grid(t: Array, usual: float, wished: float) -> tuple[float, int, bool]:
-    """Return duration, steps and whether all times t lie on steps."""
-    part = usual / max(1, int(np.ceil(usual / wished - 1e-6)))
-    numbers = np.round(t / part)
-    if np.abs(t - numbers * part).max() <= 1e-6 * part and numbers[-1] >= 1:
-        return float(t[-1]), int(numbers[-1]), True
-    steps = max(4, int(np.ceil(t[-1] / wished - 1e-6)))
-    return float(t[-1]), steps, False
 
 
 def make_experiment(

@@ -67,9 +67,11 @@ class _Setting:
             return probes(description, self.outputs)
         found = infer(description, item.columns)
         if not found:
+            example = f"{next(iter(description.rods), 'arm')}.tip.z"
             raise DescriptionError(
                 item.label, "columns", list(item.columns), "one that is the path of an output",
-                "name a column such as 'arm.tip.z', or give outputs=[Output('arm.tip.z', 'column')]",
+                f"name a column such as {example!r}, or give outputs=[Output({example!r}, 'column')], "
+                f"--output {example}=COLUMN on the command line",
             )  # fmt: skip
         return found
 
@@ -100,8 +102,9 @@ def fit(
     inputs : for all measurements, by name, where they give none themselves.
     formulation, integrator : as for `Robot.simulate`.  dt : step of motions, s; None takes the
         interval between rows, and 200 steps at least.
-    sensitivities : "auto" follows neighbours with the factorised tangents of the solution where the
-        solver offers it; "differences" solves the robot anew for each parameter, twice.
+    sensitivities : "follow" follows neighbours with the factorised tangents of the solution where the
+        solver offers it; "differences" solves the robot anew for each parameter, twice; "auto" takes
+        the first, and the second where simulations are compiled as a whole, which is quicker.
     iterations : most steps of the search.  tolerance : it ends when the sum of squares falls by less
         than this part of itself, or a step would move parameters by less than a hundredth of their
         standard errors.
@@ -114,7 +117,7 @@ def fit(
     began = time.perf_counter()
     if not isinstance(robot, Robot):
         raise DescriptionError("fit", "robot", robot, "a Robot", "give what pl.Robot() made")
-    choice("fit", "sensitivities", sensitivities, ("auto", "differences"))
+    choice("fit", "sensitivities", sensitivities, ("auto", "follow", "differences"))
     positive("fit", "tolerance", tolerance, remedy="give e.g. 1e-8")
     if dt is not None:
         positive("fit", "dt", dt, "seconds", "give e.g. 0.005")
@@ -302,4 +305,14 @@ def _data(experiment: Experiment, y: Array, std: Mapping[str, float]) -> FitData
         experiment.target,
         y,
         np.array([std.get(probe.group, 1.0) for probe in experiment.probes]),
+        None if moving else _only_input(experiment),
     )
+
+
+def _only_input(experiment: Experiment) -> tuple[str, Array] | None:
+    """The input that load cases differ in, as label and values (N,), if there is only one."""
+    if len(experiment.driving) != 1:
+        return None
+    name = experiment.driving[0]
+    unit = " / Pa" if name in experiment.pressures else ""
+    return f"{name}{unit}", experiment.measurement.column(name)[experiment.rows]

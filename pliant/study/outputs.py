@@ -73,6 +73,7 @@ class Probe:
     None.  unit : of the numbers.  ask : from a result and the description that it belongs to to
     numbers (T,), or one of an equilibrium.  rates : whether velocities are asked for.
     periodic : whether it is an angle that may differ by full turns.
+    position : rod, axis (0, 1, 2) and distance from the centre line, m, of a position; else None.
     """
 
     column: str
@@ -82,6 +83,7 @@ class Probe:
     ask: Ask
     periodic: bool = False
     rates: bool = False
+    position: tuple[str, int, float] | None = None
 
 
 class Remembering:
@@ -165,7 +167,10 @@ def _expand(description: Description, output: Output) -> list[Probe]:
         column = (output.column or output.path) if single else f"{stem}.{part}"
         unit, ask = _question(rod, s, offset, part)
         rates = part in _SPEED + _WRENCH
-        found.append(Probe(column, str(output.path), output.std, unit, ask, part in _ANGLES, rates))
+        away = float(np.linalg.norm(offset))
+        where = (rod, _POSITION.index(part), away) if part in _POSITION else None
+        turns = part in _ANGLES
+        found.append(Probe(column, str(output.path), output.std, unit, ask, turns, rates, where))
     return found
 
 

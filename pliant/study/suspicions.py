@@ -8,10 +8,13 @@ from pliant.model import did_you_mean
 from pliant.results.fit import FitData
 from pliant.study.experiments import Experiment
 
+CHANCE = 1.2
+"""Rms of the residuals of an angle, rad, that speaks of another unit or plane: random ones have 1.8."""
+
 
 def residual_warnings(data: list[FitData]) -> list[str]:
     """Return sentences about residuals that are not noise."""
-    return [*_explained_nothing(data), *_follow_one_another(data)]
+    return [*_explained_nothing(data), *_angles_by_chance(data), *_follow_one_another(data)]
 
 
 def _explained_nothing(data: list[FitData]) -> list[str]:
@@ -27,8 +30,24 @@ def _explained_nothing(data: list[FitData]) -> list[str]:
         others = f" and {len(found) - 1} more" if len(found) > 1 else ""
         notes.append(
             f"the robot is further from {name} in {where}{others} than a constant would be (R2 "
-            f"{r2:.2f}): check its unit (SI), axis and sign, and whether all inputs are there"
+            f"{r2:.2f}): check its unit (SI), axis and sign, and whether all inputs are there, in SI "
+            "units too; else start the search nearer to the answer (initial=...)"
         )
+    return notes
+
+
+def _angles_by_chance(data: list[FitData]) -> list[str]:
+    """Angles as far from the robot's as random ones, whose rms is pi / sqrt(3) once turns are out."""
+    notes = []
+    for item in data:
+        for k, name in enumerate(item.columns):
+            rms = item.rms[name]
+            if item.units[k] == "rad" and rms > CHANCE:
+                notes.append(
+                    f"{name} in {item.name} is as far from the robot's angle as any number would be "
+                    f"(rms {rms:.2f} rad, full turns left out): check that it is in radians, not "
+                    "degrees, and its axes"
+                )
     return notes
 
 
@@ -44,7 +63,7 @@ def _follow_one_another(data: list[FitData]) -> list[str]:
             scale = float(np.nanmax(abs(item.measured[:, k])))
             if power <= (1e-6 * scale) ** 2:
                 continue
-            lag = float(np.nanmean(pairs)) / power
+            lag = min(float(np.nanmean(pairs)) / power, 1.0)
             if lag > 0.5:
                 notes.append(
                     f"the residuals of {name} in {item.name} follow one another (correlation "
@@ -69,6 +88,7 @@ def column_warnings(experiments: list[Experiment]) -> list[str]:
     """Return sentences about columns that nobody used, or that are empty."""
     notes = []
     for experiment in experiments:
+        notes += experiment.notes
         if experiment.empty:
             notes.append(
                 f"{experiment.measurement.name}: {_listed(experiment.empty)} left aside, without a "

@@ -86,10 +86,15 @@ def judged(variables: Variables, minimum: Minimum, found: Uncertainty) -> list[s
     for clear, direction in zip(good, found.directions, strict=True):
         if not clear:
             part = _combination(names, direction)
+            fewer = "fix one of them" if part.endswith("separately") else "leave it out"
             notes.append(
-                f"the data do not determine {part}: give a prior, fix one of them, or measure "
-                "something that depends on it"
+                f"the data do not determine {part}: give a prior, {fewer}, or measure something that "
+                "depends on it"
             )
+    notes += [
+        f"the data say next to nothing about {name}: what is found is its prior"
+        for name in _from_prior_alone(variables, minimum)
+    ]
     told = {name for text in notes for name in names if name in text}
     for i in range(len(names)):
         for j in range(i):
@@ -100,6 +105,14 @@ def judged(variables: Variables, minimum: Minimum, found: Uncertainty) -> list[s
                     f"{found.correlation[i, j]:+.4f}): their errors go together"
                 )
     return notes
+
+
+def _from_prior_alone(variables: Variables, minimum: Minimum) -> list[str]:
+    """Parameters of whose prior no more than a hundredth was needed to tell as much as the data do."""
+    known = [j for j, item in enumerate(variables.items) if np.isfinite(item.std)]
+    data = minimum.slopes[: len(minimum.slopes) - len(known)]
+    told = np.sqrt((data**2).sum(axis=0))
+    return [variables.names[j] for j in known if told[j] * variables.items[j].std < 0.1]
 
 
 def _combination(names: list[str], direction: Array) -> str:

@@ -17,6 +17,8 @@ _PARAMETER = re.compile(
     r"^(?P<path>[^=~]+?)\s*(?:=\s*(?P<start>[^\[~]+?)\s*(?:\[(?P<bounds>[^\]]*)\])?)?"
     r"\s*(?:~\s*(?P<mean>[^~]+?)\s*(?:\+-|±)\s*(?P<std>[^~]+))?$"
 )
+_COMMA = re.compile(r",(?![^\[]*\])")
+"""Commas outside of brackets."""
 _NOISE = re.compile(r"^(?P<rest>.*?)\s*(?:\+-|±)\s*(?P<std>[^+±]*)$")
 
 
@@ -39,7 +41,7 @@ def parameter_from_text(text: str) -> Parameter:
     """Return the parameter that a text asks for.
 
     "arm.drag=0.5[0,2]" has a start and bounds, "arm.drag~0.6+-0.1" a prior, and
-    "arm.drag=0.5[0,2]~0.6+-0.1" all of them.
+    "arm.drag=0.5[0,2]~0.6+-0.1" all of them. Paths with commas between them share one value.
     """
     match = _PARAMETER.match(text.strip())
     try:
@@ -56,7 +58,8 @@ def parameter_from_text(text: str) -> Parameter:
             "give e.g. 'arm.material.E', 'arm.drag=0.5', 'arm.drag=0.5[0,2]' or "
             "'arm.drag=0.5[0,2]~0.6+-0.1'",
         ) from None
-    return Parameter(match["path"].strip(), start, ends, prior)
+    paths = tuple(path.strip() for path in _COMMA.split(match["path"]))
+    return Parameter(paths[0] if len(paths) == 1 else paths, start, ends, prior)
 
 
 def output_from_text(text: str) -> Output:

@@ -19,16 +19,17 @@ MOST = 8
 
 def draw_fits(
     columns: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike, str, str]],
+    across: int = 4,
 ) -> Figure:
     """Draw columns, measured (circles) and computed (lines), with their residuals below.
 
     columns : by title, x (N,), measured (N,), computed (N,), label of x, label of y. NaN among what was
-    measured is a gap, which is shaded. The first eight are drawn.
+    measured is a gap, which is shaded. The first eight are drawn.  across : how many side by side.
     """
     if not columns:
         raise DescriptionError("draw_fits", "columns", {}, "one or more", "give a column")
     shown = dict(list(columns.items())[:MOST])
-    across = min(len(shown), 4)
+    across = min(len(shown), across)
     down = -(-len(shown) // across)
     with style():
         figure, axes = plt.subplots(

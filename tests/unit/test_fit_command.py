@@ -159,6 +159,41 @@ def test_taper_and_actuator_are_written_as_they_are_described(tmp_path: Path) ->
         rewritten(file, described, ["chamber1.area"])
 
 
+FINGER = """\
+actuators:
+  finger: # on the bench
+    {length: 0.175, bending: 0.02, chamber_radius: 0.006, arm: 0.009, mass: 0.12, pose: {along: x},
+     line: {lag: {time: 0.05}}, formulation: {ancf: {elements: 2}}}
+inputs: {chamber1: {table: {csv: valve.csv, time: t, value: p}}}
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["finger.bending"],
+        ["finger.bending[1]"],
+        ["finger.bending[1]", "chamber1.line.time,chamber2.line.time=0.04"],
+    ],
+)
+def test_fitted_actuator_is_written_as_an_actuator(tmp_path: Path, words: list[str]) -> None:
+    """What follows from the bending stiffness in the file, and was not fitted, is written out."""
+    robot, data, new = (tmp_path / name for name in ("finger.yaml", "tip.csv", "new.yaml"))
+    robot.write_text(FINGER)
+    (tmp_path / "valve.csv").write_text("t,p\n0,0\n1,2e4\n")
+    data.write_text("chamber2,finger.tip.z\n0,-0.0061\n3e4,0.0195\n6e4,0.0440\n9e4,0.0664\n")
+    options = [item for word in words for item in ("-p", word)]
+    code, text = call(robot, data, *options, "-o", tmp_path / "out", "--write-robot", new)
+    assert code == 0 and str(new) in text, text
+    found = pl.Robot.from_file(new).description.rods["finger"].section
+    assert found.bending[1] == pytest.approx(0.0180, rel=1e-3)
+    assert found.bending[0] == (0.02 if words[0].endswith("]") else found.bending[1])
+    assert found.twist == 0.02 and "# on the bench" in new.read_text()
+    if len(words) > 1:
+        line = pl.Robot.from_file(new).description.chambers["chamber2"].line
+        assert isinstance(line, pl.Lag) and line.time == pytest.approx(0.04, rel=1e-6)
+
+
 def test_number_that_two_parts_share_is_not_written(tmp_path: Path) -> None:
     """An alias means one number for two rods; only one of them was fitted."""
     robot, data = tmp_path / "arm.yaml", tmp_path / "droop.csv"
@@ -173,7 +208,8 @@ def test_number_that_two_parts_share_is_not_written(tmp_path: Path) -> None:
     new = tmp_path / "new.yaml"
     code, text = call(robot, data, "-p", "arm.E", "-o", tmp_path / "out", "--write-robot", new)
     assert code == 1 and "rods.other.material.E" in text and "shares" in text
-    assert not new.exists() and (tmp_path / "out" / "arm-fit.md").exists()
+    assert not new.exists() and not (tmp_path / "out").exists()  # told before the fit
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["arm.yaml", "droop.csv"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The compile cache: keyed by the sources, private, pruned, and announced on first use."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -76,3 +77,20 @@ def test_nan_survives_in_kernels():
         return x != x
 
     assert is_nan(np.nan)
+
+
+def test_whoever_waits_for_kernels_in_python_is_told_once(tmp_path):
+    """Without a listener a line on standard error; nothing where another one tells, or a cache is."""
+    quiet = SCRIPT.replace("announce(lambda", "(lambda")
+    twice = "from pliant.lie.se3_kernels import Ad_array\nAd_array(np.eye(4), np.empty((6, 6)))\n"
+
+    def said(script):
+        environment = {**os.environ, "PLIANT_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-c", script]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        return done.stderr
+
+    assert "compiling" not in said(SCRIPT)
+    assert said(quiet) == ""
+    shutil.rmtree(tmp_path / _numba.source_key())
+    assert said(quiet + twice).count("compiling kernels, on first use only") == 1
