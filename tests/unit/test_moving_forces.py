@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import pliant as pl
 from pliant.model import Array
+from pliant.results.motion import EnergyWarning
 
 SOFT = pl.Material(E=1e6, nu=0.45, rho=1000.0, viscosity=300.0)
 SPLINE = pl.BSpline(points=8)
@@ -234,3 +236,29 @@ def test_rates_of_carried_inextensible_rods_are_those_of_their_places(integrator
         world = np.einsum("tij,tj->ti", g[:, :3, :3], twist[:, 3:])
         expected = rate(g[:, :3, 3], 5e-4)
         assert np.abs(world[2:-2] - expected).max() < 2e-3 * np.abs(expected).max()
+
+
+def test_forces_tell_of_unresolved_modes_that_positions_do_not_show() -> None:
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.45, rho=1000.0)
+    arm = robot.add_rod("arm", 0.3, pl.Circle(0.01), soft, pose=pl.along("x"))
+    robot.add_load("push", arm.tip, force=(0, 0.05, 0))
+
+    def motion(integrator: Any, dt: float) -> pl.Motion:
+        return robot.simulate(
+            0.27, dt, inputs={"push": pl.Sine(1.0, 3.0)}, start="statics",
+            output_times=np.linspace(0.0, 0.27, 28), formulation=pl.Hermite(6), integrator=integrator,
+        )  # fmt: skip
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", EnergyWarning)
+        truth = motion(pl.GeneralizedAlpha(), 1e-3)
+        damped = motion(pl.GeneralizedAlpha(), 5e-3)
+        growing = motion(pl.Midpoint(), 5e-3)
+        assert gap(damped.reactions["arm"], truth.reactions["arm"]) < 0.006
+    assert np.abs(growing.tip("arm") - truth.tip("arm")).max() < 1.5e-3
+    told = r"0\.005 s does not resolve.*forces are off.*GeneralizedAlpha\(rho=0\.5\)"
+    with pytest.warns(EnergyWarning, match=told):
+        assert gap(growing.reactions["arm"], truth.reactions["arm"]) > 0.1
+    with pytest.warns(EnergyWarning, match=told):
+        growing.wrench("arm", 0.1)
