@@ -15,17 +15,17 @@ import numpy as np
 
 from pliant.physics import collect, drag, inertia
 from pliant.rods.contract import Array
+from pliant.solve.integrators.accelerations import excess_acceleration, first_acceleration
 from pliant.solve.integrators.coefficients import Coefficients
 from pliant.solve.integrators.contract import (
     STALLED,
     StepError,
     Stepper,
     constraints_met,
-    momentum,
     rounding_force,
     step_compliance,
 )
-from pliant.solve.integrators.held import gap_accelerations, hold_rates
+from pliant.solve.integrators.held import hold_rates
 from pliant.solve.integrators.kinematics import Rates
 from pliant.solve.integrators.march import March, make_march
 from pliant.solve.integrators.work import step_work
@@ -43,6 +43,13 @@ POOR = 0.01
 one did no better."""
 
 
+ROUGH = 0.3
+"""A step that begins with more than this part of all forces in play out of balance is a rough one."""
+
+LOST = 100.0
+"""How much more than at its beginning and than all forces in play a residual of no return is."""
+
+
 class AccelerationStepper(Stepper):
     """Steps of the integrators in acceleration form."""
 
@@ -57,13 +64,17 @@ class AccelerationStepper(Stepper):
         self._reach = 0.0
         """Part of the residual that was left by the first iteration with a new tangent."""
         self.a = system.levels()
-        self._rates = Rates(system)
-        if coefficients is not None and coefficients.gamma <= 0.5:
-            hold_rates(system, self._rates, h)
+        self.rates = Rates(system)
+        self._holds_rates = coefficients is not None and coefficients.gamma <= 0.5
+        if self._holds_rates:
+            hold_rates(system, self.rates, h)
         self._rows, self._weights = system.gap_weights
         self._is_coordinate = np.zeros(system.n, dtype=bool)
         self._is_coordinate[system.coordinates] = True
         self.scale = 0.0
+        self._last: Array | None = None
+        self._first = 0.0
+        """Increment of the last step, and the residual at which its iterations began."""
         self._floor = rounding_force(system, h)
         if coefficients is None:
             self.v_slope, self.a_slope = 1.0 / h, 1.0 / h**2
@@ -73,7 +84,7 @@ class AccelerationStepper(Stepper):
 
     def march(self, schedule: Schedule) -> March | None:
         """Many steps at once, where robot and inputs allow it."""
-        return make_march(self, schedule, self._rates.lag[0])
+        return make_march(self, schedule, self.rates.lag[0])
 
     def rule(self) -> Array:
         """(9,): h, beta (0 for implicit Euler), gamma, am, af, slopes of v and a, tolerance, floor."""
@@ -86,59 +97,23 @@ class AccelerationStepper(Stepper):
     def start(self, q: Array, v: Array, loading: Loading) -> None:
         """Begin at q with rates v; the first acceleration comes from balance under `loading`."""
         system = self.system
-        self.q, self.v = q.copy(), v.copy()
+        self.q, self.v, self._last = q.copy(), v.copy(), None
         system.place(q, self.a, mass=True)
         system.place(q, mass=True)
         self.acc = np.zeros(system.n)
         driven = base_twists(system, loading)[1]
         self.acc[system.driven] = driven
-        self._rates.update(v, self.acc)
-        for block, lagging in zip(system.blocks, self._rates.lagging, strict=True):
+        self.rates.update(v, self.acc)
+        for block, lagging in zip(system.blocks, self.rates.lagging, strict=True):
             if block.modes is not None:
                 strain = block.level.strain.e + lagging
                 self.mult[block.mode_index] = block.settled_modes(strain)
-        self.acc += self._first_acceleration(loading)
+        self.acc += first_acceleration(self, loading)
         self.like = np.zeros(system.n) if self.coefficients is None else self.acc.copy()
         self._reaction = np.zeros(0)
         if len(system.driven):
             balanced = self._residual(v, self.acc, self.mult, loading, False)
             self._reaction = balanced[system.driven]
-
-    def _first_acceleration(self, loading: Loading) -> Array:
-        """Accelerations (n,) that balance asks for at the start, as far as a step resolves them.
-
-        M^-1 f holds those of all modes, also of the many with periods far below the step. After a jump
-        of a load they are huge: Newton's method follows them far away, and generalised-alpha makes
-        velocities of them. With the tangent T of a step instead,
-
-            (M + (v_D / a_D) C + K / a_D) a = f,   that is  a = a_D T^-1 f,
-
-        the acceleration of a mode of frequency w is multiplied by F = 1 / (1 + w^2 / a_D), here, with
-        M a once more in place of f, by 1 - (1 - F)^2. What the step resolves keeps its order and its
-        energy, and what it does not goes to its new place within a step or two, as it does after a
-        jump in the midst of a motion.
-        """
-        system, v = self.system, self.v
-        force = self._residual(v, self.acc, self.mult, loading, True)[: system.n]
-        self.scale = float(np.linalg.norm(force[system.coordinates]))
-        self._factorise()
-        held = gap_accelerations(system, self.a, self.q, v, self.acc)
-        right = -np.concatenate([self.a_slope * force, held[system.n :]])
-        right[system.mode_unknowns] = 0.0
-        for block, lag in zip(system.blocks, self._rates.lag, strict=True):
-            if block.rigid:
-                at, slope = block.mode_index, 1.0 + self.v_slope * lag[0, block.mode_rows]
-                right[at] = -slope * held[at]
-        first = self._resolved(right)
-        free = system.coordinates
-        right[free] = self.a_slope * momentum(system, self.a, first)[free]
-        return 2.0 * first - self._resolved(right)
-
-    def _resolved(self, right: Array) -> Array:
-        """Accelerations (n,) of the coordinates from the tangent just factorised."""
-        right[self.system.driven] = 0.0
-        found = self.filled.matrix.solve(right)[: self.system.n]
-        return np.where(self._is_coordinate, found, 0.0)
 
     def velocity(self) -> Array:
         """Coordinate rates (n,)."""
@@ -168,23 +143,19 @@ class AccelerationStepper(Stepper):
     # -- one step ----------------------------------------------------------------------------
 
     def advance(self, before: Loading, after: Loading) -> None:
-        """One step to balance under `after`.
-
-        Newton's method begins at constant acceleration, which is close where the motion is smooth.
-        After a jump of a load in a long step accelerations are those of modes that the step does not
-        resolve, and may lead too far: then it begins at constant velocity.
-        """
+        """One step to balance under `after`, from the first of `_guesses` that leads there."""
         system, h, scale = self.system, self.h, self.scale
-        for half in (0.5, 0.0):
+        guesses = self._guesses(after)
+        for D in guesses:
             try:
-                found = self._solve(h * self.v + (half * h * h) * self.like, after)
+                found = self._solve(D.copy(), after)
                 break
             except StepError:
                 self._factored, self.scale = False, scale
-                if half == 0.0:
+                if D is guesses[-1]:
                     raise
         D, q, v, acc, like, mult, r = found
-        self.dissipated += self._rates.dissipated(D, self.a, h)
+        self.dissipated += self.rates.dissipated(D, self.a, h)
         levels = [block.level for block in system.blocks]
         self.work += step_work(system, self.a, levels, before, after)
         if len(system.driven):
@@ -192,7 +163,34 @@ class AccelerationStepper(Stepper):
             self.work += 0.5 * float((self._reaction + reaction) @ D[system.driven])
             self._reaction = reaction
         self.q, self.v, self.acc, self.like, self.mult = q, v, acc, like, mult
+        self._last = D
         system.place(q, self.a, mass=True)
+        if self._holds_rates and self._first > ROUGH * self.scale:
+            self.acc = self.like = acc - excess_acceleration(self)
+
+    def _guesses(self, after: Loading) -> list[Array]:
+        """Increments at which Newton's method may begin, the most promising first.
+
+        In a smooth motion that is constant acceleration. Modes that the step does not resolve make
+        rates and accelerations change their sign in a step; the increments, in which they cancel,
+        are then better foretold by the last one. Where the last step began far from balance the
+        residuals decide. At last constant velocity, for loads that jump.
+        """
+        steady = self.h * self.v
+        smooth = steady + (0.5 * self.h**2) * self.like
+        if self._last is None:
+            return [smooth, steady]
+        two = [smooth, self._last]
+        if self._first > ROUGH * self.scale:
+            two.sort(key=lambda D: self._distance(D.copy(), after))
+        return [*two, steady]
+
+    def _distance(self, D: Array, after: Loading) -> float:
+        """Size of the residual at an increment D, with driven bases where `after` has them."""
+        system = self.system
+        D[system.driven] = base_steps(system, self.q, put_bases(system, self.q, after))
+        _, v, acc, _ = self._move(D, base_twists(system, after))
+        return self._size(self._residual(v, acc, self.mult, after, False))
 
     def _solve(self, D: Array, after: Loading) -> tuple[Array, ...]:
         """Newton's method for the increment, from D: D, q, v, acc, like, mult and residual."""
@@ -209,6 +207,9 @@ class AccelerationStepper(Stepper):
             previous, size = size, self._size(r)
             if not np.isfinite(size):
                 raise self.error("the motion became infinite")
+            self._first = size if k == 0 else self._first
+            if size > LOST * max(self._first, self.scale):
+                raise self.error("Newton's method ran away")
             stalled = fresh and k > 3 and size > 0.5 * previous and size <= STALLED * self.scale
             small = size <= self.tolerance * self.scale + self._floor or stalled
             if small and constraints_met(system, r):
@@ -242,8 +243,14 @@ class AccelerationStepper(Stepper):
         self._factored = True
 
     def error(self, what: str) -> StepError:
-        """The error of a step, with what went wrong."""
-        return StepError(f"a time step of {self.h:g} s failed: {what}; try a smaller dt")
+        """The error of a step, with what went wrong and what to try."""
+        hint = "a smaller dt"
+        if self.coefficients is not None and self.coefficients.gamma < 0.7:
+            hint += (
+                ", viscosity, Midpoint(), or an integrator that damps what the step does not resolve: "
+                "GeneralizedAlpha(rho=0.5) or Newmark(beta=0.3025, gamma=0.6)"
+            )
+        return StepError(f"a time step of {self.h:g} s failed: {what}; try {hint}")
 
     def _size(self, r: Array) -> float:
         gaps = float(np.linalg.norm(r[self._rows] * self._weights))
@@ -264,7 +271,7 @@ class AccelerationStepper(Stepper):
 
         updated : True if rates and accelerations are those of the last call.
         """
-        system, rates = self.system, self._rates
+        system, rates = self.system, self.rates
         if not updated:
             rates.update(v, acc)
         for block, lagging in zip(system.blocks, rates.lagging, strict=True):
@@ -281,7 +288,7 @@ class AccelerationStepper(Stepper):
         return r
 
     def _inertia(self, i: int) -> None:
-        block, rates = self.system.blocks[i], self._rates
+        block, rates = self.system.blocks[i], self.rates
         plan, p = block.level.inertial, block.inertia_p
         p[...] = 0.0
         inertia.inertia_wrench(block.M, rates.eta[i], rates.acceleration[i], p, rates.gyration[i])
@@ -297,7 +304,7 @@ class AccelerationStepper(Stepper):
         """
         system, filled = self.system, self.filled
         levels = [block.level for block in system.blocks]
-        damped = [self._damped_coupling(i) for i in range(len(system.blocks))]
+        damped = [self.rates.damped_coupling(i, self.v_slope) for i in range(len(system.blocks))]
         couplings = [(np.zeros_like(c), c) for c in damped]
         assemble_bilinear(
             system, levels, levels, self._tangent_fill(), filled, couplings.__getitem__, bent=True
@@ -309,17 +316,8 @@ class AccelerationStepper(Stepper):
             if slots is not None:
                 scatter(slots[0], damped[i], filled.matrix.data)
 
-    def _damped_coupling(self, i: int) -> Array:
-        """Derivative (E, pR, n) of the mode gaps of rod i in x by way of its strain rates."""
-        block, lag = self.system.blocks[i], self._rates.lag[i]
-        if block.modes is None or not np.any(lag):
-            return np.zeros_like(block.coupling)
-        scale = np.ascontiguousarray(self.v_slope * lag[:, block.mode_rows])
-        block.couple(block.level, scale, block.coupling)
-        return block.coupling
-
     def _tangent_fill(self) -> Fill:
-        system, rates = self.system, self._rates
+        system, rates = self.system, self.rates
 
         def fill(i: int) -> None:
             block = system.blocks[i]

@@ -83,6 +83,18 @@ class Rates:
         A = self.system.mount_adjoint(block)
         return A @ (J @ y[e]), A @ (J @ ydd[e] + bias[block.mount])
 
+    def damped_coupling(self, i: int, slope: float) -> Array:
+        """Derivative (E, pR, n) of the mode gaps of rod i in x by way of its strain rates.
+
+        slope : derivative of rates in the increment of a step, 1/s.
+        """
+        block, lag = self.system.blocks[i], self.lag[i]
+        if block.modes is None or not np.any(lag):
+            return np.zeros_like(block.coupling)
+        scale = np.ascontiguousarray(slope * lag[:, block.mode_rows])
+        block.couple(block.level, scale, block.coupling)
+        return block.coupling
+
     def dissipated(self, D: Array, before: list[Level], h: float) -> float:
         """Energy lost to damping in a step of h seconds and increment D (n,), J.
 
