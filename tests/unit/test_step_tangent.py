@@ -78,7 +78,7 @@ def tangent_error(stepper: AccelerationStepper, load: Any) -> float:
 def test_tangent_of_a_step_of_carried_rods_is_that_of_differences(
     robot: tuple[pl.Robot, Any], integrator: Any
 ) -> None:
-    assert tangent_error(*after_steps(*robot, integrator, 6)) < 0.04
+    assert tangent_error(*after_steps(*robot, integrator, 6)) < 0.015
 
 
 def test_damped_strains_of_carried_rods_take_few_iterations() -> None:
@@ -105,7 +105,7 @@ def test_newmark_carries_a_cable_through_a_jump_of_pressure(lower: Any) -> None:
 
 
 def test_forces_that_hold_lengths_do_not_alternate_after_a_jump() -> None:
-    """Half a step's difference of the axial force is far below Euler's load, 1.5 N."""
+    """They stay near Euler's load of 1.5 N; alternating from step to step they reached 9 N."""
     robot, formulation = actuators(CABLE, CABLE)
     stream = robot.stepper(1e-3, JUMP, formulation=formulation, integrator=pl.Newmark())
     forces = []
@@ -115,7 +115,7 @@ def test_forces_that_hold_lengths_do_not_alternate_after_a_jump() -> None:
         excess = excess_acceleration(stepper)
         assert np.abs(excess).max() < 1e-3 * np.abs(stepper.acc).max()
         forces.append(stepper.mult[stepper.system.blocks[1].mode_index[:, 0]])
-    assert np.abs(np.array(forces)[3:]).max() < 6.0
+    assert np.abs(np.array(forces)[3:]).max() < 2.5
 
 
 def test_a_step_that_fails_without_damping_says_what_damps() -> None:

@@ -65,9 +65,12 @@ class AccelerationStepper(Stepper):
         """Part of the residual that was left by the first iteration with a new tangent."""
         self.a = system.levels()
         self.rates = Rates(system)
-        self._holds_rates = coefficients is not None and coefficients.gamma <= 0.5
-        if self._holds_rates:
+        undamped = coefficients is not None and coefficients.gamma <= 0.5
+        if undamped:
             hold_rates(system, self.rates, h)
+        self._frees = undamped and len(system.blocks) > 1
+        """Whether accelerations are freed of what alternates; rods alone, which compiled loops may
+        step without, have shown no harm by it."""
         self._rows, self._weights = system.gap_weights
         self._is_coordinate = np.zeros(system.n, dtype=bool)
         self._is_coordinate[system.coordinates] = True
@@ -165,7 +168,7 @@ class AccelerationStepper(Stepper):
         self.q, self.v, self.acc, self.like, self.mult = q, v, acc, like, mult
         self._last = D
         system.place(q, self.a, mass=True)
-        if self._holds_rates and self._first > ROUGH * self.scale:
+        if self._frees and self._first > ROUGH * self.scale:
             self.acc = self.like = acc - excess_acceleration(self)
 
     def _guesses(self, after: Loading) -> list[Array]:
