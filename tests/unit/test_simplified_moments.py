@@ -204,6 +204,15 @@ def test_a_stepper_takes_the_same_steps() -> None:
     assert state.tip("finger") == pytest.approx(motion.tip("finger")[-1], abs=1e-9)
 
 
+def test_tangents_are_renewed_although_one_did_little() -> None:
+    """A tangent that was made close to the rounding of a step did not better it by much."""
+    asked, settings = {"chamber1": pl.Sine(2e4, 1.0, offset=2e4)}, ANCF(4, **SIMPLIFIED)
+    motion = finger(100.0).simulate(
+        0.3, 1e-3, asked, "statics", formulation=settings, integrator=pl.Newmark()
+    )
+    assert motion.iterations < 4 * motion.steps  # 6 where old tangents are kept for good
+
+
 # -- refusals -------------------------------------------------------------------------------------
 
 

@@ -42,6 +42,8 @@ POOR = 0.01
 """A residual that one iteration leaves larger than this part of it asks for a new tangent, unless a new
 one did no better."""
 
+FORGOTTEN = 0.8
+"""Part of how little a new tangent did that is kept in each step: from time to time one is tried."""
 
 ROUGH = 0.3
 """A step that begins with more than this part of all forces in play out of balance is a rough one."""
@@ -202,6 +204,7 @@ class AccelerationStepper(Stepper):
         known = base_twists(system, after)
         mult = self.mult.copy()
         size, fresh = np.inf, False
+        self._reach *= FORGOTTEN
         for k in range(25):
             q, v, acc, like = self._move(D, known)
             r = self._residual(v, acc, mult, after, False)
