@@ -70,12 +70,12 @@ class MarchStream(Stream):
 
     def acting(self) -> Acting:
         """The inputs as they are now; a base that marches stands still."""
-        march, now = self.march, self.march.state[8][None, :, 0].copy()
-        motions = len(march.schedule.description.base_motions)
+        march, gas = self.march, self.march.state[8].copy()
 
         def found() -> tuple[dict[str, Any], Array]:
-            values = {name: value[0] for name, value in march.by_name(now).items()}
-            return {**march.schedule.values, **values}, np.zeros((motions, 2))
+            now = march.by_name(gas[None, :, 0])
+            rates = np.zeros((len(march.schedule.description.base_motions), 2))
+            return {name: value[0] for name, value in now.items()}, rates
 
         return found
 

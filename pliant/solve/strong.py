@@ -201,9 +201,7 @@ class StrongProblem(Problem):
     ) -> StrongTrajectory:
         """Move in time by solving a boundary-value problem at each instant."""
         assert isinstance(integrator, BDFAlpha)
-        doubt = self.form.doubt(self.chain, integrator.rule(clock.h, clock.h).c0, clock.h)
-        if doubt:
-            warnings.warn(doubt, ResolutionWarning, stacklevel=4)
+        doubt = self._warn(integrator, clock.h)
         run = self._run(integrator, inputs, clock)
         state = self._first(run, start)
         try:
@@ -215,6 +213,7 @@ class StrongProblem(Problem):
         except PliantError as error:
             reached = run.done * clock.h
             text = f"the simulation stopped at t = {reached:.6g} s of {clock.duration:g} s: {error}"
+            text = f"{text} {doubt}" if doubt else text
             raise ConvergenceError(text, run.trajectory(False)) from error
         return run.trajectory(True)
 
@@ -223,9 +222,17 @@ class StrongProblem(Problem):
     ) -> StrongStream:
         """Move in time one boundary-value problem after the other."""
         assert isinstance(integrator, BDFAlpha)
+        self._warn(integrator, h)
         held = held_inputs(self.description, dict(values))
         run = self._run(integrator, held, endless(h))
         return StrongStream(run, held, self._first(run, start))
+
+    def _warn(self, method: BDFAlpha, h: float) -> str:
+        """Warn of what the form does not resolve in steps of h seconds, and return the sentence."""
+        doubt = self.form.doubt(self.chain, method.rule(h, h).c0, h)
+        if doubt:
+            warnings.warn(doubt, ResolutionWarning, stacklevel=5)
+        return doubt
 
     def _run(self, method: BDFAlpha, inputs: Mapping[str, Any], clock: Clock) -> StrongRun:
         from pliant.solve.compiled import require_mass
