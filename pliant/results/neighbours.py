@@ -11,12 +11,10 @@ from pliant.model import Array, PliantError
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
 from pliant.solve.beginning import begin, coordinate_rates, require_closed
-from pliant.solve.clock import Clock, make_clock
+from pliant.solve.clock import make_clock
 from pliant.solve.compiled import Compiler, require_mass
 from pliant.solve.coordinates import CoordinateProblem
-from pliant.solve.dynamics import whole_march
 from pliant.solve.following import Run, follow
-from pliant.solve.integrators.contract import Stepper
 from pliant.solve.schedule import Schedule, check_values
 from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
 from pliant.system.loading import make_loading
@@ -70,12 +68,11 @@ def _settled(
 
 
 def follow_motions(
-    compilers: list[Compiler], formulation: Any, task: MotionTask, always: bool = False
+    compilers: list[Compiler], formulation: Any, task: MotionTask
 ) -> list[Motion] | None:
     """Return the motion of the first robot and of others that differ a little, step by step.
 
-    Returns None where formulation, integrator or start do not offer it, and, unless `always`, where a
-    whole simulation is a few compiled calls, beside which taking one step after the other is slow.
+    Returns None where formulation, integrator or start do not offer it.
     """
     found = [compiler.compiled(formulation) for compiler in compilers]
     problems = [item for item in found if isinstance(item, CoordinateProblem)]
@@ -95,22 +92,12 @@ def follow_motions(
         require_closed(problem, q)
         if task.measurement.velocity is not None:
             v = coordinate_rates(problem, q, task.measurement.velocity, loading)
-        quick = not (always or runs)
-        if quick and _marches(method.stepper(problem.system, clock.h), schedule, clock, (q, v)):
-            return None
         runs.append(Run(schedule, q, v, rest))
     paths = follow(method, runs, clock, task.rates)
     if paths is None:
         return None
     pairs = zip(problems, paths, strict=True)
     return [Motion(problem, path, repr(method)) for problem, path in pairs]
-
-
-def _marches(stepper: Stepper, schedule: Schedule, clock: Clock, state: tuple[Any, Any]) -> bool:
-    """Whether a simulation from configuration and rates `state` is compiled as a whole."""
-    schedule.begin(state[0])
-    stepper.start(*state, schedule.at(0.0))
-    return whole_march(stepper, schedule, clock) is not None
 
 
 def _rest(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from pliant.model import DescriptionError, Rod
 from pliant.rods.ancf_section import SPACE, XZ, YZ
 from pliant.rods.contract import Array, Configuration, Ints, Plan
-from pliant.rods.quadrature import gauss_per_span
+from pliant.rods.quadrature import gauss_per_span, gauss_points
 
 _NEAR = np.radians(5.0)
 """Angle (rad) to the reverse of the base tangent at which the frame of a cable is in doubt: there it
@@ -68,14 +70,20 @@ def natural_nodes(rod: Rod, at: Array, d: int, row: int | None, sign: float) -> 
 
 def _integrals(breaks: Array, f: Array) -> Array:
     """Integral (S,) from breaks[0] to each of the four Gauss points a span at which f (S,) is given."""
+    h = np.diff(breaks)[:, None]
+    values = f.reshape(-1, 4)
+    spans = 0.5 * h[:, 0] * (values @ gauss_points(4)[1])
+    whole = np.concatenate([[0.0], np.cumsum(spans)[:-1]])
+    return np.asarray((whole[:, None] + 0.5 * h * (values @ _partial_rule().T)).ravel())
+
+
+@lru_cache
+def _partial_rule() -> Array:
+    """(4, 4): integrals from -1 to each of four Gauss points of the cubic through values at them."""
     legendre = np.polynomial.legendre
-    x = legendre.leggauss(4)[0]
-    inverse = np.linalg.inv(legendre.legvander(x, 3))
-    h = np.diff(breaks)
-    coefficients = f.reshape(-1, 4) @ inverse.T
-    partial = np.stack([legendre.legval(x, legendre.legint(k, lbnd=-1)) for k in coefficients])
-    whole = np.concatenate([[0.0], np.cumsum(h * coefficients[:, 0])[:-1]])
-    return np.asarray((whole[:, None] + 0.5 * h[:, None] * partial).ravel())
+    x = gauss_points(4)[0]
+    up_to = [legendre.legval(x, legendre.legint(row, lbnd=-1)) for row in np.eye(4)]
+    return np.asarray(np.stack(up_to, axis=1) @ np.linalg.inv(legendre.legvander(x, 3)))
 
 
 def reversal(rod: Rod, at: Array, nodes: Array) -> str:

@@ -200,15 +200,8 @@ class _Run:
         """Hand the rows of a record at output times t (T,) to the recorder."""
         count = len(t)
         q, v, books, values = (a[:count] for a in record)
-        schedule = self.schedule
-        inputs = {
-            name: np.broadcast_to(np.asarray(value, dtype=float), (count, *np.shape(value)))
-            for name, value in schedule.values.items()
-            if name not in schedule.moving
-        }
-        inputs.update(march.by_name(values))
-        ordered = {name: inputs[name] for name in schedule.values}
-        self.recorder.take_many((t, q, v, books[:, 0], books[:, 1]), ordered)
+        inputs = march.all_by_name(values)
+        self.recorder.take_many((t, q, v, books[:, 0], books[:, 1]), inputs)
 
     def _wanted(self) -> float:
         outputs = self.clock.outputs

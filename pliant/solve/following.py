@@ -11,10 +11,14 @@ import numpy as np
 from pliant.model import ConvergenceError
 from pliant.rods.contract import Array
 from pliant.solve.clock import Clock
-from pliant.solve.dynamics import Trajectory
+from pliant.solve.dynamics import Trajectory, whole_march
 from pliant.solve.integrators.beside import Beside, beside
 from pliant.solve.integrators.contract import Integrator
+from pliant.solve.integrators.march import March
 from pliant.solve.schedule import Schedule
+
+_CHUNK = 500
+"""Steps of which a leader keeps its tangents."""
 
 Row = tuple[Array, Array, dict[str, Any]]
 """What is kept at an output time: configuration, rates, and the inputs as they act, by name."""
@@ -49,13 +53,18 @@ def follow(
             return None
         walker.stepper.books = False
         walkers.append(walker)
-    wanted = set(np.round(clock.outputs / clock.h).astype(int).tolist())
     for run in runs:
         run.schedule.begin(run.q)
     before = [run.schedule.at(0.0) for run in runs]
-    kept: list[list[Row]] = [[] for _ in runs]
     for run, walker, loading in zip(runs, walkers, before, strict=True):
         walker.stepper.start(run.q, run.v, loading)
+    pairs = zip(runs, walkers, strict=True)
+    found = [whole_march(walker.stepper, run.schedule, clock) for run, walker in pairs]
+    marches = [march for march in found if march is not None]
+    if len(marches) == len(runs):
+        return _follow_marches(marches, runs, clock, rates, began)
+    wanted = set(np.round(clock.outputs / clock.h).astype(int).tolist())
+    kept: list[list[Row]] = [[] for _ in runs]
     if 0 in wanted:
         _keep(runs, walkers, 0.0, kept, rates)
     for k in range(clock.steps):
@@ -71,11 +80,50 @@ def follow(
         if k + 1 in wanted:
             _keep(runs, walkers, end, kept, rates)
         before = after
-    seconds = time.perf_counter() - began
-    return [
-        _trajectory(clock, run.schedule, walker, rows, seconds)
-        for run, walker, rows in zip(runs, walkers, kept, strict=True)
-    ]
+    motions = []
+    for run, walker, rows in zip(runs, walkers, kept, strict=True):
+        values = [row[2] for row in rows]
+        inputs = {name: np.array([row[name] for row in values], dtype=float) for name in values[0]}
+        q, v = (np.array([row[i] for row in rows]) for i in (0, 1))
+        count = walker.stepper.iterations
+        motions.append(_trajectory(clock, run.schedule, (q, v, inputs), count, began))
+    return motions
+
+
+def _follow_marches(
+    marches: list[March], runs: list[Run], clock: Clock, rates: bool, began: float
+) -> list[Trajectory]:
+    """`follow` where the steps of all systems are compiled."""
+    step_of = np.round(clock.outputs / clock.h).astype(np.int64)
+    ends = np.append(np.arange(clock.steps) * clock.h, clock.duration)
+    records = []
+    for march, run in zip(marches, runs, strict=True):
+        first = march.columns(run.schedule.asked(ends[:1]), 1)
+        march.begin(first[0])
+        record = march.room_for(len(step_of))
+        if step_of[0] == 0:
+            record[0][0], record[1][0], record[3][0] = run.q, run.v, first[0]
+        records.append(record)
+    for start in range(0, clock.steps, _CHUNK):
+        end = min(start + _CHUNK, clock.steps)
+        rows = np.full(end - start, -1, dtype=np.int64)
+        due = np.flatnonzero((step_of > start) & (step_of <= end))
+        rows[step_of[due] - start - 1] = due
+        trail = marches[0].trail(end - start)
+        for march, run, record in zip(marches, runs, records, strict=True):
+            asked = run.schedule.asked(ends[start + 1 : end + 1])
+            march.prepare(march.columns(asked, end - start), rows, record)
+            if march is not marches[0]:
+                march.follow(marches[0], trail)
+            elif march.lead(trail) < end - start:
+                raise march.error()
+            if not np.isfinite(march.state[0]).all():
+                raise ConvergenceError("the motion became infinite; try a smaller dt")
+    motions = []
+    for march, run, (q, v, _, values) in zip(marches, runs, records, strict=True):
+        kept = (q, v if rates else np.zeros_like(v), march.all_by_name(values))
+        motions.append(_trajectory(clock, run.schedule, kept, int(march.counts[0]), began))
+    return motions
 
 
 def _keep(
@@ -88,24 +136,26 @@ def _keep(
 
 
 def _trajectory(
-    clock: Clock, schedule: Schedule, walker: Beside, rows: list[Row], seconds: float
+    clock: Clock,
+    schedule: Schedule,
+    kept: tuple[Array, Array, dict[str, Array]],
+    iterations: int,
+    began: float,
 ) -> Trajectory:
     count = len(clock.outputs)
-    values = [row[2] for row in rows]
-    q = np.array([row[0] for row in rows])
-    v = np.array([row[1] for row in rows])
+    q, v, inputs = kept
     return Trajectory(
         t=clock.outputs,
         q=q,
         v=v,
         work=np.zeros(count),
         dissipated=np.zeros(count),
-        inputs={name: np.array([row[name] for row in values], dtype=float) for name in values[0]},
+        inputs=inputs,
         final=(clock.duration, q[-1], v[-1]),
         h=clock.h,
         steps=clock.steps,
-        iterations=walker.stepper.iterations,
+        iterations=iterations,
         complete=True,
-        seconds=seconds,
+        seconds=time.perf_counter() - began,
         drive_rates=schedule.drive_rates(clock.outputs),
     )

@@ -55,8 +55,7 @@ class Counts:
 class Family:
     """The robot at any parameters.
 
-    sensitivities : "auto", "follow" to follow neighbours where that is offered, also where to simulate
-        them is quicker, or "differences" to solve every neighbour anew.
+    sensitivities : "auto", or "differences" to solve every neighbour anew.
     """
 
     robot: Robot
@@ -180,7 +179,7 @@ class LoadCases(Experiment):
         results = []
         for still, case in zip(found, self.cases, strict=True):
             near = None
-            if family.sensitivities != "differences":
+            if family.sensitivities == "auto":
                 near = follow_equilibrium(still, robot._compiler, case)
             if near is None:
                 near = robot.statics(case, family.formulation)
@@ -251,16 +250,14 @@ class MotionRun(Experiment):
         return self._times if self.on_grid else None
 
     def evaluate(self, family: Family, z: Array, slopes: bool) -> tuple[Array, Array | None]:
-        if slopes and family.sensitivities != "differences":
+        if slopes and family.sensitivities == "auto":
             sides = []
             for j, item in enumerate(family.variables.items):
                 side = z.copy()
                 side[j] += FOLLOW_STEP if z[j] + FOLLOW_STEP <= item.high else -FOLLOW_STEP
                 sides.append(side)
             robots = [family.at(point) for point in (z, *sides)]
-            compilers = [robot._compiler for robot in robots]
-            always = family.sensitivities == "follow"
-            found = follow_motions(compilers, family.formulation, self, always)
+            found = follow_motions([robot._compiler for robot in robots], family.formulation, self)
             if found is not None:
                 family.counts.solves += 1
                 family.counts.followed += len(sides)

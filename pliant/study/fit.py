@@ -102,9 +102,8 @@ def fit(
     inputs : for all measurements, by name, where they give none themselves.
     formulation, integrator : as for `Robot.simulate`.  dt : step of motions, s; None takes the
         interval between rows, and 200 steps at least.
-    sensitivities : "follow" follows neighbours with the factorised tangents of the solution where the
-        solver offers it; "differences" solves the robot anew for each parameter, twice; "auto" takes
-        the first, and the second where simulations are compiled as a whole, which is quicker.
+    sensitivities : "auto" follows neighbours with the factorised tangents of the solution where the
+        solver offers it; "differences" solves the robot anew for each parameter, twice.
     iterations : most steps of the search.  tolerance : it ends when the sum of squares falls by less
         than this part of itself, or a step would move parameters by less than a hundredth of their
         standard errors.
@@ -117,7 +116,7 @@ def fit(
     began = time.perf_counter()
     if not isinstance(robot, Robot):
         raise DescriptionError("fit", "robot", robot, "a Robot", "give what pl.Robot() made")
-    choice("fit", "sensitivities", sensitivities, ("auto", "follow", "differences"))
+    choice("fit", "sensitivities", sensitivities, ("auto", "differences"))
     positive("fit", "tolerance", tolerance, remedy="give e.g. 1e-8")
     if dt is not None:
         positive("fit", "dt", dt, "seconds", "give e.g. 0.005")

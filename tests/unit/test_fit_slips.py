@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.study.experiments import Family, make_experiment
+from pliant.study.experiments import make_experiment
 from pliant.study.outputs import probes
-from pliant.study.parameters import variables
 
 PRESSURES = np.linspace(0.0, 1e5, 6)
 BENDING = "finger.bending[1]"
@@ -129,24 +128,6 @@ def test_late_rows_are_refused_beside_inputs_that_count_from_zero() -> None:
     free = {"t": columns["t"] + 1.7e9, "finger.tip.z": columns["finger.tip.z"]}
     with pytest.raises(pl.DescriptionError, match=r"since the start of the motion.*count time"):
         pl.fit(finger(), pl.Measurement(free, "t"), [BENDING])
-
-
-def test_whole_compiled_simulations_are_not_taken_step_by_step() -> None:
-    """Where thousands of steps are one call, neighbours are simulated, which is far quicker."""
-    columns, _ = motion()
-    data = pl.Measurement(columns, "t", start="statics")
-    robot = finger(0.02)
-    z = np.array([item.start for item in variables(robot.description, [BENDING]).items])
-    asked = probes(robot.description, ["finger.tip.z"])
-    slopes = {}
-    for integrator, counts in ((pl.Newmark(), (3, 0)), (pl.Midpoint(), (1, 1))):
-        family = Family(robot, variables(robot.description, [BENDING]), None)
-        run = make_experiment(data, asked, robot, 2.5e-3, integrator)
-        slopes[counts] = run.evaluate(family, z, True)[1]
-        assert (family.counts.solves, family.counts.followed) == counts
-    by_calls, by_steps = slopes.values()
-    assert by_calls is not None and by_steps is not None
-    assert np.abs(by_calls - by_steps).max() < 2e-3 * np.abs(by_steps).max()
 
 
 def test_paths_below_something_that_is_not_there_say_so() -> None:

@@ -16,17 +16,18 @@ from pliant.rods.actuation import OnStrains
 from pliant.rods.compiled import CompiledMap
 from pliant.rods.contract import Array, Ints
 from pliant.solve.integrators.contract import STALLED, StepError
+from pliant.solve.integrators.march_rod import Parts
 from pliant.solve.schedule import Schedule
 from pliant.system.block import Block
-from pliant.system.linear import BandedSymmetric
 from pliant.system.loading import Loading
 from pliant.system.system import System
-from pliant.system.tangent import make_tangent
 
 if TYPE_CHECKING:
     from pliant.solve.integrators.acceleration import AccelerationStepper
 
 _LIMIT = 25
+_CORRECTIONS, _ENOUGH = 6, 1e-8
+"""How often a step beside another is corrected, and the part of its first residual that may stay."""
 FAILURES = {
     1: "the motion became infinite",
     2: "the step matrix is singular",
@@ -53,132 +54,6 @@ def _dead_forces_only(block: Block, loading: Loading) -> bool:
     follow = (loading.point_follower[0], loading.line_follower[0])
     moments = (loading.point_dead[0][:, :3], loading.line_dead[0][:, :3])
     return not any(a.any() for a in (*follow, *moments))
-
-
-class Parts:
-    """The constant arrays of one rod for `march_kernels.march`, in its tuples."""
-
-    def __init__(self, system: System, found: CompiledMap, lag: Array, compliance: Array) -> None:
-        self.system, self.block, self.found = system, system.blocks[0], found
-        self.compliance = compliance
-        block = self.block
-        own = np.ascontiguousarray(block.index[:, 6:])
-        self.rod = (
-            found.ints,
-            found.floats,
-            found.element,
-            own,
-            np.ascontiguousarray(block.x_index[6:]),
-            np.ascontiguousarray(system.coordinates),
-        )
-        felt = lag[:, block.mode_rows]
-        self.mode_lag = float(felt.mean()) if felt.size else 0.0
-        """Mean retardation of the strains that meet stress modes, s."""
-        self.law = self._law(lag)
-        self.form = self._form(own)
-
-    def rows_of(self, strains: Array, inner: Array) -> Array:
-        """Live rows (S, R) of arrays (.., 6) at the strain rule and at the inner stations."""
-        rows = list(self.found.rows)
-        return np.ascontiguousarray(np.concatenate([strains[:, rows], inner[:, rows]]))
-
-    def _law(self, lag: Array) -> tuple[Any, ...]:
-        block, system = self.block, self.system
-        none = np.zeros((len(block.inner_s), 6))
-        rows, weights = system.gap_weights
-        Q, inner = len(block.mode_rows), len(block.inner_s)
-
-        def padded(a: Array) -> Array:
-            return np.ascontiguousarray(np.concatenate([a, np.zeros((inner, a.shape[1]))]))
-
-        count = 0 if block.modes is None else block.modes.count
-        flexible = np.zeros((0 if block.rigid else Q, count, count))
-        for r in range(len(flexible)):
-            flexible[r] = block.settle_matrix(r)
-        places = [self.found.rows.index(int(row)) for row in block.mode_rows]
-        return (
-            self.rows_of(block.plain, none),
-            self.rows_of(lag, none),
-            self.rows_of(block.e0, block.inner_e0),
-            padded(block.mode_w),
-            padded(block.soft),
-            padded(block.mode_values),
-            np.array(places, dtype=np.int64),
-            np.ascontiguousarray(block.mode_numbers),
-            np.ascontiguousarray(block.mode_index),
-            np.ascontiguousarray(rows),
-            np.ascontiguousarray(weights),
-            flexible,
-            np.ascontiguousarray(block.mode_numbers[self.found.element]),
-        )
-
-    def _form(self, own: Ints) -> tuple[Any, ...]:
-        block, system = self.block, self.system
-        tangent = make_tangent(system, _band)
-        matrix = tangent.matrix
-        assert isinstance(matrix, BandedSymmetric)
-        self.matrix = matrix
-        shape = (matrix.n, matrix.bandwidth + 1)
-        mass, damping = np.zeros(shape), np.zeros(shape)
-        s = np.concatenate([block.mass_s, np.array(block.point_s)[block.body_station]])
-        element, P = block.map.centres(s)
-        slots = np.ascontiguousarray(tangent.elements[0][:, 6:, 6:])
-        for out, weight in ((mass, block.M[:, 3]), (damping, block.mass_damping[:, 3])):
-            many = len(weight)
-            each = weight[:, None, None] * np.einsum("sia,sib->sab", P[:many], P[:many])
-            at = slots[element[:many]]
-            np.add.at(out.reshape(-1), at[at >= 0], each[at >= 0])
-        modes = tangent.modes[0]
-        empty = np.zeros((len(own), 0, own.shape[1]), dtype=np.int64)
-        down, up, inner = (empty, empty, empty[:, :, :0]) if modes is None else modes
-        return (
-            _by_rows(mass),
-            _by_rows(damping),
-            self.compliance,
-            slots,
-            np.ascontiguousarray(down[:, :, 6:]),
-            np.ascontiguousarray(up[:, :, 6:]),
-            np.ascontiguousarray(inner),
-        )
-
-    def force(self, loading: Loading, weight: bool = False) -> Array:
-        """Dead forces of a loading on the coordinates (n,); of weight alone, if asked."""
-        block, system = self.block, self.system
-        line, point = loading.line_dead[0][:, 3:], loading.point_dead[0][:, 3:]
-        if weight:
-            gravity = np.asarray(system.description.gravity)
-            line, point = block.line_mass[:, None] * gravity, block.point_mass[:, None] * gravity
-        s = np.concatenate([block.mass_s, block.point_s])
-        element, P = block.map.centres(s)
-        local = np.concatenate([line, point]) @ block.rod.pose[:3, :3]
-        each = np.einsum("sia,si->sa", P, local)
-        at = block.index[:, 6:][element]
-        out = np.zeros(system.n)
-        np.add.at(out, at[at >= 0], each[at >= 0])
-        return out
-
-    def stress(self, loading: Loading) -> Array:
-        """What chambers do on strains (S, R)."""
-        return self.rows_of(loading.stress[0], loading.inner[0])
-
-
-def _by_rows(A: Array) -> Array:
-    """Rows (n, 2 b + 1) of a symmetric band matrix from its lower columns (n, b + 1)."""
-    n, width = A.shape
-    out = np.zeros((n, 2 * width - 1))
-    for a in range(width):
-        column = A[: n - a, a]
-        out[: n - a, width - 1 + a] = column
-        out[a:, width - 1 - a] = column
-    return out
-
-
-def _band(n: int, pairs: list[tuple[Ints, Ints]]) -> BandedSymmetric:
-    spread = 0
-    for rows, cols in pairs:
-        both = (rows >= 0) & (cols >= 0)
-        spread = max(spread, int(np.max(np.abs(rows - cols)[both], initial=0)))
-    return BandedSymmetric(n, spread)
 
 
 class March:
@@ -265,6 +140,24 @@ class March:
         """Take the steps that were prepared, once more if called again; returns how many were taken."""
         return int(self._march(self._bundle, _LIMIT))
 
+    def trail(self, count: int) -> tuple[Array, ...]:
+        """Room for what `lead` keeps of `count` steps."""
+        n, factor = self.parts.system.n, self._band[1]
+        return (*(np.empty((count, n)) for _ in range(3)), np.empty((count, *factor.shape)),
+                np.empty((count, n)))  # fmt: skip
+
+    def lead(self, trail: tuple[Array, ...]) -> int:
+        """`advance`, leaving a trail of as many steps for neighbours."""
+        from pliant.solve.integrators.march_beside import lead
+
+        return int(lead(self._bundle, _LIMIT, trail))
+
+    def follow(self, leader: March, trail: tuple[Array, ...]) -> None:
+        """Take the steps that were prepared beside those of a leader."""
+        from pliant.solve.integrators.march_beside import follow
+
+        follow(self._bundle, trail, leader._rule[9], _CORRECTIONS, _ENOUGH)
+
     def hand_back(self) -> None:
         """Let the stepper have the state reached."""
         stepper, state = self.stepper, self.state
@@ -286,6 +179,17 @@ class March:
             shape = self.schedule.shape_of(name)
             found[name] = columns[:, at].reshape(len(columns), *shape)
         return found
+
+    def all_by_name(self, columns: Array) -> dict[str, Array]:
+        """`by_name` with those that stay what they are."""
+        schedule, count = self.schedule, len(columns)
+        vary = self.by_name(columns)
+        return {
+            name: vary[name]
+            if name in vary
+            else np.broadcast_to(np.asarray(value, dtype=float), (count, *np.shape(value)))
+            for name, value in schedule.values.items()
+        }
 
     def room_for(self, count: int) -> tuple[Array, ...]:
         """A record of `count` rows for `advance`: q, v, work and loss, inputs."""

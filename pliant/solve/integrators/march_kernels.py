@@ -56,7 +56,7 @@ def _predict(rule, rod, state, accelerated, room):  # type: ignore[no-untyped-de
 
 
 @kernel
-def _solve(strain, second, rule, limit, rod, law, form, state, room, band, books, counts):  # type: ignore[no-untyped-def]
+def solve(strain, second, rule, limit, rod, law, form, state, room, band, books, counts):  # type: ignore[no-untyped-def]
     """Find the end of a step; returns why it was not found, if so.
 
     Newton's method begins at constant acceleration, which is close where the motion is smooth. After
@@ -129,7 +129,7 @@ def _newton(strain, second, rule, limit, rod, law, form, state, room, band, book
 
 
 @kernel
-def _accept(rule, rod, law, form, loads, lines, state, room, books):  # type: ignore[no-untyped-def]
+def accept(rule, rod, law, form, loads, lines, state, room, books):  # type: ignore[no-untyped-def]
     """Take over the end of a step, with its energy and the gas behind pressure lines."""
     q, v, acc, like, mult, f0, s0, e0, gas, asked = state
     D, q1, v1, acc1, like1, mult1, e = room[:7]
@@ -164,7 +164,7 @@ def _accept(rule, rod, law, form, loads, lines, state, room, books):  # type: ig
 
 
 @kernel
-def _load(rule, loads, lines, state, room):  # type: ignore[no-untyped-def]
+def load(rule, loads, lines, state, room):  # type: ignore[no-untyped-def]
     """Forces f (n,) and stresses s (S, R) at the end of a step, for the inputs u asked for there.
 
     Behind a line the pressure is what comes of the volume that the chamber is going to have.
@@ -188,6 +188,19 @@ def _load(rule, loads, lines, state, room):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def keep(at, record, state, books):  # type: ignore[no-untyped-def]
+    """Write the end of a step to row `at` of a record (q, v, books, gas), unless that is -1."""
+    if at < 0:
+        return
+    record[0][at] = state[0]
+    record[1][at] = state[1]
+    record[2][at, 0] = books[0]
+    record[2][at, 1] = books[1]
+    for j in range(len(state[8])):
+        record[3][at, j] = state[8][j, 0]
+
+
+@kernel
 def march(bundle, limit):  # type: ignore[no-untyped-def]
     """Take the steps to whose ends the inputs of its task belong; returns how many were taken.
 
@@ -200,19 +213,12 @@ def march(bundle, limit):  # type: ignore[no-untyped-def]
     u = room[20]
     for k in range(inputs.shape[0]):
         u[:] = inputs[k]
-        _load(rule, loads, lines, state, room)
-        counts[2] = _solve(
+        load(rule, loads, lines, state, room)
+        counts[2] = solve(
             strain, second, rule, limit, rod, law, form, state, room, band, books, counts
         )
         if counts[2] != CONVERGED:
             return k
-        _accept(rule, rod, law, form, loads, lines, state, room, books)
-        at = row[k]
-        if at >= 0:
-            record[0][at] = state[0]
-            record[1][at] = state[1]
-            record[2][at, 0] = books[0]
-            record[2][at, 1] = books[1]
-            for j in range(len(u)):
-                record[3][at, j] = state[8][j, 0]
+        accept(rule, rod, law, form, loads, lines, state, room, books)
+        keep(row[k], record, state, books)
     return inputs.shape[0]
