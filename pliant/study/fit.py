@@ -23,7 +23,12 @@ from pliant.study.least_squares import Minimum, minimise
 from pliant.study.noise import first_noise, size_of, too_few
 from pliant.study.outputs import Probe, infer, probes
 from pliant.study.parameters import Variables, variables
-from pliant.study.suspicions import column_warnings, noise_warnings, residual_warnings
+from pliant.study.suspicions import (
+    column_warnings,
+    noise_warnings,
+    residual_warnings,
+    start_warnings,
+)
 from pliant.study.uncertainty import estimates, judged
 
 ROUNDS = 4
@@ -251,6 +256,7 @@ def _result(
     given = set(search.std) <= search.known
     found = estimates(family.variables, minimum, np.inf if given else max(spare, 1))
     notes = [*judged(family.variables, minimum, found), *residual_warnings(data)]
+    notes += start_warnings(search.experiments, data)
     notes += [*noise_warnings(search.few), *column_warnings(search.experiments)]
     if not minimum.converged:
         notes.insert(0, f"the search did not converge: {minimum.reason}")

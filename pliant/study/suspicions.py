@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.model import did_you_mean
+from pliant.model import Array, did_you_mean
 from pliant.results.fit import FitData
-from pliant.study.experiments import Experiment
+from pliant.study.experiments import Experiment, MotionRun
 
+BEGINS = 0.1
+"""Part of the range of an output by which the first row may differ from the start of a motion."""
 CHANCE = 1.2
 """Rms of the residuals of an angle, rad, that speaks of another unit or plane: random ones have 1.8."""
 
@@ -71,6 +73,31 @@ def _follow_one_another(data: list[FitData]) -> list[str]:
                     "errors are too small"
                 )
     return notes
+
+
+def start_warnings(experiments: list[Experiment], data: list[FitData]) -> list[str]:
+    """Return sentences about motions that begin at rest, but far from what was measured first."""
+    notes = []
+    for experiment, item in zip(experiments, data, strict=True):
+        begins = isinstance(experiment, MotionRun) and experiment.t[0] == experiment.origin
+        if not begins or experiment.measurement.start != "rest":
+            continue
+        off, range_ = np.abs(item.residuals[0]), np.ptp(np.nan_to_num(item.measured), axis=0)
+        parts = np.nan_to_num(off / np.maximum(range_, 1e-300))
+        k = int(np.argmax(parts))
+        if parts[k] > BEGINS and off[k] > 5.0 * _roughness(item.measured[:, k]):
+            notes.append(
+                f"{item.name} begins {off[k]:.3g} {item.units[k]} from where the robot is at rest "
+                f'({item.columns[k]} in its first row): give start="statics" if the robot hung in '
+                "equilibrium with its inputs, or the inputs that held it"
+            )
+    return notes
+
+
+def _roughness(values: Array) -> float:
+    """Noise of a smooth motion (N,), from the second differences of its rows; 0 for fewer than 3."""
+    second = np.diff(values[np.isfinite(values)], 2)
+    return float(1.4826 * np.median(np.abs(second)) / np.sqrt(6.0)) if len(second) else 0.0
 
 
 def noise_warnings(few: list[str]) -> list[str]:

@@ -130,6 +130,16 @@ def test_late_rows_are_refused_beside_inputs_that_count_from_zero() -> None:
         pl.fit(finger(), pl.Measurement(free, "t"), [BENDING])
 
 
+def test_a_motion_that_begins_elsewhere_is_suspected() -> None:
+    """The finger hung in its weight when the pressure began to rise; nobody said so."""
+    columns, _ = motion()
+    settings = {"integrator": pl.Newmark(), "dt": 2.5e-3}
+    with pytest.warns(pl.FitWarning, match=r"begins 0\.\d+ m from where.*start=\"statics\""):
+        pl.fit(finger(), pl.Measurement(columns, "t"), [BENDING], iterations=3, **settings)
+    found = pl.fit(finger(), pl.Measurement(columns, "t", start="statics"), [BENDING], **settings)
+    assert not any("begins" in note for note in found.warnings)
+
+
 def test_paths_below_something_that_is_not_there_say_so() -> None:
     with pytest.raises(pl.DescriptionError, match=r"there is no chamber2.line; give chamber2.line"):
         pl.fit(finger(), pl.Measurement({"finger.tip.z": [0.0, 0.1]}), ["chamber2.line.time"])

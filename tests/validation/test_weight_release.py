@@ -138,13 +138,13 @@ def test_impulse_response_is_the_same_by_simple_and_by_multiple_shooting() -> No
 
 
 def test_impulse_gives_the_rod_the_work_of_the_blow() -> None:
-    """Fast modes that 2 ms do not resolve are damped by alpha; nothing is gained."""
-    motion = impulse(2e-3, duration=0.3)
-    energy, force = motion.energy, np.array([hat(t) for t in motion.t])
-    at = motion.velocity("rod", 0.05 * 0.517)
-    poses = motion.pose("rod", 0.05 * 0.517)
-    speed = np.einsum("tij,tj->ti", poses[:, :3, :3], at[:, 3:])[:, 1]
-    assert energy["work"][-1] == pytest.approx(np.trapezoid(-force * speed, motion.t), rel=0.03)
+    """Fast modes that 2 ms do not resolve are damped by alpha; nothing is gained.
+
+    In steps of 1, 0.5 and 0.25 ms the integral of force times speed at the instants alone is 0.656,
+    0.621 and 0.618 mJ, and here, where the blow has three of them, 0.739 mJ.
+    """
+    energy = impulse(2e-3, duration=0.3).energy
+    assert energy["work"][-1] == pytest.approx(6.17e-4, rel=0.01)
     stored = energy["total"] - energy["total"][0]
     assert (stored + energy["dissipated"] <= energy["work"] + 1e-6).all()
     assert 0.1 < stored[-1] / energy["work"][-1] < 1.0
