@@ -219,13 +219,15 @@ def announce(callback: Announcement) -> CompileListener:
 
 
 class _Word:
-    """One line on standard error when the first kernel is compiled, unless someone else listens."""
+    """One line on standard error when the first kernel is compiled, unless someone else tells of it."""
 
     said = False
 
     def __call__(self, kernel: str, seconds: float | None) -> None:
-        if not self.said and CompileListener.listening == 1:
-            self.said = True
+        if self.said:
+            return
+        self.said = True
+        if CompileListener.listening == 1:
             text = "pliant: compiling kernels, on first use only; this can take a minute or two ..."
             print(text, file=sys.stderr, flush=True)
 
