@@ -10,7 +10,7 @@ import pytest
 import pliant as pl
 from pliant.model import Array
 from pliant.solve.integrators.acceleration import AccelerationStepper
-from pliant.solve.integrators.accelerations import excess_acceleration
+from pliant.solve.integrators.resolved import excess_acceleration
 from pliant.system.driving import base_twists
 
 ACTUATOR = pl.BendingActuator(0.175, 0.0186, 0.006, 0.009, mass=0.12)

@@ -15,7 +15,6 @@ import numpy as np
 
 from pliant.physics import collect, drag, inertia
 from pliant.rods.contract import Array
-from pliant.solve.integrators.accelerations import excess_acceleration, first_acceleration
 from pliant.solve.integrators.coefficients import Coefficients
 from pliant.solve.integrators.contract import (
     STALLED,
@@ -28,6 +27,7 @@ from pliant.solve.integrators.contract import (
 from pliant.solve.integrators.held import hold_rates
 from pliant.solve.integrators.kinematics import Rates
 from pliant.solve.integrators.march import March, make_march
+from pliant.solve.integrators.resolved import excess_acceleration, first_acceleration
 from pliant.solve.integrators.work import step_work
 from pliant.solve.schedule import Schedule
 from pliant.system.assembly import Fill, add_bent_inertia, assemble_bilinear, assemble_vector
