@@ -1,12 +1,14 @@
 """Numba set-up shared by every compiled file of Pliant.
 
-Import the decorators from here, never from Numba directly: importing this module points Numba's
-disk cache at a folder named by a hash of the files with kernels, and this has to happen before any
-kernel is decorated.  Numba itself does not notice an edit of a helper in another file, so a cache
-without the hash can return the numbers of old code.
+Import the decorators from here, never from Numba directly: importing this module decides where
+compiled kernels are kept on disk, and this has to happen before any kernel is decorated.
 
-The folder is ``<user cache>/pliant/kernels-<hash>``.  The environment variable ``PLIANT_CACHE_DIR``
-replaces ``<user cache>/pliant``; where neither can be written, a private temporary folder is used.
+Numba itself does not notice an edit of a helper in another file, so that its cache could return the
+numbers of old code. Here every file with kernels has a folder of its own, named by a hash of the file
+and of all files with kernels that it imports: ``<user cache>/pliant/kernels-<hash>``. An edit
+recompiles what depends on it and nothing else; copies of Pliant with the same sources share their
+kernels. The environment variable ``PLIANT_CACHE_DIR`` replaces ``<user cache>/pliant``; where neither
+can be written, a private temporary folder is used.
 """
 
 from __future__ import annotations
@@ -21,10 +23,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numba
+from numba.core import caching
 from numba.core import event as numba_event
 
 CACHE_VARIABLE = "PLIANT_CACHE_DIR"
@@ -36,18 +40,49 @@ CACHE_LIFETIME = 30 * 24 * 3600.0
 FASTMATH = {"contract", "reassoc", "arcp", "nsz"}
 
 
-def source_key() -> str:
-    """Return the name of the cache folder: a hash of all files with kernels and Numba's version.
+PACKAGE = Path(__file__).resolve().parent
+_IMPORT = re.compile(
+    rb"^\s*from (pliant[\w.]*) import (\([^)]*\)|[^\n]*)|^\s*import (pliant[\w.]*)", re.M
+)
+
+
+@cache
+def _kernel_sources() -> dict[str, bytes]:
+    """The source of every file with kernels, by module name.
 
     Kernels call only kernels and leaves, so that files without any cannot change what they compute.
     """
-    package = Path(__file__).resolve().parent
+    sources = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        text = path.read_bytes()
+        if b"_numba" in text:
+            name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+            sources[name.removesuffix(".__init__")] = text
+    return sources
+
+
+def _imported_kernels(module: str) -> set[str]:
+    """Modules with kernels that a module with kernels imports."""
+    known = _kernel_sources()
+    names = set()
+    for package, imported, plain in _IMPORT.findall(known[module]):
+        parent = (package or plain).decode()
+        members = re.findall(r"\w+", imported.decode())
+        names |= {parent, *(f"{parent}.{member}" for member in members)} & known.keys()
+    return names
+
+
+@cache
+def source_key(module: str) -> str:
+    """Name of the cache folder of a module with kernels: a hash of all that its kernels are made of."""
+    needed, waiting = set(), {module}
+    while waiting:
+        needed |= waiting
+        waiting = set().union(*map(_imported_kernels, waiting)) - needed
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(package.rglob("*.py")):
-        source = path.read_bytes()
-        if b"_numba" in source:
-            digest.update(path.relative_to(package).as_posix().encode())
-            digest.update(source)
+    for name in [module, *sorted(needed)]:
+        digest.update(name.encode())
+        digest.update(_kernel_sources()[name])
     return f"kernels-{digest.hexdigest()[:16]}"
 
 
@@ -75,7 +110,7 @@ def _is_writable(folder: Path) -> bool:
         return False
 
 
-def _private_temporary_folder(key: str) -> Path:
+def _private_temporary_folder() -> Path:
     """Return a temporary cache folder that no other user can have filled.
 
     A compiled cache is executable code, so a folder of a predictable name is taken only when this
@@ -88,36 +123,30 @@ def _private_temporary_folder(key: str) -> Path:
         status = base.lstat()
         open_to_others = os.name == "posix" and status.st_mode & 0o022
         owned = os.name != "posix" or status.st_uid == user
-        if stat.S_ISDIR(status.st_mode) and owned and not open_to_others:
-            folder = base / key
-            if _is_writable(folder):
-                return folder
+        if stat.S_ISDIR(status.st_mode) and owned and not open_to_others and _is_writable(base):
+            return base
     except OSError:
         pass
-    folder = Path(tempfile.mkdtemp(prefix="pliant-")) / key
-    folder.mkdir()
-    return folder
+    return Path(tempfile.mkdtemp(prefix="pliant-"))
 
 
 def cache_folder() -> Path:
-    """Return an existing, writable cache folder for exactly these sources."""
-    key = source_key()
+    """Return an existing, writable folder for the caches of all modules."""
     try:
-        folder = user_cache_folder() / key
+        folder = user_cache_folder()
     except RuntimeError:  # no home directory
-        return _private_temporary_folder(key)
-    return folder if _is_writable(folder) else _private_temporary_folder(key)
+        return _private_temporary_folder()
+    return folder if _is_writable(folder) else _private_temporary_folder()
 
 
 def prune(folder: Path, lifetime: float = CACHE_LIFETIME) -> None:
-    """Mark `folder` as used now and remove sibling caches unused for `lifetime` seconds."""
+    """Remove the caches in `folder` that nobody has used for `lifetime` seconds."""
     oldest = time.time() - lifetime
     try:
-        os.utime(folder)
-        siblings = [path for path in folder.parent.iterdir() if path != folder]
+        caches = list(folder.iterdir())
     except OSError:
         return
-    for path in siblings:
+    for path in caches:
         try:
             named_by_hash = re.fullmatch("kernels-[0-9a-f]{16}", path.name) is not None
             if named_by_hash and path.is_dir() and path.stat().st_mtime < oldest:
@@ -127,8 +156,38 @@ def prune(folder: Path, lifetime: float = CACHE_LIFETIME) -> None:
 
 
 CACHE_FOLDER = cache_folder()
-numba.config.CACHE_DIR = str(CACHE_FOLDER)  # type: ignore[attr-defined]
 prune(CACHE_FOLDER)
+
+
+class SourceLocator(caching._CacheLocator):  # type: ignore[misc]
+    """Where Numba keeps the compiled functions of one file of Pliant."""
+
+    def __init__(self, line: int, key: str) -> None:
+        self._line = line
+        self._key = key
+
+    def get_cache_path(self) -> str:
+        return str(CACHE_FOLDER / self._key)
+
+    def ensure_cache_path(self) -> None:
+        super().ensure_cache_path()
+        os.utime(self.get_cache_path())
+
+    def get_source_stamp(self) -> str:
+        return self._key
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> SourceLocator | None:
+        module = py_func.__module__
+        if PACKAGE not in Path(py_file).resolve().parents or module not in _kernel_sources():
+            return None
+        return cls(py_func.__code__.co_firstlineno, source_key(module))
+
+
+caching.CacheImpl._locator_classes.insert(0, SourceLocator)
 
 leaf: Any = numba.njit(fastmath=FASTMATH, error_model="numpy", forceinline=True)
 """Decorator of small functions on scalars and tuples, inlined into every caller."""

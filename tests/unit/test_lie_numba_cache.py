@@ -13,13 +13,12 @@ from pliant import _numba
 
 ROOT = Path(_numba.__file__).resolve().parents[1]
 SCRIPT = """
-import numpy as np, numba
+import numpy as np
 from pliant._numba import CACHE_FOLDER, announce
 heard = []
 announce(lambda name, seconds: heard.append((name, seconds)))
 from pliant.lie.se3_kernels import ad_array
 ad_array(np.ones(6), np.empty((6, 6)))
-assert numba.config.CACHE_DIR == str(CACHE_FOLDER)
 print(CACHE_FOLDER)
 print([(name, seconds is None or seconds > 0) for name, seconds in heard])
 """
@@ -37,7 +36,8 @@ def run(folder, **more):
 def test_first_use_is_announced_and_the_second_process_finds_the_cache(tmp_path):
     cache, heard = run(tmp_path)
     name = "pliant.lie.se3_kernels.ad_array"
-    assert cache == tmp_path / _numba.source_key()
+    assert cache == tmp_path
+    assert _numba.source_key("pliant.lie.se3_kernels") in {path.name for path in cache.iterdir()}
     assert heard == str([(name, True), (name, True)])
     assert run(tmp_path) == (cache, "[]")
 
@@ -47,7 +47,7 @@ def test_unwritable_cache_falls_back_to_a_temporary_folder(tmp_path):
     blocked.write_text("not a folder")
     cache, _ = run(blocked / "below", TMPDIR=str(tmp_path))
     assert tmp_path in cache.parents
-    assert cache.parent.stat().st_mode & 0o077 == 0
+    assert cache.stat().st_mode & 0o077 == 0
 
 
 def test_old_siblings_are_removed_and_nothing_else(tmp_path):
@@ -57,8 +57,31 @@ def test_old_siblings_are_removed_and_nothing_else(tmp_path):
         (tmp_path / name).mkdir()
     for name in ("old", "foreign", "current"):
         os.utime(tmp_path / names[name], (0, 0))
-    _numba.prune(tmp_path / names["current"])
+    os.utime(tmp_path / names["current"])
+    _numba.prune(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == set(names.values()) - {names["old"]}
+
+
+def test_an_edit_recompiles_what_depends_on_it_and_nothing_else(monkeypatch):
+    """Keys follow imports of kernels from file to file, however deep."""
+    sources = {
+        "pliant.a": b"from pliant._numba import kernel\n",
+        "pliant.b": b"from pliant.a import (\n    f,\n)\n_numba",
+        "pliant.c": b"    from pliant import b, d\n_numba",
+        "pliant.e": b"_numba",
+    }
+    modules = ("pliant.a", "pliant.b", "pliant.c", "pliant.e")
+
+    def keys(changed):
+        _numba.source_key.cache_clear()
+        monkeypatch.setattr(_numba, "_kernel_sources", lambda: {**sources, **changed})
+        return [_numba.source_key(module) for module in modules]
+
+    try:
+        before, after = keys({}), keys({"pliant.a": b"_numba, edited"})
+    finally:
+        _numba.source_key.cache_clear()
+    assert [old == new for old, new in zip(before, after, strict=True)] == [False] * 3 + [True]
 
 
 def test_listener_can_be_stopped():
@@ -92,5 +115,5 @@ def test_whoever_waits_for_kernels_in_python_is_told_once(tmp_path):
 
     assert "compiling" not in said(SCRIPT)
     assert said(quiet) == ""
-    shutil.rmtree(tmp_path / _numba.source_key())
+    shutil.rmtree(tmp_path / _numba.source_key("pliant.lie.se3_kernels"))
     assert said(quiet + twice).count("compiling kernels, on first use only") == 1
