@@ -62,9 +62,9 @@ class Description:
         return constraint
 
     def add_body(self, body: Body) -> Body:
-        """Add a rigid body on a rod that is already there; return it."""
+        """Add a rigid body whose carrier, if it is another part, is already there; return it."""
         self._refuse_taken(body)
-        self._raise_first(self._frame_problems(body.label, "on", body.frame))
+        self._raise_first(self._body_problems(body))
         self.bodies[body.name] = body
         return body
 
@@ -96,28 +96,44 @@ class Description:
     def inputs(self) -> dict[str, float]:
         """Return the name of every input with its default.
 
-        1.0 for a load, which is the load as described; 0.0 for a base motion, which is none; its
-        pressure in Pa for a chamber.
+        1.0 for a load, which is the load as described; 0.0 for a base motion or a driven joint, which
+        is none; its pressure in Pa for a chamber.
         """
         pressures = {name: chamber.pressure for name, chamber in self.chambers.items()}
         loads, motions = dict.fromkeys(self.loads, 1.0), dict.fromkeys(self.base_motions, 0.0)
-        return {**loads, **motions, **pressures}
+        return {**loads, **motions, **dict.fromkeys(self.driven_joints(), 0.0), **pressures}
+
+    def driven_joints(self) -> dict[str, str]:
+        """Return the part of every joint that an input prescribes, by the name of the input."""
+        found = {}
+        for part in self.members().values():
+            if part.joint is not None and part.joint.drive is not None:
+                found[part.joint.input or part.name] = part.name
+        return found
 
     def motions_of(self, rod: str) -> list[BaseMotion]:
         """Return the motions of the base of a rod, by its name, in the order of description."""
         return [motion for motion in self.base_motions.values() if motion.part == rod]
 
-    def rods_from_root(self) -> list[Rod]:
-        """Return the rods such that each comes after the rod that carries it."""
-        done: dict[str, Rod] = {}
-        waiting = {rod.name: rod for rod in self.rods.values()}
+    def members(self) -> dict[str, Rod | Body]:
+        """Return rods and rigid bodies by name: what hangs on frames and carries others."""
+        return {**self.rods, **self.bodies}
+
+    def from_root(self) -> list[Rod | Body]:
+        """Return rods and bodies such that each comes after the one that carries it."""
+        done: dict[str, Rod | Body] = {}
+        waiting = self.members()
         while waiting:
-            ready = [rod for rod in waiting.values() if _carrier(rod) not in waiting]
+            ready = [part for part in waiting.values() if _carrier(part) not in waiting]
             if not ready:
                 raise self._cycle(next(iter(waiting.values())))
-            for rod in ready:
-                done[rod.name] = waiting.pop(rod.name)
+            for part in ready:
+                done[part.name] = waiting.pop(part.name)
         return list(done.values())
+
+    def rods_from_root(self) -> list[Rod]:
+        """Return the rods such that each comes after the part that carries it."""
+        return [part for part in self.from_root() if isinstance(part, Rod)]
 
     def validate(self) -> None:
         """Raise a DescriptionError for the first thing that cannot be true or solved."""
@@ -125,27 +141,27 @@ class Description:
 
     def problems(self) -> Iterator[DescriptionError]:
         """Yield everything that is wrong in the robot as a whole."""
-        if not self.rods:
+        if not self.rods and not self.bodies:
             yield DescriptionError(
-                "robot", "rods", "none", "at least one rod", "describe a rod first"
+                "robot", "rods", "none", "at least one rod or body", "describe a rod first"
             )
         yield from self._shared_names()
         broken = False
-        for rod in self.rods.values():
-            for problem in self._rod_problems(rod):
+        members = [self._rod_problems(rod) for rod in self.rods.values()]
+        members += [self._body_problems(body) for body in self.bodies.values()]
+        for problems in members:
+            for problem in problems:
                 broken = True
                 yield problem
         if not broken:
             try:
-                self.rods_from_root()
+                self.from_root()
             except DescriptionError as error:
                 yield error
         for load in self.loads.values():
             yield from self._load_problems(load)
         for constraint in self.constraints.values():
             yield from self._constraint_problems(constraint)
-        for body in self.bodies.values():
-            yield from self._frame_problems(body.label, "on", body.frame)
         for motion in self.base_motions.values():
             yield from self._motion_problems(motion)
         for chamber in self.chambers.values():
@@ -171,6 +187,10 @@ class Description:
     def _rod_problems(self, rod: Rod) -> Iterator[DescriptionError]:
         if isinstance(rod.base, Frame):
             yield from self._frame_problems(rod.label, "base", rod.base)
+
+    def _body_problems(self, body: Body) -> Iterator[DescriptionError]:
+        if body.on is not None:
+            yield from self._frame_problems(body.label, "on", body.on)
 
     def _load_problems(self, load: Load) -> Iterator[DescriptionError]:
         if isinstance(load.on, Frame):
@@ -220,30 +240,38 @@ class Description:
             yield error
 
     def _frame_problems(self, label: str, name: str, frame: Frame) -> Iterator[DescriptionError]:
-        rod = self.rods.get(frame.part)
-        if rod is None:
+        part = self.members().get(frame.part)
+        if part is None:
             yield self._unknown(label, name, frame.part)
-        else:
-            yield from _arclength_problems(label, f"{name}.s", frame.s, rod)
+        elif isinstance(part, Rod):
+            yield from _arclength_problems(label, f"{name}.s", frame.s, part)
+        elif frame.s != 0.0:
+            yield DescriptionError(
+                label,
+                f"{name}.s",
+                frame.s,
+                f"left out or 0, for {part.label} has no arclength",
+                f"take the frame from the body, e.g. {part.name}.at((0, 0, 0.1))",
+            )
 
     def _unknown(self, label: str, name: str, part: str) -> DescriptionError:
-        hint = did_you_mean(part, self.rods)
+        hint = did_you_mean(part, self.members())
         return DescriptionError(
             label, name, part, "a part of this robot", f"add it first, or {hint}"
         )
 
-    def _cycle(self, rod: Rod) -> DescriptionError:
-        path = [rod.name]
-        carrier = _carrier(rod)
+    def _cycle(self, part: Rod | Body) -> DescriptionError:
+        path = [part.name]
+        carrier = _carrier(part)
         while carrier is not None and carrier not in path:
             path.append(carrier)
-            carrier = _carrier(self.rods[carrier])
+            carrier = _carrier(self.members()[carrier])
         return DescriptionError(
-            rod.label,
-            "base",
+            part.label,
+            "base" if isinstance(part, Rod) else "on",
             " -> ".join([*path, str(carrier)]),
-            "a chain of parts that ends in the world or in a free rod",
-            "mount one of these rods on 'world' and close the loop with a constraint",
+            "a chain of parts that ends in the world or in a free part",
+            "mount one of these parts on the world and close the loop with a constraint",
         )
 
     @staticmethod
@@ -252,8 +280,8 @@ class Description:
             raise problem
 
 
-def _carrier(rod: Rod) -> str | None:
-    return rod.base.part if isinstance(rod.base, Frame) else None
+def _carrier(part: Rod | Body) -> str | None:
+    return None if part.carrier is None else part.carrier.part
 
 
 def _taken(part: Part, other: Part) -> DescriptionError:

@@ -21,7 +21,8 @@ from pliant.model.checks import (
     vector,
 )
 from pliant.model.errors import DescriptionError
-from pliant.model.frame import Frame
+from pliant.model.frame import Frame, rotation_vector
+from pliant.model.joint import Joint, check_joint
 from pliant.model.material import Material
 from pliant.model.profile import Table
 from pliant.model.section import Shape, Stiffness
@@ -55,6 +56,8 @@ class Rod:
     mass_damping : 1/s, Rayleigh's first coefficient c: wrench per length -c * inertia * velocity
         in the body frame. (Its second is the retardation of the material.)
     rotary : False leaves out the rotary inertia of the sections.
+    joint : how the base hangs on ``base``: a Joint such as Revolute("x"), or None for a clamp (and for
+        a free rod where ``base`` is None).
     """
 
     name: str
@@ -69,6 +72,7 @@ class Rod:
     drag: float | tuple[float, ...] = 0.0
     mass_damping: float = 0.0
     rotary: bool = True
+    joint: Joint | None = None
 
     def __post_init__(self) -> None:
         part_name("rod", self.name)
@@ -77,6 +81,7 @@ class Rod:
         self._set("pose", pose_matrix(self.label, "pose", self.pose))
         choice(self.label, "theory", self.theory, THEORIES)
         self._check_base()
+        check_joint(self.label, self.joint, self.base is None)
         self._check_drag()
         damping = not_negative(self.label, "mass_damping", self.mass_damping, "1/s")
         self._set("mass_damping", damping)
@@ -178,13 +183,22 @@ class Rod:
         """The frame at s = 0."""
         return Frame(self.name, 0.0)
 
-    def at(self, s: float, offset: ArrayLike = (0.0, 0.0)) -> Frame:
-        """Return the frame at arclength ``s`` (metres), shifted by ``offset``.
+    @property
+    def carrier(self) -> Frame | None:
+        """The frame that carries the base, None for the world."""
+        return self.base if isinstance(self.base, Frame) else None
+
+    def at(
+        self, s: float, offset: ArrayLike = (0.0, 0.0), rotation: ArrayLike | None = None
+    ) -> Frame:
+        """Return the frame at arclength ``s`` (metres), shifted by ``offset`` and turned.
 
         offset : (x, y) or (x, y, z) in the section frame, metres.
+        rotation : rotation vector (3,) in radians or matrix (3, 3) in the section frame.
         """
         place = check_arclength(self.label, "s", s, self.length)
-        return Frame(self.name, place, vector(self.label, "offset", offset, (2, 3), "metres"))
+        shift = vector(self.label, "offset", offset, (2, 3), "metres")
+        return Frame(self.name, place, shift, rotation_vector(self.label, rotation))
 
     def stiffness(self, s: ArrayLike) -> Array:
         """Return diag(EIx, EIy, GJ, kGA, kGA, EA) at arclengths ``s`` (S,), shape (S, 6)."""
