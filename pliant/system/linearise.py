@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 from pliant.rods.contract import Array
 from pliant.system.assembly import assemble_bilinear, mass_fill
 from pliant.system.balance import balance
-from pliant.system.linear import SparseGeneral
+from pliant.system.linear import Sparse
 from pliant.system.loading import Loading
 from pliant.system.system import System
 from pliant.system.tangent import Tangent, make_tangent
@@ -24,7 +24,7 @@ def linearise(
     """
     filled = _sparse_tangent(system)
     matrix = filled.matrix
-    assert isinstance(matrix, SparseGeneral)
+    assert isinstance(matrix, Sparse)
     system.place(q, mass=True)
     balance(system, mult, loading, True, symmetric=False, chart=False, filled=filled)
     K = matrix.matrix.copy()
@@ -49,4 +49,4 @@ def condensed(system: System, K: csr_matrix, M: csr_matrix) -> tuple[Array, Arra
 
 def _sparse_tangent(system: System) -> Tangent:
     """A tangent in general sparse storage, whatever suits the solver."""
-    return make_tangent(system, SparseGeneral)
+    return make_tangent(system, Sparse)
