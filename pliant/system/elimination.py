@@ -6,9 +6,9 @@ a tree almost without fill. Eliminating a group couples its remaining neighbours
 rows of its *front*, a small dense matrix that hands what is left of it to the front of the neighbour
 eliminated next (multifrontal method, Duff and Reid 1983). `sparse_factor` fills in the numbers.
 
-Two rules keep pivots away from zero. A coordinate comes after one of the force fields that it meets, if
-any: a field carries the stiffness of shear and stretch. The multipliers of a constraint come after all
-coordinates that they hold.
+Two rules keep pivots away from zero. Force fields, which carry the stiffness of shear and stretch, are
+eliminated just before coordinates that they meet, each before others. The multipliers of a constraint
+come after all coordinates that they hold.
 """
 
 from __future__ import annotations
@@ -31,11 +31,10 @@ _FRONT, _ENTRY = 400.0, 3.0
 class Fronts(NamedTuple):
     """Fronts of a matrix in the order of elimination: children come before their parent.
 
-    Front k eliminates the places first[k] to first[k + 1]; its other rows are rest[start[k]:start[k + 1]],
-    ascending. local: their numbers among the rows of the parent front, which counts from its own first
-    place. child, children : the children of front k are children[child[k]:child[k + 1]]. panel: where
-    its pivot rows begin among the entries of the factor. left: where the entries that it hands on begin
-    in the workspace.
+    first : front k eliminates the places from first[k] to first[k + 1]. start, rest : its other rows are
+    rest[start[k]:start[k + 1]], ascending. local : their numbers among the rows of the parent front.
+    child, children : its children are children[child[k]:child[k + 1]]. panel : where its pivot rows begin
+    among the entries of the factor. left : where what it hands on begins in the workspace.
     """
 
     first: Ints
@@ -126,8 +125,8 @@ def _minimum_degree(
 ) -> tuple[list[int], list[set[int]]]:
     """Order of the groups, and for each the groups that it is coupled with when eliminated.
 
-    Multipliers wait for all coordinates that they meet. `neighbours` is used up: its sets become those of
-    the eliminated graph.
+    Multipliers wait for all coordinates that they meet. `neighbours` is used up: its sets become those
+    of the eliminated graph.
     """
     held = [[u for u in near if kinds[u] == MULTIPLIER] for near in neighbours]
     waits = [0] * len(sizes)
