@@ -31,10 +31,10 @@ _FRONT, _ENTRY = 400.0, 3.0
 class Fronts(NamedTuple):
     """Fronts of a matrix in the order of elimination: children come before their parent.
 
-    first : front k eliminates the places from first[k] to first[k + 1]. start, rest : its other rows are
-    rest[start[k]:start[k + 1]], ascending. local : their numbers among the rows of the parent front.
-    child, children : its children are children[child[k]:child[k + 1]]. panel : where its pivot rows begin
-    among the entries of the factor. left : where what it hands on begins in the workspace.
+    first : front k eliminates the places from first[k] to first[k + 1]. start, rest : its other rows
+    are rest[start[k]:start[k + 1]], ascending. local : their numbers among the rows of the parent
+    front. child, children : its children are children[child[k]:child[k + 1]]. panel : where its pivot
+    rows begin among the entries of the factor. left : where what it hands on begins in the workspace.
     """
 
     first: Ints
@@ -194,13 +194,15 @@ def _fronts(
         np.cumsum([0, *(s * (s + r))]),
         left,
     )
-    return Elimination(place, fronts, int(fronts.panel[-1]), workspace, int(_products(s, r).sum()))
+    return Elimination(
+        place, fronts, int(fronts.panel[-1]), workspace, sum(map(_products, s.tolist(), r.tolist()))
+    )
 
 
-def _products(s: Ints, r: Ints) -> Ints:
+def _products(s: int, r: int) -> int:
     """Multiplications that eliminate s of s + r rows of a symmetric matrix."""
     m = s + r
-    return np.asarray((m * (m + 1) * (m + 2) - r * (r + 1) * (r + 2)) // 6)
+    return (m * (m + 1) * (m + 2) - r * (r + 1) * (r + 2)) // 6
 
 
 def _merged(
@@ -220,8 +222,8 @@ def _merged(
         p = parent[v]
         if p < 0:
             continue
-        apart = int(_products(own[v], many[v]) + _products(own[p], many[p]))  # type: ignore[arg-type]
-        together = int(_products(own[v] + own[p], many[p]))  # type: ignore[arg-type]
+        apart = _products(own[v], many[v]) + _products(own[p], many[p])
+        together = _products(own[v] + own[p], many[p])
         if together <= apart + _FRONT + _ENTRY * 0.5 * many[v] ** 2:
             pivots[p] = pivots.pop(v) + pivots[p]
             own[p] += own[v]

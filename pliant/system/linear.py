@@ -7,7 +7,7 @@ A symmetric matrix stores one triangle only and reports `negative`, the number o
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -171,8 +171,8 @@ class Sparse:
         keep = (rows >= 0) & (cols >= 0)
         if symmetric:
             keep &= rows <= cols
-        self._keys = np.unique(cols[keep] * n + rows[keep])
-        self._rows, self._cols = self._keys % n, self._keys // n
+        self._keys = np.unique(rows[keep] * n + cols[keep])
+        self._rows, self._cols = self._keys // n, self._keys % n
         self.data = np.zeros(len(self._keys))
         self._lost = 0
         self._pivoted: SuperLU | None = None
@@ -181,7 +181,7 @@ class Sparse:
         ok = (rows >= 0) & (cols >= 0)
         if self.symmetric:
             ok &= rows <= cols
-        at = np.searchsorted(self._keys, cols * self.n + rows)
+        at = np.searchsorted(self._keys, rows * self.n + cols)
         return np.where(ok, np.minimum(at, len(self._keys) - 1), SKIP)
 
     @property
@@ -200,28 +200,11 @@ class Sparse:
     @cached_property
     def elimination(self) -> Elimination:
         """Order and fronts of the factorisation."""
-        n = self.n
-        both = np.unique(np.concatenate([self._keys, self._rows * n + self._cols]))
-        start = np.searchsorted(both, n * np.arange(n + 1))
-        return analyse(start, both % n, self._kind)
+        return self._symbolic[0]
 
     @cached_property
-    def _entries(self) -> Entries:
-        """Where the entries go in the factor."""
-        place, fronts, many, _, _ = self.elimination
-        row, col = place[self._rows], place[self._cols]
-        low, high = np.minimum(row, col), np.maximum(row, col)
-        first, start = fronts.first, fronts.start
-        front = np.searchsorted(first, low, side="right") - 1
-        s, r = np.diff(first), np.diff(start)
-        behind = np.repeat(np.arange(len(r)), r) * self.n + fronts.rest
-        column = s[front] + np.searchsorted(behind, front * self.n + high) - start[front]
-        column = np.where(high < first[front + 1], high - first[front], column)
-        into = fronts.panel[front] + (low - first[front]) * (s + r)[front] + column
-        if not self.symmetric:
-            into += np.where(row > col, many, 0)
-        begin = np.searchsorted(self._keys, self.n * np.arange(self.n + 1))
-        return Entries(begin, self._rows, into, place)
+    def _symbolic(self) -> tuple[Elimination, Entries]:
+        return _symbolic(self.n, self._keys.tobytes(), self._kind.tobytes(), self.symmetric)
 
     @cached_property
     def _factor(self) -> Factor:
@@ -247,7 +230,7 @@ class Sparse:
 
     def factorise(self) -> None:
         self._pivoted = None
-        scale = sparse_factor.load(self._entries, self.data, self._factor)
+        scale = sparse_factor.load(self._symbolic[1], self.data, self._factor)
         negative, self._lost = sparse_factor.factorise(
             self.elimination.fronts, self._factor, self.symmetric, scale
         )
@@ -259,7 +242,7 @@ class Sparse:
         x = np.empty(self.n)
         fronts, factor = self.elimination.fronts, self._factor
         gap, backward = sparse_factor.solve_refined(
-            self._entries, self.data, fronts, factor, self.symmetric, b, x, self._room
+            self._symbolic[1], self.data, fronts, factor, self.symmetric, b, x, self._room
         )
         if gap <= 1e-4 * np.linalg.norm(b) or (backward < 1e-12 and not self._lost):
             return x
@@ -290,6 +273,37 @@ class Sparse:
         return 1.0 / max(float(np.min(stiff[stiff > 0.0], initial=np.inf)), 1e-300)
 
 
+@lru_cache(maxsize=16)
+def _symbolic(n: int, keys: bytes, kind: bytes, symmetric: bool) -> tuple[Elimination, Entries]:
+    """The symbolic part of a factorisation, made once for all matrices of a pattern.
+
+    keys : row times n plus column of each entry, ascending. kind : of each unknown. Both int64.
+    """
+    entries = np.frombuffer(keys, dtype=np.int64)
+    rows, cols = entries // n, entries % n
+    both = np.unique(np.concatenate([entries, cols * n + rows]))
+    bounds = n * np.arange(n + 1)
+    pattern = np.searchsorted(both, bounds), both % n
+    elimination = analyse(*pattern, np.frombuffer(kind, dtype=np.int64))
+    into = _into_fronts(elimination, rows, cols, symmetric)
+    return elimination, Entries(np.searchsorted(entries, bounds), cols, into, elimination.place)
+
+
+def _into_fronts(elimination: Elimination, rows: Ints, cols: Ints, symmetric: bool) -> Ints:
+    """Where the entries (rows, cols) stand in the factor; the lower triangle follows the upper one."""
+    place, fronts = elimination.place, elimination.fronts
+    row, col = place[rows], place[cols]
+    low, high = np.minimum(row, col), np.maximum(row, col)
+    s, r = np.diff(fronts.first), np.diff(fronts.start)
+    front = np.searchsorted(fronts.first, low, side="right") - 1
+    first, n = fronts.first[front], len(place)
+    behind = np.repeat(np.arange(len(r)), r) * n + fronts.rest
+    at = s[front] + np.searchsorted(behind, front * n + high) - fronts.start[front]
+    at = np.where(high < first + s[front], high - first, at)
+    into = fronts.panel[front] + (low - first) * (s + r)[front] + at
+    return into if symmetric else into + np.where(row > col, elimination.entries, 0)
+
+
 def make_matrix(
     n: int, pairs: list[tuple[Ints, Ints]], saddle: Ints, multipliers: int, symmetric: bool
 ) -> Matrix:
@@ -305,5 +319,5 @@ def make_matrix(
     width = sparse.bandwidth + 1
     full = n * width <= 2 * len(sparse.data)
     if full or n * width * (width + 1) // 2 <= _BAND * sparse.elimination.products:
-        return BandedSymmetric(n, sparse.bandwidth)
+        return BandedSymmetric(n, width - 1)
     return sparse

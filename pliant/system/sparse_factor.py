@@ -20,17 +20,19 @@ Ints = NDArray[np.int64]
 
 _REFINEMENTS = 7
 """Solutions with a factor, at most, that improve each other."""
+_BACKWARD = 1e-12
+"""Part of the terms of a row that a solution may leave: as if entries were off by as much."""
 
 
 class Entries(NamedTuple):
-    """Where the entries of a matrix stand: by columns, as its `data`, and in the factor.
+    """Where the entries of a matrix stand: by rows, as its `data`, and in the factor.
 
-    start : (n + 1,) column j is data[start[j]:start[j + 1]]. row : its rows; of a symmetric matrix only
-    those up to j. into : places in `Factor.entries`. place : (n,) when each unknown is eliminated.
+    start : (n + 1,) row i is data[start[i]:start[i + 1]]. column : of each entry; in a symmetric matrix
+    i or more. into : places in `Factor.entries`. place : (n,) when each unknown is eliminated.
     """
 
     start: Ints
-    row: Ints
+    column: Ints
     into: Ints
     place: Ints
 
@@ -60,11 +62,11 @@ def load(entries, data, factor):  # type: ignore[no-untyped-def]
     """Put the entries of a matrix into the fronts of its factor; returns its largest diagonal entry."""
     _clear(factor.entries, len(factor.entries))
     scale = 0.0
-    for j in range(len(entries.place)):
-        for k in range(entries.start[j], entries.start[j + 1]):
+    for i in range(len(entries.place)):
+        for k in range(entries.start[i], entries.start[i + 1]):
             factor.entries[entries.into[k]] = data[k]
-            if entries.row[k] == j:
-                factor.size[entries.place[j]] = abs(data[k])
+            if entries.column[k] == i:
+                factor.size[entries.place[i]] = abs(data[k])
                 scale = max(scale, abs(data[k]))
     return scale
 
@@ -109,7 +111,7 @@ def factorise(fronts, factor, symmetric, scale):  # type: ignore[no-untyped-def]
 def _substitute(part, size, scale):  # type: ignore[no-untyped-def]
     """What replaces a lost pivot: a part of its size, or of the matrix's if there is nothing of it.
 
-    The pivots of fields and multipliers (part < 0) are compliances, in which stiffness counts inversely.
+    The pivots of fields and multipliers (part < 0) are compliances: inverse to stiffness.
     """
     if size == 0.0 and scale > 0.0:
         size = scale if part > 0.0 else 1.0 / scale
@@ -214,8 +216,8 @@ def _reduce_two(row, next_row, a, start, upper, lower, m, inverse):  # type: ign
 def solve_refined(entries, data, fronts, factor, symmetric, b, x, room):  # type: ignore[no-untyped-def]
     """Solve A x = b with the factor and improve x while the gap b - A x at least halves.
 
-    Lost pivots and rounding spoil the factor, not A. room: (3, n) workspace. Returns the norm of the
-    gap, and its largest entry in the size of the terms whose sum it is: 1e-16 is as good as it gets.
+    Lost pivots and rounding spoil the factor, not A. room : (3, n) workspace. Returns the norm of the
+    gap, and its largest entry as a part of the terms whose sum it is.
     """
     gap, correction, terms = room[0], room[1], room[2]
     n = len(b)
@@ -237,7 +239,7 @@ def solve_refined(entries, data, fronts, factor, symmetric, b, x, room):  # type
             return norm, worst
         halved = norm < 0.5 * least
         least, backward = norm, worst
-        if worst < 1e-14 or not halved:
+        if worst < _BACKWARD or not halved:
             break
     return least, backward
 
@@ -248,21 +250,39 @@ def _gap(entries, data, symmetric, b, x, gap, terms):  # type: ignore[no-untyped
     n = len(b)
     for i in range(n):
         gap[i], terms[i] = b[i], abs(b[i])
-    for j in range(n):
-        for k in range(entries.start[j], entries.start[j + 1]):
-            i = entries.row[k]
-            y = data[k] * x[j]
-            gap[i] -= y
-            terms[i] += abs(y)
-            if symmetric and i != j:
-                y = data[k] * x[i]
-                gap[j] -= y
-                terms[j] += abs(y)
+    for i in range(n):
+        at, end = entries.start[i], entries.start[i + 1]
+        _subtract_row(entries.column[at:end], data[at:end], i, x, gap, terms)
+        if symmetric:
+            _subtract_column(entries.column[at:end], data[at:end], i, x, gap, terms)
     norm = worst = 0.0
     for i in range(n):
         norm += gap[i] * gap[i]
         worst = max(worst, abs(gap[i]) / max(terms[i], 1e-300))
     return np.sqrt(norm), worst
+
+
+@kernel
+def _subtract_row(column, row, i, x, gap, terms):  # type: ignore[no-untyped-def]
+    """Take row i of a matrix times x off the gap."""
+    total = size = 0.0
+    for k in range(len(row)):
+        y = row[k] * x[column[k]]
+        total += y
+        size += abs(y)
+    gap[i] -= total
+    terms[i] += size
+
+
+@kernel
+def _subtract_column(column, row, i, x, gap, terms):  # type: ignore[no-untyped-def]
+    """Take what stands below the diagonal, the mirror image of row i, times x off the gap."""
+    for k in range(len(row)):
+        j = column[k]
+        if j != i:
+            y = row[k] * x[i]
+            gap[j] -= y
+            terms[j] += abs(y)
 
 
 @kernel
