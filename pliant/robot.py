@@ -17,6 +17,7 @@ from pliant.model import (
     Body,
     Constraint,
     ConvergenceError,
+    Damping,
     Description,
     DescriptionError,
     Frame,
@@ -103,6 +104,7 @@ class Robot(Pneumatic, Streaming):
         drag: float | ArrayLike = 0.0,
         mass_damping: float = 0.0,
         rotary: bool = True,
+        strain_damping: Damping | None = None,
     ) -> Rod:
         """Add a rod that runs along its local z axis, and return it (`.tip`, `.at(s)` are places).
 
@@ -114,7 +116,8 @@ class Robot(Pneumatic, Streaming):
         theory : "cosserat", or "kirchhoff" for no shear and no stretch.
         drag : kg/m^2, square-law drag along all or each of the body axes.
         mass_damping : 1/s, Rayleigh's first coefficient.  rotary : False leaves out the rotary
-        inertia of the sections.
+        inertia of the sections.  strain_damping : Damping, one value per strain, besides the
+        viscosity of the material.
         """
         place: Array = np.eye(4) if pose is None else pose  # type: ignore[assignment]
         rod = Rod(
@@ -122,6 +125,7 @@ class Robot(Pneumatic, Streaming):
             drag=drag,  # type: ignore[arg-type]
             mass_damping=mass_damping,
             rotary=rotary,
+            strain_damping=strain_damping,
         )
         return self.description.add_rod(rod)
 

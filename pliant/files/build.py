@@ -35,6 +35,7 @@ from pliant.model import (
     Circle,
     Constant,
     Constraint,
+    Damping,
     DescriptionError,
     Flow,
     Frame,
@@ -101,6 +102,8 @@ class Builder:
             given["material"] = self._try((*path, "material"), lambda: Material(**material))
         elif fields.section.stiffness is None and not partial:
             self._missing_material(path)
+        if fields.strain_damping is not None:
+            given["strain_damping"] = Damping(**fields.strain_damping.given())
         given.update(self._mounting(path, fields))
         if partial or len(self.source.problems) > before or not self._usable(fields.base):
             return None

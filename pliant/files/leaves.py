@@ -115,9 +115,9 @@ def _profile(unit: str, zero: bool = False, pair: bool = True) -> Check:
     return lambda value: profile_field("", "", read_table(value), unit, zero=zero, pair=pair)
 
 
-def _directions(unit: str) -> Check:
+def _directions(unit: str, zero: bool = False) -> Check:
     """Check a Stiffness entry: one profile, or a list of two for the two directions."""
-    single = _profile(unit, pair=False)
+    single = _profile(unit, zero, pair=False)
 
     def check(value: object) -> object:
         if isinstance(value, list) and len(value) == 2:
@@ -271,6 +271,19 @@ BendingProfiles = Annotated[
     Any, PlainValidator(_directions("N m^2")), WithJsonSchema(_TWO_PROFILES)
 ]
 ShearProfiles = Annotated[Any, PlainValidator(_directions("N")), WithJsonSchema(_TWO_PROFILES)]
+
+BendingDampings = Annotated[
+    Any, PlainValidator(_directions("N m^2 s", zero=True)), WithJsonSchema(_TWO_PROFILES)
+]
+ShearDampings = Annotated[
+    Any, PlainValidator(_directions("N s", zero=True)), WithJsonSchema(_TWO_PROFILES)
+]
+TwistDamping = Annotated[
+    Any, PlainValidator(_profile("N m^2 s", zero=True, pair=False)), WithJsonSchema(_ONE_PROFILE)
+]
+AxialDamping = Annotated[
+    Any, PlainValidator(_profile("N s", zero=True, pair=False)), WithJsonSchema(_ONE_PROFILE)
+]
 
 Named = Annotated[
     Choice,

@@ -151,6 +151,15 @@ class StiffnessFields(Group):
     retardation: leaf.SecondsOrZero = Field(default=0.0, description="Kelvin-Voigt time, seconds")
 
 
+class DampingFields(Group):
+    """Damping per strain; a list of two means the two directions."""
+
+    bending: leaf.BendingDampings = Field(default=0.0, description="N m^2 s")
+    twist: leaf.TwistDamping = Field(default=0.0, description="N m^2 s")
+    shear: leaf.ShearDampings = Field(default=0.0, description="N s")
+    axial: leaf.AxialDamping = Field(default=0.0, description="N s")
+
+
 class SectionFields(OneOf):
     """The section of a rod."""
 
@@ -210,6 +219,7 @@ class RodFields(Group):
     drag: leaf.Drag = Field(default=0.0, description="square law, kg/m^2, one or three body axes")
     mass_damping: leaf.PerSecond = Field(default=0.0, description="Rayleigh's first, 1/s")
     rotary: leaf.YesOrNo = Field(default=True, description="false: no rotary inertia of sections")
+    strain_damping: DampingFields | None = Field(default=None, description="one value per strain")
 
 
 class LoadFields(Group):

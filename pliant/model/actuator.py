@@ -10,7 +10,7 @@ from pliant.model.chamber import Chamber, PressureLine
 from pliant.model.checks import not_negative, positive
 from pliant.model.errors import DescriptionError
 from pliant.model.rod import Rod
-from pliant.model.section import Stiffness
+from pliant.model.stiffness import Stiffness
 
 
 @dataclass(frozen=True)

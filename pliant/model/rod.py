@@ -24,7 +24,8 @@ from pliant.model.errors import DescriptionError
 from pliant.model.frame import Frame
 from pliant.model.material import Material
 from pliant.model.profile import Table
-from pliant.model.section import Shape, Stiffness
+from pliant.model.section import Shape
+from pliant.model.stiffness import Damping, Stiffness
 
 THEORIES = ("cosserat", "kirchhoff")
 STRAIGHT = (0.0, 0.0, 1.0)
@@ -54,6 +55,8 @@ class Rod:
         body axes: force per length -C_i q_i |q_i| with q the body-frame velocity of the centreline.
     mass_damping : 1/s, Rayleigh's first coefficient c: wrench per length -c * inertia * velocity
         in the body frame. (Its second is the retardation of the material.)
+    strain_damping : Damping, one value per strain, besides the viscosity of the material or the
+        retardation of the Stiffness: wrench damping * strain rate.
     rotary : False leaves out the rotary inertia of the sections.
     """
 
@@ -69,6 +72,7 @@ class Rod:
     drag: float | tuple[float, ...] = 0.0
     mass_damping: float = 0.0
     rotary: bool = True
+    strain_damping: Damping | None = None
 
     def __post_init__(self) -> None:
         part_name("rod", self.name)
@@ -78,6 +82,7 @@ class Rod:
         choice(self.label, "theory", self.theory, THEORIES)
         self._check_base()
         self._check_drag()
+        self._check_damping()
         damping = not_negative(self.label, "mass_damping", self.mass_damping, "1/s")
         self._set("mass_damping", damping)
         self._set("rotary", flag(self.label, "rotary", self.rotary))
@@ -95,6 +100,7 @@ class Rod:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             stiffness = self.stiffness(probes)
             inertia = self.inertia(probes)
+            self.damping(probes)
         good = np.isfinite(stiffness).all() and (stiffness > 0).all() and np.isfinite(inertia).all()
         if not good:
             raise DescriptionError(
@@ -130,6 +136,16 @@ class Rod:
                 self.material,
                 "a Material",
                 "give e.g. Material(E=1e6, nu=0.5, rho=1000)",
+            )
+
+    def _check_damping(self) -> None:
+        if self.strain_damping is not None and not isinstance(self.strain_damping, Damping):
+            raise DescriptionError(
+                self.label,
+                "strain_damping",
+                self.strain_damping,
+                "a Damping",
+                "give e.g. Damping(bending=1e-4, axial=0.1)",
             )
 
     def _check_base(self) -> None:
@@ -200,9 +216,18 @@ class Rod:
         return np.stack((*bending, shear, shear, material.E * shape.area), axis=-1)
 
     def damping(self, s: ArrayLike) -> Array:
-        """Return the diagonal Kelvin-Voigt damping at ``s``, shape (S, 6): stiffness * seconds."""
+        """Return the diagonal Kelvin-Voigt damping at ``s``, shape (S, 6): stiffness * seconds.
+
+        The stiffness times the retardation of the material, and `strain_damping`.
+        """
         holder = self.section if isinstance(self.section, Stiffness) else self._elastic()
-        return self.stiffness(s) * holder.retardation
+        damping = self.stiffness(s) * holder.retardation
+        if self.strain_damping is None:
+            return damping
+        try:
+            return damping + self.strain_damping.damping(s, self.length)
+        except DescriptionError as error:
+            raise error.within(self.label, "strain_damping") from None
 
     def inertia(self, s: ArrayLike) -> Array:
         """Return the diagonal inertia per length at ``s``, shape (S, 6), body frame.

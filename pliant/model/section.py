@@ -1,4 +1,4 @@
-"""Cross-sections of rods: shapes with their areas and second moments, or stiffness directly.
+"""Cross-sections of rods: shapes with their areas and second moments.
 
 Local x and y span the section, local z is the tangent. Ix is the integral of y^2 and resists
 bending about local x; Iy is the integral of x^2; J is the Saint-Venant torsion constant.
@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_float, positive
+from pliant.model.checks import Array, positive
 from pliant.model.errors import DescriptionError
-from pliant.model.profile import Profile, ProfileLike, evaluate, profile_field
+from pliant.model.profile import ProfileLike, evaluate, profile_field
 
 ZETA_5 = 1.0369277551433699263
 
@@ -199,103 +199,3 @@ def rectangle_torsion(width: Array, height: Array) -> Array:
     series = 31 / 32 * ZETA_5 - remainder
     found: Array = long * short**3 / 3 * (1 - 192 * short / (math.pi**5 * long) * series)
     return found
-
-
-Directions = ProfileLike | tuple[ProfileLike, ProfileLike]
-
-
-@dataclass(frozen=True)
-class Stiffness:
-    """Stiffness and mass per length given directly, instead of a shape and a material.
-
-    bending : N m^2, one value for both directions or a pair (about local x, about local y).
-    twist : N m^2.  shear : N, one value or a pair (along local x, along local y).  axial : N.
-    mass : kg/m, default 0.  inertia : rotary inertia per length (Ixx, Iyy, Izz), kg m, default 0.
-    retardation : Kelvin-Voigt time in seconds; damping = stiffness * retardation.
-
-    Each quantity is a number, a function of s or a Table. A pair here always means the two
-    directions, never a taper: give a taper as a function or a Table.
-    """
-
-    bending: Directions
-    twist: ProfileLike
-    shear: Directions
-    axial: ProfileLike
-    mass: ProfileLike = 0.0
-    inertia: tuple[float, float, float] | None = None
-    retardation: float = 0.0
-
-    def __post_init__(self) -> None:
-        for field, unit in (("bending", "N m^2"), ("shear", "N")):
-            object.__setattr__(self, field, _directions(field, getattr(self, field), unit))
-        for field, unit, zero in (
-            ("twist", "N m^2", False),
-            ("axial", "N", False),
-            ("mass", "kg/m", True),
-        ):
-            given = getattr(self, field)
-            clean = profile_field("Stiffness", field, given, unit, zero=zero, pair=False)
-            object.__setattr__(self, field, clean)
-        object.__setattr__(self, "inertia", _rotary(self.inertia))
-        time = as_float(self.retardation)
-        if time is None or not math.isfinite(time) or time < 0:
-            raise DescriptionError(
-                "Stiffness",
-                "retardation",
-                self.retardation,
-                "zero or a positive number in seconds",
-                "give e.g. 0.01",
-            )
-        object.__setattr__(self, "retardation", time)
-
-    def stiffness(self, s: ArrayLike, length: float) -> Array:
-        """Return the diagonal stiffness (S, 6): two bending, twist, two shear, axial."""
-        pairs = {"bending": _both(self.bending), "shear": _both(self.shear)}
-        columns = [
-            evaluate("Stiffness", "bending", pairs["bending"][0], s, length),
-            evaluate("Stiffness", "bending", pairs["bending"][1], s, length),
-            evaluate("Stiffness", "twist", self.twist, s, length),
-            evaluate("Stiffness", "shear", pairs["shear"][0], s, length),
-            evaluate("Stiffness", "shear", pairs["shear"][1], s, length),
-            evaluate("Stiffness", "axial", self.axial, s, length),
-        ]
-        return np.stack(columns, axis=-1)
-
-    def mass_per_length(self, s: ArrayLike, length: float) -> Array:
-        """Return the mass per length (S,), kg/m."""
-        return evaluate("Stiffness", "mass", self.mass, s, length, zero=True)
-
-    def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
-        """Return one hundredth of the length twice: there is no shape to draw."""
-        half = Profile(length / 100).at(s, length)
-        return half, half.copy()
-
-
-def _directions(field: str, value: object, unit: str) -> Directions:
-    if isinstance(value, (tuple, list, np.ndarray)) and len(value) == 2:
-        first, second = (
-            profile_field("Stiffness", field, item, unit, pair=False) for item in value
-        )
-        return (first, second)
-    return profile_field("Stiffness", field, value, unit, pair=False)
-
-
-def _both(value: Directions) -> tuple[ProfileLike, ProfileLike]:
-    return value if isinstance(value, tuple) else (value, value)
-
-
-def _rotary(value: object) -> tuple[float, float, float]:
-    if value is None:
-        return (0.0, 0.0, 0.0)
-    items = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else ()
-    numbers = [as_float(item) for item in items]
-    good = [x for x in numbers if x is not None and math.isfinite(x) and x >= 0]
-    if len(numbers) != 3 or len(good) != 3:
-        raise DescriptionError(
-            "Stiffness",
-            "inertia",
-            value,
-            "three numbers (Ixx, Iyy, Izz) in kg m, none negative",
-            "give e.g. (1e-6, 1e-6, 2e-6)",
-        )
-    return (good[0], good[1], good[2])

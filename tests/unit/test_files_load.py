@@ -240,3 +240,14 @@ def test_json_schema_names_every_section_and_is_plain_json():
     assert schema["anyOf"] == [{"required": ["rods"]}, {"required": ["actuators"]}]
     assert set(schema["$defs"]["RodFields"]["required"]) == {"length", "section"}
     assert schema["$defs"]["RodFields"]["properties"]["length"]["exclusiveMinimum"] == 0
+
+
+def test_damping_per_strain_is_read(tmp_path):
+    file = tmp_path / "robot.yaml"
+    file.write_text(
+        "rods:\n  arm: {length: 0.3, section: {circle: {radius: 0.01}}, material: {E: 1e6, nu: 0.5},\n"
+        "    strain_damping: {bending: [1e-4, 2e-4], axial: {table: {s: [0, 0.3], values: [0, 1]}}}}\n"
+    )
+    found = load_robot_file(file).description.rods["arm"].damping([0.0, 0.3])
+    np.testing.assert_allclose(found[1], [1e-4, 2e-4, 0.0, 0.0, 0.0, 1.0])
+    np.testing.assert_allclose(found[0, 5], 0.0)
