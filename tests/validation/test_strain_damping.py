@@ -79,7 +79,7 @@ def test_bending_twist_and_stretch_decay_each_by_its_own_damping(formulation):
 
 
 def test_cable_refuses_bending_damping_that_differs_by_direction():
-    with pytest.raises(pl.DescriptionError, match="strain_damping.*equal bending damping"):
+    with pytest.raises(pl.DescriptionError, match=r"strain_damping.*equal bending damping"):
         released(pl.Damping(bending=(0.1, 0.2)), pl.ANCF(4, planar=False))
 
 
