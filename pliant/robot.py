@@ -84,8 +84,7 @@ class Robot(Pneumatic, Streaming):
         return robot
 
     def __repr__(self) -> str:
-        parts = [name for kind in self.description.kinds().values() for name in kind]
-        return f"<Robot with {', '.join(parts) or 'no parts'}>"
+        return f"<Robot with {', '.join(self.description.parts) or 'no parts'}>"
 
     # -- describing --------------------------------------------------------------------------
 
@@ -127,7 +126,7 @@ class Robot(Pneumatic, Streaming):
             rotary=rotary,
             strain_damping=strain_damping,
         )
-        return self.description.add_rod(rod)
+        return self.description.add(rod)
 
     @checked
     def add_load(
@@ -147,7 +146,7 @@ class Robot(Pneumatic, Streaming):
         over : (s0, s1) in metres, the stretch that a load along a rod covers.
         """
         place = on.name if isinstance(on, Rod) else on
-        return self.description.add_load(Load(name, place, force, moment, frame, over))  # type: ignore[arg-type]
+        return self.description.add(Load(name, place, force, moment, frame, over))  # type: ignore[arg-type]
 
     @checked
     def add_constraint(
@@ -164,7 +163,7 @@ class Robot(Pneumatic, Streaming):
         kind : "fixed" (default), "articulated" (position) or "sliding" (orientation).
         hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``.
         """
-        return self.description.add_constraint(Constraint(name, on, to, kind, hold))  # type: ignore[arg-type]
+        return self.description.add(Constraint(name, on, to, kind, hold))  # type: ignore[arg-type]
 
     @checked
     def add_body(
@@ -181,7 +180,7 @@ class Robot(Pneumatic, Streaming):
         principal moments, six (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), or 3x3.
         on : a Frame such as ``arm.tip``.  centre : (3,) of the mass in that frame, metres.
         """
-        return self.description.add_body(Body(name, mass, inertia, on, centre))  # type: ignore[arg-type]
+        return self.description.add(Body(name, mass, inertia, on, centre))  # type: ignore[arg-type]
 
     @checked
     def add_base_motion(
@@ -197,7 +196,7 @@ class Robot(Pneumatic, Streaming):
         rotation : (3,) rotation vector in the frame of the base, radians per unit of x.
         """
         motion = BaseMotion(name, of, translation, rotation)  # type: ignore[arg-type]
-        return self.description.add_base_motion(motion)
+        return self.description.add(motion)
 
     # -- solving -----------------------------------------------------------------------------
 

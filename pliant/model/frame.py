@@ -38,13 +38,13 @@ class Frame:
 
 
 # columns: where local x, y and z point
-_AXES: dict[str, list[list[float]]] = {
-    "z": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-    "-z": [[1, 0, 0], [0, -1, 0], [0, 0, -1]],
+AXES: dict[str, list[list[float]]] = {
     "x": [[0, 0, 1], [0, 1, 0], [-1, 0, 0]],
     "-x": [[0, 0, -1], [0, 1, 0], [1, 0, 0]],
     "y": [[1, 0, 0], [0, 0, 1], [0, -1, 0]],
     "-y": [[1, 0, 0], [0, 0, -1], [0, 1, 0]],
+    "z": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "-z": [[1, 0, 0], [0, -1, 0], [0, 0, -1]],
 }
 
 
@@ -56,9 +56,9 @@ def along(axis: str, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
     +z for "-x"); for y and "-z" it is turned about world x (local x stays x).
     """
     name = axis[1:] if isinstance(axis, str) and axis.startswith("+") else axis
-    choice("along", "axis", name, _AXES)
+    choice("along", "axis", name, AXES)
     found = np.eye(4)
-    found[:3, :3] = _AXES[name]
+    found[:3, :3] = AXES[name]
     found[:3, 3] = vector("along", "origin", origin, 3, "metres")
     return found
 

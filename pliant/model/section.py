@@ -9,14 +9,16 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, positive
+from pliant.model.checks import Array
 from pliant.model.errors import DescriptionError
-from pliant.model.profile import ProfileLike, evaluate, profile_field
+from pliant.model.fields import Number, holds, quantity
+from pliant.model.profile import ProfileLike, evaluate
+from pliant.model.registry import Described
 
 ZETA_5 = 1.0369277551433699263
 
@@ -30,9 +32,24 @@ class SectionGeometry(NamedTuple):
     J: Array
 
 
-class Shape(ABC):
+def _length(meaning: str = "", example: str = "0.01") -> Any:
+    return quantity("metres", meaning, sign="positive", along=True, example=example)
+
+
+def _moment(meaning: str) -> Any:
+    return quantity("m^4", meaning, sign="positive", along=True, example="8e-9")
+
+
+def _factor() -> Any:
+    return holds(
+        Number("on the shear stiffness", example="5/6 for a rectangle", sign="positive"), 1.0
+    )
+
+
+class Shape(Described, ABC):
     """A cross-section with a geometry; with a Material it gives stiffness and mass."""
 
+    file_name: ClassVar[str] = ""
     shear_factor: float
 
     @abstractmethod
@@ -42,16 +59,6 @@ class Shape(ABC):
     @abstractmethod
     def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
         """Return half the width along local x and along local y (metres, (S,)), for drawing."""
-
-    def _clean(self, *fields: str, unit: str = "metres") -> None:
-        part = type(self).__name__
-        for field in fields:
-            given = getattr(self, field)
-            object.__setattr__(self, field, profile_field(part, field, given, unit))
-        factor = positive(
-            part, "shear_factor", self.shear_factor, remedy="give e.g. 5/6 for a rectangle"
-        )
-        object.__setattr__(self, "shear_factor", factor)
 
     def _value(self, field: str, s: ArrayLike, length: float) -> Array:
         return evaluate(type(self).__name__, field, getattr(self, field), s, length)
@@ -65,11 +72,8 @@ class Circle(Shape):
     shear_factor : factor k on the shear stiffness k G A, dimensionless.
     """
 
-    radius: ProfileLike
-    shear_factor: float = 1.0
-
-    def __post_init__(self) -> None:
-        self._clean("radius")
+    radius: ProfileLike = _length()
+    shear_factor: float = _factor()
 
     def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
         """Return pi r^2 and pi r^4 / 4, with J twice that."""
@@ -92,12 +96,12 @@ class Annulus(Shape):
     shear_factor : factor k on the shear stiffness k G A, dimensionless.
     """
 
-    outer: ProfileLike
-    inner: ProfileLike
-    shear_factor: float = 1.0
+    outer: ProfileLike = _length("outer radius")
+    inner: ProfileLike = _length("inner radius", "0.008")
+    shear_factor: float = _factor()
 
-    def __post_init__(self) -> None:
-        self._clean("outer", "inner")
+    def check(self) -> None:
+        """Refuse radii of which the inner is not the smaller; functions are checked later."""
         if not callable(self.outer) and not callable(self.inner):
             self._radii(np.array([0.0, 1.0]), 1.0)
 
@@ -137,12 +141,9 @@ class Rectangle(Shape):
     shear_factor : factor k on the shear stiffness k G A, dimensionless.
     """
 
-    width: ProfileLike
-    height: ProfileLike
-    shear_factor: float = 1.0
-
-    def __post_init__(self) -> None:
-        self._clean("width", "height")
+    width: ProfileLike = _length("along local x", "0.02")
+    height: ProfileLike = _length("along local y")
+    shear_factor: float = _factor()
 
     def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
         """Return w h, w h^3 / 12, h w^3 / 12 and Saint-Venant's torsion series."""
@@ -164,15 +165,11 @@ class Section(Shape):
     shear_factor : factor k on the shear stiffness k G A, dimensionless.
     """
 
-    area: ProfileLike
-    Ix: ProfileLike
-    Iy: ProfileLike
-    J: ProfileLike
-    shear_factor: float = 1.0
-
-    def __post_init__(self) -> None:
-        self._clean("area", unit="square metres")
-        self._clean("Ix", "Iy", "J", unit="m^4")
+    area: ProfileLike = quantity("square metres", sign="positive", along=True, example="3e-4")
+    Ix: ProfileLike = _moment("integral of y^2")
+    Iy: ProfileLike = _moment("integral of x^2")
+    J: ProfileLike = _moment("torsion constant")
+    shear_factor: float = _factor()
 
     def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
         """Return the given numbers."""

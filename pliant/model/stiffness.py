@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_float
-from pliant.model.errors import DescriptionError
-from pliant.model.profile import Profile, ProfileLike, evaluate, profile_field
+from pliant.model.checks import Array
+from pliant.model.fields import Vector, holds, quantity
+from pliant.model.profile import Along, Profile, ProfileLike, evaluate
+from pliant.model.profile import Directions as PerDirection
+from pliant.model.registry import Described
 
 Directions = ProfileLike | tuple[ProfileLike, ProfileLike]
 
 
+def _per_length(unit: str, example: str, default: Any = MISSING) -> Any:
+    """A quantity along a rod; one that may be left out may be zero."""
+    return holds(Along("", unit, example, default is not MISSING, pair=False), default)
+
+
+def _per_direction(unit: str, example: str, default: Any = MISSING) -> Any:
+    return holds(PerDirection("", unit, example, default is not MISSING), default)
+
+
 @dataclass(frozen=True)
-class Stiffness:
+class Stiffness(Described):
     """Stiffness and mass per length given directly, instead of a shape and a material.
 
     bending : N m^2, one value for both directions or a pair (about local x, about local y).
@@ -28,29 +39,21 @@ class Stiffness:
     directions, never a taper: give a taper as a function or a Table.
     """
 
-    bending: Directions
-    twist: ProfileLike
-    shear: Directions
-    axial: ProfileLike
-    mass: ProfileLike = 0.0
-    inertia: tuple[float, float, float] | None = None
-    retardation: float = 0.0
+    bending: Directions = _per_direction("N m^2", "0.01")
+    twist: ProfileLike = _per_length("N m^2", "0.01")
+    shear: Directions = _per_direction("N", "100")
+    axial: ProfileLike = _per_length("N", "300")
+    mass: ProfileLike = _per_length("kg/m", "0.1", 0.0)
+    inertia: tuple[float, ...] | None = holds(
+        Vector("rotary inertia (Ixx, Iyy, Izz)", "kg m", zero=True), None
+    )
+    retardation: float = quantity(
+        "seconds", "Kelvin-Voigt time", default=0.0, sign="zero", example="0.01"
+    )
 
-    def __post_init__(self) -> None:
-        _clean(self, "N m^2", "N")
-        clean = profile_field("Stiffness", "mass", self.mass, "kg/m", zero=True, pair=False)
-        object.__setattr__(self, "mass", clean)
-        object.__setattr__(self, "inertia", _rotary(self.inertia))
-        time = as_float(self.retardation)
-        if time is None or not math.isfinite(time) or time < 0:
-            raise DescriptionError(
-                "Stiffness",
-                "retardation",
-                self.retardation,
-                "zero or a positive number in seconds",
-                "give e.g. 0.01",
-            )
-        object.__setattr__(self, "retardation", time)
+    def check(self) -> None:
+        """Take no rotary inertia for none."""
+        self._set("inertia", self.inertia or (0.0, 0.0, 0.0))
 
     def stiffness(self, s: ArrayLike, length: float) -> Array:
         """Return the diagonal stiffness (S, 6): two bending, twist, two shear, axial."""
@@ -67,7 +70,7 @@ class Stiffness:
 
 
 @dataclass(frozen=True)
-class Damping:
+class Damping(Described):
     """Kelvin-Voigt damping per strain: wrench = stiffness * strain + damping * strain rate.
 
     bending : N m^2 s, one value for both directions or a pair (about local x, about local y).
@@ -78,36 +81,14 @@ class Damping:
     directions, never a taper: give a taper as a function or a Table.
     """
 
-    bending: Directions = 0.0
-    twist: ProfileLike = 0.0
-    shear: Directions = 0.0
-    axial: ProfileLike = 0.0
-
-    def __post_init__(self) -> None:
-        _clean(self, "N m^2 s", "N s", zero=True)
+    bending: Directions = _per_direction("N m^2 s", "1e-4", 0.0)
+    twist: ProfileLike = _per_length("N m^2 s", "1e-4", 0.0)
+    shear: Directions = _per_direction("N s", "0.1", 0.0)
+    axial: ProfileLike = _per_length("N s", "0.1", 0.0)
 
     def damping(self, s: ArrayLike, length: float) -> Array:
         """Return the diagonal damping (S, 6): two bending, twist, two shear, axial."""
         return _diagonal(self, s, length, zero=True)
-
-
-def _clean(holder: Stiffness | Damping, turning: str, stretching: str, zero: bool = False) -> None:
-    """Check the entries of all strains; their units are those of moments and of forces."""
-    part = type(holder).__name__
-    for field, unit in (
-        ("bending", turning),
-        ("twist", turning),
-        ("shear", stretching),
-        ("axial", stretching),
-    ):
-        value = getattr(holder, field)
-        several = isinstance(value, (tuple, list, np.ndarray)) and len(value) == 2
-        two = several and field in ("bending", "shear")
-        clean = tuple(
-            profile_field(part, field, item, unit, zero, pair=False)
-            for item in (value if two else (value,))
-        )
-        object.__setattr__(holder, field, clean if two else clean[0])
 
 
 def _diagonal(
@@ -120,20 +101,3 @@ def _diagonal(
         for item in value if isinstance(value, tuple) else (value,) * count:
             columns.append(evaluate(part, field, item, s, length, zero))
     return np.stack(columns, axis=-1)
-
-
-def _rotary(value: object) -> tuple[float, float, float]:
-    if value is None:
-        return (0.0, 0.0, 0.0)
-    items = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else ()
-    numbers = [as_float(item) for item in items]
-    good = [x for x in numbers if x is not None and math.isfinite(x) and x >= 0]
-    if len(numbers) != 3 or len(good) != 3:
-        raise DescriptionError(
-            "Stiffness",
-            "inertia",
-            value,
-            "three numbers (Ixx, Iyy, Izz) in kg m, none negative",
-            "give e.g. (1e-6, 1e-6, 2e-6)",
-        )
-    return (good[0], good[1], good[2])

@@ -147,7 +147,7 @@ CASES = [
     (lambda: stiffness(bending=(1, -2)), "Stiffness: bending = -2"),
     (lambda: stiffness(twist=(1, 2)), r"Stiffness: twist = \(1, 2\)"),
     (lambda: stiffness(mass=-1), "Stiffness: mass = -1"),
-    (lambda: stiffness(inertia=(1, 2)), "Stiffness: inertia = .*three numbers"),
+    (lambda: stiffness(inertia=(1, 2)), "Stiffness: inertia = .*3 finite numbers in kg m"),
     (lambda: stiffness(inertia=(1, 2, -3)), "Stiffness: inertia = "),
     (lambda: stiffness(retardation=-0.1), r"Stiffness: retardation = -0\.1"),
     (lambda: Table([0], [1]), "Table: s = .*at least two"),

@@ -149,9 +149,9 @@ ROD_CASES = [
     ({"formulation": "3"}, "6:5: rod 'arm': formulation = 3: must be a name"),
     ({"formulation": "{spline: {degre: 3}}"}, "6:28: rod 'arm': formulation.spline.degre = 3"),
     ({"formulation": "{spline: {degree: 3.5}}"}, "formulation.spline.degree = 3.5: must be"),
-    ({"formulation": "{spline: {degree: two}}"}, "spline.degree = 'two': must be a valid integer"),
-    ({"formulation": "{spline: {degree: true}}"}, "spline.degree = True: must be a valid integer"),
-    ({"formulation": "{spline: {map: log}}"}, "spline.map = 'log': must be 'exp' or 'cayley'"),
+    ({"formulation": "{spline: {degree: two}}"}, "spline.degree = 'two': must be a whole number"),
+    ({"formulation": "{spline: {degree: true}}"}, "spline.degree = True: must be a whole number"),
+    ({"formulation": "{spline: {map: log}}"}, "spline.map = 'log': must be one of 'exp', 'cayley'"),
     (
         {"formulation": "{spline: {points: 2}}"},
         "6:19: rod 'arm': formulation.spline: points must be more",
@@ -233,7 +233,7 @@ OTHER_CASES = [
     ("base_motions: {m: {of: arm}}", "base motion 'm': translation, rotation = "),
     (
         "base_motions: {m: {of: arm, rotation: 3}}",
-        "base motion 'm': rotation = 3: must be 3 finite numbers in metres or radians",
+        "base motion 'm': rotation = 3: must be 3 finite numbers in radians per unit of input",
     ),
     (
         "base_motions: {m: {of: arm, rotation: [0, 0, 1]}}\ninputs: {m: [1, 2, 3]}",

@@ -234,12 +234,12 @@ def test_byte_order_mark_is_forgiven(tmp_path):
 def test_json_schema_names_every_section_and_is_plain_json():
     schema = json.loads(json.dumps(json_schema()))
     parts = {"rods", "loads", "constraints", "bodies", "base_motions", "chambers", "actuators"}
-    sections = {"gravity", *parts, "inputs", "statics", "simulate", "modes"}
+    sections = {"gravity", *parts, "parts", "effects", "inputs", "statics", "simulate", "modes"}
     assert set(schema["properties"]) == sections
     assert schema["additionalProperties"] is False
     assert schema["anyOf"] == [{"required": ["rods"]}, {"required": ["actuators"]}]
-    assert set(schema["$defs"]["RodFields"]["required"]) == {"length", "section"}
-    assert schema["$defs"]["RodFields"]["properties"]["length"]["exclusiveMinimum"] == 0
+    assert set(schema["$defs"]["Rod"]["required"]) == {"length", "section"}
+    assert schema["$defs"]["Rod"]["properties"]["length"]["exclusiveMinimum"] == 0
 
 
 def test_damping_per_strain_is_read(tmp_path):
