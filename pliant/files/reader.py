@@ -10,7 +10,8 @@ from pliant.files.report import part_and_field, report_error, report_missing, un
 from pliant.files.source import Source
 from pliant.model import DescriptionError, PliantError, did_you_mean
 from pliant.model.errors import nearest_name
-from pliant.model.fields import Kind, Place, ReportedError, fields_of
+from pliant.model.fields import fields_of
+from pliant.model.kinds import Kind, Place, ReportedError
 from pliant.model.places import OnRod
 from pliant.model.rod import check_arclength
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pliant.files.source import Source
 from pliant.model import DescriptionError
 from pliant.model.errors import nearest_name
-from pliant.model.fields import Kind, Place
+from pliant.model.kinds import Kind, Place
 from pliant.model.registry import headings
 
 _RUNS = ("statics", "simulate", "modes")

@@ -15,7 +15,8 @@ from pliant.files.runs import RUNS, Input, InputKind, Run
 from pliant.files.source import Source, read_source
 from pliant.model import Description, DescriptionError, did_you_mean
 from pliant.model.checks import as_float
-from pliant.model.fields import Kind, Place, ReportedError, Vector, fields_of
+from pliant.model.fields import fields_of
+from pliant.model.kinds import Kind, Place, ReportedError, Vector
 from pliant.model.registry import Effect, Entry, Part, class_of, headings, members_of
 
 _SECTIONS = ("gravity", "inputs", *RUNS)

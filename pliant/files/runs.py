@@ -6,19 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pliant.model import DescriptionError, Signal
-from pliant.model.fields import (
-    Choice,
-    Kind,
-    Number,
-    Place,
-    Reader,
-    Schema,
-    Setting,
-    Vector,
-    Whole,
-    holds,
-    quantity,
-)
+from pliant.model.fields import holds, quantity
+from pliant.model.kinds import Choice, Kind, Number, Place, Reader, Schema, Setting, Vector, Whole
 from pliant.model.registry import Described, OneOf
 from pliant.model.signals import Constant
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pliant.files.runs import RUNS, InputKind
-from pliant.model.fields import Schema, Vector
+from pliant.model.kinds import Schema, Vector
 from pliant.model.registry import class_of, headings, members_of
 
 MEANINGS = {

@@ -12,8 +12,9 @@ import numpy as np
 from pliant.model.chamber import Chamber, PressureLine
 from pliant.model.checks import Array
 from pliant.model.errors import DescriptionError
-from pliant.model.fields import Setting, Several, Text, holds, quantity
+from pliant.model.fields import holds, quantity
 from pliant.model.frame import Frame
+from pliant.model.kinds import Setting, Several, Text
 from pliant.model.places import Base, Pose
 from pliant.model.registry import Described, Entry, OneOf, Part
 from pliant.model.rod import Rod

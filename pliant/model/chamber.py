@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, as_array
-from pliant.model.errors import DescriptionError
-from pliant.model.fields import Flag, Interval, holds, quantity, raised
+from pliant.model.errors import DescriptionError, raised
+from pliant.model.fields import holds, quantity
+from pliant.model.kinds import Flag, Interval
 from pliant.model.places import OnRod
 from pliant.model.profile import ProfileLike, evaluate
 from pliant.model.registry import Described, Effect, OneOf

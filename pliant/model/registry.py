@@ -15,18 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pliant.model.checks import part_name
 from pliant.model.errors import DescriptionError
-from pliant.model.fields import (
-    Kind,
-    Name,
-    Place,
-    Reader,
-    ReportedError,
-    Schema,
-    check_fields,
-    fields_of,
-    holds,
-    schema_of,
-)
+from pliant.model.fields import check_fields, fields_of, holds, schema_of
+from pliant.model.kinds import Kind, Name, Place, Reader, ReportedError, Schema
 
 if TYPE_CHECKING:
     from pliant.model.description import Description

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, as_array, as_float, vector
 from pliant.model.errors import DescriptionError
-from pliant.model.fields import Choice, Flag, PerAxis, Setting, holds, quantity
+from pliant.model.fields import holds, quantity
 from pliant.model.frame import Frame
+from pliant.model.kinds import Choice, Flag, PerAxis, Setting
 from pliant.model.material import Material
 from pliant.model.places import Base, Pose
 from pliant.model.profile import Rows, Table

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array
 from pliant.model.errors import DescriptionError
-from pliant.model.fields import Number, holds, quantity
+from pliant.model.fields import holds, quantity
+from pliant.model.kinds import Number
 from pliant.model.profile import ProfileLike, evaluate
 from pliant.model.registry import Described
 

@@ -15,18 +15,8 @@ from numpy.typing import ArrayLike
 from pliant.model.checks import Array, as_float
 from pliant.model.columns import csv_column, read_csv
 from pliant.model.errors import DescriptionError, did_you_mean
-from pliant.model.fields import (
-    NUMBER,
-    Number,
-    Place,
-    Reader,
-    Schema,
-    Several,
-    Text,
-    holds,
-    quantity,
-    schema_of,
-)
+from pliant.model.fields import holds, quantity, schema_of
+from pliant.model.kinds import NUMBER, Number, Place, Reader, Schema, Several, Text
 from pliant.model.profile import table_columns
 from pliant.model.registry import Described, OneOf
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array
-from pliant.model.fields import Vector, holds, quantity
+from pliant.model.fields import holds, quantity
+from pliant.model.kinds import Vector
 from pliant.model.profile import Along, Profile, ProfileLike, evaluate
 from pliant.model.profile import Directions as PerDirection
 from pliant.model.registry import Described
