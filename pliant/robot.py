@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +30,7 @@ from pliant.model import (
 from pliant.model.calls import checked
 from pliant.model.checks import positive
 from pliant.model.pneumatics import Pneumatic
+from pliant.model.registry import Entry
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.modes import Modes
 from pliant.results.motion import Motion
@@ -49,6 +50,8 @@ from pliant.solve.statics import StaticSolution
 from pliant.solve.strong import StrongTrajectory
 
 Formulations = RodModel | Mapping[str, RodModel]
+
+T = TypeVar("T", bound=Entry)
 
 
 class Robot(Pneumatic, Streaming):
@@ -197,6 +200,14 @@ class Robot(Pneumatic, Streaming):
         """
         motion = BaseMotion(name, of, translation, rotation)  # type: ignore[arg-type]
         return self.description.add(motion)
+
+    @checked
+    def add(self, entry: T) -> T:
+        """Add a part or an effect of any class, such as your own, and return it.
+
+        entry : an object of a subclass of `Part` or `Effect` (`pliant.model.registry`).
+        """
+        return self.description.add(entry)
 
     # -- solving -----------------------------------------------------------------------------
 

@@ -139,7 +139,8 @@ class FileReader:
                 report_error(self.source, path, error)
         except (TypeError, ValueError, PliantError) as error:
             part, field = part_and_field(path)
-            self.source.report(path, part, field, f"{field}: {error}; correct its settings")
+            lead = f"{field}: " if field else ""
+            self.source.report(path, part, field, f"{lead}{error}; correct its settings")
         raise ReportedError
 
 

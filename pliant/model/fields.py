@@ -19,7 +19,10 @@ from pliant.model.kinds import Kind, Number, Schema, Vector, kind_of
 
 @dataclass(frozen=True)
 class FieldOf:
-    """A field of a class: its kind and its default, MISSING if it must be given."""
+    """A field of a class: its kind and its default, MISSING if it must be given.
+
+    A default that is made for each object stands here as None.
+    """
 
     kind: Kind
     default: Any
@@ -78,9 +81,11 @@ def fields_of(cls: type) -> dict[str, FieldOf]:
 
 @cache
 def _fields(cls: type) -> dict[str, FieldOf]:
-    kinds = {}
+    kinds, made = {}, set()
     if dataclasses.is_dataclass(cls):
-        kinds = {item.name: item.metadata.get("kind") for item in dataclasses.fields(cls)}
+        items = dataclasses.fields(cls)
+        kinds = {item.name: item.metadata.get("kind") for item in items}
+        made = {item.name for item in items if item.default_factory is not MISSING}
     hints = _hints(cls)
     found = {}
     for name, item in inspect.signature(cls).parameters.items():
@@ -88,6 +93,8 @@ def _fields(cls: type) -> dict[str, FieldOf]:
             continue
         kind = kinds.get(name) or kind_of(hints.get(name))
         default = MISSING if item.default is inspect.Parameter.empty else item.default
+        if name in made:
+            default = None
         found[name] = FieldOf(kind, default)
     return found
 

@@ -210,6 +210,10 @@ class Choice(Kind):
 
     names: tuple[str, ...] = ()
 
+    @property
+    def note(self) -> str:
+        return self.meaning or ", ".join(self.names)
+
     def check(self, part: str, field: str, value: Any) -> str:
         return choice(part, field, value, self.names)
 

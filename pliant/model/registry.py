@@ -197,8 +197,9 @@ def class_of(heading: str) -> type[Entry] | None:
 
 
 def variants(*families: type) -> dict[str, type[Described]]:
-    """Return the classes of some families by the names that robot files use."""
-    return {cls.file_name: cls for cls in _CLASSES if issubclass(cls, families) and cls.file_name}
+    """Return the dataclasses of some families by the names that robot files use."""
+    described = [cls for cls in _CLASSES if "__dataclass_fields__" in cls.__dict__]
+    return {cls.file_name: cls for cls in described if issubclass(cls, families) and cls.file_name}
 
 
 def members_of(family: str) -> dict[str, type[Entry]]:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, as_float
 from pliant.model.columns import csv_column, read_csv
+from pliant.model.differences import ACCELERATION, RATE, difference
 from pliant.model.errors import DescriptionError, did_you_mean
 from pliant.model.fields import holds, quantity, schema_of
 from pliant.model.kinds import NUMBER, Number, Place, Reader, Schema, Several, Text
@@ -36,11 +37,11 @@ class Signal(Described, ABC):
 
     def rate(self, t: float) -> float:
         """Return the first derivative at time ``t``, per second; at a corner the one to come."""
-        return _difference(self, t, _RATE)
+        return difference(self, t, RATE)
 
     def acceleration(self, t: float) -> float:
         """Return the second derivative at time ``t``, per second squared; corners are left out."""
-        return _difference(self, t, _ACCELERATION)
+        return difference(self, t, ACCELERATION)
 
     def __add__(self, other: object) -> Sum:
         """Return the sum of this signal and another one or a number."""
@@ -345,39 +346,3 @@ def as_signal(value: float | Callable[[float], float]) -> Signal:
     if isinstance(value, Signal):
         return value
     return Function(value) if callable(value) else Constant(value)
-
-
-@dataclass(frozen=True)
-class _Stencil:
-    """Weights of values h apart for a derivative: about a point, and from it onwards."""
-
-    h: float
-    power: int
-    central: tuple[float, ...]
-    forward: tuple[float, ...]
-
-
-_RATE = _Stencil(
-    2e-4,
-    1,
-    (1 / 12, -2 / 3, 0.0, 2 / 3, -1 / 12),
-    (-25 / 12, 4.0, -3.0, 4 / 3, -1 / 4),
-)
-_ACCELERATION = _Stencil(
-    1e-3,
-    2,
-    (-1 / 12, 4 / 3, -5 / 2, 4 / 3, -1 / 12),
-    (15 / 4, -77 / 6, 107 / 6, -13.0, 61 / 12, -5 / 6),
-)
-
-
-def _difference(function: Callable[[float], float], t: float, stencil: _Stencil) -> float:
-    """A derivative by fourth-order differences, central where that needs no time before zero."""
-    h, middle = stencil.h, len(stencil.central) // 2
-    first, weights = -middle, stencil.central
-    if t < middle * h:
-        first, weights = 0, stencil.forward
-    values = [
-        weight * float(function(t + (first + k) * h)) for k, weight in enumerate(weights) if weight
-    ]
-    return sum(values) / h**stencil.power
