@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from pliant.files import ModesRun, SimulateRun, StaticsRun, json_schema, load_robot_file
+from pliant.files import FileError, ModesRun, SimulateRun, StaticsRun, json_schema, load_robot_file
 from pliant.model import (
     Annulus,
     Circle,
@@ -251,3 +251,20 @@ def test_damping_per_strain_is_read(tmp_path):
     found = load_robot_file(file).description.rods["arm"].damping([0.0, 0.3])
     np.testing.assert_allclose(found[1], [1e-4, 2e-4, 0.0, 0.0, 0.0, 1.0])
     np.testing.assert_allclose(found[0, 5], 0.0)
+
+
+@pytest.mark.parametrize("gap", [", ", ",\n      "], ids=["one line", "many lines"])
+def test_long_lists_of_numbers_are_read_as_short_ones(tmp_path, gap):
+    t = np.arange(4000) * 0.25
+    columns = [gap.join(f"{x:.6g}" for x in column) for column in (t, np.sin(t))]
+    table = f"{{t: [{columns[0]}], values: [{columns[1]}]}}"
+    text = SMALL + f"loads: {{p: {{on: arm}}}}\ninputs: {{p: {{table: {table}}}}}\n"
+    found = load_text(tmp_path, text).inputs["p"]
+    np.testing.assert_array_equal(found.t, t)
+    np.testing.assert_allclose(found.values, np.sin(t), rtol=1e-5)
+    lines = text.count("\n")
+    with pytest.raises(FileError, match=rf"{lines + 1}:9: modes: count = 0"):
+        load_text(tmp_path, text + "modes: {count: 0}\n")
+    columns[1] = columns[1].rpartition(",")[0]
+    with pytest.raises(FileError, match="as many values as t has entries"):
+        load_text(tmp_path, text.replace(table, f"{{t: [{columns[0]}], values: [{columns[1]}]}}"))
