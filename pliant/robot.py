@@ -326,9 +326,7 @@ class Robot(Pneumatic, Streaming):
                 "a formulation with coordinates, for modes are found from its matrices",
                 "give e.g. BSpline(), or at= an equilibrium found with it",
             )
-        found = modal_analysis(
-            problem.system, solution.q, solution.mult, solution.loading, int(count)
-        )
+        found = modal_analysis(problem.effects, solution.q, solution.z, solution.inputs, int(count))
         return Modes(still, found, time.perf_counter() - began)
 
     # -- helpers -----------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from pliant.model import DescriptionError, PliantError, did_you_mean
 from pliant.model.errors import nearest_name
 from pliant.model.fields import fields_of
 from pliant.model.kinds import Kind, Place, ReportedError
-from pliant.model.places import OnRod
 from pliant.model.rod import check_arclength
 
 
@@ -20,6 +19,7 @@ class FileReader:
     """Reads entries; what is wrong is reported, all of it, and `ReportedError` raised.
 
     lengths : of every rod in the file, by name, in metres; None where the file's own is wrong.
+    solids : names of parts without length.
     families : the classes that a file may name with settings, by family and name.
     """
 
@@ -27,10 +27,12 @@ class FileReader:
         self,
         source: Source,
         lengths: Mapping[str, float | None],
+        solids: Collection[str],
         families: Mapping[str, Mapping[str, type]],
     ) -> None:
         self.source = source
         self.lengths = lengths
+        self.solids = solids
         self.families = families
 
     def value(self, kind: Kind, path: Place, given: object) -> Any:
@@ -102,7 +104,15 @@ class FileReader:
 
     def arclength(self, path: Place, part: object, at: float | str | None) -> float:
         """Return the arclength of a place on a part, metres; 0 on one that has no length."""
-        self.value(OnRod(), (*path, "part"), part)
+        if part in self.solids:
+            if at not in (None, 0.0):
+                expected, remedy = f"left out, for {part!r} is a body", "give offset: [0, 0, 0.1]"
+                raise DescriptionError("", "at", at, expected, remedy)
+            return 0.0
+        if part not in self.lengths:
+            expected = "the name of a rod or body in this file"
+            hint = did_you_mean(part, [*self.lengths, *self.solids])
+            raise DescriptionError("", "part", part, expected, hint)
         length = self.lengths[str(part)]
         if length is None:
             raise ReportedError

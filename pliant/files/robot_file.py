@@ -17,7 +17,7 @@ from pliant.model import Description, DescriptionError, did_you_mean
 from pliant.model.checks import as_float
 from pliant.model.fields import fields_of
 from pliant.model.kinds import Kind, Place, ReportedError, Vector
-from pliant.model.registry import Effect, Entry, Part, class_of, headings, members_of
+from pliant.model.registry import Effect, Entry, carriers, class_of, headings, members_of, taken
 
 _SECTIONS = ("gravity", "inputs", *RUNS)
 
@@ -73,7 +73,10 @@ class _Loader:
         """Names of entries that cannot be built."""
         self.hidden = False
         """True if entries that cannot be built would have brought along others."""
-        self.reader = FileReader(source, self._lengths(), families)
+        lengths = self._lengths()
+        solids = [name for name, length in lengths.items() if length == 0.0]
+        rods = {name: length for name, length in lengths.items() if length != 0.0}
+        self.reader = FileReader(source, rods, solids, families)
 
     def load(self, path: Path) -> RobotFile:
         """Return the file's content as far as it is right."""
@@ -81,19 +84,19 @@ class _Loader:
         description = Description(self._gravity())
         places: dict[str, Place] = {}
         for place, entry in self._entries():
-            for member in entry.members():
-                owner = description.parts.get(member.name)
+            for piece in entry.pieces():
+                owner = description.parts.get(piece.name)
                 if owner is not None:
-                    report_error(self.source, place, entry.taken(member.name, owner.label))
+                    report_error(self.source, place, entry.taken(piece.name, owner.label))
                 else:
-                    description.parts[member.name] = member
-                    places[member.label] = place
+                    description.parts[piece.name] = piece
+                    places[piece.label] = place
         self._check_whole(description, places)
         inputs = self._inputs(description)
         runs = self._runs()
         if not self.source.problems:
-            rods = {rod.name: rod for rod in description.rods_from_root()}
-            description.parts = {**rods, **description.parts}
+            in_order = {part.name: part for part in description.from_root()}
+            description.parts = {**in_order, **description.parts}
         return RobotFile(path, description, inputs, runs)
 
     def _check_sections(self) -> None:
@@ -105,15 +108,20 @@ class _Loader:
                 expected, remedy = "a group of named entries", "give e.g. {name: ...}"
                 error = DescriptionError("", "", value, expected, remedy)
                 report_error(self.source, (name,), error)
-        if not {"rods", "actuators"} & set(self.data):
+        if not set(carriers()) & set(self.data):
             example = "rods: {arm: {length: 0.3, section: ..., material: ...}}"
             report_missing(self.source, ("rods",), Kind("the rods by name", example=example))
 
     def _entries(self) -> Iterator[tuple[Place, Entry]]:
         """Yield every entry that can be built, with its place in the file."""
+        owner: dict[str, str] = {}
         for heading in self.headings:
             for name, given in self._group(heading).items():
                 place: Place = (heading, name)
+                if name in owner:
+                    report_error(self.source, place, taken("", "name", name, owner[name]))
+                    continue
+                owner[name] = f"{headings()[heading]} {name!r}"
                 cls = class_of(heading)
                 try:
                     if cls is None:
@@ -142,16 +150,14 @@ class _Loader:
         return cls, (*place, name), fields
 
     def _lengths(self) -> dict[str, float | None]:
-        """Return the length of every rod the file names, None where it is not usable."""
+        """Return the length of every part: None where it is not usable, 0 of those without."""
         lengths: dict[str, float | None] = {}
-        for heading in self.headings:
-            cls = class_of(heading)
-            if cls is None or not issubclass(cls, Part) or "length" not in fields_of(cls):
-                continue
+        for heading, cls in carriers().items():
             for name, given in self._group(heading).items():
                 length = as_float(given.get("length")) if isinstance(given, dict) else None
                 usable = length is not None and 0 < length < float("inf")
-                lengths[name] = length if usable else None
+                known = length if usable else None
+                lengths.setdefault(name, known if "length" in fields_of(cls) else 0.0)
         return lengths
 
     def _group(self, section: str) -> dict[str, Any]:

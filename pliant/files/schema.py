@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pliant.files.runs import RUNS, InputKind
 from pliant.model.kinds import Schema, Vector
-from pliant.model.registry import class_of, headings, members_of
+from pliant.model.registry import carriers, class_of, headings, members_of
 
 MEANINGS = {
     "gravity": "world frame, m/s^2",
@@ -38,7 +38,7 @@ def json_schema() -> Schema:
         "type": "object",
         "properties": properties,
         "additionalProperties": False,
-        "anyOf": [{"required": ["rods"]}, {"required": ["actuators"]}],
+        "anyOf": [{"required": [heading]} for heading in carriers()],
         "$defs": defs,
     }
 

@@ -115,7 +115,7 @@ class MountedActuator(BendingActuator, Part):
             expected, remedy = "two names", "give e.g. ('chamber1', 'chamber2')"
             raise DescriptionError(self.label, "chambers", self.chambers, expected, remedy)
 
-    def members(self) -> Sequence[Entry]:
+    def pieces(self) -> Sequence[Entry]:
         """Return its rod, which bends but keeps its length or nearly so, and its chambers."""
         rod = Rod(
             self.name,

@@ -54,9 +54,9 @@ class BaseMotion(Effect):
                 "give e.g. translation=(0, 0, 1) to shift the base by the input in metres",
             )
 
-    def input_default(self) -> float:
-        """Return 0.0: no motion."""
-        return 0.0
+    def inputs(self) -> dict[str, float]:
+        """Return its name with 0.0: no motion."""
+        return {self.name: 0.0}
 
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what is wrong with it in the robot: only a base on the world can be moved."""

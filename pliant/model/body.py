@@ -1,4 +1,4 @@
-"""A rigid body fixed to a place on a rod: a payload, a camera, a tip plate."""
+"""A rigid body: a payload, a camera, a tip plate, a link of a mechanism."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_array
+from pliant.model.checks import Array, as_array, vector
 from pliant.model.errors import DescriptionError
 from pliant.model.fields import holds, quantity
-from pliant.model.frame import Frame
+from pliant.model.frame import Frame, rotation_vector
+from pliant.model.joint import Joint, JointKind
 from pliant.model.kinds import NUMBER, Kind, Schema, Vector
-from pliant.model.places import OnFrame
+from pliant.model.places import OnFrame, Pose
 from pliant.model.registry import Part
 
 # moments of a real body obey I1 + I2 >= I3; rounding in published numbers is forgiven
@@ -32,15 +33,17 @@ class Moments(Kind):
 
 @dataclass(frozen=True, eq=False)
 class Body(Part):
-    """A rigid body that moves with a frame of a rod. Its weight and its inertia act there.
+    """A rigid body. Its weight and its inertia act at its centre of mass.
 
     name : unique in the robot.
     mass : kg, zero or more.
-    inertia : about the centre of mass, along the axes of the frame, kg m^2: the three principal
+    inertia : about the centre of mass, along the axes of the body, kg m^2: the three principal
         moments (Ixx, Iyy, Izz); six numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) with the products as
         they stand in the matrix; or the symmetric 3x3 matrix.
-    on : the Frame that carries it.
-    centre : (3,) position of the centre of mass in that frame, metres.
+    on : the Frame that carries it, or None for the world.
+    centre : (3,) position of the centre of mass in the body, metres.
+    pose : 4x4 pose of the body at rest, in the frame ``on``.
+    joint : how it hangs there: a Joint such as Revolute("x") or Free(); None for a rigid connection.
     """
 
     mass: float = quantity("kg", sign="zero", example="0.02")
@@ -48,18 +51,18 @@ class Body(Part):
         Moments("about its centre of mass: 3 principal moments, 6 numbers or 3 rows", "kg m^2"),
         (0.0, 0.0, 0.0),
     )
-    on: Frame | None = holds(OnFrame(), None)
+    on: Frame | None = holds(OnFrame("the world if left out"), None)
     centre: tuple[float, ...] = quantity(
-        "metres", "of its mass, in the frame", shape=3, default=(0.0, 0.0, 0.0)
+        "metres", "of its mass, in the body", shape=3, default=(0.0, 0.0, 0.0)
     )
+    pose: ArrayLike | None = holds(Pose("at rest, in the frame that carries it"), None)
+    joint: Joint | None = holds(JointKind(), None)
 
     heading: ClassVar[str] = "bodies"
 
     def check(self) -> None:
-        """Refuse an inertia that no body has, and a body without a place."""
+        """Refuse an inertia that no body has."""
         self._set("inertia", self._matrix())
-        if self.on is None:
-            raise DescriptionError(self.label, "on", None, "a Frame", "give e.g. arm.tip")
 
     def _matrix(self) -> Array:
         """The inertia (3, 3) about the centre of mass, checked to belong to a real body."""
@@ -90,31 +93,70 @@ class Body(Part):
         return DescriptionError(self.label, "inertia", self.inertia, expected, remedy)
 
     @property
-    def part(self) -> str:
-        """The name of the rod that carries it."""
-        return self.frame.part
+    def carrier(self) -> Frame | None:
+        """The frame that carries it, None for the world."""
+        return self.on
+
+    @property
+    def origin(self) -> Frame:
+        """The frame of the body itself."""
+        return Frame(self.name)
 
     @property
     def frame(self) -> Frame:
-        """The frame that carries it."""
-        assert isinstance(self.on, Frame)
+        """The frame of another part that carries it."""
+        assert self.on is not None
         return self.on
 
+    @property
+    def part(self) -> str:
+        """The name of the part that carries it."""
+        return self.frame.part
+
+    def at(self, point: ArrayLike, rotation: ArrayLike | None = None) -> Frame:
+        """Return the frame at a point of the body.
+
+        point : (3,) in the body, metres.
+        rotation : rotation vector (3,) in radians or matrix (3, 3) in the body.
+        """
+        place = vector(self.label, "point", point, 3, "metres")
+        return Frame(self.name, 0.0, place, rotation_vector(self.label, rotation))
+
+    def principal(self) -> tuple[Array, Array]:
+        """Return the diagonal inertia (6,) and the pose (4, 4) of the principal axes in the body.
+
+        There, at the centre of mass, the inertia is (I1, I2, I3, m, m, m).
+        """
+        moments, axes = np.linalg.eigh(np.asarray(self.inertia))
+        if np.linalg.det(axes) < 0:
+            axes[:, 0] *= -1.0
+        place = np.eye(4)
+        place[:3, :3], place[:3, 3] = axes, self.centre
+        return np.concatenate((np.maximum(moments, 0.0), np.full(3, self.mass))), place
+
+    def placement(self) -> Array:
+        """Return the pose (4, 4) of the body at rest in the section or body that carries it."""
+        carried = np.eye(4) if self.on is None else self.on.pose_offset()
+        return np.asarray(carried @ np.asarray(self.pose))
+
     def arm(self) -> Array:
-        """Return the centre of mass in the section frame (offset of the place included), (3,) m."""
-        return np.array(self.frame.offset) + np.array(self.centre)
+        """Return the centre of mass in the section that carries a body fixed to it, (3,) m."""
+        place = self.placement()
+        return np.asarray(place[:3, 3] + place[:3, :3] @ np.array(self.centre))
 
     def spatial_inertia(self) -> Array:
-        """Return the inertia (6, 6) about the origin of the section frame, in its axes.
+        """Return the inertia (6, 6) of a body fixed to a section about its origin, in its axes.
 
         With c = `arm()` and I the inertia about the centre of mass, the kinetic energy is
         1/2 eta . M eta for the section's body twist eta = (w, q), and M is
         [[I + m (c.c 1 - c c^T), m c^], [-m c^, m 1]], c^ the matrix of the cross product.
         """
         x, y, z = c = self.arm()
+        R = self.placement()[:3, :3]
         cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
         found = np.zeros((6, 6))
-        found[:3, :3] = np.asarray(self.inertia) + self.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        found[:3, :3] = R @ np.asarray(self.inertia) @ R.T
+        found[:3, :3] += self.mass * (c @ c * np.eye(3) - np.outer(c, c))
         found[:3, 3:] = self.mass * cross
         found[3:, :3] = -self.mass * cross
         found[3:, 3:] = self.mass * np.eye(3)

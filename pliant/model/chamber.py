@@ -139,9 +139,9 @@ class Chamber(Effect):
         """Refuse a pressure that the line cannot have."""
         self.check_pressure(self.label, "pressure", self.pressure)
 
-    def input_default(self) -> float:
-        """Return the pressure where no input is given, Pa."""
-        return self.pressure
+    def inputs(self) -> dict[str, float]:
+        """Return its name with the pressure where no input is given, Pa."""
+        return {self.name: self.pressure}
 
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what is wrong with it in the robot; functions of s are evaluated along it."""

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from pliant.model.body import Body
 from pliant.model.checks import vector
 from pliant.model.errors import DescriptionError, did_you_mean
-from pliant.model.frame import Frame
 from pliant.model.registry import Entry, Part, headings
 from pliant.model.rod import Rod
 
@@ -37,13 +36,13 @@ class Description:
             expected, remedy = "a part or an effect", "give e.g. Load('push', arm.tip)"
             raise DescriptionError("robot", "add", entry, expected, remedy)
         new: dict[str, Entry] = {}
-        for member in entry.members():
-            owner = self.parts.get(member.name) or new.get(member.name)
+        for piece in entry.pieces():
+            owner = self.parts.get(piece.name) or new.get(piece.name)
             if owner is not None:
-                raise entry.taken(member.name, owner.label)
-            new[member.name] = member
+                raise entry.taken(piece.name, owner.label)
+            new[piece.name] = piece
         self.parts.update(new)
-        for problem in (problem for member in new.values() for problem in member.problems(self)):
+        for problem in (problem for piece in new.values() for problem in piece.problems(self)):
             for name in new:
                 del self.parts[name]
             raise problem
@@ -78,24 +77,35 @@ class Description:
 
     def inputs(self) -> dict[str, float]:
         """Return the name of every input with its default."""
-        defaults = {name: part.input_default() for name, part in self.parts.items()}
-        return {name: value for name, value in defaults.items() if value is not None}
+        return {name: x for part in self.parts.values() for name, x in part.inputs().items()}
+
+    def driven_joints(self) -> dict[str, str]:
+        """Return the part of every joint that an input prescribes, by the name of the input."""
+        return {name: part.name for part in self.members().values() for name in part.inputs()}
 
     def motions_of(self, rod: str) -> list[Any]:
         """Return the motions of the base of a rod, by its name, in the order of description."""
         return [motion for motion in self.base_motions.values() if motion.part == rod]
 
-    def rods_from_root(self) -> list[Rod]:
-        """Return the rods such that each comes after the rod that carries it."""
-        done: dict[str, Rod] = {}
-        waiting = self.rods
+    def members(self) -> dict[str, Rod | Body]:
+        """Return rods and rigid bodies by name: what hangs on frames and carries others."""
+        return {**self.rods, **self.bodies}
+
+    def from_root(self) -> list[Rod | Body]:
+        """Return rods and bodies such that each comes after the one that carries it."""
+        done: dict[str, Rod | Body] = {}
+        waiting = self.members()
         while waiting:
-            ready = [rod for rod in waiting.values() if _carrier(rod) not in waiting]
+            ready = [part for part in waiting.values() if _carrier(part) not in waiting]
             if not ready:
                 raise self._cycle(next(iter(waiting.values())))
-            for rod in ready:
-                done[rod.name] = waiting.pop(rod.name)
+            for part in ready:
+                done[part.name] = waiting.pop(part.name)
         return list(done.values())
+
+    def rods_from_root(self) -> list[Rod]:
+        """Return the rods such that each comes after the part that carries it."""
+        return [part for part in self.from_root() if isinstance(part, Rod)]
 
     def validate(self) -> None:
         """Raise a DescriptionError for the first thing that cannot be true or solved."""
@@ -104,9 +114,9 @@ class Description:
 
     def problems(self) -> Iterator[DescriptionError]:
         """Yield everything that is wrong in the robot as a whole."""
-        if not self.rods:
+        if not self.members():
             yield DescriptionError(
-                "robot", "rods", "none", "at least one rod", "describe a rod first"
+                "robot", "rods", "none", "at least one rod or body", "describe a rod first"
             )
         for name, part in self.parts.items():
             if name != part.name:
@@ -120,31 +130,31 @@ class Description:
                 yield problem
         if not broken:
             try:
-                self.rods_from_root()
+                self.from_root()
             except DescriptionError as error:
                 yield error
 
     def unknown(self, label: str, name: str, part: str) -> DescriptionError:
         """Return the error for a field that names a part which does not exist."""
-        hint = did_you_mean(part, self.rods)
+        hint = did_you_mean(part, self.members())
         return DescriptionError(
             label, name, part, "a part of this robot", f"add it first, or {hint}"
         )
 
-    def _cycle(self, rod: Rod) -> DescriptionError:
-        path = [rod.name]
-        carrier = _carrier(rod)
+    def _cycle(self, part: Rod | Body) -> DescriptionError:
+        path = [part.name]
+        carrier = _carrier(part)
         while carrier is not None and carrier not in path:
             path.append(carrier)
-            carrier = _carrier(self.rods[carrier])
+            carrier = _carrier(self.members()[carrier])
         return DescriptionError(
-            rod.label,
-            "base",
+            part.label,
+            "base" if isinstance(part, Rod) else "on",
             " -> ".join([*path, str(carrier)]),
-            "a chain of parts that ends in the world or in a free rod",
-            "mount one of these rods on 'world' and close the loop with a constraint",
+            "a chain of parts that ends in the world or in a free part",
+            "mount one of these parts on the world and close the loop with a constraint",
         )
 
 
-def _carrier(rod: Rod) -> str | None:
-    return rod.base.part if isinstance(rod.base, Frame) else None
+def _carrier(part: Rod | Body) -> str | None:
+    return None if part.carrier is None else part.carrier.part

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
 
 from pliant.model.checks import Array, as_array, choice, number, part_name, rotation_matrix, vector
 from pliant.model.errors import DescriptionError
@@ -13,15 +14,17 @@ from pliant.model.errors import DescriptionError
 
 @dataclass(frozen=True)
 class Frame:
-    """The section frame of a part, possibly shifted.
+    """A frame fixed to a section of a rod or to a rigid body.
 
-    part : name of the part.  s : arclength on it, metres from its base.
-    offset : (x, y) or (x, y, z) in the section frame, metres.
+    part : name of the part.  s : arclength on a rod, metres from its base; 0 on a body.
+    offset : (x, y) or (x, y, z) in the frame of the section or body, metres.
+    rotation : (3,) rotation vector of the frame in the section or body, radians.
     """
 
     part: str
-    s: float
+    s: float = 0.0
     offset: tuple[float, ...] = (0.0, 0.0, 0.0)
+    rotation: tuple[float, ...] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         part_name("Frame", self.part)
@@ -29,12 +32,23 @@ class Frame:
         object.__setattr__(self, "s", s)
         shift = vector(f"frame on {self.part!r}", "offset", self.offset, (2, 3), "metres")
         object.__setattr__(self, "offset", (*shift, 0.0)[:3])
+        turn = rotation_vector(f"frame on {self.part!r}", self.rotation)
+        object.__setattr__(self, "rotation", turn)
 
     def pose_offset(self) -> Array:
-        """Return the pose (4x4) of this frame relative to the section frame: a pure shift."""
-        found = np.eye(4)
-        found[:3, 3] = self.offset
-        return found
+        """Return the pose (4x4) of this frame in the frame of its section or body."""
+        return pose(self.offset, self.rotation)
+
+
+def rotation_vector(part: str, rotation: ArrayLike | None) -> tuple[float, ...]:
+    """Return a rotation, given as a vector (3,) in radians or a matrix (3, 3), as a vector."""
+    if rotation is None:
+        return (0.0, 0.0, 0.0)
+    given = as_array(rotation)
+    if given is not None and given.shape == (3, 3):
+        matrix = rotation_matrix(part, "rotation", given)
+        return tuple(float(x) for x in Rotation.from_matrix(matrix).as_rotvec())
+    return vector(part, "rotation", rotation, 3, "radians")
 
 
 # columns: where local x, y and z point

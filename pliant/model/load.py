@@ -67,9 +67,9 @@ class Load(Effect):
                 "give on= the name of the rod for a distributed load",
             )
 
-    def input_default(self) -> float:
-        """Return 1.0: the load as described."""
-        return 1.0
+    def inputs(self) -> dict[str, float]:
+        """Return its name with 1.0: the load as described."""
+        return {self.name: 1.0}
 
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what is wrong with it in the robot; a force that is a function is evaluated."""

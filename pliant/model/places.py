@@ -37,9 +37,10 @@ class _At(Kind):
 class FrameEntry:
     """A place on a part."""
 
-    part: str = holds(Text("name of a rod", example="arm"))
-    at: Any = holds(_At("tip, base, or the arclength in metres", example="tip"), None)
-    offset: Any = holds(Vector("in the section frame", "metres", sizes=(2, 3)), (0.0, 0.0, 0.0))
+    part: str = holds(Text("name of a rod or body", example="arm"))
+    at: Any = holds(_At("on a rod: tip, base, or the arclength in metres", example="tip"), None)
+    offset: Any = holds(Vector("in the section or body", "metres", sizes=(2, 3)), (0.0, 0.0, 0.0))
+    rotation_vector: Any = holds(Vector("in the section or body", "radians"), (0.0, 0.0, 0.0))
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,9 @@ class OnFrame(Kind):
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         found = reader.group(path, FrameEntry, given)
         s = reader.arclength(path, found["part"], found.get("at"))
-        return Frame(found["part"], s, found.get("offset", (0.0, 0.0, 0.0)))
+        zero = (0.0, 0.0, 0.0)
+        turn = found.get("rotation_vector", zero)
+        return Frame(found["part"], s, found.get("offset", zero), turn)
 
     def problems(
         self, description: Description, part: Any, field: str, value: Any
@@ -76,12 +79,23 @@ class OnFrame(Kind):
 
         if not isinstance(value, Frame):
             return
-        rod = description.rods.get(value.part)
-        if rod is None:
+        carrier, name = description.members().get(value.part), f"{field}.s"
+        if value.part == part.name:
+            expected = "a frame of another part"
+            yield DescriptionError(part.label, field, value, expected, "choose another part")
+        elif carrier is None:
             yield description.unknown(part.label, field, value.part)
-        else:
-            name = f"{field}.s"
-            yield from raised(lambda: check_arclength(part.label, name, value.s, rod.length))
+        elif value.part in description.rods:
+            length = description.rods[value.part].length
+            yield from raised(lambda: check_arclength(part.label, name, value.s, length))
+        elif value.s != 0.0:
+            yield DescriptionError(
+                part.label,
+                name,
+                value.s,
+                f"left out or 0, for {carrier.label} has no arclength",
+                f"take the frame from the body, e.g. {carrier.name}.at((0, 0, 0.1))",
+            )
 
     def schema(self, defs: Schema) -> Schema:
         return schema_of(FrameEntry, defs)
@@ -151,7 +165,7 @@ class OnFrameOrRod(OnFrame):
 class Base(OnFrame):
     """What carries the base of a rod: "world", a Frame of another part, None for a free rod."""
 
-    meaning: str = "world, free, or a place on another rod"
+    meaning: str = "world, free, or a place on another part"
 
     def check(self, part: str, field: str, value: Any) -> Any:
         if value is None or (isinstance(value, str) and value == "world"):

@@ -46,6 +46,8 @@ _HOMES = {
     "actuators": Home("actuator", "pliant.model.actuator", "MountedActuator"),
 }
 """Sections of robot files that hold the parts and effects that come with Pliant."""
+_FAMILIES = {"Joint": ("pliant.joints.fixed", "pliant.joints.free", "pliant.joints.revolute")}
+"""Modules of the classes that come with Pliant, by family."""
 _HEADINGS.update({heading: home.word for heading, home in _HOMES.items()})
 _HEADINGS.update({"parts": "part", "effects": "effect"})
 
@@ -97,7 +99,7 @@ class Entry(Described):
     """Something with a name of its own in a robot: a part or an effect.
 
     heading : of its section in robot files; "" for the general section of its family.
-    word : how messages call it.  naming : the field that names the other members it brings along.
+    word : how messages call it.  naming : the field that names the other pieces it brings along.
     """
 
     name: str = holds(Name())
@@ -127,22 +129,17 @@ class Entry(Described):
         """How error messages call it."""
         return f"{self.word} {self.name!r}"
 
-    def members(self) -> Sequence[Entry]:
+    def pieces(self) -> Sequence[Entry]:
         """Return what it brings into a robot: itself, or several parts and effects."""
         return (self,)
 
     def taken(self, name: str, other: str) -> DescriptionError:
-        """Return the error for the name of a member that `other` has already."""
-        remedy = "choose another name"
-        if name != self.name:
-            remedy = f"give e.g. {self.naming}=('left', 'right')"
-        field = "name" if name == self.name else self.naming
-        expected = f"unique in the robot ({other} has it already)"
-        return DescriptionError(self.label, field, name, expected, remedy)
+        """Return the error for the name of a piece that `other` has already."""
+        return taken(self.label, "name" if name == self.name else self.naming, name, other)
 
-    def input_default(self) -> float | None:
-        """Return the value of the input of its name where none is given, None without input."""
-        return None
+    def inputs(self) -> dict[str, float]:
+        """Return its inputs by name, each with the value where none is given."""
+        return {}
 
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what is wrong with it in the robot as a whole."""
@@ -154,9 +151,16 @@ class Entry(Described):
 
 @dataclass(frozen=True, eq=False)
 class Part(Entry):
-    """A rod, a rigid body: it hangs on a frame of another part or of the world."""
+    """A rod, a rigid body: it hangs on a frame of another part or of the world by a joint."""
 
     family: ClassVar[str] = "parts"
+
+    def inputs(self) -> dict[str, float]:
+        """Return the input of its joint, if one is prescribed; 0 is where it rests."""
+        joint = getattr(self, "joint", None)
+        if joint is None or joint.drive is None:
+            return {}
+        return {joint.input or self.name: 0.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,10 +174,11 @@ class Effect(Entry):
     input_sizes: ClassVar[tuple[int, ...]] = (1,)
 
 
-class Joint(Described):
-    """How a part hangs on the frame that carries it."""
-
-    file_name: ClassVar[str] = ""
+def taken(label: str, field: str, name: str, other: str) -> DescriptionError:
+    """Return the error for a name that `other` has already, given in a field of `label`."""
+    remedy = "choose another name" if field == "name" else f"give e.g. {field}=('left', 'right')"
+    expected = f"unique in the robot ({other} has it already)"
+    return DescriptionError(label, field, name, expected, remedy)
 
 
 # -- what there is --------------------------------------------------------------------------------
@@ -196,8 +201,16 @@ def class_of(heading: str) -> type[Entry] | None:
     return found
 
 
+def carriers() -> dict[str, type[Entry]]:
+    """Return the classes of parts, on which others can hang, by heading."""
+    found = {heading: class_of(heading) for heading in _HEADINGS}
+    return {h: cls for h, cls in found.items() if cls is not None and issubclass(cls, Part)}
+
+
 def variants(*families: type) -> dict[str, type[Described]]:
     """Return the dataclasses of some families by the names that robot files use."""
+    for module in [home for family in families for home in _FAMILIES.get(family.__name__, ())]:
+        import_module(module)
     described = [cls for cls in _CLASSES if "__dataclass_fields__" in cls.__dict__]
     return {cls.file_name: cls for cls in described if issubclass(cls, families) and cls.file_name}
 
@@ -254,6 +267,8 @@ class OneOf(Kind):
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         known = variants(*self.families)
+        if isinstance(given, str) and given in known:
+            given = {given: {}}
         if not isinstance(given, dict):
             expected = f"a group with the fields {', '.join(known)}"
             raise DescriptionError("", "", given, expected, "write them as name: value")

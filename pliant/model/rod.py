@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from pliant.model.checks import Array, as_array, as_float, vector
 from pliant.model.errors import DescriptionError
 from pliant.model.fields import holds, quantity
-from pliant.model.frame import Frame
+from pliant.model.frame import Frame, rotation_vector
+from pliant.model.joint import Joint, JointKind, check_joint
 from pliant.model.kinds import Choice, Flag, PerAxis, Setting
 from pliant.model.material import Material
 from pliant.model.places import Base, Pose
@@ -53,6 +54,8 @@ class Rod(Part):
     strain_damping : Damping, one value per strain, besides the viscosity of the material or the
         retardation of the Stiffness: wrench damping * strain rate.
     rotary : False leaves out the rotary inertia of the sections.
+    joint : how the base hangs on ``base``: a Joint such as Revolute("x"), or None for a clamp (and for
+        a free rod where ``base`` is None).
     """
 
     length: float = quantity("metres", sign="positive", example="0.3")
@@ -77,11 +80,13 @@ class Rod(Part):
     strain_damping: Damping | None = holds(
         Group("one value per strain", cls=Damping, python="Damping(bending=1e-4, axial=0.1)"), None
     )
+    joint: Joint | None = holds(JointKind(), None)
 
     heading: ClassVar[str] = "rods"
 
     def check(self) -> None:
         """Refuse a material that does not go with the section, and profiles that are bad somewhere."""
+        check_joint(self.label, self.joint, self.base is None)
         if isinstance(self.section, Stiffness) and self.material is not None:
             raise DescriptionError(
                 self.label,
@@ -92,10 +97,6 @@ class Rod(Part):
             )
         if isinstance(self.section, Shape) and self.material is None:
             raise DescriptionError(self.label, "material", None, "a Material", f"give e.g. {_SOFT}")
-        if isinstance(self.base, Frame) and self.base.part == self.name:
-            raise DescriptionError(
-                self.label, "base", self.base, "a frame of another part", "choose another part"
-            )
         self._probe()
 
     def _probe(self) -> None:
@@ -126,13 +127,22 @@ class Rod(Part):
         """The frame at s = 0."""
         return Frame(self.name, 0.0)
 
-    def at(self, s: float, offset: ArrayLike = (0.0, 0.0)) -> Frame:
-        """Return the frame at arclength ``s`` (metres), shifted by ``offset``.
+    @property
+    def carrier(self) -> Frame | None:
+        """The frame that carries the base, None for the world."""
+        return self.base if isinstance(self.base, Frame) else None
+
+    def at(
+        self, s: float, offset: ArrayLike = (0.0, 0.0), rotation: ArrayLike | None = None
+    ) -> Frame:
+        """Return the frame at arclength ``s`` (metres), shifted by ``offset`` and turned.
 
         offset : (x, y) or (x, y, z) in the section frame, metres.
+        rotation : rotation vector (3,) in radians or matrix (3, 3) in the section frame.
         """
         place = check_arclength(self.label, "s", s, self.length)
-        return Frame(self.name, place, vector(self.label, "offset", offset, (2, 3), "metres"))
+        shift = vector(self.label, "offset", offset, (2, 3), "metres")
+        return Frame(self.name, place, shift, rotation_vector(self.label, rotation))
 
     def stiffness(self, s: ArrayLike) -> Array:
         """Return diag(EIx, EIy, GJ, kGA, kGA, EA) at arclengths ``s`` (S,), shape (S, 6)."""

@@ -1,25 +1,138 @@
-"""Pressure chambers on strains: the internal wrench that does the work p dV.
+"""Pressure chambers: the internal wrench that does the work p dV.
 
 With dV = sum_s w_s a_s.de_s, a (S, 6) from `Chamber.sweep`, a pressure p has the potential -p V, whose
 gradient at a station is the stress -p w a and whose second derivative is that of the strains alone.
+A formulation may let these stresses act in another way, see `rods.actuation`.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from pliant.model import Chamber, DescriptionError
+from pliant.model.profile import evaluate
+from pliant.physics.contract import Moment, Step, Term
 from pliant.rods.contract import Array
+from pliant.rods.quadrature import stretch_rule
+from pliant.tree import collect
+from pliant.tree.state import State
+from pliant.tree.tree import Tree
+from pliant.tree.work import Work
 
 
-def volume(sweep: Array, weight: Array, e: Array) -> float:
-    """Volume swept by chambers along strains e (S, 6), m^3; weight (S,) or (S, 6), m.
+class PressureChamber(Term):
+    """A chamber along one rod; its input is the gauge pressure in Pa."""
 
-    Without thrust (a zero in the last row of `sweep`), its change alone.
-    """
-    w = weight if weight.ndim == 2 else weight[:, None]
-    return float(np.sum(w * sweep * e))
+    size = 1
 
+    def __init__(self, tree: Tree, chamber: Chamber) -> None:
+        self.chamber = chamber
+        self.input = chamber.name
+        self.i = tree.number_of(chamber.part)
+        self.part = part = tree.parts[self.i]
+        assert part.rod is not None
+        length = part.rod.length
+        felt = np.any(part.strain_w > 0.0, axis=0)
+        s, w = stretch_rule(part.map, *chamber.span(length))
+        sweep = chamber.sweep(s, length)
+        self._refuse_bending(felt, sweep)
+        self.first = len(part.inner_s)
+        self.rule = np.zeros((len(part.strain_s), 6))
+        """Stresses per Pa at the strain rule (S, 6)."""
+        self.inner = np.zeros((0, 6))
+        """Stresses per Pa at its own inner stations (X, 6)."""
+        if chamber.over is None:
+            self.rule = -part.strain_w * chamber.sweep(part.strain_s, length)
+        else:
+            self.inner = -w[:, None] * sweep * felt
+            part.inner_s.extend(float(x) for x in s)
+        area = evaluate(chamber.label, "area", chamber.area, s, length)
+        held = not (chamber.thrust and felt[5])
+        self.rest_volume = float(w @ area) if held else 0.0
+        """What the strains leave out of the volume: all of it at rest, where there is no thrust."""
 
-def work(stress: Array, path: Array) -> float:
-    """Work that stresses `stress` (S, 6), weighted gradients, do on a path (S, 6) of strains, J."""
-    return -float(np.sum(stress * path))
+    def _refuse_bending(self, felt: Array, sweep: Array) -> None:
+        for row, axis in ((0, "y"), (1, "x")):
+            if not felt[row] and sweep[:, row].any():
+                raise DescriptionError(
+                    part=self.chamber.label,
+                    field="offset",
+                    value=self.chamber.offset,
+                    expected=f"without {axis}, for the formulation of rod {self.part.name!r} does not "
+                    f"bend that way",
+                    remedy="choose another plane or formulation, such as BSpline()",
+                )
+
+    def close(self, tree: Tree) -> None:
+        rest = tree.rest.parts[self.i]
+        self.rest_strain, self.rest_inner = rest.strain.e.copy(), self._inner(rest.inner.e).copy()
+        self._direct = not self.part.map.actuation.conservative
+
+    def _inner(self, values: Array) -> Array:
+        """Those of the inner stations of the rod that belong to this chamber."""
+        return values[self.first : self.first + len(self.inner)]
+
+    def numbers(self, value: Any) -> Array:
+        return np.array([float(value)])
+
+    def conservative(self, u: Array) -> bool:
+        return not self._direct or not self.active(u)
+
+    # -- what acts ---------------------------------------------------------------------------
+
+    def _add(self, state: State, work: Work, pressure: float, tangent: bool) -> None:
+        if pressure == 0.0:
+            return
+        w = work.parts[self.i]
+        if not self._direct:
+            w.sigma += pressure * self.rule
+            self._inner(w.inner)[...] += pressure * self.inner
+            return
+        at, acts = state.parts[self.i], self.part.map.actuation
+        whole = np.zeros_like(w.inner)
+        self._inner(whole)[...] = self.inner
+        for plan, stress in ((at.strain, self.rule), (at.inner, whole)):
+            if len(stress):
+                given = pressure * stress
+                collect.add_vector(plan.element, acts.jacobian(plan, at.c), given, w.ry)
+                if tangent:
+                    acts.add_slope(plan, at.c, given, w.Ky)
+
+    def act(self, m: Moment) -> None:
+        self._add(m.state, m.work, float(m.u[self.at][0]), m.tangent is not None)
+
+    def leave(self, step: Step) -> None:
+        self._add(step.a, step.work, step.h * step.first * float(step.u[self.at][0]), False)
+
+    def arrive(self, step: Step) -> None:
+        share = -step.h * (1.0 - step.first)
+        self._add(step.b, step.work, share * float(step.u[self.at][0]), False)
+
+    # -- volume and energy -------------------------------------------------------------------
+
+    def volume(self, state: State) -> float:
+        """Volume at a configuration, m^3."""
+        at = state.parts[self.i]
+        swept = np.sum(self.rule * at.strain.e) + np.sum(self.inner * self._inner(at.inner.e))
+        return self.rest_volume - float(swept)
+
+    def energy(self, state: State, u: Array) -> float:
+        pressure, at = float(u[self.at][0]), state.parts[self.i]
+        if self._direct or pressure == 0.0:
+            return 0.0
+        swept = np.sum(self.rule * (at.strain.e - self.rest_strain))
+        swept += np.sum(self.inner * (self._inner(at.inner.e) - self.rest_inner))
+        return pressure * float(swept)
+
+    def work_done(self, a: State, b: State, u: Array) -> float:
+        pressure = float(u[self.at][0])
+        if pressure == 0.0:
+            return 0.0
+        start, end, path = a.parts[self.i], b.parts[self.i], self.part.map.actuation.path
+        ends = (start.c, end.c)
+        swept = np.sum(self.rule * path((start.strain, end.strain), ends))
+        if len(self.inner):
+            swept += np.sum(self.inner * self._inner(path((start.inner, end.inner), ends)))
+        return -pressure * float(swept)

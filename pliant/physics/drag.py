@@ -1,12 +1,8 @@
-"""Drag and mass damping: wrenches that oppose the velocity of sections.
+"""Square-law drag of the fluid around a rod.
 
-At a section with body twist eta = (w, q), with weights of the mass rule included,
-
-    p = d eta + (0, C q |q|)          d (6,) = c M mass damping, C (3,) square-law drag
-
-is minus the wrench, so that it stands on the side of inertia (Till, Aloi and Rucker, section 2, with
-the coefficients C along the body axes). |q| q is differentiable once everywhere, also at rest. The
-power lost is eta . p >= 0.
+At a section with body twist eta = (w, q) the drag p = (0, C q |q|), C (3,) along the body axes, is minus
+the wrench per length, so that it stands on the side of inertia (Till, Aloi and Rucker, section 2). |q| q
+is differentiable once everywhere, also at rest. The power lost is eta . p >= 0.
 """
 
 from __future__ import annotations
@@ -15,58 +11,77 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.lie.se3_kernels import dexp_inverse_array
+from pliant.physics.contract import Moment, Sections, Step, Term
+from pliant.rods.contract import Array
+from pliant.tree.tree import Tree
+
+
+class Drag(Term):
+    """Drag on the sections of one rod."""
+
+    def __init__(self, tree: Tree, i: int) -> None:
+        self.i = i
+        part = tree.parts[i]
+        assert part.rod is not None
+        self.coefficients = part.rod.drag_coefficients()
+        self.C = self.coefficients * part.mass_w[:, None]
+        """(Q, 3): coefficients times weights, kg/m."""
+
+    def act(self, m: Moment) -> None:
+        if m.v is None:
+            return
+        w = m.work.parts[self.i]
+        w.mass = True
+        add_drag(self.C, w.eta, m.speed, m.tangent is not None, w.p, w.k)
+
+    def go(self, step: Step) -> None:
+        w = step.work.parts[self.i]
+        wanted = step.tangent is not None
+        add_step_drag(self.C, w.eta, step.h, step.first, wanted, w.p, w.pb, w.k)
+
+    def line_wrench(self, i: int, s: Array, sections: Sections, u: Array) -> Array | None:
+        if i != self.i or sections.twist is None:
+            return None
+        q = sections.twist[:, 3:]
+        return np.concatenate([np.zeros_like(q), -self.coefficients * q * np.abs(q)], axis=1)
+
+    def power_lost(self, m: Moment) -> float:
+        q = np.abs(m.work.parts[self.i].eta[: len(self.C), 3:])
+        return float(np.sum(self.C * q**3))
 
 
 @kernel
-def add_resistance(C, d, eta, p, k):  # type: ignore[no-untyped-def]
-    """Add p to p (S, 6) and its derivative in eta to the diagonal of k (S, 6, 6)."""
+def add_drag(C, eta, speed, tangent, p, k):  # type: ignore[no-untyped-def]
+    """Add the drag at twists eta to p and, if `tangent`, speed times its derivative in eta to k."""
     for s in range(C.shape[0]):
-        for i in range(6):
-            p[s, i] += d[s, i] * eta[s, i]
-            k[s, i, i] += d[s, i]
         for i in range(3):
             q = eta[s, 3 + i]
             p[s, 3 + i] += C[s, i] * q * abs(q)
-            k[s, 3 + i, 3 + i] += 2.0 * C[s, i] * abs(q)
+            if tangent:
+                k[s, 3 + i, 3 + i] += speed * 2.0 * C[s, i] * abs(q)
 
 
 @kernel
-def resistance_power(C, d, eta):  # type: ignore[no-untyped-def]
-    """Power lost at twists eta (S, 6), W."""
-    power = 0.0
-    for s in range(C.shape[0]):
-        for i in range(6):
-            power += d[s, i] * eta[s, i] * eta[s, i]
-        for i in range(3):
-            q = abs(eta[s, 3 + i])
-            power += C[s, i] * q * q * q
-    return power
+def add_step_drag(C, eta, h, first, tangent, pa, pb, k):  # type: ignore[no-untyped-def]
+    """Impulses of the drag in a step of length h with twists eta = log(ga^-1 gb) / h.
 
-
-@kernel
-def add_step_resistance(C, d, eta, h, first, last, tangent, pa, pb, k):  # type: ignore[no-untyped-def]
-    """Impulses of the resistance in a step of length h with twists eta = log(ga^-1 gb) / h.
-
-    The impulse h p(eta) is shared by the ends of the step: pa += first h p, pb -= last h p, in their
-    body frames. k (S, 6, 6), if `tangent`, gains the derivative of pa in the body twist of gb:
-    first p'(eta) dexp(h eta)^-1.
+    The impulse h p(eta) is shared by the ends of the step: pa += first h p, pb -= (1 - first) h p, in
+    their body frames. k, if `tangent`, gains first p'(eta) dexp(h eta)^-1, the derivative of pa in the
+    body twist of gb.
     """
     x = np.empty(6)
     D = np.empty((6, 6))
     for s in range(C.shape[0]):
-        for i in range(6):
-            q = eta[s, i]
-            p = d[s, i] * q
-            slope = d[s, i]
-            if i >= 3:
-                p += C[s, i - 3] * q * abs(q)
-                slope += 2.0 * C[s, i - 3] * abs(q)
-            pa[s, i] += first * h * p
-            pb[s, i] -= last * h * p
-            if tangent:
-                if i == 0:
-                    for j in range(6):
-                        x[j] = h * eta[s, j]
-                    dexp_inverse_array(x, D)
+        for i in range(3):
+            q = eta[s, 3 + i]
+            p = C[s, i] * q * abs(q)
+            pa[s, 3 + i] += first * h * p
+            pb[s, 3 + i] -= (1.0 - first) * h * p
+        if tangent:
+            for j in range(6):
+                x[j] = h * eta[s, j]
+            dexp_inverse_array(x, D)
+            for i in range(3):
+                slope = first * 2.0 * C[s, i] * abs(eta[s, 3 + i])
                 for j in range(6):
-                    k[s, i, j] += first * slope * D[i, j]
+                    k[s, 3 + i, j] += slope * D[3 + i, j]

@@ -6,6 +6,7 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.lie import operators as op
+from pliant.lie.leaves import add_hat
 from pliant.lie.se3_kernels import dexp_inverse_array, log_relative_array
 from pliant.lie.tuples import add, apply, dot, read_vector, transpose, write_vector
 
@@ -21,12 +22,13 @@ def kinetic_energy(M, eta):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def inertia_wrench(M, eta, acc, p, k_eta):  # type: ignore[no-untyped-def]
-    """p += M acc - ad(eta)^T M eta, and its derivative in eta, -d/d eta (ad(eta)^T M eta).
+def add_inertia(M, eta, acc, speed, grow, tangent, p, k):  # type: ignore[no-untyped-def]
+    """p += M acc - ad(eta)^T M eta and, if `tangent`, its derivative to k: grow M + speed d/d eta.
 
-    With momentum h = M eta = (l, b): ad(eta)^T h = (l x w + b x v, b x w), eta = (w, v).
+    With momentum h = M eta = (l, b): ad(eta)^T h = (l x w + b x v, b x w), eta = (w, v). speed (1/s)
+    and grow (1/s^2) are the derivatives of rates and accelerations in the coordinates.
     """
-    for s in range(eta.shape[0]):
+    for s in range(M.shape[0]):
         w0, w1, w2 = eta[s, 0], eta[s, 1], eta[s, 2]
         v0, v1, v2 = eta[s, 3], eta[s, 4], eta[s, 5]
         l0, l1, l2 = M[s, 0] * w0, M[s, 1] * w1, M[s, 2] * w2
@@ -39,36 +41,31 @@ def inertia_wrench(M, eta, acc, p, k_eta):  # type: ignore[no-untyped-def]
         p[s, 3] -= b1 * w2 - b2 * w1
         p[s, 4] -= b2 * w0 - b0 * w2
         p[s, 5] -= b0 * w1 - b1 * w0
-        k = k_eta[s]
+        if not tangent:
+            continue
         for i in range(6):
-            for j in range(6):
-                k[i, j] = 0.0
-        _add_cross(k, 0, 0, l0, l1, l2, w0, w1, w2, M[s, 0], M[s, 1], M[s, 2])
-        _add_cross(k, 0, 3, b0, b1, b2, v0, v1, v2, M[s, 3], M[s, 4], M[s, 5])
+            k[s, i, i] += grow * M[s, i]
+        _add_cross(k[s], 0, 0, speed, l0, l1, l2, w0, w1, w2, M[s, 0], M[s, 1], M[s, 2])
+        _add_cross(k[s], 0, 3, speed, b0, b1, b2, v0, v1, v2, M[s, 3], M[s, 4], M[s, 5])
         # b x w: derivative in w is b^, in v is -w^ M
-        k[3, 1] -= -b2
-        k[3, 2] -= b1
-        k[4, 0] -= b2
-        k[4, 2] -= -b0
-        k[5, 0] -= -b1
-        k[5, 1] -= b0
-        k[3, 4] -= w2 * M[s, 4]
-        k[3, 5] -= -w1 * M[s, 5]
-        k[4, 3] -= -w2 * M[s, 3]
-        k[4, 5] -= w0 * M[s, 5]
-        k[5, 3] -= w1 * M[s, 3]
-        k[5, 4] -= -w0 * M[s, 4]
+        add_hat(k[s], 3, 0, b0, b1, b2, -speed)
+        k[s, 3, 4] -= speed * w2 * M[s, 4]
+        k[s, 3, 5] += speed * w1 * M[s, 5]
+        k[s, 4, 3] += speed * w2 * M[s, 3]
+        k[s, 4, 5] -= speed * w0 * M[s, 5]
+        k[s, 5, 3] -= speed * w1 * M[s, 3]
+        k[s, 5, 4] += speed * w0 * M[s, 4]
 
 
 @kernel
-def _add_cross(k, row, col, h0, h1, h2, x0, x1, x2, m0, m1, m2):  # type: ignore[no-untyped-def]
-    """k -= derivative of h x x in x with h = m * x: h^ - x^ diag(m)."""
-    k[row, col + 1] -= -h2 + x2 * m1
-    k[row, col + 2] -= h1 - x1 * m2
-    k[row + 1, col] -= h2 - x2 * m0
-    k[row + 1, col + 2] -= -h0 + x0 * m2
-    k[row + 2, col] -= -h1 + x1 * m0
-    k[row + 2, col + 1] -= h0 - x0 * m1
+def _add_cross(k, row, col, f, h0, h1, h2, x0, x1, x2, m0, m1, m2):  # type: ignore[no-untyped-def]
+    """k -= f times the derivative of h x x in x with h = m * x: h^ - x^ diag(m)."""
+    k[row, col + 1] -= f * (-h2 + x2 * m1)
+    k[row, col + 2] -= f * (h1 - x1 * m2)
+    k[row + 1, col] -= f * (h2 - x2 * m0)
+    k[row + 1, col + 2] -= f * (-h0 + x0 * m2)
+    k[row + 2, col] -= f * (-h1 + x1 * m0)
+    k[row + 2, col + 1] -= f * (h0 - x0 * m1)
 
 
 @kernel
@@ -80,7 +77,7 @@ def step_momentum(M, ga, gb, h, tangent, eta, pa, pb, k):  # type: ignore[no-unt
     twist of gb.
     """
     x = np.empty(6)
-    for s in range(ga.shape[0]):
+    for s in range(M.shape[0]):
         log_relative_array(ga[s], gb[s], x)
         for i in range(6):
             eta[s, i] = x[i] / h

@@ -1,4 +1,4 @@
-"""Dead and follower wrenches on frames.
+"""Dead and follower loads, at a point or along a rod.
 
 A load enters as the gradient p (S, 6) of its potential (minus the wrench) in the body frame, and the
 derivative k (S, 6, 6) of that gradient in the chart g exp(x) of the station:
@@ -6,58 +6,196 @@ derivative k (S, 6, 6) of that gradient in the chart g exp(x) of the station:
     dead force F       p = -(0, f),  f = R^T F    k = 1/2 [[0, f^], [-f^, 0]]   (symmetric)
     dead moment M      p = -(m, 0),  m = R^T M    k = -1/2 [[m^, 0], [0, 0]]    (not symmetric)
     follower (m, f)    p = -(m, f)                k = 1/2 [[m^, f^], [f^, 0]]   (not symmetric)
+
+In a variational step the load of the middle of the step acts at both ends with half its impulse each.
+For dead forces, whose potential is linear in the positions, that is the exact mean.
 """
 
 from __future__ import annotations
 
-from pliant._numba import kernel, leaf
+from typing import Any
+
+import numpy as np
+
+from pliant._numba import kernel
+from pliant.lie import se3
+from pliant.lie.leaves import add_hat
+from pliant.model import Frame, Load
+from pliant.physics.contract import Moment, Sections, Step, Term
+from pliant.physics.supported import check_carried
+from pliant.rods.contract import Array
+from pliant.rods.quadrature import stretch_rule
+from pliant.tree.state import State
+from pliant.tree.tree import Tree
+from pliant.tree.work import Work
 
 
-@leaf
-def _add_hat(k, row, col, a0, a1, a2, scale):  # type: ignore[no-untyped-def]
-    k[row, col + 1] -= scale * a2
-    k[row, col + 2] += scale * a1
-    k[row + 1, col] += scale * a2
-    k[row + 1, col + 2] -= scale * a0
-    k[row + 2, col] -= scale * a1
-    k[row + 2, col + 1] += scale * a0
+class PointOrLineLoad(Term):
+    """A load on one part.
+
+    Its input becomes eight numbers: factors of the described moment and force, and a moment and a
+    force (per length) besides.
+    """
+
+    size = 8
+
+    def __init__(self, tree: Tree, load: Load) -> None:
+        self.load = load
+        self.input = load.name
+        self.follows = load.frame == "body"
+        self.lines = False
+        if isinstance(load.on, Frame):
+            self.i, station = tree.attach(load.on)
+            self.stations = np.array([station])
+            self.weight = np.ones(1)
+        else:
+            self.i = tree.number_of(load.on)
+            part = tree.parts[self.i]
+            self.lines = load.over is None
+            if self.lines:
+                self.stations, self.weight = np.arange(len(part.mass_s)), part.mass_w
+            else:
+                s, self.weight = stretch_rule(part.map, *load.over)
+                self.stations = np.array([part.attach(float(x), np.eye(4)) for x in s])
+        self.part = tree.parts[self.i]
+
+    def close(self, tree: Tree) -> None:
+        load, count = self.load, len(self.stations)
+        described = np.zeros((count, 6))
+        if isinstance(load.on, Frame):
+            described[:] = load.wrench(1.0)
+        else:
+            described[:] = load.density(self.part.frames_s[self.stations], 1.0)
+        self.moment, self.force = described.copy(), described.copy()
+        self.moment[:, 3:] = 0.0
+        self.force[:, :3] = 0.0
+        self.rest = tree.rest.parts[self.i].g[self.stations].copy()
+
+    # -- input -------------------------------------------------------------------------------
+
+    def numbers(self, value: Any) -> Array:
+        found = np.zeros(8)
+        given = np.asarray(value, dtype=float)
+        if given.shape == (6,):
+            found[2:] = given
+        elif given.shape == (3,):
+            found[0], found[5:] = 1.0, given
+        else:
+            found[:2] = float(given)
+        check_carried(self.part, self.load, self.stations, self.rest, self._wrench(found))
+        return found
+
+    def _wrench(self, u: Array) -> Array:
+        """(S, 6): moment and force (per length) at the stations, in the frame of the load."""
+        return u[0] * self.moment + u[1] * self.force + u[2:8]
+
+    def conservative(self, u: Array) -> bool:
+        mine = u[self.at]
+        if not mine.any():
+            return True
+        return not (self.follows or self._wrench(mine)[:, :3].any())
+
+    # -- what acts ---------------------------------------------------------------------------
+
+    def _add(self, state: State, work: Work, u: Array, scale: float, tangent: bool) -> None:
+        if not self.active(u):
+            return
+        wrench = scale * self.weight[:, None] * self._wrench(u[self.at])
+        if self.lines:
+            state.frames()
+            work.parts[self.i].mass = True
+        at, w = state.parts[self.i], work.parts[self.i]
+        add_loads(at.g, self.stations, wrench, self.follows, tangent, w.p, w.k)
+
+    def act(self, m: Moment) -> None:
+        self._add(m.state, m.work, m.u, 1.0, m.tangent is not None)
+
+    def leave(self, step: Step) -> None:
+        self._add(step.a, step.work, step.u, step.h * step.first, False)
+
+    def arrive(self, step: Step) -> None:
+        self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), False)
+
+    # -- forces ------------------------------------------------------------------------------
+
+    def line_wrench(self, i: int, s: Array, sections: Sections, u: Array) -> Array | None:
+        if i != self.i or not self.load.distributed or not self.active(u):
+            return None
+        mine, unit = u[self.at], self.load.density(s, 1.0)
+        factor = np.repeat(mine[:2], 3)
+        wrench = factor * unit + mine[2:8] * self._covers(s)[:, None]
+        return wrench if self.follows else to_body(sections.g, wrench)
+
+    def line_ends(self, i: int) -> tuple[float, ...]:
+        return self.load.over or () if i == self.i else ()
+
+    def _covers(self, s: Array) -> Array:
+        start, end = self.load.over or (-np.inf, np.inf)
+        return ((s >= start) & (s <= end)).astype(float)
+
+    def point_wrenches(self, state: State, u: Array, z: Array) -> list[tuple[int, int, Array]]:
+        if self.load.distributed or not self.active(u):
+            return []
+        wrench = self._wrench(u[self.at])
+        station = int(self.stations[0])
+        if not self.follows:
+            wrench = to_body(state.parts[self.i].g[[station]], wrench)
+        return [(self.i, station, wrench[0])]
+
+    # -- energy ------------------------------------------------------------------------------
+
+    def energy(self, state: State, u: Array) -> float:
+        if self.follows or not self.active(u):
+            return 0.0
+        if self.lines:
+            state.frames()
+        wrench = self.weight[:, None] * self._wrench(u[self.at])
+        return -float(np.sum(wrench[:, 3:] * state.parts[self.i].g[self.stations, :3, 3]))
+
+    def work_done(self, a: State, b: State, u: Array) -> float:
+        if not self.active(u):
+            return 0.0
+        if self.lines:
+            a.frames()
+            b.frames()
+        wrench = self.weight[:, None] * self._wrench(u[self.at])
+        ga, gb = a.parts[self.i].g[self.stations], b.parts[self.i].g[self.stations]
+        twist = se3.log(se3.inverse(ga) @ gb)
+        if self.follows:
+            return float(np.sum(wrench * twist))
+        turn = np.einsum("sij,sj->si", ga[:, :3, :3], twist[:, :3])
+        move = gb[:, :3, 3] - ga[:, :3, 3]
+        return float(np.sum(wrench[:, :3] * turn) + np.sum(wrench[:, 3:] * move))
+
+
+def to_body(g: Array, wrench: Array) -> Array:
+    """Wrenches (S, 6) in world axes as wrenches in the axes of frames g (S, 4, 4), same points."""
+    halves = (wrench[:, :3], wrench[:, 3:])
+    return np.concatenate([np.einsum("sji,sj->si", g[:, :3, :3], x) for x in halves], axis=1)
 
 
 @kernel
-def add_dead(g, w, p, k):  # type: ignore[no-untyped-def]
-    """World-fixed wrenches w (S, 6) = (moment, force) at the origins of g (S, 4, 4)."""
-    for s in range(g.shape[0]):
-        R = g[s]
-        m0 = R[0, 0] * w[s, 0] + R[1, 0] * w[s, 1] + R[2, 0] * w[s, 2]
-        m1 = R[0, 1] * w[s, 0] + R[1, 1] * w[s, 1] + R[2, 1] * w[s, 2]
-        m2 = R[0, 2] * w[s, 0] + R[1, 2] * w[s, 1] + R[2, 2] * w[s, 2]
-        f0 = R[0, 0] * w[s, 3] + R[1, 0] * w[s, 4] + R[2, 0] * w[s, 5]
-        f1 = R[0, 1] * w[s, 3] + R[1, 1] * w[s, 4] + R[2, 1] * w[s, 5]
-        f2 = R[0, 2] * w[s, 3] + R[1, 2] * w[s, 4] + R[2, 2] * w[s, 5]
+def add_loads(g, stations, wrench, follows, tangent, p, k):  # type: ignore[no-untyped-def]
+    """Add wrenches (N, 6) = (moment, force) at some stations of g (F, 4, 4) to p and k."""
+    for n in range(stations.shape[0]):
+        s = stations[n]
+        R, w = g[s], wrench[n]
+        m0, m1, m2, f0, f1, f2 = w[0], w[1], w[2], w[3], w[4], w[5]
+        if not follows:
+            m0 = R[0, 0] * w[0] + R[1, 0] * w[1] + R[2, 0] * w[2]
+            m1 = R[0, 1] * w[0] + R[1, 1] * w[1] + R[2, 1] * w[2]
+            m2 = R[0, 2] * w[0] + R[1, 2] * w[1] + R[2, 2] * w[2]
+            f0 = R[0, 0] * w[3] + R[1, 0] * w[4] + R[2, 0] * w[5]
+            f1 = R[0, 1] * w[3] + R[1, 1] * w[4] + R[2, 1] * w[5]
+            f2 = R[0, 2] * w[3] + R[1, 2] * w[4] + R[2, 2] * w[5]
         p[s, 0] -= m0
         p[s, 1] -= m1
         p[s, 2] -= m2
         p[s, 3] -= f0
         p[s, 4] -= f1
         p[s, 5] -= f2
-        _add_hat(k[s], 0, 3, f0, f1, f2, 0.5)
-        _add_hat(k[s], 3, 0, f0, f1, f2, -0.5)
-        _add_hat(k[s], 0, 0, m0, m1, m2, -0.5)
-
-
-@kernel
-def add_follower(w, p, k):  # type: ignore[no-untyped-def]
-    """Body-fixed wrenches w (S, 6) = (moment, force)."""
-    for s in range(w.shape[0]):
-        for i in range(6):
-            p[s, i] -= w[s, i]
-        _add_hat(k[s], 0, 0, w[s, 0], w[s, 1], w[s, 2], 0.5)
-        _add_hat(k[s], 0, 3, w[s, 3], w[s, 4], w[s, 5], 0.5)
-        _add_hat(k[s], 3, 0, w[s, 3], w[s, 4], w[s, 5], 0.5)
-
-
-@kernel
-def add_loads(g, dead, follower, p, k):  # type: ignore[no-untyped-def]
-    """`add_dead` and `add_follower` of wrenches (S, 6) at the stations g (S, 4, 4)."""
-    add_dead(g, dead, p, k)
-    add_follower(follower, p, k)
+        if tangent:
+            turn = 0.5 if follows else -0.5
+            add_hat(k[s], 0, 0, m0, m1, m2, turn)
+            add_hat(k[s], 0, 3, f0, f1, f2, 0.5)
+            add_hat(k[s], 3, 0, f0, f1, f2, turn)

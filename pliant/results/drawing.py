@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from pliant.model import Array, Body, Frame, Load, Rod
-from pliant.physics.bodies import principal
-from pliant.solve.beginning import frame_pose
 from pliant.solve.problem import Problem
 from pliant.view import Arrow, RodShape
 
@@ -48,15 +46,14 @@ def body_shapes(compiled: Problem, snapshots: Any) -> list[RodShape]:
     found = []
     for body in compiled.description.bodies.values():
         if body.mass > 0:
-            frame = Frame(body.part, body.frame.s)
-            sections = np.array([frame_pose(compiled, q, frame) for q in snapshots])
-            found.append(_ellipsoid(body, sections))
+            poses = np.array([compiled.frame(q, body.origin) for q in snapshots])
+            found.append(_ellipsoid(body, poses))
     return found
 
 
-def _ellipsoid(body: Body, sections: Array) -> RodShape:
-    """The solid ellipsoid of a body's mass and moments, carried by sections (T, 4, 4)."""
-    moments, T = principal(body)
+def _ellipsoid(body: Body, poses: Array) -> RodShape:
+    """The solid ellipsoid of a body's mass and moments, at its poses (T, 4, 4)."""
+    moments, T = body.principal()
     ball = (3.0 * body.mass / (4.0 * np.pi * _DENSITY)) ** (1.0 / 3.0)
     total = 0.5 * moments[:3].sum()
     # I1 = m (b^2 + c^2) / 5 and so on
@@ -67,7 +64,7 @@ def _ellipsoid(body: Body, sections: Array) -> RodShape:
     slices = np.tile(T, (len(height), 1, 1))
     slices[:, :3, 3] += height[:, None] * half[2] * T[:3, 2]
     widths = np.sqrt(1.0 - height[:, None] ** 2) * half[:2]
-    return RodShape(body.name, sections[:, None] @ slices, widths, axes=False)
+    return RodShape(body.name, poses[:, None] @ slices, widths, axes=False)
 
 
 def arrows_at(compiled: Problem, q: Array, inputs: Mapping[str, Any]) -> list[Arrow]:
@@ -98,14 +95,14 @@ def arrows_over(compiled: Problem, snapshots: Any, inputs: Mapping[str, Array]) 
 def _resultant(compiled: Problem, q: Array, load: Load, value: Any) -> tuple[Array, Array, str]:
     """Return where a load acts (3,), its wrench (6,) in world axes, and its name in the legend."""
     if isinstance(load.on, Frame):
-        pose = frame_pose(compiled, q, load.on)
+        pose = compiled.frame(q, load.on)
         wrench = load.wrench(value)
         name = load.name
     else:
         rod = compiled.description.rods[load.on]
         start, end = load.over or (0.0, rod.length)
         s = np.linspace(start, end, 41)
-        pose = frame_pose(compiled, q, Frame(rod.name, 0.5 * (start + end)))
+        pose = compiled.frame(q, Frame(rod.name, 0.5 * (start + end)))
         wrench = np.asarray(np.trapezoid(load.density(s, value), s, axis=0))
         name = f"{load.name} (sum)"
     if load.frame == "body":

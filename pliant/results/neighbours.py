@@ -10,14 +10,13 @@ import numpy as np
 from pliant.model import Array, PliantError
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
-from pliant.solve.beginning import begin, coordinate_rates, require_closed
 from pliant.solve.clock import make_clock
 from pliant.solve.compiled import Compiler, require_mass
 from pliant.solve.coordinates import CoordinateProblem
-from pliant.solve.following import Run, follow
+from pliant.solve.initial_conditions import begin, coordinate_rates, require_closed
 from pliant.solve.schedule import Schedule, check_values
+from pliant.solve.sensitivities import Run, follow
 from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
-from pliant.system.loading import make_loading
 
 TOLERANCE = 1e-12
 
@@ -58,11 +57,11 @@ def _settled(
     problem: CoordinateProblem, near: Any, values: Mapping[str, Any]
 ) -> StaticSolution | None:
     """Return the equilibrium next to a known one of a system that differs a little."""
-    system = problem.system
-    loading = make_loading(system, values)
-    start = StaticSolution(near.q, near.mult, loading, negative=near.negative)
+    effects = problem.effects
+    inputs = effects.at(values)
+    start = StaticSolution(near.q, near.z, inputs, negative=near.negative)
     try:
-        return StaticSolver(system, StaticOptions(tolerance=TOLERANCE)).solve(loading, start)
+        return StaticSolver(effects, StaticOptions(tolerance=TOLERANCE)).solve(inputs, start)
     except PliantError:
         return None
 
@@ -83,19 +82,17 @@ def follow_motions(
     clock = make_clock(task.duration, task.h, None, task.outputs)
     runs: list[Run] = []
     for problem in problems:
-        schedule = Schedule(problem.system, task.schedule)
+        schedule = Schedule(problem.effects, task.schedule)
         rest = _rest(problem, schedule, task, runs[0].start if runs else None)
         if rest is None:
             return None
         loading = schedule.at(0.0)
-        q, v = begin(problem.system, rest.q, np.zeros(problem.system.n), loading)
-        require_closed(problem, q)
+        q, v = begin(problem.effects, rest.q, np.zeros(problem.tree.total), loading)
+        require_closed(problem.effects, q)
         if task.measurement.velocity is not None:
-            v = coordinate_rates(problem, q, task.measurement.velocity, loading)
+            v = coordinate_rates(problem.effects, q, task.measurement.velocity, loading)
         runs.append(Run(schedule, q, v, rest))
     paths = follow(method, runs, clock, task.rates)
-    if paths is None:
-        return None
     pairs = zip(problems, paths, strict=True)
     return [Motion(problem, path, repr(method)) for problem, path in pairs]
 
@@ -104,15 +101,14 @@ def _rest(
     problem: CoordinateProblem, schedule: Schedule, task: MotionTask, first: Any
 ) -> StaticSolution | None:
     """Return where a motion begins: undeformed, or an equilibrium, next to the first if given."""
-    system, given = problem.system, task.measurement.start
+    effects, given = problem.effects, task.measurement.start
     values = schedule.values_at(0.0)
-    loading = make_loading(system, values)
     if given == "rest":
-        return StaticSolution(problem.rest, np.zeros(system.n + system.m), loading)
+        return StaticSolution(problem.rest, np.zeros(problem.tree.total), effects.at(values))
     if isinstance(given, Mapping):
         values = {**values, **given}
     values = check_values(problem.description, values)
     if first is not None:
         return _settled(problem, first, values)
     options = StaticOptions(tolerance=TOLERANCE)
-    return StaticSolver(system, options).solve(make_loading(system, values))
+    return StaticSolver(effects, options).solve(effects.at(values))

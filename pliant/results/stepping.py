@@ -13,6 +13,7 @@ import numpy as np
 from pliant.model import ConvergenceError, DescriptionError
 from pliant.model.calls import checked
 from pliant.model.checks import positive
+from pliant.physics.effects import check_inputs
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
 from pliant.results.starts import begins_at, compiled_for, first_state
@@ -23,7 +24,6 @@ from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem
 from pliant.solve.schedule import as_inputs, check_input, check_values
 from pliant.solve.streaming import Stream
-from pliant.system.loading import check_inputs
 
 
 class Stepper:

@@ -147,6 +147,7 @@ class ANCFMap(RodMap):
         s, _ = self.strain_rule()
         values = self.stress_values(s)[1]
         index = 2 * np.arange(count)[:, None] + np.arange(3)
+        self.bent = self.m
         before = 7 + 2 * d * ((np.arange(2 * count + 1) + 1) // 2 - 1)
         before[0] = 6
         self._modes = StressModes(

@@ -119,6 +119,9 @@ class RodMap(ABC):
     """Number of element variables y."""
     shares_plans: ClassVar[bool] = False
     """True if one plan may serve frames and strains at once (see `frame_and_strain`)."""
+    bent: int = 6
+    """How many of the first variables of an element the chart of `advance` bends: at least the six of a
+    pose; all where coordinates themselves move along curves."""
     elements: Ints
     """(E, n): entries of x of each element, 0..5 the base twist, 6.. own coordinates; -1 unused."""
 

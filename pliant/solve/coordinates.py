@@ -14,27 +14,30 @@ from pliant.model import (
     ConvergenceError,
     Description,
     DescriptionError,
+    Frame,
     ResolutionWarning,
     Rod,
 )
+from pliant.physics.effects import Inputs, effects_of
+from pliant.physics.supported import warn_of_weight
 from pliant.rods.contract import Formulation
+from pliant.solve import energy
 from pliant.solve.clock import Clock
 from pliant.solve.coordinate_stream import make_stream
 from pliant.solve.dynamics import Trajectory, check_integrator, simulate
 from pliant.solve.integrators.contract import Integrator
+from pliant.solve.limits import map_limits
 from pliant.solve.problem import Problem, Start, Still
+from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
 from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
 from pliant.solve.streaming import Stream, held_inputs
-from pliant.system import energy
-from pliant.system.carrying import warn_of_weight
-from pliant.system.loading import make_loading
-from pliant.system.sampling import Sampler
-from pliant.system.system import System
-from pliant.system.trouble import trouble
+from pliant.tree.forward import kinetic_energy
+from pliant.tree.state import State
+from pliant.tree.work import Work
 
 if TYPE_CHECKING:
-    from pliant.solve.instants import Instant
+    from pliant.solve.inverse_dynamics import Instant
 
 _LOOKED_AT = 50
 """States of a motion that are looked at for trouble."""
@@ -45,25 +48,26 @@ _STILL = 1e-6
 class CoordinateProblem(Problem):
     """A robot as it was when it was compiled, with one formulation for each rod.
 
-    system, sampler : what computes and what answers questions about configurations.
+    effects, sampler : what acts, on its tree, and what answers questions about configurations.
     """
 
     def __init__(self, description: Description, formulations: Mapping[str, Formulation]) -> None:
         self.description = description
         self.formulations = dict(formulations)
-        self.system = System(self.description, dict(formulations))
-        self.sampler: Sampler = Sampler(self.system)
-        warn_of_weight(self.system.blocks, description.gravity)
+        self.effects = effects_of(self.description, dict(formulations))
+        self.tree = self.effects.tree
+        self.sampler: Sampler = Sampler(self.effects)
+        warn_of_weight(self.tree.parts, description.gravity)
 
     @property
     def unknowns(self) -> int:
-        """How many numbers are solved for at once: coordinates, stress modes and multipliers."""
-        return int(self.system.n + self.system.m)
+        """How many numbers are solved for at once: coordinates, force fields and multipliers."""
+        return self.tree.size
 
     @property
     def rest(self) -> Array:
         """The coordinates of the unloaded robot."""
-        return self.system.q_rest
+        return self.tree.q_rest
 
     def same_rods(self, other: Problem) -> bool:
         """Tell whether configurations of both mean the same: rods, formulations, moving bases."""
@@ -72,11 +76,13 @@ class CoordinateProblem(Problem):
         if not isinstance(other, CoordinateProblem):
             return False
         rods, others = self.description.rods, other.description.rods
+        mine, theirs = self.tree, other.tree
         return (
             list(rods) == list(others)
             and all(rods[name] is others[name] for name in rods)
             and all(self.formulations[n] == other.formulations[n] for n in self.formulations)
-            and [b.driven for b in self.system.blocks] == [b.driven for b in other.system.blocks]
+            and [part.source for part in mine.parts] == [part.source for part in theirs.parts]
+            and list(mine.drivers) == list(theirs.drivers)
         )
 
     def same_unknowns(self, other: Problem) -> bool:
@@ -99,9 +105,9 @@ class CoordinateProblem(Problem):
     ) -> Still:
         """Return the equilibrium by Newton's method on the branch from `origin`."""
         begin, applied = self._branch(origin)
-        solver = StaticSolver(self.system, StaticOptions(tolerance=tolerance))
+        solver = StaticSolver(self.effects, StaticOptions(tolerance=tolerance))
         try:
-            found = solver.solve(make_loading(self.system, values), begin, progress)
+            found = solver.solve(self.effects.at(values), begin, progress)
         except ConvergenceError as error:
             if isinstance(error.last, StaticSolution):
                 level = error.last.levels[-1] if error.last.levels else 0.0
@@ -135,12 +141,20 @@ class CoordinateProblem(Problem):
         solution = still.solution
         if problem is self:
             return solution, applied
-        loading = make_loading(self.system, absent).scaled(0.0)
-        for share, old in applied:
-            part = make_loading(self.system, old).scaled(share)
-            loading = loading.scaled(2.0).mix(part.scaled(2.0), 0.5)
-        begin = StaticSolution(solution.q, solution.mult, loading, negative=solution.negative)
+        begin = StaticSolution(
+            solution.q, solution.z, self._acting(applied), negative=solution.negative
+        )
         return begin, applied
+
+    def _acting(self, applied: list[tuple[float, Any]] | Any) -> Inputs:
+        """What acts when shares of several sets of inputs act together."""
+        nothing = self.effects.nothing
+        u, drive = nothing.u.copy(), nothing.drive.copy()
+        for share, values in applied:
+            acting = self.effects.at(values)
+            u += share * acting.u
+            drive += share * acting.drive
+        return Inputs(u, drive)
 
     def simulate(
         self,
@@ -152,7 +166,7 @@ class CoordinateProblem(Problem):
     ) -> Trajectory:
         """Move in time with a formulation's coordinates."""
         schedule, q, v = self._begin(inputs, start)
-        found = simulate(self.system, integrator, schedule, clock, q, v, progress)
+        found = simulate(self.effects, integrator, schedule, clock, q, v, progress)
         rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
         self._warn([found.q[k] for k in rows[::-1]])
         return found
@@ -169,22 +183,22 @@ class CoordinateProblem(Problem):
         """Move in time one step after the other."""
         held = held_inputs(self.description, dict(values))
         schedule, q, v = self._begin(held, start)
-        return make_stream(integrator.stepper(self.system, h), schedule, held, q, v)
+        return make_stream(integrator.stepper(self.effects, h), schedule, held, q, v)
 
     def _begin(self, inputs: Mapping[str, Any], start: Start) -> tuple[Schedule, Array, Array]:
         """The inputs over time, and the configuration and rates at the start."""
-        from pliant.solve.beginning import begin, coordinate_rates, require_closed
         from pliant.solve.compiled import require_mass
+        from pliant.solve.initial_conditions import begin, coordinate_rates, require_closed
 
         require_mass(self.description, self.formulations)
-        schedule = Schedule(self.system, inputs)
+        schedule = Schedule(self.effects, inputs)
         first = schedule.at(0.0)
         q = self.rest if start.q is None else start.q
-        rates = np.zeros(self.system.n) if start.v is None else start.v
-        q, v = begin(self.system, q, rates, first)
-        require_closed(self, q)
+        rates = np.zeros(self.tree.total) if start.v is None else start.v
+        q, v = begin(self.effects, q, rates, first)
+        require_closed(self.effects, q)
         if start.velocity is not None:
-            v = coordinate_rates(self, q, start.velocity, first)
+            v = coordinate_rates(self.effects, q, start.velocity, first)
         return schedule, q, v
 
     # -- answering ---------------------------------------------------------------------------
@@ -193,9 +207,10 @@ class CoordinateProblem(Problem):
         """Internal wrenches (S, 6): from what acts beyond s, or stiffness times strain."""
         q = still.solution.q
         if by == "balance":
-            from pliant.solve.wrenches import Balance
+            from pliant.solve.internal_wrench import BeyondSections
 
-            return Balance(self, q, self.reactions(still), still.applied).wrench(rod, s)
+            acting = self._acting(still.applied)
+            return BeyondSections(self.sampler, q, acting.u, still.solution.z).wrench(rod, s)
         stretch = self.sampler.strains(q, rod.name, s) - self.sampler.rest_strains(rod.name, s)
         return np.asarray(rod.stiffness(s) * stretch)
 
@@ -206,20 +221,19 @@ class CoordinateProblem(Problem):
         if by == "law":
             rows = [self._law(q, v, rod, s) for q, v in zip(path.q, path.v, strict=True)]
         else:
-            from pliant.solve.wrenches import Balance
+            from pliant.solve.internal_wrench import BeyondSections
 
-            inputs = [{n: x[k] for n, x in path.inputs.items()} for k in range(len(path.t))]
             rows = [
-                Balance(self, at.q, at.reactions, [(1.0, values)], at).wrench(rod, s)
-                for at, values in zip(self._instants(path), inputs, strict=True)
+                BeyondSections(self.sampler, at.q, at.inputs.u, at.z, at).wrench(rod, s)
+                for at in self._instants(path)
             ]
         return np.array(rows).reshape(len(path.t), len(s), 6)
 
     def _instants(self, path: Trajectory) -> Iterator[Instant]:
         """Accelerations and what holds the robot at every output time."""
-        from pliant.solve.instants import Instants
+        from pliant.solve.inverse_dynamics import InverseDynamics
 
-        return Instants(self.system, path.h).along(path)
+        return InverseDynamics(self.effects, path.h).along(path)
 
     def _law(self, q: Array, v: Array, rod: Rod, s: Array) -> Array:
         """Stiffness times strain plus damping times strain rate (S, 6)."""
@@ -235,26 +249,30 @@ class CoordinateProblem(Problem):
         if size == 0.0:
             return np.zeros((len(s), 6))
         step = _STILL / size
-        self.system.place(q)
-        ahead = self.system.moved(q, step * v, newton=False)
-        behind = self.system.moved(q, -step * v, newton=False)
+        here = State(self.tree).place(q)
+        ahead = self.tree.moved(here, step * v, newton=False)
+        behind = self.tree.moved(here, -step * v, newton=False)
         difference = self.sampler.strains(ahead, rod, s) - self.sampler.strains(behind, rod, s)
         return np.asarray(difference / (2.0 * step))
 
     def potential(self, still: Still) -> dict[str, float]:
         """Energies of an equilibrium, J: elastic, gravity, loads."""
-        return energy.potential(self.system, still.solution.q, still.solution.loading)
+        state = State(self.tree).place(still.solution.q)
+        return energy.potential(self.effects, state, still.solution.inputs)
 
     def energies(self, path: Trajectory, rows: NDArray[np.int64]) -> dict[str, Array]:
         """Energies of a motion at some output times, J."""
-        quiet = make_loading(self.system, dict.fromkeys(path.inputs, 0.0))
-        stored = [energy.potential(self.system, path.q[k], quiet) for k in rows]
-        pairs = [(path.q[k], path.v[k]) for k in rows]
-        kinetic = [energy.kinetic(self.system, self.sampler, q, v) for q, v in pairs]
+        quiet = self.effects.at(dict.fromkeys(path.inputs, 0.0))
+        state, work = State(self.tree), Work(self.tree)
+        stored, kinetic = [], []
+        for k in rows:
+            state.place(path.q[k])
+            stored.append(energy.potential(self.effects, state, quiet))
+            kinetic.append(kinetic_energy(self.tree, state, work, path.v[k]))
+        columns = [name for name in stored[0] if name != "loads"] if stored else []
         return {
             "kinetic": np.array(kinetic),
-            "elastic": np.array([row["elastic"] for row in stored]),
-            "gravity": np.array([row["gravity"] for row in stored]),
+            **{name: np.array([row[name] for row in stored]) for name in columns},
             "dissipated": path.dissipated[rows],
             "work": path.work[rows],
         }
@@ -262,7 +280,7 @@ class CoordinateProblem(Problem):
     def reactions(self, still: Still) -> dict[str, Array]:
         """Wrenches (6,) that hold the robot: multipliers, and what clamps exert."""
         found = still.solution
-        return energy.reactions(self.system, found.q, found.mult, found.loading)
+        return energy.reactions(self.effects, found.q, found.z, found.inputs)
 
     def moving_reactions(self, path: Trajectory) -> dict[str, Array]:
         """Wrenches (T, 6) that hold the robot in a motion."""
@@ -276,9 +294,13 @@ class CoordinateProblem(Problem):
 
         return judge(self, still.solution)
 
+    def frame(self, q: Array, frame: Frame) -> Array:
+        """World pose (4, 4) of a frame of a rod or of a body, joints included."""
+        return self.sampler.frame(q, frame)
+
     def trouble(self, q: Array) -> str:
         """What the maps of the rods say of it."""
-        return trouble(self.system, q)
+        return map_limits(self.tree, q)
 
     def as_numbers(self, q: Array) -> Array:
         """The coordinates."""

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from pliant.model import ConvergenceError, DescriptionError, PliantError
+from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
 from pliant.solve.clock import ON_GRID, Clock
 from pliant.solve.integrators.contract import Integrator, Stepper
 from pliant.solve.integrators.march import March
+from pliant.solve.limits import with_limits
 from pliant.solve.schedule import Schedule
-from pliant.system.system import System
-from pliant.system.trouble import with_trouble
 
 Progress = Callable[[float, float], object]
 """Told the time reached and the duration, s, after each step."""
@@ -45,7 +45,7 @@ def check_integrator(integrator: object) -> Integrator:
 class Trajectory:
     """What a simulation leaves: snapshots at T output times.
 
-    t (T,), q (T, nq), v (T, n) coordinate rates, work and dissipated (T,) J since the start,
+    t (T,), q (T, nq), v (T, total) coordinate rates, work and dissipated (T,) J since the start,
     inputs by name (T, ...). `final` is the state (t, q, v) reached, output or not.
     """
 
@@ -119,9 +119,9 @@ class _Run:
     """One simulation under way."""
 
     def __init__(
-        self, system: System, integrator: Integrator, schedule: Schedule, clock: Clock
+        self, effects: Effects, integrator: Integrator, schedule: Schedule, clock: Clock
     ) -> None:
-        self.system = system
+        self.effects = effects
         self.integrator = integrator
         self.schedule = schedule
         self.clock = clock
@@ -139,7 +139,7 @@ class _Run:
         if clock.outputs[0] <= ON_GRID * clock.h:
             self.recorder.take(0.0, q, v, 0.0, 0.0)
             self.next = 1
-        stepper = self.integrator.stepper(self.system, clock.h)
+        stepper = self.integrator.stepper(self.effects, clock.h)
         schedule.begin(q)
         before = schedule.at(0.0)
         stepper.start(q, v, before)
@@ -226,7 +226,7 @@ class _Run:
         before = self.schedule.at(start)
         while self._wanted() < edge:
             t = self._wanted()
-            side = self.integrator.stepper(self.system, t - start)
+            side = self.integrator.stepper(self.effects, t - start)
             side.start(stepper.q, v, before)
             side.advance(before, self.schedule.at(t))
             work, lost = stepper.work + side.work, stepper.dissipated + side.dissipated
@@ -235,7 +235,7 @@ class _Run:
 
 
 def simulate(
-    system: System,
+    effects: Effects,
     integrator: Integrator,
     inputs: Mapping[str, Any] | Schedule | None,
     clock: Clock,
@@ -243,13 +243,13 @@ def simulate(
     v: Array,
     progress: Progress | None = None,
 ) -> Trajectory:
-    """Move in time from configuration q (nq,) with coordinate rates v (n,).
+    """Move in time from configuration q (nq,) with coordinate rates v (total,).
 
     Ctrl-C ends the simulation early: the trajectory so far is returned with complete = False. A
     step that fails raises ConvergenceError whose `last` is the trajectory so far.
     """
-    schedule = inputs if isinstance(inputs, Schedule) else Schedule(system, inputs)
-    run = _Run(system, integrator, schedule, clock)
+    schedule = inputs if isinstance(inputs, Schedule) else Schedule(effects, inputs)
+    run = _Run(effects, integrator, schedule, clock)
     try:
         run.go(q, v, progress)
     except KeyboardInterrupt:
@@ -259,6 +259,6 @@ def simulate(
     except PliantError as error:
         reached = run.done * clock.h
         text = f"the simulation stopped at t = {reached:.6g} s of {clock.duration:g} s: {error}"
-        text = with_trouble(text, system, run.final[1])
+        text = with_limits(text, effects.tree, run.final[1])
         raise ConvergenceError(text, run.recorder.trajectory(run, False)) from error
     return run.recorder.trajectory(run, True)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from pliant.model import PressureLine
+from pliant.physics.chambers import PressureChamber
+from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
-from pliant.system.block import Level
-from pliant.system.system import System
+from pliant.tree.state import State
 
 Asked = Callable[[float], float | Array]
 Volume = Callable[[str, Any], float]
@@ -62,19 +61,13 @@ class LineState:
         return self.line.step(h, self.pressure, asked, (self.volume, volume))
 
 
-class SystemVolumes:
-    """Volumes of the chambers of a system, by name and coordinates q (nq,), m^3."""
+class ChamberVolumes:
+    """Volumes of the chambers of a robot, by name and coordinates q (nq,), m^3."""
 
-    def __init__(self, system: System) -> None:
-        self._chambers = {
-            name: (stations, Level(stations.block)) for name, stations in system.chambers.items()
-        }
+    def __init__(self, effects: Effects) -> None:
+        self._chambers = {term.input: term for term in effects.of_kind(PressureChamber)}
+        self._state = State(effects.tree)
 
     def __call__(self, name: str, q: Array) -> float:
         """Return the volume of a chamber in configuration q (nq,), m^3."""
-        stations, level = self._chambers[name]
-        block = stations.block
-        block.map.update(level.c, np.eye(4), q[block.q_slice])
-        block.map.strain(level.strain, level.c)
-        block.map.strain(level.inner, level.c)
-        return stations.volume(level)
+        return float(self._chambers[name].volume(self._state.place(q)))

@@ -17,10 +17,9 @@ from scipy.sparse import csc_matrix, csr_matrix
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 
 from pliant.model import ConvergenceError
+from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
-from pliant.system.linearise import condensed, linearise
-from pliant.system.loading import Loading
-from pliant.system.system import System
+from pliant.solve.linearise import condensed, linearise
 
 DENSE = 400
 """Coordinates up to which the eigenvalues are computed densely."""
@@ -48,19 +47,21 @@ class ModalSolution:
 
 
 def modal_analysis(
-    system: System, q: Array, mult: Array, loading: Loading, count: int
+    effects: Effects, q: Array, z: Array, inputs: Inputs, count: int
 ) -> ModalSolution:
-    """Return the `count` lowest modes about the equilibrium (q, mult) under `loading`.
+    """Return the `count` lowest modes about the equilibrium (q, z) under `inputs`.
 
     Fewer come back if the robot has fewer coordinates.
     """
-    K, M = linearise(system, q, mult, loading)
-    scale = natural_scale(system)
-    size = len(system.coordinates)
-    if size <= DENSE or not loading.conservative:
-        values, vectors = _dense(system, K, M, count, scale, loading.conservative)
+    K, M = linearise(effects, q, z, inputs)
+    tree = effects.tree
+    scale = natural_scale(effects)
+    size = len(tree.coordinates)
+    symmetric = effects.conservative(inputs.u)
+    if size <= DENSE or not symmetric:
+        values, vectors = _dense(effects, K, M, count, scale, symmetric)
     else:
-        values, vectors = _lanczos(system, K, M, min(count, size - system.m - 2), scale)
+        values, vectors = _lanczos(effects, K, M, min(count, size - tree.m - 2), scale)
     order = np.argsort(values.real, kind="stable")
     values, vectors = values[order], vectors[:, order]
     values = np.where(np.abs(values) < _RIGID * scale, 0.0, values)
@@ -71,18 +72,21 @@ def modal_analysis(
     return ModalSolution(values, roots.real / (2.0 * np.pi), growth, vectors)
 
 
-def natural_scale(system: System) -> float:
+def natural_scale(effects: Effects) -> float:
     """Return the mean EI / (rho A L^4), rad^2/s^2: the size of the slowest bending's omega^2."""
-    length = sum(block.rod.length for block in system.blocks)
-    bending = [block.rod.stiffness(block.mass_s)[:, :2] for block in system.blocks]
-    mass = sum(float(np.sum(b.line_mass) + np.sum(b.point_mass)) for b in system.blocks)
+    rods = [part for part in effects.tree.parts if part.rod is not None]
+    mass = sum(float(np.sum(part.M[:, 3])) for part in effects.tree.parts)
+    if not rods:
+        return 9.81 / effects.tree.length
+    length = sum(part.length for part in rods)
+    bending = [part.rod.stiffness(part.mass_s)[:, :2] for part in rods if part.rod is not None]
     return float(np.concatenate(bending).mean()) / (mass * length**3)
 
 
 def _dense(
-    system: System, K: csr_matrix, M: csr_matrix, count: int, scale: float, symmetric: bool
+    effects: Effects, K: csr_matrix, M: csr_matrix, count: int, scale: float, symmetric: bool
 ) -> tuple[Values, Array]:
-    stiffness, mass, A = condensed(system, K, M)
+    stiffness, mass, A = condensed(effects, K, M)
     N = null_space(A) if len(A) else np.eye(len(stiffness))
     stiffness, mass = N.T @ stiffness @ N, N.T @ mass @ N
     wanted = min(count, len(stiffness))
@@ -90,8 +94,8 @@ def _dense(
         values, small = _symmetric(0.5 * (stiffness + stiffness.T), mass, wanted, scale)
     else:
         values, small = _general(stiffness, mass, wanted, scale)
-    vectors = np.zeros((system.n, wanted))
-    vectors[system.coordinates] = N @ small
+    vectors = np.zeros((effects.tree.total, wanted))
+    vectors[effects.tree.coordinates] = N @ small
     return values, vectors
 
 
@@ -120,7 +124,7 @@ def _general(K: Array, M: Array, count: int, scale: float) -> tuple[Values, Arra
 
 
 def _lanczos(
-    system: System, K: csr_matrix, M: csr_matrix, count: int, scale: float
+    effects: Effects, K: csr_matrix, M: csr_matrix, count: int, scale: float
 ) -> tuple[Values, Array]:
     stiffness, mass = csc_matrix(0.5 * (K + K.T)), csc_matrix(0.5 * (M + M.T))
     try:
@@ -130,7 +134,10 @@ def _lanczos(
         values, vectors = eigsh(stiffness, k=count, M=mass, sigma=-scale, OPinv=inverse, v0=start)
     except (RuntimeError, ArpackError) as error:
         raise _no_modes() from error
-    return values, vectors[: system.n]
+    tree = effects.tree
+    whole = np.zeros((tree.total, vectors.shape[1]))
+    whole[tree.coordinates] = vectors[tree.coordinates]
+    return values, whole
 
 
 def _no_modes() -> ConvergenceError:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model import Array, Description, Rod
+from pliant.model import Array, Description, Frame, Rod
 from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
 from pliant.solve.integrators.contract import Integrator
@@ -166,6 +167,15 @@ class Problem(ABC):
     @abstractmethod
     def judge(self, still: Still) -> tuple[bool | None, str]:
         """Whether an equilibrium is stable, None if it cannot be told, and a sentence on it."""
+
+    def frame(self, q: Any, frame: Frame) -> Array:
+        """World pose (4, 4) of a frame of a rod or of a body."""
+        if frame.part in self.description.rods:
+            section = self.sampler.poses(q, frame.part, np.array([frame.s]))[0]
+            return np.asarray(section @ frame.pose_offset())
+        body = self.description.bodies[frame.part]
+        carrier = np.eye(4) if body.on is None else self.frame(q, body.on)
+        return np.asarray(carrier @ np.asarray(body.pose) @ frame.pose_offset())
 
     def trouble(self, q: Any) -> str:
         """Sentences about rods that cannot be trusted at a configuration, "" if there are none."""

@@ -11,10 +11,10 @@ import numpy as np
 
 from pliant.model import Description, DescriptionError, Signal, as_signal
 from pliant.model.checks import as_array, as_float
+from pliant.physics.effects import Effects, check_inputs
+from pliant.physics.effects import Inputs as Acting
 from pliant.rods.contract import Array
-from pliant.solve.lines import LineState, SystemVolumes, Volume
-from pliant.system.loading import Loading, check_inputs, make_loading
-from pliant.system.system import System
+from pliant.solve.lines import ChamberVolumes, LineState, Volume
 
 _SHAPES = ((), (3,), (6,))
 
@@ -108,27 +108,27 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Channel:
-    """One number that moves in time: a component of an input, and the loading of its unit."""
+    """One number that moves in time: a component of an input, and what its unit adds to u (J,)."""
 
     name: str
     component: int
-    unit: Loading
+    unit: Array
 
 
 class Schedule(Inputs):
-    """The inputs of one simulation of a system; `at(t)` gives the loading."""
+    """The inputs of one simulation of a robot; `at(t)` gives what acts."""
 
-    def __init__(self, system: System, inputs: Mapping[str, Any] | None) -> None:
-        super().__init__(system.description, inputs, SystemVolumes(system))
-        self.system = system
-        motions = list(system.description.base_motions)
+    def __init__(self, effects: Effects, inputs: Mapping[str, Any] | None) -> None:
+        super().__init__(effects.tree.description, inputs, ChamberVolumes(effects))
+        self.effects = effects
+        driven = effects.prescribed.names
         self._drives = {
-            motions.index(name): (name, as_signal(value))
+            driven.index(name): (name, as_signal(value))
             for name, value in self.moving.items()
-            if name in motions
+            if name in driven
         }
-        self._loads = [name for name in self.moving if name not in motions]
-        self._loading: tuple[list[bytes], Loading] | None = None
+        self._loads = [name for name in self.moving if name not in driven]
+        self._acting: tuple[list[bytes], Acting] | None = None
 
     def shape_of(self, name: str) -> tuple[int, ...]:
         """Shape of the values of an input that moves."""
@@ -159,17 +159,18 @@ class Schedule(Inputs):
             found[name] = values
         return found
 
-    def at(self, t: float) -> Loading:
-        """Return the loading at time t, s; the same object as before if nothing changed."""
+    def at(self, t: float) -> Acting:
+        """Return what acts at time t, s; the same object as before if nothing changed."""
         now = {name: self._value(name, t) for name in self._loads}
         key = [value.tobytes() for value in now.values()]
-        if self._loading is None or self._loading[0] != key:
-            self._loading = (key, self._make(now))
-        found = self._loading[1]
-        return found.moving(self._drive(found.drive, t)) if self._drives else found
+        if self._acting is None or self._acting[0] != key:
+            still = {name: 0.0 for name, _ in self._drives.values()}
+            self._acting = (key, self.effects.at({**self.values, **still, **now}))
+        acting = self._acting[1]
+        return Acting(acting.u, self._drive(acting.drive, t)) if self._drives else acting
 
     def _drive(self, still: Array, t: float) -> Array:
-        """Inputs of the base motions with their rates and accelerations, (K, 3)."""
+        """Inputs of the prescribed joints with their rates and accelerations, (K, 3)."""
         found = still.copy()
         for k, (name, signal) in self._drives.items():
             found[k, 0] = self._value(name, t)
@@ -179,42 +180,33 @@ class Schedule(Inputs):
         return found
 
     def drive_rates(self, times: Array) -> Array:
-        """Rates and accelerations (T, K, 2) of the inputs of the base motions at times (T,)."""
-        still = np.zeros((len(self.description.base_motions), 3))
+        """Rates and accelerations (T, K, 2) of the inputs of prescribed joints at times (T,)."""
+        still = np.zeros((len(self.effects.prescribed.names), 3))
         rows = [self._drive(still, t)[:, 1:] for t in times.tolist()]
         return np.array(rows).reshape(len(times), len(still), 2)
 
     @cached_property
-    def channels(self) -> tuple[Loading, list[Channel]] | None:
-        """The loading while all that moves is zero, and what each number that moves adds to it.
+    def channels(self) -> tuple[Array, list[Channel]] | None:
+        """Numbers u (J,) while all that moves is zero, and what each number that moves adds to them.
 
         None if a load along a direction of its own cannot be carried, though what is asked may.
         """
         still = {name: 0.0 for name, _ in self._drives.values()}
         zero = {name: np.zeros(self._shapes[name]) for name in self._loads}
         fixed = {**self.values, **still, **zero}
-        found = []
-        base = make_loading(self.system, fixed)
+        base = self.effects.numbers(fixed)
+        channels = []
         try:
             for name in self._loads:
                 shape = self._shapes[name]
                 for k in range(int(np.prod(shape))):
                     unit = np.zeros(shape)
                     unit.reshape(-1)[k] = 1.0
-                    full = make_loading(self.system, {**fixed, name: unit})
-                    found.append(Channel(name, k, full.plus([base], [-1.0])))
+                    full = self.effects.numbers({**fixed, name: unit})
+                    channels.append(Channel(name, k, full - base))
         except DescriptionError:
             return None
-        return base, found
-
-    def _make(self, now: dict[str, Array]) -> Loading:
-        # what moves in time is put in by `_drive`
-        if self.channels is not None:
-            base, channels = self.channels
-            factors = [float(now[c.name].reshape(-1)[c.component]) for c in channels]
-            return base.plus([c.unit for c in channels], factors)
-        still = {name: 0.0 for name, _ in self._drives.values()}
-        return make_loading(self.system, {**self.values, **still, **now})
+        return base, channels
 
 
 def as_inputs(inputs: object) -> Mapping[str, Any]:
@@ -237,7 +229,7 @@ def _check_value(description: Description, name: str, field: str, value: object)
     """Return an input value as an array; a base motion and a chamber need one number."""
     scalar = as_float(value)
     found = np.array(scalar) if scalar is not None else as_array(value)
-    motion = name in description.base_motions
+    motion = name in description.base_motions or name in description.driven_joints()
     chamber = name in description.chambers
     shapes = _SHAPES[:1] if motion or chamber else _SHAPES
     if found is None or found.shape not in shapes or not np.isfinite(found).all():

@@ -40,9 +40,7 @@ def judge(compiled: CoordinateProblem, solution: StaticSolution) -> tuple[bool |
     from pliant.solve.modes import modal_analysis
 
     try:
-        found = modal_analysis(
-            compiled.system, solution.q, solution.mult, solution.loading, _LOWEST
-        )
+        found = modal_analysis(compiled.effects, solution.q, solution.z, solution.inputs, _LOWEST)
     except PliantError as error:
         return None, f"{_UNKNOWN}: {error}"
     if not found.growth.any():

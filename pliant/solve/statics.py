@@ -7,7 +7,6 @@ and the path followed from the last equilibrium. `docs/theory/statics.md` has th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -15,17 +14,32 @@ import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from pliant.model import ConvergenceError
+from pliant.physics.contract import Moment
+from pliant.physics.effects import Effects, Inputs
+from pliant.physics.elasticity import meet
 from pliant.rods.contract import Array
-from pliant.system.balance import balance, link_gaps
-from pliant.system.driving import put_bases
+from pliant.solve.limits import with_limits
+from pliant.solve.newton import (
+    INFINITE,
+    SINGULAR,
+    SLOW,
+    Equations,
+    Factor,
+    NewtonError,
+    Policy,
+    newton,
+)
+from pliant.solve.newton import Progress as NewtonProgress
 from pliant.system.linear import Matrix, SingularError, add_at, largest, norms
-from pliant.system.loading import Loading, no_loading
-from pliant.system.system import System
-from pliant.system.tangent import tangent_of
-from pliant.system.trouble import with_trouble
+from pliant.tree.backward import gather, gather_tangent
+from pliant.tree.state import State
+from pliant.tree.tangent import Tangent
+from pliant.tree.work import Work
 
 Progress = Callable[[float, int, float], None]
 """Told the load level reached, the iterations so far and the relative residual."""
+
+POLICY = Policy(iterations=14, near=1e-4, stalled=1e-7, progress=0.3, patience=2)
 
 
 @dataclass
@@ -33,12 +47,10 @@ class StaticOptions:
     """Tolerances of the static solver.
 
     tolerance : residual relative to the generalised loads at which the solver stops.
-    iterations : most Newton iterations in one attempt.
     smallest_step : load step below which the solver gives up, as a fraction of the whole load.
     """
 
     tolerance: float = 1e-10
-    iterations: int = 14
     smallest_step: float = 1e-4
     loose: float = 1e-4
     """Tolerance at intermediate load levels."""
@@ -49,8 +61,9 @@ class StaticSolution:
     """An equilibrium and the record of how it was found."""
 
     q: Array
-    mult: Array
-    loading: Loading
+    z: Array
+    """(total,): force fields and multipliers."""
+    inputs: Inputs
     iterations: int = 0
     residual: float = 0.0
     history: list[float] = field(default_factory=list)
@@ -63,206 +76,245 @@ class StaticSolution:
     """True if the residual stopped at rounding error above the tolerance."""
 
 
-_NEAR = 1e-4
-"""Residual of the last tangent below which the next residual is looked at before a new tangent is
-made: it will do, and so will the inertia of the last one."""
+def balance(
+    effects: Effects,
+    state: State,
+    work: Work,
+    inputs: Inputs,
+    z: Array,
+    tangent: Tangent | None = None,
+    chart: bool = True,
+    keep: Array | None = None,
+) -> Array:
+    """Residual (total,) at a state: gradient of the potential, and gaps of all rows.
+
+    With a tangent, it is overwritten: in the Newton chart, or in the second-order chart if not `chart`.
+    keep : gaps (total,) that constraints are to keep for now.
+    """
+    work.clear(tangent is not None)
+    if tangent is not None:
+        tangent.clear()
+    meet(work, state)
+    moment = Moment(effects.tree, state, work, inputs.u, z, tangent=tangent, keep=keep)
+    for term in effects.terms:
+        term.act(moment)
+    gather(effects.tree, state, work, work.residual)
+    if tangent is not None:
+        gather_tangent(effects.tree, state, work, tangent, work.residual if chart else None)
+    return work.residual
 
 
-class _RejectedError(Exception):
-    """A Newton attempt that should not be continued."""
+class Equilibrium(Equations):
+    """Balance under given inputs, from a known equilibrium."""
 
+    def __init__(
+        self, solver: StaticSolver, start: StaticSolution, inputs: Inputs, aim: float
+    ) -> None:
+        self.solver, self.start, self.inputs = solver, start, inputs
+        effects = solver.effects
+        self.q = effects.prescribed.put(start.q, inputs.drive)
+        self.z = start.z.copy()
+        options = solver.options
+        self.tolerance = options.tolerance
+        if aim < 1.0:
+            self.tolerance = max(options.loose, options.tolerance)
+        self.keep = (1.0 - aim) * solver.gaps
+        self.moved = np.zeros(effects.tree.size)
+        self.steps: list[float] = []
+        self._load = 0.0
 
-class StaticSolver:
-    """Newton with load stepping for one system."""
+    @property
+    def matrix(self) -> Matrix:
+        return self.solver.tangent.matrix
 
-    def __init__(self, system: System, options: StaticOptions | None = None) -> None:
-        self.system = system
-        self.options = options or StaticOptions()
-        self.count = 0
-        self._rows, self._weights = system.gap_weights
+    def residual(self, tangent: bool) -> Array:
+        solver = self.solver
+        solver.state.place(self.q)
+        filled = solver.tangent if tangent else None
+        keep = self.keep if solver.effects.tree.m else None
+        r = balance(
+            solver.effects, solver.state, solver.work, self.inputs, self.z, filled, keep=keep
+        ).copy()
+        if self._load == 0.0:
+            self._load = self._size_of_loads(r)
+        return r
 
-    def solve(
-        self,
-        target: Loading,
-        start: StaticSolution | None = None,
-        progress: Progress | None = None,
-    ) -> StaticSolution:
-        """Follow the branch from `start` (default: the unloaded robot at rest) to `target`."""
-        system = self.system
-        if start is None:
-            start = StaticSolution(system.q_rest, np.zeros(system.n + system.m), no_loading(system))
-        origin = start.loading
-        symmetric = target.conservative and origin.conservative
-        good = StaticSolution(
-            start.q.copy(), start.mult.copy(), origin, negative=start.negative, history=[]
-        )
-        self.count = 0
-        self._gaps = np.zeros(0)
-        if system.links:
-            system.place(good.q)
-            self._gaps = link_gaps(system)
-        level, step = 0.0, 1.0
-        levels: list[float] = []
-        reason = ""
-        while level < 1.0:
-            aim = min(1.0, level + step)
-            final = aim >= 1.0
-            loading = target if final else origin.mix(target, aim)
-            try:
-                found = self._newton(good, loading, symmetric, aim)
-            except _RejectedError as rejected:
-                reason = str(rejected)
-                step = self._shorter(step, final and not levels)
-                if step < self.options.smallest_step:
-                    raise self._failure(level, reason, good) from None
-                continue
-            good, level = found, aim
-            levels.append(level)
-            step *= 2.0
-            if progress is not None:
-                progress(level, self.count, found.residual)
-        good.iterations = self.count
-        good.levels = levels
-        return good
-
-    @staticmethod
-    def _shorter(step: float, first: bool) -> float:
-        return step / 4.0 if first else step / 2.0
-
-    def _newton(
-        self, start: StaticSolution, loading: Loading, symmetric: bool, aim: float
-    ) -> StaticSolution:
-        """Newton iterations at one loading from `start`; raises _RejectedError if they go astray."""
-        system, options = self.system, self.options
-        q, mult = put_bases(system, start.q.copy(), loading), start.mult.copy()
-        final = aim >= 1.0
-        tolerance = options.tolerance if final else max(options.loose, options.tolerance)
-        shift = (1.0 - aim) * self._gaps
-        filled = tangent_of(system, symmetric)
-        matrix = filled.matrix
-        history: list[float] = []
-        steps: list[float] = []
-        moved = np.zeros(system.n + system.m)
-        scale = 0.0
-        for k in range(options.iterations + 1):
-            system.place(q)
-            near = bool(history) and history[-1] < _NEAR
-            r = balance(system, mult, loading, not near, symmetric, filled=filled, shift=shift)
-            if k == 0:
-                scale = self._scale(start, mult, r)
-            size = self._size(r, scale)
-            if not math.isfinite(size):
-                raise _RejectedError("the residual became infinite")
-            history.append(size)
-            rounding = self._stalled(history)
-            if size <= tolerance or rounding:
-                negative = self._negative(matrix) if near else self._inertia(matrix, symmetric)
-                self._heed_stability(matrix, start, negative, moved, 1e-5)
-                return StaticSolution(q, mult, loading, 0, size, history, [], negative, rounding)
-            if k == options.iterations:
-                break
-            if near:
-                balance(system, mult, loading, True, symmetric, filled=filled, shift=shift)
-            x = self._step(matrix, r)
-            self.count += 1
-            steps.append(largest(x, system.coordinates))
-            self._watch(history, steps)
-            if system.m or float(r @ x) > 0.0:
-                self._heed_stability(matrix, start, self._negative(matrix), x, 0.05)
-            q = system.moved(q, x)
-            moved += x
-            add_at(self._rows, x, mult)
-        raise _RejectedError(f"no convergence in {options.iterations} iterations")
-
-    def _step(self, matrix: Matrix, r: Array) -> Array:
-        try:
-            matrix.factorise()
-            right = -r
-            right[self.system.driven] = 0.0
-            x = np.asarray(matrix.solve(right))
-        except SingularError:
-            raise _RejectedError("the tangent is singular: something can move freely") from None
-        if not math.isfinite(float(x @ x)):
-            raise _RejectedError("the tangent is singular: something can move freely")
-        return x
-
-    def _scale(self, start: StaticSolution, mult: Array, r: Array) -> float:
+    def _size_of_loads(self, r: Array) -> float:
         """Size of the generalised loads, or of the first residual where there are none."""
-        free = self.system.coordinates
-        forces, _ = norms(r, free, self._rows, self._weights)
-        own = max(forces, 1e-12 * self.system.stiffness)
-        if start.loading.empty:
+        solver = self.solver
+        free = solver.effects.tree.coordinates
+        own = max(float(np.linalg.norm(r[free])), 1e-12 * solver.effects.tree.stiffness)
+        if self.start.inputs.empty:
             return own
-        bare = balance(self.system, mult, no_loading(self.system), False)
+        nothing = solver.effects.nothing
+        other = Work(solver.effects.tree)
+        bare = balance(solver.effects, solver.state, other, nothing, self.z)
         return max(float(np.linalg.norm((r - bare)[free])), own)
 
-    def _size(self, r: Array, scale: float) -> float:
+    def size(self, residual: Array) -> float:
         """Residual without unit: forces over loads, mean strain gaps, constraint gaps over length."""
-        forces, gaps = norms(r, self.system.coordinates, self._rows, self._weights)
-        return float(forces / scale + gaps)
+        forces, gaps = self.solver.measure(residual)
+        return forces / self._load + gaps
 
-    @staticmethod
-    def _stalled(history: list[float]) -> bool:
-        """True if the residual is small and no longer falls: rounding error is all that is left."""
-        return len(history) > 2 and history[-1] < 1e-7 and history[-1] > 0.3 * history[-2]
+    def enough(self, size: float, residual: Array, at_rounding: bool) -> bool:
+        return size <= self.tolerance or at_rounding
 
-    def _inertia(self, matrix: Matrix, symmetric: bool) -> int | None:
-        """Negative pivots of the tangent reduced to free motions: those of modes and multipliers,
-        one each, do not count.
-        """
-        if not symmetric:
-            return None
-        try:
-            matrix.factorise()
-        except SingularError:
-            return None
-        return self._negative(matrix)
+    def move(self, x: Array) -> None:
+        solver = self.solver
+        step = np.zeros(solver.effects.tree.total)
+        step[: len(x)] = x
+        self.q = solver.effects.tree.moved(solver.state, step)
+        self.moved += x
+        add_at(solver.effects.gap_rows, x, self.z)
 
-    def _negative(self, matrix: Matrix) -> int | None:
-        if matrix.negative is None:
-            return None
-        return matrix.negative - len(self._rows)
-
-    @staticmethod
-    def _watch(history: list[float], steps: list[float]) -> None:
+    def inspect(self, progress: NewtonProgress, residual: Array, x: Array) -> None:
         """Reject an attempt that shows it is leaving the neighbourhood of the branch."""
-        if len(steps) == 1:
-            return
-        if steps[-1] > 0.75 * steps[-2] and steps[-1] > 0.05:
-            raise _RejectedError("the Newton corrections do not get smaller")
-        if history[-1] > 200.0 * history[0]:
-            raise _RejectedError("the residual grows")
+        if not np.isfinite(float(x @ x)):
+            raise NewtonError(SINGULAR)
+        tree, history = self.solver.effects.tree, progress.history
+        self.steps.append(largest(x, tree.coordinates))
+        if len(self.steps) > 1:
+            if self.steps[-1] > 0.75 * self.steps[-2] and self.steps[-1] > 0.05:
+                raise NewtonError("the Newton corrections do not get smaller")
+            if history[-1] > 200.0 * history[0]:
+                raise NewtonError("the residual grows")
+        if tree.m or float(residual[: tree.size] @ x) > 0.0:
+            self.heed_stability(self.solver.negative(), x, 0.05)
 
-    def _heed_stability(
-        self,
-        matrix: Matrix,
-        start: StaticSolution,
-        negative: int | None,
-        moved: Array,
-        share: float,
-    ) -> None:
+    def heed_stability(self, negative: int | None, moved: Array, share: float) -> None:
         """Reject a motion along directions in which the robot lost its stability.
 
         Newton's method runs uphill in such directions, to the equilibrium on the other side. A
         perfect column stays straight and may go on; any other one bends aside before. `share` is the
         part of the motion that may lie in them.
         """
-        lost = 0 if negative is None else negative - (start.negative or 0)
+        lost = 0 if negative is None else negative - (self.start.negative or 0)
         if lost <= 0:
             return
-        free = self.system.coordinates
+        free = self.solver.effects.tree.coordinates
         try:
-            along = self._unstable_directions(matrix, lost).T @ moved[free]
+            along = self.solver.unstable_directions(lost).T @ moved[free]
         except SingularError:
             return
         if float(np.linalg.norm(along)) > share * float(np.linalg.norm(moved[free])):
-            raise _RejectedError("the robot loses its stability on the way")
+            raise NewtonError("the robot loses its stability on the way")
 
-    def _unstable_directions(self, matrix: Matrix, count: int) -> Array:
+
+_REASONS = {
+    INFINITE: "the residual became infinite",
+    SINGULAR: "the tangent is singular: something can move freely",
+    SLOW: f"no convergence in {POLICY.iterations} iterations",
+}
+
+
+class StaticSolver:
+    """Newton with load stepping for one robot; it belongs to one thread."""
+
+    def __init__(self, effects: Effects, options: StaticOptions | None = None) -> None:
+        self.effects = effects
+        self.options = options or StaticOptions()
+        self.state = State(effects.tree)
+        self.work = Work(effects.tree)
+        self._tangents: dict[bool, Tangent] = {}
+        self.count = 0
+
+    def solve(
+        self,
+        target: Inputs,
+        start: StaticSolution | None = None,
+        progress: Progress | None = None,
+    ) -> StaticSolution:
+        """Follow the branch from `start` (default: the unloaded robot at rest) to `target`."""
+        effects, tree = self.effects, self.effects.tree
+        if start is None:
+            start = StaticSolution(tree.q_rest, np.zeros(tree.total), effects.nothing)
+        origin = start.inputs
+        self.symmetric = effects.conservative(target.u) and effects.conservative(origin.u)
+        if self.symmetric not in self._tangents:
+            self._tangents[self.symmetric] = effects.tangent(self.symmetric)
+        self.tangent = self._tangents[self.symmetric]
+        good = StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
+        self.count = 0
+        self.gaps = np.zeros(tree.total)
+        if tree.m:
+            self.state.place(good.q)
+            for term in effects.hard:
+                if term.rows[0] >= tree.n:
+                    self.gaps[term.rows] = term.gaps(self.state)
+        level, step = 0.0, 1.0
+        levels: list[float] = []
+        while level < 1.0:
+            aim = min(1.0, level + step)
+            final = aim >= 1.0
+            inputs = target if final else origin.mix(target, aim)
+            try:
+                good = self._attempt(good, inputs, aim)
+            except NewtonError as rejected:
+                reason = _REASONS.get(str(rejected), str(rejected))
+                step /= 4.0 if final and not levels else 2.0
+                if step < self.options.smallest_step:
+                    raise self._failure(level, reason, good) from None
+                continue
+            level = aim
+            levels.append(level)
+            step *= 2.0
+            if progress is not None:
+                progress(level, self.count, good.residual)
+        good.iterations = self.count
+        good.levels = levels
+        return good
+
+    def _attempt(self, start: StaticSolution, inputs: Inputs, aim: float) -> StaticSolution:
+        """Newton iterations at one load level from `start`; raises NewtonError if they go astray."""
+        equations = Equilibrium(self, start, inputs, aim)
+        before = self.count
+        try:
+            solved = newton(equations, POLICY, Factor())
+        finally:
+            self.count = before + len(equations.steps)
+        near = len(solved.history) > 1 and solved.history[-2] < POLICY.near
+        negative = self.negative() if near else self._inertia()
+        equations.heed_stability(negative, equations.moved, 1e-5)
+        size = solved.history[-1]
+        return StaticSolution(
+            equations.q,
+            equations.z,
+            inputs,
+            0,
+            size,
+            solved.history,
+            [],
+            negative,
+            solved.at_rounding,
+        )
+
+    def measure(self, r: Array) -> tuple[float, float]:
+        """Norm of the forces of a residual, and of its weighted gaps."""
+        effects = self.effects
+        return norms(r, effects.tree.coordinates, effects.gap_rows, effects.gap_weights)
+
+    def _inertia(self) -> int | None:
+        """Negative pivots of the tangent reduced to free motions: those of force fields and
+        multipliers, one each, do not count.
+        """
+        if not self.symmetric:
+            return None
+        try:
+            self.tangent.matrix.factorise()
+        except SingularError:
+            return None
+        return self.negative()
+
+    def negative(self) -> int | None:
+        """Negative pivots of the last factor, reduced."""
+        pivots = self.tangent.matrix.negative
+        return None if pivots is None else pivots - len(self.effects.gap_rows)
+
+    def unstable_directions(self, count: int) -> Array:
         """Orthonormal directions (c, count) of negative stiffness: the lower end of the spectrum of
         the flexibility, by Lanczos with the factorised tangent. At most six are looked at.
         """
-        free = self.system.coordinates
+        free, matrix = self.effects.tree.coordinates, self.tangent.matrix
         load = np.zeros(matrix.n)
 
         def flexibility(v: Array) -> Array:
@@ -273,6 +325,8 @@ class StaticSolver:
         operator = LinearOperator((size, size), matvec=flexibility, dtype=float)
         first = np.cos(1.0 + np.arange(size, dtype=float))
         wanted = min(count, 6, size - 2)
+        if wanted < 1:
+            return np.zeros((size, 0))
         try:
             values, vectors = eigsh(operator, k=wanted, which="SA", v0=first, tol=1e-4)
         except ArpackNoConvergence as error:
@@ -280,19 +334,21 @@ class StaticSolver:
         return np.asarray(vectors[:, values < 0.0])
 
     def _failure(self, level: float, reason: str, good: StaticSolution) -> ConvergenceError:
-        names = ", ".join(f"{b.rod.name!r}" for b in self.system.blocks)
+        tree = self.effects.tree
+        names = ", ".join(f"{part.name!r}" for part in tree.parts)
+        kind = "rods" if all(part.rod is not None for part in tree.parts) else "parts"
         if level == 0.0 and "singular" in reason:
             text = (
-                f"no equilibrium was found for rods {names}: {reason}. "
+                f"no equilibrium was found for {kind} {names}: {reason}. "
                 "Clamp a rod (base='world') or add a constraint that holds the free part."
             )
         else:
             text = (
-                f"no equilibrium was found beyond {100 * level:.1f} % of the load for rods {names}: "
+                f"no equilibrium was found beyond {100 * level:.1f} % of the load for {kind} {names}: "
                 f"{reason}. The robot may snap or buckle there, or no equilibrium carries the load. "
                 "Try a smaller load, more control points, or simulate() from the last good state."
             )
-        error = ConvergenceError(with_trouble(text, self.system, good.q))
+        error = ConvergenceError(with_limits(text, tree, good.q))
         good.iterations = self.count
         good.levels = [level]
         error.last = good

@@ -29,8 +29,8 @@ from pliant.model import (
 )
 from pliant.model.base_motion import Moving, base_state
 from pliant.rods.contract import RodModel
-from pliant.solve.beginning import check_rod_names, section_twists
 from pliant.solve.clock import Clock
+from pliant.solve.initial_conditions import check_rod_names, section_twists
 from pliant.solve.integrators.bdf_alpha import BDFAlpha
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still

@@ -3,7 +3,7 @@
 Slopes come from *neighbours*: results of the robot with one parameter a little off. How a neighbour
 is found depends on what the solver offers. An equilibrium of a coordinate formulation takes one
 Newton correction from the equilibrium that is known, which is dq/dp = -K^-1 dr/dp; a motion is
-followed step by step with the factor of the step that is known (`pliant.solve.following`); anything
+followed step by step with the factor of the step that is known (`pliant.solve.sensitivities`); anything
 else is solved anew.
 """
 

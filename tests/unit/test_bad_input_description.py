@@ -112,7 +112,7 @@ CASES = [
     (lambda: rod(section=stiffness()), "rod 'arm': material = Material.*left out"),
     (lambda: rod(theory="kirchoff"), "theory = 'kirchoff'.*did you mean 'kirchhoff'"),
     (lambda: rod(base="wrld"), "rod 'arm': base = 'wrld'.*'world'"),
-    (lambda: rod(base=Frame("arm", 0.1)), "rod 'arm': base = .*another part"),
+    (lambda: Description().add(rod(base=Frame("arm", 0.1))), "rod 'arm': base = .*another part"),
     (lambda: rod(pose=np.eye(3)), "rod 'arm': pose = .*4x4"),
     (lambda: rod(pose=2 * np.eye(4)), "rod 'arm': pose = "),
     (lambda: rod(pose=np.diag([1, 1, -1, 1])), "rod 'arm': pose = .*right-handed"),

@@ -213,7 +213,17 @@ OTHER_CASES = [
     ),
     ("constraints: {c: {on: {part: arm}, kind: fixed, hold: [x]}}", "left out when kind is given"),
     ("bodies: {b: {on: {part: arm}}}", "2:10: body 'b': mass is missing (kg); give e.g. 0.02"),
-    ("bodies: {b: {mass: 1}}", "body 'b': on is missing; give e.g. {part: arm, at: tip}"),
+    (
+        "bodies: {b: {mass: 1, on: {part: b}}}",
+        "body 'b': on = {'part': 'b'}: must be a frame of ano",
+    ),
+    (
+        "bodies: {b: {mass: 1}, c: {mass: 1, on: {part: b, at: 0.1}}}",
+        "on.at = 0.1: must be left out",
+    ),
+    ("bodies: {b: {mass: 1, joint: hing}}", "2:23: body 'b': joint = 'hing': must be a group with"),
+    ("bodies: {b: {mass: 1, joint: {revolut: {}}}}", "did you mean 'revolute'?"),
+    ("bodies: {b: {mass: 1, joint: {revolute: {axis: w}}}}", "joint.revolute.axis = 'w': must be"),
     ("bodies: {b: {mass: -1, on: {part: arm}}}", "body 'b': mass = -1: must be zero or a pos"),
     ("bodies: {b: {mass: 1, on: {part: amr}}}", "body 'b': on.part = 'amr': must be the name"),
     (

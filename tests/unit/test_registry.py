@@ -30,8 +30,8 @@ class SoilBed(Effect):
     stiffness: float = quantity("N/m^2", "per length", sign="positive", along=True, example="100")
     normal: tuple[float, ...] = quantity("", "world frame", shape=3, default=(0.0, 0.0, 1.0))
 
-    def input_default(self) -> float:
-        return 1.0
+    def inputs(self) -> dict[str, float]:
+        return {self.name: 1.0}
 
 
 @dataclass(frozen=True, eq=False)

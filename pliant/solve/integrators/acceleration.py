@@ -13,34 +13,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.physics import collect, drag, inertia
+from pliant.physics.contract import Moment
+from pliant.physics.effects import Effects, Inputs
+from pliant.physics.inertia import add_inertia
+from pliant.physics.viscosity import meet_moving
 from pliant.rods.contract import Array
 from pliant.solve.integrators.coefficients import Coefficients
 from pliant.solve.integrators.contract import (
-    STALLED,
     StepError,
     Stepper,
     constraints_met,
     rounding_force,
-    step_compliance,
+    step_failed,
 )
-from pliant.solve.integrators.held import hold_rates
-from pliant.solve.integrators.kinematics import Rates
+from pliant.solve.integrators.hard_rows import gap_accelerations
 from pliant.solve.integrators.march import March, make_march
-from pliant.solve.integrators.resolved import excess_acceleration, first_acceleration
-from pliant.solve.integrators.work import step_work
+from pliant.solve.mass import Mass
+from pliant.solve.newton import SINGULAR, Factor, NewtonError, Policy, newton
 from pliant.solve.schedule import Schedule
-from pliant.system.assembly import Fill, add_bent_inertia, assemble_bilinear, assemble_vector
-from pliant.system.balance import balance
-from pliant.system.driving import base_steps, base_twists, put_bases
-from pliant.system.linear import SingularError, scatter
-from pliant.system.loading import Loading
-from pliant.system.system import System
-from pliant.system.tangent import new_tangent
+from pliant.system.linear import Matrix, SingularError
+from pliant.tree.backward import gather, gather_tangent
+from pliant.tree.forward import set_rates
+from pliant.tree.state import State
+from pliant.tree.tangent import Tangent
+from pliant.tree.work import Work
 
-POOR = 0.01
-"""A residual that one iteration leaves larger than this part of it asks for a new tangent, unless a new
-one did no better."""
+POLICY = Policy(iterations=25, contraction=0.01, patience=4, lost=100.0)
 
 FORGOTTEN = 0.8
 """Part of how little a new tangent did that is kept in each step: from time to time one is tried."""
@@ -48,48 +46,77 @@ FORGOTTEN = 0.8
 ROUGH = 0.3
 """A step that begins with more than this part of all forces in play out of balance is a rough one."""
 
-LOST = 100.0
-"""How much more than at its beginning and than all forces in play a residual of no return is."""
+
+def dynamic_balance(effects: Effects, moment: Moment, acc: Array, grow: float) -> Array:
+    """Residual (total,) of balance in motion at rates moment.v and accelerations acc (total,).
+
+    grow : derivative of the accelerations in the coordinates that are sought, 1/s^2. A tangent is
+    filled in the second-order chart. The inertia wrenches meet the second derivative of the map; what
+    changes the accelerations by it is left out, and Newton's method converges without.
+    """
+    tree, state, work = moment.tree, moment.state, moment.work
+    assert moment.v is not None
+    wanted = moment.tangent is not None
+    set_rates(tree, state, work, moment.v, acc)
+    work.clear(wanted)
+    if moment.tangent is not None:
+        moment.tangent.clear()
+    meet_moving(work, state, moment.speed)
+    for term in effects.terms:
+        term.act(moment)
+    for part, w in zip(tree.parts, work.parts, strict=True):
+        add_inertia(part.M, w.eta, w.acceleration, moment.speed, grow, wanted, w.p, w.k)
+        w.mass = True
+    gather(tree, state, work, work.residual)
+    if moment.tangent is not None:
+        gather_tangent(tree, state, work, moment.tangent)
+    return work.residual
+
+
+def inertia_forces(moment: Moment, other: Work) -> Array:
+    """The part (total,) of the last `dynamic_balance` that is inertia, with another workspace."""
+    tree, work = moment.tree, moment.work
+    other.clear(False)
+    for part, w, o in zip(tree.parts, work.parts, other.parts, strict=True):
+        add_inertia(part.M, w.eta, w.acceleration, 0.0, 0.0, False, o.p, o.k)
+        o.mass = True
+    gather(tree, moment.state, other, other.residual)
+    return other.residual
 
 
 class AccelerationStepper(Stepper):
     """Steps of the integrators in acceleration form."""
 
     def __init__(
-        self, system: System, h: float, coefficients: Coefficients | None, tolerance: float
+        self, effects: Effects, h: float, coefficients: Coefficients | None, tolerance: float
     ) -> None:
-        super().__init__(system, h)
+        super().__init__(effects, h)
         self.coefficients = coefficients
         self.tolerance = tolerance
-        self.filled = new_tangent(system, False)
-        self._factored = False
-        self._reach = 0.0
-        """Part of the residual that was left by the first iteration with a new tangent."""
-        self.a = system.levels()
-        self.rates = Rates(system)
+        self.tangent = effects.tangent(False)
+        self.factor = Factor()
+        self.a, self.b = State(self.tree), State(self.tree)
+        self.workspace, self._other = Work(self.tree), Work(self.tree)
         undamped = coefficients is not None and coefficients.gamma <= 0.5
         if undamped:
-            hold_rates(system, self.rates, h)
-        self._frees = undamped and len(system.blocks) > 1
+            for term in effects.hard:
+                term.hold_rates(self.workspace, h)
+        self._frees = undamped and bool(effects.hard) and len(self.tree.parts) > 1
         """Whether accelerations are freed of what alternates; rods alone, which compiled loops may
         step without, have shown no harm by it."""
-        self._rows, self._weights = system.gap_weights
-        self._is_coordinate = np.zeros(system.n, dtype=bool)
-        self._is_coordinate[system.coordinates] = True
         self.scale = 0.0
         self._last: Array | None = None
         self._first = 0.0
         """Increment of the last step, and the residual at which its iterations began."""
-        self._floor = rounding_force(system, h)
+        self._floor = rounding_force(effects, h)
         if coefficients is None:
             self.v_slope, self.a_slope = 1.0 / h, 1.0 / h**2
         else:
             self.v_slope, self.a_slope = coefficients.slopes(h)
-        self.compliance = [step_compliance(block, 1.0 / self.a_slope) for block in system.blocks]
 
     def march(self, schedule: Schedule) -> March | None:
         """Many steps at once, where robot and inputs allow it."""
-        return make_march(self, schedule, self.rates.lag[0])
+        return make_march(self, schedule)
 
     def rule(self) -> Array:
         """(9,): h, beta (0 for implicit Euler), gamma, am, af, slopes of v and a, tolerance, floor."""
@@ -99,81 +126,76 @@ class AccelerationStepper(Stepper):
 
     # -- state -------------------------------------------------------------------------------
 
-    def start(self, q: Array, v: Array, loading: Loading) -> None:
-        """Begin at q with rates v; the first acceleration comes from balance under `loading`."""
-        system = self.system
+    def start(self, q: Array, v: Array, inputs: Inputs) -> None:
+        """Begin at q with rates v; the first acceleration comes from balance under `inputs`."""
+        tree = self.tree
         self.q, self.v, self._last = q.copy(), v.copy(), None
-        system.place(q, self.a, mass=True)
-        system.place(q, mass=True)
-        self.acc = np.zeros(system.n)
-        driven = base_twists(system, loading)[1]
-        self.acc[system.driven] = driven
-        self.rates.update(v, self.acc)
-        for block, lagging in zip(system.blocks, self.rates.lagging, strict=True):
-            if block.modes is not None:
-                strain = block.level.strain.e + lagging
-                self.mult[block.mode_index] = block.settled_modes(strain)
-        self.acc += first_acceleration(self, loading)
-        self.like = np.zeros(system.n) if self.coefficients is None else self.acc.copy()
+        self.a.place(q).frames()
+        self.b.place(q).frames()
+        self.acc = self.effects.prescribed.rates(inputs.drive)[1]
+        set_rates(tree, self.a, self.workspace, v, self.acc)
+        meet_moving(self.workspace, self.a, self.v_slope)
+        for term in self.effects.rows:
+            term.settle(self.a, self.workspace, self.z)
+        self.acc = self.acc + self._first_acceleration(inputs)
+        self.like = np.zeros(tree.total) if self.coefficients is None else self.acc.copy()
         self._reaction = np.zeros(0)
-        if len(system.driven):
-            balanced = self._residual(v, self.acc, self.mult, loading, False)
-            self._reaction = balanced[system.driven]
+        if len(tree.prescribed):
+            r = self._balance(v, self.acc, self.z, inputs, None)
+            self._reaction = r[tree.prescribed].copy()
 
     def velocity(self) -> Array:
-        """Coordinate rates (n,)."""
+        """Coordinate rates (total,)."""
         return self.v
 
     def _kinematics(self, D: Array) -> tuple[Array, Array, Array]:
         """Rates v1, accelerations v1' and the acceleration-like vector a1 for an increment D."""
         if self.coefficients is not None:
-            return self.coefficients.kinematics(self.h, D, self.v, self.acc, self.like)
-        v = D / self.h
-        return v, (v - self.v) / self.h, np.zeros_like(D)
-
-    def _move(self, D: Array, known: tuple[Array, Array]) -> tuple[Array, Array, Array, Array]:
-        """Place the end of a step of increment D; its configuration and `_kinematics`.
-
-        known : twists and twist rates of driven bases there.
-        """
-        system = self.system
-        with system.using(self.a):
-            q = system.moved(self.q, D, newton=False)
-        system.place(q, mass=True)
-        v, acc, like = self._kinematics(D)
-        v[system.driven], acc[system.driven] = known
-        like[system.driven] = known[1]
-        return q, v, acc, like
+            v, acc, like = self.coefficients.kinematics(self.h, D, self.v, self.acc, self.like)
+        else:
+            v, like = D / self.h, np.zeros_like(D)
+            acc = (v - self.v) / self.h
+        at = self.tree.prescribed
+        v[at], acc[at], like[at] = self.known[0][at], self.known[1][at], self.known[1][at]
+        return v, acc, like
 
     # -- one step ----------------------------------------------------------------------------
 
-    def advance(self, before: Loading, after: Loading) -> None:
-        """One step to balance under `after`, from the first of `_guesses` that leads there."""
-        system, h, scale = self.system, self.h, self.scale
-        guesses = self._guesses(after)
+    def solve(self, before: Inputs, after: Inputs) -> None:
+        """Find the end of a step: balance under `after`, from the first of `_guesses` that leads there."""
+        scale = self.scale
+        self.begin(before, after)
+        self.factor.reach *= FORGOTTEN
+        guesses = self._guesses()
         for D in guesses:
+            self.aim(D, self.z.copy(), after)
             try:
-                found = self._solve(D.copy(), after)
+                self.iterations += newton(self, POLICY, self.factor).iterations
                 break
-            except StepError:
-                self._factored, self.scale = False, scale
+            except NewtonError as reason:
+                self.factor.there, self.scale = False, scale
                 if D is guesses[-1]:
-                    raise
-        D, q, v, acc, like, mult, r = found
-        self.dissipated += self.rates.dissipated(D, self.a, h)
-        levels = [block.level for block in system.blocks]
-        self.work += step_work(system, self.a, levels, before, after)
-        if len(system.driven):
-            reaction = r[system.driven]
-            self.work += 0.5 * float((self._reaction + reaction) @ D[system.driven])
-            self._reaction = reaction
-        self.q, self.v, self.acc, self.like, self.mult = q, v, acc, like, mult
-        self._last = D
-        system.place(q, self.a, mass=True)
-        if self._frees and self._first > ROUGH * self.scale:
-            self.acc = self.like = acc - excess_acceleration(self)
+                    raise self.error(str(reason)) from None
 
-    def _guesses(self, after: Loading) -> list[Array]:
+    def begin(self, before: Inputs, after: Inputs) -> None:
+        """Prepare a step."""
+        self.inputs = after
+        self.known = self.effects.prescribed.rates(after.drive)
+        there = self.effects.prescribed.put(self.q, after.drive)
+        self._driven = self.effects.prescribed.steps(self.q, there)
+
+    def aim(self, D: Array, z: Array, after: Inputs) -> None:
+        """Set the iterate: the increment of the step."""
+        self.D, self.trial = D.copy(), z
+        at = self.tree.prescribed
+        self.D[at] = self._driven[at]
+        self._begun = False
+
+    @property
+    def iterate(self) -> tuple[Array, Array]:
+        return self.D, self.trial
+
+    def _guesses(self) -> list[Array]:
         """Increments at which Newton's method may begin, the most promising first.
 
         In a smooth motion that is constant acceleration. Modes that the step does not resolve make
@@ -187,68 +209,115 @@ class AccelerationStepper(Stepper):
             return [smooth, steady]
         two = [smooth, self._last]
         if self._first > ROUGH * self.scale:
-            two.sort(key=lambda D: self._distance(D.copy(), after))
+            two.sort(key=self._distance)
         return [*two, steady]
 
-    def _distance(self, D: Array, after: Loading) -> float:
-        """Size of the residual at an increment D, with driven bases where `after` has them."""
-        system = self.system
-        D[system.driven] = base_steps(system, self.q, put_bases(system, self.q, after))
-        _, v, acc, _ = self._move(D, base_twists(system, after))
-        return self._size(self._residual(v, acc, self.mult, after, False))
+    def _distance(self, D: Array) -> float:
+        """Size of the residual at an increment D."""
+        self.aim(D, self.z.copy(), self.inputs)
+        self._begun = True
+        return self.size(self.residual(False))
 
-    def _solve(self, D: Array, after: Loading) -> tuple[Array, ...]:
-        """Newton's method for the increment, from D: D, q, v, acc, like, mult and residual."""
-        system = self.system
-        D[system.driven] = base_steps(system, self.q, put_bases(system, self.q, after))
-        known = base_twists(system, after)
-        mult = self.mult.copy()
-        size, fresh = np.inf, False
-        self._reach *= FORGOTTEN
-        for k in range(25):
-            q, v, acc, like = self._move(D, known)
-            r = self._residual(v, acc, mult, after, False)
-            if k == 0:
-                self.scale = max(self.scale, self._net)
-            previous, size = size, self._size(r)
-            if not np.isfinite(size):
-                raise self.error("the motion became infinite")
-            self._first = size if k == 0 else self._first
-            if size > LOST * max(self._first, self.scale):
-                raise self.error("Newton's method ran away")
-            stalled = fresh and k > 3 and size > 0.5 * previous and size <= STALLED * self.scale
-            small = size <= self.tolerance * self.scale + self._floor or stalled
-            if small and constraints_met(system, r):
-                return D, q, v, acc, like, mult, r
-            if fresh:
-                self._reach = size / previous
-            fresh = not self._factored or size > min(0.5, max(POOR, 4 * self._reach)) * previous
-            if fresh:
-                self._residual(v, acc, mult, after, True, updated=True)
-                self._factorise()
-            right = -r
-            right[system.driven] = 0.0
-            x = self.filled.matrix.solve(right)
-            self.iterations += 1
-            D = D + np.where(self._is_coordinate, x[: system.n], 0.0)
-            mult[self._rows] += x[self._rows]
-        raise self.error("no convergence in 25 iterations")
+    # -- equations ---------------------------------------------------------------------------
 
-    def factorise(self, v: Array, acc: Array, mult: Array, loading: Loading) -> Array:
-        """Factorise the tangent at the placed end of a step; returns the residual there."""
-        r = self._residual(v, acc, mult, loading, True)
+    @property
+    def matrix(self) -> Matrix:
+        return self.tangent.matrix
+
+    def residual(self, tangent: bool) -> Array:
+        self.end = self.tree.moved(self.a, self.D, newton=False)
+        self.b.place(self.end).frames()
+        self.motion = self._kinematics(self.D)
+        v, acc, _ = self.motion
+        filled = self.tangent if tangent else None
+        r = self._balance(v, acc, self.trial, self.inputs, filled).copy()
+        self.left = r
+        if not self._begun:
+            self._begun = True
+            net = (r - inertia_forces(self._moment, self._other))[self.tree.coordinates]
+            self.scale = max(self.scale, float(np.linalg.norm(net)))
+            self._first = self.size(r)
+        return r
+
+    def _balance(
+        self, v: Array, acc: Array, z: Array, inputs: Inputs, tangent: Tangent | None
+    ) -> Array:
+        """Residual at the end of the step, which is placed."""
+        self._moment = Moment(
+            self.tree, self.b, self.workspace, inputs.u, z, v, self.v_slope, tangent,
+            mobility=1.0 / self.a_slope,
+        )  # fmt: skip
+        return dynamic_balance(self.effects, self._moment, acc, self.a_slope)
+
+    def size(self, residual: Array) -> float:
+        gaps = residual[self.effects.gap_rows] * self.effects.gap_weights
+        forces = float(np.linalg.norm(residual[self.tree.coordinates]))
+        return forces + float(np.linalg.norm(gaps)) * self.scale
+
+    def enough(self, size: float, residual: Array, at_rounding: bool) -> bool:
+        small = size <= self.tolerance * self.scale + self._floor or at_rounding
+        return small and constraints_met(self.effects, residual)
+
+    def move(self, x: Array) -> None:
+        free, rows = self.tree.coordinates, self.effects.gap_rows
+        self.D[free] += x[free]
+        self.trial[rows] += x[rows]
+
+    def accept(self, before: Inputs, after: Inputs) -> None:
+        """Take the iterate as the end of the step."""
+        tree = self.tree
+        if self.books:
+            mean = before.mix(after, 0.5).u
+            self.dissipated += self._lost(mean)
+            self.work += sum(term.work_done(self.a, self.b, mean) for term in self.effects.terms)
+        if len(tree.prescribed):
+            reaction = self.left[tree.prescribed].copy()
+            step = self.D[tree.prescribed]
+            self.work += 0.5 * float((self._reaction + reaction) @ step)
+            self._reaction = reaction
+        self.q, self.z, self._last = self.end, self.trial, self.D
+        self.v, self.acc, self.like = self.motion
+        self.a, self.b = self.b, self.a
+        if self._frees and self._first > ROUGH * self.scale:
+            self.acc = self.like = self.acc - self._excess_acceleration()
+
+    def _lost(self, u: Array) -> float:
+        """Energy lost to damping in the step, J.
+
+        At the mean rates of the step, D / h and (e - e0) / h, which are those of its own balance: the
+        mean of M v' + C v + K q = f at both ends of a trapezoidal step, times D, is
+
+            T1 - T0 + V1 - V0 + D^T C D / h = (f0 + f1) D / 2.
+
+        The mean of the powers at both ends is more by h (v1 - v0)^T C (v1 - v0) / 4, which is no
+        small part of it where rates jump. What sections meet at D / h is the mean of both places.
+        """
+        tree, work, mean = self.tree, self.workspace, self.D / self.h
+        lost = 0.0
+        for state in (self.a, self.b):
+            set_rates(tree, state, work, mean)
+            for w, a, b in zip(work.parts, self.a.parts, self.b.parts, strict=True):
+                w.rate[...] = (b.strain.e - a.strain.e) / self.h
+            moment = Moment(tree, state, work, u, self.trial, v=mean)
+            lost += 0.5 * self.h * sum(term.power_lost(moment) for term in self.effects.terms)
+        return lost
+
+    def factorise(self) -> Array:
+        """Factorise the tangent at the iterate; returns its residual."""
+        self._begun = True
+        r = self.residual(True)
         self._factorise()
         return r
 
     def _factorise(self) -> None:
-        self._factored = False
+        self.factor.there = False
         try:
-            self.filled.matrix.factorise()
+            self.tangent.matrix.factorise()
         except SingularError:
-            raise self.error("the step matrix is singular") from None
-        self._factored = True
+            raise self.error(SINGULAR) from None
+        self.factor.there = True
 
-    def error(self, what: str) -> StepError:
+    def error(self, reason: str) -> StepError:
         """The error of a step, with what went wrong and what to try."""
         hint = "a smaller dt"
         if self.coefficients is not None and self.coefficients.gamma < 0.7:
@@ -256,85 +325,54 @@ class AccelerationStepper(Stepper):
                 ", viscosity, Midpoint(), or an integrator that damps what the step does not resolve: "
                 "GeneralizedAlpha(rho=0.5) or Newmark(beta=0.3025, gamma=0.6)"
             )
-        return StepError(f"a time step of {self.h:g} s failed: {what}; try {hint}")
+        return step_failed(self.h, reason, hint, POLICY.iterations)
 
-    def _size(self, r: Array) -> float:
-        gaps = float(np.linalg.norm(r[self._rows] * self._weights))
-        return float(np.linalg.norm(r[self.system.coordinates])) + gaps * self.scale
+    # -- accelerations that a step resolves ----------------------------------------------------
 
-    # -- residual and tangent ----------------------------------------------------------------
+    def _first_acceleration(self, inputs: Inputs) -> Array:
+        """Accelerations (total,) that balance asks for at the start, as far as a step resolves them.
 
-    def _residual(
-        self,
-        v: Array,
-        acc: Array,
-        mult: Array,
-        loading: Loading,
-        tangent: bool,
-        updated: bool = False,
-    ) -> Array:
-        """Residual of balance at the placed configuration; fills the general tangent if asked.
+        M^-1 f holds those of all modes, also of the many with periods far below the step. After a jump
+        of a load they are huge: Newton's method follows them far away, and generalised-alpha makes
+        velocities of them. With the tangent T of a step instead,
 
-        updated : True if rates and accelerations are those of the last call.
+            (M + (v_D / a_D) C + K / a_D) a = f,   that is  a = a_D T^-1 f,
+
+        the acceleration of a mode of frequency w is multiplied by F = 1 / (1 + w^2 / a_D), here, with
+        M a once more in place of f, by 1 - (1 - F)^2. What the step resolves keeps its order and its
+        energy, and what it does not goes to its new place within a step or two, as it does after a
+        jump in the midst of a motion.
         """
-        system, rates = self.system, self.rates
-        if not updated:
-            rates.update(v, acc)
-        for block, lagging in zip(system.blocks, rates.lagging, strict=True):
-            block.level.strain.e += lagging
-        filled = self.filled if tangent else None
-        r = balance(system, mult, loading, tangent, chart=False, filled=filled)
-        for block, lagging in zip(system.blocks, rates.lagging, strict=True):
-            block.level.strain.e -= lagging
-        self._net = float(np.linalg.norm(r[system.coordinates]))
-        levels = [block.level for block in system.blocks]
-        assemble_vector(system, levels, self._inertia, r[: system.n])
-        if tangent:
-            self._add_tangent()
-        return r
+        free, rows = self.tree.coordinates, self.effects.gap_rows
+        force = self._balance(self.v, self.acc, self.z, inputs, self.tangent).copy()
+        self._factorise()
+        self.scale = float(np.linalg.norm(force[free]))
+        right = -self.a_slope * force
+        right[rows] = self._held()[rows]
+        first = self._resolved(right)
+        right[free] = self.a_slope * Mass(self.effects).momentum(self.a, first)[free]
+        return 2.0 * first - self._resolved(right)
 
-    def _inertia(self, i: int) -> None:
-        block, rates = self.system.blocks[i], self.rates
-        plan, p = block.level.inertial, block.inertia_p
-        p[...] = 0.0
-        inertia.inertia_wrench(block.M, rates.eta[i], rates.acceleration[i], p, rates.gyration[i])
-        if block.resisted:
-            drag.add_resistance(block.drag, block.mass_damping, rates.eta[i], p, rates.gyration[i])
-        collect.add_vector(plan.element, plan.J, p, block.ry)
+    def _excess_acceleration(self) -> Array:
+        """Accelerations (total,) at the present instant beyond those that held strains allow.
 
-    def _add_tangent(self) -> None:
-        """Add inertia, gyration and damping to the tangent that `balance` filled.
-
-        The inertia wrenches meet the second derivative of the map; what changes the accelerations by
-        it is left out, and Newton's method converges without.
+        Newmark's method with gamma = 1/2 that holds e + h/2 e' leaves e and e' at zero one step later,
+        but then h^2 (e0'' + e1'') = 0: the acceleration of the strain, and with it the force that holds
+        it, changes its sign from step to step and stays.
         """
-        system, filled = self.system, self.filled
-        levels = [block.level for block in system.blocks]
-        damped = [self.rates.damped_coupling(i, self.v_slope) for i in range(len(system.blocks))]
-        couplings = [(np.zeros_like(c), c) for c in damped]
-        assemble_bilinear(
-            system, levels, levels, self._tangent_fill(), filled, couplings.__getitem__, bent=True
-        )
-        for i, block in enumerate(system.blocks):
-            slots = filled.modes[i]
-            if slots is not None and block.rigid:
-                scatter(slots[2], self.compliance[i] - block.compliance, filled.matrix.data)
-            if slots is not None:
-                scatter(slots[0], damped[i], filled.matrix.data)
+        right = self._held()
+        right[self.tree.multipliers] = 0.0
+        return -self._resolved(right)
 
-    def _tangent_fill(self) -> Fill:
-        system, rates = self.system, self.rates
+    def _held(self) -> Array:
+        """Rows (total,) of hard terms that take away their second derivatives."""
+        right = gap_accelerations(self.effects, self.a, self.v, self.acc)
+        for term in self.effects.hard:
+            right[term.rows] *= -term.rate_slope(self.workspace, self.v_slope)
+        return right
 
-        def fill(i: int) -> None:
-            block = system.blocks[i]
-            mass, strain = block.level.inertial, block.level.strain
-            k = self.v_slope * rates.gyration[i]
-            diagonal = np.arange(6)
-            k[:, diagonal, diagonal] += self.a_slope * block.M
-            collect.add_bilinear(mass.element, mass.J, k, mass.J, block.Ky)
-            add_bent_inertia(block, block.level)
-            if np.any(rates.lag[i]):
-                c = self.v_slope * rates.lag[i] * block.tangent
-                collect.add_diagonal(strain.element, strain.B, c, strain.B, block.Ky)
-
-        return fill
+    def _resolved(self, right: Array) -> Array:
+        """Accelerations (total,) of the coordinates from the tangent that was factorised last."""
+        out, free = np.zeros(self.tree.total), self.tree.coordinates
+        out[free] = self.tangent.matrix.solve(right[: self.tree.size])[free]
+        return out

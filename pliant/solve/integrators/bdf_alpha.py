@@ -9,8 +9,8 @@ from typing import ClassVar
 from pliant.bvp.contract import TimeRule
 from pliant.model import DescriptionError
 from pliant.model.checks import as_float
+from pliant.physics.effects import Effects
 from pliant.solve.integrators.contract import Integrator, Stepper
-from pliant.system.system import System
 
 START = 1.0 - math.sqrt(0.5)
 """gamma of the two-stage method that takes the first step (L-stable, second order)."""
@@ -57,7 +57,7 @@ class BDFAlpha(Integrator):
             d1=a / (1.0 + a),
         )
 
-    def stepper(self, system: System, h: float) -> Stepper:
+    def stepper(self, effects: Effects, h: float) -> Stepper:
         """Refuse: formulations with coordinates have integrators of their own."""
         raise DescriptionError(
             "simulate",

@@ -12,20 +12,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.physics import lines as pressure_lines
+from pliant.physics.chambers import PressureChamber
+from pliant.physics.effects import Effects
+from pliant.physics.gravity import Gravity
 from pliant.rods.actuation import OnStrains
 from pliant.rods.compiled import CompiledMap
 from pliant.rods.contract import Array, Ints
-from pliant.solve.integrators.contract import STALLED, StepError
+from pliant.solve.integrators.contract import StepError
 from pliant.solve.integrators.march_rod import Parts
 from pliant.solve.schedule import Schedule
-from pliant.system.block import Block
-from pliant.system.loading import Loading
-from pliant.system.system import System
 
 if TYPE_CHECKING:
     from pliant.solve.integrators.acceleration import AccelerationStepper
 
 _LIMIT = 25
+_STALLED = 1e-6
+"""Relative residual at which a step is taken that rounding keeps from its tolerance."""
 _CORRECTIONS, _ENOUGH = 6, 1e-8
 """How often a step beside another is corrected, and the part of its first residual that may stay."""
 FAILURES = {
@@ -35,25 +37,19 @@ FAILURES = {
 }
 
 
-def compiled_rod(system: System) -> CompiledMap | None:
+def compiled_rod(effects: Effects) -> CompiledMap | None:
     """The compiled map of a robot that can be stepped with it, as far as its parts tell."""
-    if len(system.blocks) != 1 or system.links or system.driven_blocks:
+    tree = effects.tree
+    if len(tree.parts) != 1 or tree.m or tree.drivers:
         return None
-    block = system.blocks[0]
-    if block.rod.base != "world" or np.any(block.M[:, :3]) or np.any(block.drag):
+    part = tree.parts[0]
+    if part.rod is None or part.joint.nv or np.any(part.M[:, :3]):
         return None
-    if np.any(block.body_T[:, :3, 3]) or np.any(block.offset):
+    if part.rod.drag_coefficients().any() or np.any(part.point_X[:, :3, 3]):
         return None
-    if not isinstance(block.map.actuation, OnStrains):
+    if not isinstance(part.map.actuation, OnStrains):
         return None
-    return block.map.compiled(np.concatenate([block.strain_s, block.inner_s]))
-
-
-def _dead_forces_only(block: Block, loading: Loading) -> bool:
-    """True if nothing but chambers and dead forces at centres of sections act."""
-    follow = (loading.point_follower[0], loading.line_follower[0])
-    moments = (loading.point_dead[0][:, :3], loading.line_dead[0][:, :3])
-    return not any(a.any() for a in (*follow, *moments))
+    return part.map.compiled(np.concatenate([part.strain_s, part.inner_s]))
 
 
 class March:
@@ -63,25 +59,29 @@ class March:
     """
 
     def __init__(
-        self, stepper: AccelerationStepper, schedule: Schedule, parts: Parts, lines: Any
+        self,
+        stepper: AccelerationStepper,
+        schedule: Schedule,
+        parts: Parts,
+        lines: Any,
+        applied: list[tuple[Array, Array]],
     ) -> None:
         assert schedule.channels is not None
-        base, channels = schedule.channels
+        _, channels = schedule.channels
         self.stepper, self.schedule, self.parts = stepper, schedule, parts
         self.names = [(c.name, c.component) for c in channels]
-        n, J = stepper.system.n, len(channels)
-        units = [c.unit for c in channels]
-        zero = parts.stress(base)
+        n, J = parts.tree.n, len(channels)
+        weight, base, *units = applied
         self._loads = (
-            parts.force(base),
-            np.array([parts.force(unit) for unit in units]).reshape(J, n),
-            parts.force(base, weight=True),
-            zero,
-            np.array([parts.stress(unit) for unit in units]).reshape(J, *zero.shape),
+            parts.on_coordinates(base[0]),
+            np.array([parts.on_coordinates(unit[0]) for unit in units]).reshape(J, n),
+            parts.on_coordinates(weight[0]),
+            base[1],
+            np.array([unit[1] for unit in units]).reshape(J, *base[1].shape),
         )
         self._lines = lines
         mode_slope, viscous = 1.0 + stepper.v_slope * parts.mode_lag, bool(np.any(parts.law[1]))
-        self._rule = np.array([*stepper.rule(), mode_slope, viscous, STALLED])
+        self._rule = np.array([*stepper.rule(), mode_slope, viscous, _STALLED])
         self.books, self.counts = np.zeros(4), np.zeros(3, dtype=np.int64)
         self._room = self._make_room(J)
         matrix = parts.matrix
@@ -91,11 +91,11 @@ class March:
         self._band = (matrix.data, factor, np.zeros(matrix.n), made, work)
 
     def _make_room(self, J: int) -> tuple[Array, ...]:
-        parts, block = self.parts, self.parts.block
-        n, nq = parts.system.n, block.map.nq
+        parts, block = self.parts, self.parts.part
+        n, nq = parts.tree.n, block.map.nq
         S, R = self._loads[3].shape
         E, m = parts.rod[3].shape
-        p, Q = block.gap.shape[1:]
+        p, Q = parts.law[7].shape[1], len(block.field_rows)
         shapes = [(n,), (nq,), (n,), (n,), (n,), (n,), (S, R), (S, R, m), (S, R), (S, R)]
         shapes += [(E, p, Q), (E, m), (E, m), (n,), (n,), (S, R), (E, m, m), (E, p * Q, m)]
         K = parts.law[11].shape[1]
@@ -113,7 +113,7 @@ class March:
         gas = np.zeros((len(inputs), 3))
         gas[:, 0] = inputs
         gas[:, 1] = self._lines[2] - np.sum(self._loads[4] * e, axis=(1, 2))
-        mult = stepper.mult[: parts.system.n]
+        mult = stepper.z[: parts.tree.n]
         now = (stepper.q, stepper.v, stepper.acc, stepper.like, mult)
         force = self._loads[0] + inputs @ self._loads[1]
         stress = strain + np.tensordot(inputs, self._loads[4], 1)
@@ -142,7 +142,7 @@ class March:
 
     def trail(self, count: int) -> tuple[Array, ...]:
         """Room for what `lead` keeps of `count` steps."""
-        n, factor = self.parts.system.n, self._band[1]
+        n, factor = self.parts.tree.n, self._band[1]
         return (*(np.empty((count, n)) for _ in range(3)), np.empty((count, *factor.shape)),
                 np.empty((count, n)))  # fmt: skip
 
@@ -193,7 +193,7 @@ class March:
 
     def room_for(self, count: int) -> tuple[Array, ...]:
         """A record of `count` rows for `advance`: q, v, work and loss, inputs."""
-        n, nq = self.parts.system.n, self.parts.block.map.nq
+        n, nq = self.parts.tree.n, self.parts.part.map.nq
         return tuple(np.empty((count, size)) for size in (nq, n, 2, len(self.names)))
 
     def error(self) -> StepError:
@@ -201,31 +201,39 @@ class March:
         return self.stepper.error(FAILURES[int(self.counts[2])])
 
 
-def make_march(stepper: AccelerationStepper, schedule: Schedule, lag: Array) -> March | None:
+def make_march(stepper: AccelerationStepper, schedule: Schedule) -> March | None:
     """Steps at once for a stepper under a schedule, or None where the general path is needed."""
-    system = stepper.system
-    if schedule.channels is None:
+    effects = stepper.effects
+    compiled = compiled_rod(effects)
+    if schedule.channels is None or compiled is None:
         return None
     base, channels = schedule.channels
-    block = system.blocks[0]
-    if not all(_dead_forces_only(block, part) for part in (base, *(c.unit for c in channels))):
+    parts = Parts(effects, compiled, stepper.workspace.parts[0].lag, 1.0 / stepper.a_slope)
+    weight = np.zeros_like(base)
+    for term in effects.of_kind(Gravity):
+        weight[term.at] = base[term.at]
+    applied = [parts.applied(u) for u in (weight, base, *(channel.unit for channel in channels))]
+    found = [pair for pair in applied if pair is not None]
+    lines = _lines(effects, schedule, [channel.name for channel in channels])
+    if lines is None or len(found) < len(applied):
         return None
-    found = compiled_rod(system)
-    chambers = schedule.description.chambers
+    return March(stepper, schedule, parts, lines, found)
+
+
+def _lines(effects: Effects, schedule: Schedule, names: list[str]) -> tuple[Any, ...] | None:
+    """Kinds, numbers and rest volumes of the pressure lines behind channels; None if unknown."""
+    chambers = {term.input: term for term in effects.of_kind(PressureChamber)}
     kinds, numbers, volumes = [], [], []
-    for channel in channels:
-        chamber = chambers.get(channel.name)
-        known = pressure_lines.constants(None if chamber is None else chamber.line)
+    for name in names:
+        chamber = chambers.get(name)
+        known = pressure_lines.constants(None if chamber is None else chamber.chamber.line)
         if known is None:
             return None
         kinds.append(known[0])
         numbers.append(known[1])
-        volumes.append(system.chambers[channel.name].rest_volume if chamber else 0.0)
-    if found is None:
-        return None
-    lines = (
+        volumes.append(0.0 if chamber is None else chamber.rest_volume)
+    return (
         np.array(kinds, dtype=np.int64),
         np.array(numbers).reshape(-1, 3),
         np.array(volumes, dtype=float),
     )
-    return March(stepper, schedule, Parts(system, found, lag, stepper.compliance[0]), lines)

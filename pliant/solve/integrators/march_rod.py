@@ -6,35 +6,46 @@ from typing import Any
 
 import numpy as np
 
+from pliant.physics.contract import Moment
+from pliant.physics.effects import Effects
+from pliant.physics.force_fields import ForceFields
 from pliant.rods.compiled import CompiledMap
 from pliant.rods.contract import Array, Ints
 from pliant.system.linear import BandedSymmetric
-from pliant.system.loading import Loading
-from pliant.system.system import System
-from pliant.system.tangent import make_tangent
+from pliant.tree.tangent import Tangent
+from pliant.tree.work import Work
 
 
 class Parts:
     """The constant arrays of one rod for `march_kernels.march`, in its tuples."""
 
-    def __init__(self, system: System, found: CompiledMap, lag: Array, compliance: Array) -> None:
-        self.system, self.block, self.found = system, system.blocks[0], found
-        self.compliance = compliance
-        block = self.block
+    def __init__(self, effects: Effects, found: CompiledMap, lag: Array, mobility: float) -> None:
+        self.effects, self.tree, self.found = effects, effects.tree, found
+        self.part = block = self.tree.parts[0]
+        self.fields: ForceFields | None = next(iter(effects.of_kind(ForceFields)), None)
+        self.compliance = self._compliance(mobility)
         own = np.ascontiguousarray(block.index[:, 6:])
         self.rod = (
             found.ints,
             found.floats,
             found.element,
             own,
-            np.ascontiguousarray(block.x_index[6:]),
-            np.ascontiguousarray(system.coordinates),
+            np.ascontiguousarray(block.x_index),
+            np.ascontiguousarray(self.tree.coordinates),
         )
-        felt = lag[:, block.mode_rows]
+        felt = lag[:, block.field_rows]
         self.mode_lag = float(felt.mean()) if felt.size else 0.0
         """Mean retardation of the strains that meet stress modes, s."""
         self.law = self._law(lag)
         self.form = self._form(own)
+
+    def _compliance(self, mobility: float) -> Array:
+        """Compliance (E, pR, pR) of the force fields in the tangent of a step."""
+        fields = self.fields
+        if fields is None:
+            return np.zeros((len(self.part.map.elements), 0, 0))
+        share = min(1.0, self.part.inertial_share(mobility)) if fields.hard else 1.0
+        return share * fields.compliance
 
     def rows_of(self, strains: Array, inner: Array) -> Array:
         """Live rows (S, R) of arrays (.., 6) at the strain rule and at the inner stations."""
@@ -42,54 +53,62 @@ class Parts:
         return np.ascontiguousarray(np.concatenate([strains[:, rows], inner[:, rows]]))
 
     def _law(self, lag: Array) -> tuple[Any, ...]:
-        block, system = self.block, self.system
-        none = np.zeros((len(block.inner_s), 6))
-        rows, weights = system.gap_weights
-        Q, inner = len(block.mode_rows), len(block.inner_s)
+        part, fields, rest = self.part, self.fields, self.tree.rest.parts[0]
+        none = np.zeros((len(part.inner_s), 6))
+        Q, inner = len(part.field_rows), len(part.inner_s)
 
         def padded(a: Array) -> Array:
             return np.ascontiguousarray(np.concatenate([a, np.zeros((inner, a.shape[1]))]))
 
-        count = 0 if block.modes is None else block.modes.count
-        flexible = np.zeros((0 if block.rigid else Q, count, count))
+        count, S, E = 0, len(part.strain_s), len(part.map.elements)
+        values, index = np.zeros((S, 0)), np.zeros((E, 0), dtype=np.int64)
+        soft = np.zeros((S, Q))
+        if fields is not None:
+            count, values, index = fields.fields.count, fields.fields.values, fields.fields.index
+            soft = fields.soft
+        flexible = np.zeros((0 if part.rigid else Q, count, count))
         for r in range(len(flexible)):
-            flexible[r] = block.settle_matrix(r)
-        places = [self.found.rows.index(int(row)) for row in block.mode_rows]
+            assert fields is not None
+            flexible[r] = fields.settle_matrix(r)
+        places = [self.found.rows.index(int(row)) for row in part.field_rows]
         return (
-            self.rows_of(block.plain, none),
+            self.rows_of(part.plain, none),
             self.rows_of(lag, none),
-            self.rows_of(block.e0, block.inner_e0),
-            padded(block.mode_w),
-            padded(block.soft),
-            padded(block.mode_values),
+            self.rows_of(rest.strain.e, rest.inner.e),
+            padded(part.field_w),
+            padded(soft),
+            padded(values),
             np.array(places, dtype=np.int64),
-            np.ascontiguousarray(block.mode_numbers),
-            np.ascontiguousarray(block.mode_index),
-            np.ascontiguousarray(rows),
-            np.ascontiguousarray(weights),
+            np.ascontiguousarray(index),
+            np.ascontiguousarray(part.field_index),
+            np.ascontiguousarray(self.effects.gap_rows),
+            np.ascontiguousarray(self.effects.gap_weights),
             flexible,
-            np.ascontiguousarray(block.mode_numbers[self.found.element]),
+            np.ascontiguousarray(index[self.found.element]),
         )
 
     def _form(self, own: Ints) -> tuple[Any, ...]:
-        block, system = self.block, self.system
-        tangent = make_tangent(system, _band)
+        block = self.part
+        tangent = Tangent(self.tree, _band, self.effects.pairs())
         matrix = tangent.matrix
         assert isinstance(matrix, BandedSymmetric)
         self.matrix = matrix
         shape = (matrix.n, matrix.bandwidth + 1)
         mass, damping = np.zeros(shape), np.zeros(shape)
-        s = np.concatenate([block.mass_s, np.array(block.point_s)[block.body_station]])
-        element, P = block.map.centres(s)
-        slots = np.ascontiguousarray(tangent.elements[0][:, 6:, 6:])
-        for out, weight in ((mass, block.M[:, 3]), (damping, block.mass_damping[:, 3])):
+        assert block.rod is not None
+        element, P = block.map.centres(block.frames_s[: block.inertial])
+        slots = np.ascontiguousarray(tangent.parts[0].elements[:, 6:, 6:])
+        resisted = block.rod.mass_damping * block.M[: len(block.mass_s), 3]
+        for out, weight in ((mass, block.M[:, 3]), (damping, resisted)):
             many = len(weight)
             each = weight[:, None, None] * np.einsum("sia,sib->sab", P[:many], P[:many])
             at = slots[element[:many]]
             np.add.at(out.reshape(-1), at[at >= 0], each[at >= 0])
-        modes = tangent.modes[0]
-        empty = np.zeros((len(own), 0, own.shape[1]), dtype=np.int64)
-        down, up, inner = (empty, empty, empty[:, :, :0]) if modes is None else modes
+        down = up = np.zeros((len(own), 0, block.index.shape[1]), dtype=np.int64)
+        inner = np.zeros((len(own), 0, 0), dtype=np.int64)
+        if self.fields is not None:
+            down, up, inner = tangent.effects[self.fields.number][:3]
+            up = up.transpose(0, 2, 1)
         return (
             _by_rows(mass),
             _by_rows(damping),
@@ -100,25 +119,30 @@ class Parts:
             np.ascontiguousarray(inner),
         )
 
-    def force(self, loading: Loading, weight: bool = False) -> Array:
-        """Dead forces of a loading on the coordinates (n,); of weight alone, if asked."""
-        block, system = self.block, self.system
-        line, point = loading.line_dead[0][:, 3:], loading.point_dead[0][:, 3:]
-        if weight:
-            gravity = np.asarray(system.description.gravity)
-            line, point = block.line_mass[:, None] * gravity, block.point_mass[:, None] * gravity
-        s = np.concatenate([block.mass_s, block.point_s])
-        element, P = block.map.centres(s)
-        local = np.concatenate([line, point]) @ block.rod.pose[:3, :3]
-        each = np.einsum("sia,si->sa", P, local)
-        at = block.index[:, 6:][element]
-        out = np.zeros(system.n)
+    def applied(self, u: Array) -> tuple[Array, Array] | None:
+        """Dead forces (F, 3) at all frame stations, world frame, and stresses (S, R) of chambers.
+
+        None if anything else acts under the inputs u (J,).
+        """
+        rest, work = self.tree.rest, Work(self.tree)
+        w, at = work.parts[0], rest.parts[0]
+        w.met[...] = at.strain.e
+        for term in self.effects.terms:
+            term.act(Moment(self.tree, rest, work, u, np.zeros(self.tree.total)))
+        if not self.effects.conservative(u) or w.p[:, :3].any() or w.ry.any():
+            return None
+        force = -np.einsum("sij,sj->si", at.g[:, :3, :3], w.p[:, 3:])
+        return force, self.rows_of(w.sigma, w.inner)
+
+    def on_coordinates(self, force: Array) -> Array:
+        """Forces (F, 3) at all frame stations as forces on the coordinates (n,)."""
+        part = self.part
+        element, P = part.map.centres(part.frames_s)
+        each = np.einsum("sia,si->sa", P, force @ part.pose[:3, :3])
+        at = part.index[:, 6:][element]
+        out = np.zeros(self.tree.n)
         np.add.at(out, at[at >= 0], each[at >= 0])
         return out
-
-    def stress(self, loading: Loading) -> Array:
-        """What chambers do on strains (S, R)."""
-        return self.rows_of(loading.stress[0], loading.inner[0])
 
 
 def _by_rows(A: Array) -> Array:

@@ -10,10 +10,10 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 from pliant.model import DescriptionError
+from pliant.physics.effects import Effects
 from pliant.solve.integrators.acceleration import AccelerationStepper
 from pliant.solve.integrators.coefficients import Coefficients
 from pliant.solve.integrators.contract import Integrator, Stepper
-from pliant.system.system import System
 
 
 class _AccelerationForm(Integrator):
@@ -25,9 +25,9 @@ class _AccelerationForm(Integrator):
     def coefficients(self) -> Coefficients | None:
         """Newmark-like coefficients, or None for implicit Euler."""
 
-    def stepper(self, system: System, h: float) -> Stepper:
-        """A stepper for `system` with step length h, s."""
-        return AccelerationStepper(system, h, self.coefficients(), self.tolerance)
+    def stepper(self, effects: Effects, h: float) -> Stepper:
+        """A stepper with step length h, s."""
+        return AccelerationStepper(effects, h, self.coefficients(), self.tolerance)
 
 
 def _refuse(name: str, field: str, value: object, expected: str, remedy: str) -> None:

@@ -1,0 +1,1 @@
+"""Joints: how parts hang on frames of other parts, one file each."""

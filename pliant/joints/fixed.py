@@ -1,0 +1,21 @@
+"""A rigid connection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.joints.contract import JointMap
+from pliant.lie.tuples import Array
+
+
+@dataclass(frozen=True)
+class Fixed(JointMap):
+    """The part is clamped to the frame that carries it."""
+
+    def pose(self, q: Array) -> Array:
+        return np.eye(4)
+
+    def axes(self, q: Array) -> Array:
+        return np.zeros((6, 0))

@@ -1,0 +1,69 @@
+"""A hinge: rotation about one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from pliant.joints.contract import JointMap
+from pliant.lie import se3
+from pliant.lie.tuples import Array
+from pliant.model.checks import choice, not_negative, vector
+from pliant.model.errors import DescriptionError
+
+AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+
+@dataclass(frozen=True)
+class Revolute(JointMap):
+    """A hinge through the origin of the part; q is its angle in radians, zero at rest.
+
+    axis : "x", "y", "z" or a vector (3,) in the frame of the part.
+    stiffness : N m/rad against rest.  damping : N m s/rad.
+    drive : "angle" if an input prescribes the angle, None for a hinge that turns freely.
+    input : name of that input; None for the name of the part.
+    """
+
+    axis: str | Sequence[float] = "z"
+    stiffness: float = 0.0
+    damping: float = 0.0
+    drive: str | None = None
+    input: str | None = None
+
+    nq: ClassVar[int] = 1
+    nv: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if isinstance(self.axis, str):
+            choice("Revolute", "axis", self.axis, AXES)
+        elif not np.any(vector("Revolute", "axis", self.axis, 3, "")):
+            raise DescriptionError(
+                "Revolute", "axis", self.axis, "a direction that is not zero", "give e.g. 'x'"
+            )
+        for field, unit in (("stiffness", "N m/rad"), ("damping", "N m s/rad")):
+            value = not_negative("Revolute", field, getattr(self, field), unit)
+            object.__setattr__(self, field, value)
+        if self.drive is not None:
+            choice("Revolute", "drive", self.drive, ("angle",))
+
+    @cached_property
+    def screw(self) -> Array:
+        """Unit twist (6,) of the hinge."""
+        direction = np.array(AXES[self.axis] if isinstance(self.axis, str) else self.axis)
+        return np.concatenate([direction / np.linalg.norm(direction), np.zeros(3)])
+
+    def pose(self, q: Array) -> Array:
+        return np.asarray(se3.exp(q[0] * self.screw))
+
+    def axes(self, q: Array) -> Array:
+        return self.screw[:, None]
+
+    def second(self, q: Array, r: Array) -> Array:
+        return np.zeros((1, 1))
+
+    def bias(self, q: Array, v: Array) -> Array:
+        return np.zeros(6)

@@ -1,0 +1,222 @@
+"""The contract of an effect: what the solvers ask of everything that acts on a robot.
+
+A *term* is an effect compiled for one tree. Statics, integrators, modes, energies, reactions and
+results work on the list of all terms and know nothing else of what acts.
+
+A term acts at the stations of parts: it adds gradients of its potential (minus its wrench) in the body
+frame of a frame station to `work.p` and their derivative in the chart g exp(x) to `work.k`, or weighted
+stresses at strain stations to `work.sigma`. A term may have unknowns of its own (`rows`): force fields
+of the mixed form and multipliers of constraints.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from pliant.rods.contract import Array, Ints
+from pliant.tree.state import State
+from pliant.tree.tangent import Pair, Tangent
+from pliant.tree.work import Work
+
+if TYPE_CHECKING:
+    from pliant.tree.tree import Tree
+
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+@dataclass
+class Moment:
+    """The robot at one configuration, and what acts there.
+
+    u (J,) numbers of the inputs, z (total,) force fields and multipliers.  v (total,) rates of the
+    coordinates, None at rest; `work` has twists of the stations then.  speed : derivative of the rates
+    in the coordinates that are sought, 1/s.  tangent : None if only the gradient is wanted.
+    keep (total,) : gaps that constraints are to keep for now, None for none.  mobility : displacement for
+    a unit of acceleration in a time step, s^2; None in statics.
+    """
+
+    tree: Tree
+    state: State
+    work: Work
+    u: Array
+    z: Array
+    v: Array | None = None
+    speed: float = 0.0
+    tangent: Tangent | None = None
+    keep: Array | None = None
+    mobility: float | None = None
+
+
+@dataclass
+class Step:
+    """A step of h seconds of a variational integrator from state a to state b.
+
+    Impulses that leave a are added to the work of a as gradients are, those that arrive at b to
+    `work.pb`. first : part of an impulse that leaves a; the rest arrives at b.  implicit : False for the
+    explicit rule.  u (J,) numbers of the inputs that act, z (total,) force fields and multipliers.
+    """
+
+    tree: Tree
+    a: State
+    b: State
+    work: Work
+    h: float
+    first: float
+    implicit: bool
+    u: Array
+    z: Array
+    tangent: Tangent | None = None
+
+
+@dataclass
+class Sections:
+    """Sections of a rod at some arclengths: poses g (S, 4, 4), body twists (S, 6), None at rest."""
+
+    g: Array
+    twist: Array | None
+
+
+class Term(ABC):
+    """One effect, compiled. The defaults do nothing."""
+
+    input: str | None = None
+    """Name of the input that it follows."""
+    always: Any = None
+    """Value of an input without a name, which acts whatever is asked for."""
+    size: int = 0
+    """How many numbers its input becomes."""
+    at: slice = slice(0, 0)
+    """Where they stand among the inputs u (J,); set when the list of effects is made."""
+    number: int = -1
+    """Place in the list of effects."""
+    column: ClassVar[str] = "loads"
+    """The energy that it stores: "elastic", "gravity", "potential", or "loads" for what inputs do."""
+    rows: Ints = _NONE
+    """Numbers of the unknowns of its own."""
+    row_weights: Array = np.zeros(0)
+    """(len(rows),): what makes the gaps of these rows plain numbers: strains, parts of the length."""
+
+    # -- compiling ---------------------------------------------------------------------------
+
+    def close(self, tree: Tree) -> None:
+        """Take over numbers once the tree is numbered."""
+
+    def pairs(self) -> list[Pair]:
+        """Numbers of the blocks that it adds to a tangent by itself."""
+        return []
+
+    def numbers(self, value: Any) -> Array:
+        """The input as numbers (size,); refuses what cannot be carried."""
+        return np.zeros(0)
+
+    # -- what acts ---------------------------------------------------------------------------
+
+    def active(self, u: Array) -> bool:
+        """False if nothing acts under the inputs u."""
+        return not self.size or bool(u[self.at].any())
+
+    def conservative(self, u: Array) -> bool:
+        """Whether it has a potential under the inputs u, so that its tangent is symmetric."""
+        return True
+
+    def act(self, m: Moment) -> None:
+        """Add gradients and, with a tangent, their derivatives at one configuration."""
+
+    def settle(self, state: State, work: Work, z: Array) -> None:
+        """Set its rows of z as balance has them at the strains `work.met` of a state."""
+
+    def correct_strains(self, i: int, state: State, s: Array, e: Array) -> None:
+        """Correct strains e (S, 6) of part i at arclengths s (S,), where its map alone misleads."""
+
+    # -- variational steps -------------------------------------------------------------------
+
+    def leave(self, step: Step) -> None:
+        """Add impulses at a that do not depend on b; asked once in a step."""
+
+    def go(self, step: Step) -> None:
+        """Add impulses that leave a and depend on b and, with a tangent, their derivatives in b."""
+
+    def arrive(self, step: Step) -> None:
+        """Add impulses that arrive at b."""
+
+    # -- forces ------------------------------------------------------------------------------
+
+    def reactions(self, z: Array) -> dict[str, Array]:
+        """Wrenches (6,) by which it holds the robot, by name."""
+        return {}
+
+    def line_wrench(self, i: int, s: Array, sections: Sections, u: Array) -> Array | None:
+        """Minus its gradient per length at arclengths s (S,) of rod i: body wrenches (S, 6), N."""
+        return None
+
+    def line_ends(self, i: int) -> tuple[float, ...]:
+        """Arclengths of rod i at which its line wrench jumps, m."""
+        return ()
+
+    def point_wrenches(self, state: State, u: Array, z: Array) -> list[tuple[int, int, Array]]:
+        """What acts at single frames: part, frame station and body wrench (6,)."""
+        return []
+
+    # -- energy ------------------------------------------------------------------------------
+
+    def energy(self, state: State, u: Array) -> float:
+        """Energy stored at a configuration, J."""
+        return 0.0
+
+    def work_done(self, a: State, b: State, u: Array) -> float:
+        """Work that its input does between two configurations, J."""
+        return 0.0
+
+    def power_lost(self, m: Moment) -> float:
+        """Power dissipated, at the rates in `work` of a moment, W."""
+        return 0.0
+
+
+class Rows(Term):
+    """A term with unknowns of its own: gaps phi in its rows and forces A^T lambda, A = d phi.
+
+    hard : whether phi = 0; else phi is a compliance times lambda.
+    """
+
+    hard: bool = True
+    label: str = ""
+    """How error messages call it."""
+
+    def gaps(self, state: State) -> Array:
+        """Gaps (len(rows),) of hard rows at a configuration."""
+        raise NotImplementedError
+
+    def add_jacobian(
+        self, state: State, tangent: Tangent, down: float | Array, up: float | Array
+    ) -> None:
+        """Add A times `down` to its rows and A^T times `up` to its columns."""
+        raise NotImplementedError
+
+    def gap_rates(self, state: State, v: Array, lifted: list[Array]) -> Array:
+        """Rates (len(rows),) of the gaps, for rates v (total,) and those of element variables."""
+        raise NotImplementedError
+
+    def add_forces(self, state: State, z: Array, work: Work, scale: float) -> None:
+        """Add the forces A^T z times `scale` to the work of a state."""
+        raise NotImplementedError
+
+    def augmented(self, gaps: Array) -> Array | float:
+        """Forces that its gaps (len(rows),) add to the multipliers."""
+        return 0.0
+
+    def hold_rates(self, work: Work, h: float) -> None:
+        """Hold phi + h/2 phi' instead of phi in steps of h, where the row can do so."""
+
+    def rate_slope(self, work: Work, speed: float) -> Array | float:
+        """Derivative of what is held in phi, for rates that grow by `speed` (1/s)."""
+        return 1.0
+
+    def add_compliance(self, tangent: Tangent, mobility: float | None) -> None:
+        """Add the derivative of the gaps in its own unknowns.
+
+        mobility : in a step, the displacement for a unit of acceleration, s^2; None in statics.
+        """

@@ -1,0 +1,153 @@
+"""The list of everything that acts on a robot, and its inputs as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.model import Description, DescriptionError, did_you_mean
+from pliant.physics.chambers import PressureChamber
+from pliant.physics.constraints import FrameConstraint
+from pliant.physics.contract import Rows, Term
+from pliant.physics.drag import Drag
+from pliant.physics.elasticity import Elasticity
+from pliant.physics.force_fields import ForceFields
+from pliant.physics.gravity import Gravity
+from pliant.physics.joint_springs import JointSpring
+from pliant.physics.loads import PointOrLineLoad
+from pliant.physics.mass_damping import MassDamping
+from pliant.physics.viscosity import Viscosity
+from pliant.rods.contract import Array
+from pliant.tree.drivers import Prescribed
+from pliant.tree.tangent import Pair, Tangent, new_tangent
+from pliant.tree.tree import Tree
+
+
+def compile_terms(tree: Tree) -> list[Term]:
+    """The terms of everything that a description has, in the order in which they act."""
+    description = tree.description
+    terms: list[Term] = [Gravity(tree)]
+    for i, part in enumerate(tree.parts):
+        if part.joint.stiffness or part.joint.damping:
+            terms.append(JointSpring(tree, i))
+        if part.rod is None:
+            continue
+        terms.append(Elasticity(tree, i))
+        if part.fields is not None:
+            terms.append(ForceFields(tree, i))
+        if part.D.any():
+            terms.append(Viscosity(tree, i))
+        if part.rod.drag_coefficients().any():
+            terms.append(Drag(tree, i))
+        if part.rod.mass_damping:
+            terms.append(MassDamping(tree, i))
+    terms += [PointOrLineLoad(tree, load) for load in description.loads.values()]
+    terms += [PressureChamber(tree, chamber) for chamber in description.chambers.values()]
+    terms += [FrameConstraint(tree, item) for item in description.constraints.values()]
+    return terms
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What acts at one moment: numbers u (J,) of the inputs of all terms, and of prescribed joints
+    drive (K, 3), the value, rate (1/s) and acceleration (1/s^2) of each.
+    """
+
+    u: Array
+    drive: Array
+
+    def mix(self, other: Inputs, t: float) -> Inputs:
+        """The inputs a fraction t of the way from these to others."""
+        if other is self:
+            return self
+        return Inputs((1.0 - t) * self.u + t * other.u, (1.0 - t) * self.drive + t * other.drive)
+
+    @property
+    def empty(self) -> bool:
+        """True if no term acts by its input, not even gravity."""
+        return not self.u.any()
+
+
+class Effects:
+    """All terms of one tree, which it closes, and the numbers of their inputs."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.terms = compile_terms(tree)
+        tree.close()
+        count = 0
+        for number, term in enumerate(self.terms):
+            term.number = number
+            term.at = slice(count, count + term.size)
+            count += term.size
+            term.close(tree)
+        self.inputs = count
+        """How many numbers all inputs become."""
+        self.prescribed = Prescribed(tree)
+        self.nothing = Inputs(np.zeros(count), np.zeros((len(self.prescribed.names), 3)))
+        """No load at all, not even gravity, and joints at rest."""
+        self.rows: list[Rows] = [term for term in self.terms if isinstance(term, Rows)]
+        """Terms with unknowns of their own."""
+        self.hard = [term for term in self.rows if term.hard]
+        none = np.zeros(0, dtype=np.int64)
+        self.gap_rows = np.concatenate([none, *(term.rows for term in self.rows)])
+        """Numbers of all unknowns of terms, and the weights that make their gaps plain numbers."""
+        self.gap_weights = np.concatenate([np.zeros(0), *(term.row_weights for term in self.rows)])
+
+    def of_kind(self, kind: type[Any]) -> Iterable[Any]:
+        """The terms of one class."""
+        return (term for term in self.terms if isinstance(term, kind))
+
+    def pairs(self) -> list[list[Pair]]:
+        """Blocks that the terms add to tangents."""
+        return [term.pairs() for term in self.terms]
+
+    def tangent(self, symmetric: bool) -> Tangent:
+        """A tangent for one owner, who may keep its factor."""
+        return new_tangent(self.tree, self.pairs(), symmetric)
+
+    # -- inputs ------------------------------------------------------------------------------
+
+    def at(self, values: Mapping[str, Any]) -> Inputs:
+        """The inputs at rest from their values by name; those not named have their default."""
+        known = self.tree.description.inputs()
+        check_inputs(known, values)
+        drive = np.zeros((len(self.prescribed.names), 3))
+        drive[:, 0] = [float(values.get(name, known[name])) for name in self.prescribed.names]
+        return Inputs(self.numbers(values), drive)
+
+    def numbers(self, values: Mapping[str, Any]) -> Array:
+        """Numbers (J,) of the inputs of all terms from values by name."""
+        known = self.tree.description.inputs()
+        u = np.zeros(self.inputs)
+        for term in self.terms:
+            if term.input is not None:
+                u[term.at] = term.numbers(values.get(term.input, known[term.input]))
+            elif term.size:
+                u[term.at] = term.numbers(term.always)
+        return u
+
+    def conservative(self, u: Array) -> bool:
+        """True if all that acts has a potential."""
+        return all(term.conservative(u) for term in self.terms)
+
+
+def check_inputs(known: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+    """Refuse inputs the robot does not have."""
+    for name in inputs:
+        if name not in known:
+            raise DescriptionError(
+                part="inputs",
+                field=str(name),
+                value=inputs[name],
+                expected="the name of a load, base motion or chamber of this robot",
+                remedy=did_you_mean(str(name), list(known)),
+            )
+
+
+def effects_of(description: Description, formulations: Mapping[str, Any]) -> Effects:
+    """The tree of a description with one formulation for each rod, and all that acts on it."""
+    return Effects(Tree(description, formulations))

@@ -1,0 +1,286 @@
+"""Force fields of the mixed form: internal forces as unknowns, for strains that would lock.
+
+The shear and stretch forces of a rod are n(s) = sum_i N_i(s) a_i with few functions N_i, and strains are
+matched to n / C in the mean against every N_i (Hellinger-Reissner):
+
+    phi_i = sum_s w N_i (e - e0 - n / C) = 0.
+
+That is a constraint with compliance. Where a rod cannot strain (`rigid`) n / C is left out, and it is a
+constraint as any other. `docs/theory/locking.md` has the reasoning.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from pliant._numba import kernel
+from pliant.physics.contract import Moment, Rows, Step
+from pliant.rods.contract import Array
+from pliant.system.linear import scatter_vector
+from pliant.tree.state import State
+from pliant.tree.tangent import Pair, Tangent
+from pliant.tree.tree import Tree
+from pliant.tree.work import Work
+
+
+class ForceFields(Rows):
+    """The force fields of one rod."""
+
+    column: ClassVar[str] = "elastic"
+
+    def __init__(self, tree: Tree, i: int) -> None:
+        self.i, self.tree = i, tree
+        self.part = part = tree.parts[i]
+        assert part.fields is not None
+        self.fields = part.fields
+        self.hard = part.rigid
+        self.soft = np.ascontiguousarray(1.0 / part.C[:, part.field_rows])
+        if self.hard:
+            self.soft[...] = 0.0
+        E = len(part.map.elements)
+        p, R = self.fields.index.shape[1], len(part.field_rows)
+        self._count = (E, p, R)
+        self._unit = np.ones((len(part.strain_s), R))
+        element = part.map.strains(part.strain_s).element
+        self.compliance = np.zeros((E, R * p, R * p))
+        field_compliance(
+            part.field_w, part.C, self.fields.values, part.field_rows, element, self.compliance
+        )
+        self._factors = self._compliance_factors()
+        weight = np.zeros(self.fields.count)
+        np.add.at(weight, self.fields.index[element], part.field_w[:, :1] * self.fields.values)
+        self.row_weights = np.repeat(1.0 / weight, R)
+
+    def _compliance_factors(self) -> list[Any]:
+        """Per row, the Cholesky factor of the compliance between all fields of that row."""
+        R, count = self._count[2], self.fields.count
+        factors = []
+        for r in range(R):
+            whole = np.zeros((count, count))
+            for at, block in zip(self.fields.index, self.compliance, strict=True):
+                whole[np.ix_(at, at)] -= block[r::R, r::R]
+            factors.append(cho_factor(whole))
+        return factors
+
+    def close(self, tree: Tree) -> None:
+        part = self.part
+        self.e0 = tree.rest.parts[self.i].strain.e.copy()
+        self.element = tree.rest.parts[self.i].strain.element
+        self.rows = part.field_index.ravel()
+        self.numbers_of = part.field_index[self.fields.index].reshape(self._count[0], -1)
+        """(E, pR): numbers of the fields of each element."""
+        self._base = tree.base_columns(self.i)
+
+    def pairs(self) -> list[Pair]:
+        part, mine = self.part, self.numbers_of
+        at_base = mine[part.base_elements]
+        carriers = np.repeat(self._base[None], len(at_base), axis=0)
+        return [
+            (mine, part.index),
+            (part.index, mine),
+            (mine, mine),
+            (at_base, carriers),
+            (carriers, at_base),
+        ]
+
+    # -- what acts ---------------------------------------------------------------------------
+
+    def _add(self, work: Work, met: Array, z: Array, scale: float) -> Array:
+        """Add scale times the forces to the stresses; returns the gaps (E, pR)."""
+        part, w = self.part, work.parts[self.i]
+        gap = np.zeros(self._count)
+        field_stress(
+            part.field_w, self.soft, met, self.e0, self.fields.values, part.field_rows,
+            self.fields.index, self.element, part.field_index, z, scale, w.sigma, gap,
+        )  # fmt: skip
+        return gap.reshape(len(gap), -1)
+
+    def act(self, m: Moment) -> None:
+        w = m.work.parts[self.i]
+        gaps = self._add(m.work, w.met, m.z, 1.0)
+        scatter_vector(self.numbers_of, gaps, m.work.residual)
+        if m.tangent is not None:
+            down = np.ascontiguousarray(w.shift[:, self.part.field_rows])
+            self.add_jacobian(m.state, m.tangent, down, self._unit)
+            self.add_compliance(m.tangent, m.mobility)
+
+    def go(self, step: Step) -> None:
+        w, scale = step.work.parts[self.i], step.h * step.first
+        met = step.b.parts[self.i].strain.e if self.hard else w.met
+        gaps = self._add(step.work, met, step.z, scale)
+        scatter_vector(self.numbers_of, gaps, step.work.residual)
+        if step.tangent is not None:
+            down = w.shift[:, self.part.field_rows]
+            down = self._unit if self.hard else np.ascontiguousarray(down)
+            self.add_jacobian(step.b, step.tangent, down, 0.0)
+            self.add_jacobian(step.a, step.tangent, 0.0, scale * self._unit)
+            self.add_compliance(step.tangent, step.h * step.h * step.first)
+
+    def settle(self, state: State, work: Work, z: Array) -> None:
+        z[self.part.field_index] = self.settled(work.parts[self.i].met)
+
+    # -- rows --------------------------------------------------------------------------------
+
+    def gaps(self, state: State) -> Array:
+        return self.strains(state.parts[self.i].strain.e - self.e0).ravel()
+
+    def gap_rates(self, state: State, v: Array, lifted: list[Array]) -> Array:
+        plan, y = state.parts[self.i].strain, lifted[self.i]
+        return self.strains(np.einsum("sia,sa->si", plan.B, y[plan.element])).ravel()
+
+    def add_jacobian(
+        self, state: State, tangent: Tangent, down: float | Array, up: float | Array
+    ) -> None:
+        slots = tangent.effects[self.number]
+        for scale, whole, base, order in (
+            (down, slots[0], slots[3], (0, 1, 2)),
+            (up, slots[1], slots[4], (0, 2, 1)),
+        ):
+            if np.ndim(scale) == 0:
+                if scale == 0.0:
+                    continue
+                scale = scale * self._unit
+            block = self.coupling(state, np.asarray(scale))
+            tangent.add(whole, block.transpose(order))
+            if len(self._base):
+                at_base = block[self.part.base_elements][:, :, :6] @ state.base_jacobian(self.i)
+                tangent.add(base, at_base.transpose(order))
+
+    def coupling(self, state: State, scale: Array) -> Array:
+        """(E, pR, n): derivative of the gaps in the entries of x, times scale (S, R)."""
+        part, at = self.part, state.parts[self.i]
+        E, p, R = self._count
+        rows, out = np.zeros((E, p * R, part.map.m)), np.empty((E, p * R, part.index.shape[1]))
+        field_coupling(
+            part.field_w,
+            self.fields.values,
+            part.field_rows,
+            self.element,
+            at.strain.B,
+            scale,
+            rows,
+        )
+        part.map.lift_rows(at.c, rows, out)
+        return out
+
+    def add_forces(self, state: State, z: Array, work: Work, scale: float) -> None:
+        self._add(work, self.e0, z, scale)
+
+    def add_compliance(self, tangent: Tangent, mobility: float | None) -> None:
+        share = 1.0
+        if self.hard and mobility is not None:
+            share = min(1.0, self.part.inertial_share(mobility))
+        tangent.add(tangent.effects[self.number][2], share * self.compliance)
+
+    def hold_rates(self, work: Work, h: float) -> None:
+        if self.hard:
+            work.parts[self.i].lag[:, self.part.field_rows] = 0.5 * h
+
+    def rate_slope(self, work: Work, speed: float) -> Array | float:
+        lag = work.parts[self.i].lag[0, self.part.field_rows]
+        return np.tile(1.0 + speed * lag, self.fields.count)
+
+    # -- strains and forces ------------------------------------------------------------------
+
+    def strains(self, d: Array) -> Array:
+        """(count, R): strains d (S, 6) integrated against every field."""
+        rows = self.part.field_rows
+        total = np.zeros((self.fields.count, len(rows)))
+        weighted = self.fields.values[:, :, None] * (self.part.field_w * d[:, rows])[:, None]
+        np.add.at(total, self.fields.index[self.element], weighted)
+        return total
+
+    def settled(self, met: Array) -> Array:
+        """Fields (count, R) in balance with strains (S, 6) at the strain rule."""
+        total = self.strains(met - self.e0)
+        pairs = zip(self._factors, total.T, strict=True)
+        return np.stack([cho_solve(factor, column) for factor, column in pairs], axis=1)
+
+    def settle_matrix(self, r: int) -> Array:
+        """(count, count): fields of row r from the strains of `strains`."""
+        return np.asarray(cho_solve(self._factors[r], np.eye(self.fields.count)))
+
+    def correct_strains(self, i: int, state: State, s: Array, e: Array) -> None:
+        """Shear and stretch are those of the force: between stations the raw ones mean nothing."""
+        if i != self.i:
+            return
+        rod, rows = self.part.rod, self.part.field_rows
+        assert rod is not None
+        e[:, rows] = rod.natural_strain(s)[:, rows]
+        if not self.hard:
+            element, values = self.part.map.stress_values(s)
+            fields = self.settled(state.parts[i].strain.e)
+            force = np.einsum("sp,spr->sr", values, fields[self.fields.index[element]])
+            e[:, rows] += force / rod.stiffness(s)[:, rows]
+
+    # -- energy ------------------------------------------------------------------------------
+
+    def energy(self, state: State, u: Array) -> float:
+        if self.hard:
+            return 0.0
+        e = state.parts[self.i].strain.e
+        return 0.5 * float(np.sum(self.settled(e) * self.strains(e - self.e0)))
+
+    def power_lost(self, m: Moment) -> float:
+        w = m.work.parts[self.i]
+        lag = self.part.lag
+        if self.hard or not lag.any():
+            return 0.0
+        return float(np.sum(self.settled(self.e0 + lag * w.rate) * self.strains(w.rate)))
+
+
+@kernel
+def field_stress(  # type: ignore[no-untyped-def]
+    w, soft, met, e0, N, rows, field, element, at, z, scale, sigma, gap
+):
+    """Stresses of force fields, and their gaps.
+
+    sigma_row += scale w n with n = sum_i N_i a_i, the fields a standing in z at the places `at`
+    (count, R), and gap[e, i, r] = sum_s w N_i (met - e0 - soft n) over the stations of element e.
+    w, soft (S, R), met, e0, sigma (S, 6), N (S, p), field (E, p), gap (E, p, R).
+    """
+    S, p = N.shape
+    for s in range(S):
+        el = element[s]
+        for r in range(rows.shape[0]):
+            row = rows[r]
+            n = 0.0
+            for i in range(p):
+                n += N[s, i] * z[at[field[el, i], r]]
+            sigma[s, row] += scale * w[s, r] * n
+            d = w[s, r] * (met[s, row] - e0[s, row] - soft[s, r] * n)
+            for i in range(p):
+                gap[el, i, r] += N[s, i] * d
+
+
+@kernel
+def field_coupling(w, N, rows, element, B, scale, out):  # type: ignore[no-untyped-def]
+    """out[e, R i + r] += scale_r w_r N_i B_row: derivative of the gaps in y; w, scale (S, R)."""
+    S, p = N.shape
+    R = rows.shape[0]
+    m = B.shape[2]
+    for s in range(S):
+        e = element[s]
+        for i in range(p):
+            for r in range(R):
+                f = scale[s, r] * w[s, r] * N[s, i]
+                row = B[s, rows[r]]
+                for b in range(m):
+                    out[e, R * i + r, b] += f * row[b]
+
+
+@kernel
+def field_compliance(w, C, N, rows, element, out):  # type: ignore[no-untyped-def]
+    """out[e, R i + r, R j + r] -= w_r N_i N_j / C_row: derivative of the gaps in the fields."""
+    S, p = N.shape
+    R = rows.shape[0]
+    for s in range(S):
+        e = element[s]
+        for i in range(p):
+            for j in range(p):
+                for r in range(R):
+                    f = w[s, r] * N[s, i] * N[s, j]
+                    out[e, R * i + r, R * j + r] -= f / C[s, rows[r]]

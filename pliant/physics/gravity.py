@@ -1,0 +1,97 @@
+"""Weight of sections and rigid bodies.
+
+A mass m at a frame g = (R, p) has the potential -m G.p. Its gradient in the body frame is -(0, f) with
+f = m R^T G, and the derivative of that in the chart g exp(x) is 1/2 [[0, f^], [-f^, 0]].
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pliant._numba import kernel
+from pliant.lie.leaves import add_hat
+from pliant.physics.contract import Moment, Sections, Step, Term
+from pliant.rods.contract import Array
+from pliant.tree.state import State
+from pliant.tree.tree import Tree
+from pliant.tree.work import Work
+
+
+class Gravity(Term):
+    """The weight of the whole robot; its input is the gravity (3,), m/s^2."""
+
+    column: ClassVar[str] = "gravity"
+    size = 3
+
+    def __init__(self, tree: Tree) -> None:
+        self.always = tree.description.gravity
+
+    def numbers(self, value: Any) -> Array:
+        return np.asarray(value, dtype=float)
+
+    def _add(self, state: State, work: Work, u: Array, scale: float, tangent: bool) -> None:
+        if not self.active(u):
+            return
+        gravity = scale * u[self.at]
+        state.frames()
+        for mass, at, w in zip(self.masses, state.parts, work.parts, strict=True):
+            add_weight(at.g, mass, gravity, tangent, w.p, w.k)
+            w.mass = True
+
+    def act(self, m: Moment) -> None:
+        self._add(m.state, m.work, m.u, 1.0, m.tangent is not None)
+
+    def leave(self, step: Step) -> None:
+        self._add(step.a, step.work, step.u, step.h * step.first, False)
+
+    def arrive(self, step: Step) -> None:
+        self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), False)
+
+    def close(self, tree: Tree) -> None:
+        self.tree = tree
+        self.masses = [np.concatenate([part.line_mass, part.point_mass]) for part in tree.parts]
+        """Per part, masses (N,) at its inertial stations, kg."""
+
+    def line_wrench(self, i: int, s: Array, sections: Sections, u: Array) -> Array | None:
+        rod = self.tree.parts[i].rod
+        assert rod is not None
+        out = np.zeros((len(s), 6))
+        weight = np.einsum("sji,j->si", sections.g[:, :3, :3], u[self.at])
+        out[:, 3:] = rod.mass_per_length(s)[:, None] * weight
+        return out
+
+    def point_wrenches(self, state: State, u: Array, z: Array) -> list[tuple[int, int, Array]]:
+        out = []
+        for i, part in enumerate(self.tree.parts):
+            for n, mass in enumerate(part.point_mass):
+                station = len(part.mass_s) + n
+                force = mass * state.parts[i].g[station, :3, :3].T @ u[self.at]
+                out.append((i, station, np.concatenate([np.zeros(3), force])))
+        return out
+
+    def energy(self, state: State, u: Array) -> float:
+        state.frames()
+        parts = zip(self.masses, state.parts, strict=True)
+        return -sum(float(mass @ (at.g[: len(mass), :3, 3] @ u[self.at])) for mass, at in parts)
+
+
+@kernel
+def add_weight(g, mass, gravity, tangent, p, k):  # type: ignore[no-untyped-def]
+    """Add the gradient to p (F, 6) and, if `tangent`, its derivative to k (F, 6, 6).
+
+    g (F, 4, 4) frames, mass (N,) of the first of them, gravity (3,) in the world.
+    """
+    G0, G1, G2 = gravity[0], gravity[1], gravity[2]
+    for s in range(mass.shape[0]):
+        R, m = g[s], mass[s]
+        f0 = m * (R[0, 0] * G0 + R[1, 0] * G1 + R[2, 0] * G2)
+        f1 = m * (R[0, 1] * G0 + R[1, 1] * G1 + R[2, 1] * G2)
+        f2 = m * (R[0, 2] * G0 + R[1, 2] * G1 + R[2, 2] * G2)
+        p[s, 3] -= f0
+        p[s, 4] -= f1
+        p[s, 5] -= f2
+        if tangent:
+            add_hat(k[s], 0, 3, f0, f1, f2, 0.5)
+            add_hat(k[s], 3, 0, f0, f1, f2, -0.5)

@@ -1,0 +1,66 @@
+"""Mass damping, Rayleigh's first: the wrench -c M eta per length at body twists eta."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant._numba import kernel
+from pliant.lie.se3_kernels import dexp_inverse_array
+from pliant.physics.contract import Moment, Sections, Step, Term
+from pliant.rods.contract import Array
+from pliant.tree.tree import Tree
+
+
+class MassDamping(Term):
+    """Mass damping of the sections of one rod."""
+
+    def __init__(self, tree: Tree, i: int) -> None:
+        self.i = i
+        self.part = part = tree.parts[i]
+        assert part.rod is not None
+        self.coefficient = part.rod.mass_damping
+        self.d = self.coefficient * part.M[: len(part.mass_s)]
+        """(Q, 6): coefficient times inertia times weights."""
+
+    def act(self, m: Moment) -> None:
+        if m.v is None:
+            return
+        w = m.work.parts[self.i]
+        w.mass = True
+        count = len(self.d)
+        w.p[:count] += self.d * w.eta[:count]
+        if m.tangent is not None:
+            diagonal = np.arange(6)
+            w.k[:count, diagonal, diagonal] += m.speed * self.d
+
+    def go(self, step: Step) -> None:
+        w = step.work.parts[self.i]
+        wanted = step.tangent is not None
+        add_step_damping(self.d, w.eta, step.h, step.first, wanted, w.p, w.pb, w.k)
+
+    def line_wrench(self, i: int, s: Array, sections: Sections, u: Array) -> Array | None:
+        if i != self.i or sections.twist is None:
+            return None
+        return np.asarray(-self.coefficient * self.part.map.inertia(s) * sections.twist)
+
+    def power_lost(self, m: Moment) -> float:
+        return float(np.sum(self.d * m.work.parts[self.i].eta[: len(self.d)] ** 2))
+
+
+@kernel
+def add_step_damping(d, eta, h, first, tangent, pa, pb, k):  # type: ignore[no-untyped-def]
+    """Impulses of the damping in a step of length h with twists eta, shared as those of drag are."""
+    x = np.empty(6)
+    D = np.empty((6, 6))
+    for s in range(d.shape[0]):
+        for i in range(6):
+            p = d[s, i] * eta[s, i]
+            pa[s, i] += first * h * p
+            pb[s, i] -= (1.0 - first) * h * p
+        if tangent:
+            for j in range(6):
+                x[j] = h * eta[s, j]
+            dexp_inverse_array(x, D)
+            for i in range(6):
+                for j in range(6):
+                    k[s, i, j] += first * d[s, i] * D[i, j]

@@ -1,0 +1,61 @@
+"""Kelvin-Voigt viscosity of rods: sigma = C (e - e0) + D e', one value D for each strain.
+
+The elastic law meets the strain e + lag e' with the retardation times lag = D / C of each strain, so
+that force fields of the mixed form are viscous through their projected rates as well. This file keeps
+what the steps need for that, and the power that is lost.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant._numba import kernel
+from pliant.physics.contract import Moment, Term
+from pliant.tree.state import State
+from pliant.tree.tree import Tree
+from pliant.tree.work import Work
+
+
+class Viscosity(Term):
+    """Dissipation of one rod in the stresses that each strain has by itself."""
+
+    def __init__(self, tree: Tree, i: int) -> None:
+        self.i = i
+        self.part = tree.parts[i]
+
+    def power_lost(self, m: Moment) -> float:
+        w = m.work.parts[self.i]
+        return float(np.sum(self.part.plain * self.part.lag * w.rate**2))
+
+
+def meet_moving(work: Work, state: State, speed: float) -> None:
+    """Let the laws meet the strains of a moving state, with the rates in `work`.
+
+    speed : derivative of the rates in the coordinates that are sought, 1/s.
+    """
+    for w, at in zip(work.parts, state.parts, strict=True):
+        np.multiply(w.lag, w.rate, out=w.met)
+        w.met += at.strain.e
+        np.multiply(w.lag, speed, out=w.shift)
+        w.shift += 1.0
+
+
+def meet_between(work: Work, a: State, b: State, h: float, share: float) -> None:
+    """Let the laws meet the strains of a step of h seconds, `share` of the way from a to b."""
+    for w, start, end in zip(work.parts, a.parts, b.parts, strict=True):
+        if len(w.met):
+            lagging_strain(start.strain.e, end.strain.e, h, share, w.lag, w.rate, w.met, w.shift)
+
+
+@kernel
+def lagging_strain(ea, eb, h, share, lag, rate, met, shift):  # type: ignore[no-untyped-def]
+    """Strain that meets the law in a step of length h, its rate and its derivative in eb, all (S, 6).
+
+    rate = (eb - ea) / h, met = ea + share (eb - ea) + lag rate.
+    """
+    for s in range(ea.shape[0]):
+        for i in range(6):
+            r = (eb[s, i] - ea[s, i]) / h
+            rate[s, i] = r
+            met[s, i] = ea[s, i] + (share * h + lag[s, i]) * r
+            shift[s, i] = share + lag[s, i] / h

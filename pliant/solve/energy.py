@@ -1,0 +1,34 @@
+"""Energies and reactions of an equilibrium."""
+
+from __future__ import annotations
+
+from pliant.physics.effects import Effects, Inputs
+from pliant.rods.contract import Array
+from pliant.solve.statics import balance
+from pliant.tree.state import State
+from pliant.tree.work import Work
+
+
+def potential(effects: Effects, state: State, inputs: Inputs) -> dict[str, float]:
+    """Energies of a state by the columns of the terms, J; gravity is zero at the origin."""
+    energies = {"elastic": 0.0, "gravity": 0.0, "loads": 0.0}
+    for term in effects.terms:
+        energies[term.column] = energies.get(term.column, 0.0) + term.energy(state, inputs.u)
+    return energies
+
+
+def reactions(effects: Effects, q: Array, z: Array, inputs: Inputs) -> dict[str, Array]:
+    """Wrenches (6,) = (moment, force) that hold the robot.
+
+    For a constraint: what it exerts on the frame it holds, in the frame it is held to. For a part on a
+    rigid connection to the world: what that exerts on it, in the frame of its base.
+    """
+    tree = effects.tree
+    state, work = State(tree).place(q), Work(tree)
+    balance(effects, state, work, inputs, z)
+    held: dict[str, Array] = {}
+    for term in effects.terms:
+        held.update(term.reactions(z))
+    for i in tree.held_by_world():
+        held[tree.parts[i].name] = work.parts[i].base.copy()
+    return held

@@ -1,0 +1,174 @@
+"""Balance at the instants of a motion: accelerations, and the wrenches that hold the robot.
+
+At configuration q with rates v balance asks for accelerations M a = f(q, v), those of modes with
+periods far below the step included. Of these a motion holds an alternating rest, which M^-1 makes
+large. With
+
+    (M + h^2/4 K) a = f(q, v)
+
+they are the second differences of the motion that the midpoint rule makes, for which
+M (q+ - 2 q + q-) / h^2 + K (q+ + 2 q + q-) / 4 = load: a mode of frequency w is divided by
+1 + (w h / 2)^2, and what the step resolves keeps its order. Hard rows are held with their second
+derivatives.
+
+What holds a part at its base then follows from the motion of all that it carries, as by Newton and
+Euler: no stress enters, and so neither theory nor formulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.lie import se3
+from pliant.model import ConvergenceError
+from pliant.physics.contract import Moment
+from pliant.physics.effects import Effects, Inputs
+from pliant.physics.inertia import add_inertia
+from pliant.physics.viscosity import meet_moving
+from pliant.rods.contract import Array
+from pliant.solve.dynamics import Trajectory
+from pliant.solve.integrators.acceleration import dynamic_balance
+from pliant.solve.integrators.hard_rows import gap_accelerations
+from pliant.solve.sampling import Sampler
+from pliant.system.linear import SingularError
+from pliant.tree.forward import set_rates
+from pliant.tree.state import State
+from pliant.tree.work import Work
+
+_SMALL = 1e-4
+"""Displacement, relative to the coordinates, by which accelerations of sections are measured."""
+
+
+@dataclass
+class Instant:
+    """One instant: configuration q (nq,), rates v and accelerations (total,) of the coordinates.
+
+    z (total,) multipliers.  points : per part, minus the wrench of inertia (N, 6) at its rigid bodies,
+    world frame about the origin.  reactions : wrenches (6,) by name of the constraint or part held, as of
+    an equilibrium.
+    """
+
+    q: Array
+    v: Array
+    acceleration: Array
+    z: Array
+    inputs: Inputs
+    points: list[Array]
+    reactions: dict[str, Array]
+
+
+class InverseDynamics:
+    """Instants of motions of one robot in steps of h seconds."""
+
+    def __init__(self, effects: Effects, h: float) -> None:
+        self.effects, self.tree = effects, effects.tree
+        self._slope = 4.0 / h**2
+        self._tangent = effects.tangent(False)
+        self._work = Work(self.tree)
+        self._state = State(self.tree)
+
+    def along(self, path: Trajectory) -> Iterator[Instant]:
+        """Every output time of a motion, one after the other."""
+        for k in range(len(path.t)):
+            inputs = self.effects.at({name: values[k] for name, values in path.inputs.items()})
+            if path.drive_rates.size:
+                drive = np.column_stack([inputs.drive[:, 0], path.drive_rates[k]])
+                inputs = Inputs(inputs.u, drive)
+            yield self.at(path.q[k], path.v[k], inputs)
+
+    def at(self, q: Array, v: Array, inputs: Inputs) -> Instant:
+        """The instant of configuration q (nq,) and rates v (total,) under `inputs`."""
+        acc, z = self._balanced(q, v, inputs)
+        tree, work, state = self.tree, self._work, self._state
+        set_rates(tree, state, work, v, acc)
+        meet_moving(work, state, 0.0)
+        work.clear(False)
+        wrenches = []
+        for part, at, w in zip(tree.parts, state.parts, work.parts, strict=True):
+            add_inertia(part.M, w.eta, w.acceleration, 0.0, 0.0, False, w.p, w.k)
+            wrenches.append(at_origin(at.g[: part.inertial], w.p[: part.inertial]))
+        bodies = [all_[len(part.mass_s) :] for part, all_ in zip(tree.parts, wrenches, strict=True)]
+        instant = Instant(q, v, acc, z, inputs, bodies, {})
+        instant.reactions = self._reactions(instant)
+        return instant
+
+    def _balanced(self, q: Array, v: Array, inputs: Inputs) -> tuple[Array, Array]:
+        """Accelerations and multipliers (total,)."""
+        effects, tree, slope = self.effects, self.tree, self._slope
+        state = self._state.place(q).frames()
+        acc = effects.prescribed.rates(inputs.drive)[1]
+        set_rates(tree, state, self._work, v, acc)
+        meet_moving(self._work, state, 0.0)
+        z = np.zeros(tree.total)
+        for term in effects.rows:
+            if not term.hard:
+                term.settle(state, self._work, z)
+        moment = Moment(
+            tree, state, self._work, inputs.u, z, v, 0.0, self._tangent, mobility=1.0 / slope
+        )
+        r = dynamic_balance(effects, moment, acc, slope).copy()
+        gaps = gap_accelerations(effects, state, v, acc)
+        right = -slope * r
+        right[effects.gap_rows] = -gaps[effects.gap_rows]
+        try:
+            self._tangent.matrix.factorise()
+            x = self._tangent.matrix.solve(right[: tree.size])
+        except SingularError:
+            raise ConvergenceError(
+                "the forces at one instant of the motion have no solution: something can move "
+                "freely, or a rod has no mass"
+            ) from None
+        acc[tree.coordinates] += x[tree.coordinates]
+        for term in effects.hard:
+            z[term.rows] = (x[term.rows] - term.augmented(gaps[term.rows])) / slope
+        return acc, z
+
+    def _reactions(self, instant: Instant) -> dict[str, Array]:
+        """Wrenches (6,) that hold the robot, in the frames of `energy.reactions`."""
+        tree, work, state = self.tree, self._work, self._state
+        held: dict[str, Array] = {}
+        moment = Moment(tree, state, work, instant.inputs.u, instant.z, instant.v)
+        for term in self.effects.terms:
+            held.update(term.reactions(instant.z))
+            term.act(moment)
+        totals = [np.zeros(6) for _ in tree.parts]
+        for i in range(len(tree.parts) - 1, -1, -1):
+            part, at, w = tree.parts[i], state.parts[i], work.parts[i]
+            totals[i] += at_origin(at.g, w.p).sum(axis=0)
+            if part.parent >= 0:
+                totals[part.parent] += totals[i]
+        for i in tree.held_by_world():
+            held[tree.parts[i].name] = se3.Ad(state.parts[i].c.base).T @ totals[i]
+        return held
+
+
+def section_motion(sampler: Sampler, instant: Instant, rod: str, s: Array) -> tuple[Array, Array]:
+    """Body twists and their rates (S, 6) of a rod's sections at s (S,).
+
+    The rates are taken by a central difference along q(t) = q o exp(t v + t^2/2 a).
+    """
+    q, v, acc = instant.q, instant.v, instant.acceleration
+    size = max(np.abs(v).max(initial=0.0), np.sqrt(np.abs(acc).max(initial=0.0)))
+    twist = sampler.velocities(q, v, rod, s)
+    if size == 0.0:
+        return twist, np.zeros_like(twist)
+    t = _SMALL / float(size)
+    tree = sampler.tree
+    here = State(tree).place(q)
+    ends = [
+        sampler.velocities(
+            tree.moved(here, x * v + (0.5 * t * t) * acc, newton=False), v + x * acc, rod, s
+        )
+        for x in (t, -t)
+    ]
+    return twist, (ends[0] - ends[1]) / (2.0 * t)
+
+
+def at_origin(g: Array, p: Array) -> Array:
+    """Body wrenches p (S, 6) at poses g (S, 4, 4) in the world frame about its origin."""
+    R = g[:, :3, :3]
+    moment, force = (np.einsum("sij,sj->si", R, half) for half in (p[:, :3], p[:, 3:]))
+    return np.concatenate([moment + np.cross(g[:, :3, 3], force), force], axis=1)

@@ -1,0 +1,26 @@
+"""What the maps of rods say of a configuration at which a solve ended or failed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.rods.contract import Array, RodMap
+from pliant.tree.tree import Tree
+
+
+def map_limits(tree: Tree, q: Array) -> str:
+    """Sentences about rods whose maps are near their limits at coordinates q (nq,), or ""."""
+    notes = []
+    for part in tree.parts:
+        if type(part.map).trouble is RodMap.trouble or not np.isfinite(q).all():
+            continue
+        c = part.map.configuration()
+        part.map.update(c, np.eye(4), q[part.q_slice])
+        notes.append(part.map.trouble(c))
+    return " ".join(note for note in notes if note)
+
+
+def with_limits(text: str, tree: Tree, q: Array) -> str:
+    """The message of a solve that failed at or after q (nq,), with what maps say of it."""
+    note = map_limits(tree, q)
+    return f"{text.rstrip('.')}. {note}" if note else text

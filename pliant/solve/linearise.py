@@ -1,0 +1,53 @@
+"""Stiffness, mass and constraint matrices of a robot about one configuration."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from pliant.physics.effects import Effects, Inputs
+from pliant.rods.contract import Array
+from pliant.solve.statics import balance
+from pliant.system.linear import SparseGeneral
+from pliant.tree.backward import gather_form
+from pliant.tree.state import State
+from pliant.tree.tangent import Tangent
+from pliant.tree.work import Work
+
+
+def linearise(
+    effects: Effects, q: Array, z: Array, inputs: Inputs
+) -> tuple[csr_matrix, csr_matrix]:
+    """Stiffness K and mass M (n + m, n + m) of the unknowns, sparse.
+
+    K holds force fields and constraints beside the coordinates (symmetric indefinite), M is zero
+    there: K x = omega^2 M x are the free vibrations.
+    """
+    tree = effects.tree
+    tangent = Tangent(tree, SparseGeneral, effects.pairs())
+    matrix = tangent.matrix
+    assert isinstance(matrix, SparseGeneral)
+    state, work = State(tree).place(q).frames(), Work(tree)
+    balance(effects, state, work, inputs, z, tangent, chart=False)
+    K = matrix.matrix.copy()
+    tangent.clear()
+    work.clear(True)
+    diagonal = np.arange(6)
+    for part, w in zip(tree.parts, work.parts, strict=True):
+        w.k[: part.inertial, diagonal, diagonal] = part.M
+        w.mass = True
+    gather_form(tree, state, state, work, tangent)
+    return K.tocsr(), matrix.matrix.copy().tocsr()
+
+
+def condensed(effects: Effects, K: csr_matrix, M: csr_matrix) -> tuple[Array, Array, Array]:
+    """Dense stiffness and mass (c, c) of the coordinates with force fields eliminated, and the
+    constraint Jacobian (m, c).
+    """
+    tree = effects.tree
+    free, fields, links = tree.coordinates, tree.fields, tree.multipliers
+    Kx = K[free][:, free].toarray()
+    if len(fields):
+        A = K[fields][:, free].toarray()
+        Kx -= K[free][:, fields].toarray() @ np.linalg.solve(K[fields][:, fields].toarray(), A)
+    return Kx, M[free][:, free].toarray(), K[links][:, free].toarray()

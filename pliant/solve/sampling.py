@@ -1,0 +1,86 @@
+"""Frames, strains and velocities of a configuration at any place, for results."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from pliant.lie import se3
+from pliant.model import Frame
+from pliant.physics.effects import Effects
+from pliant.rods.contract import Array, Plan
+from pliant.tree.state import State
+
+_PLANS = 64
+"""Plans that a thread keeps."""
+
+
+class Sampler(threading.local):
+    """Answers questions about configurations q of one robot; every thread has states of its own."""
+
+    def __init__(self, effects: Effects) -> None:
+        self.effects = effects
+        self.tree = effects.tree
+        self._state = State(self.tree)
+        self._plans: dict[Any, Plan] = {}
+
+    def at(self, q: Array) -> State:
+        """The robot at q (nq,)."""
+        return self._state.place(np.array(q, dtype=float))
+
+    def frame(self, q: Array, frame: Frame) -> Array:
+        """World pose (4, 4) of a frame of a rod or body."""
+        i, s, pose = self.tree.place_of(frame)
+        return np.asarray(self._sections(self.at(q), i, np.array([s])).g[0] @ pose)
+
+    def poses(self, q: Array, name: str, s: Array) -> Array:
+        """World poses (S, 4, 4) of a rod's sections at arclengths s (S,), or of a body."""
+        i, s, pose = self._place(name, s)
+        g = self._sections(self.at(q), i, s).g
+        return g.copy() if pose is None else np.asarray(g @ pose)
+
+    def velocities(self, q: Array, v: Array, name: str, s: Array) -> Array:
+        """Body twists (S, 6) of a rod's sections at s, or of a body, at rates v (total,)."""
+        i, s, pose = self._place(name, s)
+        state = self.at(q)
+        plan = self._sections(state, i, s)
+        lifted = self.tree.variations(state, v)[1][i]
+        twists = np.einsum("sia,sa->si", plan.J, lifted[plan.element])
+        return twists if pose is None else np.asarray(twists @ se3.Ad(se3.inverse(pose)).T)
+
+    def strains(self, q: Array, rod: str, s: Array) -> Array:
+        """Strains (S, 6) at s, body frame, as the laws of the rod mean them."""
+        i = self.tree.number_of(rod)
+        s = np.ascontiguousarray(s, dtype=float)
+        state = self.at(q)
+        plan = self._plan("strains", i, s)
+        self.tree.parts[i].map.strain(plan, state.parts[i].c)
+        e = plan.e.copy()
+        for term in self.effects.terms:
+            term.correct_strains(i, state, s, e)
+        return e
+
+    def rest_strains(self, rod: str, s: Array) -> Array:
+        """Strains (S, 6) of the stress-free rod through its own map."""
+        return self.strains(self.tree.q_rest, rod, s)
+
+    def _place(self, name: str, s: Array) -> tuple[int, Array, Array | None]:
+        """Part, arclengths and constant pose of a rod's sections or of a body."""
+        s = np.ascontiguousarray(s, dtype=float)
+        i, at, pose = self.tree.place_of(Frame(name))
+        return (i, s, None) if self.tree.is_rod(name) else (i, np.full(len(s), at), pose)
+
+    def _plan(self, kind: str, i: int, s: Array) -> Plan:
+        key = (kind, i, s.tobytes())
+        if key not in self._plans:
+            if len(self._plans) > _PLANS:
+                self._plans.clear()
+            self._plans[key] = getattr(self.tree.parts[i].map, kind)(s)
+        return self._plans[key]
+
+    def _sections(self, state: State, i: int, s: Array) -> Plan:
+        plan = self._plan("frames", i, s)
+        self.tree.parts[i].map.frame(plan, state.parts[i].c)
+        return plan

@@ -1,0 +1,111 @@
+"""Joints that move as inputs tell them: coordinates, velocities and accelerations of one moment."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.lie import se3
+from pliant.model import BaseMotion, Description, Moving, base_state
+from pliant.rods.contract import Array
+
+if TYPE_CHECKING:
+    from pliant.tree.part import Part
+    from pliant.tree.tree import Tree
+
+Motion = tuple[Array, Array, Array]
+"""Coordinates (nq,), velocities (nv,) and accelerations (nv,) of a joint."""
+
+
+class Driver(ABC):
+    """Gives the motion of one joint; `inputs` are the names of the inputs that it follows."""
+
+    inputs: tuple[str, ...]
+
+    @abstractmethod
+    def motion(self, x: Array) -> Motion:
+        """The motion for inputs x (k, 3): value, rate (1/s) and acceleration (1/s^2) of each."""
+
+
+class AngleDriver(Driver):
+    """An input is the one coordinate of a joint."""
+
+    def __init__(self, name: str) -> None:
+        self.inputs = (name,)
+
+    def motion(self, x: Array) -> Motion:
+        return x[:, 0], x[:, 1], x[:, 2]
+
+
+class BaseDriver(Driver):
+    """Base motions of a clamped rod, in the order of their description."""
+
+    def __init__(self, pose: Array, motions: list[BaseMotion]) -> None:
+        self._pose, self._motions = pose, motions
+        self._out = se3.inverse(pose)
+        self.inputs = tuple(motion.name for motion in motions)
+
+    def motion(self, x: Array) -> Motion:
+        rows = zip(self._motions, x.tolist(), strict=True)
+        state = base_state(self._pose, [Moving(motion, *row) for motion, row in rows])
+        return (self._out @ state.pose).ravel(), state.twist, state.twist_rate
+
+
+def drivers_of(description: Description, places: Mapping[str, Any]) -> dict[int, Driver]:
+    """The drivers of all parts with prescribed joints, by number of the part."""
+    drivers: dict[int, Driver] = {}
+    for name, part in description.driven_joints().items():
+        drivers[places[part][0]] = AngleDriver(name)
+    for rod in description.rods.values():
+        motions = description.motions_of(rod.name)
+        if motions:
+            drivers[places[rod.name][0]] = BaseDriver(np.asarray(rod.pose), motions)
+    return drivers
+
+
+class Prescribed:
+    """The prescribed joints of a tree: what inputs, by name in the order of `names`, make of them.
+
+    `drive` (K, 3) has value, rate (1/s) and acceleration (1/s^2) of each of these inputs.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self.names = [name for driver in tree.drivers.values() for name in driver.inputs]
+        self._tree = tree
+        at, self._rows = 0, {}
+        for i, driver in tree.drivers.items():
+            self._rows[i] = slice(at, at + len(driver.inputs))
+            at += len(driver.inputs)
+
+    def _motions(self, drive: Array) -> Iterator[tuple[Part, Motion]]:
+        tree = self._tree
+        for i, driver in tree.drivers.items():
+            yield tree.parts[i], driver.motion(drive[self._rows[i]])
+
+    def put(self, q: Array, drive: Array) -> Array:
+        """Coordinates q (nq,) with the prescribed joints where the inputs have them."""
+        if not self.names:
+            return q
+        out = q.copy()
+        for part, (coordinates, _, _) in self._motions(drive):
+            out[part.joint_slice] = coordinates
+        return out
+
+    def rates(self, drive: Array) -> tuple[Array, Array]:
+        """Velocities and accelerations (total,), zero but for the prescribed coordinates."""
+        v, acc = np.zeros(self._tree.total), np.zeros(self._tree.total)
+        for part, (_, velocity, acceleration) in self._motions(drive):
+            v[part.joint_index], acc[part.joint_index] = velocity, acceleration
+        return v, acc
+
+    def steps(self, before: Array, after: Array) -> Array:
+        """The variation (total,) of the prescribed coordinates from one configuration to another."""
+        x = np.zeros(self._tree.total)
+        for i in self._tree.drivers:
+            part = self._tree.parts[i]
+            at = part.joint_slice
+            x[part.joint_index] = part.joint.difference(before[at], after[at])
+        return x

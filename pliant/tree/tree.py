@@ -1,0 +1,327 @@
+"""The robot as a tree of parts: what hangs on what, the numbers of all coordinates, forward passes.
+
+The base of a part is at G X j(q): G a frame of the part that carries it (or the world), X its constant
+pose there, j its joint. Clamped, free, hinged and driven parts differ by their joint only.
+
+Numbers. Every vector of the robot has one entry for each number (total,): first the unknown
+coordinates of joints and maps with the force fields of each rod among them (n), then the multipliers
+of constraints (m), at last the coordinates that inputs prescribe. Matrices hold the first n + m.
+A configuration q (nq,) is another vector, with the coordinates of joints and maps one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+
+from pliant.joints.contract import JointMap
+from pliant.joints.fixed import Fixed
+from pliant.joints.free import Free
+from pliant.model import Body, Description, DescriptionError, Frame, Rod
+from pliant.rods.contract import Array, Formulation, Ints, RodMap
+from pliant.rods.rigid import RigidMap
+from pliant.tree.drivers import Driver, drivers_of
+from pliant.tree.part import Part
+from pliant.tree.state import State
+
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+class Tree:
+    """Parts from the root, their numbers and their forward passes.
+
+    Made in two steps: effects attach their stations and ask for multipliers, then `close` numbers all.
+    """
+
+    def __init__(self, description: Description, formulations: Mapping[str, Formulation]) -> None:
+        self.description = description
+        self.parts: list[Part] = []
+        self._places: dict[str, tuple[int, float, Array]] = {}
+        """By name of a rod or body, the part it moves with, arclength and pose of its origin there."""
+        for source in description.from_root():
+            self._add(source, formulations)
+        for i, part in enumerate(self.parts):
+            if part.parent >= 0:
+                assert part.source.carrier is not None
+                part.mount = self.attach(part.source.carrier)[1]
+                self.parts[part.parent].children.append(i)
+        self.drivers: dict[int, Driver] = drivers_of(description, self._places)
+        """By number of the part whose joint inputs prescribe."""
+        for i in self.drivers:
+            if isinstance(self.parts[i].joint, Fixed):
+                self.parts[i].joint = Free()
+        self.m = 0
+        """Multipliers of constraints."""
+
+    # -- building ----------------------------------------------------------------------------
+
+    def _add(self, source: Rod | Body, formulations: Mapping[str, Formulation]) -> None:
+        parent, s, pose = -1, 0.0, np.eye(4)
+        if source.carrier is not None:
+            parent, s, pose = self.place_of(source.carrier)
+        joint = joint_of(source)
+        if isinstance(source, Rod):
+            formulation = formulations[source.name]
+            rows = formulation.capabilities.frame_rows
+            part = Part(source, discretise(source, formulation), joint, parent, rows)
+        elif isinstance(joint, Fixed) and parent >= 0:
+            # a body without a joint is a set of stations of the part that carries it
+            place = pose @ np.asarray(source.pose)
+            self._places[source.name] = (parent, s, place)
+            inertia, axes = source.principal()
+            self.parts[parent].add_inertia(s, place @ axes, inertia)
+            return
+        else:
+            part = Part(source, RigidMap(), joint, parent)
+            inertia, axes = source.principal()
+            part.add_inertia(0.0, axes, inertia)
+        self._places[source.name] = (len(self.parts), 0.0, np.eye(4))
+        self.parts.append(part)
+
+    def place_of(self, frame: Frame) -> tuple[int, float, Array]:
+        """Part that a frame moves with, arclength there, and its pose (4, 4) in that section."""
+        i, s, pose = self._places[frame.part]
+        if self.is_rod(frame.part):
+            return i, frame.s, frame.pose_offset()
+        return i, s, pose @ frame.pose_offset()
+
+    def attach(self, frame: Frame) -> tuple[int, int]:
+        """Part and frame station of a frame."""
+        i, s, pose = self.place_of(frame)
+        return i, self.parts[i].attach(s, pose)
+
+    def number_of(self, name: str) -> int:
+        """Number of the part that a rod or body, by name, moves with."""
+        return self._places[name][0]
+
+    def is_rod(self, name: str) -> bool:
+        """Whether a part of the description is a rod."""
+        return name in self.description.rods
+
+    def part(self, name: str) -> Part:
+        """The part that a rod, by name, is."""
+        return self.parts[self.number_of(name)]
+
+    def held_by_world(self) -> list[int]:
+        """Numbers of the parts that a joint with the world holds or drives."""
+        roots = [i for i, part in enumerate(self.parts) if part.parent < 0]
+        return [i for i in roots if self.parts[i].joint.nv < 6 or i in self.drivers]
+
+    def add_multipliers(self, count: int) -> slice:
+        """Places of `count` more multipliers among all of them."""
+        self.m += count
+        return slice(self.m - count, self.m)
+
+    def close(self) -> Tree:
+        """Number all coordinates and set the rest; no station can be attached from here on."""
+        for part in self.parts:
+            part.close()
+        self._number()
+        self.q_rest = np.zeros(self.nq)
+        for part in self.parts:
+            self.q_rest[part.joint_slice] = part.joint.rest()
+            self.q_rest[part.q_slice] = part.map.rest()
+        self.rest = State(self).place(self.q_rest).frames()
+        """The undeformed robot."""
+        return self
+
+    def _number(self) -> None:
+        n = nq = 0
+        late = []
+        for i, part in enumerate(self.parts):
+            nv = part.joint.nv
+            if i in self.drivers:
+                late.append(part)
+            else:
+                part.joint_index = n + np.arange(nv, dtype=np.int64)
+                n += nv
+            part.joint_slice = slice(nq, nq + part.joint.nq)
+            nq += part.joint.nq
+            part.q_slice = slice(nq, nq + part.map.nq)
+            nq += part.map.nq
+            n = _interleave(part, n)
+            numbers = np.concatenate([np.full(6, -1), part.x_index])
+            local = part.map.elements
+            part.index = np.where(local >= 0, numbers[np.maximum(local, 0)], -1)
+        self.n, self.nq = n, nq
+        self.size = n + self.m
+        """Unknowns: coordinates, force fields and multipliers."""
+        total = self.size
+        for part in late:
+            part.joint_index = total + np.arange(part.joint.nv, dtype=np.int64)
+            total += part.joint.nv
+        self.total = total
+        self.prescribed = np.arange(self.size, total)
+        """Numbers of the coordinates that inputs prescribe."""
+        self.fields = np.concatenate([_NONE, *(part.field_index.ravel() for part in self.parts)])
+        """Numbers of all force fields."""
+        self.coordinates = np.setdiff1d(np.arange(n), self.fields)
+        """Numbers of all unknown coordinates."""
+        self.multipliers = np.arange(n, self.size)
+
+    # -- which numbers move what ---------------------------------------------------------------
+
+    def frame_entries(self, i: int, station: int) -> tuple[Ints, bool]:
+        """Columns of its element that move a frame station of part i, and whether its base does."""
+        part = self.parts[i]
+        e = int(self.rest.parts[i].element[station])
+        row, hangs = part.map.elements[e], e in part.base_elements
+        s = float(part.frames_s[station])
+        at = part.map.pose_coordinate(s)
+        if at is None:
+            own = np.flatnonzero(row >= (6 if hangs else 0))
+            return own, hangs
+        if at == 0:
+            return _NONE, True
+        return np.flatnonzero((row >= at) & (row < at + 6)), False
+
+    def frame_columns(self, i: int, station: int) -> Ints:
+        """Numbers (c,) that move a frame station of part i."""
+        entries, hangs = self.frame_entries(i, station)
+        e = self.rest.parts[i].element[station]
+        own = self.parts[i].index[e][entries]
+        return np.concatenate([own, self.base_columns(i)]) if hangs else own
+
+    def base_columns(self, i: int) -> Ints:
+        """Numbers (b,) that move the base of part i."""
+        part = self.parts[i]
+        if part.parent < 0:
+            return part.joint_index
+        return np.concatenate([self.frame_columns(part.parent, part.mount), part.joint_index])
+
+    # -- forward passes ------------------------------------------------------------------------
+
+    def variations(self, state: State, x: Array) -> tuple[list[Array], list[Array]]:
+        """Of a variation x (total,): per part that of base and own coordinates (6 + nv,), and of the
+        element variables (E, m).
+        """
+        local: list[Array] = []
+        lifted: list[Array] = []
+        for part, at in zip(self.parts, state.parts, strict=True):
+            own = np.zeros(6 + part.map.nv)
+            own[6:] = x[part.x_index]
+            if part.joint.nv:
+                own[:6] = at.S @ x[part.joint_index]
+            if part.parent >= 0:
+                carrier = state.parts[part.parent]
+                twist = carrier.J[part.mount] @ lifted[part.parent][carrier.element[part.mount]]
+                own[:6] += at.inward @ twist
+            elements = part.map.elements
+            y = np.zeros((len(elements), part.map.m))
+            entries = np.where(elements >= 0, own[np.maximum(elements, 0)], 0.0)
+            part.map.lift_velocity(at.c, entries, y)
+            local.append(own)
+            lifted.append(y)
+        return local, lifted
+
+    def moved(self, state: State, x: Array, newton: bool = True) -> Array:
+        """Coordinates (nq,) after a variation x (total,) of a state.
+
+        Along the Newton chart, in which rods are nearly linear, or along the second-order chart.
+        """
+        if newton and len(self.parts) == 1 and not self.parts[0].joint.nv:
+            part = self.parts[0]
+            own = np.concatenate([np.zeros(6), x[part.x_index]])
+            return part.map.advance(state.parts[0].c, state.parts[0].c.base, own)
+        local, _ = self.variations(state, x)
+        q = np.empty(self.nq)
+        bases: list[Array] = []
+        for i, part in enumerate(self.parts):
+            c = state.parts[i].c
+            if part.joint.nq:
+                turn = part.joint.retract(state.q[part.joint_slice], x[part.joint_index])
+                q[part.joint_slice] = turn
+            base = c.base
+            if not newton:
+                base = self._base_at(i, bases, q)
+                bases.append(base)
+            move = part.map.advance if newton else part.map.retract
+            q[part.q_slice] = move(c, base, local[i])
+        return q
+
+    def _base_at(self, i: int, bases: list[Array], q: Array) -> Array:
+        """Base pose of part i at q, of which the parts before it are done, with their bases."""
+        part = self.parts[i]
+        pose = part.pose
+        if part.joint.nq:
+            pose = pose @ part.joint.pose(q[part.joint_slice])
+        if part.parent < 0:
+            return pose
+        carrier = self.parts[part.parent]
+        c = carrier.map.configuration()
+        carrier.map.update(c, bases[part.parent], q[carrier.q_slice])
+        plan = carrier.map.frames(carrier.frames_s[part.mount : part.mount + 1])
+        carrier.map.frame(plan, c)
+        X = carrier.point_X[part.mount - len(carrier.mass_s)]
+        return np.asarray(plan.g[0] @ X @ pose)
+
+    # -- measures ------------------------------------------------------------------------------
+
+    @cached_property
+    def length(self) -> float:
+        """Of the longest part, m."""
+        return max(part.length for part in self.parts)
+
+    @cached_property
+    def stiffness(self) -> float:
+        """A force that is large for this robot, N: its largest section stiffness over its length."""
+        rods = [float(np.max(part.C)) / part.length for part in self.parts if len(part.C)]
+        return max(rods, default=self._inertia_force)
+
+    @cached_property
+    def bending(self) -> float:
+        """Largest bending or twisting stiffness of the sections, N m^2."""
+        rods = [float(np.max(part.C[:, :3])) for part in self.parts if len(part.C)]
+        return max(rods, default=self._inertia_force * self.length**2)
+
+    @cached_property
+    def _inertia_force(self) -> float:
+        """Weight of all parts under standard gravity, N: what is large where nothing is elastic."""
+        return 9.81 * max(sum(float(np.sum(part.M[:, 3])) for part in self.parts), 1e-300)
+
+    def predict(self, before: Array, now: Array) -> Array:
+        """Coordinates (nq,) that go on from `now` as they came there from `before`."""
+        q = 2.0 * now - before
+        for part in self.parts:
+            if part.joint.nq:
+                a, b = before[part.joint_slice], now[part.joint_slice]
+                q[part.joint_slice] = part.joint.retract(b, part.joint.difference(a, b))
+        return q
+
+
+def joint_of(source: Rod | Body) -> JointMap:
+    """The joint of a part: as described, else rigid, else free where nothing carries it."""
+    if source.joint is not None:
+        assert isinstance(source.joint, JointMap)
+        return source.joint
+    return Free() if isinstance(source, Rod) and source.base is None else Fixed()
+
+
+def discretise(rod: Rod, formulation: Formulation) -> RodMap:
+    """The map of a rod, or a sentence if the formulation cannot carry its theory."""
+    theories = formulation.capabilities.theories
+    if rod.theory not in theories:
+        raise DescriptionError(
+            part=f"rod {rod.name!r}",
+            field="theory",
+            value=rod.theory,
+            expected=f"{' or '.join(theories)} with {type(formulation).__name__}",
+            remedy="choose a formulation that can carry it, such as Strain",
+        )
+    return formulation.discretise(rod)
+
+
+def _interleave(part: Part, n: int) -> int:
+    """Number own coordinates and force fields of a part from n on, each field where it is felt."""
+    nv, fields, rows = part.map.nv, part.fields, len(part.field_rows)
+    count = 0 if fields is None else fields.count
+    keys = np.arange(nv, dtype=float)
+    if fields is not None:
+        keys = np.concatenate([keys, np.repeat(fields.before - 6 - 0.5, rows)])
+    place = np.empty(nv + rows * count, dtype=np.int64)
+    place[np.argsort(keys, kind="stable")] = n + np.arange(nv + rows * count)
+    part.x_index = place[:nv]
+    part.field_index = place[nv:].reshape(count, rows)
+    return n + nv + rows * count

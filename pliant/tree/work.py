@@ -1,0 +1,79 @@
+"""Workspace of a solver: what effects write at the stations, and the elements of every part."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.rods.contract import Array
+from pliant.tree.part import Part
+from pliant.tree.tree import Tree
+
+
+class PartWork:
+    """Workspace of one part.
+
+    p (F, 6) gradients at the frame stations in their body frames, k (F, 6, 6) their derivatives;
+    sigma (S, 6) weighted stresses at the strain rule, slope (S, 6) their derivative in the strain.
+    met (S, 6) is the strain that meets the law, rate (S, 6) its time derivative, shift (S, 6) the
+    derivative of `met` in the strain at the configuration that is sought, lag (S, 6) the retardation.
+    ry (E, m) and Ky (E, m, m) collect all of it in element variables, r (E, n) and K (E, n, n) in the
+    entries of x.
+    """
+
+    def __init__(self, part: Part) -> None:
+        E, n = part.map.elements.shape
+        m, S = part.map.m, len(part.strain_s)
+        F = len(part.mass_s) + len(part.point_s)
+        self.p = np.zeros((F, 6))
+        self.k = np.zeros((F, 6, 6))
+        self.pb = np.zeros((F, 6))
+        """Of a step from one configuration to another, what arrives at its end."""
+        self.sigma = np.zeros((S, 6))
+        self.slope = np.zeros((S, 6))
+        self.inner = np.zeros((len(part.inner_s), 6))
+        """Weighted stresses at the inner stations."""
+        self.full: Array | None = None
+        """(S, 6, 6): derivative of stresses whose rows depend on each other."""
+        self.met = np.zeros((S, 6))
+        self.rate = np.zeros((S, 6))
+        self.shift = np.ones((S, 6))
+        self.lag = part.lag.copy()
+        self.eta = np.zeros((F, 6))
+        """Twists of the frame stations, rad/s and m/s."""
+        self.acceleration = np.zeros((F, 6))
+        self.ry = np.zeros((E, m))
+        self.Ky = np.zeros((E, m, m))
+        self.r = np.zeros((E, n))
+        self.K = np.zeros((E, n, n))
+        self.base = np.zeros(6)
+        """Gradient in the twist of the base."""
+        self.mass = False
+        """Whether anything acts at the mass stations."""
+
+    def clear(self, tangent: bool) -> None:
+        """Begin anew."""
+        self.p[...] = 0.0
+        self.ry[...] = 0.0
+        self.sigma[...] = 0.0
+        self.inner[...] = 0.0
+        self.mass = False
+        if tangent:
+            self.k[...] = 0.0
+            self.Ky[...] = 0.0
+            self.slope[...] = 0.0
+            self.full = None
+
+
+class Work:
+    """Workspace of one solver for the whole robot; it belongs to one thread."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.parts = [PartWork(part) for part in tree.parts]
+        self.residual: Array = np.zeros(tree.total)
+
+    def clear(self, tangent: bool) -> None:
+        """Begin anew with the gradient, and with the tangent if it is wanted."""
+        self.residual[...] = 0.0
+        for part in self.parts:
+            part.clear(tangent)
