@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from pliant.files import FileError, ModesRun, SimulateRun, StaticsRun, json_schema, load_robot_file
+from pliant.joints.free import Free
+from pliant.joints.revolute import Revolute
 from pliant.model import (
     Annulus,
     Circle,
@@ -268,3 +270,27 @@ def test_long_lists_of_numbers_are_read_as_short_ones(tmp_path, gap):
     columns[1] = columns[1].rpartition(",")[0]
     with pytest.raises(FileError, match="as many values as t has entries"):
         load_text(tmp_path, text.replace(table, f"{{t: [{columns[0]}], values: [{columns[1]}]}}"))
+
+
+def test_parts_hang_on_each_other_by_joints(tmp_path):
+    text = """
+rods:
+  arm:
+    length: 0.3
+    section: {circle: {radius: 0.01}}
+    material: {E: 1e6, nu: 0.5}
+    base: {part: crank, offset: [0, 0.02, 0], rotation_vector: [0, 1.5, 0]}
+bodies:
+  crank: {mass: 1, joint: {revolute: {axis: z, drive: angle, input: turn}}}
+  hand: {mass: 0.1, on: {part: arm}, pose: {along: x}, joint: {revolute: {stiffness: 0.1}}}
+  ball: {mass: 0.1, joint: free}
+inputs: {turn: 0.5}
+"""
+    found = load_text(tmp_path, text)
+    parts = found.description.parts
+    assert list(parts) == ["crank", "ball", "arm", "hand"]
+    assert parts["arm"].base == Frame("crank", 0.0, (0, 0.02, 0), (0, 1.5, 0))
+    assert parts["hand"].joint == Revolute(stiffness=0.1)
+    assert parts["ball"].joint == Free()
+    assert found.description.driven_joints() == {"turn": "crank"}
+    assert found.inputs_at(0.0) == {"turn": 0.5}
