@@ -29,6 +29,7 @@ _HOMES = {
         "Constant",
         "Constraint",
         "ConvergenceError",
+        "Damping",
         "DescriptionError",
         "Flow",
         "Frame",
@@ -108,6 +109,7 @@ if TYPE_CHECKING:
     from pliant.model import Constant as Constant
     from pliant.model import Constraint as Constraint
     from pliant.model import ConvergenceError as ConvergenceError
+    from pliant.model import Damping as Damping
     from pliant.model import DescriptionError as DescriptionError
     from pliant.model import Flow as Flow
     from pliant.model import Frame as Frame

@@ -126,10 +126,11 @@ def _read(file: Path, needs_mass: bool = False) -> tuple[RobotFile, Robot]:
 
 
 def _count_parts(found: RobotFile) -> str:
-    from pliant.files.report import PARTS
+    from pliant.model.registry import headings
 
+    words = headings()
     counts = {kind: len(parts) for kind, parts in found.description.kinds().items()}
-    names = {kind: PARTS[kind] if n == 1 else kind.replace("_", " ") for kind, n in counts.items()}
+    names = {kind: words[kind] if n == 1 else kind.replace("_", " ") for kind, n in counts.items()}
     return ", ".join(f"{n} {names[kind]}" for kind, n in counts.items() if n)
 
 

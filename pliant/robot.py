@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,7 @@ from pliant.model import (
     Body,
     Constraint,
     ConvergenceError,
+    Damping,
     Description,
     DescriptionError,
     Frame,
@@ -27,9 +28,10 @@ from pliant.model import (
     Stiffness,
 )
 from pliant.model.calls import checked
-from pliant.model.joint import Joint
 from pliant.model.checks import positive
+from pliant.model.joint import Joint
 from pliant.model.pneumatics import Pneumatic
+from pliant.model.registry import Entry
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.modes import Modes
 from pliant.results.motion import Motion
@@ -49,6 +51,8 @@ from pliant.solve.statics import StaticSolution
 from pliant.solve.strong import StrongTrajectory
 
 Formulations = RodModel | Mapping[str, RodModel]
+
+T = TypeVar("T", bound=Entry)
 
 
 class Robot(Pneumatic, Streaming):
@@ -84,8 +88,7 @@ class Robot(Pneumatic, Streaming):
         return robot
 
     def __repr__(self) -> str:
-        parts = [name for kind in self.description.kinds().values() for name in kind]
-        return f"<Robot with {', '.join(parts) or 'no parts'}>"
+        return f"<Robot with {', '.join(self.description.parts) or 'no parts'}>"
 
     # -- describing --------------------------------------------------------------------------
 
@@ -104,6 +107,7 @@ class Robot(Pneumatic, Streaming):
         drag: float | ArrayLike = 0.0,
         mass_damping: float = 0.0,
         rotary: bool = True,
+        strain_damping: Damping | None = None,
         joint: Joint | None = None,
     ) -> Rod:
         """Add a rod that runs along its local z axis, and return it (`.tip`, `.at(s)` are places).
@@ -116,7 +120,8 @@ class Robot(Pneumatic, Streaming):
         theory : "cosserat", or "kirchhoff" for no shear and no stretch.
         drag : kg/m^2, square-law drag along all or each of the body axes.
         mass_damping : 1/s, Rayleigh's first coefficient.  rotary : False leaves out the rotary
-        inertia of the sections.
+        inertia of the sections.  strain_damping : Damping, one value per strain, besides the
+        viscosity of the material.
         joint : how the base hangs on ``base``, such as Revolute("x"); None for a clamp.
         """
         place: Array = np.eye(4) if pose is None else pose  # type: ignore[assignment]
@@ -125,9 +130,10 @@ class Robot(Pneumatic, Streaming):
             drag=drag,  # type: ignore[arg-type]
             mass_damping=mass_damping,
             rotary=rotary,
+            strain_damping=strain_damping,
             joint=joint,
         )
-        return self.description.add_rod(rod)
+        return self.description.add(rod)
 
     @checked
     def add_load(
@@ -147,7 +153,7 @@ class Robot(Pneumatic, Streaming):
         over : (s0, s1) in metres, the stretch that a load along a rod covers.
         """
         place = on.name if isinstance(on, Rod) else on
-        return self.description.add_load(Load(name, place, force, moment, frame, over))  # type: ignore[arg-type]
+        return self.description.add(Load(name, place, force, moment, frame, over))  # type: ignore[arg-type]
 
     @checked
     def add_constraint(
@@ -164,7 +170,7 @@ class Robot(Pneumatic, Streaming):
         kind : "fixed" (default), "articulated" (position) or "sliding" (orientation).
         hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``.
         """
-        return self.description.add_constraint(Constraint(name, on, to, kind, hold))  # type: ignore[arg-type]
+        return self.description.add(Constraint(name, on, to, kind, hold))  # type: ignore[arg-type]
 
     @checked
     def add_body(
@@ -186,7 +192,7 @@ class Robot(Pneumatic, Streaming):
         pose : 4x4 pose of the body at rest in the frame ``on``.
         joint : how it hangs there, such as Revolute("x") or Free(); None for a rigid connection.
         """
-        return self.description.add_body(Body(name, mass, inertia, on, centre, pose, joint))  # type: ignore[arg-type]
+        return self.description.add(Body(name, mass, inertia, on, centre, pose, joint))  # type: ignore[arg-type]
 
     @checked
     def add_base_motion(
@@ -202,7 +208,15 @@ class Robot(Pneumatic, Streaming):
         rotation : (3,) rotation vector in the frame of the base, radians per unit of x.
         """
         motion = BaseMotion(name, of, translation, rotation)  # type: ignore[arg-type]
-        return self.description.add_base_motion(motion)
+        return self.description.add(motion)
+
+    @checked
+    def add(self, entry: T) -> T:
+        """Add a part or an effect of any class, such as your own, and return it.
+
+        entry : an object of a subclass of `Part` or `Effect` (`pliant.model.registry`).
+        """
+        return self.description.add(entry)
 
     # -- solving -----------------------------------------------------------------------------
 

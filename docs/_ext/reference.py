@@ -60,7 +60,26 @@ def page() -> str:
     for folder in order:
         if folder in groups:
             lines += [f"## {TITLES.get(folder, folder.capitalize() or 'Other')}\n", *groups[folder]]
-    return "\n".join(lines)
+    return "\n".join([*lines, "## Fields of robot files\n", *field_tables()])
+
+
+def field_tables() -> list[str]:
+    """A table of the fields of every section of robot files, from the classes themselves."""
+    registry = importlib.import_module("pliant.model.registry")
+    fields_of = importlib.import_module("pliant.model.fields").fields_of
+    lines = []
+    for heading in registry.headings():
+        cls = registry.class_of(heading)
+        if cls is None:
+            continue
+        lines += [f"### `{heading}`\n", "| field | meaning | default |", "|---|---|---|"]
+        for name, item in fields_of(cls).items():
+            if item.kind.listed:
+                default = "" if item.default is None else f"`{item.default}`"
+                shown = "required" if item.required else default
+                lines.append(f"| `{name}` | {item.kind.note.replace('|', '/')} | {shown} |")
+        lines.append("")
+    return lines
 
 
 def write_page(app: Sphinx) -> None:

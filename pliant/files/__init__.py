@@ -1,15 +1,9 @@
 """Robot files: the description of a robot, its inputs and what to compute, in YAML."""
 
 from pliant.files.problems import FileError, Problem
-from pliant.files.robot_file import (
-    ModesRun,
-    RobotFile,
-    Run,
-    SimulateRun,
-    StaticsRun,
-    load_robot_file,
-)
-from pliant.files.schema_file import json_schema
+from pliant.files.robot_file import RobotFile, load_robot_file
+from pliant.files.runs import ModesRun, Run, SimulateRun, StaticsRun
+from pliant.files.schema import json_schema
 
 __all__ = [
     "FileError",

@@ -31,6 +31,8 @@ def rewritten(path: Path, description: Description, changed: Iterable[str]) -> s
     data = yaml.load(path.read_text(encoding="utf-8-sig"))
     for item in changed:
         keys, value = field_at(description, item)
+        if keys[0] == "parts":
+            keys = [description.parts[keys[1]].found_under, *keys[1:]]
         actuator = _actuator(data, keys)
         if keys[0] == "rods" and keys[-1] == "bending" and actuator is not None:
             _write_bending(actuator, description.rods[keys[1]].section)
@@ -53,7 +55,9 @@ def check_rewritten(path: Path, found: Description, wanted: Description) -> None
     other = _difference(_felt(found), _felt(wanted), "")
     if other is not None:
         raise _refused(
-            path, other, "a number of its own, which nothing else follows from or shares"
+            path,
+            other.removeprefix("parts."),
+            "a number of its own, which nothing else follows from or shares",
         )
 
 
@@ -61,11 +65,10 @@ def _felt(description: Description) -> Description:
     """A description without the stiffness against shear and stretch that Kirchhoff rods never feel."""
     rods = {
         name: replace(rod, section=replace(rod.section, shear=1.0, axial=1.0))
-        if rod.theory == "kirchhoff" and isinstance(rod.section, Stiffness)
-        else rod
         for name, rod in description.rods.items()
+        if rod.theory == "kirchhoff" and isinstance(rod.section, Stiffness)
     }
-    return replace(description, rods=rods)
+    return replace(description, parts={**description.parts, **rods})
 
 
 def _actuator(data: Any, keys: list[str]) -> Any:

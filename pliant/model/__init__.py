@@ -30,10 +30,10 @@ from pliant.model.section import (
     Section,
     SectionGeometry,
     Shape,
-    Stiffness,
 )
 from pliant.model.signals import Constant, Function, Ramp, Signal, Sine, Sum, Sweep, as_signal
 from pliant.model.signals import Table as TimeTable
+from pliant.model.stiffness import Damping, Stiffness
 
 __all__ = [
     "Annulus",
@@ -47,6 +47,7 @@ __all__ = [
     "Constant",
     "Constraint",
     "ConvergenceError",
+    "Damping",
     "Description",
     "DescriptionError",
     "Flow",

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
+
+import numpy as np
 
 from pliant.model.chamber import Chamber, PressureLine
-from pliant.model.checks import not_negative, positive
+from pliant.model.checks import Array
 from pliant.model.errors import DescriptionError
+from pliant.model.fields import holds, quantity
+from pliant.model.frame import Frame
+from pliant.model.kinds import Setting, Several, Text
+from pliant.model.places import Base, Pose
+from pliant.model.registry import Described, Entry, OneOf, Part
 from pliant.model.rod import Rod
-from pliant.model.section import Stiffness
+from pliant.model.stiffness import Stiffness
 
 
 @dataclass(frozen=True)
-class BendingActuator:
+class BendingActuator(Described):
     """Two round chambers on both sides of a layer that does not stretch (Rong and Gu 2024, figure 1).
 
     length : metres.
@@ -33,39 +41,26 @@ class BendingActuator:
     without other loads it is an arc of curvature moment / bending.
     """
 
-    length: float
-    bending: float
-    chamber_radius: float
-    arm: float
-    mass: float = 0.0
-    sideways: float | None = None
-    twist: float | None = None
-    retardation: float = 0.0
-    mass_damping: float = 0.0
-    axial: float | None = None
-
-    def __post_init__(self) -> None:
-        for field, unit, example in (
-            ("length", "metres", "0.175"),
-            ("bending", "N m^2", "0.0186"),
-            ("chamber_radius", "metres", "0.006"),
-            ("arm", "metres", "0.009"),
-            ("sideways", "N m^2", "0.05"),
-            ("twist", "N m^2", "0.02"),
-            ("axial", "N", "1e4"),
-        ):
-            if getattr(self, field) is not None:
-                self._check(field, positive, unit, example)
-        for field, unit, example in (
-            ("mass", "kg/m", "0.12"),
-            ("retardation", "seconds", "0.01"),
-            ("mass_damping", "1/s", "2.4"),
-        ):
-            self._check(field, not_negative, unit, example)
-
-    def _check(self, field: str, check: Any, unit: str, example: str) -> None:
-        value = check("BendingActuator", field, getattr(self, field), unit, f"give e.g. {example}")
-        object.__setattr__(self, field, value)
+    length: float = quantity("metres", sign="positive", example="0.175")
+    bending: float = quantity("N m^2", "stiffness", sign="positive", example="0.0186")
+    chamber_radius: float = quantity("metres", sign="positive", example="0.006")
+    arm: float = quantity(
+        "metres", "from the layer to the chambers", sign="positive", example="0.009"
+    )
+    mass: float = quantity("kg/m", "per length", default=0.0, sign="zero", example="0.12")
+    sideways: float | None = quantity(
+        "N m^2", "the other bending stiffness", default=None, sign="positive", example="0.05"
+    )
+    twist: float | None = quantity("N m^2", default=None, sign="positive", example="0.02")
+    retardation: float = quantity(
+        "seconds", "of the material", default=0.0, sign="zero", example="0.01"
+    )
+    mass_damping: float = quantity(
+        "1/s", "Rayleigh's first", default=0.0, sign="zero", example="2.4"
+    )
+    axial: float | None = quantity(
+        "N", "stiffness against stretch", default=None, sign="positive", example="1e4"
+    )
 
     @property
     def area(self) -> float:
@@ -92,30 +87,48 @@ class BendingActuator:
             retardation=self.retardation,
         )
 
-    def rod(self, name: str, pose: Any, base: Any, formulation: object) -> Rod:
-        """Return its rod, which bends but keeps its length, or nearly so. Arguments as for `Rod`."""
-        return Rod(
-            name,
+
+@dataclass(frozen=True, eq=False)
+class MountedActuator(BendingActuator, Part):
+    """A bending actuator in a robot: a rod under its name, and two chambers, whose names are inputs.
+
+    name : of its rod.  pose, base, formulation : as for `Rod`.  chambers : their two names.
+    line : Lag or Flow, for each chamber. The other fields are those of `BendingActuator`.
+    """
+
+    pose: Array = holds(Pose(), lambda: np.eye(4))
+    base: str | Frame | None = holds(Base(), "world")
+    chambers: tuple[str, ...] = holds(
+        Several("their names, which are inputs", "Pa", "[left, right]", Text()),
+        ("chamber1", "chamber2"),
+    )
+    formulation: object = holds(Setting(family="formulation"), None)
+    line: PressureLine | None = holds(OneOf(families=(PressureLine,), python="Lag(0.05)"), None)
+
+    heading: ClassVar[str] = "actuators"
+    word: ClassVar[str] = "actuator"
+    naming: ClassVar[str] = "chambers"
+
+    def check(self) -> None:
+        """Refuse what is no pair of names."""
+        if not isinstance(self.chambers, (tuple, list)) or len(self.chambers) != 2:
+            expected, remedy = "two names", "give e.g. ('chamber1', 'chamber2')"
+            raise DescriptionError(self.label, "chambers", self.chambers, expected, remedy)
+
+    def pieces(self) -> Sequence[Entry]:
+        """Return its rod, which bends but keeps its length or nearly so, and its chambers."""
+        rod = Rod(
+            self.name,
             self.length,
             self.section(),
-            pose=pose,
-            base=base,
-            formulation=formulation,
+            pose=self.pose,
+            base=self.base,
+            formulation=self.formulation,
             theory="kirchhoff" if self.axial is None else "cosserat",
             mass_damping=self.mass_damping,
         )
-
-    def chambers(
-        self, rod: Rod, names: object, line: PressureLine | None
-    ) -> tuple[Chamber, Chamber]:
-        """Return its two chambers along `rod`, under two names and behind equal lines."""
-        given = tuple(names) if isinstance(names, (tuple, list)) else ()
-        if len(given) != 2:
-            raise DescriptionError(
-                rod.label, "chambers", names, "two names", "give e.g. ('chamber1', 'chamber2')"
-            )
-        one, two = (
-            Chamber(name, rod, self.area, (side * self.arm, 0.0), thrust=False, line=line)
-            for name, side in zip(given, (-1.0, 1.0), strict=True)
+        sides = zip(self.chambers, (-self.arm, self.arm), strict=True)
+        return rod, *(
+            Chamber(name, rod, self.area, (x, 0.0), thrust=False, line=self.line)
+            for name, x in sides
         )
-        return one, two

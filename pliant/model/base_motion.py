@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from pliant.model.checks import Array, as_float, part_name, vector
+from pliant.model.checks import Array, as_float
 from pliant.model.errors import DescriptionError
-from pliant.model.frame import _rotation_from_vector
-from pliant.model.rod import Rod
+from pliant.model.fields import holds, quantity
+from pliant.model.frame import Frame, _rotation_from_vector
+from pliant.model.places import OnRod
+from pliant.model.registry import Effect
+
+if TYPE_CHECKING:
+    from pliant.model.description import Description
+    from pliant.model.rod import Rod
 
 
 @dataclass(frozen=True, eq=False)
-class BaseMotion:
+class BaseMotion(Effect):
     """The base of a rod that is clamped to the world moves; the name is an input x of the robot.
 
     name : unique in the robot; the input of that name is a number x, 0 unless given.
@@ -27,22 +33,18 @@ class BaseMotion:
     about its own origin. Several motions of one rod act in the order in which they are described.
     """
 
-    name: str
-    of: str | Rod
-    translation: tuple[float, ...] = (0.0, 0.0, 0.0)
-    rotation: tuple[float, ...] = (0.0, 0.0, 0.0)
+    of: str | Rod = holds(OnRod())
+    translation: tuple[float, ...] = quantity(
+        "metres per unit of input", "world frame", shape=3, default=(0.0, 0.0, 0.0)
+    )
+    rotation: tuple[float, ...] = quantity(
+        "radians per unit of input", "frame of the base", shape=3, default=(0.0, 0.0, 0.0)
+    )
 
-    def __post_init__(self) -> None:
-        part_name("base motion", self.name)
-        of = self.of.name if isinstance(self.of, Rod) else self.of
-        if not isinstance(of, str):
-            raise DescriptionError(
-                self.label, "of", of, "a rod or the name of a rod", "give e.g. arm"
-            )
-        object.__setattr__(self, "of", of)
-        for field, unit in (("translation", "metres"), ("rotation", "radians")):
-            given = vector(self.label, field, getattr(self, field), 3, f"{unit} per unit of input")
-            object.__setattr__(self, field, given)
+    heading: ClassVar[str] = "base_motions"
+
+    def check(self) -> None:
+        """Refuse a motion that moves nothing."""
         if not any(self.translation + self.rotation):
             raise DescriptionError(
                 self.label,
@@ -52,10 +54,23 @@ class BaseMotion:
                 "give e.g. translation=(0, 0, 1) to shift the base by the input in metres",
             )
 
-    @property
-    def label(self) -> str:
-        """How error messages call this motion."""
-        return f"base motion {self.name!r}"
+    def inputs(self) -> dict[str, float]:
+        """Return its name with 0.0: no motion."""
+        return {self.name: 0.0}
+
+    def problems(self, description: Description) -> Iterator[DescriptionError]:
+        """Yield what is wrong with it in the robot: only a base on the world can be moved."""
+        yield from super().problems(description)
+        rod = description.rods.get(self.part)
+        if rod is not None and rod.base != "world":
+            place = f"mounted on {rod.base.part!r}" if isinstance(rod.base, Frame) else "free"
+            yield DescriptionError(
+                self.label,
+                "of",
+                self.part,
+                f"a rod clamped to the world ({rod.label} is {place})",
+                "move the base of the rod that carries it, or clamp it to the world",
+            )
 
     @property
     def part(self) -> str:

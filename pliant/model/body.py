@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_array, not_negative, part_name, pose_matrix, vector
+from pliant.model.checks import Array, as_array, vector
 from pliant.model.errors import DescriptionError
+from pliant.model.fields import holds, quantity
 from pliant.model.frame import Frame, rotation_vector
-from pliant.model.joint import Joint, check_joint
+from pliant.model.joint import Joint, JointKind
+from pliant.model.kinds import NUMBER, Kind, Schema, Vector
+from pliant.model.places import OnFrame, Pose
+from pliant.model.registry import Part
 
 # moments of a real body obey I1 + I2 >= I3; rounding in published numbers is forgiven
 _SLACK = 1e-6
 
 
+@dataclass(frozen=True)
+class Moments(Kind):
+    """Moments of inertia: three, six, or a matrix; `Body` checks them."""
+
+    def schema(self, defs: Schema) -> Schema:
+        row = {"type": "array", "items": NUMBER, "minItems": 3, "maxItems": 3}
+        rows = {"type": "array", "items": row, "minItems": 3, "maxItems": 3}
+        return {"anyOf": [Vector(sizes=(3, 6)).schema(defs), rows]}
+
+
 @dataclass(frozen=True, eq=False)
-class Body:
+class Body(Part):
     """A rigid body. Its weight and its inertia act at its centre of mass.
 
     name : unique in the robot.
@@ -31,39 +46,30 @@ class Body:
     joint : how it hangs there: a Joint such as Revolute("x") or Free(); None for a rigid connection.
     """
 
-    name: str
-    mass: float
-    inertia: ArrayLike = (0.0, 0.0, 0.0)
-    on: Frame | None = None
-    centre: tuple[float, ...] = (0.0, 0.0, 0.0)
-    pose: ArrayLike | None = None
-    joint: Joint | None = None
+    mass: float = quantity("kg", sign="zero", example="0.02")
+    inertia: ArrayLike = holds(
+        Moments("about its centre of mass: 3 principal moments, 6 numbers or 3 rows", "kg m^2"),
+        (0.0, 0.0, 0.0),
+    )
+    on: Frame | None = holds(OnFrame("the world if left out"), None)
+    centre: tuple[float, ...] = quantity(
+        "metres", "of its mass, in the body", shape=3, default=(0.0, 0.0, 0.0)
+    )
+    pose: ArrayLike | None = holds(Pose("at rest, in the frame that carries it"), None)
+    joint: Joint | None = holds(JointKind(), None)
 
-    def __post_init__(self) -> None:
-        part_name("body", self.name)
-        mass = not_negative(self.label, "mass", self.mass, "kg", "give e.g. 0.02")
-        object.__setattr__(self, "mass", mass)
-        object.__setattr__(self, "inertia", self._matrix())
-        if self.on is not None and not isinstance(self.on, Frame):
-            raise DescriptionError(
-                self.label, "on", self.on, "a Frame, or None for the world", "give e.g. arm.tip"
-            )
-        if self.on is not None and self.on.part == self.name:
-            raise DescriptionError(
-                self.label, "on", self.on, "a frame of another part", "choose another part"
-            )
-        place = np.eye(4) if self.pose is None else pose_matrix(self.label, "pose", self.pose)
-        object.__setattr__(self, "pose", place)
-        check_joint(self.label, self.joint, False)
-        centre = vector(self.label, "centre", self.centre, 3, "metres")
-        object.__setattr__(self, "centre", centre)
+    heading: ClassVar[str] = "bodies"
+
+    def check(self) -> None:
+        """Refuse an inertia that no body has."""
+        self._set("inertia", self._matrix())
 
     def _matrix(self) -> Array:
         """The inertia (3, 3) about the centre of mass, checked to belong to a real body."""
         found = as_array(self.inertia)
         shapes = ((3,), (6,), (3, 3))
         if found is None or found.shape not in shapes or not np.isfinite(found).all():
-            raise self._wrong("3 or 6 finite numbers, or a 3x3 matrix, in kg m^2")
+            raise self._wrong("3 or 6 finite numbers in kg m^2, or a 3x3 matrix")
         if found.shape == (3,):
             matrix = np.diag(found)
         elif found.shape == (6,):
@@ -85,11 +91,6 @@ class Body:
     def _wrong(self, expected: str) -> DescriptionError:
         remedy = "give the moments about the centre of mass, e.g. (2e-6, 2e-6, 2e-6)"
         return DescriptionError(self.label, "inertia", self.inertia, expected, remedy)
-
-    @property
-    def label(self) -> str:
-        """How error messages call this body."""
-        return f"body {self.name!r}"
 
     @property
     def carrier(self) -> Frame | None:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import (
-    Array,
-    as_array,
-    flag,
-    not_negative,
-    number,
-    part_name,
-    positive,
-    vector,
-)
-from pliant.model.errors import DescriptionError
-from pliant.model.profile import ProfileLike, evaluate, profile_field
-from pliant.model.rod import Rod
+from pliant.model.checks import Array, as_array
+from pliant.model.errors import DescriptionError, raised
+from pliant.model.fields import holds, quantity
+from pliant.model.kinds import Flag, Interval
+from pliant.model.places import OnRod
+from pliant.model.profile import ProfileLike, evaluate
+from pliant.model.registry import Described, Effect, OneOf
+
+if TYPE_CHECKING:
+    from pliant.model.description import Description
+    from pliant.model.rod import Rod
 
 ATMOSPHERE = 101325.0
 """Pa."""
@@ -32,8 +31,10 @@ _ROUNDING = 1e-9
 Offset = tuple[float, ...] | Callable[[float], ArrayLike]
 
 
-class PressureLine(ABC):
+class PressureLine(Described, ABC):
     """What lies between the pressure that is asked for and the pressure in a chamber."""
+
+    file_name: ClassVar[str] = ""
 
     @property
     def lowest(self) -> float:
@@ -58,11 +59,7 @@ class Lag(PressureLine):
     time : seconds in which the difference falls to 1/e.
     """
 
-    time: float
-
-    def __post_init__(self) -> None:
-        found = positive("Lag", "time", self.time, "seconds", "give e.g. 0.05")
-        object.__setattr__(self, "time", found)
+    time: float = quantity("seconds", sign="positive", example="0.05")
 
     def step(
         self, h: float, pressure: float, asked: tuple[float, float], volume: tuple[float, float]
@@ -85,18 +82,11 @@ class Flow(PressureLine):
     atmosphere : p0, the absolute pressure outside, Pa.
     """
 
-    conductance: float
-    dead_volume: float = 0.0
-    atmosphere: float = ATMOSPHERE
-
-    def __post_init__(self) -> None:
-        for field, unit, example, check in (
-            ("conductance", "m^3/s", "1e-4", positive),
-            ("dead_volume", "m^3", "1e-6", not_negative),
-            ("atmosphere", "Pa", "101325", positive),
-        ):
-            found = check("Flow", field, getattr(self, field), unit, f"give e.g. {example}")
-            object.__setattr__(self, field, found)
+    conductance: float = quantity("m^3/s", sign="positive", example="1e-4")
+    dead_volume: float = quantity("m^3", "of hoses", default=0.0, sign="zero", example="1e-6")
+    atmosphere: float = quantity(
+        "Pa", "absolute pressure outside", default=ATMOSPHERE, sign="positive", example="101325"
+    )
 
     @property
     def lowest(self) -> float:
@@ -116,7 +106,7 @@ class Flow(PressureLine):
 
 
 @dataclass(frozen=True, eq=False)
-class Chamber:
+class Chamber(Effect):
     """A pressure chamber that runs along a rod; its name is an input of the robot, in Pa.
 
     name : unique in the robot.
@@ -135,32 +125,31 @@ class Chamber:
     the bent walls comes to.
     """
 
-    name: str
-    on: str | Rod
-    area: ProfileLike
-    offset: Offset = (0.0, 0.0)
-    over: tuple[float, float] | None = None
-    pressure: float = 0.0
-    thrust: bool = True
-    line: PressureLine | None = None
+    on: str | Rod = holds(OnRod())
+    area: ProfileLike = quantity("square metres", sign="positive", along=True, example="1e-4")
+    offset: Offset = quantity("metres", "of its centroid", shape=2, along=True, default=(0.0, 0.0))
+    over: tuple[float, float] | None = holds(Interval(), None)
+    pressure: float = quantity("Pa", "where no input is given", default=0.0, example="2e4")
+    thrust: bool = holds(Flag("false: its moment alone"), True)
+    line: PressureLine | None = holds(OneOf(families=(PressureLine,), python="Lag(0.05)"), None)
 
-    def __post_init__(self) -> None:
-        part_name("chamber", self.name)
-        on = self.on.name if isinstance(self.on, Rod) else self.on
-        if not isinstance(on, str):
-            raise DescriptionError(self.label, "on", on, "a rod or the name of a rod", "e.g. arm")
-        self._set("on", on)
-        self._set("area", profile_field(self.label, "area", self.area, "square metres"))
-        if not callable(self.offset):
-            self._set("offset", vector(self.label, "offset", self.offset, 2, "metres"))
-        self._set("pressure", number(self.label, "pressure", self.pressure, "Pa", "give e.g. 2e4"))
-        self._set("thrust", flag(self.label, "thrust", self.thrust))
-        if self.line is not None and not isinstance(self.line, PressureLine):
-            raise DescriptionError(
-                self.label, "line", self.line, "Lag, Flow or None", "give e.g. Lag(0.05)"
-            )
+    heading: ClassVar[str] = "chambers"
+
+    def check(self) -> None:
+        """Refuse a pressure that the line cannot have."""
         self.check_pressure(self.label, "pressure", self.pressure)
-        self._check_over()
+
+    def inputs(self) -> dict[str, float]:
+        """Return its name with the pressure where no input is given, Pa."""
+        return {self.name: self.pressure}
+
+    def problems(self, description: Description) -> Iterator[DescriptionError]:
+        """Yield what is wrong with it in the robot; functions of s are evaluated along it."""
+        told = list(super().problems(description))
+        yield from told
+        if not told:
+            length = description.rods[self.part].length
+            yield from raised(lambda: self.sweep(np.linspace(*self.span(length), 33), length))
 
     def check_pressure(self, part: str, field: str, value: float) -> None:
         """Refuse a gauge pressure, Pa, that no gas can have behind the line.
@@ -173,24 +162,6 @@ class Chamber:
                 part, field, value, f"{lowest:g} Pa or more, for that is vacuum",
                 "give gauge pressures in Pa, which count from the atmosphere",
             )  # fmt: skip
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
-
-    def _check_over(self) -> None:
-        if self.over is None:
-            return
-        start, end = vector(self.label, "over", self.over, 2, "metres")
-        if not 0 <= start < end:
-            raise DescriptionError(
-                self.label, "over", self.over, "(s0, s1) with 0 <= s0 < s1", "give e.g. (0.0, 0.1)"
-            )
-        self._set("over", (start, end))
-
-    @property
-    def label(self) -> str:
-        """How error messages call this chamber."""
-        return f"chamber {self.name!r}"
 
     @property
     def part(self) -> str:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from pliant.model.checks import Array, choice, part_name, pose_matrix
-from pliant.model.errors import DescriptionError, did_you_mean
+from pliant.model.checks import Array, choice
+from pliant.model.errors import DescriptionError
+from pliant.model.fields import holds
 from pliant.model.frame import Frame
+from pliant.model.kinds import Choice, Several
+from pliant.model.places import OnFrame, OnFrameOrPose
+from pliant.model.registry import Effect
 
 DIRECTIONS = ("rx", "ry", "rz", "x", "y", "z")
 KINDS: dict[str, tuple[str, ...]] = {
@@ -17,7 +22,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Constraint:
+class Constraint(Effect):
     """A joint that closes a loop or holds a place.
 
     name : unique in the robot.
@@ -32,29 +37,25 @@ class Constraint:
     With neither kind nor hold the constraint is fixed.
     """
 
-    name: str
-    on: Frame
-    to: Frame | Array | None = None
-    kind: str | None = None
-    hold: tuple[str, ...] | None = None
+    on: Frame = holds(OnFrame())
+    to: Frame | Array | None = holds(OnFrameOrPose(), None)
+    kind: str | None = holds(Choice(names=tuple(KINDS)), None)
+    hold: tuple[str, ...] | None = holds(
+        Several(example="[x, y]", item=Choice(names=DIRECTIONS)), None
+    )
 
-    def __post_init__(self) -> None:
-        part_name("constraint", self.name)
-        if not isinstance(self.on, Frame):
-            raise DescriptionError(self.label, "on", self.on, "a Frame", "give e.g. arm.tip")
-        if isinstance(self.to, Frame):
-            if self.to == self.on:
-                raise DescriptionError(
-                    self.label, "to", self.to, "another frame than 'on'", "choose another place"
-                )
-        elif self.to is not None:
-            object.__setattr__(self, "to", pose_matrix(self.label, "to", self.to))
-        if self.kind is not None:
-            choice(self.label, "kind", self.kind, KINDS)
+    heading: ClassVar[str] = "constraints"
+
+    def check(self) -> None:
+        """Refuse a frame that is held by itself, and directions given twice."""
+        if isinstance(self.to, Frame) and self.to == self.on:
+            raise DescriptionError(
+                self.label, "to", self.to, "another frame than 'on'", "choose another place"
+            )
         if self.hold is not None:
-            object.__setattr__(self, "hold", self._held())
+            self._set("hold", self._held())
         elif self.kind is None:
-            object.__setattr__(self, "kind", "fixed")
+            self._set("kind", "fixed")
 
     def _held(self) -> tuple[str, ...]:
         if self.kind is not None:
@@ -68,17 +69,8 @@ class Constraint:
                 self.label, "hold", self.hold, "a list of different directions", remedy
             )
         for item in held:
-            if item not in DIRECTIONS:
-                hint = did_you_mean(item, DIRECTIONS)
-                raise DescriptionError(
-                    self.label, "hold", item, f"one of {', '.join(DIRECTIONS)}", hint
-                )
+            choice(self.label, "hold", item, DIRECTIONS)
         return tuple(name for name in DIRECTIONS if name in held)
-
-    @property
-    def label(self) -> str:
-        """How error messages call this constraint."""
-        return f"constraint {self.name!r}"
 
     @property
     def rows(self) -> tuple[int, ...]:

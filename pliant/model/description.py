@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
-import numpy as np
-
-from pliant.model.base_motion import BaseMotion
 from pliant.model.body import Body
-from pliant.model.chamber import Chamber
 from pliant.model.checks import vector
-from pliant.model.constraint import Constraint
 from pliant.model.errors import DescriptionError, did_you_mean
-from pliant.model.frame import Frame
-from pliant.model.load import Load
-from pliant.model.rod import Rod, check_arclength
+from pliant.model.registry import Entry, Part, headings
+from pliant.model.rod import Rod
 
-Part = Rod | Load | Constraint | Body | BaseMotion | Chamber
+T = TypeVar("T", bound=Entry)
 
 
 @dataclass(eq=False)
@@ -25,93 +20,70 @@ class Description:
     """A robot as plain data.
 
     gravity : (3,) world frame, m/s^2.
-    rods, loads, constraints, bodies, base_motions, chambers : parts by name; add to them with the
-        ``add_`` methods, which refuse what cannot be true.
+    parts : parts and effects by name; `add` refuses what cannot be true. Those of one kind are found
+        under the heading that robot files have for them: ``rods``, ``loads``, ``bodies``, ...
     """
 
     gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
-    rods: dict[str, Rod] = field(default_factory=dict)
-    loads: dict[str, Load] = field(default_factory=dict)
-    constraints: dict[str, Constraint] = field(default_factory=dict)
-    bodies: dict[str, Body] = field(default_factory=dict)
-    base_motions: dict[str, BaseMotion] = field(default_factory=dict)
-    chambers: dict[str, Chamber] = field(default_factory=dict)
+    parts: dict[str, Entry] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.gravity = vector("robot", "gravity", self.gravity, 3, "m/s^2")
 
-    def add_rod(self, rod: Rod) -> Rod:
-        """Add a rod whose base, if it is another part, is already there; return it."""
-        self._refuse_taken(rod)
-        self._raise_first(self._rod_problems(rod))
-        self.rods[rod.name] = rod
-        return rod
+    def add(self, entry: T) -> T:
+        """Add a part or an effect whose places are already there; return it."""
+        if not isinstance(entry, Entry):
+            expected, remedy = "a part or an effect", "give e.g. Load('push', arm.tip)"
+            raise DescriptionError("robot", "add", entry, expected, remedy)
+        new: dict[str, Entry] = {}
+        for piece in entry.pieces():
+            owner = self.parts.get(piece.name) or new.get(piece.name)
+            if owner is not None:
+                raise entry.taken(piece.name, owner.label)
+            new[piece.name] = piece
+        self.parts.update(new)
+        for problem in (problem for piece in new.values() for problem in piece.problems(self)):
+            for name in new:
+                del self.parts[name]
+            raise problem
+        return entry
 
-    def add_load(self, load: Load) -> Load:
-        """Add a load on a part that is already there; return it."""
-        self._refuse_taken(load)
-        self._raise_first(self._load_problems(load))
-        self.loads[load.name] = load
-        return load
+    def kinds(self) -> dict[str, dict[str, Any]]:
+        """Return the parts by heading ("rods", "loads", ...), each by name."""
+        found: dict[str, dict[str, Any]] = {heading: {} for heading in headings()}
+        for name, part in self.parts.items():
+            found[part.found_under][name] = part
+        return found
 
-    def add_constraint(self, constraint: Constraint) -> Constraint:
-        """Add a constraint between places that are already there; return it."""
-        self._refuse_taken(constraint)
-        self._raise_first(self._constraint_problems(constraint))
-        self.constraints[constraint.name] = constraint
-        return constraint
+    @property
+    def rods(self) -> dict[str, Rod]:
+        """The rods by name."""
+        return self.of(Rod)
 
-    def add_body(self, body: Body) -> Body:
-        """Add a rigid body whose carrier, if it is another part, is already there; return it."""
-        self._refuse_taken(body)
-        self._raise_first(self._body_problems(body))
-        self.bodies[body.name] = body
-        return body
+    @property
+    def bodies(self) -> dict[str, Body]:
+        """The rigid bodies by name."""
+        return self.of(Body)
 
-    def add_base_motion(self, motion: BaseMotion) -> BaseMotion:
-        """Add a motion of the base of a rod that is already there; return it."""
-        self._refuse_taken(motion)
-        self._raise_first(self._motion_problems(motion))
-        self.base_motions[motion.name] = motion
-        return motion
+    def of(self, cls: type[T]) -> dict[str, T]:
+        """Return the parts and effects of a class by name, in the order of description."""
+        return {name: part for name, part in self.parts.items() if isinstance(part, cls)}
 
-    def add_chamber(self, chamber: Chamber) -> Chamber:
-        """Add a pressure chamber along a rod that is already there; return it."""
-        self._refuse_taken(chamber)
-        self._raise_first(self._chamber_problems(chamber))
-        self.chambers[chamber.name] = chamber
-        return chamber
-
-    def kinds(self) -> dict[str, Mapping[str, Part]]:
-        """Return the parts by kind ("rods", "loads", ...), each by name."""
-        return {
-            "rods": self.rods,
-            "loads": self.loads,
-            "constraints": self.constraints,
-            "bodies": self.bodies,
-            "base_motions": self.base_motions,
-            "chambers": self.chambers,
-        }
+    def __getattr__(self, heading: str) -> Any:
+        """Return the effects under a heading of robot files by name: ``loads``, ``chambers``, ..."""
+        if heading.startswith("_") or heading not in headings():
+            raise AttributeError(f"a robot has no {heading!r}")
+        return {name: part for name, part in self.parts.items() if part.found_under == heading}
 
     def inputs(self) -> dict[str, float]:
-        """Return the name of every input with its default.
-
-        1.0 for a load, which is the load as described; 0.0 for a base motion or a driven joint, which
-        is none; its pressure in Pa for a chamber.
-        """
-        pressures = {name: chamber.pressure for name, chamber in self.chambers.items()}
-        loads, motions = dict.fromkeys(self.loads, 1.0), dict.fromkeys(self.base_motions, 0.0)
-        return {**loads, **motions, **dict.fromkeys(self.driven_joints(), 0.0), **pressures}
+        """Return the name of every input with its default."""
+        return {name: x for part in self.parts.values() for name, x in part.inputs().items()}
 
     def driven_joints(self) -> dict[str, str]:
         """Return the part of every joint that an input prescribes, by the name of the input."""
-        found = {}
-        for part in self.members().values():
-            if part.joint is not None and part.joint.drive is not None:
-                found[part.joint.input or part.name] = part.name
-        return found
+        return {name: part.name for part in self.members().values() for name in part.inputs()}
 
-    def motions_of(self, rod: str) -> list[BaseMotion]:
+    def motions_of(self, rod: str) -> list[Any]:
         """Return the motions of the base of a rod, by its name, in the order of description."""
         return [motion for motion in self.base_motions.values() if motion.part == rod]
 
@@ -137,124 +109,33 @@ class Description:
 
     def validate(self) -> None:
         """Raise a DescriptionError for the first thing that cannot be true or solved."""
-        self._raise_first(self.problems())
+        for problem in self.problems():
+            raise problem
 
     def problems(self) -> Iterator[DescriptionError]:
         """Yield everything that is wrong in the robot as a whole."""
-        if not self.rods and not self.bodies:
+        if not self.members():
             yield DescriptionError(
                 "robot", "rods", "none", "at least one rod or body", "describe a rod first"
             )
-        yield from self._shared_names()
+        for name, part in self.parts.items():
+            if name != part.name:
+                remedy = "use `add`, which files each part under its own name"
+                expected = f"the key {name!r} under which it is filed"
+                yield DescriptionError(part.label, "name", part.name, expected, remedy)
         broken = False
-        members = [self._rod_problems(rod) for rod in self.rods.values()]
-        members += [self._body_problems(body) for body in self.bodies.values()]
-        for problems in members:
-            for problem in problems:
-                broken = True
+        for part in sorted(self.parts.values(), key=lambda item: not isinstance(item, Part)):
+            for problem in part.problems(self):
+                broken = broken or isinstance(part, Part)
                 yield problem
         if not broken:
             try:
                 self.from_root()
             except DescriptionError as error:
                 yield error
-        for load in self.loads.values():
-            yield from self._load_problems(load)
-        for constraint in self.constraints.values():
-            yield from self._constraint_problems(constraint)
-        for motion in self.base_motions.values():
-            yield from self._motion_problems(motion)
-        for chamber in self.chambers.values():
-            yield from self._chamber_problems(chamber)
 
-    def _shared_names(self) -> Iterator[DescriptionError]:
-        seen: dict[str, Part] = {}
-        for kind in self.kinds().values():
-            for name, part in kind.items():
-                if name != part.name:
-                    remedy = "use the add_ methods, which file each part under its own name"
-                    expected = f"the key {name!r} under which it is filed"
-                    yield DescriptionError(part.label, "name", part.name, expected, remedy)
-                if name in seen:
-                    yield _taken(part, seen[name])
-                seen.setdefault(name, part)
-
-    def _refuse_taken(self, part: Part) -> None:
-        for kind in self.kinds().values():
-            if part.name in kind:
-                raise _taken(part, kind[part.name])
-
-    def _rod_problems(self, rod: Rod) -> Iterator[DescriptionError]:
-        if isinstance(rod.base, Frame):
-            yield from self._frame_problems(rod.label, "base", rod.base)
-
-    def _body_problems(self, body: Body) -> Iterator[DescriptionError]:
-        if body.on is not None:
-            yield from self._frame_problems(body.label, "on", body.on)
-
-    def _load_problems(self, load: Load) -> Iterator[DescriptionError]:
-        if isinstance(load.on, Frame):
-            yield from self._frame_problems(load.label, "on", load.on)
-            return
-        rod = self.rods.get(load.on)
-        if rod is None:
-            yield self._unknown(load.label, "on", load.on)
-            return
-        try:
-            start, end = load.over or (0.0, rod.length)
-            check_arclength(load.label, "over", end, rod.length)
-            # a force given as a function shows its bad values only when it is evaluated
-            load.density(np.linspace(start, end, 33))
-        except DescriptionError as error:
-            yield error
-
-    def _constraint_problems(self, constraint: Constraint) -> Iterator[DescriptionError]:
-        yield from self._frame_problems(constraint.label, "on", constraint.on)
-        if isinstance(constraint.to, Frame):
-            yield from self._frame_problems(constraint.label, "to", constraint.to)
-
-    def _motion_problems(self, motion: BaseMotion) -> Iterator[DescriptionError]:
-        rod = self.rods.get(motion.part)
-        if rod is None:
-            yield self._unknown(motion.label, "of", motion.part)
-        elif rod.base != "world":
-            place = "free" if rod.base is None else f"mounted on {_carrier(rod)!r}"
-            yield DescriptionError(
-                motion.label,
-                "of",
-                motion.part,
-                f"a rod clamped to the world ({rod.label} is {place})",
-                "move the base of the rod that carries it, or clamp it to the world",
-            )
-
-    def _chamber_problems(self, chamber: Chamber) -> Iterator[DescriptionError]:
-        rod = self.rods.get(chamber.part)
-        if rod is None:
-            yield self._unknown(chamber.label, "on", chamber.part)
-            return
-        try:
-            start, end = chamber.span(rod.length)
-            check_arclength(chamber.label, "over", end, rod.length)
-            chamber.sweep(np.linspace(start, end, 33), rod.length)
-        except DescriptionError as error:
-            yield error
-
-    def _frame_problems(self, label: str, name: str, frame: Frame) -> Iterator[DescriptionError]:
-        part = self.members().get(frame.part)
-        if part is None:
-            yield self._unknown(label, name, frame.part)
-        elif isinstance(part, Rod):
-            yield from _arclength_problems(label, f"{name}.s", frame.s, part)
-        elif frame.s != 0.0:
-            yield DescriptionError(
-                label,
-                f"{name}.s",
-                frame.s,
-                f"left out or 0, for {part.label} has no arclength",
-                f"take the frame from the body, e.g. {part.name}.at((0, 0, 0.1))",
-            )
-
-    def _unknown(self, label: str, name: str, part: str) -> DescriptionError:
+    def unknown(self, label: str, name: str, part: str) -> DescriptionError:
+        """Return the error for a field that names a part which does not exist."""
         hint = did_you_mean(part, self.members())
         return DescriptionError(
             label, name, part, "a part of this robot", f"add it first, or {hint}"
@@ -274,28 +155,6 @@ class Description:
             "mount one of these parts on the world and close the loop with a constraint",
         )
 
-    @staticmethod
-    def _raise_first(problems: Iterator[DescriptionError]) -> None:
-        for problem in problems:
-            raise problem
-
 
 def _carrier(part: Rod | Body) -> str | None:
     return None if part.carrier is None else part.carrier.part
-
-
-def _taken(part: Part, other: Part) -> DescriptionError:
-    return DescriptionError(
-        part.label,
-        "name",
-        part.name,
-        f"unique in the robot ({other.label} has it already)",
-        "choose another name",
-    )
-
-
-def _arclength_problems(label: str, name: str, s: float, rod: Rod) -> Iterator[DescriptionError]:
-    try:
-        check_arclength(label, name, s, rod.length)
-    except DescriptionError as error:
-        yield error

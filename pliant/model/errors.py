@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -105,3 +105,11 @@ def _shorten(text: str, limit: int = 120) -> str:
 
 class ResolutionWarning(UserWarning):
     """A motion, gravity or a shape that the formulation of a rod does not resolve."""
+
+
+def raised(call: Callable[[], object]) -> Iterator[DescriptionError]:
+    """Yield the DescriptionError that a call raises, if it does."""
+    try:
+        call()
+    except DescriptionError as error:
+        yield error

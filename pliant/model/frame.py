@@ -52,13 +52,13 @@ def rotation_vector(part: str, rotation: ArrayLike | None) -> tuple[float, ...]:
 
 
 # columns: where local x, y and z point
-_AXES: dict[str, list[list[float]]] = {
-    "z": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-    "-z": [[1, 0, 0], [0, -1, 0], [0, 0, -1]],
+AXES: dict[str, list[list[float]]] = {
     "x": [[0, 0, 1], [0, 1, 0], [-1, 0, 0]],
     "-x": [[0, 0, -1], [0, 1, 0], [1, 0, 0]],
     "y": [[1, 0, 0], [0, 0, 1], [0, -1, 0]],
     "-y": [[1, 0, 0], [0, 0, -1], [0, 1, 0]],
+    "z": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "-z": [[1, 0, 0], [0, -1, 0], [0, 0, -1]],
 }
 
 
@@ -70,9 +70,9 @@ def along(axis: str, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
     +z for "-x"); for y and "-z" it is turned about world x (local x stays x).
     """
     name = axis[1:] if isinstance(axis, str) and axis.startswith("+") else axis
-    choice("along", "axis", name, _AXES)
+    choice("along", "axis", name, AXES)
     found = np.eye(4)
-    found[:3, :3] = _AXES[name]
+    found[:3, :3] = AXES[name]
     found[:3, 3] = vector("along", "origin", origin, 3, "metres")
     return found
 

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_array, as_float, choice, part_name, vector
-from pliant.model.errors import DescriptionError
+from pliant.model.checks import Array, as_array, as_float
+from pliant.model.errors import DescriptionError, raised
+from pliant.model.fields import holds, quantity
 from pliant.model.frame import Frame
+from pliant.model.kinds import Choice, Interval
+from pliant.model.places import OnFrameOrRod
+from pliant.model.registry import Effect
+
+if TYPE_CHECKING:
+    from pliant.model.description import Description
 
 FRAMES = ("world", "body")
 
 
 @dataclass(frozen=True, eq=False)
-class Load:
+class Load(Effect):
     """A load; its name is an input of the robot.
 
     name : unique in the robot.
@@ -27,25 +35,21 @@ class Load:
     over : (s0, s1) in metres, the stretch that a distributed load covers; None for the whole rod.
     """
 
-    name: str
-    on: Frame | str
-    force: tuple[float, ...] | Callable[[float], ArrayLike] = (0.0, 0.0, 0.0)
-    moment: tuple[float, ...] = (0.0, 0.0, 0.0)
-    frame: str = "world"
-    over: tuple[float, float] | None = None
+    on: Frame | str = holds(OnFrameOrRod("a place, or the name of a rod for a load along it"))
+    force: tuple[float, ...] | Callable[[float], ArrayLike] = quantity(
+        "N (N per metre when distributed)", shape=3, along=True, default=(0.0, 0.0, 0.0)
+    )
+    moment: tuple[float, ...] = quantity(
+        "N m (N m per metre when distributed)", shape=3, default=(0.0, 0.0, 0.0)
+    )
+    frame: str = holds(Choice(names=FRAMES), "world")
+    over: tuple[float, float] | None = holds(Interval(), None)
 
-    def __post_init__(self) -> None:
-        part_name("load", self.name)
-        if not isinstance(self.on, (Frame, str)):
-            raise DescriptionError(
-                self.label,
-                "on",
-                self.on,
-                "a Frame for a point load or the name of a rod for a distributed load",
-                "give e.g. arm.tip",
-            )
-        per = "/m" if self.distributed else ""
-        choice(self.label, "frame", self.frame, FRAMES)
+    heading: ClassVar[str] = "loads"
+    input_sizes: ClassVar[tuple[int, ...]] = (1, 3, 6)
+
+    def check(self) -> None:
+        """Refuse at a point what only makes sense along a rod."""
         if callable(self.force) and not self.distributed:
             raise DescriptionError(
                 self.label,
@@ -54,17 +58,7 @@ class Load:
                 "three numbers for a point load",
                 "give its change in time as an input of statics or simulate",
             )
-        if not callable(self.force):
-            force = vector(self.label, "force", self.force, 3, f"N{per}")
-            object.__setattr__(self, "force", force)
-        moment = vector(self.label, "moment", self.moment, 3, f"N m{per}")
-        object.__setattr__(self, "moment", moment)
-        self._check_over()
-
-    def _check_over(self) -> None:
-        if self.over is None:
-            return
-        if not self.distributed:
+        if self.over is not None and not self.distributed:
             raise DescriptionError(
                 self.label,
                 "over",
@@ -72,17 +66,18 @@ class Load:
                 "left out for a point load",
                 "give on= the name of the rod for a distributed load",
             )
-        start, end = vector(self.label, "over", self.over, 2, "metres")
-        if not 0 <= start < end:
-            raise DescriptionError(
-                self.label, "over", self.over, "(s0, s1) with 0 <= s0 < s1", "give e.g. (0.0, 0.1)"
-            )
-        object.__setattr__(self, "over", (start, end))
 
-    @property
-    def label(self) -> str:
-        """How error messages call this load."""
-        return f"load {self.name!r}"
+    def inputs(self) -> dict[str, float]:
+        """Return its name with 1.0: the load as described."""
+        return {self.name: 1.0}
+
+    def problems(self, description: Description) -> Iterator[DescriptionError]:
+        """Yield what is wrong with it in the robot; a force that is a function is evaluated."""
+        told = list(super().problems(description))
+        yield from told
+        if self.distributed and not told:
+            start, end = self.over or (0.0, description.rods[self.part].length)
+            yield from raised(lambda: self.density(np.linspace(start, end, 33)))
 
     @property
     def distributed(self) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pliant.model.checks import not_negative, number, positive
 from pliant.model.errors import DescriptionError
+from pliant.model.fields import quantity
+from pliant.model.registry import Described
 
 
 @dataclass(frozen=True)
-class Material:
+class Material(Described):
     """An isotropic material.
 
     E : Young's modulus, Pa.
@@ -20,18 +21,16 @@ class Material:
         time viscosity / E, so the damping is the stiffness times `retardation`.
     """
 
-    E: float
-    nu: float | None = None
-    G: float | None = None
-    rho: float = 0.0
-    viscosity: float = 0.0
+    E: float = quantity("Pa", "Young's modulus", sign="positive", example="1.0e6")
+    nu: float | None = quantity("", "Poisson's ratio", default=None, example="0.5")
+    G: float | None = quantity(
+        "Pa", "shear modulus", default=None, sign="positive", example="3.3e5"
+    )
+    rho: float = quantity("kg/m^3", "density", default=0.0, sign="zero", example="1000")
+    viscosity: float = quantity("Pa s", "Kelvin-Voigt", default=0.0, sign="zero", example="10")
 
-    def __post_init__(self) -> None:
-        clean = {
-            "E": positive("Material", "E", self.E, "Pa", "give e.g. 1e6 for soft silicone"),
-            "rho": not_negative("Material", "rho", self.rho, "kg/m^3", "give e.g. 1000"),
-            "viscosity": not_negative("Material", "viscosity", self.viscosity, "Pa s"),
-        }
+    def check(self) -> None:
+        """Refuse both or neither of nu and G, and a nu that no material has."""
         if (self.nu is None) == (self.G is None):
             raise DescriptionError(
                 "Material",
@@ -40,20 +39,14 @@ class Material:
                 "exactly one number, the other left out",
                 "give e.g. nu=0.5",
             )
-        if self.nu is not None:
-            clean["nu"] = number("Material", "nu", self.nu, remedy="give e.g. 0.5")
-            if not -1 < clean["nu"] <= 0.5:
-                raise DescriptionError(
-                    "Material",
-                    "nu",
-                    self.nu,
-                    "above -1 and at most 0.5",
-                    "give e.g. 0.5 for rubber, 0.3 for steel",
-                )
-        else:
-            clean["G"] = positive("Material", "G", self.G, "Pa", "give e.g. E / 3 for rubber")
-        for field, value in clean.items():
-            object.__setattr__(self, field, value)
+        if self.nu is not None and not -1 < self.nu <= 0.5:
+            raise DescriptionError(
+                "Material",
+                "nu",
+                self.nu,
+                "above -1 and at most 0.5",
+                "give e.g. 0.5 for rubber, 0.3 for steel",
+            )
 
     @property
     def shear_modulus(self) -> float:

@@ -22,6 +22,7 @@ from pliant.model.checks import as_float
 from pliant.model.description import Description
 from pliant.model.errors import DescriptionError, did_you_mean
 from pliant.model.frame import Frame
+from pliant.model.kinds import Setting
 from pliant.model.profile import Table
 from pliant.model.rod import Rod
 
@@ -74,7 +75,7 @@ def value_at(description: Description, path: str) -> PathValue:
 def field_at(description: Description, path: str) -> tuple[list[str], Any]:
     """Return the names that lead to the field that a path is in, and all that stands there.
 
-    The first two are the kind of part and its name; indices of the path are left out.
+    The first two are "parts" and the name of the part; indices of the path are left out.
     """
     _, keys = _resolve(description, path)
     names = [key for key in keys if not isinstance(key, tuple)]
@@ -104,18 +105,10 @@ def _resolve(description: Description, path: object) -> tuple[str, list[Any]]:
     if not isinstance(path, str) or not path.strip():
         raise _refused(path, "a dotted path such as 'arm.material.E'", "give a text")
     text = path.strip()
-    parts = {
-        name: [kind, name]
-        for kind, group in description.kinds().items()
-        for name in group
-        if text == name or text.startswith((f"{name}.", f"{name}["))
-    }
-    if parts:
-        name = max(parts, key=len)
-        rest, full = text[len(name) :].lstrip("."), name
-    else:
-        rest, full = text, ""
-    keys: list[Any] = list(parts.get(full, []))
+    starts = [n for n in description.parts if text == n or text.startswith((f"{n}.", f"{n}["))]
+    full = max(starts, key=len, default="")
+    rest = text[len(full) :].lstrip(".")
+    keys: list[Any] = ["parts", full] if full else []
     for word in filter(None, rest.split(".")):
         match = _INDEX.match(word)
         if match is None:
@@ -240,7 +233,7 @@ def _walk(holder: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             if isinstance(value, dict):
                 for name, part in value.items():
                     yield from _walk(part, name)
-            elif item.name != "formulation":
+            elif not isinstance(item.metadata.get("kind"), Setting):
                 yield from _walk(value, f"{path}.{item.name}" if path else item.name)
         return
     if not _is_value(holder):
@@ -273,11 +266,8 @@ def _follow_tip(description: Description, old: Rod, new: Rod) -> Description:
             changed["over"] = (over[0], new.length)
         return replace(part, **changed) if changed else part
 
-    groups: dict[str, Any] = {
-        kind: {name: follow(part) for name, part in group.items()}
-        for kind, group in description.kinds().items()
-    }
-    return replace(description, **groups)
+    parts = {name: follow(part) for name, part in description.parts.items()}
+    return replace(description, parts=parts)
 
 
 def _refused(path: object, expected: str, remedy: str) -> DescriptionError:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.actuator import BendingActuator
+from pliant.model.actuator import BendingActuator, MountedActuator
 from pliant.model.calls import checked
 from pliant.model.chamber import Chamber, PressureLine
 from pliant.model.description import Description
@@ -40,7 +39,7 @@ class Pneumatic:
         rod.  line : Lag or Flow between the input and the pressure in the chamber.
         """
         chamber = Chamber(name, on, area, offset, over, pressure, thrust, line)
-        return self.description.add_chamber(chamber)
+        return self.description.add(chamber)
 
     @checked
     def add_actuator(
@@ -65,21 +64,14 @@ class Pneumatic:
                 "a BendingActuator",
                 "give e.g. BendingActuator(0.175, 0.0186, 0.006, 0.009)",
             )
-        rod = actuator.rod(name, np.eye(4) if pose is None else pose, base, formulation)
-        parts = actuator.chambers(rod, chambers, line)
-        described = self.description
-        taken = {name for kind in described.kinds().values() for name in kind} | {name}
-        for chamber in parts:
-            if chamber.name in taken:
-                raise DescriptionError(
-                    rod.label,
-                    "chambers",
-                    chamber.name,
-                    "a name that no other part has",
-                    "give e.g. chambers=('left', 'right')",
-                )
-            taken.add(chamber.name)
-        described.add_rod(rod)
-        for chamber in parts:
-            described.add_chamber(chamber)
-        return rod
+        mounted = MountedActuator(
+            name=name,
+            **vars(actuator),
+            pose=pose,  # type: ignore[arg-type]
+            base=base,
+            chambers=chambers,
+            formulation=formulation,
+            line=line,
+        )
+        self.description.add(mounted)
+        return self.description.rods[name]

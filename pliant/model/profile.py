@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, as_array, as_float, not_negative, positive
-from pliant.model.errors import DescriptionError
-
-EXAMPLES = {"metres": "give e.g. 0.01", "square metres": "give e.g. 3e-4", "m^4": "give e.g. 8e-9"}
+from pliant.model.errors import DescriptionError, did_you_mean
+from pliant.model.kinds import NUMBER, Kind, Place, Reader, Schema, Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,36 +77,6 @@ class Profile:
             base, tip = float(source[0]), float(source[1])
             return base + (tip - base) * (where / length)
         return np.full(where.shape, float(source))
-
-
-def profile_field(
-    part: str, field: str, value: object, unit: str, zero: bool = False, pair: bool = True
-) -> ProfileLike:
-    """Return ``value`` as a clean profile source whose values are positive (or zero, if allowed).
-
-    A function is checked later, when it is evaluated: see `evaluate`.
-    """
-    remedy = EXAMPLES.get(unit, "give e.g. 1.0")
-    check = partial(not_negative if zero else positive, part, field, unit=unit, remedy=remedy)
-    if isinstance(value, Table):
-        values = np.asarray(value.values)
-        if values.ndim != 1:
-            raise DescriptionError(
-                part, field, values, "a table with one value per arclength", "give one column"
-            )
-        for item in values:
-            check(value=item)
-        return value
-    if callable(value):
-        return value
-    found = as_array(value)
-    if pair and found is not None and found.shape == (2,):
-        base, tip = (check(value=item) for item in found)
-        return (base, tip)
-    if found is not None and found.ndim > 0:
-        forms = "a number, a (base, tip) pair, a function of s" if pair else "a number, a function"
-        raise DescriptionError(part, field, value, f"{forms} or a Table", "give e.g. 0.01")
-    return check(value=value)
 
 
 def evaluate(
@@ -175,3 +145,128 @@ def _scalar(value: object) -> float:
         return found
     array = as_array(value)
     return float(array.ravel()[0]) if array is not None and array.size == 1 else float("nan")
+
+
+_TABLE = {"type": "array", "items": NUMBER}
+
+
+def read_table(given: Any) -> Any:
+    """Return ``{table: {s: ..., values: ...}}`` of a robot file as a Table, anything else as it is."""
+    if not isinstance(given, dict):
+        return given
+    remedy = "give {table: {s: [...], values: [...]}}"
+    if list(given) != ["table"] or not isinstance(given["table"], dict):
+        raise DescriptionError("", "", given, "a number, a list or a table", remedy)
+    # "value" is a natural slip for a single column, and its meaning is not in doubt
+    columns = {"values" if key == "value" else key: item for key, item in given["table"].items()}
+    for key in columns:
+        if key not in ("s", "values"):
+            raise DescriptionError(
+                "", f"table.{key}", columns[key], "left out", did_you_mean(key, ["s", "values"])
+            )
+    if len(columns) < 2:
+        raise DescriptionError("", "table", given["table"], "given with s and values", remedy)
+    try:
+        return Table(columns["s"], columns["values"])
+    except DescriptionError as error:
+        raise error.within("", "table") from None
+
+
+def _table_schema(values: Schema) -> Schema:
+    def only(properties: Schema) -> Schema:
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        }
+
+    return only({"table": only({"s": _TABLE, "values": values})})
+
+
+@dataclass(frozen=True)
+class Along(Kind):
+    """A scalar along a rod, positive, or zero as well; pair : whether (base, tip) is a taper."""
+
+    zero: bool = False
+    pair: bool = True
+
+    def check(self, part: str, field: str, value: Any) -> ProfileLike:
+        """Return a clean profile source. A function is checked when it is evaluated."""
+        sign = not_negative if self.zero else positive
+        check = partial(sign, part, field, unit=self.unit, remedy=self.remedy)
+        if isinstance(value, Table):
+            values = np.asarray(value.values)
+            if values.ndim != 1:
+                raise DescriptionError(
+                    part, field, values, "a table with one value per arclength", "give one column"
+                )
+            bad = ~np.isfinite(values) | ((values < 0) if self.zero else (values <= 0))
+            for item in values[bad]:
+                check(value=item)
+            return value
+        if callable(value):
+            return value  # type: ignore[no-any-return]
+        found = as_array(value)
+        if self.pair and found is not None and found.shape == (2,):
+            base, tip = (check(value=item) for item in found)
+            return (base, tip)
+        if found is not None and found.ndim > 0:
+            taper = "a number, a (base, tip) pair, a function of s"
+            forms = taper if self.pair else "a number, a function"
+            raise DescriptionError(part, field, value, f"{forms} or a Table", self.remedy)
+        return check(value=value)
+
+    def read(self, reader: Reader, path: Place, given: Any) -> Any:
+        return self.check("", "", read_table(given))
+
+    def schema(self, defs: Schema) -> Schema:
+        taper = [Vector(sizes=(2,)).schema(defs)] if self.pair else []
+        return {"anyOf": [NUMBER, *taper, _table_schema(_TABLE)]}
+
+
+@dataclass(frozen=True)
+class Directions(Along):
+    """A scalar along a rod for both directions of the section, or a pair of them."""
+
+    pair: bool = False
+
+    def check(self, part: str, field: str, value: Any) -> Any:
+        if isinstance(value, (tuple, list, np.ndarray)) and len(value) == 2:
+            return tuple(super(Directions, self).check(part, field, item) for item in value)
+        return super().check(part, field, value)
+
+    def read(self, reader: Reader, path: Place, given: Any) -> Any:
+        two = isinstance(given, list) and len(given) == 2
+        return self.check(
+            "", "", [read_table(item) for item in given] if two else read_table(given)
+        )
+
+    def schema(self, defs: Schema) -> Schema:
+        one = super().schema(defs)
+        return {"anyOf": [one, {"type": "array", "items": one, "minItems": 2, "maxItems": 2}]}
+
+
+@dataclass(frozen=True)
+class Rows(Vector):
+    """A vector, a function of s that returns one, or a Table of them along a rod."""
+
+    def check(self, part: str, field: str, value: Any) -> Any:
+        return value if callable(value) else super().check(part, field, value)
+
+    def read(self, reader: Reader, path: Place, given: Any) -> Any:
+        found = read_table(given)
+        if not isinstance(found, Table):
+            return self.check("", "", found)
+        for row in np.asarray(found.values):
+            try:
+                super().check("", "table.values", row)
+            except DescriptionError as error:
+                raise DescriptionError(
+                    "", "table.values", row, f"rows of {error.expected}", error.remedy
+                ) from None
+        return found
+
+    def schema(self, defs: Schema) -> Schema:
+        rows = {"type": "array", "items": _TABLE}
+        return {"anyOf": [super().schema(defs), _table_schema(rows)]}

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import (
-    Array,
-    as_array,
-    as_float,
-    choice,
-    flag,
-    not_negative,
-    part_name,
-    pose_matrix,
-    positive,
-    vector,
-)
+from pliant.model.checks import Array, as_array, as_float, vector
 from pliant.model.errors import DescriptionError
+from pliant.model.fields import holds, quantity
 from pliant.model.frame import Frame, rotation_vector
-from pliant.model.joint import Joint, check_joint
+from pliant.model.joint import Joint, JointKind, check_joint
+from pliant.model.kinds import Choice, Flag, PerAxis, Setting
 from pliant.model.material import Material
-from pliant.model.profile import Table
-from pliant.model.section import Shape, Stiffness
+from pliant.model.places import Base, Pose
+from pliant.model.profile import Rows, Table
+from pliant.model.registry import Group, OneOf, Part
+from pliant.model.section import Shape
+from pliant.model.stiffness import Damping, Stiffness
 
 THEORIES = ("cosserat", "kirchhoff")
 STRAIGHT = (0.0, 0.0, 1.0)
+_SOFT = "Material(E=1e6, nu=0.5, rho=1000)"
 
 # Where a new rod evaluates its profiles, as fractions of the length, to find bad values early.
 _PROBES = np.linspace(0.0, 1.0, 33)
@@ -37,7 +33,7 @@ Natural = tuple[float, ...] | Callable[[float], ArrayLike] | Table
 
 
 @dataclass(frozen=True, eq=False)
-class Rod:
+class Rod(Part):
     """A rod that runs along its local z axis from s = 0 (base) to s = length (tip).
 
     name : unique in the robot.
@@ -55,44 +51,53 @@ class Rod:
         body axes: force per length -C_i q_i |q_i| with q the body-frame velocity of the centreline.
     mass_damping : 1/s, Rayleigh's first coefficient c: wrench per length -c * inertia * velocity
         in the body frame. (Its second is the retardation of the material.)
+    strain_damping : Damping, one value per strain, besides the viscosity of the material or the
+        retardation of the Stiffness: wrench damping * strain rate.
     rotary : False leaves out the rotary inertia of the sections.
     joint : how the base hangs on ``base``: a Joint such as Revolute("x"), or None for a clamp (and for
         a free rod where ``base`` is None).
     """
 
-    name: str
-    length: float
-    section: Shape | Stiffness
-    material: Material | None = None
-    pose: Array = field(default_factory=lambda: np.eye(4))
-    base: str | Frame | None = "world"
-    natural: Natural = (0.0, 0.0, 0.0)
-    formulation: object = None
-    theory: str = "cosserat"
-    drag: float | tuple[float, ...] = 0.0
-    mass_damping: float = 0.0
-    rotary: bool = True
-    joint: Joint | None = None
+    length: float = quantity("metres", sign="positive", example="0.3")
+    section: Shape | Stiffness = holds(
+        OneOf("", "", "{circle: {radius: 0.01}}", (Shape, Stiffness), "Circle(0.01)")
+    )
+    material: Material | None = holds(
+        Group("", "", "{E: 1.0e6, nu: 0.5, rho: 1000}", Material, _SOFT), None
+    )
+    pose: Array = holds(Pose(), lambda: np.eye(4))
+    base: str | Frame | None = holds(Base(), "world")
+    natural: Natural = holds(Rows("strain at rest", "rad/m", sizes=(3, 6)), (0.0, 0.0, 0.0))
+    formulation: object = holds(Setting(family="formulation"), None)
+    theory: str = holds(Choice(names=THEORIES), "cosserat")
+    drag: float | tuple[float, ...] = holds(
+        PerAxis("square law, one or three body axes", "kg/m^2", "0.1"), 0.0
+    )
+    mass_damping: float = quantity(
+        "1/s", "Rayleigh's first", default=0.0, sign="zero", example="0.1"
+    )
+    rotary: bool = holds(Flag("false: no rotary inertia of sections"), True)
+    strain_damping: Damping | None = holds(
+        Group("one value per strain", cls=Damping, python="Damping(bending=1e-4, axial=0.1)"), None
+    )
+    joint: Joint | None = holds(JointKind(), None)
 
-    def __post_init__(self) -> None:
-        part_name("rod", self.name)
-        self._set("length", positive(self.label, "length", self.length, "metres", "give e.g. 0.3"))
-        self._check_section()
-        self._set("pose", pose_matrix(self.label, "pose", self.pose))
-        choice(self.label, "theory", self.theory, THEORIES)
-        self._check_base()
+    heading: ClassVar[str] = "rods"
+
+    def check(self) -> None:
+        """Refuse a material that does not go with the section, and profiles that are bad somewhere."""
         check_joint(self.label, self.joint, self.base is None)
-        self._check_drag()
-        damping = not_negative(self.label, "mass_damping", self.mass_damping, "1/s")
-        self._set("mass_damping", damping)
-        self._set("rotary", flag(self.label, "rotary", self.rotary))
-        if not callable(self.natural):
-            given = vector(self.label, "natural", self.natural, (3, 6), "rad/m")
-            self._set("natural", given)
+        if isinstance(self.section, Stiffness) and self.material is not None:
+            raise DescriptionError(
+                self.label,
+                "material",
+                self.material,
+                "left out when the section is a Stiffness",
+                "put mass and retardation into Stiffness",
+            )
+        if isinstance(self.section, Shape) and self.material is None:
+            raise DescriptionError(self.label, "material", None, "a Material", f"give e.g. {_SOFT}")
         self._probe()
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
 
     def _probe(self) -> None:
         """Evaluate everything along the rod once, to refuse bad values when they are given."""
@@ -100,6 +105,7 @@ class Rod:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             stiffness = self.stiffness(probes)
             inertia = self.inertia(probes)
+            self.damping(probes)
         good = np.isfinite(stiffness).all() and (stiffness > 0).all() and np.isfinite(inertia).all()
         if not good:
             raise DescriptionError(
@@ -110,68 +116,6 @@ class Rod:
                 "check the units: lengths in metres, moduli in Pa",
             )
         self.natural_strain(probes)
-
-    def _check_section(self) -> None:
-        if not isinstance(self.section, (Shape, Stiffness)):
-            raise DescriptionError(
-                self.label,
-                "section",
-                self.section,
-                "a Circle, Annulus, Rectangle, Section or Stiffness",
-                "give e.g. Circle(0.01)",
-            )
-        if isinstance(self.section, Stiffness) and self.material is not None:
-            raise DescriptionError(
-                self.label,
-                "material",
-                self.material,
-                "left out when the section is a Stiffness",
-                "put mass and retardation into Stiffness",
-            )
-        if isinstance(self.section, Shape) and not isinstance(self.material, Material):
-            raise DescriptionError(
-                self.label,
-                "material",
-                self.material,
-                "a Material",
-                "give e.g. Material(E=1e6, nu=0.5, rho=1000)",
-            )
-
-    def _check_base(self) -> None:
-        if self.base is None or self.base == "world":
-            return
-        if not isinstance(self.base, Frame):
-            raise DescriptionError(
-                self.label,
-                "base",
-                self.base,
-                "'world', a Frame of another part, or None for a free rod",
-                "give e.g. other_rod.tip",
-            )
-        if self.base.part == self.name:
-            raise DescriptionError(
-                self.label, "base", self.base, "a frame of another part", "choose another part"
-            )
-
-    def _check_drag(self) -> None:
-        if as_float(self.drag) is not None:
-            self._set("drag", not_negative(self.label, "drag", self.drag, "kg/m^2"))
-            return
-        given = vector(self.label, "drag", self.drag, 3, "kg/m^2 (or one number for all)")
-        if min(given) < 0:
-            raise DescriptionError(
-                self.label,
-                "drag",
-                self.drag,
-                "zero or positive numbers in kg/m^2",
-                "give 0 or more",
-            )
-        self._set("drag", given)
-
-    @property
-    def label(self) -> str:
-        """How error messages call this rod."""
-        return f"rod {self.name!r}"
 
     @property
     def tip(self) -> Frame:
@@ -214,9 +158,18 @@ class Rod:
         return np.stack((*bending, shear, shear, material.E * shape.area), axis=-1)
 
     def damping(self, s: ArrayLike) -> Array:
-        """Return the diagonal Kelvin-Voigt damping at ``s``, shape (S, 6): stiffness * seconds."""
+        """Return the diagonal Kelvin-Voigt damping at ``s``, shape (S, 6): stiffness * seconds.
+
+        The stiffness times the retardation of the material, and `strain_damping`.
+        """
         holder = self.section if isinstance(self.section, Stiffness) else self._elastic()
-        return self.stiffness(s) * holder.retardation
+        damping = self.stiffness(s) * holder.retardation
+        if self.strain_damping is None:
+            return damping
+        try:
+            return damping + self.strain_damping.damping(s, self.length)
+        except DescriptionError as error:
+            raise error.within(self.label, "strain_damping") from None
 
     def inertia(self, s: ArrayLike) -> Array:
         """Return the diagonal inertia per length at ``s``, shape (S, 6), body frame.

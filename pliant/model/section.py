@@ -1,4 +1,4 @@
-"""Cross-sections of rods: shapes with their areas and second moments, or stiffness directly.
+"""Cross-sections of rods: shapes with their areas and second moments.
 
 Local x and y span the section, local z is the tangent. Ix is the integral of y^2 and resists
 bending about local x; Iy is the integral of x^2; J is the Saint-Venant torsion constant.
@@ -9,14 +9,17 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_float, positive
+from pliant.model.checks import Array
 from pliant.model.errors import DescriptionError
-from pliant.model.profile import Profile, ProfileLike, evaluate, profile_field
+from pliant.model.fields import holds, quantity
+from pliant.model.kinds import Number
+from pliant.model.profile import ProfileLike, evaluate
+from pliant.model.registry import Described
 
 ZETA_5 = 1.0369277551433699263
 
@@ -30,9 +33,24 @@ class SectionGeometry(NamedTuple):
     J: Array
 
 
-class Shape(ABC):
+def _length(meaning: str = "", example: str = "0.01") -> Any:
+    return quantity("metres", meaning, sign="positive", along=True, example=example)
+
+
+def _moment(meaning: str) -> Any:
+    return quantity("m^4", meaning, sign="positive", along=True, example="8e-9")
+
+
+def _factor() -> Any:
+    return holds(
+        Number("on the shear stiffness", example="5/6 for a rectangle", sign="positive"), 1.0
+    )
+
+
+class Shape(Described, ABC):
     """A cross-section with a geometry; with a Material it gives stiffness and mass."""
 
+    file_name: ClassVar[str] = ""
     shear_factor: float
 
     @abstractmethod
@@ -42,16 +60,6 @@ class Shape(ABC):
     @abstractmethod
     def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
         """Return half the width along local x and along local y (metres, (S,)), for drawing."""
-
-    def _clean(self, *fields: str, unit: str = "metres") -> None:
-        part = type(self).__name__
-        for field in fields:
-            given = getattr(self, field)
-            object.__setattr__(self, field, profile_field(part, field, given, unit))
-        factor = positive(
-            part, "shear_factor", self.shear_factor, remedy="give e.g. 5/6 for a rectangle"
-        )
-        object.__setattr__(self, "shear_factor", factor)
 
     def _value(self, field: str, s: ArrayLike, length: float) -> Array:
         return evaluate(type(self).__name__, field, getattr(self, field), s, length)
@@ -65,11 +73,8 @@ class Circle(Shape):
     shear_factor : factor k on the shear stiffness k G A, dimensionless.
     """
 
-    radius: ProfileLike
-    shear_factor: float = 1.0
-
-    def __post_init__(self) -> None:
-        self._clean("radius")
+    radius: ProfileLike = _length()
+    shear_factor: float = _factor()
 
     def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
         """Return pi r^2 and pi r^4 / 4, with J twice that."""
@@ -92,12 +97,12 @@ class Annulus(Shape):
     shear_factor : factor k on the shear stiffness k G A, dimensionless.
     """
 
-    outer: ProfileLike
-    inner: ProfileLike
-    shear_factor: float = 1.0
+    outer: ProfileLike = _length("outer radius")
+    inner: ProfileLike = _length("inner radius", "0.008")
+    shear_factor: float = _factor()
 
-    def __post_init__(self) -> None:
-        self._clean("outer", "inner")
+    def check(self) -> None:
+        """Refuse radii of which the inner is not the smaller; functions are checked later."""
         if not callable(self.outer) and not callable(self.inner):
             self._radii(np.array([0.0, 1.0]), 1.0)
 
@@ -137,12 +142,9 @@ class Rectangle(Shape):
     shear_factor : factor k on the shear stiffness k G A, dimensionless.
     """
 
-    width: ProfileLike
-    height: ProfileLike
-    shear_factor: float = 1.0
-
-    def __post_init__(self) -> None:
-        self._clean("width", "height")
+    width: ProfileLike = _length("along local x", "0.02")
+    height: ProfileLike = _length("along local y")
+    shear_factor: float = _factor()
 
     def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
         """Return w h, w h^3 / 12, h w^3 / 12 and Saint-Venant's torsion series."""
@@ -164,15 +166,11 @@ class Section(Shape):
     shear_factor : factor k on the shear stiffness k G A, dimensionless.
     """
 
-    area: ProfileLike
-    Ix: ProfileLike
-    Iy: ProfileLike
-    J: ProfileLike
-    shear_factor: float = 1.0
-
-    def __post_init__(self) -> None:
-        self._clean("area", unit="square metres")
-        self._clean("Ix", "Iy", "J", unit="m^4")
+    area: ProfileLike = quantity("square metres", sign="positive", along=True, example="3e-4")
+    Ix: ProfileLike = _moment("integral of y^2")
+    Iy: ProfileLike = _moment("integral of x^2")
+    J: ProfileLike = _moment("torsion constant")
+    shear_factor: float = _factor()
 
     def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
         """Return the given numbers."""
@@ -199,103 +197,3 @@ def rectangle_torsion(width: Array, height: Array) -> Array:
     series = 31 / 32 * ZETA_5 - remainder
     found: Array = long * short**3 / 3 * (1 - 192 * short / (math.pi**5 * long) * series)
     return found
-
-
-Directions = ProfileLike | tuple[ProfileLike, ProfileLike]
-
-
-@dataclass(frozen=True)
-class Stiffness:
-    """Stiffness and mass per length given directly, instead of a shape and a material.
-
-    bending : N m^2, one value for both directions or a pair (about local x, about local y).
-    twist : N m^2.  shear : N, one value or a pair (along local x, along local y).  axial : N.
-    mass : kg/m, default 0.  inertia : rotary inertia per length (Ixx, Iyy, Izz), kg m, default 0.
-    retardation : Kelvin-Voigt time in seconds; damping = stiffness * retardation.
-
-    Each quantity is a number, a function of s or a Table. A pair here always means the two
-    directions, never a taper: give a taper as a function or a Table.
-    """
-
-    bending: Directions
-    twist: ProfileLike
-    shear: Directions
-    axial: ProfileLike
-    mass: ProfileLike = 0.0
-    inertia: tuple[float, float, float] | None = None
-    retardation: float = 0.0
-
-    def __post_init__(self) -> None:
-        for field, unit in (("bending", "N m^2"), ("shear", "N")):
-            object.__setattr__(self, field, _directions(field, getattr(self, field), unit))
-        for field, unit, zero in (
-            ("twist", "N m^2", False),
-            ("axial", "N", False),
-            ("mass", "kg/m", True),
-        ):
-            given = getattr(self, field)
-            clean = profile_field("Stiffness", field, given, unit, zero=zero, pair=False)
-            object.__setattr__(self, field, clean)
-        object.__setattr__(self, "inertia", _rotary(self.inertia))
-        time = as_float(self.retardation)
-        if time is None or not math.isfinite(time) or time < 0:
-            raise DescriptionError(
-                "Stiffness",
-                "retardation",
-                self.retardation,
-                "zero or a positive number in seconds",
-                "give e.g. 0.01",
-            )
-        object.__setattr__(self, "retardation", time)
-
-    def stiffness(self, s: ArrayLike, length: float) -> Array:
-        """Return the diagonal stiffness (S, 6): two bending, twist, two shear, axial."""
-        pairs = {"bending": _both(self.bending), "shear": _both(self.shear)}
-        columns = [
-            evaluate("Stiffness", "bending", pairs["bending"][0], s, length),
-            evaluate("Stiffness", "bending", pairs["bending"][1], s, length),
-            evaluate("Stiffness", "twist", self.twist, s, length),
-            evaluate("Stiffness", "shear", pairs["shear"][0], s, length),
-            evaluate("Stiffness", "shear", pairs["shear"][1], s, length),
-            evaluate("Stiffness", "axial", self.axial, s, length),
-        ]
-        return np.stack(columns, axis=-1)
-
-    def mass_per_length(self, s: ArrayLike, length: float) -> Array:
-        """Return the mass per length (S,), kg/m."""
-        return evaluate("Stiffness", "mass", self.mass, s, length, zero=True)
-
-    def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
-        """Return one hundredth of the length twice: there is no shape to draw."""
-        half = Profile(length / 100).at(s, length)
-        return half, half.copy()
-
-
-def _directions(field: str, value: object, unit: str) -> Directions:
-    if isinstance(value, (tuple, list, np.ndarray)) and len(value) == 2:
-        first, second = (
-            profile_field("Stiffness", field, item, unit, pair=False) for item in value
-        )
-        return (first, second)
-    return profile_field("Stiffness", field, value, unit, pair=False)
-
-
-def _both(value: Directions) -> tuple[ProfileLike, ProfileLike]:
-    return value if isinstance(value, tuple) else (value, value)
-
-
-def _rotary(value: object) -> tuple[float, float, float]:
-    if value is None:
-        return (0.0, 0.0, 0.0)
-    items = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else ()
-    numbers = [as_float(item) for item in items]
-    good = [x for x in numbers if x is not None and math.isfinite(x) and x >= 0]
-    if len(numbers) != 3 or len(good) != 3:
-        raise DescriptionError(
-            "Stiffness",
-            "inertia",
-            value,
-            "three numbers (Ixx, Iyy, Izz) in kg m, none negative",
-            "give e.g. (1e-6, 1e-6, 2e-6)",
-        )
-    return (good[0], good[1], good[2])

@@ -7,19 +7,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_float, not_negative, number, positive
+from pliant.model.checks import Array, as_float
 from pliant.model.columns import csv_column, read_csv
+from pliant.model.differences import ACCELERATION, RATE, difference
 from pliant.model.errors import DescriptionError, did_you_mean
+from pliant.model.fields import holds, quantity, schema_of
+from pliant.model.kinds import NUMBER, Number, Place, Reader, Schema, Several, Text
 from pliant.model.profile import table_columns
+from pliant.model.registry import Described, OneOf
 
 
-class Signal(ABC):
+class Signal(Described, ABC):
     """A number that depends on time; call it with a time in seconds."""
+
+    file_name: ClassVar[str] = ""
 
     @abstractmethod
     def __call__(self, t: float) -> float:
@@ -31,11 +37,11 @@ class Signal(ABC):
 
     def rate(self, t: float) -> float:
         """Return the first derivative at time ``t``, per second; at a corner the one to come."""
-        return _difference(self, t, _RATE)
+        return difference(self, t, RATE)
 
     def acceleration(self, t: float) -> float:
         """Return the second derivative at time ``t``, per second squared; corners are left out."""
-        return _difference(self, t, _ACCELERATION)
+        return difference(self, t, ACCELERATION)
 
     def __add__(self, other: object) -> Sum:
         """Return the sum of this signal and another one or a number."""
@@ -43,20 +49,22 @@ class Signal(ABC):
 
     __radd__ = __add__
 
-    def _numbers(self, *fields: str) -> None:
-        for field in fields:
-            clean = number(type(self).__name__, field, getattr(self, field))
-            object.__setattr__(self, field, clean)
-
 
 @dataclass(frozen=True)
 class Constant(Signal):
     """The same value at all times."""
 
-    value: float
+    value: float = quantity()
 
-    def __post_init__(self) -> None:
-        self._numbers("value")
+    @classmethod
+    def read(cls, reader: Reader, path: Place, given: Any) -> Constant:
+        """Read it from the number alone."""
+        return cls(reader.value(Number(), path, given))
+
+    @classmethod
+    def schema(cls, defs: Schema) -> Schema:
+        """Return the JSON Schema of a number."""
+        return NUMBER
 
     def __call__(self, t: float) -> float:
         """Return the value."""
@@ -72,55 +80,16 @@ class Constant(Signal):
 
 
 @dataclass(frozen=True)
-class Sum(Signal):
-    """The sum of several signals, such as sines of different frequency.
-
-    signals : signals, numbers or functions of time in seconds, at least one.
-    """
-
-    signals: tuple[Signal, ...]
-
-    def __post_init__(self) -> None:
-        given = self.signals if isinstance(self.signals, (tuple, list)) else ()
-        good = [item for item in given if callable(item) or as_float(item) is not None]
-        if not given or len(good) != len(given):
-            raise DescriptionError(
-                "Sum",
-                "signals",
-                self.signals,
-                "a list of signals, numbers or functions of time",
-                "give e.g. (Sine(1.0, 0.5), Sine(0.5, 1.3))",
-            )
-        object.__setattr__(self, "signals", tuple(as_signal(item) for item in given))
-
-    def __call__(self, t: float) -> float:
-        """Return the value at time ``t`` in seconds."""
-        return sum(signal(t) for signal in self.signals)
-
-    def over(self, t: Array) -> Array:
-        """Return the values (T,) at many times ``t`` (T,) in seconds."""
-        return np.sum([signal.over(t) for signal in self.signals], axis=0)
-
-    def rate(self, t: float) -> float:
-        """Return the first derivative at time ``t``, per second."""
-        return sum(signal.rate(t) for signal in self.signals)
-
-    def acceleration(self, t: float) -> float:
-        """Return the second derivative at time ``t``, per second squared."""
-        return sum(signal.acceleration(t) for signal in self.signals)
-
-
-@dataclass(frozen=True)
 class Ramp(Signal):
     """``start`` until time t0, then linear to ``end`` at time t1 (seconds), then ``end``."""
 
-    start: float
-    end: float
-    t0: float
-    t1: float
+    start: float = quantity(example="0.0")
+    end: float = quantity(example="1.0")
+    t0: float = quantity("seconds", example="0.0")
+    t1: float = quantity("seconds", example="1.0")
 
-    def __post_init__(self) -> None:
-        self._numbers("start", "end", "t0", "t1")
+    def check(self) -> None:
+        """Refuse an end before the start."""
         if self.t1 <= self.t0:
             raise DescriptionError(
                 "Ramp", "t1", self.t1, f"later than t0 = {self.t0:g} s", "give e.g. t0=0, t1=1"
@@ -145,15 +114,10 @@ class Ramp(Signal):
 class Sine(Signal):
     """offset + amplitude * sin(2 pi frequency t + phase); frequency in Hz, phase in radians."""
 
-    amplitude: float
-    frequency: float
-    phase: float = 0.0
-    offset: float = 0.0
-
-    def __post_init__(self) -> None:
-        self._numbers("amplitude", "phase", "offset")
-        positive("Sine", "frequency", self.frequency, "Hz")
-        self._numbers("frequency")
+    amplitude: float = quantity(example="1.0")
+    frequency: float = quantity("Hz", sign="positive", example="1.0")
+    phase: float = quantity("radians", default=0.0)
+    offset: float = quantity(default=0.0)
 
     def __call__(self, t: float) -> float:
         """Return the value at time ``t`` in seconds."""
@@ -183,17 +147,10 @@ class Sweep(Signal):
     is f0, after it f1; value and phase are continuous.
     """
 
-    amplitude: float
-    f0: float
-    f1: float
-    duration: float
-
-    def __post_init__(self) -> None:
-        self._numbers("amplitude")
-        for field in ("f0", "f1"):
-            not_negative("Sweep", field, getattr(self, field), "Hz")
-        positive("Sweep", "duration", self.duration, "seconds")
-        self._numbers("f0", "f1", "duration")
+    amplitude: float = quantity(example="1.0")
+    f0: float = quantity("Hz", sign="zero", example="0.5")
+    f1: float = quantity("Hz", sign="zero", example="5.0")
+    duration: float = quantity("seconds", sign="positive", example="10.0")
 
     def __call__(self, t: float) -> float:
         """Return the value at time ``t`` in seconds."""
@@ -219,6 +176,17 @@ class Sweep(Signal):
         return 2 * math.pi * cycles, 2 * math.pi * frequency, 2 * math.pi * sweeping
 
 
+@dataclass(frozen=True)
+class TableEntry:
+    """Values at times: written out as t and values, or read from the columns of a CSV file."""
+
+    t: Any = holds(Several("increasing", "seconds", item=Number()), None)
+    values: Any = holds(Several(item=Number()), None)
+    csv: Any = holds(Text("file, relative to the robot file"), None)
+    time: Any = holds(Text("with csv: name of the column of times"), "t")
+    value: Any = holds(Text("with csv: name of the column of values"), "value")
+
+
 @dataclass(frozen=True, eq=False)
 class Table(Signal):
     """Values at given times, linear in between, constant before the first and after the last.
@@ -229,14 +197,38 @@ class Table(Signal):
     t: ArrayLike
     values: ArrayLike
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse columns that are no table."""
         t, values = table_columns("Table", "t", self.t, self.values)
         if values.ndim != 1:
             raise DescriptionError(
                 "Table", "values", values, "one number per time", "give one column"
             )
-        object.__setattr__(self, "t", t)
-        object.__setattr__(self, "values", values)
+        self._set("t", t)
+        self._set("values", values)
+
+    @classmethod
+    def read(cls, reader: Reader, path: Place, given: Any) -> Table:
+        """Read it from its columns, or from those of a CSV file."""
+        found = reader.group(path, TableEntry, given)
+        inline = set(found) == {"t", "values"}
+        if not inline and ("csv" not in found or {"t", "values"} & set(found)):
+            raise DescriptionError(
+                "",
+                "",
+                ", ".join(sorted(found)) or "nothing",
+                "t with values, or csv with the column names time and value",
+                "give e.g. {t: [0, 1], values: [0, 5]}",
+            )
+        if inline:
+            return cls(found["t"], found["values"])
+        file = reader.file(found.pop("csv"))
+        return cls.from_csv(file, **found)
+
+    @classmethod
+    def schema(cls, defs: Schema) -> Schema:
+        """Return the JSON Schema of either form."""
+        return schema_of(TableEntry, defs)
 
     def __call__(self, t: float) -> float:
         """Return the value at time ``t`` in seconds."""
@@ -280,6 +272,56 @@ class Table(Signal):
         return cls(columns[0], columns[1])
 
 
+@dataclass(frozen=True)
+class Sum(Signal):
+    """The sum of several signals, such as sines of different frequency.
+
+    signals : signals, numbers or functions of time in seconds, at least one.
+    """
+
+    signals: tuple[Signal, ...]
+
+    def check(self) -> None:
+        """Refuse what is no list of signals."""
+        given = self.signals if isinstance(self.signals, (tuple, list)) else ()
+        good = [item for item in given if callable(item) or as_float(item) is not None]
+        if not given or len(good) != len(given):
+            raise DescriptionError(
+                "Sum",
+                "signals",
+                self.signals,
+                "a list of signals, numbers or functions of time",
+                "give e.g. (Sine(1.0, 0.5), Sine(0.5, 1.3))",
+            )
+        self._set("signals", tuple(as_signal(item) for item in given))
+
+    @classmethod
+    def read(cls, reader: Reader, path: Place, given: Any) -> Sum:
+        """Read it from the list of its signals."""
+        return cls(reader.value(Several(item=OneOf(families=(Signal,))), path, given))
+
+    @classmethod
+    def schema(cls, defs: Schema) -> Schema:
+        """Return the JSON Schema of a list of signals."""
+        return Several(item=OneOf(families=(Signal,))).schema(defs)
+
+    def __call__(self, t: float) -> float:
+        """Return the value at time ``t`` in seconds."""
+        return sum(signal(t) for signal in self.signals)
+
+    def over(self, t: Array) -> Array:
+        """Return the values (T,) at many times ``t`` (T,) in seconds."""
+        return np.sum([signal.over(t) for signal in self.signals], axis=0)
+
+    def rate(self, t: float) -> float:
+        """Return the first derivative at time ``t``, per second."""
+        return sum(signal.rate(t) for signal in self.signals)
+
+    def acceleration(self, t: float) -> float:
+        """Return the second derivative at time ``t``, per second squared."""
+        return sum(signal.acceleration(t) for signal in self.signals)
+
+
 @dataclass(frozen=True, eq=False)
 class Function(Signal):
     """A plain function of time as a signal; its derivatives are found by differences.
@@ -292,6 +334,8 @@ class Function(Signal):
 
     function: Callable[[float], float]
 
+    file_name: ClassVar[str] = ""
+
     def __call__(self, t: float) -> float:
         """Return the value at time ``t`` in seconds."""
         return self.function(t)
@@ -302,39 +346,3 @@ def as_signal(value: float | Callable[[float], float]) -> Signal:
     if isinstance(value, Signal):
         return value
     return Function(value) if callable(value) else Constant(value)
-
-
-@dataclass(frozen=True)
-class _Stencil:
-    """Weights of values h apart for a derivative: about a point, and from it onwards."""
-
-    h: float
-    power: int
-    central: tuple[float, ...]
-    forward: tuple[float, ...]
-
-
-_RATE = _Stencil(
-    2e-4,
-    1,
-    (1 / 12, -2 / 3, 0.0, 2 / 3, -1 / 12),
-    (-25 / 12, 4.0, -3.0, 4 / 3, -1 / 4),
-)
-_ACCELERATION = _Stencil(
-    1e-3,
-    2,
-    (-1 / 12, 4 / 3, -5 / 2, 4 / 3, -1 / 12),
-    (15 / 4, -77 / 6, 107 / 6, -13.0, 61 / 12, -5 / 6),
-)
-
-
-def _difference(function: Callable[[float], float], t: float, stencil: _Stencil) -> float:
-    """A derivative by fourth-order differences, central where that needs no time before zero."""
-    h, middle = stencil.h, len(stencil.central) // 2
-    first, weights = -middle, stencil.central
-    if t < middle * h:
-        first, weights = 0, stencil.forward
-    values = [
-        weight * float(function(t + (first + k) * h)) for k, weight in enumerate(weights) if weight
-    ]
-    return sum(values) / h**stencil.power

@@ -157,13 +157,16 @@ def check_rod(rod: Rod, turn: int) -> None:
             f"{shape} and nothing else with {name}",
             "choose another plane, or a formulation such as BSpline()",
         )
-    bending = rod.stiffness(probes)[:, :2]
-    unequal = np.abs(bending[:, 0] - bending[:, 1]) > 1e-9 * bending.max(axis=1)
-    if turn == SPACE and np.any(unequal):
-        raise DescriptionError(
-            rod.label,
-            "section",
-            rod.section,
-            f"of equal bending stiffness in both directions with {name}",
-            "choose BSpline(), or ANCF(planar=True) if it bends in one plane",
-        )
+    for field, given, kind, values in (
+        ("section", rod.section, "stiffness", rod.stiffness(probes)),
+        ("strain_damping", rod.strain_damping, "damping", rod.damping(probes)),
+    ):
+        unequal = np.abs(values[:, 0] - values[:, 1]) > 1e-9 * values[:, :2].max(axis=1)
+        if turn == SPACE and np.any(unequal):
+            raise DescriptionError(
+                rod.label,
+                field,
+                given,
+                f"of equal bending {kind} in both directions with {name}",
+                "choose BSpline(), or ANCF(planar=True) if it bends in one plane",
+            )

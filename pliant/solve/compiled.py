@@ -41,8 +41,7 @@ class Compiler:
 
 def make_problem(description: Description, formulations: Mapping[str, RodModel]) -> Problem:
     """Compile a copy of the description for the given formulations, one for each rod."""
-    kinds: Any = {name: dict(kind) for name, kind in description.kinds().items()}
-    copied = replace(description, **kinds)
+    copied = replace(description, parts=dict(description.parts))
     maps = {name: item for name, item in formulations.items() if isinstance(item, Formulation)}
     if len(maps) == len(formulations):
         from pliant.solve.coordinates import CoordinateProblem
@@ -162,8 +161,7 @@ def require_mass(
 
 def _state(description: Description) -> tuple[Any, ...]:
     """A key that changes when parts are added or replaced; parts themselves cannot change."""
-    kinds = description.kinds().values()
-    return (description.gravity, *(tuple(id(part) for part in kind.values()) for kind in kinds))
+    return (description.gravity, *(id(part) for part in description.parts.values()))
 
 
 def _mark(formulation: RodModel) -> Any:

@@ -107,7 +107,7 @@ def strains_at_rest(rod_map: BSplineMap, s: Array) -> Array:
 @pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_strain_energy_does_not_feel_a_rigid_motion_of_all_control_poses(case: BSpline) -> None:
     description = Description()
-    description.add_rod(rod_with(base=None, radius=(0.02, 0.01)))
+    description.add(rod_with(base=None, radius=(0.02, 0.01)))
     system = System(description, {"arm": case})
     block = system.blocks[0]
     rng = np.random.default_rng(1)
@@ -152,9 +152,9 @@ def test_statics_give_the_same_shape_from_any_base_pose(case: BSpline) -> None:
 def solved_poses(rod: Rod, formulation: Formulation, loads: list[Load], s: Array) -> Array:
     """Poses (S, 4, 4) in equilibrium, without gravity."""
     description = Description(gravity=(0, 0, 0))
-    description.add_rod(rod)
+    description.add(rod)
     for load in loads:
-        description.add_load(load)
+        description.add(load)
     system = System(description, {rod.name: formulation})
     found = StaticSolver(system).solve(make_loading(system, {}))
     return Sampler(system).poses(found.q, rod.name, s)
@@ -198,8 +198,8 @@ def test_degree_one_is_piecewise_constant_strain(segments: int) -> None:
 def matrices(formulation: Formulation) -> tuple[System, Array, Array]:
     """A bent system with its stiffness and mass, dense."""
     description = Description()
-    rod = description.add_rod(rod_with())
-    description.add_load(Load("tip", rod.tip, force=(0.05, 0.0, 0.0)))
+    rod = description.add(rod_with())
+    description.add(Load("tip", rod.tip, force=(0.05, 0.0, 0.0)))
     system = System(description, {"arm": formulation})
     q = system.q_rest + 0.01 * np.random.default_rng(0).normal(size=system.nq)
     K, M = linearise(system, q, np.zeros(system.n), make_loading(system, {}))

@@ -116,17 +116,17 @@ def solve(
 
 def arm(base: object = "world", gravity: Array = (0, 0, -9.81)) -> tuple[Description, Rod]:
     description = Description(gravity=gravity)
-    rod = description.add_rod(Rod("arm", 1.0, Circle(0.02), RUBBER, pose=along("x"), base=base))
+    rod = description.add(Rod("arm", 1.0, Circle(0.02), RUBBER, pose=along("x"), base=base))
     return description, rod
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=repr)
 def test_a_free_rod_held_fixed_at_its_base_is_a_clamped_rod(formulation: Formulation) -> None:
     clamped, rod = arm()
-    clamped.add_load(Load("tip", rod.tip, force=(0.3, 0.5, 0.2)))
+    clamped.add(Load("tip", rod.tip, force=(0.3, 0.5, 0.2)))
     held, rod = arm(base=None)
-    held.add_load(Load("tip", rod.tip, force=(0.3, 0.5, 0.2)))
-    held.add_constraint(Constraint("clamp", rod.base_frame))
+    held.add(Load("tip", rod.tip, force=(0.3, 0.5, 0.2)))
+    held.add(Constraint("clamp", rod.base_frame))
     s = np.linspace(0, 1, 9)
     answers = []
     for description in (clamped, held):
@@ -145,8 +145,8 @@ def test_a_free_rod_held_fixed_at_its_base_is_a_clamped_rod(formulation: Formula
 def test_reactions_carry_the_weight(formulation: Formulation) -> None:
     """A beam on two supports, one of them free to slide: force and moment balance of the whole."""
     description, rod = arm(base=None)
-    description.add_constraint(Constraint("pin", rod.base_frame, hold=("rx", "x", "y", "z")))
-    description.add_constraint(Constraint("roller", rod.tip, to=np.eye(4), hold=("y", "z")))
+    description.add(Constraint("pin", rod.base_frame, hold=("rx", "x", "y", "z")))
+    description.add(Constraint("roller", rod.tip, to=np.eye(4), hold=("y", "z")))
     system, loading, found = solve(description, formulation)
     exerted = reactions(system, found.q, found.mult, loading)
     weight = 9.81 * float(system.blocks[0].line_mass.sum())
@@ -168,9 +168,9 @@ def test_the_kinds_hold_what_they_say_and_leave_the_rest(
     kind: str, formulation: Formulation
 ) -> None:
     description, rod = arm()
-    description.add_load(Load("push", rod.at(0.6), force=(0.0, 0.6, 0.8)))
+    description.add(Load("push", rod.at(0.6), force=(0.0, 0.6, 0.8)))
     target = pose((0.9, 0.1, 0.05), (0.1, 1.4, 0.2))
-    description.add_constraint(Constraint("held", rod.tip, to=target, kind=kind))
+    description.add(Constraint("held", rod.tip, to=target, kind=kind))
     system, loading, found = solve(description, formulation)
     tip = Sampler(system).poses(found.q, "arm", np.array([1.0]))[0]
     gap = np.abs(constraints.residual(target, tip))
@@ -191,7 +191,7 @@ def test_reactions_are_the_derivative_of_energy_in_the_held_place(formulation: F
     for shift in (-step, 0.0, step):
         description, rod = arm(gravity=(0, 0, 0))
         target = pose((0.9, 0.1 + shift, 0.05))
-        description.add_constraint(Constraint("pull", rod.tip, to=target, kind="articulated"))
+        description.add(Constraint("pull", rod.tip, to=target, kind="articulated"))
         system, loading, found = solve(description, formulation)
         system.place(found.q)
         energies.append(system.blocks[0].elastic_energy(system.blocks[0].level))
@@ -205,10 +205,10 @@ def test_two_rods_closed_into_a_loop_meet_and_pull_on_each_other() -> None:
     """Rods stiff enough to stand upright, bent over until their tips are joined."""
     description = Description()
     stiff = Material(E=5e7, nu=0.45, rho=1000.0)
-    left = description.add_rod(Rod("left", 1.0, Circle(0.02), stiff, pose=pose((-0.4, 0, 0))))
-    right = description.add_rod(Rod("right", 1.0, Circle(0.03), stiff, pose=pose((0.4, 0, 0))))
+    left = description.add(Rod("left", 1.0, Circle(0.02), stiff, pose=pose((-0.4, 0, 0))))
+    right = description.add(Rod("right", 1.0, Circle(0.03), stiff, pose=pose((0.4, 0, 0))))
     offset = right.at(1.0, offset=(0.0, 0.02))
-    description.add_constraint(Constraint("joint", left.tip, to=offset, kind="articulated"))
+    description.add(Constraint("joint", left.tip, to=offset, kind="articulated"))
     system, loading, found = solve(description, BSpline(3, 8))
     sampler = Sampler(system)
     tips = [sampler.poses(found.q, name, np.array([1.0]))[0] for name in ("left", "right")]
@@ -226,12 +226,12 @@ def test_a_frame_on_a_mounted_rod_can_be_held() -> None:
     """Its position depends on the carrier as well: the constraint Jacobian has to know."""
     description, rod = arm(gravity=(0, 0, 0))
     twig = Rod("twig", 0.4, Circle(0.01), RUBBER, pose=pose(rotation=(0.9, 0, 0)), base=rod.at(0.4))
-    description.add_rod(twig)
+    description.add(twig)
     rest = System(description, {"arm": BSpline(3, 6), "twig": BSpline(3, 5)})
     place = Sampler(rest).poses(rest.q_rest, "twig", np.array([0.4]))[0]
     target = place.copy()
     target[:3, 3] += (0.02, 0.03, -0.04)
-    description.add_constraint(Constraint("held", twig.tip, to=target, kind="articulated"))
+    description.add(Constraint("held", twig.tip, to=target, kind="articulated"))
     system = System(description, {"arm": BSpline(3, 6), "twig": BSpline(3, 5)})
     loading = make_loading(system, {})
     found = StaticSolver(system).solve(loading)

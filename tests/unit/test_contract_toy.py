@@ -131,9 +131,9 @@ def built(description: Description, formulation: Formulation) -> System:
 def loaded() -> Description:
     """A heavy arm with a dead force at the tip and a follower wrench on the way."""
     description = Description()
-    rod = description.add_rod(arm())
-    description.add_load(Load("tip", rod.tip, force=(0.1, 0.25, 0.15)))
-    description.add_load(
+    rod = description.add(arm())
+    description.add(Load("tip", rod.tip, force=(0.1, 0.25, 0.15)))
+    description.add(
         Load(
             "way",
             rod.at(0.2, offset=(0.01, 0)),
@@ -178,8 +178,8 @@ def test_statics_agree_with_piecewise_constant_strain() -> None:
 
 def test_statics_agree_with_the_linear_spline() -> None:
     description = Description(gravity=(0, 0, 0))
-    rod = description.add_rod(arm())
-    description.add_load(Load("tip", rod.tip, force=(0.1, 0.25, 0.15)))
+    rod = description.add(arm())
+    description.add(Load("tip", rod.tip, force=(0.1, 0.25, 0.15)))
     toy, spline = built(description, Toy()), built(description, BSpline(1, SEGMENTS + 1))
     ends = [poses(system, solved(system)[1].q) for system in (toy, spline)]
     assert ends[0] == pytest.approx(ends[1], abs=1e-8)
@@ -190,8 +190,8 @@ def test_it_carries_rods_and_is_carried() -> None:
 
     def tree() -> Description:
         description = Description()
-        root = description.add_rod(arm(base=None))
-        description.add_constraint(Constraint("clamp", root.base_frame))
+        root = description.add(arm(base=None))
+        description.add(Constraint("clamp", root.base_frame))
         thin = Rod("thin", 0.4, Circle(0.01), root.material, base=root.tip)
         side = Rod(
             "side",
@@ -201,9 +201,9 @@ def test_it_carries_rods_and_is_carried() -> None:
             base=root.at(0.2),
             pose=pose(rotation=(1, 0, 0)),
         )
-        description.add_rod(thin)
-        description.add_rod(side)
-        description.add_load(Load("tip", thin.tip, force=(0, 0.002, 0.01)))
+        description.add(thin)
+        description.add(side)
+        description.add(Load("tip", thin.tip, force=(0, 0.002, 0.01)))
         return description
 
     ends = []
@@ -247,8 +247,8 @@ def test_modes_about_a_bent_equilibrium_agree_with_piecewise_constant_strain() -
     found = []
     for formulation in (Toy(), Strain(order=0, segments=SEGMENTS)):
         description = Description()
-        rod = description.add_rod(arm())
-        description.add_load(Load("tip", rod.tip, force=(0.1, 0.25, 0.15)))
+        rod = description.add(arm())
+        description.add(Load("tip", rod.tip, force=(0.1, 0.25, 0.15)))
         system = built(description, formulation)
         loading, state = solved(system)
         found.append(modal_analysis(system, state.q, state.mult, loading, 6).frequencies)

@@ -149,9 +149,9 @@ ROD_CASES = [
     ({"formulation": "3"}, "6:5: rod 'arm': formulation = 3: must be a name"),
     ({"formulation": "{spline: {degre: 3}}"}, "6:28: rod 'arm': formulation.spline.degre = 3"),
     ({"formulation": "{spline: {degree: 3.5}}"}, "formulation.spline.degree = 3.5: must be"),
-    ({"formulation": "{spline: {degree: two}}"}, "spline.degree = 'two': must be a valid integer"),
-    ({"formulation": "{spline: {degree: true}}"}, "spline.degree = True: must be a valid integer"),
-    ({"formulation": "{spline: {map: log}}"}, "spline.map = 'log': must be 'exp' or 'cayley'"),
+    ({"formulation": "{spline: {degree: two}}"}, "spline.degree = 'two': must be a whole number"),
+    ({"formulation": "{spline: {degree: true}}"}, "spline.degree = True: must be a whole number"),
+    ({"formulation": "{spline: {map: log}}"}, "spline.map = 'log': must be one of 'exp', 'cayley'"),
     (
         {"formulation": "{spline: {points: 2}}"},
         "6:19: rod 'arm': formulation.spline: points must be more",
@@ -213,7 +213,17 @@ OTHER_CASES = [
     ),
     ("constraints: {c: {on: {part: arm}, kind: fixed, hold: [x]}}", "left out when kind is given"),
     ("bodies: {b: {on: {part: arm}}}", "2:10: body 'b': mass is missing (kg); give e.g. 0.02"),
-    ("bodies: {b: {mass: 1}}", "body 'b': on is missing; give e.g. {part: arm, at: tip}"),
+    (
+        "bodies: {b: {mass: 1, on: {part: b}}}",
+        "body 'b': on = {'part': 'b'}: must be a frame of ano",
+    ),
+    (
+        "bodies: {b: {mass: 1}, c: {mass: 1, on: {part: b, at: 0.1}}}",
+        "on.at = 0.1: must be left out",
+    ),
+    ("bodies: {b: {mass: 1, joint: hing}}", "2:23: body 'b': joint = 'hing': must be a group with"),
+    ("bodies: {b: {mass: 1, joint: {revolut: {}}}}", "did you mean 'revolute'?"),
+    ("bodies: {b: {mass: 1, joint: {revolute: {axis: w}}}}", "joint.revolute.axis = 'w': must be"),
     ("bodies: {b: {mass: -1, on: {part: arm}}}", "body 'b': mass = -1: must be zero or a pos"),
     ("bodies: {b: {mass: 1, on: {part: amr}}}", "body 'b': on.part = 'amr': must be the name"),
     (
@@ -233,7 +243,7 @@ OTHER_CASES = [
     ("base_motions: {m: {of: arm}}", "base motion 'm': translation, rotation = "),
     (
         "base_motions: {m: {of: arm, rotation: 3}}",
-        "base motion 'm': rotation = 3: must be 3 finite numbers in metres or radians",
+        "base motion 'm': rotation = 3: must be 3 finite numbers in radians per unit of input",
     ),
     (
         "base_motions: {m: {of: arm, rotation: [0, 0, 1]}}\ninputs: {m: [1, 2, 3]}",

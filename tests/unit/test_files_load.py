@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from pliant.files import ModesRun, SimulateRun, StaticsRun, json_schema, load_robot_file
+from pliant.files import FileError, ModesRun, SimulateRun, StaticsRun, json_schema, load_robot_file
+from pliant.joints.free import Free
+from pliant.joints.revolute import Revolute
 from pliant.model import (
     Annulus,
     Circle,
@@ -234,9 +236,61 @@ def test_byte_order_mark_is_forgiven(tmp_path):
 def test_json_schema_names_every_section_and_is_plain_json():
     schema = json.loads(json.dumps(json_schema()))
     parts = {"rods", "loads", "constraints", "bodies", "base_motions", "chambers", "actuators"}
-    sections = {"gravity", *parts, "inputs", "statics", "simulate", "modes"}
-    assert set(schema["properties"]) == sections
+    sections = {"gravity", *parts, "parts", "effects", "inputs", "statics", "simulate", "modes"}
+    assert sections <= set(schema["properties"])
     assert schema["additionalProperties"] is False
-    assert schema["anyOf"] == [{"required": ["rods"]}, {"required": ["actuators"]}]
-    assert set(schema["$defs"]["RodFields"]["required"]) == {"length", "section"}
-    assert schema["$defs"]["RodFields"]["properties"]["length"]["exclusiveMinimum"] == 0
+    assert {"required": ["rods"]} in schema["anyOf"] and {"required": ["bodies"]} in schema["anyOf"]
+    assert set(schema["$defs"]["Rod"]["required"]) == {"length", "section"}
+    assert schema["$defs"]["Rod"]["properties"]["length"]["exclusiveMinimum"] == 0
+
+
+def test_damping_per_strain_is_read(tmp_path):
+    file = tmp_path / "robot.yaml"
+    file.write_text(
+        "rods:\n  arm: {length: 0.3, section: {circle: {radius: 0.01}}, material: {E: 1e6, nu: 0.5},\n"
+        "    strain_damping: {bending: [1e-4, 2e-4], axial: {table: {s: [0, 0.3], values: [0, 1]}}}}\n"
+    )
+    found = load_robot_file(file).description.rods["arm"].damping([0.0, 0.3])
+    np.testing.assert_allclose(found[1], [1e-4, 2e-4, 0.0, 0.0, 0.0, 1.0])
+    np.testing.assert_allclose(found[0, 5], 0.0)
+
+
+@pytest.mark.parametrize("gap", [", ", ",\n      "], ids=["one line", "many lines"])
+def test_long_lists_of_numbers_are_read_as_short_ones(tmp_path, gap):
+    t = np.arange(4000) * 0.25
+    columns = [gap.join(f"{x:.6g}" for x in column) for column in (t, np.sin(t))]
+    table = f"{{t: [{columns[0]}], values: [{columns[1]}]}}"
+    text = SMALL + f"loads: {{p: {{on: arm}}}}\ninputs: {{p: {{table: {table}}}}}\n"
+    found = load_text(tmp_path, text).inputs["p"]
+    np.testing.assert_array_equal(found.t, t)
+    np.testing.assert_allclose(found.values, np.sin(t), rtol=1e-5)
+    lines = text.count("\n")
+    with pytest.raises(FileError, match=rf"{lines + 1}:9: modes: count = 0"):
+        load_text(tmp_path, text + "modes: {count: 0}\n")
+    columns[1] = columns[1].rpartition(",")[0]
+    with pytest.raises(FileError, match="as many values as t has entries"):
+        load_text(tmp_path, text.replace(table, f"{{t: [{columns[0]}], values: [{columns[1]}]}}"))
+
+
+def test_parts_hang_on_each_other_by_joints(tmp_path):
+    text = """
+rods:
+  arm:
+    length: 0.3
+    section: {circle: {radius: 0.01}}
+    material: {E: 1e6, nu: 0.5}
+    base: {part: crank, offset: [0, 0.02, 0], rotation_vector: [0, 1.5, 0]}
+bodies:
+  crank: {mass: 1, joint: {revolute: {axis: z, drive: angle, input: turn}}}
+  hand: {mass: 0.1, on: {part: arm}, pose: {along: x}, joint: {revolute: {stiffness: 0.1}}}
+  ball: {mass: 0.1, joint: free}
+inputs: {turn: 0.5}
+"""
+    found = load_text(tmp_path, text)
+    parts = found.description.parts
+    assert list(parts) == ["crank", "ball", "arm", "hand"]
+    assert parts["arm"].base == Frame("crank", 0.0, (0, 0.02, 0), (0, 1.5, 0))
+    assert parts["hand"].joint == Revolute(stiffness=0.1)
+    assert parts["ball"].joint == Free()
+    assert found.description.driven_joints() == {"turn": "crank"}
+    assert found.inputs_at(0.0) == {"turn": 0.5}

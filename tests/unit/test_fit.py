@@ -338,3 +338,23 @@ def test_command_fits_a_file_and_keeps_the_report(tmp_path: Path) -> None:
     ):
         code, text = call(file, data, *words, "-o", out)
         assert code == 1 and told in text and "Traceback" not in text
+
+
+def test_damping_is_found_per_strain() -> None:
+    """Sideways and along: the two numbers of a rod that one retardation time cannot describe."""
+
+    def shaken(bending: float, axial: float) -> pl.Robot:
+        robot = pl.Robot(gravity=(0, 0, 0))
+        section = pl.Stiffness(0.01, 0.01, 50.0, 5.0, 0.2, (6e-6, 6e-6, 1.2e-5))
+        damping = pl.Damping(bending=bending, axial=axial)
+        rod = robot.add_rod("arm", 0.3, section, strain_damping=damping)
+        robot.add_load("pull", rod.tip, force=(0.02, 0.0, 0.2))
+        return robot
+
+    truth = shaken(2e-4, 0.05).simulate(0.3, 0.01, formulation=METHOD)
+    place = truth.position("arm", 0.3)
+    data = pl.Measurement({"t": truth.t, "arm.tip.x": place[:, 0], "arm.tip.z": place[:, 2]}, "t")
+    paths = ["arm.strain_damping.bending", "arm.strain_damping.axial"]
+    found = quick(shaken(1e-4, 0.1), data, paths, dt=0.01)
+    assert found[paths[0]].value == pytest.approx(2e-4, rel=1e-5)
+    assert found[paths[1]].value == pytest.approx(0.05, rel=1e-5)

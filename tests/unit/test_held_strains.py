@@ -18,7 +18,7 @@ ALL = [pl.BSpline(2, 8), pl.BSpline(3, 8), pl.Hermite(3), *HELD]
 def bent(formulation: pl.Formulation, theory: str = "cosserat") -> System:
     description = Description(gravity=(0.0, 0.0, 0.0))
     material = pl.Material(E=2e5, nu=0.45, rho=1000.0, viscosity=50.0)
-    rod = description.add_rod(
+    rod = description.add(
         pl.Rod(
             "arm",
             0.7,
@@ -28,7 +28,7 @@ def bent(formulation: pl.Formulation, theory: str = "cosserat") -> System:
             theory=theory,
         )
     )
-    description.add_load(Load("tip", rod.tip, force=(0.1, 0.4, -0.2)))
+    description.add(Load("tip", rod.tip, force=(0.1, 0.4, -0.2)))
     return System(description, {"arm": formulation})
 
 

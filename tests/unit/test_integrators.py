@@ -58,40 +58,40 @@ def twig(base: object, viscosity: float = 0.0, **more: object) -> Rod:
 
 def single(viscosity: float) -> Description:
     description = Description(gravity=GRAVITY)
-    description.add_rod(arm(viscosity))
+    description.add(arm(viscosity))
     return description
 
 
 def chained(viscosity: float) -> Description:
     description = Description(gravity=GRAVITY)
-    description.add_rod(twig(description.add_rod(arm(viscosity)).tip, viscosity))
+    description.add(twig(description.add(arm(viscosity)).tip, viscosity))
     return description
 
 
 def mounted(viscosity: float) -> Description:
     description = Description(gravity=GRAVITY)
-    on = description.add_rod(arm(viscosity)).at(0.2, offset=(0.05, 0.01))
-    description.add_rod(twig(on, viscosity, pose=pose(rotation=(0.5, -0.3, 0.8))))
+    on = description.add(arm(viscosity)).at(0.2, offset=(0.05, 0.01))
+    description.add(twig(on, viscosity, pose=pose(rotation=(0.5, -0.3, 0.8))))
     return description
 
 
 def flying(viscosity: float) -> Description:
     description = Description(gravity=GRAVITY)
-    description.add_rod(arm(viscosity, base=None))
+    description.add(arm(viscosity, base=None))
     return description
 
 
 def held(viscosity: float) -> Description:
     description = Description(gravity=GRAVITY)
-    rod = description.add_rod(arm(viscosity, base=None))
-    description.add_constraint(Constraint("pin", rod.base_frame, kind="articulated"))
-    description.add_constraint(Constraint("ring", rod.at(0.3, offset=(0.02, 0)), hold=("x", "rz")))
+    rod = description.add(arm(viscosity, base=None))
+    description.add(Constraint("pin", rod.base_frame, kind="articulated"))
+    description.add(Constraint("ring", rod.at(0.3, offset=(0.02, 0)), hold=("x", "rz")))
     return description
 
 
 def held_branch(viscosity: float) -> Description:
     description = mounted(viscosity)
-    description.add_constraint(Constraint("held", description.rods["twig"].tip, hold=("x", "y")))
+    description.add(Constraint("held", description.rods["twig"].tip, hold=("x", "y")))
     return description
 
 
@@ -100,29 +100,29 @@ def laden(viscosity: float) -> Description:
     description = mounted(viscosity)
     on = description.rods["arm"].at(0.4, offset=(0.02, 0.01))
     tensor = (4e-4, 5e-4, 6e-4, 1e-4, -5e-5, 2e-5)
-    description.add_body(Body("payload", 0.4, tensor, on, centre=(0.01, -0.02, 0.03)))
-    description.add_body(Body("tool", 0.2, (1e-4, 2e-4, 2e-4), description.rods["twig"].tip))
+    description.add(Body("payload", 0.4, tensor, on, centre=(0.01, -0.02, 0.03)))
+    description.add(Body("tool", 0.2, (1e-4, 2e-4, 2e-4), description.rods["twig"].tip))
     return description
 
 
 def resisted(viscosity: float) -> Description:
     description = Description(gravity=GRAVITY)
-    rod = description.add_rod(arm(viscosity, drag=(30.0, 50.0, 10.0), mass_damping=2.0))
-    description.add_body(Body("tool", 0.5, (1e-4, 2e-4, 2e-4), rod.tip, centre=(0, 0, 0.05)))
+    rod = description.add(arm(viscosity, drag=(30.0, 50.0, 10.0), mass_damping=2.0))
+    description.add(Body("tool", 0.5, (1e-4, 2e-4, 2e-4), rod.tip, centre=(0, 0, 0.05)))
     return description
 
 
 def driven(viscosity: float) -> Description:
     """A base that is shifted and turned by two inputs, with a rod, a body and a pin on the way."""
     description = laden(viscosity)
-    description.add_base_motion(BaseMotion("shake", "arm", (0.1, 0.2, 1.0), (0.3, 0.5, -0.2)))
-    description.add_base_motion(BaseMotion("turn", "arm", rotation=(0.0, 1.0, 0.4)))
+    description.add(BaseMotion("shake", "arm", (0.1, 0.2, 1.0), (0.3, 0.5, -0.2)))
+    description.add(BaseMotion("turn", "arm", rotation=(0.0, 1.0, 0.4)))
     return description
 
 
 def driven_and_held(viscosity: float) -> Description:
     description = driven(viscosity)
-    description.add_constraint(Constraint("held", description.rods["twig"].tip, hold=("x", "y")))
+    description.add(Constraint("held", description.rods["twig"].tip, hold=("x", "y")))
     return description
 
 
@@ -154,9 +154,9 @@ class Moving:
         build, formulations = ROBOTS[name]
         self.description = build(viscosity)
         rod = list(self.description.rods.values())[-1]
-        self.description.add_load(Load("dead", rod.tip, force=(0.5, 0.3, 0.1)))
+        self.description.add(Load("dead", rod.tip, force=(0.5, 0.3, 0.1)))
         follower = Load("follower", rod.at(0.2), moment=(0.05, 0, 0.02), frame="body")
-        self.description.add_load(follower)
+        self.description.add(follower)
         self.system = System(self.description, formulations)
         drive = np.array([(0.1, 0.7, -3.0), (-0.2, 0.4, 5.0)])
         self.loading = make_loading(self.system, {})
@@ -427,9 +427,9 @@ class Swing:
 
     def __init__(self, formulation: Formulation, theory: str, viscosity: float = 150.0) -> None:
         description = Description(gravity=GRAVITY)
-        rod = description.add_rod(arm(viscosity, theory=theory))
-        description.add_load(Load("push", rod.tip, force=(0.0, 1.0, 0.5)))
-        description.add_load(Load("turn", rod.at(0.3), moment=(0.05, 0, 0.05), frame="body"))
+        rod = description.add(arm(viscosity, theory=theory))
+        description.add(Load("push", rod.tip, force=(0.0, 1.0, 0.5)))
+        description.add(Load("turn", rod.at(0.3), moment=(0.05, 0, 0.05), frame="body"))
         self.system = System(description, {"arm": formulation})
         self.q = bend(self.system, 0.0)
         self.v = np.zeros(self.system.n)
@@ -587,7 +587,7 @@ def spatial_momentum(system: System, q: Array, v: Array) -> Array:
 def test_a_free_rod_keeps_its_momenta(formulation: Formulation, integrator: Integrator) -> None:
     """Variational integrators inherit the symmetry of the Lagrangian, whatever the step."""
     description = Description(gravity=(0, 0, 0))
-    description.add_rod(arm(base=None))
+    description.add(arm(base=None))
     system = System(description, {"arm": formulation})
     loading = make_loading(system, {})
     q = bend(system, 0.03)
@@ -608,7 +608,7 @@ def test_the_base_of_a_flying_rod_stays_a_pose_and_falls_like_a_stone(
 ) -> None:
     """A hundred steps of a spinning throw: rotations stay rotations, the centre of mass falls."""
     description = Description(gravity=(0, 0, -9.81))
-    rod = description.add_rod(arm(base=None, natural=(0, 0, 0)))
+    rod = description.add(arm(base=None, natural=(0, 0, 0)))
     system = System(description, {"arm": Strain(0, 1)})
     loading = make_loading(system, {})
     v = np.zeros(system.n)

@@ -83,7 +83,6 @@ def test_body_inertia_about_the_section_is_that_of_its_particles():
         ({"inertia": (-1e-6, 1e-6, 1e-6)}, "of zero or more"),
         ({"inertia": (1e-6, 1e-6, 3e-6)}, "no one exceeds the sum"),
         ({"inertia": np.array([[1, 0.5, 0], [0, 1, 0], [0, 0, 1]])}, "symmetric"),
-        ({"on": None}, "on = None: must be a Frame"),
         ({"centre": (1.0,)}, "centre"),
         ({"name": "world"}, "reserved"),
     ],

@@ -35,7 +35,7 @@ def rod(name="arm", **changes):
 @pytest.fixture
 def robot():
     found = Description()
-    found.add_rod(rod())
+    found.add(rod())
     return found
 
 
@@ -139,33 +139,33 @@ def test_gravity_defaults_to_the_earth():
 
 
 def test_inputs_are_the_loads_at_their_described_value(robot):
-    robot.add_load(Load("push", TIP, force=(0, 0, -1)))
-    robot.add_load(Load("wind", "arm", force=(1, 0, 0)))
+    robot.add(Load("push", TIP, force=(0, 0, -1)))
+    robot.add(Load("wind", "arm", force=(1, 0, 0)))
     assert robot.inputs() == {"push": 1.0, "wind": 1.0}
     robot.validate()
 
 
 def test_names_are_unique_across_kinds(robot):
-    robot.add_load(Load("push", TIP))
+    robot.add(Load("push", TIP))
     with pytest.raises(DescriptionError, match=r"constraint 'push': name.*load 'push' has it"):
-        robot.add_constraint(Constraint("push", TIP))
+        robot.add(Constraint("push", TIP))
     with pytest.raises(DescriptionError, match=r"rod 'arm': name.*choose another name"):
-        robot.add_rod(rod())
+        robot.add(rod())
 
 
 @pytest.mark.parametrize(
     ("add", "message"),
     [
-        (lambda r: r.add_load(Load("p", Frame("amr", 0.1))), "on = 'amr'.*did you mean 'arm'"),
-        (lambda r: r.add_load(Load("p", "amr")), "on = 'amr'.*did you mean 'arm'"),
-        (lambda r: r.add_load(Load("p", Frame("arm", 0.4))), r"on\.s = 0\.4.*0 to the length 0\.3"),
-        (lambda r: r.add_load(Load("p", Frame("arm", -0.1))), r"on\.s = -0\.1"),
-        (lambda r: r.add_load(Load("p", "arm", over=(0.1, 0.4))), r"over = 0\.4"),
-        (lambda r: r.add_load(Load("p", "arm", force=lambda s: (s, 1))), "force = .*3 finite"),
-        (lambda r: r.add_constraint(Constraint("c", TIP, Frame("b", 0))), "to = 'b'"),
-        (lambda r: r.add_constraint(Constraint("c", Frame("arm", 1))), r"on\.s = 1\.0"),
-        (lambda r: r.add_rod(rod("b", base=Frame("c", 0))), "rod 'b': base = 'c'"),
-        (lambda r: r.add_rod(rod("b", base=Frame("arm", 3))), r"rod 'b': base\.s = 3\.0"),
+        (lambda r: r.add(Load("p", Frame("amr", 0.1))), "on = 'amr'.*did you mean 'arm'"),
+        (lambda r: r.add(Load("p", "amr")), "on = 'amr'.*did you mean 'arm'"),
+        (lambda r: r.add(Load("p", Frame("arm", 0.4))), r"on\.s = 0\.4.*0 to the length 0\.3"),
+        (lambda r: r.add(Load("p", Frame("arm", -0.1))), r"on\.s = -0\.1"),
+        (lambda r: r.add(Load("p", "arm", over=(0.1, 0.4))), r"over = 0\.4"),
+        (lambda r: r.add(Load("p", "arm", force=lambda s: (s, 1))), "force = .*3 finite"),
+        (lambda r: r.add(Constraint("c", TIP, Frame("b", 0))), "to = 'b'"),
+        (lambda r: r.add(Constraint("c", Frame("arm", 1))), r"on\.s = 1\.0"),
+        (lambda r: r.add(rod("b", base=Frame("c", 0))), "rod 'b': base = 'c'"),
+        (lambda r: r.add(rod("b", base=Frame("arm", 3))), r"rod 'b': base\.s = 3\.0"),
     ],
 )
 def test_parts_must_exist_and_reach(robot, add, message):
@@ -189,7 +189,7 @@ def test_cycle_of_bases_is_refused():
         "c": rod("c", base=Frame("b", 0.3)),
     }
     with pytest.raises(DescriptionError, match=r"rod 'a': base = 'a -> c -> b -> a'.*constraint"):
-        Description(rods=parts).validate()
+        Description(parts=parts).validate()
 
 
 def test_rods_come_after_what_carries_them():
@@ -199,18 +199,18 @@ def test_rods_come_after_what_carries_them():
         "a": rod("a"),
         "loose": rod("loose", base=None),
     }
-    order = [item.name for item in Description(rods=parts).rods_from_root()]
+    order = [item.name for item in Description(parts=parts).rods_from_root()]
     assert order.index("a") < order.index("b") < order.index("c")
     assert len(order) == 4
 
 
 def test_parts_must_be_filed_under_their_own_names():
     with pytest.raises(DescriptionError, match="rod 'a': name = 'a': must be the key 'b'"):
-        Description(rods={"b": rod("a")}).validate()
+        Description(parts={"b": rod("a")}).validate()
 
 
 def test_all_problems_are_listed():
-    broken = Description(rods={"a": rod("a", base=Frame("x", 0))}, loads={"p": Load("p", "y")})
+    broken = Description(parts={"a": rod("a", base=Frame("x", 0)), "p": Load("p", "y")})
     assert [item.value for item in broken.problems()] == ["x", "y"]
 
 

@@ -8,10 +8,12 @@ import pytest
 from pliant.model import (
     Annulus,
     Circle,
+    Damping,
     DescriptionError,
     Material,
     Profile,
     Rectangle,
+    Rod,
     Section,
     Stiffness,
     Table,
@@ -167,3 +169,42 @@ def test_stiffness_takes_functions_and_tables_per_direction():
 def test_descriptions_are_frozen():
     with pytest.raises(AttributeError):
         Circle(0.01).radius = 0.02
+
+
+def test_damping_has_one_value_per_strain():
+    found = Damping(bending=(1, 2), twist=lambda s: 3.0, shear=(4, 5), axial=6).damping(S, LENGTH)
+    np.testing.assert_array_equal(found, np.tile([1.0, 2, 3, 4, 5, 6], (7, 1)))
+    np.testing.assert_array_equal(Damping().damping(S, LENGTH), np.zeros((7, 6)))
+
+
+def test_damping_of_a_rod_adds_to_the_viscosity_of_its_material():
+    material = Material(E=1e6, nu=0.5, viscosity=10.0)
+    plain = Rod("arm", LENGTH, Circle(0.01), material)
+    table = Table([0.0, LENGTH], [0.0, 2.0])
+    damped = Rod("arm", LENGTH, Circle(0.01), material, strain_damping=Damping(axial=table))
+    more = damped.damping(S) - plain.damping(S)
+    np.testing.assert_allclose(more[:, 5], 2.0 * S / LENGTH, atol=1e-12)
+    np.testing.assert_array_equal(more[:, :5], 0.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"twist": -1.0}, r"Damping: twist = -1.0: must be zero or a positive number in N m\^2 s"),
+        ({"bending": (1.0, -2.0)}, r"Damping: bending = -2.0"),
+        ({"axial": (1.0, 2.0)}, "axial = .*a number, a function or a Table"),
+    ],
+)
+def test_wrong_damping_is_refused(given, words):
+    with pytest.raises(DescriptionError, match=words):
+        Damping(**given)
+
+
+def test_rod_refuses_damping_that_is_wrong_somewhere():
+    material = Material(E=1e6, nu=0.5)
+    with pytest.raises(DescriptionError, match=r"rod 'arm': strain_damping\.shear = -"):
+        Rod("arm", LENGTH, Circle(0.01), material, strain_damping=Damping(shear=lambda s: 0.1 - s))
+    with pytest.raises(
+        DescriptionError, match=r"rod 'arm': strain_damping = 0.1: must be a Damping"
+    ):
+        Rod("arm", LENGTH, Circle(0.01), material, strain_damping=0.1)

@@ -108,11 +108,11 @@ def bent_arm(
 ) -> tuple[System, Loading, Array]:
     """An arm with one load, far from equilibrium."""
     description = Description(gravity=gravity)
-    rod = description.add_rod(Rod("arm", 0.6, Circle((0.02, 0.01)), RUBBER, pose=along("x")))
+    rod = description.add(Rod("arm", 0.6, Circle((0.02, 0.01)), RUBBER, pose=along("x")))
     if load:
         on = load.pop("at", None)
         load["on"] = "arm" if on is None else rod.at(*on)
-        description.add_load(Load("load", **load))
+        description.add(Load("load", **load))
     system = System(description, {"arm": formulation})
     rng = np.random.default_rng(3)
     scale = 0.1 if isinstance(formulation, BSpline) else 2.0

@@ -54,93 +54,93 @@ def branch(base: object, name: str = "branch", **more: object) -> Rod:
 
 
 def single(description: Description) -> None:
-    description.add_rod(trunk())
+    description.add(trunk())
 
 
 def chained(description: Description) -> None:
-    description.add_rod(branch(description.add_rod(trunk()).tip))
+    description.add(branch(description.add(trunk()).tip))
 
 
 def three_in_a_row(description: Description) -> None:
-    middle = description.add_rod(branch(description.add_rod(trunk()).tip))
-    description.add_rod(branch(middle.tip, "end"))
+    middle = description.add(branch(description.add(trunk()).tip))
+    description.add(branch(middle.tip, "end"))
 
 
 def turned_mount(description: Description) -> None:
-    description.add_rod(branch(description.add_rod(trunk()).tip, pose=TURN))
+    description.add(branch(description.add(trunk()).tip, pose=TURN))
 
 
 def mid_mount(description: Description) -> None:
-    description.add_rod(branch(description.add_rod(trunk()).at(0.24)))
+    description.add(branch(description.add(trunk()).at(0.24)))
 
 
 def offset_mount(description: Description) -> None:
-    on = description.add_rod(trunk()).at(0.24, offset=(0.02, -0.01, 0.005))
-    description.add_rod(branch(on, pose=TURN))
+    on = description.add(trunk()).at(0.24, offset=(0.02, -0.01, 0.005))
+    description.add(branch(on, pose=TURN))
 
 
 def two_branches(description: Description) -> None:
-    root = description.add_rod(trunk())
-    description.add_rod(branch(root.at(0.24), pose=TURN))
-    description.add_rod(branch(root.tip, "end"))
+    root = description.add(trunk())
+    description.add(branch(root.at(0.24), pose=TURN))
+    description.add(branch(root.tip, "end"))
 
 
 def branch_on_branch(description: Description) -> None:
-    first = description.add_rod(branch(description.add_rod(trunk()).at(0.24), pose=TURN))
-    description.add_rod(branch(first.at(0.1), "twig", pose=TURN))
+    first = description.add(branch(description.add(trunk()).at(0.24), pose=TURN))
+    description.add(branch(first.at(0.1), "twig", pose=TURN))
 
 
 def chain_on_branch(description: Description) -> None:
-    first = description.add_rod(branch(description.add_rod(trunk()).at(0.24), pose=TURN))
-    description.add_rod(branch(first.tip, "twig"))
+    first = description.add(branch(description.add(trunk()).at(0.24), pose=TURN))
+    description.add(branch(first.tip, "twig"))
 
 
 def free_and_held(description: Description) -> None:
-    rod = description.add_rod(trunk(base=None))
-    description.add_constraint(Constraint("clamp", rod.base_frame))
-    description.add_constraint(Constraint("ring", rod.at(0.3, offset=(0.01, 0.0)), hold=("x", "y")))
+    rod = description.add(trunk(base=None))
+    description.add(Constraint("clamp", rod.base_frame))
+    description.add(Constraint("ring", rod.at(0.3, offset=(0.01, 0.0)), hold=("x", "y")))
 
 
 def free_chain(description: Description) -> None:
-    rod = description.add_rod(trunk(base=None))
-    description.add_rod(branch(rod.tip))
-    description.add_constraint(Constraint("pin", rod.at(0.2), kind="articulated"))
-    description.add_constraint(Constraint("slide", rod.tip, kind="sliding"))
+    rod = description.add(trunk(base=None))
+    description.add(branch(rod.tip))
+    description.add(Constraint("pin", rod.at(0.2), kind="articulated"))
+    description.add(Constraint("slide", rod.tip, kind="sliding"))
 
 
 def loop(description: Description) -> None:
-    rod = description.add_rod(trunk())
-    other = description.add_rod(branch("world", pose=pose((0.5, 0.1, 0.2))))
-    description.add_constraint(Constraint("joint", rod.tip, to=other.at(0.35, offset=(0, 0.01))))
+    rod = description.add(trunk())
+    other = description.add(branch("world", pose=pose((0.5, 0.1, 0.2))))
+    description.add(Constraint("joint", rod.tip, to=other.at(0.35, offset=(0, 0.01))))
 
 
 def held_branch(description: Description) -> None:
-    first = description.add_rod(branch(description.add_rod(trunk()).at(0.24), pose=TURN))
-    description.add_constraint(Constraint("held", first.tip, kind="articulated"))
+    first = description.add(branch(description.add(trunk()).at(0.24), pose=TURN))
+    description.add(Constraint("held", first.tip, kind="articulated"))
 
 
 def held_to_its_carrier(description: Description) -> None:
-    root = description.add_rod(trunk())
-    first = description.add_rod(branch(root.at(0.24), pose=TURN))
-    description.add_constraint(Constraint("strut", first.tip, to=root.tip, kind="fixed"))
+    root = description.add(trunk())
+    first = description.add(branch(root.at(0.24), pose=TURN))
+    description.add(Constraint("strut", first.tip, to=root.tip, kind="fixed"))
 
 
 def laden(description: Description) -> None:
     offset_mount(description)
     on = description.rods["trunk"].at(0.4, offset=(0.02, 0.01))
     tensor = (4e-4, 5e-4, 6e-4, 1e-4, -5e-5, 2e-5)
-    description.add_body(Body("payload", 0.1, tensor, on, centre=(0.01, -0.02, 0.03)))
-    description.add_body(Body("tool", 0.02, (1e-5, 2e-5, 2e-5), description.rods["branch"].tip))
+    description.add(Body("payload", 0.1, tensor, on, centre=(0.01, -0.02, 0.03)))
+    description.add(Body("tool", 0.02, (1e-5, 2e-5, 2e-5), description.rods["branch"].tip))
 
 
 def driven(description: Description) -> None:
     laden(description)
-    description.add_base_motion(BaseMotion("turn", "trunk", (1.0, 0.0, 0.0), (0.0, 1.0, 0.4)))
+    description.add(BaseMotion("turn", "trunk", (1.0, 0.0, 0.0), (0.0, 1.0, 0.4)))
 
 
 def driven_loop(description: Description) -> None:
     loop(description)
-    description.add_base_motion(BaseMotion("turn", "branch", (1.0, 0.0, 0.0), (0.0, 1.0, 0.4)))
+    description.add(BaseMotion("turn", "branch", (1.0, 0.0, 0.0), (0.0, 1.0, 0.4)))
 
 
 ROBOTS: dict[str, tuple[Callable[[Description], None], dict[str, object]]] = {
@@ -183,10 +183,8 @@ class Case:
         description = Description(gravity=(1.0, 2.0, -9.81))
         build(description)
         last = list(description.rods.values())[-1]
-        description.add_load(Load("tip", last.tip, force=(0.3, 0.2, -0.1)))
-        description.add_load(
-            Load("side", last.at(0.3, offset=(0.01, 0.02)), force=(-0.2, 0.1, 0.1))
-        )
+        description.add(Load("tip", last.tip, force=(0.3, 0.2, -0.1)))
+        description.add(Load("side", last.at(0.3, offset=(0.01, 0.02)), force=(-0.2, 0.1, 0.1)))
         formulations = {rod: special.get(rod, SPLINE) for rod in description.rods}
         self.system = System(description, formulations)
         self.loading = make_loading(self.system, {})
@@ -371,8 +369,8 @@ def test_two_chained_rods_are_one_rod_cut_in_two() -> None:
         ),
     ):
         for rod in rods:
-            description.add_rod(rod)
-        description.add_load(Load("tip", rods[-1].tip, force=(0.0, 0.3, 0.0)))
+            description.add(rod)
+        description.add(Load("tip", rods[-1].tip, force=(0.0, 0.3, 0.0)))
     for make in (lambda n: BSpline(1, n + 1), lambda n: Strain(0, n)):
         one = System(whole, {"arm": make(6)})
         two = System(halves, {"first": make(3), "second": make(3)})
@@ -467,7 +465,7 @@ def test_a_base_pose_moves_the_whole_robot() -> None:
         values = {field: getattr(rod, field) for field in rod.__dataclass_fields__}
         if rod.name == "trunk":
             values["pose"] = h @ rod.pose
-        description.add_rod(Rod(**values))
+        description.add(Rod(**values))
     formulations = {"trunk": SPLINE, "branch": SPLINE, "end": Strain(0, 2)}
     moved = System(description, formulations)
     s = np.array([0.0, 0.13, 0.4])
@@ -485,7 +483,7 @@ class OnlyCosserat(Strain):
 
 def test_a_theory_the_formulation_cannot_carry_is_refused() -> None:
     description = Description()
-    description.add_rod(trunk(theory="kirchhoff"))
+    description.add(trunk(theory="kirchhoff"))
     with pytest.raises(DescriptionError, match="theory"):
         System(description, {"trunk": OnlyCosserat()})
     with pytest.raises(DescriptionError, match="kirchhoff"):

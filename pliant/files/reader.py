@@ -1,0 +1,158 @@
+"""Read the entries of a robot file by the fields of the classes they describe."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from pliant.files.report import part_and_field, report_error, report_missing, unknown_name
+from pliant.files.source import Source
+from pliant.model import DescriptionError, PliantError, did_you_mean
+from pliant.model.errors import nearest_name
+from pliant.model.fields import fields_of
+from pliant.model.kinds import Kind, Place, ReportedError
+from pliant.model.rod import check_arclength
+
+
+class FileReader:
+    """Reads entries; what is wrong is reported, all of it, and `ReportedError` raised.
+
+    lengths : of every rod in the file, by name, in metres; None where the file's own is wrong.
+    solids : names of parts without length.
+    families : the classes that a file may name with settings, by family and name.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        lengths: Mapping[str, float | None],
+        solids: Collection[str],
+        families: Mapping[str, Mapping[str, type]],
+    ) -> None:
+        self.source = source
+        self.lengths = lengths
+        self.solids = solids
+        self.families = families
+
+    def value(self, kind: Kind, path: Place, given: object) -> Any:
+        """Return an entry as its kind reads it; raise ReportedError if it is wrong."""
+        try:
+            return kind.read(self, path, given)
+        except DescriptionError as error:
+            report_error(self.source, path, error)
+        raise ReportedError
+
+    def group(self, path: Place, cls: type, given: object, what: str = "field") -> dict[str, Any]:
+        """Return the entries of a group by the fields of a class; refuse wrong ones."""
+        known = {name: item for name, item in fields_of(cls).items() if item.kind.listed}
+        if not isinstance(given, dict):
+            self._not_a_group(path, given, list(known))
+            raise ReportedError
+        found: dict[str, Any] = {}
+        wrong, meant = False, set()
+        for name, value in given.items():
+            if name not in known:
+                meant.add(nearest_name(name, known))
+                self.unknown(path, name, value, list(known), what)
+            elif value is not None or not known[name].takes_nothing():
+                try:
+                    found[name] = self.value(known[name].kind, (*path, name), value)
+                except ReportedError:
+                    wrong = True
+        for name, item in known.items():
+            if item.required and name not in given and name not in meant:
+                report_missing(self.source, (*path, name), item.kind)
+                wrong = True
+        if wrong or meant:
+            raise ReportedError
+        return found
+
+    def build(self, path: Place, cls: type, given: object, **more: object) -> Any:
+        """Return the object of a class that a group gives; raise ReportedError if it is wrong."""
+        found = self.group(path, cls, given)
+        return self._construct(path, cls, {**found, **more})
+
+    def unknown(
+        self, path: Place, name: str, value: object, known: list[str], what: str = "field"
+    ) -> None:
+        """Report an entry of a group that does not exist."""
+        report_error(self.source, (*path, name), unknown_name(what, value, name, known))
+
+    def setting(self, path: Place, family: str, given: object) -> Any:
+        """Return the object that a file names: ``name`` or ``{name: {setting: value}}``.
+
+        Names match whatever their case and underscores: bspline, BSpline, b_spline.
+        """
+        name, settings = given, None
+        if isinstance(given, dict) and len(given) == 1:
+            ((name, settings),) = given.items()
+        if not isinstance(name, str) or not isinstance(settings, (dict, type(None))):
+            expected, remedy = (
+                "a name, or a name with its settings",
+                "give e.g. {bspline: {degree: 3}}",
+            )
+            raise DescriptionError("", "", given, expected, remedy)
+        registry = self.families[family]
+        cls = {_plain(item): found for item, found in registry.items()}.get(_plain(name))
+        if cls is None:
+            listed = f"one of {', '.join(registry) or 'those installed'}"
+            raise DescriptionError("", "", name, listed, did_you_mean(name, registry))
+        place = (*path, name)
+        found = self.group(place, cls, settings or {}, "setting")
+        return self._construct(place, cls, found)
+
+    def arclength(self, path: Place, part: object, at: float | str | None) -> float:
+        """Return the arclength of a place on a part, metres; 0 on one that has no length."""
+        if part in self.solids:
+            if at not in (None, 0.0):
+                expected, remedy = f"left out, for {part!r} is a body", "give offset: [0, 0, 0.1]"
+                raise DescriptionError("", "at", at, expected, remedy)
+            return 0.0
+        if part not in self.lengths:
+            expected = "the name of a rod or body in this file"
+            hint = did_you_mean(part, [*self.lengths, *self.solids])
+            raise DescriptionError("", "part", part, expected, hint)
+        length = self.lengths[str(part)]
+        if length is None:
+            raise ReportedError
+        named = {"tip": length, None: length, "base": 0.0}
+        s = named[at] if at is None or isinstance(at, str) else at
+        return check_arclength("", "at", s, length)
+
+    def rod(self, name: object) -> str:
+        """Return the name of a rod if the file has it."""
+        if name not in self.lengths:
+            expected = "the name of a rod in this file"
+            raise DescriptionError("", "", name, expected, did_you_mean(name, self.lengths))
+        return str(name)
+
+    def file(self, name: str) -> str:
+        """Return the path of a file named in the robot file, which is relative to it."""
+        return str(Path(self.source.name).parent / name)
+
+    def _not_a_group(self, path: Place, given: object, known: list[str]) -> None:
+        expected, remedy = "an empty group", "write {}"
+        if known:
+            expected = f"a group with the fields {', '.join(known)}"
+            remedy = "write them as name: value"
+        report_error(self.source, path, DescriptionError("", "", given, expected, remedy))
+
+    def _construct(self, path: Place, cls: type, given: Mapping[str, Any]) -> Any:
+        try:
+            return cls(**given)
+        except DescriptionError as error:
+            item = fields_of(cls).get(error.field)
+            if item is not None and error.value is None and error.field not in given:
+                report_missing(self.source, (*path, error.field), item.kind)
+            else:
+                report_error(self.source, path, error)
+        except (TypeError, ValueError, PliantError) as error:
+            part, field = part_and_field(path)
+            lead = f"{field}: " if field else ""
+            self.source.report(path, part, field, f"{lead}{error}; correct its settings")
+        raise ReportedError
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")

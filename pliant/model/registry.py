@@ -1,0 +1,300 @@
+"""Classes of descriptions, registered as they are defined, by the names that robot files use.
+
+A subclass of `Part`, `Joint` or `Effect` that is a frozen dataclass is known to robot files, to
+`pliant check` and to `fit` at once, wherever it is defined. The classes that come with Pliant are
+found by name before their modules are loaded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from pliant.model.checks import part_name
+from pliant.model.errors import DescriptionError
+from pliant.model.fields import check_fields, fields_of, holds, schema_of
+from pliant.model.kinds import Kind, Name, Place, Reader, ReportedError, Schema
+
+if TYPE_CHECKING:
+    from pliant.model.description import Description
+
+_CLASSES: list[type[Described]] = []
+_HEADINGS: dict[str, str] = {}
+
+
+class Home(NamedTuple):
+    """Where a section of robot files finds its class.
+
+    word : how messages call an entry.  module, name : of the class.
+    """
+
+    word: str
+    module: str
+    name: str
+
+
+_HOMES = {
+    "rods": Home("rod", "pliant.model.rod", "Rod"),
+    "loads": Home("load", "pliant.model.load", "Load"),
+    "constraints": Home("constraint", "pliant.model.constraint", "Constraint"),
+    "bodies": Home("body", "pliant.model.body", "Body"),
+    "base_motions": Home("base motion", "pliant.model.base_motion", "BaseMotion"),
+    "chambers": Home("chamber", "pliant.model.chamber", "Chamber"),
+    "actuators": Home("actuator", "pliant.model.actuator", "MountedActuator"),
+}
+"""Sections of robot files that hold the parts and effects that come with Pliant."""
+_FAMILIES = {"Joint": ("pliant.joints.fixed", "pliant.joints.free", "pliant.joints.revolute")}
+"""Modules of the classes that come with Pliant, by family."""
+_HEADINGS.update({heading: home.word for heading, home in _HOMES.items()})
+_HEADINGS.update({"parts": "part", "effects": "effect"})
+
+
+class Described:
+    """A frozen dataclass whose fields say what they hold; its subclasses are registered.
+
+    file_name : how robot files call it among others of its family; "" for the name of the class in
+    small letters, with underscores. A family itself has none.
+    """
+
+    file_name: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Register the class by its name in robot files."""
+        super().__init_subclass__(**more)
+        if "file_name" not in cls.__dict__:
+            cls.file_name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+        _CLASSES.append(cls)
+
+    def __post_init__(self) -> None:
+        check_fields(self, self.label)
+        self.check()
+
+    @property
+    def label(self) -> str:
+        """How error messages call it."""
+        return type(self).__name__
+
+    def check(self) -> None:
+        """Refuse clean fields that cannot be true together."""
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    @classmethod
+    def read(cls, reader: Reader, path: Place, given: Any) -> Any:
+        """Return the object that an entry of a robot file gives."""
+        return reader.build(path, cls, given)
+
+    @classmethod
+    def schema(cls, defs: Schema) -> Schema:
+        """Return the JSON Schema of an entry in a robot file."""
+        return schema_of(cls, defs)
+
+
+@dataclass(frozen=True, eq=False)
+class Entry(Described):
+    """Something with a name of its own in a robot: a part or an effect.
+
+    heading : of its section in robot files; "" for the general section of its family.
+    word : how messages call it.  naming : the field that names the other pieces it brings along.
+    """
+
+    name: str = holds(Name())
+
+    heading: ClassVar[str] = ""
+    word: ClassVar[str] = ""
+    naming: ClassVar[str] = "name"
+    family: ClassVar[str] = ""
+    found_under: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Register the class and the words for it."""
+        super().__init_subclass__(**more)
+        if "word" not in cls.__dict__:
+            cls.word = cls.file_name.replace("_", " ")
+        if "heading" not in cls.__dict__:
+            cls.heading = ""
+        cls.found_under = cls.heading or cls.family
+        _HEADINGS.setdefault(cls.found_under, cls.word)
+
+    def __post_init__(self) -> None:
+        part_name(self.word, self.name)
+        super().__post_init__()
+
+    @property
+    def label(self) -> str:
+        """How error messages call it."""
+        return f"{self.word} {self.name!r}"
+
+    def pieces(self) -> Sequence[Entry]:
+        """Return what it brings into a robot: itself, or several parts and effects."""
+        return (self,)
+
+    def taken(self, name: str, other: str) -> DescriptionError:
+        """Return the error for the name of a piece that `other` has already."""
+        return taken(self.label, "name" if name == self.name else self.naming, name, other)
+
+    def inputs(self) -> dict[str, float]:
+        """Return its inputs by name, each with the value where none is given."""
+        return {}
+
+    def problems(self, description: Description) -> Iterator[DescriptionError]:
+        """Yield what is wrong with it in the robot as a whole."""
+        for name, item in fields_of(type(self)).items():
+            value = getattr(self, name)
+            if value is not None:
+                yield from item.kind.problems(description, self, name, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Part(Entry):
+    """A rod, a rigid body: it hangs on a frame of another part or of the world by a joint."""
+
+    family: ClassVar[str] = "parts"
+
+    def inputs(self) -> dict[str, float]:
+        """Return the input of its joint, if one is prescribed; 0 is where it rests."""
+        joint = getattr(self, "joint", None)
+        if joint is None or joint.drive is None:
+            return {}
+        return {joint.input or self.name: 0.0}
+
+
+@dataclass(frozen=True, eq=False)
+class Effect(Entry):
+    """What acts on parts or holds them: a load, a chamber, a constraint.
+
+    input_sizes : how many numbers an input of its name may have, if it has one.
+    """
+
+    family: ClassVar[str] = "effects"
+    input_sizes: ClassVar[tuple[int, ...]] = (1,)
+
+
+def taken(label: str, field: str, name: str, other: str) -> DescriptionError:
+    """Return the error for a name that `other` has already, given in a field of `label`."""
+    remedy = "choose another name" if field == "name" else f"give e.g. {field}=('left', 'right')"
+    expected = f"unique in the robot ({other} has it already)"
+    return DescriptionError(label, field, name, expected, remedy)
+
+
+# -- what there is --------------------------------------------------------------------------------
+
+
+def headings() -> dict[str, str]:
+    """Return the sections of robot files that hold parts and effects, each with its word."""
+    return _HEADINGS
+
+
+def class_of(heading: str) -> type[Entry] | None:
+    """Return the class of the entries of a section; None for the general sections."""
+    for cls in reversed(_entries()):
+        if cls.heading == heading:
+            return cls
+    if heading not in _HOMES:
+        return None
+    home = _HOMES[heading]
+    found: type[Entry] = getattr(import_module(home.module), home.name)
+    return found
+
+
+def carriers() -> dict[str, type[Entry]]:
+    """Return the classes of parts, on which others can hang, by heading."""
+    found = {heading: class_of(heading) for heading in _HEADINGS}
+    return {h: cls for h, cls in found.items() if cls is not None and issubclass(cls, Part)}
+
+
+def variants(*families: type) -> dict[str, type[Described]]:
+    """Return the dataclasses of some families by the names that robot files use."""
+    for module in [home for family in families for home in _FAMILIES.get(family.__name__, ())]:
+        import_module(module)
+    described = [cls for cls in _CLASSES if "__dataclass_fields__" in cls.__dict__]
+    return {cls.file_name: cls for cls in described if issubclass(cls, families) and cls.file_name}
+
+
+def members_of(family: str) -> dict[str, type[Entry]]:
+    """Return the classes of the general section "parts" or "effects", by name."""
+    return {cls.file_name: cls for cls in _entries() if cls.family == family and not cls.heading}
+
+
+def _entries() -> list[type[Entry]]:
+    general = (Entry, Part, Effect)
+    return [cls for cls in _CLASSES if issubclass(cls, Entry) and cls not in general]
+
+
+# -- fields that hold such objects ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Group(Kind):
+    """An object of one class.
+
+    example : as a robot file writes it.  python : as Python does.
+    """
+
+    cls: type[Described] = Described
+    python: str = ""
+
+    def check(self, part: str, field: str, value: Any) -> Any:
+        if not isinstance(value, self.cls):
+            expected = f"a {self.cls.__name__}"
+            raise DescriptionError(part, field, value, expected, f"give e.g. {self.python}")
+        return value
+
+    def read(self, reader: Reader, path: Place, given: Any) -> Any:
+        return self.cls.read(reader, path, given)
+
+    def schema(self, defs: Schema) -> Schema:
+        return self.cls.schema(defs)
+
+
+@dataclass(frozen=True)
+class OneOf(Kind):
+    """An object of one of the classes of some families."""
+
+    families: tuple[type, ...] = ()
+    python: str = ""
+
+    def check(self, part: str, field: str, value: Any) -> Any:
+        if not isinstance(value, self.families):
+            names = [cls.__name__ for cls in variants(*self.families).values()]
+            listed = f"{', '.join(names[:-1])} or {names[-1]}"
+            raise DescriptionError(part, field, value, f"a {listed}", f"give e.g. {self.python}")
+        return value
+
+    def read(self, reader: Reader, path: Place, given: Any) -> Any:
+        known = variants(*self.families)
+        if isinstance(given, str) and given in known:
+            given = {given: {}}
+        if not isinstance(given, dict):
+            expected = f"a group with the fields {', '.join(known)}"
+            raise DescriptionError("", "", given, expected, "write them as name: value")
+        unknown = [name for name in given if name not in known]
+        for name in unknown:
+            reader.unknown(path, name, given[name], list(known))
+        if unknown:
+            raise ReportedError
+        if len(given) != 1:
+            told = ", ".join(given) or "nothing"
+            expected = f"exactly one of {', '.join(known)}"
+            raise DescriptionError("", "", told, expected, "give one of them")
+        ((name, inner),) = given.items()
+        return reader.value(Group(cls=known[name]), (*path, name), inner)
+
+    def schema(self, defs: Schema) -> Schema:
+        known = variants(*self.families)
+        name = "Or".join(family.__name__ for family in self.families)
+        if name not in defs:
+            defs[name] = {}
+            properties = {key: cls.schema(defs) for key, cls in known.items()}
+            defs[name].update(
+                type="object",
+                properties=properties,
+                minProperties=1,
+                maxProperties=1,
+                additionalProperties=False,
+            )
+        return {"$ref": f"#/$defs/{name}"}
