@@ -1,4 +1,4 @@
-"""What was measured, as questions to a result: positions, angles, strains, forces, by path."""
+"""Measured quantities by path: positions, angles, strains, velocities and forces of a result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GROUPS = {"position": _POSITION, "tangent": _TANGENT, "turn": _TURN}
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """A quantity that was measured, and the column that holds it.
+    """A measured quantity and its column.
 
     path : ``rod.place.component``. The place is ``tip``, ``base`` or ``at(s)`` with s in metres, or
         ``at(s, x, y)`` for a marker at an offset in the section, metres. The component is
@@ -38,15 +38,16 @@ class Output:
         - tx, ty, tz: tangent, world; or tangent;  angle_xz: angle of the tangent in the xz plane
           from x towards z, rad, and the same for other planes;
         - rx, ry, rz: rotation vector from the rod's base section to this one, in axes of the base
-          section, rad, of half a turn at most (angle_xz counts on); or turn;
+          section, rad, of at most half a turn (angle_xz has no such limit); or turn;
         - vx, vy, vz: velocity of the marker, world, m/s (motions);
         - ux, uy, uz: curvature and twist, rad/m;  mx ... nz: internal wrench, N m and N.
 
-        Also ``part.reaction.fz``, of a clamped rod or a constraint: mx ... mz and fx ... fz, N m and N,
-        in the frame of the base, or of what the constraint holds to.
-        Or a function that takes a result and returns a number, for motions one for each time (T,).
-    column : the name in the file; None for the path itself (with three components, a name with
-        ``.x``, ``.y``, ``.z`` or the component added).
+        ``part.reaction.fz`` is the reaction of a clamped rod or a constraint: mx ... mz and fx ... fz,
+        N m and N, in the frame of the base, or of the frame that the constraint is attached to.
+        The path may also be a function that takes a result and returns a number, or for motions one
+        number for each time (T,).
+    column : the name in the file; None for the path itself (with three components, the name followed
+        by ``.x``, ``.y``, ``.z`` or the component).
     std : standard deviation of the noise in the unit of the output; None estimates it.
     """
 
@@ -67,11 +68,11 @@ class Output:
 
 @dataclass(frozen=True)
 class Probe:
-    """One column: how to ask a result for it.
+    """One measured column and its prediction.
 
     column : in the file.  group : outputs of one group share their noise.  std : of the noise, or
-    None.  unit : of the numbers.  ask : from a result and the description that it belongs to to
-    numbers (T,), or one of an equilibrium.  rates : whether velocities are asked for.
+    None.  unit : of the numbers.  ask : takes a result and its description and returns the prediction
+    (T,), or a number for an equilibrium.  rates : whether it needs velocities.
     periodic : whether it is an angle that may differ by full turns.
     position : rod, axis (0, 1, 2) and distance from the centre line, m, of a position; else None.
     """
@@ -86,67 +87,61 @@ class Probe:
     position: tuple[str, int, float] | None = None
 
 
-class Remembering:
-    """A result that answers a question once: several outputs ask for the same pose."""
+class CachedResult:
+    """A result that computes each pose, velocity, strain or wrench once for all outputs."""
 
     def __init__(self, result: Any) -> None:
         self._result = result
         self._known: dict[Any, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._result, name)
+        value = getattr(self._result, name)
         if name not in ("pose", "tip", "velocity", "strain", "wrench"):
-            return found
+            return value
 
         def ask(*args: Any) -> Any:
             key = (name, *args)
             if key not in self._known:
-                self._known[key] = found(*args)
+                self._known[key] = value(*args)
             return self._known[key]
 
         return ask
 
 
 def probes(description: Description, outputs: Iterable[Any]) -> list[Probe]:
-    """Return the columns that the outputs ask for; refuse paths that lead nowhere."""
-    found: list[Probe] = []
+    """Return the columns of the outputs; refuse invalid paths."""
+    columns: list[Probe] = []
     for given in outputs:
         output = Output(given) if isinstance(given, str) else given
         if not isinstance(output, Output):
             raise _wrong(given, "an Output or a path such as 'arm.tip.z'")
-        found += _expand(description, output)
-    names = [probe.column for probe in found]
+        columns += _expand(description, output)
+    names = [probe.column for probe in columns]
     for name in names:
         if names.count(name) > 1:
-            raise DescriptionError("outputs", "column", name, "asked for once", "remove one")
-    return found
+            raise DescriptionError("outputs", "column", name, "named once", "remove one")
+    return columns
 
 
 def infer(description: Description, columns: Iterable[str]) -> list[Probe]:
     """Return a probe for every column whose name is the path of an output."""
-    found = []
+    inferred = []
     for name in columns:
         try:
-            found += _expand(description, Output(name))
+            inferred += _expand(description, Output(name))
         except DescriptionError:
             continue
-    return found
+    return inferred
 
 
 def _expand(description: Description, output: Output) -> list[Probe]:
     if callable(output.path):
-        column = str(output.column)
-        function = output.path
-        return [
-            Probe(
-                column,
-                column,
-                output.std,
-                "",
-                lambda result, _: _numbers(column, function(result)),
-                rates=True,
-            )
-        ]
+        column, function = str(output.column), output.path
+
+        def ask(result: Any, _: Description) -> Array:
+            return _numbers(column, function(result))
+
+        return [Probe(column, column, output.std, "", ask, rates=True)]
     words = _split(output.path)
     if len(words) == 3 and words[1] == "reaction":
         return [_reaction(description, output, words[0], words[2])]
@@ -161,17 +156,19 @@ def _expand(description: Description, output: Output) -> list[Probe]:
         known = (*COMPONENTS, *GROUPS)
         raise _wrong(output.path, f"a component, not {words[2]!r}", did_you_mean(words[2], known))
     stem = output.column or ".".join(words[:2])
-    found = []
+    expanded = []
     for part in parts:
         single = len(parts) == 1
         column = (output.column or output.path) if single else f"{stem}.{part}"
-        unit, ask = _question(rod, s, offset, part)
+        unit, predict = _question(rod, s, offset, part)
         rates = part in _SPEED + _WRENCH
         away = float(np.linalg.norm(offset))
         where = (rod, _POSITION.index(part), away) if part in _POSITION else None
         turns = part in _ANGLES
-        found.append(Probe(column, str(output.path), output.std, unit, ask, turns, rates, where))
-    return found
+        expanded.append(
+            Probe(column, str(output.path), output.std, unit, predict, turns, rates, where)
+        )
+    return expanded
 
 
 def _split(path: str) -> list[str]:
@@ -180,7 +177,7 @@ def _split(path: str) -> list[str]:
 
 
 def _place(description: Description, path: str, rod: str, place: str) -> tuple[str, float, Array]:
-    """Return rod, arclength and offset; a tip follows the length of the rod it is asked of."""
+    """Return rod, arclength, m, and offset (3,), m; the arclength of a tip is infinite."""
     length = description.rods[rod].length
     if place in ("tip", "base"):
         return rod, np.inf if place == "tip" else 0.0, np.zeros(3)
@@ -200,7 +197,7 @@ def _place(description: Description, path: str, rod: str, place: str) -> tuple[s
 
 
 def _question(rod: str, s: float, offset: Array, part: str) -> tuple[str, Ask]:
-    """Return the unit and the question of one component."""
+    """Return the unit of one component and the function that predicts it."""
 
     def at(robot: Description) -> float:
         return robot.rods[rod].length if np.isinf(s) else s
@@ -266,13 +263,13 @@ def _reaction(description: Description, output: Output, part: str, component: st
     k = _REACTION.index(component)
 
     def ask(result: Any, _: Description) -> Array:
-        held = getattr(result, "reactions", None)
-        if held is None or part not in held:
+        reactions = getattr(result, "reactions", None)
+        if reactions is None or part not in reactions:
             raise _wrong(
                 output.path, "the reaction of a constraint, or of a rod clamped to the world",
-                "for a rod carried by another ask for its wrench, e.g. 'arm.base.nz'",
+                "for a rod mounted on another take its wrench, e.g. 'arm.base.nz'",
             )  # fmt: skip
-        return np.asarray(held[part])[..., k]
+        return np.asarray(reactions[part])[..., k]
 
     path = str(output.path)
     unit = "N m" if k < 3 else "N"
@@ -280,13 +277,13 @@ def _reaction(description: Description, output: Output, part: str, component: st
 
 
 def _numbers(column: str, value: object) -> Array:
-    found = as_array(value)
-    if found is None or found.ndim > 1 or not np.isfinite(found).all():
+    numbers = as_array(value)
+    if numbers is None or numbers.ndim > 1 or not np.isfinite(numbers).all():
         raise DescriptionError(
             f"output {column!r}", "value", value, "one finite number, or one for each time",
             "correct the function",
         )  # fmt: skip
-    return found
+    return numbers
 
 
 def _wrong(path: object, expected: str, remedy: str = "give e.g. 'arm.tip.z'") -> DescriptionError:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.study.experiments import make_experiment
+from pliant.study.fit import make_experiment
 from pliant.study.outputs import probes
 
 PRESSURES = np.linspace(0.0, 1e5, 6)

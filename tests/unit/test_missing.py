@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.view.fits import gaps
+from pliant.view.fit import gaps
 
 METHOD = pl.Strain(order=1, segments=2)
 FORCES = np.array([0.0, 0.4, 0.8, 1.2, 1.6, 2.0])
@@ -178,7 +178,7 @@ def test_what_may_not_be_missing_is_refused(
 def test_output_without_any_number_is_left_aside_and_told() -> None:
     columns = still()
     nothing = {**columns, "arm.tip.x": np.full(6, np.nan)}
-    with pytest.warns(pl.FitWarning, match=r"'arm\.tip\.x' left aside"):
+    with pytest.warns(pl.FitWarning, match=r"'arm\.tip\.x' ignored"):
         found = quick(nothing, ["arm.bending"])
     columns.pop("arm.tip.x")
     same(found, quick(columns, ["arm.bending"]))
@@ -188,5 +188,5 @@ def test_residuals_that_follow_one_another_are_told_beside_a_gap() -> None:
     columns = shaken()
     columns = {"t": T, "arm.tip.z": columns["arm.tip.z"] + 0.01 * np.sin(20 * T)}
     columns["arm.tip.z"][25:35] = np.nan
-    with pytest.warns(pl.FitWarning, match="follow one another"):
+    with pytest.warns(pl.FitWarning, match="correlated from row to row"):
         quick(columns, ["arm.bending"], "t")

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 import pliant as pl
 from pliant.cli import main
+from pliant.study.refinement import Refinement
 from pliant.study.resolve import richardson
-from pliant.study.sizes import Sizes
 
 LENGTH, BENDING, PRESSURE = 0.175, 0.0186, 1.5e5
 MOMENT = np.pi * 0.006**2 * 0.009 * PRESSURE
@@ -137,7 +137,7 @@ def test_rods_may_have_formulations_of_their_own() -> None:
 def test_the_choice_is_told_saved_and_drawn(tmp_path: Path) -> None:
     found = pl.resolve(finger(9.81), 1e-5, pl.ANCF(), {"chamber1": 5e4})
     text = str(found)
-    assert "> ANCF(elements=" in text and "reference" in text and "was asked for" in text
+    assert "> ANCF(elements=" in text and "reference" in text and "requested accuracy" in text
     assert found.reason.startswith(found.chosen.method) and found.chosen.method in repr(found)
     rows = list(csv.DictReader(found.save(tmp_path / "table.csv").open()))
     assert len(rows) == len(found.table)
@@ -151,7 +151,7 @@ def test_the_choice_is_told_saved_and_drawn(tmp_path: Path) -> None:
 def test_accuracy_out_of_reach_says_how_far_it_got() -> None:
     with pytest.raises(pl.ConvergenceError, match=r"ANCF\(elements=4\).*largest=") as caught:
         pl.resolve(finger(), 1e-8, pl.ANCF(), {"chamber1": PRESSURE}, largest=4)
-    assert "falls with power" in str(caught.value)
+    assert "falls with order" in str(caught.value)
 
 
 def test_a_method_that_needs_more_intervals_to_move_gets_them() -> None:
@@ -166,7 +166,7 @@ def test_a_method_that_needs_more_intervals_to_move_gets_them() -> None:
     )
     assert any(not row.solved and row.note for row in found.table)
     assert found.error <= 0.02 and found.formulation.steps > 4
-    assert "no answer" in str(found)
+    assert "failed" in str(found)
     with pytest.raises(pl.ConvergenceError, match=r"Shooting\(steps=4\).*: .*larger range"):
         pl.resolve(robot, 0.02, pl.Shooting(), inputs, 0.12, 0.01, pl.BDFAlpha(-0.3), largest=4)
 
@@ -180,9 +180,9 @@ class Rough(pl.Formulation):
 
 def test_a_formulation_without_a_size_is_refused() -> None:
     with pytest.raises(pl.DescriptionError, match="size"):
-        Sizes.of({"arm": Rough()})
+        Refinement.of({"arm": Rough()})
     with pytest.raises(pl.DescriptionError, match=r"points can be changed.*knots"):
-        Sizes.of({"arm": pl.BSpline(3, 6, knots=(0.2, 0.6))})
+        Refinement.of({"arm": pl.BSpline(3, 6, knots=(0.2, 0.6))})
 
 
 @pytest.mark.parametrize(
