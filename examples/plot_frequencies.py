@@ -2,11 +2,11 @@
 Frequencies of beams
 ====================
 
-The first five bending frequencies of a steel and a rubber beam, clamped at one end or free, against
-Timoshenko's theory, with twelve control poses. On equal spans a cubic spline resolves the ends finer
-than the middle, and the fifth mode of a free beam is off by up to 0.9 %; with graded knots, whose end
-spans are half as long again as the others, all are within 0.1 %. The pictures show the free rubber
-beam.
+The first five bending frequencies of a steel and a rubber beam, clamped at one end or free, compared
+with Timoshenko's theory, with twelve control poses. On equal spans a cubic spline resolves the ends
+better than the middle, and the error of the fifth mode of a free beam is up to 0.9 %. With graded
+knots, whose end spans are half as long again as the others, all errors are within 0.1 %. The pictures
+show the free rubber beam.
 """
 
 import matplotlib.pyplot as plt

@@ -164,7 +164,7 @@ def test_empty_cells_of_a_file_are_missing(tmp_path: Path) -> None:
         (
             {"t": [0.0, 0.1, 0.2, 0.3, 1.0], "pull": np.zeros(5), "arm.tip.z": np.zeros(5)},
             "t",
-            r"row 5.*without a gap, for 'pull' is an input.*cells of outputs empty",
+            r"row 5.*without a gap, because 'pull' is an input.*cells of outputs empty",
         ),
     ],
 )
