@@ -48,13 +48,13 @@ def beam(case: str) -> pl.Robot:
 def bending(modes: pl.Modes) -> list[int]:
     """Modes that move the beam sideways; both planes have the same ones, so every second counts."""
     s = np.linspace(0.0, 1.0, 31)
-    found = []
+    numbers = []
     for k, frequency in enumerate(modes.frequencies):
         shape = modes.shape(k, "beam", s)
         sideways = np.linalg.norm(shape[:, 3:5])
         if frequency > 0.1 and sideways > np.linalg.norm(shape[:, [2, 5]]):
-            found.append(k)
-    return found[:10:2]
+            numbers.append(k)
+    return numbers[:10:2]
 
 
 def draw_shapes(modes: pl.Modes, chosen: list[int]) -> None:

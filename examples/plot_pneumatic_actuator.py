@@ -94,16 +94,16 @@ def swing(ax) -> float:
 
 def main() -> dict[str, float]:
     stiffness = np.linspace(0.008, 0.04, 17)
-    stiffness = brentq(lambda EI: drop(EI) - DROP, 0.01, 0.04, xtol=1e-12)
+    identified = brentq(lambda EI: drop(EI) - DROP, 0.01, 0.04, xtol=1e-12)
     counts = np.array([2, 4, 8, 16, 32])
     theta, errors = angle_errors(1e5, counts)
     with style():
         _, axes = plt.subplots(2, 2, figsize=(9.0, 7.0), layout="constrained")
         first, second, third, fourth = axes.ravel()
         first.plot(stiffness, [1e3 * drop(EI) for EI in stiffness])
-        first.plot([stiffness], [1e3 * DROP], "o", color="#b8202c")
+        first.plot([identified], [1e3 * DROP], "o", color="#b8202c")
         first.annotate(
-            f"{stiffness:.4f} N m²", (stiffness, 1e3 * DROP), (8, 8), textcoords="offset points"
+            f"{identified:.4f} N m²", (identified, 1e3 * DROP), (8, 8), textcoords="offset points"
         )
         first.set(xlabel="bending stiffness / N m²", ylabel="drop / mm", title="Horizontal, 30 g")
         second.loglog(counts, errors / theta, "o-", label="measured")
@@ -116,7 +116,7 @@ def main() -> dict[str, float]:
         second.legend()
         distance, overshoot = bend(third), swing(fourth)
     return {
-        "bending stiffness / N m^2": stiffness,
+        "bending stiffness / N m^2": identified,
         "tip angle by M L / EI, 8 elements": 1.0 - errors[2] / theta,
         "order in the number of elements": float(np.log2(errors[2] / errors[3])),
         "distance from the spline / length": distance,
