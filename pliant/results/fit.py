@@ -120,10 +120,30 @@ class FitData:
         return float(np.nansum((self.residuals / self.std) ** 2))
 
 
-@dataclass(eq=False)
-class FitReport:
-    """The numbers of an identification: see `Fit`."""
+@dataclass(eq=False, repr=False)
+class Fit(Drawable):
+    """Identified parameters with their uncertainty.
 
+    robot : the robot with the estimated parameters.
+    estimates : value and standard error of each parameter.  values, errors : the same by path.
+    covariance, correlation : (P, P) of the estimates.
+    singular_values : (P,) of the derivatives of all outputs, in units of their noise, with respect to
+        the logarithms (or scaled values) of the parameters, largest first. The inverse of the last
+        is the uncertainty of the least determined combination.
+    data, validation : measured and predicted outputs of every measurement.
+    noise : by output, the standard deviation, given or estimated.
+    chi2, dof : sum of squares in units of the noise, and measured numbers minus parameters.
+    iterations, solves, followed, seconds : iterations of the search, simulations or static solves,
+        neighbours computed from a known solution instead, and wall time.
+    warnings : caveats that the numbers alone do not show.  converged, reason : how the search ended.
+    method : how the robot was solved: formulation by rod, and for motions integrator and dt.
+    predict : the function behind `validate`.
+
+    Made by `pliant.fit`.
+    """
+
+    robot: Any
+    predict: Callable[[Any], list[FitData]]
     estimates: list[Estimate]
     covariance: Array
     correlation: Array
@@ -141,35 +161,6 @@ class FitReport:
     converged: bool
     warnings: list[str] = field(default_factory=list)
     method: dict[str, str] = field(default_factory=dict)
-
-
-class Fit(FitReport, Drawable):
-    """Identified parameters with their uncertainty.
-
-    robot : the robot with the estimated parameters.
-    estimates : value and standard error of each parameter.  values, errors : the same by path.
-    covariance, correlation : (P, P) of the estimates.
-    singular_values : (P,) of the derivatives of all outputs, in units of their noise, with respect to
-        the logarithms (or scaled values) of the parameters, largest first. The inverse of the last
-        is the uncertainty of the least determined combination.
-    data, validation : measured and predicted outputs of every measurement.
-    noise : by output, the standard deviation, given or estimated.
-    chi2, dof : sum of squares in units of the noise, and measured numbers minus parameters.
-    iterations, solves, followed, seconds : iterations of the search, simulations or static solves,
-        neighbours computed from a known solution instead, and wall time.
-    warnings : caveats that the numbers alone do not show.  converged, reason : how the search ended.
-    method : how the robot was solved: formulation by rod, and for motions integrator and dt.
-
-    Made by `pliant.fit` from robot, report and predict, a function that predicts more measurements.
-    """
-
-    def __init__(
-        self, robot: Any, report: FitReport, predict: Callable[[Any], list[FitData]]
-    ) -> None:
-        self.robot = robot
-        self._report = report
-        self._predict = predict
-        super().__init__(**vars(report))
 
     @property
     def values(self) -> dict[str, float]:
@@ -192,7 +183,7 @@ class Fit(FitReport, Drawable):
 
     def validate(self, data: Any) -> list[FitData]:
         """Return predictions of other measurements (`Measurement` or files) by the fitted robot."""
-        return self._predict(data)
+        return self.predict(data)
 
     def __repr__(self) -> str:
         listed = ", ".join(f"{item.name} = {item.value:.5g}" for item in self.estimates)

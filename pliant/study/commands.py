@@ -236,7 +236,7 @@ def fit(
     given = parsing.inputs_from_text("--input", inputs)
     initial = parsing.start_from_text(start)
     _, robot = read_robot(file)
-    _require_some(wanted, robot)
+    _require_parameters(wanted, robot)
     paths = [path for parameter in wanted for path in parameter.paths]
     if write_robot is not None:
         _check_writing(file, robot, wanted, paths, write_robot)
@@ -306,7 +306,7 @@ def _print_iteration(k: int, cost: float, values: dict[str, float]) -> None:
     click.echo(f"{k}: {cost:.6g}  {listed}", err=True)
 
 
-def _require_some(parameters: list[Any], robot: Any) -> None:
+def _require_parameters(parameters: list[Any], robot: Any) -> None:
     from pliant.model import DescriptionError
     from pliant.model.paths import number_paths
 

@@ -78,7 +78,7 @@ class Experiment(ABC):
 
     target : (N, C) measured values in the compared rows and columns, NaN where missing.
     there : (N, C) True where measured.  rows : (N,) their numbers in the measurement.
-    driving : columns that are inputs.  empty : output columns without a number in these rows, which
+    input_columns : columns that are inputs.  empty : output columns without a number in these rows, which
     are ignored.  unused : columns that are neither inputs nor outputs.  known_inputs : of the robot.
     pressures : inputs in Pa.  notes : remarks on how the measurement is interpreted.
     """
@@ -96,25 +96,25 @@ class Experiment(ABC):
                     f"choose from {', '.join(known) or 'none: the robot has no input'}",
                 )  # fmt: skip
         asked = {probe.column for probe in probes}
-        self.driving = [n for n in measurement.columns if n in known and n not in asked]
-        used = {measurement.time, *asked, *self.driving}
+        self.input_columns = [n for n in measurement.columns if n in known and n not in asked]
+        used = {measurement.time, *asked, *self.input_columns}
         rest = [n for n in measurement.columns if n not in used]
         outputs = {probe.column for probe in infer(robot.description, rest)}
         self.unused = [n for n in rest if n not in outputs]
         self.known_inputs = list(known)
         self.pressures = set(robot.description.chambers)
         self.inputs: Mapping[str, Any] = given
-        for name in self.driving:
+        for name in self.input_columns:
             measurement.complete(name, "an input of the robot")
         self.rows = np.flatnonzero(measurement.compared)
-        whole = {p.column: measurement.column(p.column)[self.rows] for p in probes}
-        self.probes = [p for p in probes if not np.isnan(whole[p.column]).all()]
+        values = {p.column: measurement.column(p.column)[self.rows] for p in probes}
+        self.probes = [p for p in probes if not np.isnan(values[p.column]).all()]
         if not self.probes:
             raise DescriptionError(
-                measurement.label, "columns", list(whole), "measured in one row or more",
+                measurement.label, "columns", list(values), "measured in one row or more",
                 "give numbers, or another window",
             )  # fmt: skip
-        self.target = np.stack([whole[p.column] for p in self.probes], axis=1)
+        self.target = np.stack([values[p.column] for p in self.probes], axis=1)
         self.empty = [p.column for p in probes if p not in self.probes]
         check_positions(robot.description, measurement.label, self.probes, self.target)
 
@@ -149,7 +149,7 @@ class LoadCases(Experiment):
         self.rows, self.target = self.rows[some], self.target[some]
         fixed = initial_values(self.inputs)
         self.cases = [
-            {**fixed, **{name: float(measurement.column(name)[k]) for name in self.driving}}
+            {**fixed, **{name: float(measurement.column(name)[k]) for name in self.input_columns}}
             for k in self.rows
         ]
 

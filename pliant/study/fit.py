@@ -15,7 +15,7 @@ from pliant.files.measurement import read_measurement
 from pliant.model import Array, DescriptionError
 from pliant.model.checks import choice, positive
 from pliant.model.measurement import Measurement
-from pliant.results.fit import Fit, FitData, FitReport, FitWarning
+from pliant.results.fit import Fit, FitData, FitWarning
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations
 from pliant.study.diagnostics import (
@@ -172,12 +172,12 @@ class _Search:
         priors = any(np.isfinite(item.std) for item in unknowns.items)
         for round_ in range(ROUNDS):
 
-            def tell(k: int, cost: float, at: Array, done: int = done) -> None:
+            def report(k: int, cost: float, at: Array, done: int = done) -> None:
                 if progress is not None:
                     values = dict(zip(unknowns.names, unknowns.values(at).tolist(), strict=True))
                     progress(done + k, cost, values)
 
-            minimum = minimise(self.evaluate, z, low, high, iterations, tolerance, tell)
+            minimum = minimise(self.evaluate, z, low, high, iterations, tolerance, report)
             done += minimum.iterations
             z, minimum.iterations = minimum.z, done
             change = self.noise.estimate([y for y, _ in self.predictions(z)], len(z))
@@ -246,7 +246,11 @@ def _result(
     ]
     if not minimum.converged:
         notes.insert(0, f"the search did not converge: {minimum.reason}")
-    report = FitReport(
+    for text in notes:
+        warnings.warn(text, FitWarning, stacklevel=4)
+    return Fit(
+        family.at(minimum.z),
+        lambda more: predict(setup.experiments(more, "data")),
         estimates=uncertainty.items,
         covariance=uncertainty.covariance,
         correlation=uncertainty.correlation,
@@ -265,10 +269,6 @@ def _result(
         warnings=notes,
         method=_method(search, setup),
     )
-    for text in notes:
-        warnings.warn(text, FitWarning, stacklevel=4)
-    robot = family.at(minimum.z)
-    return Fit(robot, report, lambda more: predict(setup.experiments(more, "data")))
 
 
 def _method(search: _Search, setup: _Setup) -> dict[str, str]:
@@ -302,8 +302,8 @@ def _data(experiment: Experiment, y: Array, std: Mapping[str, float]) -> FitData
 
 def _only_input(experiment: Experiment) -> tuple[str, Array] | None:
     """Label and values (N,) of the input that varies between load cases, if there is only one."""
-    if len(experiment.driving) != 1:
+    if len(experiment.input_columns) != 1:
         return None
-    name = experiment.driving[0]
+    name = experiment.input_columns[0]
     unit = " / Pa" if name in experiment.pressures else ""
     return f"{name}{unit}", experiment.measurement.column(name)[experiment.rows]

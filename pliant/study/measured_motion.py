@@ -37,7 +37,7 @@ MOST_STEPS = 20_000_000
 class TimeGrid:
     """The times of a measured motion.
 
-    rows : (N,) compared rows of the measurement.  driving : columns that are inputs.  inputs : all
+    rows : (N,) compared rows of the measurement.  input_columns : columns that are inputs.  inputs : all
     inputs by name.
 
     origin : the time at which the motion begins, s: 0, or the first time of a file with inputs whose
@@ -48,7 +48,7 @@ class TimeGrid:
         self,
         measurement: Measurement,
         rows: NDArray[np.int64],
-        driving: list[str],
+        input_columns: list[str],
         inputs: Mapping[str, Any],
     ) -> None:
         assert measurement.t is not None
@@ -57,11 +57,11 @@ class TimeGrid:
         self.interval = float(np.median(np.diff(self.t)))
         self.origin = 0.0
         self.notes: list[str] = []
-        if driving:
-            self._check_gaps(driving)
+        if input_columns:
+            self._check_gaps(input_columns)
             if self.t[0] > GAP * self.interval:
-                others = [name for name in inputs if name not in driving]
-                self._begin_late(driving, [name for name in others if callable(inputs[name])])
+                others = [name for name in inputs if name not in input_columns]
+                self._begin_late(input_columns, [name for name in others if callable(inputs[name])])
 
     def steps(self, dt: float | None) -> tuple[float, int, bool]:
         """Return duration, s, number of steps and whether all rows lie on steps.
@@ -84,7 +84,7 @@ class TimeGrid:
         steps = max(4, int(np.ceil(t[-1] / requested - 1e-6)))
         return float(t[-1]), steps, False
 
-    def _check_gaps(self, driving: list[str]) -> None:
+    def _check_gaps(self, input_columns: list[str]) -> None:
         """Refuse gaps over which input columns cannot be interpolated."""
         t = self.t
         gap = np.flatnonzero(np.diff(t[: self.rows[-1] + 1]) > GAP * self.interval)
@@ -93,19 +93,19 @@ class TimeGrid:
             raise DescriptionError(
                 self.measurement.label, f"column {self.measurement.time!r}, row {row + 1}",
                 float(t[row]),
-                f"without a gap, because {driving[0]!r} is an input (the row before is at "
+                f"without a gap, because {input_columns[0]!r} is an input (the row before is at "
                 f"{t[row - 1]:g} s, the usual interval is {self.interval:g} s)",
                 "add rows with the inputs and leave the cells of outputs empty, split the file "
                 "there, or give the input as a function of time",
             )  # fmt: skip
 
-    def _begin_late(self, driving: list[str], timed: list[str]) -> None:
+    def _begin_late(self, input_columns: list[str], timed: list[str]) -> None:
         """Begin at the first row, because the inputs before it are unknown."""
         first = float(self.t[0])
         if timed:
             raise DescriptionError(
                 self.measurement.label, f"column {self.measurement.time!r}, row 1", first,
-                f"about 0 s, because {driving[0]!r} is not known before it and {timed[0]!r} is a "
+                f"about 0 s, because {input_columns[0]!r} is not known before it and {timed[0]!r} is a "
                 "function of the time since 0 s",
                 "count time from the start of the motion",
             )  # fmt: skip
@@ -162,12 +162,12 @@ class MotionRun(Experiment):
         t = measurement.t
         self.t = t[self.rows]
         self.integrator = integrator
-        grid = TimeGrid(measurement, self.rows, self.driving, self.inputs)
+        grid = TimeGrid(measurement, self.rows, self.input_columns, self.inputs)
         self.origin, self.notes = grid.origin, grid.notes
         self.duration, self.steps, self.on_grid = grid.steps(dt)
         self.schedule: Mapping[str, Any] = {
             **self.inputs,
-            **{name: self._column_signal(robot, name) for name in self.driving},
+            **{name: self._column_signal(robot, name) for name in self.input_columns},
         }
         self.rates = any(probe.rates for probe in probes)
 

@@ -9,22 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from pliant.lie import so3
 from pliant.model import Array, Description, DescriptionError, did_you_mean
 from pliant.model.checks import as_array, positive
+from pliant.study.quantities import QUANTITIES, Marker
 
 _PLACE = re.compile(r"^at\(\s*([^)]*?)\s*\)$")
-_POSITION = ("x", "y", "z")
-_TANGENT = ("tx", "ty", "tz")
-_TURN = ("rx", "ry", "rz")
-_SPEED = ("vx", "vy", "vz")
-_ANGLES = tuple(f"angle_{a}{b}" for a in "xyz" for b in "xyz" if a != b)
-_STRAIN = ("ux", "uy", "uz")
-_WRENCH = ("mx", "my", "mz", "nx", "ny", "nz")
 _REACTION = ("mx", "my", "mz", "fx", "fy", "fz")
+_VECTORS = {
+    "position": ("x", "y", "z"),
+    "tangent": ("tx", "ty", "tz"),
+    "turn": ("rx", "ry", "rz"),
+}
+"""Names of three components together."""
 Ask = Callable[[Any, Description], Array]
-COMPONENTS = (*_POSITION, *_TANGENT, *_TURN, *_ANGLES, *_STRAIN, *_WRENCH, *_SPEED)
-GROUPS = {"position": _POSITION, "tangent": _TANGENT, "turn": _TURN}
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,25 +147,31 @@ def _expand(description: Description, output: Output) -> list[Probe]:
     if len(words) != 3 or words[0] not in description.rods:
         name = words[0] if words else ""
         raise _wrong(output.path, "rod.place.component", did_you_mean(name, description.rods))
-    rod, s, offset = _place(description, output.path, words[0], words[1])
-    parts = GROUPS.get(words[2], (words[2],))
-    if any(part not in COMPONENTS for part in parts):
-        known = (*COMPONENTS, *GROUPS)
+    marker = _marker(description, output.path, words[0], words[1])
+    parts = _VECTORS.get(words[2], (words[2],))
+    if any(part not in QUANTITIES for part in parts):
+        known = (*QUANTITIES, *_VECTORS)
         raise _wrong(output.path, f"a component, not {words[2]!r}", did_you_mean(words[2], known))
     stem = output.column or ".".join(words[:2])
-    expanded = []
-    for part in parts:
-        single = len(parts) == 1
-        column = (output.column or output.path) if single else f"{stem}.{part}"
-        unit, predict = _question(rod, s, offset, part)
-        rates = part in _SPEED + _WRENCH
-        away = float(np.linalg.norm(offset))
-        where = (rod, _POSITION.index(part), away) if part in _POSITION else None
-        turns = part in _ANGLES
-        expanded.append(
-            Probe(column, str(output.path), output.std, unit, predict, turns, rates, where)
-        )
-    return expanded
+    single = output.column or output.path
+    columns = [single] if len(parts) == 1 else [f"{stem}.{part}" for part in parts]
+    return [_probe(output, marker, *pair) for pair in zip(columns, parts, strict=True)]
+
+
+def _probe(output: Output, marker: Marker, column: str, part: str) -> Probe:
+    """Return the probe of one component of a marker."""
+    unit, vector, k = QUANTITIES[part]
+    offset = float(np.linalg.norm(marker.offset))
+    return Probe(
+        column,
+        str(output.path),
+        output.std,
+        unit,
+        lambda result, robot: vector(marker, result, robot)[..., k],
+        periodic=part.startswith("angle"),
+        rates=unit in ("m/s", "N m", "N"),
+        position=(marker.rod, k, offset) if unit == "m" else None,
+    )
 
 
 def _split(path: str) -> list[str]:
@@ -176,11 +179,11 @@ def _split(path: str) -> list[str]:
     return [word for word in re.split(r"\.(?![^(]*\))", path.strip()) if word]
 
 
-def _place(description: Description, path: str, rod: str, place: str) -> tuple[str, float, Array]:
-    """Return rod, arclength, m, and offset (3,), m; the arclength of a tip is infinite."""
+def _marker(description: Description, path: str, rod: str, place: str) -> Marker:
+    """Return the marker at a place: tip, base, at(s) or at(s, x, y)."""
     length = description.rods[rod].length
     if place in ("tip", "base"):
-        return rod, np.inf if place == "tip" else 0.0, np.zeros(3)
+        return Marker(rod, np.inf if place == "tip" else 0.0, np.zeros(3))
     match = _PLACE.match(place)
     try:
         numbers = [float(item) for item in match[1].split(",")] if match else []
@@ -193,62 +196,8 @@ def _place(description: Description, path: str, rod: str, place: str) -> tuple[s
             path, f"a place on the rod, from 0 to {length:g} m", f"give e.g. at({length / 2:g})"
         )
     at_tip = len(numbers) == 1 and abs(numbers[0] - length) <= 1e-9 * length
-    return rod, np.inf if at_tip else numbers[0], np.array([*numbers[1:], 0.0, 0.0, 0.0][:3])
-
-
-def _question(rod: str, s: float, offset: Array, part: str) -> tuple[str, Ask]:
-    """Return the unit of one component and the function that predicts it."""
-
-    def at(robot: Description) -> float:
-        return robot.rods[rod].length if np.isinf(s) else s
-
-    def pose(result: Any) -> Array:
-        return np.asarray(result.tip(rod) if np.isinf(s) else result.pose(rod, s))
-
-    def position(result: Any, robot: Description) -> Array:
-        g = pose(result)
-        k = _POSITION.index(part)
-        return np.asarray(g[..., k, 3] + g[..., k, :3] @ offset)
-
-    def angle(result: Any, robot: Description) -> Array:
-        a, b = ("xyz".index(c) for c in part[-2:])
-        tangent = pose(result)[..., :3, 2]
-        return np.arctan2(tangent[..., b], tangent[..., a])
-
-    if part in _POSITION:
-        return "m", position
-    if part in _TANGENT:
-        return "1", lambda result, _: pose(result)[..., _TANGENT.index(part), 2]
-    if part in _ANGLES:
-        return "rad", angle
-    if part in _TURN:
-        return "rad", lambda result, _: _turn(result, rod, pose(result))[..., _TURN.index(part)]
-    if part in _SPEED:
-        k = _SPEED.index(part)
-        return "m/s", lambda result, robot: _speed(result, rod, at(robot), pose(result), offset)[
-            ..., k
-        ]
-    if part in _STRAIN:
-        k = _STRAIN.index(part)
-        return "rad/m", lambda result, robot: result.strain(rod, at(robot))[..., k]
-    k = _WRENCH.index(part)
-    return "N m" if k < 3 else "N", lambda result, robot: result.wrench(rod, at(robot))[..., k]
-
-
-def _turn(result: Any, rod: str, g: Array) -> Array:
-    """Rotation vectors (..., 3) from the base section, in its axes."""
-    base = np.asarray(result.pose(rod, 0.0))
-    R = np.swapaxes(base[..., :3, :3], -1, -2) @ g[..., :3, :3]
-    return np.asarray(so3.log(R))
-
-
-def _speed(result: Any, rod: str, s: float, g: Array, offset: Array) -> Array:
-    """World velocities (..., 3) of a marker."""
-    if not hasattr(result, "velocity"):
-        raise _wrong("velocity", "asked of a motion", "give a column of times, or another output")
-    twist = np.asarray(result.velocity(rod, s))
-    body = twist[..., 3:] + np.cross(twist[..., :3], offset)
-    return np.einsum("...ij,...j->...i", g[..., :3, :3], body)
+    offset = np.array([*numbers[1:], 0.0, 0.0, 0.0][:3])
+    return Marker(rod, np.inf if at_tip else numbers[0], offset)
 
 
 def _reaction(description: Description, output: Output, part: str, component: str) -> Probe:

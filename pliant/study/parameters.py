@@ -97,7 +97,7 @@ class Variable:
     """A parameter in the search coordinate z = log(value) or value / typical.
 
     low, high, mean, std : bounds and prior of z; std is infinite without a prior.
-    whole : True if the value is a factor.
+    factor : True if the value multiplies the described quantity.
     """
 
     parameter: Parameter
@@ -110,7 +110,7 @@ class Variable:
     high: float
     mean: float
     std: float
-    whole: bool
+    factor: bool
 
     def value(self, z: float) -> float:
         """Return the parameter's value."""
@@ -182,10 +182,10 @@ def _variable(description: Description, parameter: Parameter) -> Variable:
     initial = places[0].value if parameter.initial is None else parameter.initial
     low, high = parameter.bounds or (-math.inf, math.inf)
     paths = tuple(item.path for item in places)
-    whole = places[0].whole
+    factor = places[0].whole
     logarithmic = parameter.scale == "log"
     if parameter.scale is None:
-        alone = whole or not paths[0].endswith("]")
+        alone = factor or not paths[0].endswith("]")
         logarithmic = initial > 0 and alone and (parameter.bounds is None or low >= 0)
     size = _size(parameter, initial, low, high)
     if not low <= initial <= high:
@@ -202,7 +202,7 @@ def _variable(description: Description, parameter: Parameter) -> Variable:
         low = 0.0
     unit = Variable(
         parameter, parameter.paths[0], paths, logarithmic, 1.0 if logarithmic else size,
-        0.0, 0.0, 0.0, 0.0, math.inf, whole,
+        0.0, 0.0, 0.0, 0.0, math.inf, factor,
     )  # fmt: skip
     mean, std = parameter.prior or (initial, math.inf)
     if logarithmic and parameter.prior and mean <= 0:

@@ -61,7 +61,7 @@ def estimates(variables: Variables, minimum: Minimum, dof: float) -> Uncertainty
         error = np.inf if lost[j] else abs(slope[j]) * spread[j]
         start = item.value(item.start)
         items.append(
-            Estimate(item.name, float(values[j]), float(error), start, item.whole, at_bound, dof)
+            Estimate(item.name, float(values[j]), float(error), start, item.factor, at_bound, dof)
         )
     covariance *= np.outer(slope, slope)
     covariance[lost, lost] = np.inf

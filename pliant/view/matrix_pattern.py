@@ -25,7 +25,7 @@ def draw_band(
     """Draw the nonzero entries of matrices side by side and return the figure.
 
     patterns : one matrix (rows, columns) or several, of numbers or booleans.
-    titles : one for each matrix. The number of entries stands below each matrix.
+    titles : one for each matrix. The number of entries is written below each matrix.
     """
     matrices = _matrices(patterns)
     if titles and len(titles) != len(matrices):

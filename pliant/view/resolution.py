@@ -54,9 +54,9 @@ def _plain_ticks(ax: Axes, places: Array) -> None:
 def _panel(ax: Axes, values: Array, along: int, label: object, accuracy: float) -> None:
     """Draw curves over one column, one for each value of the other with two points or more."""
     ax.set(xscale="log", yscale="log")
-    beside = ax.twinx()
-    beside.set_yscale("log")
-    beside.set_ylabel("computing time / s (dashed)")
+    time_axis = ax.twinx()
+    time_axis.set_yscale("log")
+    time_axis.set_ylabel("computing time / s (dashed)")
     other = 1 - along
     levels = [v for v in np.unique(values[:, other]) if np.sum(values[:, other] == v) > 1]
     reference = values[:, 2] <= _ROUNDING
@@ -67,11 +67,13 @@ def _panel(ax: Axes, values: Array, along: int, label: object, accuracy: float) 
         color = rod_color(number)
         text = label(level) if callable(label) else ""
         ax.plot(seen[:, along], seen[:, 2], "o-", color=color, label=text or None)
-        beside.plot(mine[:, along], mine[:, 3], "s--", color=color, ms=3, linewidth=1.0, alpha=0.7)
+        time_axis.plot(
+            mine[:, along], mine[:, 3], "s--", color=color, ms=3, linewidth=1.0, alpha=0.7
+        )
     lonely = ~np.isin(values[:, other], levels) & ~reference
     if lonely.any():
         ax.plot(values[lonely, along], values[lonely, 2], "o", color=FAINT, label="others")
     ax.axhline(accuracy, color=INK, linewidth=0.9, linestyle=":", label="requested")
-    low, high = beside.get_ylim()
-    beside.set_ylim(min(low, 0.1 * high), high)
+    low, high = time_axis.get_ylim()
+    time_axis.set_ylim(min(low, 0.1 * high), high)
     ax.legend(loc="best")
