@@ -78,9 +78,9 @@ class Experiment(ABC):
 
     target : (N, C) measured values in the compared rows and columns, NaN where missing.
     there : (N, C) True where measured.  rows : (N,) their numbers in the measurement.
-    input_columns : columns that are inputs.  empty : output columns without a number in these rows, which
-    are ignored.  unused : columns that are neither inputs nor outputs.  known_inputs : of the robot.
-    pressures : inputs in Pa.  notes : remarks on how the measurement is interpreted.
+    input_columns : names of columns that are inputs.  empty : output columns without a number in
+    these rows, which are ignored.  unused : columns that are neither inputs nor outputs.
+    known_inputs : of the robot.  pressures : inputs in Pa.  notes : how the measurement is read.
     """
 
     def __init__(self, measurement: Measurement, probes: list[Probe], robot: Robot) -> None:

@@ -37,8 +37,8 @@ MOST_STEPS = 20_000_000
 class TimeGrid:
     """The times of a measured motion.
 
-    rows : (N,) compared rows of the measurement.  input_columns : columns that are inputs.  inputs : all
-    inputs by name.
+    rows : (N,) compared rows of the measurement.  input_columns : names of columns that are inputs.
+    inputs : all inputs by name.
 
     origin : the time at which the motion begins, s: 0, or the first time of a file with inputs whose
     clock did not start at 0.  notes : a remark in that case.
