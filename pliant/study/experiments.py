@@ -54,20 +54,14 @@ class Family:
         """Return the robot with the parameters at z (P,)."""
         return Robot._from(self.variables.described(z), self.robot.inputs)
 
-    def sides(self, z: Array, j: int, step: float) -> tuple[Array, Array]:
-        """Return z with entry j lowered and raised by a step, within its bounds."""
-        item = self.variables.items[j]
-        low, high = z.copy(), z.copy()
-        low[j], high[j] = max(z[j] - step, item.low), min(z[j] + step, item.high)
-        return low, high
-
     def differences(
         self, z: Array, y: Array, step: float, predict: Callable[[Array], Array]
     ) -> Array:
         """Return central differences (N, C, P) of predict(z) (N, C), which is y at z."""
         columns = []
-        for j in range(len(z)):
-            low, high = self.sides(z, j, step)
+        for j, item in enumerate(self.variables.items):
+            low, high = z.copy(), z.copy()
+            low[j], high[j] = max(z[j] - step, item.low), min(z[j] + step, item.high)
             below, above = (y if side[j] == z[j] else predict(side) for side in (low, high))
             columns.append((above - below) / (high[j] - low[j]))
         return np.stack(columns, axis=-1)

@@ -185,7 +185,7 @@ def _unreached(
 ) -> str:
     setting = "largest" if name == "intervals" else "shortest"
     if len(series) < 3:
-        failed = [f" ({s.text}: {s.note})" for s in solutions.all if not s.solved]
+        failed = [f" ({s.text}: {s.row.note})" for s in solutions.all if not s.solved]
         return (
             f"resolve: too few solutions converged to estimate an error{(failed or [''])[-1]}. Allow a "
             f"larger range with {setting}=..., or check the inputs with a single solution."
@@ -204,7 +204,9 @@ def _choose(
     """Solve the cheapest combination that should be accurate enough; try the next if it is not."""
     truth = solutions.get(space.finest, 0 if time is None else time.finest)
     if not truth.solved:
-        raise ConvergenceError(f"resolve: the reference {truth.text} failed: {truth.note}", None)
+        raise ConvergenceError(
+            f"resolve: the reference {truth.text} failed: {truth.row.note}", None
+        )
     left = space.left + (0.0 if time is None else time.left)
     failed: list[tuple[int, int]] = []
     for m, k in _candidates(solutions, space, time, accuracy):
@@ -240,7 +242,7 @@ def _candidates(
     steps = {0: 0.0} if time is None else time.errors
     along = sorted(space.errors)
     # a coarser solution never takes longer; other load on the machine may have slowed it
-    spent = [solutions.get(m, space.other).seconds for m in along]
+    spent = [solutions.get(m, space.other).row.seconds or 0.0 for m in along]
     seconds = np.minimum.accumulate(spent[::-1])[::-1]
 
     def cost(pair: tuple[int, int]) -> tuple[float, int]:

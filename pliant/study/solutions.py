@@ -37,16 +37,6 @@ class Solution:
         return self.result is not None
 
     @property
-    def note(self) -> str:
-        """Why it failed."""
-        return self.row.note
-
-    @property
-    def seconds(self) -> float:
-        """Wall time."""
-        return self.row.seconds or 0.0
-
-    @property
     def text(self) -> str:
         """Formulation and step."""
         row = self.row
