@@ -176,6 +176,31 @@ class Term(ABC):
         return 0.0
 
 
+class OwnTerm(Term):
+    """A term with the input of an effect, if it has one; without, its law comes on with the loads.
+
+    While an equilibrium is sought in steps, what acts without an input is scaled as all loads are.
+    """
+
+    def take_input(self, effect: Any) -> None:
+        """Take over name and size of the input of an effect."""
+        known = effect.inputs()
+        self.input = next(iter(known), None)
+        self.size = 1 if self.input is None else int(np.size(known[self.input]))
+        self.always = 1.0
+
+    def numbers(self, value: Any) -> Array:
+        return np.asarray(value, dtype=float).reshape(self.size)
+
+    def factor(self, u: Array) -> float:
+        """How much of the law acts."""
+        return float(u[self.at][0]) if self.input is None else 1.0
+
+    def values(self, u: Array) -> Array:
+        """The numbers of the effect's own input, empty if it has none."""
+        return u[self.at] if self.input is not None else u[:0]
+
+
 class Rows(Term):
     """A term with unknowns of its own: gaps phi in its rows and forces A^T lambda, A = d phi.
 
