@@ -5,8 +5,8 @@ move it by Aa xa + Ab xb,
 
     Aa = 1/2 dexp(-xi/2) dexp(-xi)^-1,     Ab = 1/2 dexp(xi/2) dexp(xi)^-1,
 
-(left-trivialised), so that a gradient p in the middle acts as Aa^T p at a and as Ab^T p at b. Momentum is
-kept exactly, and a stiff effect is implicit, its change of direction included.
+(left-trivialised), so that a gradient p in the middle acts as Aa^T p at a and as Ab^T p at b. Momentum
+is kept exactly, and a stiff effect is implicit, its change of direction included.
 """
 
 from __future__ import annotations

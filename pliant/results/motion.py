@@ -118,8 +118,9 @@ class Motion(ShapeResult, Saveable):
         """Energies in J over time (T,) each.
 
         kinetic, elastic, gravity (zero at the world origin), potential (of effects of your own, if
-        there are any) and their total; dissipated (viscosity, drag, mass damping) and work (of all loads and prescribed bases) since the start; balance =
-        total + dissipated - work minus its first value, the energy error of the integrator.
+        there are any) and their total; dissipated (viscosity, drag, mass damping) and work (of all
+        loads and prescribed bases) since the start; balance = total + dissipated - work minus its
+        first value, the energy error of the integrator.
         """
         return self._energy_at(np.arange(len(self.t)))
 
