@@ -133,7 +133,8 @@ class Sparse:
     saddle : unknowns with negative pivots, the last `multipliers` of which belong to constraints. No
     rows are exchanged. A pivot lost to rounding (a redundant constraint, a free motion) is replaced by
     a small one of the sign it should have, and the solution is refined against the true matrix. Where
-    that does not converge, the matrix is factorised once more with row exchanges.
+    that does not converge, the matrix is factorised once more with row exchanges. `lost` counts the
+    pivots that the last factorisation replaced.
     """
 
     def __init__(
@@ -158,7 +159,7 @@ class Sparse:
         self._keys = np.unique(rows[keep] * n + cols[keep])
         self._rows, self._cols = self._keys // n, self._keys % n
         self.data = np.zeros(len(self._keys))
-        self._lost = 0
+        self.lost = 0
         self._pivoted: SuperLU | None = None
 
     def slots(self, rows: Ints, cols: Ints) -> Ints:
@@ -215,7 +216,7 @@ class Sparse:
     def factorise(self) -> None:
         self._pivoted = None
         scale = sparse_factor.load(self._symbolic[1], self.data, self._factor)
-        negative, self._lost = sparse_factor.factorise(
+        negative, self.lost = sparse_factor.factorise(
             self.elimination.fronts, self._factor, self.symmetric, scale
         )
         if negative < 0:
@@ -228,7 +229,7 @@ class Sparse:
         gap, backward = sparse_factor.solve_refined(
             self._symbolic[1], self.data, fronts, factor, self.symmetric, b, x, self._room
         )
-        if gap <= 1e-4 * np.linalg.norm(b) or (backward < 1e-12 and not self._lost):
+        if gap <= 1e-4 * np.linalg.norm(b) or (backward < 1e-12 and not self.lost):
             return x
         return self._solve_pivoted(b)
 
