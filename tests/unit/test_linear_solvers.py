@@ -75,6 +75,17 @@ def test_assembled_systems_are_solved(kind: str, rng: np.random.Generator) -> No
         assert scale * dense(blocks) @ matrix.solve(b) == pytest.approx(b, abs=1e-9)
 
 
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_factor_outlives_the_numbers_it_was_made_of(kind: str) -> None:
+    """Newton's method may reuse a factor while the storage is filled anew."""
+    matrix = KINDS[kind]()
+    blocks = element_blocks("symmetric" in kind)
+    fill(matrix, blocks)
+    matrix.factorise()
+    fill(matrix, 7.0 * blocks)
+    assert dense(blocks) @ matrix.solve(np.ones(N)) == pytest.approx(np.ones(N), abs=1e-9)
+
+
 @pytest.mark.parametrize("kind", ["banded-symmetric", "sparse-symmetric"])
 @pytest.mark.parametrize("negative", [0, 1, 3])
 def test_symmetric_storages_count_negative_eigenvalues(kind: str, negative: int) -> None:
