@@ -1,8 +1,8 @@
 """The workloads of `house.py`, for whichever Pliant is first on the path.
 
 `python _house_work.py NAME` prepares a workload, prints "ready", and for each line that it reads prints
-the CPU seconds that one unit of it takes: a step, an iteration, a call. Other work of the machine counts
-hardly. Only public names are used: commits far apart can run it.
+the CPU seconds that one unit of it takes: a step, an iteration, a call. So other work of the machine
+hardly counts. Only public names are used: commits far apart can run it.
 """
 
 from __future__ import annotations
