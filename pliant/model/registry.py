@@ -100,6 +100,7 @@ class Entry(Described):
 
     heading : of its section in robot files; "" for the general section of its family.
     word : how messages call it.  naming : the field that names the other pieces it brings along.
+    found_under : heading of the views of a description that show it, its own or that of its parent.
     """
 
     name: str = holds(Name())
@@ -117,8 +118,9 @@ class Entry(Described):
             cls.word = cls.file_name.replace("_", " ")
         if "heading" not in cls.__dict__:
             cls.heading = ""
-        cls.found_under = cls.heading or cls.family
-        _HEADINGS.setdefault(cls.found_under, cls.word)
+        if cls.heading or "family" in cls.__dict__:
+            cls.found_under = cls.heading or cls.family
+            _HEADINGS.setdefault(cls.found_under, cls.word)
 
     def __post_init__(self) -> None:
         part_name(self.word, self.name)
