@@ -56,6 +56,10 @@ _HOMES = {
     "pliant.files": ("FileError",),
     "pliant.bvp.collocation": ("Collocation",),
     "pliant.bvp.shooting": ("MultipleShooting", "Shooting"),
+    "pliant.joints.contract": ("JointMap",),
+    "pliant.joints.fixed": ("Fixed",),
+    "pliant.joints.free": ("Free",),
+    "pliant.joints.revolute": ("Revolute",),
     "pliant.rods.ancf": ("ANCF",),
     "pliant.rods.bspline": ("BSpline",),
     "pliant.rods.contract": ("Formulation",),
@@ -92,6 +96,10 @@ if TYPE_CHECKING:
     from pliant.bvp.shooting import Shooting as Shooting
     from pliant.files import FileError as FileError
     from pliant.files.measurement import read_measurement as read_measurement
+    from pliant.joints.contract import JointMap as JointMap
+    from pliant.joints.fixed import Fixed as Fixed
+    from pliant.joints.free import Free as Free
+    from pliant.joints.revolute import Revolute as Revolute
     from pliant.model import Annulus as Annulus
     from pliant.model import BaseMotion as BaseMotion
     from pliant.model import BendingActuator as BendingActuator

@@ -29,6 +29,7 @@ from pliant.model import (
 )
 from pliant.model.calls import checked
 from pliant.model.checks import positive
+from pliant.model.joint import Joint
 from pliant.model.pneumatics import Pneumatic
 from pliant.model.registry import Entry
 from pliant.results.equilibrium import Equilibrium
@@ -107,12 +108,13 @@ class Robot(Pneumatic, Streaming):
         mass_damping: float = 0.0,
         rotary: bool = True,
         strain_damping: Damping | None = None,
+        joint: Joint | None = None,
     ) -> Rod:
         """Add a rod that runs along its local z axis, and return it (`.tip`, `.at(s)` are places).
 
         length : metres.  section : Circle, Annulus, Rectangle, Section, or Stiffness (without
         material).  pose : 4x4 pose of the base in the world, or relative to the frame ``base``.
-        base : "world" (clamped), a Frame of another rod (clamped to it), or None (free).
+        base : "world" (clamped), a Frame of another part (clamped to it), or None (free).
         natural : curvature and twist at rest (ux, uy, uz), rad/m, or all six strains; fixed, a
         function of s, or a Table.  formulation : for this rod; None for the default.
         theory : "cosserat", or "kirchhoff" for no shear and no stretch.
@@ -120,6 +122,7 @@ class Robot(Pneumatic, Streaming):
         mass_damping : 1/s, Rayleigh's first coefficient.  rotary : False leaves out the rotary
         inertia of the sections.  strain_damping : Damping, one value per strain, besides the
         viscosity of the material.
+        joint : how the base hangs on ``base``, such as Revolute("x"); None for a clamp.
         """
         place: Array = np.eye(4) if pose is None else pose  # type: ignore[assignment]
         rod = Rod(
@@ -128,6 +131,7 @@ class Robot(Pneumatic, Streaming):
             mass_damping=mass_damping,
             rotary=rotary,
             strain_damping=strain_damping,
+            joint=joint,
         )
         return self.description.add(rod)
 
@@ -176,14 +180,19 @@ class Robot(Pneumatic, Streaming):
         inertia: ArrayLike = (0.0, 0.0, 0.0),
         on: Frame | None = None,
         centre: ArrayLike = (0.0, 0.0, 0.0),
+        pose: ArrayLike | None = None,
+        joint: Joint | None = None,
     ) -> Body:
-        """Add a rigid body fixed to a frame of a rod, and return it.
+        """Add a rigid body and return it (`.at(point)` are places on it).
 
-        mass : kg.  inertia : about its centre of mass along the axes of the frame, kg m^2: three
+        mass : kg.  inertia : about its centre of mass along the axes of the body, kg m^2: three
         principal moments, six (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), or 3x3.
-        on : a Frame such as ``arm.tip``.  centre : (3,) of the mass in that frame, metres.
+        on : a Frame such as ``arm.tip``, or None for the world.
+        centre : (3,) of the mass in the body, metres.
+        pose : 4x4 pose of the body at rest in the frame ``on``.
+        joint : how it hangs there, such as Revolute("x") or Free(); None for a rigid connection.
         """
-        return self.description.add(Body(name, mass, inertia, on, centre))  # type: ignore[arg-type]
+        return self.description.add(Body(name, mass, inertia, on, centre, pose, joint))  # type: ignore[arg-type]
 
     @checked
     def add_base_motion(

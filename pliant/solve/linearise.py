@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
 from pliant.solve.statics import balance
-from pliant.system.linear import SparseGeneral
+from pliant.system.linear import Sparse
 from pliant.tree.backward import gather_form
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
@@ -24,9 +24,9 @@ def linearise(
     there: K x = omega^2 M x are the free vibrations.
     """
     tree = effects.tree
-    tangent = Tangent(tree, SparseGeneral, effects.pairs())
+    tangent = Tangent(tree, Sparse, effects.pairs())
     matrix = tangent.matrix
-    assert isinstance(matrix, SparseGeneral)
+    assert isinstance(matrix, Sparse)
     state, work = State(tree).place(q).frames(), Work(tree)
     balance(effects, state, work, inputs, z, tangent, chart=False)
     K = matrix.matrix.copy()

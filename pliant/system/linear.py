@@ -1,29 +1,34 @@
 """Storage and factorisation of the tangent: banded for narrow chains, sparse for everything else.
 
-All four kinds share one interface: `slots(rows, cols)` tells where an entry lives in the flat array
-`data` (so that assembly is one indexed addition for every kind), `factorise()`, `solve(b)`.
-Symmetric kinds store the lower triangle only and report `negative`, the number of negative pivots.
+Both kinds share one interface: `slots(rows, cols)` tells where an entry lives in the flat array
+`data` (so that assembly is one indexed addition for either kind), `factorise()`, `solve(b)`.
+A symmetric matrix stores one triangle only and reports `negative`, the number of negative pivots.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from functools import cached_property, lru_cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
-from scipy.sparse import csc_matrix, csr_matrix
-from scipy.sparse.linalg import splu
+from scipy.sparse import csc_matrix, triu
+from scipy.sparse.linalg import SuperLU, splu
 
 from pliant._numba import kernel
+from pliant.system import sparse_factor
 from pliant.system.band import factor_band, solve_band
+from pliant.system.elimination import COORDINATE, FIELD, MULTIPLIER, Elimination, analyse
+from pliant.system.sparse_factor import Entries, Factor
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SKIP = -1
-_REGULARISE = 1e-9
-_REFINEMENTS = 6
+_LOST, _REDUNDANT, _SUBSTITUTE = 1e-13, 1e-10, 1e-9
+"""Parts of its size below which a pivot is lost, a multiplier redundant; what replaces the pivot."""
+_BAND = 2.0
+"""How many multiplications in a band take the time of one in fronts."""
 
 
 class SingularError(RuntimeError):
@@ -63,22 +68,6 @@ def scatter_vector(index, r, out):  # type: ignore[no-untyped-def]
             at = index[e, a]
             if at >= 0:
                 out[at] += r[e, a]
-
-
-@kernel
-def scatter_vectors(index, r, modes, gap, out):  # type: ignore[no-untyped-def]
-    """`scatter_vector` of coordinates r (E, n) and of the gaps (E, pR) of stress modes."""
-    scatter_vector(index, r, out)
-    scatter_vector(modes, gap, out)
-
-
-@kernel
-def scatter_mixed(elements, K, down, up, inner, coupling, compliance, data):  # type: ignore[no-untyped-def]
-    """`scatter` of K, of the couplings of stress modes and their mirror image, and of compliances."""
-    scatter(elements, K, data)
-    scatter(down, coupling, data)
-    scatter(up, coupling, data)
-    scatter(inner, compliance, data)
 
 
 @kernel
@@ -138,128 +127,124 @@ class BandedSymmetric:
         return x
 
 
-class BandedGeneral:
-    """LAPACK band storage with partial pivoting, for tangents that are not symmetric."""
+class Sparse:
+    """L D U in the fronts of `elimination`, on a pattern fixed at construction; U = L^T if symmetric.
 
-    def __init__(self, n: int, bandwidth: int) -> None:
-        self.n = n
-        self.bandwidth = bandwidth
-        self.rows = 3 * bandwidth + 1
-        self.data = np.zeros(n * self.rows)
-        self.negative: int | None = None
+    saddle : unknowns with negative pivots, the last `multipliers` of which belong to constraints. No
+    rows are exchanged. A pivot lost to rounding (a redundant constraint, a free motion) is replaced by
+    a small one of the sign it should have, and the solution is refined against the true matrix. Where
+    that does not converge, the matrix is factorised once more with row exchanges.
+    """
 
-    def slots(self, rows: Ints, cols: Ints) -> Ints:
-        at = cols * self.rows + 2 * self.bandwidth + rows - cols
-        return np.where((rows >= 0) & (cols >= 0), at, SKIP)
-
-    def factorise(self) -> None:
-        band = self.data.reshape(self.n, self.rows).T
-        self._lu, self._pivots, info = lapack.dgbtrf(band, self.bandwidth, self.bandwidth)
-        if info != 0:
-            raise SingularError("the tangent is singular")
-
-    def solve(self, b: Array) -> Array:
-        x, _ = lapack.dgbtrs(self._lu, self.bandwidth, self.bandwidth, b, self._pivots)
-        return np.asarray(x)
-
-
-class _Sparse:
-    """Compressed columns with a pattern fixed at construction."""
-
-    def __init__(self, n: int, pairs: list[tuple[Ints, Ints]], symmetric: bool) -> None:
+    def __init__(
+        self,
+        n: int,
+        pairs: list[tuple[Ints, Ints]],
+        saddle: Ints | tuple[()] = (),
+        multipliers: int = 0,
+        symmetric: bool = False,
+    ) -> None:
         self.n = n
         self.negative: int | None = None
-        self._symmetric = symmetric
+        self.symmetric = symmetric
+        self._kind = np.full(n, COORDINATE)
+        self._kind[np.asarray(saddle, dtype=np.int64)] = FIELD
+        self._kind[np.asarray(saddle, dtype=np.int64)[len(saddle) - multipliers :]] = MULTIPLIER
         rows = np.concatenate([r.ravel() for r, _ in pairs] + [np.arange(n)])
         cols = np.concatenate([c.ravel() for _, c in pairs] + [np.arange(n)])
         keep = (rows >= 0) & (cols >= 0)
         if symmetric:
             keep &= rows <= cols
-        self._keys = np.unique(cols[keep] * n + rows[keep])
+        self._keys = np.unique(rows[keep] * n + cols[keep])
+        self._rows, self._cols = self._keys // n, self._keys % n
         self.data = np.zeros(len(self._keys))
-        indptr = np.searchsorted(self._keys // n, np.arange(n + 1))
-        self.matrix = csc_matrix((self.data, self._keys % n, indptr), shape=(n, n))
-        self.matrix.data = self.data
-        self.diagonal = np.searchsorted(self._keys, np.arange(n) * (n + 1))
+        self._lost = 0
+        self._pivoted: SuperLU | None = None
 
     def slots(self, rows: Ints, cols: Ints) -> Ints:
         ok = (rows >= 0) & (cols >= 0)
-        if self._symmetric:
+        if self.symmetric:
             ok &= rows <= cols
-        at = np.searchsorted(self._keys, cols * self.n + rows)
+        at = np.searchsorted(self._keys, rows * self.n + cols)
         return np.where(ok, np.minimum(at, len(self._keys) - 1), SKIP)
 
+    @property
+    def bandwidth(self) -> int:
+        """Largest distance of an entry from the diagonal."""
+        return int(np.max(np.abs(self._rows - self._cols), initial=0))
 
-class SparseSymmetric(_Sparse):
-    """qdldl on the upper triangle, for matrices with as many negative pivots as `saddle` unknowns.
+    @property
+    def matrix(self) -> csc_matrix:
+        """The matrix as it stands, (n, n)."""
+        half = csc_matrix((self.data, (self._rows, self._cols)), shape=(self.n, self.n))
+        if not self.symmetric:
+            return half
+        return (half + triu(half, 1).T).tocsc()
 
-    Stress modes and multipliers (`saddle`) get a tiny compliance and all other unknowns a tiny
-    stiffness, so that no pivot vanishes in whatever order; refinement against the true matrix takes
-    both out again.
-    """
+    @cached_property
+    def elimination(self) -> Elimination:
+        """Order and fronts of the factorisation."""
+        return self._symbolic[0]
 
-    def __init__(self, n: int, pairs: list[tuple[Ints, Ints]], saddle: Ints) -> None:
-        super().__init__(n, pairs, True)
-        self._stiff = np.ones(n, dtype=bool)
-        self._stiff[saddle] = False
-        self._solver: Any = None
-        self._regular = self.matrix.copy()
-        rows, cols = self._keys % n, self._keys // n
-        above = np.flatnonzero(rows < cols)
-        keys = np.concatenate([rows * n + cols, cols[above] * n + rows[above]])
-        order = np.argsort(keys)
-        self._mirrored = np.concatenate([np.arange(len(rows)), above])[order]
-        indptr = np.searchsorted(keys[order] // n, np.arange(n + 1))
-        self._full = csr_matrix((np.zeros(len(keys)), keys[order] % n, indptr), shape=(n, n))
+    @cached_property
+    def _symbolic(self) -> tuple[Elimination, Entries]:
+        return _symbolic(self.n, self._keys.tobytes(), self._kind.tobytes(), self.symmetric)
+
+    @cached_property
+    def _factor(self) -> Factor:
+        many, n = self.elimination.entries, self.n
+        entries = np.zeros(many if self.symmetric else 2 * many)
+        kind = np.empty(n, dtype=np.int64)
+        kind[self.elimination.place] = self._kind
+        return Factor(
+            entries,
+            entries[:many],
+            entries[-many:],
+            inverse=np.zeros(n),
+            size=np.zeros(n),
+            left=np.zeros(self.elimination.workspace),
+            row=np.zeros(n),
+            floor=np.where(kind == MULTIPLIER, _REDUNDANT, _LOST),
+            substitute=np.where(kind == COORDINATE, _SUBSTITUTE, -_SUBSTITUTE),
+        )
+
+    @cached_property
+    def _room(self) -> Array:
+        return np.zeros((3, self.n))
 
     def factorise(self) -> None:
-        size = np.abs(self.data[self.diagonal])
-        scale = max(float(np.max(size[self._stiff], initial=0.0)), 1e-300)
-        shift = np.where(self._stiff, _REGULARISE * scale, -_REGULARISE / scale)
-        self._regular.data[...] = self.data
-        self._regular.data[self.diagonal] += shift
-        self._full.data[...] = self.data[self._mirrored]
-        if not self._refactorise(shift):
-            import qdldl
-
-            try:
-                self._solver = qdldl.Solver(self._regular, upper=True)
-            except Exception as error:  # qdldl raises its own types on a zero pivot
-                self._solver = None
-                raise SingularError("the tangent is singular") from error
-        self.negative = int(np.count_nonzero(self._solver.factors()[1] < 0))
-
-    def _refactorise(self, shift: Array) -> bool:
-        """New numbers in the ordering and pattern of the last factor; False if that did not work.
-
-        qdldl does not tell when it meets a zero pivot here: a probe does.
-        """
-        if self._solver is None:
-            return False
-        self._solver.update(self._regular, upper=True)
-        probe = np.cos(np.arange(self.n))
-        x = self._solver.solve(probe)
-        gap = probe - self._full @ x - shift * x
-        return bool(np.linalg.norm(gap) <= 1e-3 * np.linalg.norm(probe))
+        self._pivoted = None
+        scale = sparse_factor.load(self._symbolic[1], self.data, self._factor)
+        negative, self._lost = sparse_factor.factorise(
+            self.elimination.fronts, self._factor, self.symmetric, scale
+        )
+        if negative < 0:
+            raise SingularError("the tangent is singular")
+        self.negative = negative if self.symmetric else None
 
     def solve(self, b: Array) -> Array:
-        x = np.asarray(self._solver.solve(b))
-        size = gap = float(np.linalg.norm(b))
-        for _ in range(_REFINEMENTS):
-            r = b - self._full @ x
-            gap = float(np.linalg.norm(r))
-            if not gap > 1e-14 * size:
-                break
-            x = x + self._solver.solve(r)
-        return x if gap <= 1e-4 * size else self._pivoted(b, size)
+        x = np.empty(self.n)
+        fronts, factor = self.elimination.fronts, self._factor
+        gap, backward = sparse_factor.solve_refined(
+            self._symbolic[1], self.data, fronts, factor, self.symmetric, b, x, self._room
+        )
+        if gap <= 1e-4 * np.linalg.norm(b) or (backward < 1e-12 and not self._lost):
+            return x
+        return self._solve_pivoted(b)
 
-    def _pivoted(self, b: Array, size: float) -> Array:
+    def _solve_pivoted(self, b: Array) -> Array:
         """Solve with row exchanges, where the factor without them is too rough to be refined."""
+        size = float(np.linalg.norm(b))
+        if not np.isfinite(size):
+            return np.full(self.n, np.nan)
+        matrix = self.matrix
         try:
-            x = np.asarray(splu(self._full.tocsc()).solve(b))
+            if self._pivoted is None:
+                self._pivoted = splu(matrix)
+            x = np.asarray(self._pivoted.solve(b))
         except RuntimeError as error:
             raise SingularError("the tangent is singular") from error
-        gap = float(np.linalg.norm(b - self._full @ x))
+        gap = float(np.linalg.norm(b - matrix @ x))
         # a free motion leaves a solution without bounds
         if not gap <= 1e-6 * size or not np.linalg.norm(x) < 1e12 * size * self._flexibility():
             raise SingularError("the tangent is singular")
@@ -267,24 +252,40 @@ class SparseSymmetric(_Sparse):
 
     def _flexibility(self) -> float:
         """Typical displacement for a unit force: one over the softest stiffness on the diagonal."""
-        stiff = np.abs(self.data[self.diagonal])[self._stiff]
+        diagonal = self.data[np.searchsorted(self._keys, np.arange(self.n) * (self.n + 1))]
+        stiff = np.abs(diagonal)[self._kind == COORDINATE]
         return 1.0 / max(float(np.min(stiff[stiff > 0.0], initial=np.inf)), 1e-300)
 
 
-class SparseGeneral(_Sparse):
-    """SuperLU for tangents that are neither symmetric nor narrow."""
+@lru_cache(maxsize=16)
+def _symbolic(n: int, keys: bytes, kind: bytes, symmetric: bool) -> tuple[Elimination, Entries]:
+    """The symbolic part of a factorisation, made once for all matrices of a pattern.
 
-    def __init__(self, n: int, pairs: list[tuple[Ints, Ints]]) -> None:
-        super().__init__(n, pairs, False)
+    keys : row times n plus column of each entry, ascending. kind : of each unknown. Both int64.
+    """
+    entries = np.frombuffer(keys, dtype=np.int64)
+    rows, cols = entries // n, entries % n
+    both = np.unique(np.concatenate([entries, cols * n + rows]))
+    bounds = n * np.arange(n + 1)
+    pattern = np.searchsorted(both, bounds), both % n
+    elimination = analyse(*pattern, np.frombuffer(kind, dtype=np.int64))
+    into = _into_fronts(elimination, rows, cols, symmetric)
+    return elimination, Entries(np.searchsorted(entries, bounds), cols, into, elimination.place)
 
-    def factorise(self) -> None:
-        try:
-            self._lu = splu(self.matrix)
-        except RuntimeError as error:
-            raise SingularError("the tangent is singular") from error
 
-    def solve(self, b: Array) -> Array:
-        return np.asarray(self._lu.solve(b))
+def _into_fronts(elimination: Elimination, rows: Ints, cols: Ints, symmetric: bool) -> Ints:
+    """Where the entries (rows, cols) stand in the factor; the lower triangle follows the upper one."""
+    place, fronts = elimination.place, elimination.fronts
+    row, col = place[rows], place[cols]
+    low, high = np.minimum(row, col), np.maximum(row, col)
+    s, r = np.diff(fronts.first), np.diff(fronts.start)
+    front = np.searchsorted(fronts.first, low, side="right") - 1
+    first, n = fronts.first[front], len(place)
+    behind = np.repeat(np.arange(len(r)), r) * n + fronts.rest
+    at = s[front] + np.searchsorted(behind, front * n + high) - fronts.start[front]
+    at = np.where(high < first + s[front], high - first, at)
+    into = fronts.panel[front] + (low - first) * (s + r)[front] + at
+    return into if symmetric else into + np.where(row > col, elimination.entries, 0)
 
 
 def make_matrix(
@@ -292,16 +293,15 @@ def make_matrix(
 ) -> Matrix:
     """The storage that suits the pattern given as index pairs (E, a, b) of element blocks.
 
-    saddle : unknowns with negative pivots, the last `multipliers` of which belong to constraints.
+    saddle : unknowns with negative pivots, the last `multipliers` of which belong to constraints. A
+    symmetric matrix without multipliers is kept as a band where this is the faster one to factorise: at
+    once if the band is hardly larger than the matrix, else after counting the multiplications of both.
     """
-    spread = 0
-    for rows, cols in pairs:
-        both = (rows >= 0) & (cols >= 0)
-        if np.any(both):
-            spread = max(spread, int(np.max(np.abs(rows - cols)[both])))
-    narrow = spread <= 90 or n <= 200 or 2 * spread >= n
-    if symmetric and (multipliers or not narrow):
-        return SparseSymmetric(n, pairs, saddle)
-    if symmetric:
-        return BandedSymmetric(n, spread)
-    return BandedGeneral(n, spread) if narrow else SparseGeneral(n, pairs)
+    sparse = Sparse(n, pairs, saddle, multipliers, symmetric)
+    if not symmetric or multipliers:
+        return sparse
+    width = sparse.bandwidth + 1
+    full = n * width <= 2 * len(sparse.data)
+    if full or n * width * (width + 1) // 2 <= _BAND * sparse.elimination.products:
+        return BandedSymmetric(n, width - 1)
+    return sparse

@@ -13,7 +13,7 @@ from pliant.model import Array, Description
 from pliant.rods.ancf import ANCF
 from pliant.system.balance import balance
 from pliant.system.energy import potential
-from pliant.system.linear import SparseGeneral
+from pliant.system.linear import Sparse
 from pliant.system.loading import Loading, make_loading
 from pliant.system.system import System
 from pliant.system.tangent import make_tangent
@@ -91,13 +91,13 @@ def test_tangent_is_the_derivative_of_the_gradient(name: str) -> None:
     robot, _ = finger(over=(0.03, 0.15))
     system, q, mult, loading = bent(robot, name, 3e4)
     quiet = make_loading(system, {"air": 0.0})
-    filled = make_tangent(system, SparseGeneral)
+    filled = make_tangent(system, Sparse)
     found = []
     for one in (loading, quiet):
         system.place(q)
         balance(system, mult, one, True, symmetric=False, chart=False, filled=filled)
         matrix = filled.matrix
-        assert isinstance(matrix, SparseGeneral)
+        assert isinstance(matrix, Sparse)
         found.append(matrix.matrix.toarray().copy())
     K = (found[0] - found[1])[: system.n, : system.n]
     assert np.abs(K - K.T).max() <= 1e-9 * np.abs(found[0]).max()

@@ -13,7 +13,7 @@ from pliant.rods.contract import Array
 from pliant.rods.strain import Strain
 from pliant.system.balance import balance
 from pliant.system.energy import potential
-from pliant.system.linear import SparseGeneral
+from pliant.system.linear import Sparse
 from pliant.system.loading import Loading, make_loading
 from pliant.system.system import System
 from pliant.system.tangent import make_tangent
@@ -132,7 +132,7 @@ def unknowns(system: System, q: Array) -> Array:
 
 def tangent(system: System, q: Array, loading: Loading, chart: bool = True) -> Array:
     mult = unknowns(system, q)
-    filled = make_tangent(system, SparseGeneral)
+    filled = make_tangent(system, Sparse)
     balance(system, mult, loading, True, symmetric=False, chart=chart, filled=filled)
     return filled.matrix.matrix.toarray()
 

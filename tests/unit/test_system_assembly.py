@@ -32,7 +32,7 @@ from pliant.solve.compiled import choose_formulations
 from pliant.solve.statics import StaticSolver
 from pliant.system.balance import balance
 from pliant.system.energy import potential, reactions
-from pliant.system.linear import SparseGeneral
+from pliant.system.linear import Sparse
 from pliant.system.linearise import linearise
 from pliant.system.loading import make_loading
 from pliant.system.sampling import Sampler
@@ -222,7 +222,7 @@ class Case:
         return balance(self.system, self.unknowns(), self.loading, False)
 
     def tangent(self, chart: bool) -> Array:
-        filled = make_tangent(self.system, SparseGeneral)
+        filled = make_tangent(self.system, Sparse)
         mult = self.unknowns()
         balance(self.system, mult, self.loading, True, False, chart, filled)
         return filled.matrix.matrix.toarray()

@@ -1,0 +1,338 @@
+"""Kernels that factorise a sparse matrix in the fronts of `elimination` and solve with the factor.
+
+The factor is L D U without row exchanges, U = L^T for a symmetric matrix. Each front holds its pivot
+rows in `upper` (rows of D U) and `lower` (columns of L D), which are the same array if the matrix is
+symmetric.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant._numba import kernel
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+_REFINEMENTS = 7
+"""Solutions with a factor, at most, that improve each other."""
+_BACKWARD = 1e-12
+"""Part of the terms of a row that a solution may leave: as if entries were off by as much."""
+
+
+class Entries(NamedTuple):
+    """Where the entries of a matrix stand: by rows, as its `data`, and in the factor.
+
+    start : (n + 1,) row i is data[start[i]:start[i + 1]]. column : of each entry; in a symmetric matrix
+    i or more. into : places in `Factor.entries`. place : (n,) when each unknown is eliminated.
+    """
+
+    start: Ints
+    column: Ints
+    into: Ints
+    place: Ints
+
+
+class Factor(NamedTuple):
+    """Entries of a factor and the workspace of a factorisation.
+
+    entries : `upper` (pivot rows of all fronts) and `lower` (pivot columns), which is the same array if
+    the matrix is symmetric. inverse : (n,) one over the pivots. size : (n,) all that was added to or
+    taken from each pivot. left : what fronts hand on. row : (n,) workspace. floor : (n,) part of its
+    size below which a pivot is lost. substitute : (n,) the part of it that replaces a lost pivot.
+    """
+
+    entries: Array
+    upper: Array
+    lower: Array
+    inverse: Array
+    size: Array
+    left: Array
+    row: Array
+    floor: Array
+    substitute: Array
+
+
+@kernel
+def load(entries, data, factor):  # type: ignore[no-untyped-def]
+    """Put the entries of a matrix into the fronts of its factor; returns its largest diagonal entry."""
+    _clear(factor.entries, len(factor.entries))
+    scale = 0.0
+    for i in range(len(entries.place)):
+        for k in range(entries.start[i], entries.start[i + 1]):
+            factor.entries[entries.into[k]] = data[k]
+            if entries.column[k] == i:
+                factor.size[entries.place[i]] = abs(data[k])
+                scale = max(scale, abs(data[k]))
+    return scale
+
+
+@kernel
+def factorise(fronts, factor, symmetric, scale):  # type: ignore[no-untyped-def]
+    """Factorise what `load` has put into the factor; scale: what it returned.
+
+    Returns the numbers of negative pivots and of lost pivots, which were replaced; the first is -1 if
+    the matrix is singular.
+    """
+    negative = lost = 0
+    for k in range(len(fronts.first) - 1):
+        at, start, panel = fronts.first[k], fronts.start[k], fronts.panel[k]
+        s, r = fronts.first[k + 1] - at, fronts.start[k + 1] - start
+        upper, lower = factor.upper[panel:], factor.lower[panel:]
+        left, inverse = factor.left[fronts.left[k] :], factor.inverse[at : at + s]
+        _clear(left, r * r)
+        for i in range(fronts.child[k], fronts.child[k + 1]):
+            c = fronts.children[i]
+            local = fronts.local[fronts.start[c] : fronts.start[c + 1]]
+            _collect(factor.left[fronts.left[c] :], local, s, r, upper, lower, left, symmetric)
+        _clear(factor.row, s + r)
+        for j in range(s):
+            _reduce_pivot_row(upper, lower, s + r, inverse[:j], symmetric)
+            pivot, size = upper[j * (s + r) + j], factor.size[at + j] + factor.row[j]
+            if not abs(pivot) > factor.floor[at + j] * size:
+                pivot = _substitute(factor.substitute[at + j], size, scale)
+                lost += 1
+                if not abs(pivot) > 0.0:
+                    return -1, lost
+            negative += pivot < 0.0
+            inverse[j] = 1.0 / pivot
+            _add_sizes(upper, lower, j * (s + r), s + r, inverse[j], factor.row)
+        _hand_on(upper, lower, s, r, inverse, left, symmetric)
+        for a in range(r):
+            factor.size[fronts.rest[start + a]] += factor.row[s + a]
+    return negative, lost
+
+
+@kernel
+def _substitute(part, size, scale):  # type: ignore[no-untyped-def]
+    """What replaces a lost pivot: a part of its size, or of the matrix's if there is nothing of it.
+
+    The pivots of fields and multipliers (part < 0) are compliances: inverse to stiffness.
+    """
+    if size == 0.0 and scale > 0.0:
+        size = scale if part > 0.0 else 1.0 / scale
+    return part * size
+
+
+@kernel
+def _clear(x, count):  # type: ignore[no-untyped-def]
+    for a in range(count):
+        x[a] = 0.0
+
+
+@kernel
+def _collect(given, local, s, r, upper, lower, left, symmetric):  # type: ignore[no-untyped-def]
+    """Add what a child hands on to its parent front of s pivot rows and r others."""
+    n = len(local)
+    own = 0
+    while own < n and local[own] < s:
+        own += 1
+    for a in range(n):
+        row = given[a * n : (a + 1) * n]
+        begin = a if a < own or symmetric else own
+        at = local[a] * (s + r) if a < own else (local[a] - s) * r - s
+        target = upper if a < own else left
+        for b in range(begin, n):
+            target[at + local[b]] += row[b]
+        if not symmetric:
+            for b in range(min(a, own)):
+                lower[local[b] * (s + r) + local[a]] += row[b]
+
+
+@kernel
+def _reduce_pivot_row(upper, lower, m, inverse, symmetric):  # type: ignore[no-untyped-def]
+    """Take the pivot rows before it off the next pivot row of a front with m rows."""
+    j = len(inverse)
+    _reduce(upper[j * m + j : (j + 1) * m], j, j, upper, lower, m, inverse)
+    if not symmetric:
+        _reduce(lower[j * m + j + 1 : (j + 1) * m], j, j + 1, lower, upper, m, inverse)
+
+
+@kernel
+def _hand_on(upper, lower, s, r, inverse, left, symmetric):  # type: ignore[no-untyped-def]
+    """Take the pivot rows of a front off its other rows, two by two."""
+    for a in range(0, r - 1, 2):
+        start = a if symmetric else 0
+        row, next_row = left[a * r + start : (a + 1) * r], left[(a + 1) * r + start : (a + 2) * r]
+        _reduce_two(row, next_row, s + a, s + start, upper, lower, s + r, inverse)
+    if r % 2:
+        start = r - 1 if symmetric else 0
+        row = left[(r - 1) * r + start : r * r]
+        _reduce(row, s + r - 1, s + start, upper, lower, s + r, inverse)
+
+
+@kernel
+def _add_sizes(upper, lower, at, m, inverse, sizes):  # type: ignore[no-untyped-def]
+    """Add to `sizes` what a pivot row takes off the diagonals of a front, all terms positive."""
+    u, v = upper[at : at + m], lower[at : at + m]
+    for a in range(len(u)):
+        sizes[a] += abs(u[a] * v[a] * inverse)
+
+
+@kernel
+def _reduce(row, a, start, upper, lower, m, inverse):  # type: ignore[no-untyped-def]
+    """Take pivot rows, from column `start` on, off a row that meets them in column a."""
+    count = len(inverse)
+    for j in range(0, count - 2, 3):
+        at = j * m
+        e = lower[at + a] * inverse[j]
+        f = lower[at + m + a] * inverse[j + 1]
+        g = lower[at + 2 * m + a] * inverse[j + 2]
+        u, v, w = upper[at + start :], upper[at + m + start :], upper[at + 2 * m + start :]
+        for b in range(len(row)):
+            row[b] -= e * u[b] + f * v[b] + g * w[b]
+    for j in range(count - count % 3, count):
+        e, u = lower[j * m + a] * inverse[j], upper[j * m + start :]
+        for b in range(len(row)):
+            row[b] -= e * u[b]
+
+
+@kernel
+def _reduce_two(row, next_row, a, start, upper, lower, m, inverse):  # type: ignore[no-untyped-def]
+    """`_reduce` of a row and of the next one."""
+    count = len(inverse)
+    for j in range(0, count - 2, 3):
+        at = j * m
+        e, h = lower[at + a] * inverse[j], lower[at + a + 1] * inverse[j]
+        f, i = lower[at + m + a] * inverse[j + 1], lower[at + m + a + 1] * inverse[j + 1]
+        g, k = lower[at + 2 * m + a] * inverse[j + 2], lower[at + 2 * m + a + 1] * inverse[j + 2]
+        u, v, w = upper[at + start :], upper[at + m + start :], upper[at + 2 * m + start :]
+        for b in range(len(row)):
+            row[b] -= e * u[b] + f * v[b] + g * w[b]
+            next_row[b] -= h * u[b] + i * v[b] + k * w[b]
+    for j in range(count - count % 3, count):
+        e, h = lower[j * m + a] * inverse[j], lower[j * m + a + 1] * inverse[j]
+        u = upper[j * m + start :]
+        for b in range(len(row)):
+            row[b] -= e * u[b]
+            next_row[b] -= h * u[b]
+
+
+@kernel
+def solve_refined(entries, data, fronts, factor, symmetric, b, x, room):  # type: ignore[no-untyped-def]
+    """Solve A x = b with the factor and improve x while the gap b - A x at least halves.
+
+    Lost pivots and rounding spoil the factor, not A. room : (3, n) workspace. Returns the norm of the
+    gap, and its largest entry as a part of the terms whose sum it is.
+    """
+    gap, correction, terms = room[0], room[1], room[2]
+    n = len(b)
+    for i in range(n):
+        x[i], gap[i] = 0.0, b[i]
+    least, backward = np.inf, np.inf
+    for _ in range(_REFINEMENTS):
+        for i in range(n):
+            correction[entries.place[i]] = gap[i]
+        solve(fronts, factor, correction)
+        for i in range(n):
+            x[i] += correction[entries.place[i]]
+        norm, worst = _gap(entries, data, symmetric, b, x, gap, terms)
+        if not norm < least:
+            if least < np.inf:
+                for i in range(n):
+                    x[i] -= correction[entries.place[i]]
+                return least, backward
+            return norm, worst
+        halved = norm < 0.5 * least
+        least, backward = norm, worst
+        if worst < _BACKWARD or not halved:
+            break
+    return least, backward
+
+
+@kernel
+def _gap(entries, data, symmetric, b, x, gap, terms):  # type: ignore[no-untyped-def]
+    """gap = b - A x and terms = |b| + |A| |x|; returns the norm of the gap and its largest part."""
+    n = len(b)
+    for i in range(n):
+        gap[i], terms[i] = b[i], abs(b[i])
+    for i in range(n):
+        at, end = entries.start[i], entries.start[i + 1]
+        _subtract_row(entries.column[at:end], data[at:end], i, x, gap, terms)
+        if symmetric:
+            _subtract_column(entries.column[at:end], data[at:end], i, x, gap, terms)
+    norm = worst = 0.0
+    for i in range(n):
+        norm += gap[i] * gap[i]
+        worst = max(worst, abs(gap[i]) / max(terms[i], 1e-300))
+    return np.sqrt(norm), worst
+
+
+@kernel
+def _subtract_row(column, row, i, x, gap, terms):  # type: ignore[no-untyped-def]
+    """Take row i of a matrix times x off the gap."""
+    total = size = 0.0
+    for k in range(len(row)):
+        y = row[k] * x[column[k]]
+        total += y
+        size += abs(y)
+    gap[i] -= total
+    terms[i] += size
+
+
+@kernel
+def _subtract_column(column, row, i, x, gap, terms):  # type: ignore[no-untyped-def]
+    """Take what stands below the diagonal, the mirror image of row i, times x off the gap."""
+    for k in range(len(row)):
+        j = column[k]
+        if j != i:
+            y = row[k] * x[i]
+            gap[j] -= y
+            terms[j] += abs(y)
+
+
+@kernel
+def solve(fronts, factor, x):  # type: ignore[no-untyped-def]
+    """Solve with the factor, in place; x (n,) stands in the order of elimination."""
+    for k in range(len(fronts.first) - 1):
+        at, panel = fronts.first[k], fronts.panel[k]
+        rest = fronts.rest[fronts.start[k] : fronts.start[k + 1]]
+        s = fronts.first[k + 1] - at
+        _forward(
+            factor.lower[panel:], factor.inverse[at : at + s], rest, x[at : at + s], x, factor.row
+        )
+    for k in range(len(fronts.first) - 2, -1, -1):
+        at, panel = fronts.first[k], fronts.panel[k]
+        rest = fronts.rest[fronts.start[k] : fronts.start[k + 1]]
+        s = fronts.first[k + 1] - at
+        _backward(
+            factor.upper[panel:], factor.inverse[at : at + s], rest, x[at : at + s], x, factor.row
+        )
+
+
+@kernel
+def _forward(lower, inverse, rest, own, x, row):  # type: ignore[no-untyped-def]
+    """Take the unknowns `own` of a front off its other rows of the right-hand side x."""
+    s, r = len(own), len(rest)
+    _clear(row, r)
+    for j in range(s):
+        y = own[j] * inverse[j]
+        at = j * (s + r)
+        for a in range(j + 1, s):
+            own[a] -= lower[at + a] * y
+        column = lower[at + s :]
+        for b in range(r):
+            row[b] += column[b] * y
+    for b in range(r):
+        x[rest[b]] -= row[b]
+
+
+@kernel
+def _backward(upper, inverse, rest, own, x, row):  # type: ignore[no-untyped-def]
+    """Solve for the unknowns `own` of a front, the others being known."""
+    s, r = len(own), len(rest)
+    for b in range(r):
+        row[b] = x[rest[b]]
+    for j in range(s - 1, -1, -1):
+        y = own[j]
+        at = j * (s + r)
+        pivot_row = upper[at + s :]
+        for b in range(r):
+            y -= pivot_row[b] * row[b]
+        for a in range(j + 1, s):
+            y -= upper[at + a] * own[a]
+        own[j] = y * inverse[j]
