@@ -11,10 +11,10 @@ from functools import partial
 
 import numpy as np
 from _common import Report, Timing, least_time, pl, tapered_cantilever, time_blocks
-
-from pliant.solve.statics import StaticSolver
 from pliant.system.loading import make_loading
 from pliant.system.system import System
+
+from pliant.solve.statics import StaticSolver
 from tests.reference import (
     RodProblem,
     base_pose,

@@ -2,12 +2,11 @@
 Damping of a pneumatic actuator from its motion
 ===============================================
 
-A hanging actuator is driven at 1.6 Hz by the pressure in one of its chambers, and a camera follows
-its tip with a noise of half a millimetre (drawn with seed 1). The measurement is made with a finer
-model, 12 elements and half the step; the model that is fitted has 4. `pliant.fit` finds the damping
-coefficient of which the friction is proportional to the mass, with its standard error, and the
-truth lies within it. The curve is the error of the model over the damping, which a search by hand
-would go along.
+A sinusoidal pressure of 1.6 Hz in one chamber drives a hanging actuator, and a camera follows its tip
+with a noise of half a millimetre (seed 1). The measurement comes from a finer model, with 12 elements
+and half the step; the fitted model has 4 elements. `pliant.fit` identifies the coefficient of
+mass-proportional damping. The true value lies within its standard error. The curve shows the error of
+the model over the damping, which a manual search would follow.
 
 After Y. Rong and G. Gu (2024), figure 5.
 """
@@ -64,19 +63,19 @@ def misfit(damping: float, data: pl.Measurement) -> float:
 
 def main() -> dict[str, float]:
     data = filmed()
-    found = pl.fit(
+    result = pl.fit(
         make_robot(1.5), data, ["finger.mass_damping"], [pl.Output("finger.tip.x", std=NOISE),
         pl.Output("finger.tip.z", std=NOISE)], dt=5e-3, tolerance=1e-5, **METHOD,
     )  # fmt: skip
-    print(found)
-    estimate = found["finger.mass_damping"]
+    print(result)
+    estimate = result["finger.mass_damping"]
     scan = np.linspace(0.0, 4.8, 13)
     errors = np.array([misfit(value, data) for value in scan])
     curve = CubicSpline(scan, errors**2)
     lowest = min(np.linspace(1.0, 4.0, 301), key=curve)
     with style():
         _, (left, right) = plt.subplots(1, 2, figsize=(10.0, 3.8), layout="constrained")
-        run = found.data[0]
+        run = result.data[0]
         left.plot(run.t, 1e3 * run.measured[:, 0], ".", color="#8a8f98", label="measured")
         left.plot(run.t, 1e3 * run.predicted[:, 0], color="#b8202c", label="model")
         left.set(xlabel="time / s", ylabel="tip / mm", title="120 kPa at 1.6 Hz")
@@ -84,7 +83,7 @@ def main() -> dict[str, float]:
         fine = np.linspace(0.0, 4.8, 100)
         right.plot(fine, np.sqrt(curve(fine)), color="#3a7ca5")
         right.plot(scan, errors, "o", color="#3a7ca5")
-        right.axvspan(*estimate.interval(), alpha=0.2, color="#b8202c", label="found, 95 %")
+        right.axvspan(*estimate.interval(), alpha=0.2, color="#b8202c", label="estimate, 95 %")
         right.axvline(DAMPING, color="#1f2430", linewidth=0.9, linestyle="--", label="true")
         right.set(xlabel="damping / s⁻¹", ylabel="rms distance / mm", title="Error of the model")
         right.legend()

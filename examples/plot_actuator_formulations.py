@@ -1,13 +1,12 @@
 """
-One actuator, four formulations, one motion
-===========================================
+One actuator motion, four formulations
+======================================
 
-The pneumatic actuator with 20 g at its tip, both chambers driven, solved by nodal coordinates
-(ANCF), by splines (BSpline), by strain modes (Strain) and by shooting along the rod, all with the
-trapezoidal rule in time. They share nothing but the description of the robot, and move alike to a
-few millionths of the length; what is left is each one's own discretisation, for with twice as many
-elements and half the step it is several times less. Pressures act on chambers at once here; lines
-that delay them are for formulations with coordinates.
+The pneumatic actuator with 20 g at its tip and both chambers driven, solved with nodal coordinates
+(ANCF), splines (BSpline), strain modes (Strain) and shooting, all with the trapezoidal rule in time.
+The methods share only the description of the robot, and their motions agree to a few millionths of the
+length. The differences are discretisation errors: with twice as many elements and half the step they
+are several times smaller. Pressures act on the chambers without delay.
 
 After Y. Rong and G. Gu (2024), who used the first of the four.
 """

@@ -2,11 +2,11 @@
 Two chambers, complex pressures and tip loads
 =============================================
 
-Both chambers of a pneumatic actuator get sums of sines of different frequencies (up to 1.5 Hz) and
-phases, while 0 to 50 g hang at its tip; clamped vertically, then horizontally. Measurements
-come from a finer model (8 elements, a step of 2.5 ms) with a noise of 1 mm (seed 9), the model has
-4 elements and a step of 5 ms. Its error does not grow with the load: it stays at the noise, as in
-the paper it stayed at what that model left unexplained (1.4 to 2.0 % of the length).
+Both chambers of a pneumatic actuator get sums of sines with different frequencies (up to 1.5 Hz) and
+phases, with loads of 0 to 50 g at the tip; first clamped vertically, then horizontally. Measurements
+come from a finer model (8 elements, a step of 2.5 ms) with a noise of 1 mm (seed 9). The model has 4
+elements and a step of 5 ms. Its error does not grow with the load: it stays at the level of the noise.
+In the paper it stays at the level of unmodelled effects (1.4 to 2.0 % of the length).
 
 After Y. Rong and G. Gu (2024), figure 8 (c to f), tables 1 and 2.
 """
@@ -64,7 +64,7 @@ def main() -> dict[str, float]:
         _, axes = plt.subplots(2, 2, figsize=(10.0, 6.4), layout="constrained")
         for name, signal in PRESSURES.items():
             axes[0, 0].plot(TIMES, [1e-3 * signal(t) for t in TIMES], label=name)
-        axes[0, 0].set(xlabel="time / s", ylabel="pressure / kPa", title="asked for")
+        axes[0, 0].set(xlabel="time / s", ylabel="pressure / kPa", title="commanded")
         for ax, (along, axis, title) in zip(
             (axes[0, 1], axes[1, 0]), (("-z", 0, "vertical"), ("x", 2, "horizontal")), strict=True
         ):

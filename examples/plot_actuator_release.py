@@ -1,14 +1,13 @@
 """
-A weight is cut off an actuator
-===============================
+Release of a weight from an actuator
+====================================
 
-100 g hang by a string from the tip of a horizontal actuator. The string is cut, and the actuator
-swings up to where it rests under its own weight. What is filmed comes from a finer model whose
-material is viscous (retardation 2 ms) with a noise of 1 mm (seed 10). A model that damps in
-proportion to the mass alone, as in the paper, has the first swing right and then keeps swinging:
-the peaks and the phase drift, which the authors put down to the viscosity that they left out.
-`pliant.fit` finds that viscosity from the motion, within its uncertainty, and with it the motion is
-met to the noise.
+A weight of 100 g hangs by a string from the tip of a horizontal actuator. The string is cut, and the
+actuator swings up to its equilibrium under its own weight. The measurement comes from a finer model
+with a viscous material (retardation 2 ms) and a noise of 1 mm (seed 10). A model with mass-proportional
+damping only, as in the paper, reproduces the first swing and then keeps swinging: its peaks and phase
+drift, which the authors attribute to the missing viscosity. `pliant.fit` identifies the viscosity from
+the motion, within its uncertainty. The model then agrees with the measurement up to the noise.
 
 After Y. Rong and G. Gu (2024), figure 9.
 """
@@ -61,13 +60,13 @@ def main() -> dict[str, float]:
     tip = tip + drawn
     columns = {"t": TIMES, "finger.tip.x": tip[:, 0], "finger.tip.z": tip[:, 1]}
     data = pl.Measurement(columns, "t", {"string": 0.0}, start={"string": 0.1}, name="release")
-    found = pl.fit(
+    result = pl.fit(
         make_robot(1e-3), data, ["finger.retardation"],
         [pl.Output("finger.tip.x", std=NOISE), pl.Output("finger.tip.z", std=NOISE)],
         formulation=pl.ANCF(4), integrator=INTEGRATOR, dt=2e-3, tolerance=1e-5,
     )  # fmt: skip
-    print(found)
-    estimate = found["finger.retardation"]
+    print(result)
+    estimate = result["finger.retardation"]
     plain, viscous = released(0.0, 4, 1e-3), released(estimate.value, 4, 2e-3)
     rest = make_robot(0.0).statics({"string": 0.0}, pl.ANCF(4)).tip("finger")[2, 3]
 
@@ -78,7 +77,10 @@ def main() -> dict[str, float]:
     with style():
         _, ax = plt.subplots(figsize=(7.0, 4.0), layout="constrained")
         ax.plot(TIMES, 1e3 * tip[:, 1], "o", mfc="none", color="#8a8f98", label="measured")
-        for motion, label in ((plain, "damping by mass alone"), (viscous, "with viscosity found")):
+        for motion, label in (
+            (plain, "mass-proportional damping only"),
+            (viscous, "with the estimated viscosity"),
+        ):
             ax.plot(motion.t, 1e3 * motion.tip("finger")[:, 2, 3], label=label)
         ax.axhline(1e3 * rest, color="#8a8f98", linewidth=0.8)
         ax.set(xlabel="time / s", ylabel="height of the tip / mm", title="100 g released")

@@ -2,16 +2,15 @@
 A static and a dynamic model of a driven actuator
 =================================================
 
-A hanging pneumatic actuator follows a sinusoidal pressure of 0.4, 0.7 and 1.0 Hz. A static model
-knows only the pressure that is asked for now; a dynamic one knows inertia, damping and the line
-through which the pressure arrives 35 ms late. Both have 4 elements. The measurement comes from a
-finer model (8 elements, half the step) with a noise of 2 mm in each direction (seed 7), as much as
-the dynamic model of the paper left unexplained. The static model gets worse as the motion gets
-faster, the dynamic one does not: its error is smaller by 28, 47 and 62 %, where the paper reports
-38, 46 and 55 %.
+A hanging pneumatic actuator follows a sinusoidal pressure of 0.4, 0.7 and 1.0 Hz. A static model uses
+only the current command; a dynamic model includes inertia, damping and the line that delays the
+pressure by 35 ms. Both have 4 elements. The measurement comes from a finer model (8 elements, half the
+step) with a noise of 2 mm in each direction (seed 7), which is the error of the dynamic model in the
+paper. The static model gets worse as the motion gets faster; the dynamic one does not. Its error is
+smaller by 28, 47 and 62 %; the paper reports 38, 46 and 55 %.
 
-After Y. Rong and G. Gu (2024), figure 7 and equation 32. The delay of the line is chosen so that
-the static model misses by as much as theirs at 0.7 Hz; the other two follow.
+After Y. Rong and G. Gu (2024), figure 7 and equation 32. The delay of the line is chosen so that the
+static model has the error of the paper at 0.7 Hz; the other two follow.
 """
 
 import matplotlib.pyplot as plt

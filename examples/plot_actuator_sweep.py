@@ -2,12 +2,11 @@
 An actuator under a sweep of frequencies
 ========================================
 
-The pressure in one chamber of a hanging actuator swings ever faster, from 0.01 to 1.6 Hz within 8
-s, and five markers along it are filmed. The measurement comes from a finer model (8 elements, a
-step of 5 ms) with a noise of 1 mm (seed 8); the model has 4 elements and a step of 10 ms, and
-shares with it the line that delays the pressure. Tip and shapes agree over all frequencies to
-within the noise, 0.9 % of the length, also where the actuator lags behind its pressure; length and
-energy are kept meanwhile.
+The pressure in one chamber of a hanging actuator oscillates with a frequency that rises from 0.01 to
+1.6 Hz within 8 s, and a camera films five markers. The measurement comes from a finer model (8
+elements, a step of 5 ms) with a noise of 1 mm (seed 8). The model has 4 elements, a step of 10 ms and
+the same pressure line. Tip and shapes agree at all frequencies to within the noise, 0.9 % of the
+length, even where the actuator lags behind its pressure. Length and energy are conserved.
 
 After Y. Rong and G. Gu (2024), figure 8 (a, b).
 """
@@ -65,15 +64,15 @@ def main() -> dict[str, float]:
     measured = moving(robot, 8, 5e-3).position("finger", MARKERS)[..., [0, 2]]
     measured = measured + np.random.default_rng(SEED).normal(0.0, NOISE, measured.shape)
     model = moving(robot, 4, 1e-2)
-    found = model.position("finger", MARKERS)[..., [0, 2]]
-    gap, energy = found - measured, model.energy
+    predicted = model.position("finger", MARKERS)[..., [0, 2]]
+    gap, energy = predicted - measured, model.energy
     tips = model.tip("finger")
     with style():
         _, (left, right) = plt.subplots(
             1, 2, figsize=(11.0, 3.8), width_ratios=(2, 1), layout="constrained"
         )
         left.plot(TIMES, 1e3 * measured[:, -1, 0], ".", color="#8a8f98", label="measured")
-        left.plot(TIMES, 1e3 * found[:, -1, 0], color="#b8202c", label="model")
+        left.plot(TIMES, 1e3 * predicted[:, -1, 0], color="#b8202c", label="model")
         left.set(xlabel="time / s", ylabel="tip / mm", title="0.01 to 1.6 Hz in 8 s")
         left.legend(loc="upper left")
         s = np.linspace(0.0, LENGTH, 41)

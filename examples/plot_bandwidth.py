@@ -2,10 +2,10 @@
 Local support: narrow bands
 ===========================
 
-Which coordinates move which section? In a rod of strain modes every segment moves all that lies
-beyond it, and the Jacobian is a full triangle. A control pose of a B-spline moves only the sections
-near it: at most degree + 1 poses matter anywhere, however long the rod and however many there are.
-That is why the cost of a solve grows with the number of control poses and not with its square.
+Which coordinates move which section? In a rod of strain modes, every segment moves everything beyond
+it, and the Jacobian is a full triangle. A control pose of a B-spline moves only nearby sections: at
+most degree + 1 poses affect a section, however long the rod is. The cost of a solve therefore grows
+linearly with the number of control poses, not with its square.
 """
 
 import matplotlib.pyplot as plt

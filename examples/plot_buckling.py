@@ -1,11 +1,11 @@
 """
-Buckling, told by the stability flag
-====================================
+Buckling and the stability flag
+===============================
 
-A perfect column under a growing load stays straight, also beyond its buckling load; only `stable`
-tells that it would give way. Bisection on the flag finds the load of a Cosserat column, which is
-softer than Euler's because it also shears, to a few parts in a hundred thousand. A small push aside
-makes it choose a side and follow the bent branch.
+A perfect column under a growing load stays straight even beyond its buckling load; only `stable` shows
+that it would buckle. Bisection on this flag finds the buckling load of a Cosserat column, which is
+lower than Euler's because of shear, to a few parts in a hundred thousand. With a small lateral force,
+the column follows the bent branch.
 """
 
 import matplotlib.pyplot as plt

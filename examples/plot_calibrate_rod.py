@@ -2,11 +2,11 @@
 From a CSV file to the parameters of a rod
 ==========================================
 
-The height of a rod's tip after a weight is cut off, filmed 125 times a second with an error of a third
-of a millimetre and written to a file with the columns ``t`` and ``rod.tip.y``. `pliant.fit` reads it,
-simulates the rod by shooting and returns bending stiffness, mass per length and drag with their
-standard errors: what the weight did to the rod before it was cut tells the stiffness, the frequency
-then the mass, and the decay the drag. The file is made here by a rod whose values are known.
+The height of a rod's tip after a weight is cut off, filmed 125 times per second with an error of a
+third of a millimetre, is written to a file with the columns ``t`` and ``rod.tip.y``. `pliant.fit` reads
+the file, simulates the rod by shooting and returns bending stiffness, mass per length and drag with
+their standard errors. The deflection under the weight determines the stiffness, the frequency the mass,
+and the decay the drag. Here the file comes from a rod with known values.
 """
 
 import tempfile
@@ -63,16 +63,16 @@ def main() -> dict[str, float]:
         path = Path(folder) / "tip.csv"
         film(path)
         data = pl.read_measurement(path, time="t", inputs={"weight": 0.0}, start={"weight": 1.0})
-    found = pl.fit(
+    result = pl.fit(
         rod(START), data, list(TRUTH), formulation=FORM, integrator=TIME, dt=4e-3, tolerance=1e-6
     )
-    print(found)
-    found.plot()
-    scores = [(found[name].value - truth) / found[name].error for name, truth in TRUTH.items()]
+    print(result)
+    result.plot()
+    scores = [(result[name].value - truth) / result[name].error for name, truth in TRUTH.items()]
     return {
-        "bending stiffness": found["rod.bending"].value,
-        "mass per length": found["rod.mass"].value,
-        "drag": found["rod.drag"].value,
+        "bending stiffness": result["rod.bending"].value,
+        "mass per length": result["rod.mass"].value,
+        "drag": result["rod.drag"].value,
         "largest deviation in standard errors": float(np.abs(scores).max()),
     }
 

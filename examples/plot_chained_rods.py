@@ -2,10 +2,10 @@
 Rods joined end to end
 ======================
 
-The base of a rod may be the tip of another, each with its own section, material and formulation.
-Here a stiff foot carries a soft arm, which carries a curled finger: a cubic spline, a Hermite rod and
-strain modes in one robot. That the joint itself costs nothing shows a tapered rod cut in two: the
-pieces take the shape of the whole.
+The base of a rod may be the tip of another rod. Each rod has its own section, material and formulation.
+Here a stiff foot supports a soft arm, which supports a curled finger: a cubic spline, a Hermite rod and
+strain modes in one robot. A tapered rod cut into two pieces has the same shape as the whole rod, so the
+joint adds no error.
 """
 
 import matplotlib.pyplot as plt

@@ -2,13 +2,13 @@
 Chamber moments, exact and simplified
 =====================================
 
-Pressure in a chamber turns the two ends of its actuator against each other with a moment. On the slopes
-of ANCF nodes it acts in proportion to their turn. The authors take the slopes for unit vectors there,
-which makes the forces linear in the coordinates: ``ANCF(elements, moments="simplified")``. It costs
-nothing as long as the actuator keeps its length; where the length is held by constraint, what is left
-of a difference goes away with the third power of the elements. Where a layer gives under a weight that
-hangs on the actuator, the moment grows with the square of the stretch, and that difference does not go
-away. The default, ``moments="exact"``, is the work of the pressure on the curvature.
+Pressure in a chamber bends an actuator by a pair of moments at its ends. The generalised forces on the
+slopes of ANCF nodes are proportional to the rotation of the slopes. The authors treat slopes as unit
+vectors, which makes the forces linear in the coordinates: ``ANCF(elements, moments="simplified")``.
+Both forms agree as long as the actuator keeps its length. If a constraint keeps the length, the
+difference decreases with the third power of the number of elements. If a layer stretches under a
+weight, the simplified moment grows with the square of the stretch, and the difference remains. The
+default, ``moments="exact"``, follows from the work of the pressure on the curvature.
 
 After Y. Rong and G. Gu (2024), equations 17 and 18.
 """

@@ -1,11 +1,11 @@
 """
-Held at both ends
-=================
+Rods clamped at both ends
+=========================
 
-A rod clamped at its base and held at its tip in three ways: clamped (pose), pinned (position only,
-"articulated") and guided (orientation only, "sliding"). A moment wrings it on the way. What a
-constraint exerts on the rod is reported as a reaction; reactions and loads add up to nothing.
-The second picture shows the reactions of an arch that is clamped at both feet.
+A rod clamped at its base, with its tip constrained in three ways: clamped (pose), pinned (position
+only, "articulated") and guided (orientation only, "sliding"). A moment twists it in between. The wrench
+of a constraint on the rod is reported as a reaction; reactions and loads sum to zero. The second
+picture shows the reactions of an arch that is clamped at both ends.
 """
 
 import matplotlib.pyplot as plt
@@ -68,16 +68,19 @@ def left_over(still: pl.Equilibrium) -> tuple[float, float]:
 
 
 def main() -> dict[str, float]:
-    shapes, found, left = {}, {}, []
+    shapes, equilibria, left = {}, {}, []
     for label, kind in KINDS.items():
-        still = found[label] = held(kind).statics(formulation=pl.BSpline(3, 41))
+        still = equilibria[label] = held(kind).statics(formulation=pl.BSpline(3, 41))
         shapes[label] = RodShape(label, still.pose("rod", S), 0.015)
         left.append(left_over(still))
-    place = {k: still.position("rod", [0.9]) for k, still in found.items()}
+    place = {k: still.position("rod", [0.9]) for k, still in equilibria.items()}
     draw_comparison(shapes, place, title="a moment of 4 N m where the circles are")
     still, upwards = arch()
     return {
-        **{f"farthest, {k}": np.abs(v.position("rod", S)[:, 2]).max() for k, v in found.items()},
+        **{
+            f"farthest, {k}": np.abs(v.position("rod", S)[:, 2]).max()
+            for k, v in equilibria.items()
+        },
         "forces left over": max(force for force, _ in left),
         "moments left over": max(moment for _, moment in left),
         "height of the arch": still.position("arch", 0.5)[2],

@@ -2,13 +2,13 @@
 One robot, several formulations
 ===============================
 
-A tapered rod that is curved at rest, under its weight, a force and a moment at its tip and a force
-that follows its middle, solved with splines, Hermite segments and strain modes. `pliant.compare`
-measures each answer against a reference, here strain modes of high order: at rest the finer ones
-meet it within 1e-6 of the length, and when all loads come on at once, in the motion, within 2e-6.
-What differs more is the price of speed: a spline of 14 points takes a tenth of the time of 180 and
-is good to 3e-5. The force inside the rod makes the shear jump there, which splines follow slowly;
-without it fewer points would do.
+A tapered rod with natural curvature, under its weight, a force and a moment at its tip and a follower
+force at its middle, solved with splines, Hermite segments and strain modes. `pliant.compare` compares
+each result with a reference, here strain modes of high order. The finer methods agree with it to 1e-6
+of the length at rest, and to 2e-6 in the motion after all loads are applied at once. Coarser methods
+are faster: a spline of 14 points takes a tenth of the time of 180 points and is accurate to 3e-5. The
+force inside the rod makes the shear jump there, which splines resolve slowly; without it, fewer points
+would suffice.
 """
 
 import matplotlib.pyplot as plt

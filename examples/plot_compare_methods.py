@@ -2,11 +2,11 @@
 Shooting, collocation and splines on one rod
 ============================================
 
-A tapered rod that is curved at rest, in a fluid, under its weight, a force and a moment at its tip and
-a force that follows its middle. Shooting, multiple shooting and splines are measured against
-collocation with the same time step: at rest and in motion all of them meet within 1e-6 of the length.
-Shooting has six unknowns, collocation 120, the spline thousands, most of them for the kink of the
-shear where the follower force acts.
+A tapered rod with natural curvature, in a fluid, under its weight, a force and a moment at its tip and
+a follower force at its middle. Shooting, multiple shooting and splines are compared with collocation
+with the same time step: at rest and in motion, all agree to 1e-6 of the length. Shooting has six
+unknowns, collocation 120, the spline thousands, most of them because of the jump of the shear where the
+follower force acts.
 """
 
 import matplotlib.pyplot as plt

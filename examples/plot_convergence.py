@@ -2,11 +2,12 @@
 Orders of convergence
 =====================
 
-Pose error along the tapered rod (1 N at its tip) over the number of control poses. Degree 1 has
-order 2. From degree 2 on the order is 3 in the end: twists about different axes do not commute, and
-a product of exponentials leaves a term of that order, whatever the degree. Higher degrees start far
-lower, and fall faster while their own error still rules; with twenty control poses degree 5 is a
-thousand times better than degree 1. At the tip the errors of the spans cancel in part.
+Pose error along the tapered rod (1 N at its tip) over the number of control poses. Degree 1 has order
+2. From degree 2 on the asymptotic order is 3: twists about different axes do not commute, and a product
+of exponentials has an error of that order for any degree. Higher degrees start with much smaller
+errors, and their errors fall faster as long as the spline error dominates; with twenty control poses
+degree 5 is a thousand times more accurate than degree 1. At the tip, the errors of the spans partly
+cancel.
 """
 
 import matplotlib.pyplot as plt
@@ -67,11 +68,11 @@ def main() -> dict[str, float]:
     for degree in ORDER:
         label = f"degree {degree}"
         points[label] = [n + degree for n in (SPANS + MORE if degree == 1 else SPANS)]
-        found = [
+        rows = [
             errors(robot.statics(formulation=pl.BSpline(degree, n), tolerance=1e-12), truth)
             for n in points[label]
         ]
-        along[label], tip[label] = np.array(found).T
+        along[label], tip[label] = np.array(rows).T
     with style():
         _, axes = plt.subplots(1, 2, figsize=(9.0, 4.4), layout="constrained", sharey=True)
     text = "number of control poses"

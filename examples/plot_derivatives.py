@@ -1,12 +1,12 @@
 """
-Derivatives against differences
-===============================
+Derivatives and finite differences
+==================================
 
-A rod's map gives frames and strains and their exact derivatives; Newton converges to what the first
-say, and as fast as the second allow. Here a strongly deformed rod is moved along its manifold by small
-steps, and central differences stand against the derivatives: they close in with the square of the
-step until rounding takes over, for first derivatives (frames J, strains B) and second ones. The same
-check is the first thing to do with a formulation of your own.
+The map of a rod gives frames and strains and their exact derivatives. First derivatives determine the
+solution of Newton's method, second derivatives its speed. Here a strongly deformed rod is moved along
+its manifold by small steps, and the derivatives are compared with central differences. The differences
+converge with the square of the step until rounding dominates, for first derivatives (frames J, strains
+B) and second ones. Do this check first if you write your own formulation.
 """
 
 import matplotlib.pyplot as plt
@@ -109,11 +109,11 @@ def differences(bent: Bent) -> tuple[np.ndarray, np.ndarray]:
 
 def main() -> dict[str, float]:
     bent = {name: Bent(formulation) for name, formulation in FORMULATIONS.items()}
-    found = {name: differences(rod) for name, rod in bent.items()}
+    by_rod = {name: differences(rod) for name, rod in bent.items()}
     with style():
         _, axes = plt.subplots(1, 2, figsize=(9.0, 4.2), layout="constrained", sharey=True)
         for ax, order, title in zip(axes, (0, 1), ("first", "second"), strict=True):
-            for name, errors in found.items():
+            for name, errors in by_rod.items():
                 ax.loglog(STEPS, np.maximum(errors[order], 1e-16), label=name)
             ax.loglog(STEPS, STEPS**2, color="0.6", linestyle="--", label="order 2")
             ax.set(title=f"{title} derivatives", xlabel="step along the manifold")
@@ -121,11 +121,11 @@ def main() -> dict[str, float]:
         axes[0].legend()
     coarse = slice(4, 9)
     orders = [
-        np.polyfit(np.log(STEPS[coarse]), np.log(one[coarse]), 1)[0] for one, _ in found.values()
+        np.polyfit(np.log(STEPS[coarse]), np.log(one[coarse]), 1)[0] for one, _ in by_rod.values()
     ]
     return {
-        "best agreement of first derivatives": max(one.min() for one, _ in found.values()),
-        "best agreement of second derivatives": max(two.min() for _, two in found.values()),
+        "best agreement of first derivatives": max(one.min() for one, _ in by_rod.values()),
+        "best agreement of second derivatives": max(two.min() for _, two in by_rod.values()),
         "order of the differences": float(np.mean(orders)),
         "asymmetry of second derivatives": max(asymmetry(rod.second()) for rod in bent.values()),
     }

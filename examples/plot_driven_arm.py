@@ -2,9 +2,9 @@
 An arm driven by signals
 ========================
 
-Every load of a robot is an input, and an input may be a number, a function of time or a signal. Here
-a follower moment curls an arm up along a ramp, a sine force sweeps its tip sideways, and a table of
-values taps it in the middle. Signals are plain data, so a robot file can hold the same ones.
+Every load of a robot is an input, and an input may be a number, a function of time or a signal. Here a
+follower moment curls an arm along a ramp, a sinusoidal force moves its tip sideways, and a table of
+values pushes it in the middle. Signals are plain data, so a robot file can contain the same ones.
 """
 
 import matplotlib.pyplot as plt

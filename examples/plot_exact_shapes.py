@@ -1,10 +1,10 @@
 """
-Shapes known exactly
-====================
+Exact shapes
+============
 
-The elastica, a thin rod under an end force, is known through elliptic integrals; a rod under an end
-moment is an arc of a circle, here up to twice round. A curved rod pushed out of its plane, the
-45-degree bend, has no formula, but its tip is known to ten digits. Circles mark what is known.
+The elastica, a thin rod under an end force, has a solution in elliptic integrals. A rod under an end
+moment is a circular arc, here up to two full turns. A curved rod pushed out of its plane, the 45-degree
+bend, has no closed solution, but its tip is known to ten digits. Circles mark the reference solutions.
 """
 
 import matplotlib.pyplot as plt
@@ -76,14 +76,16 @@ def bend() -> float:
         "arm", length, section, pl.Material(E=1e7, nu=0.0), pose=pl.along("y"), natural=(0, 0.01, 0)
     )
     robot.add_load("push", arm.tip, force=(0, 0, 1))
-    found = {force: robot.statics({"push": force}, pl.BSpline(3, 60)) for force in (0.0, *BEND)}
-    shapes = [shape_of(still, f"{force:g} N", length, 1.0) for force, still in found.items()]
+    equilibria = {
+        force: robot.statics({"push": force}, pl.BSpline(3, 60)) for force in (0.0, *BEND)
+    }
+    shapes = [shape_of(still, f"{force:g} N", length, 1.0) for force, still in equilibria.items()]
     arrows = [
-        Arrow(found[force].tip("arm")[:3, 3], (0, 0, force), "force", name)
+        Arrow(equilibria[force].tip("arm")[:3, 3], (0, 0, force), "force", name)
         for force, name in zip(BEND, ("first push", "second push"), strict=True)
     ]
     draw_robot(shapes[1:], arrows, shapes[:1], title="45-degree bend", view=(22, -35))
-    return max(np.abs(found[f].tip("arm")[:3, 3] - tip).max() for f, tip in BEND.items())
+    return max(np.abs(equilibria[f].tip("arm")[:3, 3] - tip).max() for f, tip in BEND.items())
 
 
 def main() -> dict[str, float]:

@@ -3,15 +3,16 @@ Stiffness, mass, drag and damping from a released rod
 =====================================================
 
 A thread holds the tip of a rod with a known force and snaps. A camera follows the tip for 0.8 s with a
-noise of one millimetre. From this motion alone `pliant.fit` finds bending stiffness, mass per length,
-drag and damping, each with its standard error: the start of the search is up to 30 % off, the answer is
-right within what it claims. The last quarter of the motion is not fitted but predicted.
+noise of one millimetre. From this motion alone, `pliant.fit` identifies bending stiffness, mass per
+length, drag and damping with their standard errors. The search starts up to 30 % off, and the estimates
+are correct within their standard errors. The last quarter of the motion is predicted, not fitted.
 
-The force of the thread is what makes stiffness and mass separable: sag under weight and frequency
-alone determine only their ratio. The larger ellipse shows what is left of that. A load cell under the
-clamp with a noise of three millinewtons, read while the rod swings (``arm.reaction.fx``), weighs it:
-the small ellipse is that of both. In this draw of the noise it misses the truth by 2.7 standard
-errors of the stiffness; over twelve other draws the deviations were of the size that the errors claim.
+The force of the thread makes stiffness and mass separable: sag under weight and frequency alone
+determine only their ratio. The larger ellipse shows the remaining uncertainty. A load cell under the
+clamp, with a noise of three millinewtons and read while the rod swings (``arm.reaction.fx``), measures
+the mass: the small ellipse uses both. With this noise it misses the true value by 2.7 standard errors
+of the stiffness; in twelve other realisations of the noise, the deviations agree with the standard
+errors.
 """
 
 import matplotlib.pyplot as plt
@@ -71,9 +72,9 @@ def draw_ellipses(fits: dict[str, pl.Fit]) -> None:
     circle = np.array([np.cos(angle), np.sin(angle)])
     with style():
         _, ax = plt.subplots(figsize=(5.2, 4.0), layout="constrained")
-        for name, found in fits.items():
-            centre = np.array([item.value for item in found.estimates[:2]])
-            ellipse = 2.45 * np.linalg.cholesky(found.covariance[:2, :2]) @ circle
+        for name, result in fits.items():
+            centre = np.array([item.value for item in result.estimates[:2]])
+            ellipse = 2.45 * np.linalg.cholesky(result.covariance[:2, :2]) @ circle
             (line,) = ax.plot(*(centre[:, None] + ellipse), label=f"95 % region, {name}")
             ax.plot(*centre, "o", color=line.get_color())
         ax.plot(TRUTH["arm.bending"], TRUTH["arm.mass"], "+", color="#b8202c", ms=11, label="true")
@@ -93,25 +94,27 @@ def fitted(data: pl.Measurement, outputs: list[str]) -> pl.Fit:
     )
 
 
-def deviation(found: pl.Fit) -> float:
+def deviation(result: pl.Fit) -> float:
     """The largest of all, in standard errors."""
-    return max(abs(found[name].value - truth) / found[name].error for name, truth in TRUTH.items())
+    return max(
+        abs(result[name].value - truth) / result[name].error for name, truth in TRUTH.items()
+    )
 
 
 def main() -> dict[str, float]:
     data = filmed()
-    found, weighed = fitted(data, ["arm.tip"]), fitted(data, ["arm.tip", *CELL])
-    print(found)
+    result, weighed = fitted(data, ["arm.tip"]), fitted(data, ["arm.tip", *CELL])
+    print(result)
     weighed.plot()
-    draw_ellipses({"camera": found, "camera and load cell": weighed})
+    draw_ellipses({"camera": result, "camera and load cell": weighed})
     return {
-        "bending stiffness": found["arm.bending"].value,
-        "mass per length": found["arm.mass"].value,
-        "largest deviation in standard errors": deviation(found),
-        "prediction error / mm": 1e3 * found.validation[0].rms["arm.tip.z"],
-        "simulations": found.solves,
+        "bending stiffness": result["arm.bending"].value,
+        "mass per length": result["arm.mass"].value,
+        "largest deviation in standard errors": deviation(result),
+        "prediction error / mm": 1e3 * result.validation[0].rms["arm.tip.z"],
+        "simulations": result.solves,
         "error of the mass with the load cell over that without": weighed["arm.mass"].error
-        / found["arm.mass"].error,
+        / result["arm.mass"].error,
         "largest deviation in standard errors with the load cell": deviation(weighed),
     }
 

@@ -2,11 +2,11 @@
 Frequencies of beams
 ====================
 
-The first five bending frequencies of a steel and a rubber beam, clamped at one end or free, against
-Timoshenko's theory, with twelve control poses. On equal spans a cubic spline resolves the ends finer
-than the middle, and the fifth mode of a free beam is off by up to 0.9 %; with graded knots, whose end
-spans are half as long again as the others, all are within 0.1 %. The pictures show the free rubber
-beam.
+The first five bending frequencies of a steel and a rubber beam, clamped at one end or free, compared
+with Timoshenko's theory, with twelve control poses. On equal spans a cubic spline resolves the ends
+better than the middle, and the error of the fifth mode of a free beam is up to 0.9 %. With graded
+knots, whose end spans are half as long again as the others, all errors are within 0.1 %. The pictures
+show the free rubber beam.
 """
 
 import matplotlib.pyplot as plt
@@ -48,13 +48,13 @@ def beam(case: str) -> pl.Robot:
 def bending(modes: pl.Modes) -> list[int]:
     """Modes that move the beam sideways; both planes have the same ones, so every second counts."""
     s = np.linspace(0.0, 1.0, 31)
-    found = []
+    numbers = []
     for k, frequency in enumerate(modes.frequencies):
         shape = modes.shape(k, "beam", s)
         sideways = np.linalg.norm(shape[:, 3:5])
         if frequency > 0.1 and sideways > np.linalg.norm(shape[:, [2, 5]]):
-            found.append(k)
-    return found[:10:2]
+            numbers.append(k)
+    return numbers[:10:2]
 
 
 def draw_shapes(modes: pl.Modes, chosen: list[int]) -> None:

@@ -2,10 +2,10 @@
 A rod wound into a helix
 ========================
 
-A straight rod of ten metres, with a force and a moment on its tip that grow together: the moment
-winds it up, the force pulls the coil sideways. At the full load it has made about ten turns. The way
-there is long, so the load is applied in many small steps, chosen automatically. The tip is compared
-with a shooting solution. The coils are drawn stretched along their axis.
+A straight rod of ten metres with a force and a moment at its tip that grow together: the moment winds
+it up, the force pulls the coil sideways. At full load it has made about ten turns. The load is applied
+in many small steps, which are chosen automatically. The tip is compared with a shooting solution. The
+picture stretches the coil along its axis.
 """
 
 import matplotlib.pyplot as plt
@@ -50,14 +50,14 @@ def main() -> dict[str, float]:
     arm = robot.add_rod("arm", 10.0, section, pose=pl.along("x"))
     robot.add_load("wind", arm.tip, force=(0, 50, 0), moment=(0, 200 * np.pi, 0))
     s = np.linspace(0.0, 10.0, 401)
-    found, still = {}, None
+    equilibria, still = {}, None
     for level in (0.05, *TIP):
-        still = found[level] = robot.statics({"wind": level}, pl.BSpline(3, 80), start=still)
-    shapes = [RodShape(f"{100 * x:g} %", found[x].pose("arm", s), 0.04) for x in (0.05, 0.2)]
+        still = equilibria[level] = robot.statics({"wind": level}, pl.BSpline(3, 80), start=still)
+    shapes = [RodShape(f"{100 * x:g} %", equilibria[x].pose("arm", s), 0.04) for x in (0.05, 0.2)]
     draw_robot(shapes, title="5 % and 20 % of the load", view=(20, -60))
-    draw_coils({level: found[level].position("arm", s) for level in TIP})
-    curvature = np.linalg.norm(found[1.0].strain("arm", s)[:, :3], axis=1)
-    errors = [np.abs(found[level].tip("arm")[:3, 3] - tip).max() for level, tip in TIP.items()]
+    draw_coils({level: equilibria[level].position("arm", s) for level in TIP})
+    curvature = np.linalg.norm(equilibria[1.0].strain("arm", s)[:, :3], axis=1)
+    errors = [np.abs(equilibria[level].tip("arm")[:3, 3] - tip).max() for level, tip in TIP.items()]
     return {
         "worst error of the tip": max(errors),
         "turns at full load": np.trapezoid(curvature, s) / (2 * np.pi),

@@ -2,13 +2,12 @@
 A blow near the base of a steel rod
 ===================================
 
-A rod of 0.517 m is hit near its base, at a twentieth of its length: the force rises to 5 N and falls
-again within 16 ms. The blow excites many modes at once, and the tip answers with a slow swing and
-ripples on it. Steps of 2 ms follow them; the pictures show the tip, and the rod while the first wave
-runs along it. The values of stiffness, density and drag are those that were found from another motion,
-the release of a weight.
+A rod of 0.517 m is hit near its base, at a twentieth of its length: the force rises to 5 N and falls to
+zero within 16 ms. The blow excites many modes, and the tip responds with a slow swing and ripples.
+Steps of 2 ms resolve them. The pictures show the tip, and the rod while the first wave travels along
+it. Stiffness, density and drag are those identified from another motion, the release of a weight.
 
-Where simple shooting does not reach the end of the rod, others help; the motion reports how often.
+Where simple shooting fails, multiple shooting takes over; the motion reports how often.
 """
 
 import matplotlib.pyplot as plt

@@ -2,11 +2,11 @@
 Order of the time integrators
 =============================
 
-The same smooth motion, a soft damped rod swayed by a force at its tip, in ever smaller steps with
-every integrator of Pliant. Errors of the implicit midpoint rule, Newmark and generalised-alpha fall
-with the square of the step; those of implicit Euler and of the explicit variational integrator with
-the step itself. The explicit one needs steps short enough for the fastest wave in the rod, so its
-curve starts where the others end, with an error that is small already.
+The same smooth motion, a soft damped rod moved by a force at its tip, with decreasing steps and every
+integrator of Pliant. Errors of the implicit midpoint rule, Newmark and generalised-alpha decrease with
+the square of the step; those of implicit Euler and of the explicit variational integrator with the
+step. The explicit integrator needs steps short enough for the fastest wave in the rod, so its curve
+starts where the others end, with a small error.
 """
 
 import matplotlib.pyplot as plt

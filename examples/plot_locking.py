@@ -2,11 +2,11 @@
 Thin rods do not lock
 =====================
 
-A cantilever with a given bending stiffness is made thinner and thinner: its shear and axial
-stiffness grow with the square of length over radius. A naive model gets worse and worse, because it
-cannot bend without a little false stretch, which now costs much energy. Pliant's splines carry the
-forces as unknowns of their own, and the error does not depend on the slenderness at all. The rod is
-bent far out of its plane; all curves have twelve control poses or as many coordinates.
+A cantilever with a given bending stiffness is made thinner and thinner: its shear and axial stiffness
+grow with the square of length over radius. A naive model gets worse, because it cannot bend without a
+small spurious stretch, which costs more and more energy. Pliant's splines treat the forces as
+independent unknowns, and their error does not depend on the slenderness. The rod is bent far out of its
+plane; all curves have twelve control poses or as many coordinates.
 """
 
 import matplotlib.pyplot as plt

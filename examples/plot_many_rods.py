@@ -2,10 +2,10 @@
 Many rods in one call
 =====================
 
-How sure is a prediction if the parameters are known to a few percent only? Forty rods with stiffness,
-mass and drag drawn from what a calibration reports are released from the same weight.
-`pliant.simulate_many` solves them side by side on all cores. The band holds nine tenths of them: phases
-drift apart with time, while amplitudes stay together.
+How certain is a prediction if the parameters are known only to a few percent? Forty rods, with
+stiffness, mass and drag drawn from the uncertainty of a calibration, are released from the same weight.
+`pliant.simulate_many` simulates them in parallel on all cores. The band contains nine tenths of them:
+phases drift apart with time, while amplitudes stay close.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Exponential or Cayley map, splines or strain
 ============================================
 
-The same rod written in different ways. Splines through the exponential and through the Cayley map
-approach each other as control poses are added. Splines of degree 1 and piecewise constant strain are
-one and the same rod, and moving the whole robot elsewhere moves the answer with it, both to rounding.
+The same rod in different descriptions. Splines with the exponential map and with the Cayley map
+approach each other as control poses are added. Splines of degree 1 are identical to piecewise constant
+strain, and moving the whole robot moves the solution with it, both up to rounding.
 """
 
 import matplotlib.pyplot as plt

@@ -2,11 +2,11 @@
 How Newton's method converges
 =============================
 
-From the straight rod to its equilibrium. Near the end the residual gains about as many digits again
-with each iteration, because the tangent is exact: order 2. A load that bends the rod too far for one
-go is cut into steps on the way, so that the answer is the equilibrium connected to the unloaded rod,
-although others exist; the steps in between are solved loosely. Moments of any size need two
-iterations, for the bending moment is then the same all along the rod.
+Newton iterations from the straight rod to its equilibrium. Near the solution each iteration doubles the
+number of correct digits, because the tangent is exact. A load that bends the rod too far for one
+attempt is divided into steps, so that the solution is the equilibrium connected to the unloaded rod,
+although others exist; intermediate steps are solved with a loose tolerance. End moments of any size
+need two iterations, because the bending moment is then constant along the rod.
 """
 
 import matplotlib.pyplot as plt
@@ -46,21 +46,21 @@ def main() -> dict[str, float]:
         _, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.8), layout="constrained")
         left.set(xlabel="iteration of the last load step", ylabel="relative residual")
         left.axhline(1e-10, color="#9aa1ab", linestyle="--", linewidth=1.2)
-        left.text(0.0, 2e-10, "where it stops", color="#6b727c", fontsize=9)
-        right.set(xlabel="iterations so far", ylabel="part of the load carried")
-        found = {}
+        left.text(0.0, 2e-10, "tolerance", color="#6b727c", fontsize=9)
+        right.set(xlabel="iterations so far", ylabel="fraction of the load")
+        equilibria = {}
         for (label, inputs), marker in zip(CASES.items(), "osD^", strict=True):
             steps = [(0.0, 0)]
             note = lambda level, count, residual, s=steps: s.append((level, count))  # noqa: E731
-            found[label] = robot.statics(inputs, pl.BSpline(3, 15), progress=note)
-            left.semilogy(found[label].history, marker=marker, markersize=5, label=label)
+            equilibria[label] = robot.statics(inputs, pl.BSpline(3, 15), progress=note)
+            left.semilogy(equilibria[label].history, marker=marker, markersize=5, label=label)
             right.plot(*np.array(steps).T[::-1], marker=marker, markersize=5, label=label)
         left.set_ylim(1e-17, 30)
         left.legend(loc="lower left")
-    before, last = np.log(found["0.25 N"].history[-2:])
+    before, last = np.log(equilibria["0.25 N"].history[-2:])
     return {
-        **{f"iterations {label}": still.iterations for label, still in found.items()},
-        "largest residual": max(still.residual for still in found.values()),
+        **{f"iterations {label}": still.iterations for label, still in equilibria.items()},
+        "largest residual": max(still.residual for still in equilibria.values()),
         "order at 0.25 N": last / before,
     }
 

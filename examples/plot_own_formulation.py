@@ -2,10 +2,10 @@
 A formulation of your own
 =========================
 
-A rod model of your own needs a map from coordinates to frames and strains, and nothing else: here a
-rod of piecewise constant strain, written in forty lines with the Lie group of Pliant. It is solved at
-rest, in motion and for its frequencies like the formulations that come with Pliant, and the answers
-stand beside those of a spline. `docs/formulations.md` explains the contract.
+Your own rod model needs only a map from coordinates to frames and strains. Here it is a rod of
+piecewise constant strain, written in forty lines with the Lie-group functions of Pliant. Statics,
+dynamics and frequencies work as with the built-in formulations, and the results are compared with those
+of a spline. `docs/formulations.md` explains the contract.
 """
 
 from dataclasses import dataclass

@@ -2,15 +2,15 @@
 A pneumatic bending actuator
 ============================
 
-Two chambers of 6 mm radius lie 9 mm on either side of a layer that does not stretch; the whole is
-17.5 cm long. Its bending stiffness is found from a measurement: held horizontally, with 30 g at its
-tip, it drops by 34.37 mm. The curve is the drop that the model predicts for every stiffness. Without
-gravity, pressure bends it into an arc of angle M L / EI, which 8 elements meet to a millionth; the
-error falls with the fourth power of their number, as theory predicts (theta^5 / 240 n^4). Then a
-chamber is inflated, at once and through a line that delays the pressure, and the tip swings.
+Two chambers of 6 mm radius lie 9 mm on either side of an inextensible layer; the actuator is 17.5 cm
+long. Its bending stiffness follows from a measurement: held horizontally, with 30 g at its tip, the tip
+drops by 34.37 mm. The curve shows the predicted drop over the stiffness. Without gravity, pressure
+bends the actuator into an arc of angle M L / EI, which 8 elements reproduce to a millionth. The error
+decreases with the fourth power of their number, as theory predicts (theta^5 / 240 n^4). Then one
+chamber is inflated, directly and through a line that delays the pressure, and the tip swings.
 
-After Y. Rong and G. Gu (2024), figures 1 and 4. The mass per length is not printed there; it is the one
-that belongs to the drop and the stiffness of the paper.
+After Y. Rong and G. Gu (2024), figures 1 and 4. The paper does not give the mass per length; the value
+here follows from the drop and the stiffness of the paper.
 """
 
 import matplotlib.pyplot as plt
@@ -48,11 +48,11 @@ def drop(bending: float) -> float:
 def angle_errors(pressure: float, counts) -> tuple[float, np.ndarray]:
     """The exact tip angle, and by how much each number of elements misses it."""
     theta = np.pi * 0.006**2 * 0.009 * pressure * LENGTH / 0.0186
-    robot, found = make_robot(), []
+    robot, angles = make_robot(), []
     for n in counts:
         tip = robot.statics({"chamber1": pressure}, pl.ANCF(n), tolerance=1e-13).tip("finger")
-        found.append(np.arctan2(tip[0, 2], -tip[2, 2]))
-    return theta, theta - np.array(found)
+        angles.append(np.arctan2(tip[0, 2], -tip[2, 2]))
+    return theta, theta - np.array(angles)
 
 
 def bend(ax) -> float:
@@ -94,15 +94,17 @@ def swing(ax) -> float:
 
 def main() -> dict[str, float]:
     stiffness = np.linspace(0.008, 0.04, 17)
-    found = brentq(lambda EI: drop(EI) - DROP, 0.01, 0.04, xtol=1e-12)
+    identified = brentq(lambda EI: drop(EI) - DROP, 0.01, 0.04, xtol=1e-12)
     counts = np.array([2, 4, 8, 16, 32])
     theta, errors = angle_errors(1e5, counts)
     with style():
         _, axes = plt.subplots(2, 2, figsize=(9.0, 7.0), layout="constrained")
         first, second, third, fourth = axes.ravel()
         first.plot(stiffness, [1e3 * drop(EI) for EI in stiffness])
-        first.plot([found], [1e3 * DROP], "o", color="#b8202c")
-        first.annotate(f"{found:.4f} N m²", (found, 1e3 * DROP), (8, 8), textcoords="offset points")
+        first.plot([identified], [1e3 * DROP], "o", color="#b8202c")
+        first.annotate(
+            f"{identified:.4f} N m²", (identified, 1e3 * DROP), (8, 8), textcoords="offset points"
+        )
         first.set(xlabel="bending stiffness / N m²", ylabel="drop / mm", title="Horizontal, 30 g")
         second.loglog(counts, errors / theta, "o-", label="measured")
         second.loglog(counts, theta**4 / (240.0 * counts**4), "--", label="theory")
@@ -114,7 +116,7 @@ def main() -> dict[str, float]:
         second.legend()
         distance, overshoot = bend(third), swing(fourth)
     return {
-        "bending stiffness / N m^2": found,
+        "bending stiffness / N m^2": identified,
         "tip angle by M L / EI, 8 elements": 1.0 - errors[2] / theta,
         "order in the number of elements": float(np.log2(errors[2] / errors[3])),
         "distance from the spline / length": distance,

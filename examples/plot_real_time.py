@@ -2,12 +2,12 @@
 Faster than real time?
 ======================
 
-Simulated time over computing time for the steel rod of Till and Rucker, against the time step: a weight
-that is cut from its tip, and a blow near its base, by shooting with Euler's method on 400 intervals and
-with RK4 on 100, each with the stiffness, density and drag that were calibrated for it. Above one, in
-the coloured band, the simulation is faster than the rod. Short motions are timed here, each twice; run
-``benchmarks/real_time.py`` for longer ones and a table. Runs that stop early or gain energy are left
-out.
+Ratio of simulated time to computing time for the steel rod of Till and Rucker over the time step: a
+weight cut from its tip, and a blow near its base, by shooting with Euler's method on 400 intervals and
+with RK4 on 100, each with its calibrated stiffness, density and drag. Above one, in the coloured band,
+the simulation is faster than real time. Here short motions are timed twice each; run
+``benchmarks/real_time.py`` for longer ones and a table. Runs that stop early or gain energy are not
+shown.
 """
 
 import warnings
@@ -87,12 +87,14 @@ def timed(name: str, scheme: str, dt: float, duration: float) -> tuple[float, pl
 
 def measure(steps: tuple[float, ...], duration: float) -> dict[tuple[str, str], np.ndarray]:
     """Ratios of all scenarios and schemes at each step."""
-    found = {}
+    measured = {}
     for name in SCENARIOS:
         for scheme in LABELS:
             timed(name, scheme, 1e-2, 0.05)  # compiles
-            found[name, scheme] = np.array([timed(name, scheme, dt, duration)[0] for dt in steps])
-    return found
+            measured[name, scheme] = np.array(
+                [timed(name, scheme, dt, duration)[0] for dt in steps]
+            )
+    return measured
 
 
 def draw(steps: tuple[float, ...], curves: dict[tuple[str, str], np.ndarray]) -> plt.Figure:

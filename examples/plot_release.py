@@ -1,11 +1,11 @@
 """
-Letting go of a bent arm
-========================
+Release of a bent arm
+=====================
 
-A tapered silicone arm is pulled sideways and up by a thread, which then snaps. The picture holds the
-arm at rest under the thread (lightest) and at equal intervals after it, as a stroboscope would; the
-chart shows the tip settle towards where the arm's own weight leaves it. ``motion.animate("arm.gif")``
-makes a film of the same motion.
+A thread pulls a tapered silicone arm sideways and up, then snaps. The picture shows the arm at rest
+under the thread (lightest) and at equal intervals afterwards. The chart shows how the tip settles to
+the equilibrium under the arm's own weight. ``motion.animate("arm.gif")`` writes an animation of the
+same motion.
 """
 
 import matplotlib.pyplot as plt

@@ -2,12 +2,12 @@
 How many elements, and which step?
 ==================================
 
-More elements and shorter steps cost time, and from some number on nobody can see what they bring:
-the error against a measurement ends at its noise. Above, the pneumatic actuator at 1.6 Hz with 1 to
-7 elements and steps of 10, 1 and 0.1 ms, against a measurement made with 15 elements, a step of 0.1
-ms and a noise of 0.2 mm (seed 6). `pliant.resolve` finds the choice without any measurement, by
-halving intervals and steps until the differences fall with a power: below, what it tried and what
-it took for an error of a thousandth of the length.
+More elements and shorter steps take more time, and beyond some number they no longer help: the
+difference from a measurement is limited by its noise. Above: the pneumatic actuator at 1.6 Hz with 1 to
+7 elements and steps of 10, 1 and 0.1 ms, compared with a measurement from 15 elements, a step of 0.1 ms
+and a noise of 0.2 mm (seed 6). `pliant.resolve` finds a suitable choice without a measurement, by
+halving intervals and steps until the differences show an order of convergence. Below: the solutions it
+computed, and its choice for an error of a thousandth of the length.
 
 After Y. Rong and G. Gu (2024), figure 6, who chose 4 elements and 1 ms by hand from such a picture.
 """
@@ -60,8 +60,8 @@ def main() -> dict[str, float]:
     seconds = np.empty_like(errors)
     for i, dt in enumerate(STEPS):
         for j, n in enumerate(ELEMENTS):
-            found, seconds[i, j] = tip(robot, n, dt)
-            errors[i, j] = np.sqrt(np.mean(np.sum((found - measured) ** 2, axis=1)))
+            computed, seconds[i, j] = tip(robot, n, dt)
+            errors[i, j] = np.sqrt(np.mean(np.sum((computed - measured) ** 2, axis=1)))
     with style():
         _, ax = plt.subplots(figsize=(6.0, 4.2), layout="constrained")
         beside = ax.twinx()
@@ -72,7 +72,7 @@ def main() -> dict[str, float]:
         ax.axhline(1e3 * np.sqrt(2.0) * NOISE, color="#1f2430", linestyle=":", label="noise")
         ax.set(xlabel="elements", ylabel="rms error of the tip / mm", yscale="log")
         ax.set_title("Against a noisy measurement (time dashed)")
-        beside.set(ylabel="time to compute / s", yscale="log")
+        beside.set(ylabel="computing time / s", yscale="log")
         ax.legend(loc="center right", bbox_to_anchor=(1.0, 0.62))
     choice = pl.resolve(
         robot, 1e-3, pl.ANCF(), INPUTS, duration=0.8, dt=0.02, integrator=pl.Newmark(),

@@ -2,10 +2,10 @@
 A camera on a shaken arm
 ========================
 
-A robot carries a soft arm with a camera at its tip: the base of the arm moves up and down, slowly at
-first and faster with time. The camera is a rigid body; its mass and its size lower the frequencies
-at which the arm answers. Dashed lines are the frequencies from ``robot.modes``; as the sweep goes on
-while the arm swings up, the largest swing comes a little later.
+A soft arm with a camera at its tip is mounted on a robot: its base moves up and down, slowly at first
+and faster with time. The camera is a rigid body; its mass and size lower the natural frequencies of the
+arm. Dashed lines are the frequencies from ``robot.modes``. Because the sweep continues while the arm
+builds up its swing, the largest amplitude occurs a little later.
 """
 
 import matplotlib.pyplot as plt
@@ -57,7 +57,7 @@ def main() -> dict[str, float]:
     stills["with camera"].plot(view="front")
     with style():
         figure, axes = plt.subplots(2, 1, figsize=(6.4, 5.6), sharex=True, layout="constrained")
-    found: dict[str, float] = {}
+    first: dict[str, float] = {}
     gap = 0.0
     for ax, (name, robot) in zip(axes, robots.items(), strict=True):
         modes = robot.modes(2, at=stills[name])
@@ -66,7 +66,7 @@ def main() -> dict[str, float]:
         for value in modes.frequencies:  # sideways and up, close to each other
             ax.axvline(value, ls="--", lw=0.8, color="0.5")
         ax.set_ylabel(f"swing of the tip / base\n{name}")
-        found[f"first frequency {name}"] = float(modes.frequencies[0])
+        first[f"first frequency {name}"] = float(modes.frequencies[0])
         energy = motion.energy
         gap = max(gap, np.abs(energy["balance"]).max() / energy["dissipated"][-1])
     axes[1].set_xlabel("frequency of the base / Hz")
@@ -74,7 +74,7 @@ def main() -> dict[str, float]:
     figure.align_ylabels()
     peak = int(np.argmax(np.abs(swing(motion))))
     return {
-        **found,
+        **first,
         "largest swing over that of the base, with camera": abs(swing(motion)[peak]),
         "frequency of the largest swing, with camera": frequency(motion.t)[peak],
         "gap in the energy books": gap,

@@ -2,11 +2,11 @@
 A steel cantilever, struck at its tip
 =====================================
 
-A steel beam of one metre and one square centimetre, on whose tip a force acts from one moment to the
-next: 10 N, which leaves it nearly straight, and 100 N, which does not. Shooting and collocation take
-steps of 2 ms with the trapezoidal rule; dots are an independent solution. Below some step simple
-shooting cannot span the beam, since the rod's equations grow along it the faster, the shorter the
-step: multiple shooting then takes over, and `rescues` of the result says so.
+A steel beam of one metre and one square centimetre with a force suddenly applied to its tip: 10 N,
+which leaves it nearly straight, and 100 N, which does not. Shooting and collocation take steps of 2 ms
+with the trapezoidal rule; dots are an independent solution. For very short steps simple shooting cannot
+integrate along the beam, because solutions of the rod equations grow faster along the rod the shorter
+the step is. Multiple shooting then takes over, and `rescues` of the result reports it.
 """
 
 import matplotlib.pyplot as plt
@@ -41,7 +41,7 @@ def beam(force: float) -> pl.Robot:
 
 
 def main() -> dict[str, float]:
-    found = {}
+    errors = {}
     with style():
         figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.4), sharex=True)
     sideways, apart = [], []
@@ -58,14 +58,14 @@ def main() -> dict[str, float]:
         ax.set(title=f"{force:g} N", xlabel="time (s)", ylabel="height of the tip (m)")
         rows = np.searchsorted(moves[0].t, TIMES - 1e-9)
         tips = [move.tip("beam")[:, :3, 3] for move in moves]
-        found[f"worst error of the drop, {force:g} N"] = np.abs(tips[0][rows, 2] - known).max()
+        errors[f"worst error of the drop, {force:g} N"] = np.abs(tips[0][rows, 2] - known).max()
         apart.append(np.abs(tips[0] - tips[1]).max())
     axes[0].legend(loc="upper right", bbox_to_anchor=(1.0, 1.0), fontsize=7, framealpha=0.9)
     figure.tight_layout()
     quick = beam(10.0).simulate(0.02, 1e-4, formulation=pl.Shooting(), integrator=TRAPEZOIDAL)
     print("steps of 0.1 ms:", quick.rescues)
     return {
-        **found,
+        **errors,
         "shooting against collocation": max(apart),
         "largest sideways velocity": max(sideways),
         "steps of 0.1 ms by multiple shooting": quick.rescues.get("multiple shooting", 0),

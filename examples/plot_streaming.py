@@ -2,14 +2,13 @@
 A controller in the loop
 ========================
 
-`Robot.stepper` moves a robot one step per call, with inputs that become known as it goes: from a
-controller, a game pad, or the bench next to the computer. Here a PI controller asks for the tip angle
-of a pneumatic finger every millisecond and sets the pressures of its two chambers, which follow through
-lines with a lag. At 2 s the wanted angle changes; at 4 s something begins to push against the tip with
-0.15 N, and the controller takes up what it costs. A step that did not converge would return the state
-before it and a sentence; none does.
+`Robot.stepper` moves a robot by one step per call, with inputs known only at run time: from a
+controller, a game pad or hardware. Here a PI controller reads the tip angle of a pneumatic finger every
+millisecond and sets the pressures of its two chambers, which follow with a lag. At 2 s the target angle
+changes. At 4 s a force of 0.15 N begins to push against the tip, and the controller compensates for it.
+A step that does not converge would return the state before it and a message; none does.
 
-Each step takes a small part of the millisecond that it stands for, as the histogram shows.
+Each step takes a small fraction of a millisecond, as the histogram shows.
 """
 
 import time
@@ -67,12 +66,12 @@ def draw(log: dict[str, np.ndarray]) -> None:
     t = DT * np.arange(STEPS)
     with style():
         _, (first, second, third) = plt.subplots(1, 3, figsize=(10.0, 3.2), layout="constrained")
-        first.plot(t, log["wanted"], color="#8a8f98", label="wanted")
-        first.plot(t, log["angle"], label="found")
+        first.plot(t, log["wanted"], color="#8a8f98", label="target")
+        first.plot(t, log["angle"], label="measured")
         first.set(xlabel="time / s", ylabel="tip angle / rad", title="The finger under control")
         first.legend()
         second.plot(t, 1e-3 * log["pressure"], color="#b8202c")
-        second.set(xlabel="time / s", ylabel="pressure / kPa", title="What the controller asks for")
+        second.set(xlabel="time / s", ylabel="pressure / kPa", title="Command of the controller")
         third.hist(1e6 * log["seconds"], np.geomspace(10, 3000, 60), color="#3a7ca5")
         third.axvline(1e6 * DT, color="#b8202c", linewidth=0.8)
         third.set(xscale="log", yscale="log", xlabel="time of a step / µs", ylabel="steps")

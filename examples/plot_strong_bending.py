@@ -2,11 +2,11 @@
 Circle, helix and 45-degree bend by strong forms
 ================================================
 
-Three classics that ask for large rotations, solved as boundary-value problems: by shooting from the
-base to the tip, and by Chebyshev polynomials of the moment. A rod under a moment becomes a circle,
-for which two nodes are exact. A force and a moment wind another one up ten times. An eighth of a
-circle is pulled out of its plane by up to 3000 N, from the last load or from nothing; where shooting
-cannot go at once it takes load steps, and the result says how many.
+Three classical problems with large rotations, solved as boundary value problems: by shooting from the
+base to the tip, and by Chebyshev polynomials of the moment. A rod under a moment becomes a circle, for
+which two nodes are exact. A force and a moment wind another rod up ten times. An eighth of a circle is
+pulled out of its plane by up to 3000 N, starting from the last load or from none. Where shooting does
+not converge at once it takes load steps, and the result reports how many.
 """
 
 import matplotlib.pyplot as plt

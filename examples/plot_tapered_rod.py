@@ -2,9 +2,9 @@
 A tapered rod under tip forces and moments
 ==========================================
 
-A soft rod of one metre that thins out from 3 cm to 1.5 cm radius, pushed up at its tip (0.25 to 1 N)
-or turned there (0.05 to 0.2 N m, where the tip makes more than a full turn): the first study of Xun
-et al. 2025. Fifteen cubic control poses, closer together towards the thin end, follow an independent
+A soft rod of one metre that tapers from 3 cm to 1.5 cm radius, with a force (0.25 to 1 N) or a moment
+(0.05 to 0.2 N m, which turns the tip by more than a full turn) at its tip: the first study of Xun et
+al. 2025. Fifteen cubic control poses, closer together towards the thin end, agree with an independent
 integration of the rod's differential equations (circles) to better than 1e-4 of the length in every
 pose.
 """
@@ -59,7 +59,7 @@ def integrated(force: float, moment: float, guess=None):
 
 
 def compare(robot: pl.Robot, load: str, sizes, unit: str, ax, below) -> list[pl.Equilibrium]:
-    shapes, truth, found, guess = {}, {}, [], None
+    shapes, truth, equilibria, guess = {}, {}, [], None
     for size in sizes:
         inputs = {"force": 0.0, "moment": 0.0, load: size}
         still = robot.statics(inputs, POINTS)
@@ -73,9 +73,9 @@ def compare(robot: pl.Robot, load: str, sizes, unit: str, ax, below) -> list[pl.
         still.worst = np.linalg.norm(gap, axis=0).max()
         with style():
             below.semilogy(S[1:], np.linalg.norm(gap, axis=0)[1:], label=label)
-        found.append(still)
+        equilibria.append(still)
     draw_comparison(shapes, truth, "xz", f"{load} at the tip", ax)
-    return found
+    return equilibria
 
 
 def main() -> dict[str, float]:

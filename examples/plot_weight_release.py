@@ -3,13 +3,13 @@ A weight cut from a steel rod
 =============================
 
 Twenty grams hang at the tip of a thin steel rod until the string is cut. The rod swings up and back
-through the air, whose drag grows with the square of the speed: it takes a good part of the large first
-swings and hardly anything of the small late ones.
+through the air. Drag grows with the square of the speed: it takes much energy from the large first
+swings and hardly any from the small late ones.
 
-The motion is found by shooting, with an implicit rule in time, once with Euler's method and 400
-intervals along the rod and once with RK4 and 100, each with the stiffness, density and drag that Till
-and Rucker found for it. The two differ by 2.5 mm at most in swings of 200 mm. The dotted envelope is
-what drag does to the first mode of a beam, the dots are an independent solution of the same rod.
+The motion is computed by shooting with an implicit rule in time, with Euler's method on 400 intervals
+along the rod and with RK4 on 100, each with the stiffness, density and drag that Till and Rucker
+identified for it. The two differ by at most 2.5 mm in swings of 200 mm. The dotted envelope is the
+effect of drag on the first mode of a beam; dots are an independent solution of the same rod.
 """
 
 import matplotlib.pyplot as plt

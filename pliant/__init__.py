@@ -75,13 +75,13 @@ _HOMES = {
     "pliant.results.modes": ("Modes",),
     "pliant.results.motion": ("Motion",),
     "pliant.results.resolution": ("Resolution", "ResolutionRow"),
-    "pliant.results.saving": ("load",),
-    "pliant.results.state": ("StepState",),
-    "pliant.results.stepping": ("Stepper",),
+    "pliant.results.netcdf": ("load",),
+    "pliant.results.step_state": ("StepState",),
+    "pliant.results.stepper": ("Stepper",),
     "pliant.solve.registry": ("formulations", "integrators"),
     "pliant.study.compare": ("compare",),
     "pliant.study.fit": ("fit",),
-    "pliant.study.many": ("simulate_many", "statics_many"),
+    "pliant.study.parallel": ("simulate_many", "statics_many"),
     "pliant.study.outputs": ("Output",),
     "pliant.study.parameters": ("Parameter",),
     "pliant.study.resolve": ("resolve",),
@@ -142,11 +142,11 @@ if TYPE_CHECKING:
     from pliant.results.fit import FitWarning as FitWarning
     from pliant.results.modes import Modes as Modes
     from pliant.results.motion import Motion as Motion
+    from pliant.results.netcdf import load as load
     from pliant.results.resolution import Resolution as Resolution
     from pliant.results.resolution import ResolutionRow as ResolutionRow
-    from pliant.results.saving import load as load
-    from pliant.results.state import StepState as StepState
-    from pliant.results.stepping import Stepper as Stepper
+    from pliant.results.step_state import StepState as StepState
+    from pliant.results.stepper import Stepper as Stepper
     from pliant.robot import Robot as Robot
     from pliant.rods.ancf import ANCF as ANCF
     from pliant.rods.bspline import BSpline as BSpline
@@ -164,9 +164,9 @@ if TYPE_CHECKING:
     from pliant.solve.registry import integrators as integrators
     from pliant.study.compare import compare as compare
     from pliant.study.fit import fit as fit
-    from pliant.study.many import simulate_many as simulate_many
-    from pliant.study.many import statics_many as statics_many
     from pliant.study.outputs import Output as Output
+    from pliant.study.parallel import simulate_many as simulate_many
+    from pliant.study.parallel import statics_many as statics_many
     from pliant.study.parameters import Parameter as Parameter
     from pliant.study.resolve import resolve as resolve
 

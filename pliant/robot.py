@@ -33,11 +33,11 @@ from pliant.model.joint import Joint
 from pliant.model.pneumatics import Pneumatic
 from pliant.model.registry import Entry
 from pliant.results.equilibrium import Equilibrium
+from pliant.results.initial_state import begins_at, compiled_for, first_state, origin
 from pliant.results.modes import Modes
 from pliant.results.motion import Motion
-from pliant.results.starts import begins_at, compiled_for, first_state, origin
-from pliant.results.state import StepState
-from pliant.results.stepping import Streaming
+from pliant.results.step_state import StepState
+from pliant.results.stepper import Streaming
 from pliant.rods.contract import RodModel
 from pliant.solve import dynamics
 from pliant.solve.clock import make_clock

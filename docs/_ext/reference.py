@@ -1,4 +1,4 @@
-"""The page of all public names, made from ``pliant.__all__`` so that it cannot fall behind.
+"""The page of all public names, generated from ``pliant.__all__``.
 
 Docstrings are plain prose with the symbols of the field (xi*, |x|, q_), and explain arguments as
 ``name : meaning``. Here the symbols that reStructuredText would take for markup are escaped, and
@@ -41,7 +41,11 @@ def folder_of(value: object) -> str:
 def entry(name: str, value: object) -> str:
     """The autodoc directive of one public name."""
     kind = next((directive for test, directive in DIRECTIVES if test(value)), "autodata")
-    return f"```{{eval-rst}}\n.. {kind} :: pliant.{name}\n```\n".replace(" ::", "::")
+    # results share their methods through base classes
+    shared = folder_of(value) == "results" and kind == "autoclass"
+    warning = shared and issubclass(value, Warning)  # type: ignore[arg-type]
+    options = "   :inherited-members:\n" if shared and not warning else ""
+    return f"```{{eval-rst}}\n.. {kind} :: pliant.{name}\n{options}```\n".replace(" ::", "::")
 
 
 def page() -> str:
@@ -54,7 +58,7 @@ def page() -> str:
             groups.setdefault(folder_of(value), []).append(entry(name, value))
     lines = [
         "# Public names\n",
-        "Everything here is reached as `pl.name` after `import pliant as pl`.\n",
+        "After `import pliant as pl`, each name is available as `pl.name`.\n",
     ]
     order = [*TITLES, *sorted(set(groups) - set(TITLES))]
     for folder in order:

@@ -136,3 +136,8 @@ class PressureChamber(Term):
         if len(self.inner):
             swept += np.sum(self.inner * self._inner(path((start.inner, end.inner), ends)))
         return -pressure * float(swept)
+
+
+def terms(tree: Tree) -> list[Term]:
+    """The chambers of a robot."""
+    return [PressureChamber(tree, chamber) for chamber in tree.description.of(Chamber).values()]

@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.model import Constraint, Frame
 from pliant.physics import frame_gap
-from pliant.physics.contract import Moment, Rows, Step
+from pliant.physics.contract import Moment, Rows, Step, Term
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent
@@ -140,3 +140,8 @@ def _block_diagonal(blocks: list[Array]) -> Array:
         out[6 * a : 6 * a + 6, column : column + block.shape[1]] = block
         column += block.shape[1]
     return out
+
+
+def terms(tree: Tree) -> list[Term]:
+    """The constraints of a robot."""
+    return [FrameConstraint(tree, item) for item in tree.description.of(Constraint).values()]

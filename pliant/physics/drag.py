@@ -50,6 +50,12 @@ class Drag(Term):
         return float(np.sum(self.C * q**3))
 
 
+def terms(tree: Tree) -> list[Term]:
+    """The drag on all rods that have it."""
+    rods = [(i, part.rod) for i, part in enumerate(tree.parts) if part.rod is not None]
+    return [Drag(tree, i) for i, rod in rods if rod.drag_coefficients().any()]
+
+
 @kernel
 def add_drag(C, eta, speed, tangent, p, k):  # type: ignore[no-untyped-def]
     """Add the drag at twists eta to p and, if `tangent`, speed times its derivative in eta to k."""

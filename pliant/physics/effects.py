@@ -4,50 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from pliant.model import Description, DescriptionError, did_you_mean
-from pliant.physics.chambers import PressureChamber
-from pliant.physics.constraints import FrameConstraint
 from pliant.physics.contract import Rows, Term
-from pliant.physics.drag import Drag
-from pliant.physics.elasticity import Elasticity
-from pliant.physics.force_fields import ForceFields
-from pliant.physics.gravity import Gravity
-from pliant.physics.joint_springs import JointSpring
-from pliant.physics.loads import PointOrLineLoad
-from pliant.physics.mass_damping import MassDamping
-from pliant.physics.viscosity import Viscosity
 from pliant.rods.contract import Array
 from pliant.tree.drivers import Prescribed
 from pliant.tree.tangent import Pair, Tangent, new_tangent
 from pliant.tree.tree import Tree
 
+BUILT_IN = (
+    "gravity",
+    "joint_springs",
+    "elasticity",
+    "force_fields",
+    "viscosity",
+    "drag",
+    "mass_damping",
+    "loads",
+    "chambers",
+    "constraints",
+)
+"""Files of the effects that come with Pliant, in the order in which they act."""
+
 
 def compile_terms(tree: Tree) -> list[Term]:
-    """The terms of everything that a description has, in the order in which they act."""
-    description = tree.description
-    terms: list[Term] = [Gravity(tree)]
-    for i, part in enumerate(tree.parts):
-        if part.joint.stiffness or part.joint.damping:
-            terms.append(JointSpring(tree, i))
-        if part.rod is None:
-            continue
-        terms.append(Elasticity(tree, i))
-        if part.fields is not None:
-            terms.append(ForceFields(tree, i))
-        if part.D.any():
-            terms.append(Viscosity(tree, i))
-        if part.rod.drag_coefficients().any():
-            terms.append(Drag(tree, i))
-        if part.rod.mass_damping:
-            terms.append(MassDamping(tree, i))
-    terms += [PointOrLineLoad(tree, load) for load in description.loads.values()]
-    terms += [PressureChamber(tree, chamber) for chamber in description.chambers.values()]
-    terms += [FrameConstraint(tree, item) for item in description.constraints.values()]
-    return terms
+    """The terms of everything that acts on a robot."""
+    homes = [import_module(f"pliant.physics.{name}") for name in BUILT_IN]
+    return [term for home in homes for term in home.terms(tree)]
 
 
 @dataclass(frozen=True)

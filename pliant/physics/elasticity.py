@@ -45,6 +45,11 @@ class Elasticity(Term):
         return 0.5 * float(np.sum(self.part.plain * d * d))
 
 
+def terms(tree: Tree) -> list[Term]:
+    """The strain energy of all rods."""
+    return [Elasticity(tree, i) for i, part in enumerate(tree.parts) if part.rod is not None]
+
+
 @kernel
 def add_stress(k, met, e0, scale, tangent, sigma, slope):  # type: ignore[no-untyped-def]
     """sigma (S, 6) += scale k (met - e0) and, if `tangent`, slope (S, 6) += scale k."""

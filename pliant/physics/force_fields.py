@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from pliant._numba import kernel
-from pliant.physics.contract import Moment, Rows, Step
+from pliant.physics.contract import Moment, Rows, Step, Term
 from pliant.rods.contract import Array
 from pliant.system.linear import scatter_vector
 from pliant.tree.state import State
@@ -230,6 +230,11 @@ class ForceFields(Rows):
         if self.hard or not lag.any():
             return 0.0
         return float(np.sum(self.settled(self.e0 + lag * w.rate) * self.strains(w.rate)))
+
+
+def terms(tree: Tree) -> list[Term]:
+    """The force fields of all rods that have them."""
+    return [ForceFields(tree, i) for i, part in enumerate(tree.parts) if part.fields is not None]
 
 
 @kernel

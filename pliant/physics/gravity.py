@@ -77,6 +77,11 @@ class Gravity(Term):
         return -sum(float(mass @ (at.g[: len(mass), :3, 3] @ u[self.at])) for mass, at in parts)
 
 
+def terms(tree: Tree) -> list[Term]:
+    """The weight of a robot."""
+    return [Gravity(tree)]
+
+
 @kernel
 def add_weight(g, mass, gravity, tangent, p, k):  # type: ignore[no-untyped-def]
     """Add the gradient to p (F, 6) and, if `tangent`, its derivative to k (F, 6, 6).

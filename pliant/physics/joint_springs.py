@@ -69,3 +69,9 @@ class JointSpring(Term):
         assert m.v is not None
         v = m.v[self.part.joint_index]
         return self.damping * float(v @ v)
+
+
+def terms(tree: Tree) -> list[Term]:
+    """The springs and dampers of all joints that have them."""
+    joints = [part.joint for part in tree.parts]
+    return [JointSpring(tree, i) for i, x in enumerate(joints) if x.stiffness or x.damping]

@@ -174,6 +174,11 @@ def to_body(g: Array, wrench: Array) -> Array:
     return np.concatenate([np.einsum("sji,sj->si", g[:, :3, :3], x) for x in halves], axis=1)
 
 
+def terms(tree: Tree) -> list[Term]:
+    """The loads of a robot."""
+    return [PointOrLineLoad(tree, load) for load in tree.description.of(Load).values()]
+
+
 @kernel
 def add_loads(g, stations, wrench, follows, tangent, p, k):  # type: ignore[no-untyped-def]
     """Add wrenches (N, 6) = (moment, force) at some stations of g (F, 4, 4) to p and k."""

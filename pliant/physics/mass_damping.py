@@ -47,6 +47,12 @@ class MassDamping(Term):
         return float(np.sum(self.d * m.work.parts[self.i].eta[: len(self.d)] ** 2))
 
 
+def terms(tree: Tree) -> list[Term]:
+    """The mass damping of all rods that have it."""
+    rods = [(i, part.rod) for i, part in enumerate(tree.parts) if part.rod is not None]
+    return [MassDamping(tree, i) for i, rod in rods if rod.mass_damping]
+
+
 @kernel
 def add_step_damping(d, eta, h, first, tangent, pa, pb, k):  # type: ignore[no-untyped-def]
     """Impulses of the damping in a step of length h with twists eta, shared as those of drag are."""

@@ -47,6 +47,11 @@ def meet_between(work: Work, a: State, b: State, h: float, share: float) -> None
             lagging_strain(start.strain.e, end.strain.e, h, share, w.lag, w.rate, w.met, w.shift)
 
 
+def terms(tree: Tree) -> list[Term]:
+    """The viscosity of all rods that have it."""
+    return [Viscosity(tree, i) for i, part in enumerate(tree.parts) if part.D.any()]
+
+
 @kernel
 def lagging_strain(ea, eb, h, share, lag, rate, met, shift):  # type: ignore[no-untyped-def]
     """Strain that meets the law in a step of length h, its rate and its derivative in eb, all (S, 6).

@@ -1,1 +1,1 @@
-"""What solvers return: the same questions answered whatever formulation was used."""
+"""Results of solvers, with the same methods for every formulation."""

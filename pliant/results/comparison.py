@@ -1,11 +1,10 @@
-"""Several answers to one question: the result of `pliant.compare`."""
+"""One robot solved in several ways: the result of `pliant.compare`."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, DescriptionError, did_you_mean
-from pliant.results.tables import aligned, write_rows
+from pliant.model.output_files import check_suffix
+from pliant.results.result import Drawable
+from pliant.results.summary import paragraph, table, write_table
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -23,20 +24,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """How one entry of a comparison did.
+    """One entry of a comparison.
 
-    method : its label.  formulation : by rod name, as it would be written in Python.
-    integrator : for a motion, else None.  theory : by rod name.  rotary : for a motion, by rod name,
-        whether its sections had rotary inertia.
-    unknowns : numbers solved for at once.  iterations : in all.
+    method : its label.  formulation : by rod name, as Python code.
+    integrator : of a motion, else None.  theory : by rod name.  rotary : of a motion, by rod name,
+        whether its sections have rotary inertia.
+    unknowns : size of the system solved at once.  iterations : total number.
     position : largest distance from the reference over all rods, sections and times, as a fraction
-        of the length of the rod it is on.  tip : the same of tips alone.
+        of the rod's length.  tip : the same at tips only.
     orientation : largest angle between a section and that of the reference, rad.
-    seconds : wall time of a call that compiles nothing.
-    note : why there is no answer, or what to know about it.
-    is_reference : True for the entry that the others are measured against.
+    seconds : wall time without compilation.
+    note : why the entry failed, or a caveat.
+    is_reference : True for the entry that the others are compared with.
 
-    What an entry that failed cannot tell is None.
+    Values that a failed entry does not have are None.
     """
 
     method: str
@@ -55,7 +56,7 @@ class ComparisonRow:
 
     @property
     def solved(self) -> bool:
-        """Whether the entry has an answer."""
+        """Whether the entry was solved."""
         return self.unknowns is not None
 
 
@@ -70,11 +71,11 @@ _COLUMNS = {
 }
 
 
-class Comparison:
-    """The same robot solved in several ways, each measured against a reference.
+class Comparison(Drawable):
+    """One robot solved in several ways, each compared with a reference.
 
     table : one ComparisonRow for each entry, the reference first.
-    results : by method, the Equilibrium or Motion of every entry that has one.
+    results : by method, the Equilibrium or Motion of every entry that was solved.
     t : (T,) s, the times of motions; None for equilibria.
     places : by rod, the arclengths (S,) that are compared, metres.
 
@@ -100,19 +101,17 @@ class Comparison:
         self._errors = {name: self._measure(name) for name in poses}
         self.table = [self._complete(row, rows[0]) for row in rows]
 
-    # -- errors ------------------------------------------------------------------------------
-
     def _measure(self, method: str) -> dict[str, tuple[Array, Array]]:
         """By rod, distances over length and angles at all sections, (S,) or (T, S) each."""
-        found = {}
+        errors = {}
         for rod, truth in self._poses[self._reference].items():
             poses = self._poses[method][rod]
             gap = poses[..., :3, 3] - truth[..., :3, 3]
             # |R - R'| = 2 sqrt(2) sin(angle / 2), exact for small angles too
             turn = np.linalg.norm(poses[..., :3, :3] - truth[..., :3, :3], axis=(-2, -1))
             angle = 2.0 * np.arcsin(np.minimum(turn / np.sqrt(8.0), 1.0))
-            found[rod] = np.linalg.norm(gap, axis=-1) / self.places[rod][-1], angle
-        return found
+            errors[rod] = np.linalg.norm(gap, axis=-1) / self.places[rod][-1], angle
+        return errors
 
     def _complete(self, row: ComparisonRow, truth: ComparisonRow) -> ComparisonRow:
         if row.method not in self._errors:
@@ -123,7 +122,7 @@ class Comparison:
         if other:
             theories = " and ".join(sorted({row.theory.get(rod, "unknown") for rod in other}))
             notes.append(
-                f"another theory than the reference ({theories}): the difference is not an error"
+                f"its theory ({theories}) is not that of the reference: the difference is not an error"
             )
         notes += self._inertia_notes(row, truth)
         return replace(
@@ -136,10 +135,7 @@ class Comparison:
 
     @staticmethod
     def _inertia_notes(row: ComparisonRow, truth: ComparisonRow) -> list[str]:
-        """Sentences about rotary inertia that one of the two leaves out.
-
-        A formulation that may do so has a setting `rotary` to keep it.
-        """
+        """A sentence if only one of the two has rotary inertia; the setting `rotary` adds it."""
         other = [rod for rod, moved in truth.rotary.items() if row.rotary.get(rod) != moved]
         if not other:
             return []
@@ -148,19 +144,19 @@ class Comparison:
         name = leaving.formulation[rod].partition("(")[0]
         who = f"the reference, {name}," if leaving is truth else name
         return [
-            f"{who} leaves out the rotary inertia of {', '.join(other)}: the difference is not only an "
+            f"{who} neglects the rotary inertia of {', '.join(other)}: the difference is not only an "
             f"error; give {name}(..., rotary=True)"
         ]
 
     def error(self, method: str, rod: str | None = None) -> Array:
         """Return the distance from the reference as a fraction of the length.
 
-        method : as in the table.  rod : its sections, (S,) or (T, S) for motions; None for the
-        largest over all rods and sections: a number () or over time (T,).
+        method : as in the table.  rod : gives the error of its sections, (S,), or (T, S) for motions;
+        None gives the largest over all rods and sections, () or (T,).
         """
         if method not in self._errors:
             raise DescriptionError(
-                "comparison", "method", method, "an entry that has an answer",
+                "comparison", "method", method, "an entry that was solved",
                 did_you_mean(method, self._errors),
             )  # fmt: skip
         errors = self._errors[method]
@@ -174,36 +170,36 @@ class Comparison:
 
     def row(self, method: str) -> ComparisonRow:
         """Return the row with this label."""
-        for found in self.table:
-            if found.method == method:
-                return found
+        for row in self.table:
+            if row.method == method:
+                return row
         names = [row.method for row in self.table]
         raise DescriptionError(
             "comparison", "method", method, "an entry of the table", did_you_mean(method, names)
         )
 
-    # -- telling -----------------------------------------------------------------------------
-
     def __repr__(self) -> str:
         solved = sum(row.solved for row in self.table)
-        return f"<Comparison of {len(self.table)} methods, {solved} with an answer>"
+        return f"<Comparison of {len(self.table)} methods, {solved} solved>"
 
     def __str__(self) -> str:
         return self.summary()
 
     def summary(self) -> str:
         """Return the table as text, with the notes below it."""
-        lines = aligned([list(_COLUMNS.values()), *(_cells(row) for row in self.table)])
-        for row in self.table:
-            if row.note:
-                told = textwrap.wrap(f"{row.method}: {row.note}", 98)
-                lines += [("  " if k else "") + text for k, text in enumerate(told)]
+        lines = table([list(_COLUMNS.values()), *(_cells(row) for row in self.table)])
+        lines += [
+            line
+            for row in self.table
+            if row.note
+            for line in paragraph(f"{row.method}: {row.note}")
+        ]
         what = "equilibria" if self.t is None else f"motions of {self.t[-1]:g} s"
         return "\n".join([f"{len(self.table)} {what}, errors against {self._reference}", *lines])
 
     def to_xarray(self) -> xr.Dataset:
-        """Return all errors as labelled arrays; entries without an answer stand in `failed`."""
-        from pliant.results.saving import dataset, variable
+        """Return all errors as labelled arrays; the attribute `failed` lists failed entries."""
+        from pliant.results.netcdf import dataset, variable
 
         solved = [row for row in self.table if row.method in self._errors]
         rods = list(self.places)
@@ -236,22 +232,20 @@ class Comparison:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the table as .csv, or all errors as NetCDF (.nc), and return the path."""
-        from pliant.results.saving import write
-        from pliant.view.saving import check_suffix
+        from pliant.results.netcdf import write
 
-        found = check_suffix("save", path, (".csv", ".nc"))
-        if found.suffix.lower() == ".nc":
-            return write(self.to_xarray(), found)
-        write_rows(found, [*_COLUMNS, "integrator", "note"], self.table)
-        return found
+        target = check_suffix("save", path, (".csv", ".nc"))
+        if target.suffix.lower() == ".nc":
+            return write(self.to_xarray(), target)
+        return write_table(target, [*_COLUMNS, "integrator", "note"], self.table)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw the shapes over each other and the errors; save the picture if a path is given.
+        """Draw the shapes and their errors; save the picture if a path is given.
 
-        Equilibria: error against unknowns and against time. Motions: shapes at the end, error
-        over the motion and against the time it took to compute.
+        Equilibria: error over unknowns and over computing time. Motions: shapes at the end, error
+        over time and over computing time.
         """
-        from pliant.view import ErrorPanel, RodShape, draw_methods, save_figure
+        from pliant.view import ErrorPanel, RodShape, draw_methods, saved
 
         def last(method: str, rod: str) -> Array:
             poses = self._poses[method][rod]
@@ -272,24 +266,14 @@ class Comparison:
             first = ErrorPanel("unknowns", label, unknowns, logarithmic=True)
         else:
             first = ErrorPanel("time / s", label, {n: (self.t, self.error(n)) for n in names})
-        panels = [first, ErrorPanel("time to compute / s", label, seconds, logarithmic=True)]
-        figure = draw_methods(shapes, truth, panels)
-        if path is not None:
-            save_figure(figure, path)
-        return figure
-
-    def show(self) -> None:
-        """Draw the comparison in a window and wait until it is closed."""
-        from pliant.view import show
-
-        self.plot()
-        show()
+        panels = [first, ErrorPanel("computing time / s", label, seconds, logarithmic=True)]
+        return saved(draw_methods(shapes, truth, panels), path)
 
 
 def _cells(row: ComparisonRow) -> list[str]:
-    """The row as text, one entry for each column."""
+    """The cells of a row as text."""
     if not row.solved:
-        return [row.method, "no answer", *[""] * (len(_COLUMNS) - 2)]
+        return [row.method, "failed", *[""] * (len(_COLUMNS) - 2)]
     errors = ["reference", "", ""]
     if not row.is_reference:
         values = (row.position, row.tip, row.orientation)

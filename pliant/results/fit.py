@@ -1,4 +1,4 @@
-"""Parameters found from data: the result of `pliant.fit`."""
+"""Parameters identified from measurements: the result of `pliant.fit`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ import numpy as np
 
 from pliant.model import Array, DescriptionError, did_you_mean
 from pliant.model.checks import as_float
+from pliant.model.output_files import check_suffix, whole_file
+from pliant.results.result import Drawable
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -22,17 +24,17 @@ if TYPE_CHECKING:
 
 
 class FitWarning(UserWarning):
-    """Something about an identification that its numbers alone do not show."""
+    """A caveat about an identification that its numbers alone do not show."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """One parameter.
+    """The estimate of one parameter.
 
-    name : its path.  value : found.  error : its standard error, infinite if the data do not
-    determine it.  initial : where the search began.  factor : True if the value multiplies what is
-    described.  at_bound : True if a bound stopped it, where the standard error does not hold.
-    dof : residuals less parameters that the noise was estimated from, infinite where it was given.
+    name : its path.  value : the estimate.  error : its standard error, infinite if the data do not
+    determine it.  initial : the start value.  factor : True if the value multiplies the described
+    quantity.  at_bound : True if the estimate is at a bound, where the standard error is not valid.
+    dof : degrees of freedom of the noise estimate; infinite if you gave the noise.
     """
 
     name: str
@@ -44,10 +46,10 @@ class Estimate:
     dof: float = math.inf
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return the ends of an interval that covers the truth with a probability ``confidence``.
+        """Return the ends of the interval that covers the true value with probability ``confidence``.
 
-        By Student's distribution, since noise that was estimated from few residuals is not known
-        well: 95 % are 1.96 standard errors for many residuals, 2.26 for nine to spare.
+        The interval uses Student's distribution, because noise estimated from few residuals is itself
+        uncertain: 95 % is 1.96 standard errors for many degrees of freedom and 2.26 for nine.
         """
         from scipy.special import stdtrit
 
@@ -62,12 +64,12 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class FitData:
-    """One measurement beside what the robot does.
+    """One measurement and the prediction of the robot.
 
     name : of the measurement.  t : (N,) s, or row numbers of load cases.  moving : whether t is
     time.  columns, units : of the outputs.  measured, predicted : (N, C), NaN where nothing was
-    measured.  std : (C,) of the noise.  along : the input that distinguishes load cases, as label and
-    values (N,), where there is one. Statistics are those of the cells that were measured.
+    measured.  std : (C,) of the noise.  along : if one input distinguishes the load cases, its label
+    and values (N,). Statistics are over the measured cells.
     """
 
     name: str
@@ -87,41 +89,61 @@ class FitData:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many cells of each column were measured."""
-        found = np.isfinite(self.measured).sum(axis=0)
-        return dict(zip(self.columns, found.tolist(), strict=True))
+        """Number of measured cells by column."""
+        counts = np.isfinite(self.measured).sum(axis=0)
+        return dict(zip(self.columns, counts.tolist(), strict=True))
 
     @property
     def missing(self) -> dict[str, int]:
-        """How many cells of each column are missing."""
+        """Number of missing cells by column."""
         return {name: len(self.t) - count for name, count in self.counts.items()}
 
     @property
     def rms(self) -> dict[str, float]:
         """Root mean square of the residuals by column."""
-        found = np.sqrt(np.nanmean(self.residuals**2, axis=0))
-        return dict(zip(self.columns, found.tolist(), strict=True))
+        rms = np.sqrt(np.nanmean(self.residuals**2, axis=0))
+        return dict(zip(self.columns, rms.tolist(), strict=True))
 
     @property
     def r2(self) -> dict[str, float]:
-        """Part of the variance of each column that the robot explains; 1 is all of it."""
+        """Fraction of the variance of each column that the robot explains; at most 1."""
         left = np.nansum(self.residuals**2, axis=0)
         spread = np.nansum((self.measured - np.nanmean(self.measured, axis=0)) ** 2, axis=0)
-        found = {}
-        for k, name in enumerate(self.columns):
-            found[name] = 1.0 - left[k] / spread[k] if spread[k] > 0 else float(left[k] == 0)
-        return found
+        return {
+            name: 1.0 - left[k] / spread[k] if spread[k] > 0 else float(left[k] == 0)
+            for k, name in enumerate(self.columns)
+        }
 
     @property
     def chi2(self) -> float:
-        """Sum of squared residuals over the squared noise."""
+        """Sum of squared residuals in units of the noise."""
         return float(np.nansum((self.residuals / self.std) ** 2))
 
 
-@dataclass(eq=False)
-class FitReport:
-    """What an identification leaves besides its estimates: see `Fit`."""
+@dataclass(eq=False, repr=False)
+class Fit(Drawable):
+    """Identified parameters with their uncertainty.
 
+    robot : the robot with the estimated parameters.
+    estimates : value and standard error of each parameter.  values, errors : the same by path.
+    covariance, correlation : (P, P) of the estimates.
+    singular_values : (P,) of the derivatives of all outputs, in units of their noise, with respect to
+        the logarithms (or scaled values) of the parameters, largest first. The inverse of the last
+        is the uncertainty of the least determined combination.
+    data, validation : measured and predicted outputs of every measurement.
+    noise : by output, the standard deviation, given or estimated.
+    chi2, dof : sum of squares in units of the noise, and measured numbers minus parameters.
+    iterations, solves, followed, seconds : iterations of the search, simulations or static solves,
+        neighbours computed from a known solution instead, and wall time.
+    warnings : caveats that the numbers alone do not show.  converged, reason : how the search ended.
+    method : how the robot was solved: formulation by rod, and for motions integrator and dt.
+    predict : the function behind `validate`.
+
+    Made by `pliant.fit`.
+    """
+
+    robot: Any
+    predict: Callable[[Any], list[FitData]]
     estimates: list[Estimate]
     covariance: Array
     correlation: Array
@@ -140,35 +162,6 @@ class FitReport:
     warnings: list[str] = field(default_factory=list)
     method: dict[str, str] = field(default_factory=dict)
 
-
-class Fit(FitReport):
-    """Parameters with what is known about them.
-
-    robot : the robot with the parameters found.
-    estimates : value and standard error of each.  values, errors : the same by path.
-    covariance, correlation : (P, P) of the estimates.
-    singular_values : (P,) of the derivatives of all outputs, in units of their noise, in the
-        logarithms (or sizes) of the parameters, largest first: the inverse of the last is the
-        uncertainty of the worst determined combination.
-    data, validation : measured and predicted outputs of every measurement.
-    noise : by output, the standard deviation given or estimated.
-    chi2, dof : sum of squares in units of the noise, and the numbers measured less the parameters.
-    iterations, solves, followed, seconds : steps of the search, simulations or static solves,
-        neighbours that were followed instead of solved, and the time it took.
-    warnings : sentences about what the numbers alone do not show.  converged, reason : how it ended.
-    method : how the robot was solved: formulation by rod, and for motions integrator and dt.
-
-    Made by `pliant.fit` from robot, report and predict, a function that predicts more measurements.
-    """
-
-    def __init__(
-        self, robot: Any, report: FitReport, predict: Callable[[Any], list[FitData]]
-    ) -> None:
-        self.robot = robot
-        self._report = report
-        self._predict = predict
-        super().__init__(**vars(report))
-
     @property
     def values(self) -> dict[str, float]:
         """The parameters by path."""
@@ -185,12 +178,12 @@ class Fit(FitReport):
             if item.name == name:
                 return item
         raise DescriptionError(
-            "fit", "parameter", name, "one that was fitted", did_you_mean(name, self.values)
+            "fit", "parameter", name, "a fitted parameter", did_you_mean(name, self.values)
         )
 
     def validate(self, data: Any) -> list[FitData]:
-        """Return how the fitted robot predicts other measurements (`Measurement` or files)."""
-        return self._predict(data)
+        """Return predictions of other measurements (`Measurement` or files) by the fitted robot."""
+        return self.predict(data)
 
     def __repr__(self) -> str:
         listed = ", ".join(f"{item.name} = {item.value:.5g}" for item in self.estimates)
@@ -201,12 +194,12 @@ class Fit(FitReport):
 
     def summary(self) -> str:
         """Return estimates, goodness of fit and warnings as text."""
-        from pliant.results.fit_text import describe_fit
+        from pliant.results.summary import describe_fit
 
         return describe_fit(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the predicted columns as plain data."""
+        """Return everything except the predicted columns as plain data."""
         return {
             "kind": "Fit",
             "parameters": {
@@ -239,15 +232,13 @@ class Fit(FitReport):
 
     def to_xarray(self) -> xr.Dataset:
         """Return measured and predicted columns with the estimates as labelled arrays."""
-        from pliant.results.saving import dataset, variable
+        from pliant.results.netcdf import dataset, variable
 
-        names = list(self.values)
+        names, along = list(self.values), ("parameter",)
         variables: dict[str, Any] = {
-            "value": variable("value", ("parameter",), [e.value for e in self.estimates]),
-            "standard_error": variable(
-                "standard_error", ("parameter",), [e.error for e in self.estimates]
-            ),
-            "correlation": variable("correlation", ("parameter", "other"), self.correlation),
+            "value": variable("value", along, list(self.values.values())),
+            "standard_error": variable("standard_error", along, list(self.errors.values())),
+            "correlation": variable("correlation", (*along, "other"), self.correlation),
         }
         labels: dict[str, Any] = {"parameter": names, "other": names}
         for kind, group in (("data", self.data), ("validation", self.validation)):
@@ -265,23 +256,22 @@ class Fit(FitReport):
         return dataset(variables, labels, {**attributes, "report": json.dumps(report)})
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write a report and return its path: .md to read, .json for programs, .nc with columns."""
-        from pliant.results.saving import write
-        from pliant.view.saving import check_suffix, whole_file
+        """Write a report (.md), numbers (.json) or all columns (.nc), and return the path."""
+        from pliant.results.netcdf import write
 
-        found = check_suffix("save", path, (".md", ".json", ".nc"))
-        if found.suffix.lower() == ".nc":
-            return write(self.to_xarray(), found)
+        target = check_suffix("save", path, (".md", ".json", ".nc"))
+        if target.suffix.lower() == ".nc":
+            return write(self.to_xarray(), target)
         text = f"# Identification\n\n```\n{self.summary()}\n```\n"
-        if found.suffix.lower() == ".json":
+        if target.suffix.lower() == ".json":
             text = json.dumps(self.to_dict(), indent=2) + "\n"
-        with whole_file(found) as partial:
+        with whole_file(target) as partial:
             partial.write_text(text, encoding="utf-8")
-        return found
+        return target
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw measured and predicted outputs and the residuals; save the picture if asked."""
-        from pliant.view import draw_fits, save_figure
+        """Draw measured and predicted outputs and residuals; save it if a path is given."""
+        from pliant.view import draw_fits, saved
 
         titles = _titles(self.data, "") + _titles(self.validation, " (held out)")
         groups = [*zip([*self.data, *self.validation], titles, strict=True)]
@@ -300,28 +290,16 @@ class Fit(FitReport):
             },
             across=min(4, sizes.pop()) if len(groups) > 1 and len(sizes) == 1 else 4,
         )
-        if path is not None:
-            save_figure(figure, path)
-        return figure
-
-    def show(self) -> None:
-        """Draw the fit in a window and wait until it is closed."""
-        from pliant.view import show
-
-        self.plot()
-        show()
+        return saved(figure, path)
 
 
 def _titles(data: list[FitData], mark: str) -> list[str]:
-    """A title for each measurement, those of one name numbered."""
+    """A title for each measurement; equal names are numbered."""
     names = [item.name for item in data]
-    seen: dict[str, int] = {}
-    found = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        number = f" {seen[name]}" if names.count(name) > 1 else ""
-        found.append(f"{name}{number}{mark}")
-    return found
+    return [
+        f"{name} {names[: k + 1].count(name)}{mark}" if names.count(name) > 1 else f"{name}{mark}"
+        for k, name in enumerate(names)
+    ]
 
 
 def _goodness(item: FitData) -> Mapping[str, Any]:

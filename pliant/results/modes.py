@@ -1,34 +1,33 @@
-"""Vibration modes: the answer of `Robot.modes`."""
+"""Vibration modes: the result of `Robot.modes`."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model import Array, DescriptionError
-from pliant.results.answers import STATIONS, Answers
 from pliant.results.equilibrium import Equilibrium
-from pliant.results.text import describe_formulation
+from pliant.results.result import STATIONS, Result, Saveable
+from pliant.results.summary import describe_formulation
 from pliant.solve.modes import ModalSolution
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-_SWING = 0.12
-"""Largest displacement in a picture, as a part of the robot's size."""
+_LARGEST = 0.12
+"""Largest displacement in a picture, as a fraction of the robot's size."""
 
 
-class Modes(Answers):
+class Modes(Result, Saveable):
     """Small undamped vibrations about an equilibrium, slowest first.
 
-    frequencies : (count,) Hz; 0 for rigid motions.
-    growth : (count,) 1/s; above zero for motions that grow because the equilibrium is unstable.
-    equilibrium : what the modes are about.  seconds : time the computation took.
+    frequencies : (count,) Hz; 0 for rigid-body motions.
+    growth : (count,) 1/s; above zero for modes that grow because the equilibrium is unstable.
+    equilibrium : the state the robot vibrates about.  seconds : wall time.
 
     Made by `Robot.modes` from equilibrium, solution and seconds.
     """
@@ -50,26 +49,24 @@ class Modes(Answers):
     def shape(self, k: int, rod: str, s: ArrayLike) -> Array:
         """Return body twists (..., 6) of mode k = 0, 1, ... at arclengths s (...) of a rod.
 
-        They are small turns (rad) and displacements (m) for unit modal mass, in the body frame of
-        the section at equilibrium.
+        These are small rotations (rad) and displacements (m) for unit modal mass, in the body frame
+        of the section at equilibrium.
         """
         if not isinstance(k, (int, np.integer)) or not 0 <= k < len(self):
             raise DescriptionError(
                 "modes", "k", k, f"a whole number from 0 to {len(self) - 1}", "count from 0"
             )
-        found, where, shape = self._places(rod, s)
+        part, where, shape = self._sections(rod, s)
         q = self.equilibrium._solution.q
         vector = self._solution.vectors[:, k]
-        twists = self._compiled.sampler.velocities(q, vector, found.name, where)
+        twists = self._compiled.sampler.velocities(q, vector, part.name, where)
         return twists.reshape(*shape, 6)
 
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
         """Return the result as labelled arrays at evenly spaced sections of each rod."""
-        from pliant.results.saving import COMPONENTS, dataset, pose_variables, variable
+        from pliant.results.netcdf import COMPONENTS, dataset, pose_variables, variable
 
-        rods = [self._rod(name) for name in self.rods]
-        places = [self._stations(rod, stations) for rod in rods]
-        pairs = list(zip(self.rods, places, strict=True))
+        pairs = self._stations(stations)
         dims = ("rod", "station")
         poses = np.array([self.equilibrium.pose(rod, s) for rod, s in pairs])
         shapes = [[self.shape(k, rod, s) for rod, s in pairs] for k in range(len(self))]
@@ -80,66 +77,48 @@ class Modes(Answers):
         labels = {
             "mode": np.arange(1, len(self) + 1),
             "rod": list(self.rods),
-            "s": variable("s", dims, places),
+            "s": variable("s", dims, [s for _, s in pairs]),
             "twist_part": COMPONENTS["twist"],
         }
         return dataset(variables, labels, self._attributes())
 
     def _attributes(self) -> dict[str, Any]:
-        return {**super()._attributes(), "kind": "Modes", "seconds": self.seconds}
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the result as NetCDF (.nc) and return the path; read it with `pliant.load`."""
-        from pliant.results.saving import write
-
-        return write(self.to_xarray(), path)
+        return {**super()._attributes(), "seconds": self.seconds}
 
     def plot(self, path: str | os.PathLike[str] | None = None, view: Any = None) -> Figure:
-        """Draw each mode at the end of its swing over the equilibrium; save it if a path is given.
+        """Draw each mode at its largest displacement over the equilibrium; save it if a path is given.
 
         view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
         """
-        from pliant.results.drawing import shapes_at
-        from pliant.view import draw_modes, save_figure
+        from pliant.results.shapes_and_arrows import rod_shapes
+        from pliant.view import draw_modes, saved
 
-        rest = shapes_at(self._compiled, self.equilibrium._solution.q)
-        swings = [self._swing(k, rest) for k in range(len(self))]
-        figure = draw_modes(swings, self.frequencies, rest, view=view)
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        rest = rod_shapes(self._compiled, [self.equilibrium._solution.q])
+        displaced = [self._displaced(k, rest) for k in range(len(self))]
+        return saved(draw_modes(displaced, self.frequencies, rest, view=view), path)
 
-    def _swing(self, k: int, rest: list[Any]) -> list[Any]:
-        """Return the rods displaced along mode k, by a fixed part of the robot's size."""
-        from pliant.lie import se3
-        from pliant.results.drawing import rod_shape
+    def _displaced(self, k: int, rest: list[Any]) -> list[Any]:
+        """Return the rods displaced along mode k, by a fixed fraction of the robot's size."""
+        from pliant.lie import so3
+        from pliant.results.shapes_and_arrows import rod_shape
 
-        rods = [self._rod(name) for name in self.rods]
-        places = [
-            self._stations(rod, len(shape.poses)) for rod, shape in zip(rods, rest, strict=True)
-        ]
-        twists = [self.shape(k, rod.name, s) for rod, s in zip(rods, places, strict=True)]
-        points = np.concatenate([shape.poses[:, :3, 3] for shape in rest])
-        size = float(np.ptp(points, axis=0).max())
-        most = max(float(np.linalg.norm(t[:, 3:], axis=1).max()) for t in twists)
-        turn = max(float(np.linalg.norm(t[:, :3], axis=1).max()) for t in twists)
-        # a mode of pure twist moves no centre line: show it by its turn
-        factor = min(_SWING * size / max(most, 1e-300), 1.0 / max(turn, 1e-300))
-        found = []
-        for rod, shape, twist in zip(rods, rest, twists, strict=True):
-            moved = shape.poses.copy()
-            moved[:, :3, 3] += factor * np.einsum("sij,sj->si", moved[:, :3, :3], twist[:, 3:])
-            turned = np.array([se3.exp(np.r_[factor * t[:3], 0.0, 0.0, 0.0]) for t in twist])
-            moved[:, :3, :3] = moved[:, :3, :3] @ turned[:, :3, :3]
-            found.append(rod_shape(rod, moved))
-        return found
-
-    def show(self) -> None:
-        """Draw the modes in a window and wait until it is closed."""
-        from pliant.view import show
-
-        self.plot()
-        show()
+        frames = [shape.frames[-1] for shape in rest]
+        stations = self._stations(len(frames[0]))
+        twists = [self.shape(k, rod, s) for rod, s in stations]
+        size = float(np.ptp(np.concatenate([g[:, :3, 3] for g in frames]), axis=0).max())
+        turn, shift = (
+            max(float(np.linalg.norm(twist[:, part], axis=1).max()) for twist in twists)
+            for part in (slice(3), slice(3, 6))
+        )
+        # a mode of pure twist moves no centre line: scale it by its rotation
+        factor = min(_LARGEST * size / max(shift, 1e-300), 1.0 / max(turn, 1e-300))
+        displaced = []
+        for (rod, _), frame, twist in zip(stations, frames, twists, strict=True):
+            g = frame.copy()
+            g[:, :3, 3] += factor * np.einsum("sij,sj->si", g[:, :3, :3], twist[:, 3:])
+            g[:, :3, :3] = g[:, :3, :3] @ so3.exp(factor * twist[:, :3])
+            displaced.append(rod_shape(self._rod(rod), g))
+        return displaced
 
     def summary(self) -> str:
         """Return the frequencies in a few lines of text."""

@@ -1,4 +1,4 @@
-"""How fine a robot has to be solved: the result of `pliant.resolve`."""
+"""The resolution a robot needs: the result of `pliant.resolve`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.results.tables import aligned, write_rows
+from pliant.model.output_files import check_suffix
+from pliant.results.result import Drawable
+from pliant.results.summary import WIDTH, table, write_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ResolutionRow:
-    """One solution that a choice of resolution was made from.
+    """One solution tried by `pliant.resolve`.
 
-    method : the formulation as it would be written in Python.  intervals : how many each rod is cut
-    into.  dt : step of a motion, s; None for an equilibrium.  unknowns : numbers solved for at once.
+    method : the formulation as Python code.  intervals : per rod.  dt : time step of a motion, s;
+        None for an equilibrium.  unknowns : size of the system solved at once.
     error : largest distance from the reference over all rods, sections and times, as a fraction of
-        the length of the rod it is on.  seconds : wall time of a call that compiles nothing.
-    chosen, is_reference : whether it is the one or the other.
-    note : why there is no answer. What a failed solution cannot tell is None.
+        the rod's length.  seconds : wall time without compilation.
+    chosen, is_reference : True for the chosen solution and for the reference.
+    note : why the solution failed. Values that a failed solution does not have are None.
     """
 
     method: str
@@ -41,7 +43,7 @@ class ResolutionRow:
 
     @property
     def solved(self) -> bool:
-        """Whether there is an answer."""
+        """Whether the solution converged."""
         return self.error is not None
 
 
@@ -55,16 +57,16 @@ _COLUMNS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Resolution:
-    """The coarsest resolution that is as accurate as was asked for.
+class Resolution(Drawable):
+    """The cheapest resolution that reaches an accuracy.
 
-    formulation : what was chosen, for all rods or by rod name, as `Robot.statics` takes it.
-    dt : the step that was chosen, s; None for an equilibrium.
-    accuracy : what was asked for.  error : what is reached: distance from the reference plus what the
-        reference is estimated to be off, as a fraction of the length.
+    formulation : the chosen one, for all rods or by rod name, as for `Robot.statics`.
+    dt : the chosen time step, s; None for an equilibrium.
+    accuracy : the requested accuracy.  error : the error of the chosen solution: its distance from
+        the reference plus the estimated error of the reference, as a fraction of the length.
     reference_error : estimated error of the reference (Richardson).
-    orders : "intervals" and, for motions, "dt": the observed powers with which the error falls.
-    table : one ResolutionRow for each solution, in the order they were made.
+    orders : the observed orders of convergence in "intervals" and, for motions, "dt".
+    table : one ResolutionRow for each solution, in the order they were computed.
     result : the Equilibrium or Motion at the chosen resolution.
 
     `print(resolution)` shows the table and the reason. Made by `pliant.resolve`.
@@ -81,12 +83,12 @@ class Resolution:
 
     @property
     def chosen(self) -> ResolutionRow:
-        """The row that was chosen."""
+        """The row of the chosen solution."""
         return next(row for row in self.table if row.chosen)
 
     @property
     def reference(self) -> ResolutionRow:
-        """The row that the others are measured against."""
+        """The row of the reference."""
         return next(row for row in self.table if row.is_reference)
 
     def __repr__(self) -> str:
@@ -99,15 +101,13 @@ class Resolution:
     def _named(row: ResolutionRow) -> str:
         return row.method if row.dt is None else f"{row.method}, dt = {row.dt:.4g} s"
 
-    # -- telling -----------------------------------------------------------------------------
-
     @property
     def reason(self) -> str:
-        """Which resolution was chosen and why, in a few sentences."""
+        """The chosen resolution and the reason for it, in a few sentences."""
         own = self.chosen
         parts = [
             f"{self._named(own)} is chosen: its error is {self.error:.2g} of the length, "
-            f"{self.accuracy:.2g} was asked for"
+            f"the requested accuracy is {self.accuracy:.2g}"
         ]
         coarser = self._nearest(lambda row: row.dt == own.dt and row.intervals < own.intervals)
         if coarser is not None:
@@ -118,17 +118,14 @@ class Resolution:
         if longer is not None:
             parts.append(f"with dt = {longer.dt:.4g} s it is {longer.error:.2g}")
         text = "; ".join(parts) + ". "
-        powers = {"intervals": "1 / intervals", "dt": "dt"}
-        falls = [f"power {order:.1f} of {powers[name]}" for name, order in self.orders.items()]
-        text += f"The error goes with {' and '.join(falls)}. "
-        truth = self.reference
+        orders = [f"order {order:.1f} in {name}" for name, order in self.orders.items()]
         return text + (
-            f"Errors are distances from {self._named(truth)}, itself estimated to be off by "
-            f"{self.reference_error:.1g}."
+            f"The solution converges with {' and '.join(orders)}. Errors are distances from "
+            f"{self._named(self.reference)}, whose own error is about {self.reference_error:.1g}."
         )
 
     def _nearest(self, which: Any) -> ResolutionRow | None:
-        """Of the rows that are coarser in one way, the finest."""
+        """The finest of the solved rows for which `which` holds."""
         rows = [row for row in self.table if row.solved and which(row)]
         return min(rows, key=lambda row: (-row.intervals, row.dt or 0.0), default=None)
 
@@ -138,25 +135,21 @@ class Resolution:
         moving = self.dt is not None
         names = [name for name in _COLUMNS if moving or name != "dt"]
         heading = ["  " + _COLUMNS[names[0]], *(_COLUMNS[name] for name in names[1:])]
-        lines = aligned([heading, *(_cells(row, names) for row in rows)])
+        lines = table([heading, *(_cells(row, names) for row in rows)])
         what = f"motions of {self.result.t[-1]:g} s" if moving else "equilibria"
-        return "\n".join([f"{len(rows)} {what}", *lines, *textwrap.wrap(self.reason, 98)])
+        return "\n".join([f"{len(rows)} {what}", *lines, *textwrap.wrap(self.reason, WIDTH)])
 
     def _sorted(self) -> list[ResolutionRow]:
         return sorted(self.table, key=lambda row: (row.intervals, -(row.dt or 0.0)))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the table as .csv and return the path."""
-        from pliant.view.saving import check_suffix
-
-        found = check_suffix("save", path, (".csv",))
         names = ["method", "intervals", *list(_COLUMNS)[1:], "chosen", "is_reference", "note"]
-        write_rows(found, names, self._sorted())
-        return found
+        return write_table(check_suffix("save", path, (".csv",)), names, self._sorted())
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw error and time against intervals and step; save the picture if a path is given."""
-        from pliant.view import draw_resolution, save_figure
+        """Draw error and computing time over intervals and step; save it if a path is given."""
+        from pliant.view import draw_resolution, saved
 
         rows = [row for row in self._sorted() if row.solved]
         values = np.array([[r.intervals, r.dt or np.nan, r.error, r.seconds] for r in rows])
@@ -167,24 +160,15 @@ class Resolution:
             moving=self.dt is not None,
             title=f"chosen: {self._named(self.chosen)}",
         )
-        if path is not None:
-            save_figure(figure, path)
-        return figure
-
-    def show(self) -> None:
-        """Draw the choice in a window and wait until it is closed."""
-        from pliant.view import show
-
-        self.plot()
-        show()
+        return saved(figure, path)
 
 
 def _cells(row: ResolutionRow, names: list[str]) -> list[str]:
-    """The row as text, one entry for each column; a mark in front of the chosen one."""
+    """The cells of a row as text, with a mark in front of the chosen one."""
     method = ("> " if row.chosen else "  ") + row.method
     if not row.solved:
         dt = [f"{row.dt:.4g}"] if "dt" in names and row.dt is not None else []
-        return [method, *dt, "no answer", *[""] * (len(names) - 2 - len(dt))]
+        return [method, *dt, "failed", *[""] * (len(names) - 2 - len(dt))]
     assert row.seconds is not None
     texts = {
         "method": method,

@@ -1,1 +1,1 @@
-"""Studies of whole robots: comparison of formulations, identification from measurements."""
+"""Studies of whole robots: comparison, resolution, identification, many robots in parallel."""

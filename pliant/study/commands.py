@@ -1,37 +1,62 @@
-"""The commands ``compare``, ``resolve`` and ``fit``; what is heavy is imported inside them."""
+"""The commands ``compare``, ``resolve`` and ``fit``. Heavy modules are imported inside them."""
 
 from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    from pliant.files import RobotFile, SimulateRun
+    from pliant.robot import Robot
 
-def _folder(option: str, output: Path | None) -> None:
+
+def check_folder(command: str, output: Path | None) -> None:
+    """Refuse an output folder that is a file."""
     from pliant.model import DescriptionError
 
     if output is not None and output.exists() and not output.is_dir():
-        raise DescriptionError(option, "--output", str(output), "a folder", "choose another name")
+        raise DescriptionError(command, "--output", str(output), "a folder", "choose another name")
 
 
-def _robot(file: Path) -> tuple[Any, Any]:
-    """Return what a robot file says, and the robot."""
+def read_robot(file: Path) -> tuple[RobotFile, Robot]:
+    """Return the contents of a robot file, and the robot."""
     from pliant.files import load_robot_file
     from pliant.robot import Robot
     from pliant.solve.registry import formulations, integrators
 
-    found = load_robot_file(file, formulations(), integrators())
-    return found, Robot._from(found.description, found.inputs)
+    contents = load_robot_file(file, formulations(), integrators())
+    return contents, Robot._from(contents.description, contents.inputs)
 
 
-def _keep(files: list[tuple[Any, Path]]) -> None:
+def _write(files: list[tuple[Any, Path]]) -> None:
     for write, path in files:
         write(path)
     click.echo("written:")
     for _, path in files:
         click.echo(f"  {path}")
+
+
+def _write_study(result: Any, output: Path | None, stem: str) -> None:
+    """Print the summary of a study; write its table and picture if there is a folder."""
+    click.echo(result.summary())
+    if output is not None:
+        _write([(result.save, output / f"{stem}.csv"), (result.plot, output / f"{stem}.png")])
+
+
+def _task(contents: RobotFile, run: SimulateRun | None) -> dict[str, Any]:
+    """Arguments of `compare` and `resolve`: the motion of a robot file, else its equilibrium."""
+    if run is None:
+        return {"inputs": contents.inputs_at(0.0)}
+    return {"duration": run.duration, "integrator": run.integrator, "start": run.start}
+
+
+def _motion(contents: RobotFile) -> SimulateRun | None:
+    from pliant.files import SimulateRun
+
+    return next((run for run in contents.runs if isinstance(run, SimulateRun)), None)
 
 
 @click.command()
@@ -40,10 +65,10 @@ def _keep(files: list[tuple[Any, Path]]) -> None:
     "--with",
     "entries",
     multiple=True,
-    help="A formulation as in Python, e.g. 'Strain(order=3)', or with an integrator: "
-    "'BSpline(), Newmark()'. May be repeated; without it, all formulations by default.",
+    help="A formulation as Python code, e.g. 'Strain(order=3)', or with an integrator: "
+    "'BSpline(), Newmark()'. May be repeated. Default: all formulations.",
 )
-@click.option("--reference", help="What the others are measured against; else the first.")
+@click.option("--reference", help="The method to compare with. Default: the first.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Folder for a picture and the table."
 )
@@ -52,35 +77,30 @@ def compare(
 ) -> None:
     """Solve a robot with several formulations and print how much they differ.
 
-    Motions are compared if FILE asks for one under 'simulate:', equilibria otherwise.
+    Motions are compared if FILE has an entry 'simulate:', equilibria otherwise.
     """
-    from pliant.files import SimulateRun
+    from pliant.solve.clock import make_clock
     from pliant.solve.registry import formulations, integrators
     from pliant.study.compare import compare as compare_formulations
-    from pliant.study.words import settings_from_text
+    from pliant.study.parsing import settings_from_text
 
-    _folder("compare", output)
+    check_folder("compare", output)
     known = {**formulations(), **integrators()}
     methods = [settings_from_text("--with", text, known) for text in entries]
     truth = None if reference is None else settings_from_text("--reference", reference, known)
-    found, robot = _robot(file)
-    run = next((item for item in found.runs if isinstance(item, SimulateRun)), None)
+    contents, robot = read_robot(file)
+    run = _motion(contents)
+    clock = None if run is None else make_clock(run.duration, run.dt, run.output_every)
     result = compare_formulations(
         robot,
         methods or [cls() for cls in formulations().values()],
         truth,
-        inputs=found.inputs_at(0.0) if run is None else None,
-        duration=None if run is None else run.duration,
         dt=None if run is None else run.dt,
-        integrator=None if run is None else run.integrator,
-        start="rest" if run is None else run.start,
-        output_times=None if run is None else _times(run),
+        output_times=None if clock is None else clock.outputs,
         progress=lambda label, k, n: click.echo(f"{k + 1} of {n}: {label}", err=True),
+        **_task(contents, run),
     )
-    click.echo(result.summary())
-    if output is not None:
-        stem = output / f"{file.stem}-comparison"
-        _keep([(result.save, stem.with_suffix(".csv")), (result.plot, stem.with_suffix(".png"))])
+    _write_study(result, output, f"{file.stem}-comparison")
 
 
 @click.command()
@@ -90,58 +110,47 @@ def compare(
     type=float,
     default=1e-3,
     show_default=True,
-    help="Largest distance from the exact solution, as a fraction of the length of a rod.",
+    help="Largest distance from the exact solution, as a fraction of the rod's length.",
 )
 @click.option("--with", "method", help="Formulation, or with an integrator, as for compare.")
-@click.option("--dt", type=float, help="Longest step to try, s; else a fiftieth of the duration.")
+@click.option(
+    "--dt", type=float, help="Longest step to try, s. Default: a fiftieth of the duration."
+)
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Folder for a picture and the table."
 )
 def resolve(
     file: Path, accuracy: float, method: str | None, dt: float | None, output: Path | None
 ) -> None:
-    """Find the number of elements, and the step, that a robot needs for an accuracy.
+    """Find the number of elements, and the step, that an accuracy needs.
 
-    A motion is resolved if FILE asks for one under 'simulate:', an equilibrium otherwise.
+    A motion is resolved if FILE has an entry 'simulate:', an equilibrium otherwise.
     """
-    from pliant.files import SimulateRun
     from pliant.study.resolve import resolve as choose
 
-    _folder("resolve", output)
+    check_folder("resolve", output)
     formulation, integrator = _method(method)
-    found, robot = _robot(file)
-    run = next((item for item in found.runs if isinstance(item, SimulateRun)), None)
+    contents, robot = read_robot(file)
+    task = _task(contents, _motion(contents))
     result = choose(
         robot,
         accuracy,
         formulation,
-        inputs=found.inputs_at(0.0) if run is None else None,
-        duration=None if run is None else run.duration,
         dt=dt,
-        integrator=integrator or (None if run is None else run.integrator),
-        start="rest" if run is None else run.start,
         progress=lambda text, k: click.echo(f"{k + 1}: {text}", err=True),
+        **(task if integrator is None else {**task, "integrator": integrator}),
     )
-    click.echo(result.summary())
-    if output is not None:
-        stem = output / f"{file.stem}-resolution"
-        _keep([(result.save, stem.with_suffix(".csv")), (result.plot, stem.with_suffix(".png"))])
+    _write_study(result, output, f"{file.stem}-resolution")
 
 
 def _method(text: str | None) -> tuple[Any, Any]:
-    """The formulation and the integrator that an option --with names; None where it does not."""
+    """Formulation and integrator of an option --with, None for those not given."""
     from pliant.solve.registry import formulations, integrators
-    from pliant.study.words import settings_from_text
+    from pliant.study.parsing import settings_from_text
 
     known = {**formulations(), **integrators()}
     chosen = None if text is None else settings_from_text("--with", text, known)
     return (*chosen, None)[:2] if isinstance(chosen, tuple) else (chosen, None)
-
-
-def _times(run: Any) -> Any:
-    from pliant.solve.clock import make_clock
-
-    return make_clock(run.duration, run.dt, run.output_every).outputs
 
 
 @click.command()
@@ -152,20 +161,24 @@ def _times(run: Any) -> Any:
     "--parameter",
     "parameters",
     multiple=True,
-    help="A path such as arm.material.E, with a start and bounds if wanted: 'arm.drag=0.5[0,2]', and "
-    "with a prior, mean and standard deviation: 'arm.drag=0.5[0,2]~0.6+-0.1' or 'arm.drag~0.6+-0.1'. "
-    "Paths that share one value have commas between them. "
-    "Without any, those that FILE has are listed.",
+    help="A path such as arm.material.E. Add a start value and bounds as in 'arm.drag=0.5[0,2]', and "
+    "a prior (mean and standard deviation) as in 'arm.drag=0.5[0,2]~0.6+-0.1' or 'arm.drag~0.6+-0.1'. "
+    "Paths separated by commas share one value. Without this option, the paths in FILE are listed.",
 )
 @click.option(
     "--output",
     "outputs",
     multiple=True,
-    help="A path such as arm.tip.z, or arm.tip.z=COLUMN, with the standard deviation of its noise if "
-    "known: arm.tip.z=COLUMN+-1e-3; else every column named so.",
+    help="A path such as arm.tip.z, or arm.tip.z=COLUMN; add the standard deviation of its noise if "
+    "you know it: arm.tip.z=COLUMN+-1e-3. Default: every column whose name is a path.",
 )
-@click.option("--hold-out", type=click.Path(path_type=Path), multiple=True, help="Data to predict.")
-@click.option("--dt", type=float, help="Step of motions, s.")
+@click.option(
+    "--hold-out",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Data to predict, not to fit.",
+)
+@click.option("--dt", type=float, help="Time step of motions, s.")
 @click.option(
     "--input",
     "inputs",
@@ -175,8 +188,8 @@ def _times(run: Any) -> Any:
 @click.option(
     "--start",
     multiple=True,
-    help="Where motions begin: rest (the default), statics, or in equilibrium with other inputs, "
-    "which are let go: 'thread=1'.",
+    help="Start of motions: rest (the default), statics, or the equilibrium with other inputs, which "
+    "are released at t = 0: 'thread=1'.",
 )
 @click.option("--with", "method", help="Formulation, or with an integrator, as for compare.")
 @click.option(
@@ -190,7 +203,7 @@ def _times(run: Any) -> Any:
 @click.option(
     "--write-robot",
     type=click.Path(path_type=Path),
-    help="Write FILE with the values found to this robot file; comments stay.",
+    help="Write FILE with the estimated values to this robot file; comments stay.",
 )
 def fit(
     file: Path,
@@ -205,55 +218,55 @@ def fit(
     folder: Path,
     write_robot: Path | None,
 ) -> None:
-    """Find parameters of the robot in FILE from measurements in CSV files DATA.
+    """Identify parameters of the robot in FILE from measurements in CSV files DATA.
 
-    A file with a column t or time holds a motion, any other one equilibria, one in each row. A column
-    with the name of an input (a load, a chamber) is that input, one with the path of an output
-    (arm.tip.z) was measured.
+    A file with a column t or time holds a motion; any other file holds one equilibrium per row. A
+    column with the name of an input (a load, a chamber) is that input. A column with the path of an
+    output (arm.tip.z) is a measured output.
     """
     from pliant.files.measurement import read_measurement
     from pliant.results.fit import FitWarning
-    from pliant.study import words
+    from pliant.study import parsing
     from pliant.study.fit import fit as identify
 
-    _folder("fit", folder)
+    check_folder("fit", folder)
     formulation, integrator = _method(method)
-    wanted = [words.parameter_from_text(text) for text in parameters]
-    asked = [words.output_from_text(text) for text in outputs]
-    given = words.inputs_from_text("--input", inputs)
-    begun = words.start_from_text(start)
-    _, robot = _robot(file)
-    _require_some(wanted, robot)
+    wanted = [parsing.parameter_from_text(text) for text in parameters]
+    measured = [parsing.output_from_text(text) for text in outputs]
+    given = parsing.inputs_from_text("--input", inputs)
+    initial = parsing.start_from_text(start)
+    _, robot = read_robot(file)
+    _require_parameters(wanted, robot)
     paths = [path for parameter in wanted for path in parameter.paths]
     if write_robot is not None:
         _check_writing(file, robot, wanted, paths, write_robot)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)  # the summary has them
-        found = identify(
+        result = identify(
             robot,
-            [read_measurement(path, start=begun) for path in data],
+            [read_measurement(path, start=initial) for path in data],
             wanted,
-            asked or None,
-            validation=[read_measurement(path, start=begun) for path in hold_out] or None,
+            measured or None,
+            validation=[read_measurement(path, start=initial) for path in hold_out] or None,
             inputs=given,
             formulation=formulation,
             integrator=integrator,
             dt=dt,
-            progress=_tell,
+            progress=_print_iteration,
         )
-    click.echo(found.summary())
+    click.echo(result.summary())
     stem = folder / f"{file.stem}-fit"
-    endings = {".md": found.save, ".json": found.save, ".nc": found.save, ".png": found.plot}
-    written = [(write, stem.with_suffix(ending)) for ending, write in endings.items()]
+    endings = {".md": result.save, ".json": result.save, ".nc": result.save, ".png": result.plot}
+    files = [(write, stem.with_suffix(ending)) for ending, write in endings.items()]
     if write_robot is not None:
-        new = found.robot.description
-        written.append((lambda path: _write_robot(file, new, paths, path), write_robot))
-    _keep(written)
+        new = result.robot.description
+        files.append((lambda path: _write_robot(file, new, paths, path), write_robot))
+    _write(files)
 
 
 def _write_robot(file: Path, new: Any, paths: list[str], path: Path) -> None:
-    """Write a robot file with the numbers of a description at some paths, if that gives it again."""
-    from pliant.view.saving import whole_file
+    """Write a robot file with the values of a new description at these paths, and check it."""
+    from pliant.model.output_files import whole_file
 
     with whole_file(path) as partial:
         _rewrite(file, new, paths, partial)
@@ -263,11 +276,11 @@ def _rewrite(file: Path, new: Any, paths: list[str], partial: Path) -> None:
     from pliant.files.rewrite import check_rewritten, rewritten
 
     partial.write_text(rewritten(file, new, paths), encoding="utf-8")
-    check_rewritten(file, _robot(partial)[0].description, new)
+    check_rewritten(file, read_robot(partial)[0].description, new)
 
 
 def _check_writing(file: Path, robot: Any, wanted: list[Any], paths: list[str], path: Path) -> None:
-    """Refuse to fit what cannot be written in the end: other numbers near the start are tried."""
+    """Check before the fit that its values can be written: try values near the start."""
     import os
     import tempfile
 
@@ -288,12 +301,12 @@ def _check_writing(file: Path, robot: Any, wanted: list[Any], paths: list[str], 
         Path(name).unlink()
 
 
-def _tell(k: int, cost: float, values: dict[str, float]) -> None:
+def _print_iteration(k: int, cost: float, values: dict[str, float]) -> None:
     listed = ", ".join(f"{name} {value:.5g}" for name, value in values.items())
     click.echo(f"{k}: {cost:.6g}  {listed}", err=True)
 
 
-def _require_some(parameters: list[Any], robot: Any) -> None:
+def _require_parameters(parameters: list[Any], robot: Any) -> None:
     from pliant.model import DescriptionError
     from pliant.model.paths import number_paths
 

@@ -1,4 +1,4 @@
-"""Levenberg-Marquardt within bounds, for residuals that are expensive and may fail."""
+"""Levenberg-Marquardt method with bounds, for residuals that are expensive and may fail."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from pliant.model import Array, ConvergenceError, PliantError
 Evaluate = Callable[[Array], tuple[Array, Array]]
 """Residuals (N,) and their derivatives (N, P) at z (P,); may raise PliantError."""
 Progress = Callable[[int, float, Array], object]
-"""Told the iteration, half the sum of squares and z."""
+"""Called with the iteration, half the sum of squares and z."""
 
 NEGLIGIBLE = 1e-4
-"""What a step must promise, as a part of the mean square residual (half of it): one that promises less
-moves no parameter by more than a hundredth of its standard error."""
+"""Smallest predicted decrease worth a step, as a fraction of half the mean square residual: a smaller
+one changes no parameter by more than a hundredth of its standard error."""
 LONGEST = 1.0
 """Longest step of one coordinate: a factor e of a logarithmic parameter."""
 
 
 @dataclass
 class Minimum:
-    """Where the search ended: z (P,), residuals (N,), derivatives (N, P), and why."""
+    """The end of the search: z (P,), residuals (N,), derivatives (N, P), and the reason."""
 
     z: Array
     residuals: Array
@@ -48,55 +48,55 @@ def minimise(
     tolerance: float = 1e-8,
     progress: Progress | None = None,
 ) -> Minimum:
-    """Return the z between low and high at which the sum of squared residuals is smallest nearby.
+    """Return a local minimum of the sum of squared residuals with z between low and high.
 
-    A step solves (J^T J + lambda D^2) d = -J^T r on the coordinates that their bounds leave free, D
-    the largest column norms so far (Marquardt's scaling, More 1978). A trial that fails to
-    compute counts as one that is too long. The search ends when the sum of squares falls by less
-    than `tolerance` of itself, z moves by less than its root, or a step would move the parameters by
-    less than noise in the residuals leaves them uncertain (`NEGLIGIBLE`).
+    A step solves (J^T J + lambda D^2) d = -J^T r for the coordinates that are not held by a bound,
+    where D are the largest column norms so far (Marquardt's scaling, More 1978). A trial that cannot
+    be computed counts as too long. The search ends when the relative decrease of the sum of squares
+    is below `tolerance`, when z moves by less than its square root, or when a step is small compared
+    with the uncertainty of the parameters (`NEGLIGIBLE`).
     """
     r, J = evaluate(z)
-    found = Minimum(z.copy(), r, J, 0, "", False)
+    minimum = Minimum(z.copy(), r, J, 0, "", False)
     scale = np.maximum(np.linalg.norm(J, axis=0), 1e-300)
     damping = 1e-3
     for count in range(1, iterations + 1):
         if progress is not None:
-            progress(count - 1, found.cost, found.z)
-        scale = np.maximum(scale, np.linalg.norm(found.slopes, axis=0))
-        trial, step, reason = _downhill(evaluate, found, (low, high), scale, damping)
-        found.iterations = count
+            progress(count - 1, minimum.cost, minimum.z)
+        scale = np.maximum(scale, np.linalg.norm(minimum.slopes, axis=0))
+        trial, step, reason = _downhill(evaluate, minimum, (low, high), scale, damping)
+        minimum.iterations = count
         if trial is None:
-            found.reason, found.converged = reason, not reason.startswith("failed")
-            if not found.converged:
+            minimum.reason, minimum.converged = reason, not reason.startswith("failed")
+            if not minimum.converged:
                 raise ConvergenceError(
                     f"no step of the search can be computed: {reason.removeprefix('failed: ')}"
                 )
-            return found
+            return minimum
         (r, J), damping = trial
-        before = found.cost
+        before = minimum.cost
         moved = float(np.abs(step).max())
-        found.z, found.residuals, found.slopes = found.z + step, r, J
-        if before - found.cost <= tolerance * before or moved <= 1e-1 * np.sqrt(tolerance):
-            found.reason, found.converged = "the sum of squares no longer falls", True
+        minimum.z, minimum.residuals, minimum.slopes = minimum.z + step, r, J
+        if before - minimum.cost <= tolerance * before or moved <= 1e-1 * np.sqrt(tolerance):
+            minimum.reason, minimum.converged = "the sum of squares no longer decreases", True
             break
     else:
-        found.reason = f"{iterations} iterations were not enough"
+        minimum.reason = f"{iterations} iterations were not enough"
     if progress is not None:
-        progress(found.iterations, found.cost, found.z)
-    return found
+        progress(minimum.iterations, minimum.cost, minimum.z)
+    return minimum
 
 
 def _downhill(
     evaluate: Evaluate,
-    found: Minimum,
+    minimum: Minimum,
     bounds: tuple[Array, Array],
     scale: Array,
     damping: float,
 ) -> tuple[tuple[tuple[Array, Array], float] | None, Array, str]:
-    """Return a trial that lowers the sum of squares, with the damping for the next, and the step."""
+    """Return a trial that decreases the sum of squares with the next damping, and its step."""
     low, high = bounds
-    z, r, J = found.z, found.residuals, found.slopes
+    z, r, J = minimum.z, minimum.residuals, minimum.slopes
     gradient = J.T @ r
     free = ~(((z <= low) & (gradient > 0)) | ((z >= high) & (gradient < 0)))
     failure = ""
@@ -106,21 +106,21 @@ def _downhill(
         if not np.abs(step).max(initial=0.0) > 1e-10:
             return None, step, "no parameter can be improved"
         model = r + J @ step
-        promised = found.cost - 0.5 * float(model @ model)
-        if spare > 0 and promised * spare < NEGLIGIBLE * found.cost and not failure:
-            return None, step, "what is left to gain is small beside the noise"
+        predicted = minimum.cost - 0.5 * float(model @ model)
+        if spare > 0 and predicted * spare < NEGLIGIBLE * minimum.cost and not failure:
+            return None, step, "the remaining decrease is small compared with the noise"
         try:
             new = evaluate(z + step)
         except PliantError as error:
             failure, damping = f"failed: {error}", 10.0 * damping
             continue
         cost = 0.5 * float(new[0] @ new[0])
-        if np.isfinite(cost) and cost < found.cost:
-            gain = (found.cost - cost) / max(promised, 1e-300)
+        if np.isfinite(cost) and cost < minimum.cost:
+            gain = (minimum.cost - cost) / max(predicted, 1e-300)
             factor = 0.01 if gain > 0.9 else 0.1 if gain > 0.75 else 1.0 if gain > 0.25 else 5.0
             return (new, max(damping * factor, 1e-12)), step, ""
         failure, damping = "", 10.0 * max(damping, 1e-9)
-    return None, np.zeros_like(z), failure or "the sum of squares no longer falls"
+    return None, np.zeros_like(z), failure or "the sum of squares no longer decreases"
 
 
 def _step(
@@ -133,7 +133,7 @@ def _step(
     low: Array,
     high: Array,
 ) -> Array:
-    """The damped step on the free coordinates, cut to the bounds."""
+    """The damped step of the free coordinates, clipped to the bounds."""
     step = np.zeros_like(z)
     if not free.any():
         return step

@@ -1,4 +1,4 @@
-"""Parameters to identify: a path into the description, where to start, and what is known of it."""
+"""Parameters to identify: paths into the description with start, bounds and prior."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ SCALES = ("log", "linear")
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """A number of the description that is to be found from data.
+    """A number of the description to identify from data.
 
     path : into the description, such as "arm.material.E", "arm.drag", "arm.natural[0]",
-        "push.force[2]" or "arm.E" for short. A path to a vector, taper, table or function means a
-        factor on it. Several paths, as a tuple, share one value.
-    initial : where to start; None for the described value.
+        "push.force[2]" or "arm.E" for short. A path to a vector, taper, table or function stands for
+        a factor that multiplies it. Several paths, as a tuple, share one value.
+    initial : start of the search; None for the described value.
     bounds : (lowest, highest); None for none beyond what the description allows.
-    prior : (mean, standard deviation), what is known before the data; None for nothing.
-    scale : "log" searches the logarithm, for positive numbers of unknown size; "linear" the number
-        itself; None takes "log" for positive numbers that are not entries of vectors.
-    typical : a size of the parameter, needed only for linear ones that start at 0 without bounds or
-        prior.
+    prior : (mean, standard deviation) known before the data; None for no prior.
+    scale : "log" searches the logarithm, for positive numbers of unknown magnitude; "linear" searches
+        the number itself; None takes "log" for positive numbers that are not entries of vectors.
+    typical : a typical magnitude, needed only for linear parameters that start at 0 without bounds
+        or prior.
     """
 
     path: str | tuple[str, ...]
@@ -61,7 +61,7 @@ class Parameter:
 
     @property
     def label(self) -> str:
-        """How error messages call this parameter."""
+        """The name of this parameter in error messages."""
         return f"parameter {self.paths[0]!r}"
 
     def _check_pairs(self) -> None:
@@ -94,10 +94,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Variable:
-    """A parameter in the coordinate z that is searched: z = log(value) or value / typical.
+    """A parameter in the search coordinate z = log(value) or value / typical.
 
-    low, high, mean, std : bounds and prior of z; std is infinite without prior.
-    whole : True if the value is a factor.
+    low, high, mean, std : bounds and prior of z; std is infinite without a prior.
+    factor : True if the value multiplies the described quantity.
     """
 
     parameter: Parameter
@@ -110,18 +110,18 @@ class Variable:
     high: float
     mean: float
     std: float
-    whole: bool
+    factor: bool
 
     def value(self, z: float) -> float:
         """Return the parameter's value."""
         return math.exp(z) if self.logarithmic else self.size * z
 
     def slope(self, z: float) -> float:
-        """Return the derivative of the value in z."""
+        """Return the derivative of the value with respect to z."""
         return math.exp(z) if self.logarithmic else self.size
 
     def coordinate(self, value: float) -> float:
-        """Return z of a value; -inf where a logarithm has none."""
+        """Return z of a value; -inf for the logarithm of zero or less."""
         if not self.logarithmic:
             return value / self.size
         return math.log(value) if value > 0 else -math.inf
@@ -129,7 +129,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Variables:
-    """All parameters of one identification."""
+    """The parameters of one identification."""
 
     description: Description
     items: tuple[Variable, ...] = field(default_factory=tuple)
@@ -178,14 +178,14 @@ def variables(description: Description, parameters: Iterable[Any]) -> Variables:
 
 
 def _variable(description: Description, parameter: Parameter) -> Variable:
-    found = [value_at(description, path) for path in parameter.paths]
-    initial = found[0].value if parameter.initial is None else parameter.initial
+    places = [value_at(description, path) for path in parameter.paths]
+    initial = places[0].value if parameter.initial is None else parameter.initial
     low, high = parameter.bounds or (-math.inf, math.inf)
-    paths = tuple(item.path for item in found)
-    whole = found[0].whole
+    paths = tuple(item.path for item in places)
+    factor = places[0].whole
     logarithmic = parameter.scale == "log"
     if parameter.scale is None:
-        alone = whole or not paths[0].endswith("]")
+        alone = factor or not paths[0].endswith("]")
         logarithmic = initial > 0 and alone and (parameter.bounds is None or low >= 0)
     size = _size(parameter, initial, low, high)
     if not low <= initial <= high:
@@ -202,7 +202,7 @@ def _variable(description: Description, parameter: Parameter) -> Variable:
         low = 0.0
     unit = Variable(
         parameter, parameter.paths[0], paths, logarithmic, 1.0 if logarithmic else size,
-        0.0, 0.0, 0.0, 0.0, math.inf, whole,
+        0.0, 0.0, 0.0, 0.0, math.inf, factor,
     )  # fmt: skip
     mean, std = parameter.prior or (initial, math.inf)
     if logarithmic and parameter.prior and mean <= 0:
@@ -222,7 +222,7 @@ def _variable(description: Description, parameter: Parameter) -> Variable:
 
 
 def _size(parameter: Parameter, initial: float, low: float, high: float) -> float:
-    """A size of the parameter, for linear ones."""
+    """A typical magnitude of a linear parameter."""
     if parameter.typical is not None:
         return parameter.typical
     if initial != 0:
@@ -232,7 +232,7 @@ def _size(parameter: Parameter, initial: float, low: float, high: float) -> floa
     ends = [abs(end) for end in (low, high) if 0 < abs(end) < math.inf]
     if not ends:
         raise DescriptionError(
-            parameter.label, "initial", initial, "not 0 where nothing tells its size",
+            parameter.label, "initial", initial, "not 0 unless something gives its magnitude",
             "give initial, bounds, prior or typical, e.g. typical=0.1",
         )  # fmt: skip
     return max(ends)

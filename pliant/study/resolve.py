@@ -1,31 +1,33 @@
-"""Choice of resolution: how many intervals, and which step, a robot needs for an accuracy."""
+"""Choice of resolution: the number of intervals and the step that a robot needs for an accuracy."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from pliant.model import ConvergenceError, DescriptionError
-from pliant.model.checks import as_float, positive, whole_number
+from pliant.model.checks import as_float, positive
 from pliant.results.resolution import Resolution
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations
-from pliant.study.sizes import Sizes
-from pliant.study.solutions import Progress, Question, Solution, Solutions
+from pliant.study.refinement import Refinement
+from pliant.study.solutions import Progress, Solution, Solutions
+from pliant.study.task import Task, check_count, check_robot
 
 FIRST_STEPS = 50
-"""Steps of the coarsest motion, where no longest step is given."""
+"""Steps of the coarsest motion by default."""
 FIRST_INTERVALS = 4
-"""With which the step is looked for."""
+"""Intervals with which the step is refined."""
 SHARE = 0.15
-"""Part of the accuracy that the reference may be off by, in intervals and in step each."""
+"""Largest error of the reference in intervals and in step, as a fraction of the accuracy."""
 HIGHEST_ORDERS = (4.0, 2.0)
-"""Orders in intervals and step above which an observed one is not believed: it is luck, or the
-coarsest of three is far off."""
+"""Highest credible orders in intervals and step. A higher observed order is chance, or the coarsest
+of the three solutions is far off."""
 
 
 def resolve(
@@ -44,69 +46,59 @@ def resolve(
     tolerance: float = 1e-10,
     progress: Progress | None = None,
 ) -> Resolution:
-    """Find how fine a robot has to be solved: number of intervals, and for a motion the step.
+    """Find the number of intervals, and for a motion the step, that an accuracy needs.
 
     robot : a Robot.
-    accuracy : the largest distance from the exact solution that any section may have at any time, as
-        a fraction of the length of its rod.
-    formulation : for all rods, or by rod name, as for `Robot.statics`; its size (points, elements,
-        segments, nodes, steps) is what is looked for, its other settings are kept.
-    inputs : as for `Robot.statics`, or as for `Robot.simulate` when a duration is given.
+    accuracy : the largest allowed distance from the exact solution, over all sections and times, as
+        a fraction of the rod's length.
+    formulation : for all rods, or by rod name, as for `Robot.statics`. Its size (points, elements,
+        segments, nodes, steps) is chosen; its other settings stay.
+    inputs : as for `Robot.statics`, or as for `Robot.simulate` if there is a duration.
     duration : seconds, for a motion; without it an equilibrium is resolved.
     dt : the longest step to try, s; None for a fiftieth of the duration. It is halved.
     integrator, velocity : as for `Robot.simulate`.
-    start : "rest", "statics", or inputs by name, in whose equilibrium it is held until t = 0.
-    sections : how many sections of each rod are compared, evenly spaced, ends included.
-    largest : most intervals of a rod to try.  shortest : shortest step to try, s; None for a
+    start : "rest", "statics", or inputs by name, whose equilibrium the motion starts from.
+    sections : number of evenly spaced sections of each rod to compare, ends included.
+    largest : largest number of intervals to try.  shortest : shortest step to try, s; None for a
         thousandth of the first.  tolerance : as for `Robot.statics`.
-    progress : called with the text of the solution that comes next and its number from 0.
+    progress : called with the text of the next solution and its number from 0.
 
-    Intervals and step are halved until the differences between solutions fall with a power, which
-    tells the error that is left (Richardson). Of all combinations that should be accurate enough the
-    one that takes least time is solved and measured against the finest; for equilibria, the one with
-    the fewest intervals. If the accuracy cannot be reached, a ConvergenceError says how far it got.
+    Intervals and step are halved until the differences between solutions show an order of
+    convergence, from which the remaining error follows (Richardson). Of all combinations that should
+    be accurate enough, the fastest (for equilibria, the one with the fewest intervals) is solved and
+    compared with the finest. If the accuracy cannot be reached, a ConvergenceError gives the error
+    reached.
     """
-    if not isinstance(robot, Robot):
-        raise DescriptionError("resolve", "robot", robot, "a Robot", "give what pl.Robot() made")
+    check_robot("resolve", robot)
     wanted = as_float(accuracy)
     if wanted is None or not 1e-9 <= wanted <= 0.1:
         raise DescriptionError(
             "resolve", "accuracy", accuracy, "a fraction of the length between 1e-9 and 0.1",
             "give e.g. 1e-3 for a thousandth of the length",
         )  # fmt: skip
-    sizes = Sizes.of(choose_formulations(robot.description, formulation))
-    question = Question(
-        robot, inputs, duration, _first_steps(duration, dt), integrator, start, velocity,
-        _whole("sections", sections, 2), positive("resolve", "tolerance", tolerance),
-    )  # fmt: skip
-    question.check()
-    most = _whole("largest", largest, 4)
-    ways = Solutions(question, sizes, progress)
-    if duration is None:
-        for name, value in (("dt", dt), ("shortest", shortest), ("velocity", velocity)):
-            if value is not None:
-                raise DescriptionError(
-                    "resolve", name, value, "left out where no duration is given",
-                    "give duration=... to resolve a motion",
-                )  # fmt: skip
-        space = _refine(ways, _powers(1, most), 0, wanted, "intervals")
-        return _choose(ways, space, None, wanted)
-    levels = _step_levels(question, shortest)
-    time = _refine_steps(ways, levels, most, wanted)
+    refinement = Refinement.of(choose_formulations(robot.description, formulation))
+    exact = positive("resolve", "tolerance", tolerance)
+    task = Task("resolve", robot, inputs, duration, integrator, start, velocity, exact)
+    task.needs_duration(dt=dt, shortest=shortest)
+    count = check_count("resolve", "sections", sections, 2)
+    most = check_count("resolve", "largest", largest, 4)
+    solutions = Solutions(task, refinement, _first_steps(duration, dt), count, progress)
+    first = solutions.step(0)
+    if first is None:
+        space = _refine(solutions, _powers(most), 0, wanted, "intervals")
+        return _choose(solutions, space, None, wanted)
+    time = _refine_steps(solutions, _halvings(first, shortest), most, wanted)
     good = [k for k, error in time.errors.items() if error <= 0.5 * wanted]
-    space = _refine(ways, _powers(1, most, min(good)), 0, wanted, "intervals")
-    return _choose(ways, space, time, wanted)
-
-
-# -- one direction -----------------------------------------------------------------------------
+    space = _refine(solutions, _powers(most, min(good)), 0, wanted, "intervals")
+    return _choose(solutions, space, time, wanted)
 
 
 @dataclass(frozen=True)
 class _Direction:
-    """Errors along one direction of refinement: by intervals, or by how often dt was halved.
+    """Errors along one direction of refinement: by intervals, or by halvings of dt.
 
-    order : observed.  left : estimated error of the finest.  errors : by level, the distance from the
-    finest plus what is left.  other : the level of the other direction, in which it stands still.
+    order : observed.  left : estimated error of the finest solution.  errors : by level, the distance
+    from the finest solution plus ``left``.  other : the fixed level of the other direction.
     """
 
     order: float
@@ -120,7 +112,7 @@ class _Direction:
         return max(self.errors)
 
     def between(self, level: float) -> float:
-        """The error at a level between those that were solved, by a power law."""
+        """The error at a level between solved ones, interpolated by a power law; else infinite."""
         known = sorted(self.errors)
         tiny = np.finfo(float).tiny
         values = np.log([max(self.errors[k], tiny) for k in known])
@@ -129,41 +121,43 @@ class _Direction:
 
 
 def _refine(
-    ways: Solutions, pairs: Iterable[tuple[int, int]], axis: int, accuracy: float, name: str
+    solutions: Solutions, pairs: Iterable[tuple[int, int]], axis: int, accuracy: float, name: str
 ) -> _Direction:
-    """Solve ever finer ones until the finest is known to be much better than `accuracy`.
+    """Refine until the estimated error of the finest solution is well below `accuracy`.
 
-    pairs : (intervals, halvings of dt), of which the entry `axis` varies, each interval or step half
-    as long as the one before.
+    pairs : (intervals, halvings of dt), of which the entry `axis` varies; each interval or step is
+    half as long as the one before.
     """
-    found: list[Solution] = []
+    series: list[Solution] = []
     order, left, goal = 0.0, np.inf, SHARE * accuracy
     for pair in pairs:
-        one = ways.get(*pair)
-        if axis == 1 and found and not one.solved:
-            found = []
-            break  # shorter steps may need more intervals, and would fail on
-        found = [*found, one] if one.solved else []
-        if len(found) < 3:
+        one = solutions.get(*pair)
+        if axis == 1 and series and not one.solved:
+            series = []
+            break  # shorter steps may need more intervals and would fail too
+        series = [*series, one] if one.solved else []
+        if len(series) < 3:
             continue
-        before, last = ways.apart(found[-3], found[-2]), ways.apart(found[-2], found[-1])
+        before, last = (solutions.distance(a, b) for a, b in pairwise(series[-3:]))
         order, left = richardson(before, last, HIGHEST_ORDERS[axis])
         if left <= goal and (order >= 0.5 or before <= goal):
             errors = {
-                (s.intervals, s.halvings)[axis]: ways.apart(s, found[-1]) + left for s in found
+                (s.intervals, s.halvings)[axis]: solutions.distance(s, one) + left for s in series
             }
             return _Direction(order, left, errors, pair[1 - axis])
-    raise ConvergenceError(_unreached(ways, found, left, order, accuracy, name), found)
+    raise ConvergenceError(_unreached(solutions, series, left, order, accuracy, name), series)
 
 
-def _refine_steps(ways: Solutions, levels: list[int], largest: int, accuracy: float) -> _Direction:
-    """Refine the step with few intervals, with more where so few fail."""
+def _refine_steps(
+    solutions: Solutions, levels: list[int], largest: int, accuracy: float
+) -> _Direction:
+    """Refine the step with few intervals; with more if that fails."""
     begin = min(FIRST_INTERVALS, largest)
     while True:
         try:
-            return _refine(ways, [(begin, k) for k in levels], 1, accuracy, "dt")
+            return _refine(solutions, [(begin, k) for k in levels], 1, accuracy, "dt")
         except ConvergenceError:
-            if ways.all[-1].solved or 2 * begin > largest:
+            if solutions.all[-1].solved or 2 * begin > largest:
                 raise
         begin *= 2
 
@@ -172,8 +166,8 @@ def richardson(before: float, last: float, highest: float) -> tuple[float, float
     """Return the observed order and the error left in the finest of three solutions.
 
     before, last : differences between the first two and the last two, each twice as fine as the one
-    before. With u_h = u + C h^p they are C (2^p - 1) (2h)^p and C (2^p - 1) h^p: p = log2 of their
-    ratio, and the last is off by the last difference / (2^p - 1). There p is taken from 1 to highest.
+    before. With u_h = u + C h^p they are C (2^p - 1) (2h)^p and C (2^p - 1) h^p: p is log2 of their
+    ratio, and the last solution is off by last / (2^p - 1), with p clipped to 1 ... highest.
     """
     if last <= 0.0:
         return highest, 0.0
@@ -182,40 +176,44 @@ def richardson(before: float, last: float, highest: float) -> tuple[float, float
 
 
 def _unreached(
-    ways: Solutions, found: list[Solution], left: float, order: float, accuracy: float, name: str
+    solutions: Solutions,
+    series: list[Solution],
+    left: float,
+    order: float,
+    accuracy: float,
+    name: str,
 ) -> str:
     setting = "largest" if name == "intervals" else "shortest"
-    if len(found) < 3:
-        failed = [f" ({s.text}: {s.note})" for s in ways.all if not s.solved]
+    if len(series) < 3:
+        failed = [f" ({s.text}: {s.row.note})" for s in solutions.all if not s.solved]
         return (
-            f"resolve: too few solutions converged to tell an error{(failed or [''])[-1]}. Allow a "
+            f"resolve: too few solutions converged to estimate an error{(failed or [''])[-1]}. Allow a "
             f"larger range with {setting}=..., or check the inputs with a single solution."
         )
-    falls = f"and falls with power {order:.1f}" if order > 0.3 else "and does not fall"
+    falls = f"falls with order {order:.1f}" if order > 0.3 else "does not fall"
     return (
-        f"resolve: the error at {found[-1].text} is about {left:.1e} of the length {falls}, "
-        f"{SHARE * accuracy:.1e} is needed to judge an accuracy of {accuracy:.1e}. Ask for less, or "
-        f"allow a larger range with {setting}=..."
+        f"resolve: the error at {series[-1].text} is about {left:.1e} of the length and {falls}; an "
+        f"accuracy of {accuracy:.1e} needs {SHARE * accuracy:.1e}. Ask for less accuracy, or allow a "
+        f"larger range with {setting}=..."
     )
 
 
-# -- the choice --------------------------------------------------------------------------------
-
-
 def _choose(
-    ways: Solutions, space: _Direction, time: _Direction | None, accuracy: float
+    solutions: Solutions, space: _Direction, time: _Direction | None, accuracy: float
 ) -> Resolution:
-    """Solve the cheapest combination that should do, measure it, and go on if it does not."""
-    truth = ways.get(space.finest, 0 if time is None else time.finest)
+    """Solve the cheapest combination that should be accurate enough; try the next if it is not."""
+    truth = solutions.get(space.finest, 0 if time is None else time.finest)
     if not truth.solved:
-        raise ConvergenceError(f"resolve: the reference {truth.text} failed: {truth.note}", None)
+        raise ConvergenceError(
+            f"resolve: the reference {truth.text} failed: {truth.row.note}", None
+        )
     left = space.left + (0.0 if time is None else time.left)
     failed: list[tuple[int, int]] = []
-    for m, k in _candidates(ways, space, time, accuracy):
+    for m, k in _candidates(solutions, space, time, accuracy):
         if any(m <= m1 and k <= k1 for m1, k1 in failed):
             continue
-        one = ways.get(m, k)
-        error = ways.apart(one, truth) + left if one.solved else np.inf
+        one = solutions.get(m, k)
+        error = solutions.distance(one, truth) + left if one.solved else np.inf
         if error <= accuracy:
             break
         failed.append((m, k))
@@ -225,27 +223,26 @@ def _choose(
     rows = [
         replace(
             s.row,
-            error=ways.apart(s, truth) if s.solved else None,
+            error=solutions.distance(s, truth) if s.solved else None,
             chosen=s is one,
             is_reference=s is truth,
         )
-        for s in ways.all
+        for s in solutions.all
     ]
     for text in one.warnings:
         warnings.warn(text, stacklevel=3)
-    step = None if time is None else ways.question.step(one.halvings)
-    formulation = ways.sizes.at(one.intervals)
+    formulation, step = solutions.refinement.at(one.intervals), solutions.step(one.halvings)
     return Resolution(formulation, step, accuracy, error, left, orders, rows, one.result)
 
 
 def _candidates(
-    ways: Solutions, space: _Direction, time: _Direction | None, accuracy: float
+    solutions: Solutions, space: _Direction, time: _Direction | None, accuracy: float
 ) -> list[tuple[int, int]]:
     """All (intervals, halvings) that should be accurate enough, the cheapest first."""
     steps = {0: 0.0} if time is None else time.errors
     along = sorted(space.errors)
-    # a coarser one never takes longer, whatever else the machine did meanwhile
-    spent = [ways.get(m, space.other).seconds for m in along]
+    # a coarser solution never takes longer; other load on the machine may have slowed it
+    spent = [solutions.get(m, space.other).row.seconds or 0.0 for m in along]
     seconds = np.minimum.accumulate(spent[::-1])[::-1]
 
     def cost(pair: tuple[int, int]) -> tuple[float, int]:
@@ -262,48 +259,33 @@ def _candidates(
     return sorted(pairs, key=cost)
 
 
-# -- arguments ---------------------------------------------------------------------------------
-
-
-def _powers(first: int, largest: int, halvings: int = 0) -> Iterable[tuple[int, int]]:
-    count = first
-    while count <= largest:
-        yield count, halvings
-        count *= 2
+def _powers(largest: int, halvings: int = 0) -> list[tuple[int, int]]:
+    """Powers of two from 1 to largest intervals, each with these halvings of dt."""
+    return [(2**k, halvings) for k in range(largest.bit_length())]
 
 
 def _first_steps(duration: float | None, dt: float | None) -> int:
     if duration is None:
         return 0
-    whole = positive("resolve", "duration", duration, "seconds", "give e.g. 1.0")
     if dt is None:
         return FIRST_STEPS
     step = positive("resolve", "dt", dt, "seconds", "give e.g. 0.01, or leave it out")
-    if step > whole:
+    if step > duration:
         raise DescriptionError(
-            "resolve", "dt", dt, f"at most the duration {whole:g} s", "leave it out"
+            "resolve", "dt", dt, f"at most the duration {duration:g} s", "leave it out"
         )
-    return max(1, int(np.ceil(whole / step - 1e-6)))
+    return max(1, int(np.ceil(duration / step - 1e-6)))
 
 
-def _step_levels(question: Question, shortest: float | None) -> list[int]:
-    first = question.step(0)
+def _halvings(first: float, shortest: float | None) -> list[int]:
+    """How often the first step, s, may be halved."""
     least = first / 1000.0
     if shortest is not None:
         least = positive("resolve", "shortest", shortest, "seconds", "leave it out")
         if least > first / 4.0:
             raise DescriptionError(
                 "resolve", "shortest", shortest,
-                f"at most a quarter of the longest step {first:.4g} s, for three are compared",
+                f"at most a quarter of the longest step {first:.4g} s, as three steps are compared",
                 "give a shorter one, or a longer dt",
             )  # fmt: skip
     return list(range(int(np.floor(np.log2(first / least) + 1e-9)) + 1))
-
-
-def _whole(field: str, value: object, least: int) -> int:
-    found = whole_number(value)
-    if found is None or found < least:
-        raise DescriptionError(
-            "resolve", field, value, f"a whole number of at least {least}", f"give e.g. {least}"
-        )
-    return found

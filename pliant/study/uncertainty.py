@@ -1,4 +1,4 @@
-"""How well parameters are known: covariance, and what the data cannot tell apart."""
+"""Uncertainty of parameters: covariance, and combinations that the data do not determine."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pliant.study.least_squares import Minimum
 from pliant.study.parameters import Variables
 
 LOST = 1e-7
-"""Singular value, relative to the largest, below which a combination is not determined at all: less
-than derivatives by differences are good for."""
+"""Singular value, relative to the largest, below which a combination is not determined: the accuracy
+of derivatives by differences."""
 HOPELESS = 1e-3
-"""The same as a number: a parameter known to a factor of exp(1000) is not known."""
+"""The same in absolute terms: a parameter known to a factor of exp(1000) is not known."""
 LOOSE = 1.0
-"""Standard error, relative to the parameter, above which the data say nothing about it."""
+"""Relative standard error above which the data do not determine a parameter."""
 TWINS = 0.98
-"""Correlation above which two parameters are told apart by little."""
+"""Correlation above which two parameters are hard to distinguish."""
 
 
 @dataclass
@@ -32,15 +32,16 @@ class Uncertainty:
     correlation: Array
     singular_values: Array
     directions: Array
-    """(P, P): rows are the combinations of z that belong to the singular values."""
+    """(P, P): rows are the combinations of z of the singular values."""
 
 
 def estimates(variables: Variables, minimum: Minimum, dof: float) -> Uncertainty:
-    """Return the estimates at a minimum; dof : those of the noise, infinite where it was given.
+    """Return the estimates at a minimum.
 
-    With residuals in units of their noise the covariance of z is (J^T J)^-1; that of the values
-    follows with the slope dp/dz. Parameters in combinations whose singular value is lost to rounding
-    get an infinite variance, and the correlation that they have in the limit.
+    dof : degrees of freedom of the noise estimate, infinite if the noise is given. With residuals in
+    units of their noise, the covariance of z is (J^T J)^-1; that of the values follows with the slope
+    dp/dz. Parameters in undetermined combinations get an infinite variance, and the correlation of
+    the limit.
     """
     z, J = minimum.z, minimum.slopes
     _, s, directions = np.linalg.svd(J, full_matrices=False)
@@ -60,7 +61,7 @@ def estimates(variables: Variables, minimum: Minimum, dof: float) -> Uncertainty
         error = np.inf if lost[j] else abs(slope[j]) * spread[j]
         start = item.value(item.start)
         items.append(
-            Estimate(item.name, float(values[j]), float(error), start, item.whole, at_bound, dof)
+            Estimate(item.name, float(values[j]), float(error), start, item.factor, at_bound, dof)
         )
     covariance *= np.outer(slope, slope)
     covariance[lost, lost] = np.inf
@@ -68,22 +69,24 @@ def estimates(variables: Variables, minimum: Minimum, dof: float) -> Uncertainty
 
 
 def _determined(s: Array) -> NDArray[np.bool_]:
-    """Which combinations, by their singular values (P,), the data say anything about."""
+    """Which combinations the data determine, by their singular values (P,)."""
     return np.asarray((s > LOST * max(float(s[0]), 1e-300)) & (s > HOPELESS))
 
 
-def judged(variables: Variables, minimum: Minimum, found: Uncertainty) -> list[str]:
-    """Return sentences about parameters that the data do not determine, or that met a bound."""
+def parameter_warnings(
+    variables: Variables, minimum: Minimum, uncertainty: Uncertainty
+) -> list[str]:
+    """Return warnings about parameters that the data do not determine, or that are at a bound."""
     notes = []
-    for item in found.items:
+    for item in uncertainty.items:
         if item.at_bound:
             notes.append(
-                f"{item.name} stopped at its bound {item.value:g}: its standard error does not "
-                "hold; widen the bounds, or ask whether the model is right"
+                f"{item.name} stopped at its bound {item.value:g}, where its standard error is not "
+                "valid: widen the bounds, or reconsider the model"
             )
     names = variables.names
-    good = _determined(found.singular_values) & (found.singular_values >= 1.0 / LOOSE)
-    for clear, direction in zip(good, found.directions, strict=True):
+    good = _determined(uncertainty.singular_values) & (uncertainty.singular_values >= 1.0 / LOOSE)
+    for clear, direction in zip(good, uncertainty.directions, strict=True):
         if not clear:
             part = _combination(names, direction)
             fewer = "fix one of them" if part.endswith("separately") else "leave it out"
@@ -92,31 +95,31 @@ def judged(variables: Variables, minimum: Minimum, found: Uncertainty) -> list[s
                 "depends on it"
             )
     notes += [
-        f"the data say next to nothing about {name}: what is found is its prior"
+        f"the data say next to nothing about {name}: its estimate is its prior"
         for name in _from_prior_alone(variables, minimum)
     ]
-    told = {name for text in notes for name in names if name in text}
+    mentioned = {name for text in notes for name in names if name in text}
     for i in range(len(names)):
         for j in range(i):
-            close = abs(found.correlation[i, j])
-            if close > TWINS and not {names[i], names[j]} <= told:
+            close = abs(uncertainty.correlation[i, j])
+            if close > TWINS and not {names[i], names[j]} <= mentioned:
                 notes.append(
-                    f"{names[j]} and {names[i]} are hard to tell apart (correlation "
-                    f"{found.correlation[i, j]:+.4f}): their errors go together"
+                    f"{names[j]} and {names[i]} are hard to distinguish (correlation "
+                    f"{uncertainty.correlation[i, j]:+.4f}): their errors are coupled"
                 )
     return notes
 
 
 def _from_prior_alone(variables: Variables, minimum: Minimum) -> list[str]:
-    """Parameters of whose prior no more than a hundredth was needed to tell as much as the data do."""
+    """Parameters about which the data say less than a hundredth of what the prior says."""
     known = [j for j, item in enumerate(variables.items) if np.isfinite(item.std)]
     data = minimum.slopes[: len(minimum.slopes) - len(known)]
-    told = np.sqrt((data**2).sum(axis=0))
-    return [variables.names[j] for j in known if told[j] * variables.items[j].std < 0.1]
+    information = np.sqrt((data**2).sum(axis=0))
+    return [variables.names[j] for j in known if information[j] * variables.items[j].std < 0.1]
 
 
 def _combination(names: list[str], direction: Array) -> str:
-    """Name the parameters that make up a direction in z."""
+    """The names of the parameters in a direction of z."""
     weight = np.abs(direction) / np.abs(direction).max()
     parts = [names[k] for k in np.argsort(-weight, kind="stable") if weight[k] > 0.1]
     if len(parts) == 1:

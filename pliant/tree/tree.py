@@ -37,6 +37,7 @@ class Tree:
 
     def __init__(self, description: Description, formulations: Mapping[str, Formulation]) -> None:
         self.description = description
+        self._rods = frozenset(description.rods)
         self.parts: list[Part] = []
         self._places: dict[str, tuple[int, float, Array]] = {}
         """By name of a rod or body, the part it moves with, arclength and pose of its origin there."""
@@ -98,7 +99,7 @@ class Tree:
 
     def is_rod(self, name: str) -> bool:
         """Whether a part of the description is a rod."""
-        return name in self.description.rods
+        return name in self._rods
 
     def part(self, name: str) -> Part:
         """The part that a rod, by name, is."""

@@ -1,4 +1,4 @@
-"""Moving pictures: a motion as a .gif or .mp4 file."""
+"""Animations: a motion as a .gif or .mp4 file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,14 @@ from PIL import Image
 
 from pliant.model import Array, DescriptionError
 from pliant.model.checks import positive
-from pliant.view.actors import (
+from pliant.model.output_files import check_suffix, whole_file
+from pliant.view.interpolation import check_times, interpolate_arrow, interpolate_shape
+from pliant.view.mesh import Mesh
+from pliant.view.robot import WIDTH, axes_in, compose
+from pliant.view.scene import Box, View, box_of, choose_view, light_from, set_up_axes
+from pliant.view.shapes import Arrow, RodShape
+from pliant.view.theme import INK, lighten, style
+from pliant.view.tubes_and_arrows import (
     Detail,
     add_arrows,
     add_rods,
@@ -27,18 +34,11 @@ from pliant.view.actors import (
     legend_handles,
     paint,
 )
-from pliant.view.mesh import Mesh
-from pliant.view.picture import WIDTH, axes_in, compose
-from pliant.view.resample import check_times, resample_arrow, resample_shape
-from pliant.view.saving import check_suffix, whole_file
-from pliant.view.scene import Box, View, box_of, choose_view, light_from, set_stage
-from pliant.view.shapes import Arrow, RodShape
-from pliant.view.theme import INK, lighten, style
 
 Pixels = NDArray[np.uint8]
 Progress = Callable[[int, int], object]
 
-# GIF files count time in hundredths of a second, and players slow down below two of them
+# GIF files count time in hundredths of a second, and players do not show frames shorter than two
 _FASTEST_GIF = 50.0
 _MOST_FACES = 2500
 _AROUND = 14
@@ -55,51 +55,51 @@ def animate(
     view: View = None,
     speed: float = 1.0,
 ) -> Path:
-    """Write a motion as a moving picture and return its path.
+    """Write an animation of a motion and return its path.
 
     Parameters
     ----------
-    shapes : rods over time, poses (T, S, 4, 4) (or (S, 4, 4) for one that stands still).
+    shapes : rods over time, poses (T, S, 4, 4), or (S, 4, 4) for a rod that does not move.
     times : (T,) seconds, increasing.
     path : a file name that ends in .gif, or in .mp4 if imageio-ffmpeg is installed. The file
-        appears whole at the end or, on failure, not at all.
-    fps : pictures per second; the motion is interpolated to them.
+        appears complete at the end or, on failure, not at all.
+    fps : frames per second; the motion is interpolated to them.
     arrows : forces and moments; constant, or over time with (T, 3) origins and vectors.
-    progress : called as progress(k, n) after picture k of n.
+    progress : called as progress(k, n) after frame k of n.
     view : as for `draw_robot`.
-    speed : 0.1 plays ten times slower than the motion was.
+    speed : 0.1 plays ten times slower than real time.
     """
-    found = check_suffix("animate", path, (".gif", ".mp4"))
+    target = check_suffix("animate", path, (".gif", ".mp4"))
     check_shapes(shapes, "animate")
     clock = check_times(times, shapes, arrows or ())
-    rate = _check_rate(fps, found)
+    rate = _check_rate(fps, target)
     pace = positive("animate", "speed", speed, "", "give e.g. 0.1 to play ten times slower")
-    if found.suffix.lower() == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None:
+    if target.suffix.lower() == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None:
         raise DescriptionError(
             "animate",
             "path",
             str(path),
-            "a .gif while the package imageio-ffmpeg is not installed",
+            "a .gif unless the package imageio-ffmpeg is installed",
             "install it with pip install 'pliant[view]', or write a .gif",
         )
     count = int(np.floor((clock[-1] - clock[0]) / pace * rate + 1e-6)) + 1
     shown = clock[0] + np.arange(count) * pace / rate
     with style():
         film = _make_film(shapes, arrows or (), clock, shown, title, view)
-        with whole_file(found) as partial:
-            write = _write_gif if found.suffix.lower() == ".gif" else _write_mp4
+        with whole_file(target) as partial:
+            write = _write_gif if target.suffix.lower() == ".gif" else _write_mp4
             write(partial, film, rate, progress or (lambda k, n: None))
-    return found
+    return target
 
 
 def _check_rate(fps: float, path: Path) -> float:
-    rate = positive("animate", "fps", fps, "pictures per second", "give e.g. 25")
+    rate = positive("animate", "fps", fps, "frames per second", "give e.g. 25")
     if path.suffix.lower() == ".gif" and rate > _FASTEST_GIF:
         raise DescriptionError(
             "animate",
             "fps",
             fps,
-            f"{_FASTEST_GIF:g} or less for a .gif, which players show slower otherwise",
+            f"{_FASTEST_GIF:g} or less for a .gif, because players cannot show it faster",
             "lower fps, or write an .mp4",
         )
     return rate
@@ -107,7 +107,7 @@ def _check_rate(fps: float, path: Path) -> float:
 
 @dataclass
 class _Film:
-    """A scene whose still parts are drawn once; only robot, trails and clock change."""
+    """A scene whose background is drawn once; only robot, trails and clock change."""
 
     shapes: list[RodShape]
     arrows: list[Arrow]
@@ -122,8 +122,8 @@ class _Film:
     tips: list[Array]
     clock: Array
 
-    def pictures(self, every: int = 1) -> Iterator[Pixels]:
-        """Yield each picture (height, width, 3), drawn over the still background."""
+    def frames(self, every: int = 1) -> Iterator[Pixels]:
+        """Yield each frame (height, width, 3), drawn over the background."""
         figure = self.canvas.figure
         stamp = figure.text(0.985, 0.985, "", ha="right", va="top", color=INK, animated=True)
         self.canvas.draw()
@@ -138,7 +138,7 @@ class _Film:
 
     @property
     def digits(self) -> int:
-        """Decimals of the clock, enough to tell two pictures apart."""
+        """Decimals of the clock, enough to distinguish two frames."""
         step = float(np.diff(self.shown).min()) if len(self.shown) > 1 else 1.0
         return max(2, int(np.ceil(-np.log10(step))))
 
@@ -167,18 +167,18 @@ def _make_film(
     title: str | None,
     view: View,
 ) -> _Film:
-    """Lay out the scene with limits that hold the whole motion."""
+    """Lay out the scene with limits that contain the whole motion."""
     figure = Figure(figsize=(WIDTH, 4.8), dpi=100)
     canvas = FigureCanvasAgg(figure)
     ax = axes_in(figure)
     rods = box_of(shapes)
-    moving = [resample_shape(shape, clock, shown) for shape in shapes]
-    pushing = [resample_arrow(arrow, clock, shown) for arrow in arrows]
-    box = _box_with_arrows(rods, moving, pushing).with_room()
+    moving = [interpolate_shape(shape, clock, shown) for shape in shapes]
+    pushing = [interpolate_arrow(arrow, clock, shown) for arrow in arrows]
+    box = _box_with_arrows(rods, moving, pushing).with_margin()
     camera = choose_view(view, shapes, arrows)
-    set_stage(ax, box, camera)
+    set_up_axes(ax, box, camera)
     handles = legend_handles(shapes, arrows, ())
-    # a blank title keeps room for the clock
+    # a blank title keeps space for the clock
     compose(ax, box, title or " ", handles if len(handles) > 1 else [])
     # video codecs want even numbers of pixels
     figure.set_size_inches(*(np.round(figure.get_size_inches() * 50) / 50))
@@ -202,7 +202,7 @@ def _make_film(
 
 
 def _box_with_arrows(box: Box, shapes: Sequence[RodShape], arrows: Sequence[Arrow]) -> Box:
-    """Return the box of the rods, enlarged by the arrows and end frames of a dozen instants."""
+    """Return the box of the rods, enlarged by the arrows and end frames at a dozen times."""
     size = box.size
     for index in np.unique(np.linspace(0, len(shapes[0].frames) - 1, 12).astype(int)):
         mesh = Mesh()
@@ -213,14 +213,14 @@ def _box_with_arrows(box: Box, shapes: Sequence[RodShape], arrows: Sequence[Arro
 
 
 def _trail(ax: Axes3D, color: str) -> Line3D:
-    """Return the line that the tip leaves behind, empty so far."""
+    """Return the line that will show the path of a tip."""
     line = ax.plot([], [], [], color=lighten(color, 0.45), linewidth=1.0, animated=True)[0]
     assert isinstance(line, Line3D)
     return line
 
 
 def _write_gif(path: Path, film: _Film, fps: float, progress: Progress) -> None:
-    """Write a .gif; durations are rounded so that the whole lasts as long as the motion."""
+    """Write a .gif; frame durations are rounded so that the total is that of the motion."""
     count = len(film.shown)
     palette = _palette(film)
     pictures = [_reduce(pixels, palette) for pixels in _counted(film, progress)]
@@ -236,21 +236,21 @@ def _write_gif(path: Path, film: _Film, fps: float, progress: Progress) -> None:
 
 
 def _palette(film: _Film) -> Image.Image:
-    """Return the 256 colours of three instants, used in all pictures so that none flickers."""
-    sample = np.concatenate(list(film.pictures(every=max(1, len(film.shown) // 3))))
+    """Return the 256 colours of three frames, used in all frames so that none flickers."""
+    sample = np.concatenate(list(film.frames(every=max(1, len(film.shown) // 3))))
     return Image.fromarray(sample).quantize(256, Image.Quantize.MEDIANCUT)
 
 
 def _reduce(pixels: Pixels, palette: Image.Image) -> Image.Image:
-    """Return the picture in the colours of the palette, on white.
+    """Return the frame in the colours of the palette, on white.
 
-    The quantiser mixes the background with its neighbours; nearly white is shown as white.
+    The quantiser mixes the background with similar colours; nearly white becomes white.
     """
-    found = Image.fromarray(pixels).quantize(palette=palette, dither=Image.Dither.NONE)
+    reduced = Image.fromarray(pixels).quantize(palette=palette, dither=Image.Dither.NONE)
     colors = np.array(palette.getpalette(), dtype=np.uint8).reshape(-1, 3)
     colors[colors.min(axis=1) > 249] = 255
-    found.putpalette(colors.ravel().tolist())
-    return found
+    reduced.putpalette(colors.ravel().tolist())
+    return reduced
 
 
 def _write_mp4(path: Path, film: _Film, fps: float, progress: Progress) -> None:
@@ -268,6 +268,6 @@ def _write_mp4(path: Path, film: _Film, fps: float, progress: Progress) -> None:
 
 
 def _counted(film: _Film, progress: Progress) -> Iterator[Pixels]:
-    for index, pixels in enumerate(film.pictures()):
+    for index, pixels in enumerate(film.frames()):
         yield pixels
         progress(index + 1, len(film.shown))

@@ -1,4 +1,4 @@
-"""Flat charts: quantities over time, energy, convergence."""
+"""Charts: quantities over time, energy, convergence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def draw_curves(
     """Draw quantities over time and return the figure.
 
     t : (T,) seconds.  curves : by label, (T,) each, or (T, 3) for the components x, y, z of a
-    vector, which are drawn in one colour with three dashes.
+    vector, drawn in one colour with three line styles.
     """
     times = finite("draw_curves", "t", t, "(T,)")
     with style():
@@ -86,10 +86,10 @@ def draw_convergence(
     """Draw errors over a resolution on logarithmic axes, with reference slopes.
 
     x : (N,) positive, a step or a number of points; or one such array for each label.
-    errors : by label, (N,); zeros are left out.
-    slopes : by label, the order to compare with. A label of ``errors`` draws the slope beside that
-        curve, any other label beside the first curve under that name. The sign follows the data:
-        errors that fall as x grows get a falling line.
+    errors : by label, (N,); zeros are not drawn.
+    slopes : by label, the order to compare with. A label of ``errors`` puts the line next to that
+        curve, any other label next to the first curve. The sign follows the data: errors that fall
+        as x grows get a falling line.
     """
     with style():
         canvas = flat_axes(ax, height=4.2)
@@ -145,9 +145,8 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def finish(ax: Axes, xlabel: str, ylabel: str, title: str | None, count: int) -> None:
-    """Label the axes; a legend only if there is more than one thing to tell apart."""
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
+    """Label the axes; add a legend if there is more than one entry."""
+    ax.set(xlabel=xlabel, ylabel=ylabel)
     if title:
         ax.set_title(title)
     handles, labels = ax.get_legend_handles_labels()
@@ -158,13 +157,13 @@ def finish(ax: Axes, xlabel: str, ylabel: str, title: str | None, count: int) ->
 
 def check_curve(part: str, label: str, values: ArrayLike, count: int) -> Array:
     """Return values (count,) or (count, 3) as columns (count, 1 or 3)."""
-    found = finite(part, label, values, f"({count},)")
-    if found.shape not in ((count,), (count, 1), (count, 3)):
+    curve = finite(part, label, values, f"({count},)")
+    if curve.shape not in ((count,), (count, 1), (count, 3)):
         raise DescriptionError(
             part,
             label,
-            f"array of shape {found.shape}",
+            f"array of shape {curve.shape}",
             f"of shape ({count},) or ({count}, 3), one row for each point of the horizontal axis",
             "give as many values as points",
         )
-    return found.reshape(count, -1)
+    return curve.reshape(count, -1)

@@ -1,4 +1,4 @@
-"""Surfaces as quadrilaterals: a section outline swept along poses, and arrows made the same way."""
+"""Meshes of quadrilaterals: a section outline swept along poses, and arrows."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pliant.model import Array
 
 
 class Mesh:
-    """Coloured quadrilaterals gathered from several surfaces.
+    """Coloured quadrilaterals of several surfaces.
 
-    One mesh holds everything that is drawn together, because matplotlib sorts by depth only
-    inside one collection.
+    Everything drawn together is one mesh, because matplotlib sorts by depth only within one
+    collection.
     """
 
     def __init__(self) -> None:
@@ -40,12 +40,12 @@ class Mesh:
         towards = normals @ light
         diffuse = 0.78 + 0.26 * np.clip(towards, -0.5, 1.0)
         shine = 0.22 * np.clip(towards, 0.0, 1.0) ** 14
-        found: Array = np.concatenate(self._colors) * diffuse[:, None]
-        return np.clip(found + (1.0 - found) * shine[:, None], 0.0, 1.0)
+        matt: Array = np.concatenate(self._colors) * diffuse[:, None]
+        return np.clip(matt + (1.0 - matt) * shine[:, None], 0.0, 1.0)
 
 
 def sweep(poses: Array, half_widths: Array, around: int = 24) -> Array:
-    """Return the closed tube (N, 4, 3) of ellipses (S, 2) carried along poses (S, 4, 4)."""
+    """Return the closed tube (N, 4, 3) of ellipses (S, 2) swept along poses (S, 4, 4)."""
     angle = np.linspace(0.0, 2 * np.pi, around + 1)
     outline = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     local = half_widths[:, None, :] * outline
@@ -66,7 +66,7 @@ def _cap(ring: Array) -> Array:
 
 
 def thin(poses: Array, half_widths: Array, most: int) -> tuple[Array, Array]:
-    """Return at most ``most`` of the sections, always with the first and the last."""
+    """Return at most ``most`` of the sections, including the first and the last."""
     count = len(poses)
     if count <= most:
         return poses, half_widths

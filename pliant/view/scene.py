@@ -1,4 +1,4 @@
-"""The stage of a three-dimensional picture: limits, camera, axes and light."""
+"""Axes of a three-dimensional picture: limits, camera, labels and light."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ class Box:
         return cls(flat.min(axis=0), flat.max(axis=0))
 
     def holding(self, points: Array) -> Box:
-        """Return this box, enlarged to hold the points (..., 3)."""
+        """Return this box, enlarged to contain the points (..., 3)."""
         other = Box.around(points)
         return Box(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
-    def with_room(self) -> Box:
-        """Return this box with some air around it and no side very short."""
+    def with_margin(self) -> Box:
+        """Return this box with a margin and without very short sides."""
         sides = np.maximum(self.high - self.low, 0.32 * self.size) + 0.06 * self.size
         middle = 0.5 * (self.low + self.high)
         return Box(middle - 0.5 * sides, middle + 0.5 * sides)
 
 
 def box_of(shapes: Iterable[RodShape]) -> Box:
-    """Return the box that holds the shapes at all times, with the width of their sections."""
+    """Return the box that contains the shapes at all times, with the width of their sections."""
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for shape in shapes:
         points, width = shape.points.reshape(-1, 3), float(shape.half_widths.max())
@@ -73,7 +73,8 @@ def choose_view(view: View, shapes: Iterable[RodShape], arrows: Iterable[Arrow] 
     """Return (elevation, azimuth) in degrees.
 
     view : such a pair, or "iso", "front" (x to the right, z up), "side" (y to the right, z up),
-    "top" (x to the right, y up), or None: then a planar robot is seen nearly square to its plane.
+    "top" (x to the right, y up), or None: a planar robot is then seen nearly at a right angle to its
+    plane.
     """
     if isinstance(view, str) and view in _VIEWS:
         return np.array(_VIEWS[view])
@@ -85,7 +86,7 @@ def choose_view(view: View, shapes: Iterable[RodShape], arrows: Iterable[Arrow] 
                 "view",
                 view,
                 "(elevation, azimuth) in degrees, or one of 'iso', 'front', 'side', 'top'",
-                "give e.g. (20, -60), or None to choose by the shape",
+                "give e.g. (20, -60), or None for an automatic choice",
             )
         return pair.astype(float)
     normal = _plane_normal(shapes, arrows)
@@ -104,7 +105,7 @@ def _plane_normal(shapes: Iterable[RodShape], arrows: Iterable[Arrow]) -> Array 
     _, spread, axes = np.linalg.svd(np.concatenate(rows), full_matrices=False)
     first, second, third = (*spread, 0.0, 0.0)[:3]
     if second <= 1e-3 * first:
-        # straight: any plane with the rod holds it, take the upright one
+        # straight: of all planes through the rod take the vertical one
         normal = np.cross(axes[0], (0.0, 0.0, 1.0))
         length = float(np.linalg.norm(normal))
         return normal / length if length > 0.1 else None
@@ -112,7 +113,7 @@ def _plane_normal(shapes: Iterable[RodShape], arrows: Iterable[Arrow]) -> Array 
 
 
 def _view_along(normal: Array) -> Array:
-    """Return a view nearly along ``normal``, turned a little so that depth can be seen."""
+    """Return a view nearly along ``normal``, turned a little to show depth."""
     front = np.array([0.35, -0.9, 0.45])
     x, y, z = normal if normal @ front > 0 else -normal
     elevation = float(np.degrees(np.arcsin(np.clip(z, -1.0, 1.0))))
@@ -131,16 +132,14 @@ def light_from(view: Array) -> Array:
     return light / np.linalg.norm(light)
 
 
-def set_stage(ax: Axes3D, box: Box, view: Array, bare: bool = False) -> None:
+def set_up_axes(ax: Axes3D, box: Box, view: Array, bare: bool = False) -> None:
     """Set limits, equal aspect, camera and the look of the axes; bare axes are invisible."""
     sides = box.high - box.low
-    ax.set_xlim(box.low[0], box.high[0])
-    ax.set_ylim(box.low[1], box.high[1])
-    ax.set_zlim(box.low[2], box.high[2])
+    ax.set(**{f"{name}lim": limits for name, *limits in zip("xyz", box.low, box.high, strict=True)})
     ax.set_box_aspect(sides / sides.max())
     ax.set_proj_type("persp", focal_length=1.6)
     ax.view_init(elev=view[0], azim=view[1])
-    # ghosts, robot and labels are drawn in the order of their zorder, not by mean depth
+    # draw ghosts, robot and labels by zorder, not by mean depth
     ax.computed_zorder = False
     if bare:
         ax.set_axis_off()
@@ -154,14 +153,12 @@ def set_stage(ax: Axes3D, box: Box, view: Array, bare: bool = False) -> None:
         axis._axinfo["grid"].update(color=GRID, linewidth=0.6)
         axis._axinfo["tick"].update(inward_factor=0.0, outward_factor=0.0)
         axis.set_tick_params(pad=0)
-    across = _seen_side_on(ax, view)
-    ax.set_xlabel("" if across == "x" else f"x / {unit}")
-    ax.set_ylabel("" if across == "y" else f"y / {unit}")
-    ax.set_zlabel("" if across == "z" else f"z / {unit}")
+    hidden = _towards_camera(ax, view)
+    ax.set(**{f"{name}label": "" if name == hidden else f"{name} / {unit}" for name in "xyz"})
 
 
-def _seen_side_on(ax: Axes3D, view: Array) -> str:
-    """Return the axis that points at the camera, whose labels would fall on each other, or ""."""
+def _towards_camera(ax: Axes3D, view: Array) -> str:
+    """Return the axis that points at the camera, whose labels would overlap, or ""."""
     up, turn = np.radians(view)
     back = np.abs([np.cos(up) * np.cos(turn), np.cos(up) * np.sin(turn), np.sin(up)])
     if back.max() < 0.99:
@@ -176,16 +173,15 @@ def _axes_of(ax: Axes3D) -> tuple[Any, Any, Any]:
 
 
 def projected_size(ax: Axes3D, points: Array) -> tuple[Array, Array]:
-    """Return low and high (2,) of points (N, 3) in the picture, in fractions of the axes."""
-    seen = proj_transform(*points.T, ax.get_proj())
-    plane = np.stack([np.asarray(seen[0], dtype=float), np.asarray(seen[1], dtype=float)])
+    """Return the projected limits low and high (2,) of points (N, 3), in fractions of the axes."""
+    plane = np.array(proj_transform(*points.T, ax.get_proj())[:2], dtype=float)
     start = np.array([ax.viewLim.x0, ax.viewLim.y0])
     extent = np.array([ax.viewLim.width, ax.viewLim.height])
     return (plane.min(axis=1) - start) / extent, (plane.max(axis=1) - start) / extent
 
 
 def place(ax: Axes3D, points: Array, cell: Array, margin: Array) -> None:
-    """Fill a cell (left, bottom, width, height) of the figure, in inches, with the points (N, 3).
+    """Fit the points (N, 3) into a cell (left, bottom, width, height) of the figure, in inches.
 
     margin : (left, bottom, right, top) in inches.
 

@@ -1,4 +1,4 @@
-"""What is drawn: rods and arrows as plain arrays in world coordinates."""
+"""Rods and arrows to draw, as plain arrays in world coordinates."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pliant.model.checks import as_array, choice
 
 @dataclass(eq=False)
 class RodShape:
-    """The shape of one rod at one instant, or over time.
+    """The shape of one rod at one time, or over time.
 
     name : shown in the legend.
     poses : (S, 4, 4) world poses of the sections from base to tip, or (T, S, 4, 4) over time;
         positions in metres.
-    half_widths : (S, 2) half widths of the section along its local x and y, metres. (2,) or a
-        number, for a rod that is the same everywhere, is spread over the sections.
+    half_widths : (S, 2) half widths of the sections along their local x and y, metres; (2,) or a
+        number for a uniform rod.
     color : any matplotlib colour, or None for the next one of the palette.
-    axes : draw the section frames at both ends; False for a body that is drawn like a rod.
+    axes : whether to draw the section frames at both ends.
     """
 
     name: str
@@ -61,7 +61,7 @@ class RodShape:
 
     @property
     def frames(self) -> Array:
-        """World poses over time, (T, S, 4, 4); T = 1 for a single instant."""
+        """World poses over time, (T, S, 4, 4); T = 1 for a single time."""
         return self.poses if self.poses.ndim == 4 else self.poses[None]
 
     @property
@@ -110,22 +110,22 @@ class Arrow:
 
 def finite(part: str, field: str, value: ArrayLike, shape: str) -> Array:
     """Return ``value`` as a float array without NaN or infinity."""
-    found = as_array(value)
-    if found is None or not np.isfinite(found).all():
+    array = as_array(value)
+    if array is None or not np.isfinite(array).all():
         raise DescriptionError(
             part,
             field,
             value,
             f"an array {shape} of finite numbers",
-            "draw only results that a solver returned as converged",
+            "draw only results that converged",
         )
-    return found
+    return array
 
 
 def _triple(part: str, field: str, value: ArrayLike) -> Array:
-    found = finite(part, field, value, "(3,) or (T, 3)")
-    if found.ndim not in (1, 2) or found.shape[-1] != 3 or found.size == 0:
+    array = finite(part, field, value, "(3,) or (T, 3)")
+    if array.ndim not in (1, 2) or array.shape[-1] != 3 or array.size == 0:
         raise DescriptionError(
             part, field, value, "of shape (3,) or (T, 3)", "give three numbers, e.g. (0, 0, -1)"
         )
-    return found
+    return array

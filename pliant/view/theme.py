@@ -56,7 +56,7 @@ _SETTINGS: dict[str, object] = {
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw with Pliant's colours and fonts inside this context; settings return to yours after."""
+    """Use Pliant's colours and fonts inside this context; your settings return afterwards."""
     with mpl.rc_context(_SETTINGS):  # type: ignore[arg-type]
         yield
 
@@ -73,12 +73,12 @@ def lighten(color: str, amount: float) -> str:
 
 
 def length_unit(size: float) -> tuple[str, float]:
-    """Return the unit for axes of this size in metres, and how many of it make a metre."""
+    """Return the unit of length for axes of this size in metres, and the number per metre."""
     return ("mm", 1000.0) if size < 0.2 else ("m", 1.0)
 
 
 def energy_unit(size: float) -> tuple[str, float]:
-    """Return the unit for energies of this size in joules, and how many of it make a joule."""
+    """Return the unit for energies of this size in joules, and the number per joule."""
     for unit, factor in (("kJ", 1e-3), ("J", 1.0), ("mJ", 1e3), ("µJ", 1e6)):
         if size * factor >= 1.0:
             return unit, factor
@@ -89,7 +89,7 @@ def scaled_ticks(factor: float) -> FuncFormatter:
     """Return tick labels that show each value times ``factor``."""
 
     def label(value: float, _: int | None = None) -> str:
-        # what is left of zero by rounding is zero; the true minus is as wide as a digit
+        # show rounding errors as zero; a true minus sign is as wide as a digit
         text = f"{value * factor:.6g}" if abs(value * factor) > 1e-12 else "0"
         return text.replace("-", "\N{MINUS SIGN}")
 

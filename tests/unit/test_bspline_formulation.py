@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pliant.system.linearise import linearise
+from pliant.system.loading import make_loading
+from pliant.system.sampling import Sampler
+from pliant.system.system import System
+from pliant.system.tangent import tangent_of
 
 from pliant.lie import se3
 from pliant.model import Circle, Description, DescriptionError, Load, Material, Rod
@@ -11,11 +16,6 @@ from pliant.rods.bspline import BSpline, BSplineMap, graded_knots
 from pliant.rods.contract import Array, Formulation
 from pliant.rods.strain import Strain
 from pliant.solve.statics import StaticSolver
-from pliant.system.linearise import linearise
-from pliant.system.loading import make_loading
-from pliant.system.sampling import Sampler
-from pliant.system.system import System
-from pliant.system.tangent import tangent_of
 from tests.perturbed import KINKED, LENGTH, REPEATED, UNEVEN, Bent, rod_with
 
 CASES = [

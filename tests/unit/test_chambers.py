@@ -7,16 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pliant.system.balance import balance
+from pliant.system.energy import potential
+from pliant.system.loading import Loading, make_loading
+from pliant.system.system import System
+from pliant.system.tangent import make_tangent
 
 import pliant as pl
 from pliant.model import Array, Description
 from pliant.rods.ancf import ANCF
-from pliant.system.balance import balance
-from pliant.system.energy import potential
 from pliant.system.linear import Sparse
-from pliant.system.loading import Loading, make_loading
-from pliant.system.system import System
-from pliant.system.tangent import make_tangent
 from tests.reference import exact
 
 FORMULATIONS = {

@@ -51,12 +51,12 @@ def test_check_accepts_a_good_file(folder: Path) -> None:
     assert "1 rod, 1 load" in found.output and "statics, simulate, modes" in found.output
 
 
-def test_the_bundled_robot_is_right() -> None:
+def test_the_bundled_robot_file_has_no_errors() -> None:
     found = call("check", BUNDLED)
     assert found.exit_code == 0, found.output
 
 
-def test_run_leaves_pictures_results_and_their_paths(folder: Path) -> None:
+def test_run_writes_pictures_and_results_and_prints_their_paths(folder: Path) -> None:
     found = call("run", write(folder, ARM + RUNS), "-o", "out")
     assert found.exit_code == 0, found.output
     names = {"statics.nc", "statics.png", "motion.nc", "motion.png", "motion.gif"}
@@ -106,7 +106,7 @@ def test_modes_prints_frequencies_and_saves_on_demand(folder: Path) -> None:
         ("gravity: [0, 0, -9.81]\n", ("rods",)),
     ],
 )
-def test_bad_file_gets_a_sentence_and_changes_nothing(
+def test_bad_file_gets_a_message_and_changes_nothing(
     folder: Path, text: str, words: tuple[str, ...]
 ) -> None:
     file = write(folder, text)
@@ -119,7 +119,7 @@ def test_bad_file_gets_a_sentence_and_changes_nothing(
         assert {path.name for path in folder.iterdir()} == {"arm.yaml"}
 
 
-def test_missing_file_and_unusable_folder_get_a_sentence(folder: Path) -> None:
+def test_missing_file_and_unusable_folder_get_a_message(folder: Path) -> None:
     found = call("run", "nothing.yaml")
     assert found.exit_code == 1 and "nothing.yaml" in found.output
     file = write(folder, ARM)
@@ -127,7 +127,7 @@ def test_missing_file_and_unusable_folder_get_a_sentence(folder: Path) -> None:
     assert found.exit_code == 1 and "folder" in found.output
 
 
-def test_load_that_no_equilibrium_carries_changes_nothing(
+def test_load_without_equilibrium_changes_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(self: object, **more: object) -> None:
@@ -167,9 +167,9 @@ def test_ctrl_c_leaves_a_readable_partial_result(
 
 
 def test_ctrl_c_while_saving_still_saves(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pliant.results import saving
+    from pliant.results import netcdf
 
-    original, calls = saving.write, []
+    original, calls = netcdf.write, []
 
     def interrupted(data: object, path: Path) -> Path:
         calls.append(path)
@@ -177,7 +177,7 @@ def test_ctrl_c_while_saving_still_saves(folder: Path, monkeypatch: pytest.Monke
             raise KeyboardInterrupt
         return original(data, path)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(saving, "write", interrupted)
+    monkeypatch.setattr(netcdf, "write", interrupted)
     found = call("run", write(folder, ARM + RUNS))
     assert found.exit_code == 130 and "kept" in found.output
     assert pl.load(folder / "pliant-results" / "arm-statics.nc").attrs["stable"] == "yes"
@@ -215,7 +215,7 @@ def test_help_and_version_load_nothing_heavy() -> None:
     assert done.stdout.splitlines() == ["[]", f"pliant {pl.__version__}"]
 
 
-def test_first_result_is_not_kept_waiting_by_libraries_that_draw() -> None:
+def test_first_result_does_not_wait_for_libraries_that_draw() -> None:
     code = (
         "import sys, pliant.robot, pliant.files\n"
         "print(sorted({'xarray', 'matplotlib', 'h5py', 'PIL'} & set(sys.modules)))"

@@ -1,4 +1,4 @@
-"""Comparison of formulations: agreement, honest errors, failures as rows, files and pictures."""
+"""Comparison of formulations: agreement, errors, failures as rows, files and pictures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import pliant as pl
 from pliant.cli import main
-from pliant.results.text import settings_text
+from pliant.results.summary import settings_text
 
 CABLE = pl.ANCF(4, planar=False)
 """Refuses a curved rod."""
@@ -90,7 +90,7 @@ def test_errors_are_distances_over_length_and_angles() -> None:
     assert row.orientation == pytest.approx(angle.max(), rel=1e-8)
 
 
-def test_entries_may_have_their_own_integrator_and_step() -> None:
+def test_methods_may_have_their_own_integrator_and_step() -> None:
     entries = [
         (pl.Strain(order=2), pl.Midpoint()),
         (pl.Strain(order=2), pl.GeneralizedAlpha(), 0.0005),
@@ -104,17 +104,17 @@ def test_entries_may_have_their_own_integrator_and_step() -> None:
     assert errors["Strain(order=2), GeneralizedAlpha(), dt = 0.0005 s"] < 5e-3
 
 
-def test_entry_that_is_refused_becomes_a_row_that_says_why() -> None:
+def test_refused_method_becomes_a_row_with_the_reason() -> None:
     found = pl.compare(curved_robot(), {"modes": pl.Strain(), "cable": CABLE, "class": pl.Strain})
     assert [row.solved for row in found.table] == [True, False, False]
     assert "natural" in found.table[1].note and "Strain()" in found.table[2].note
-    assert "no answer" in str(found) and "natural" in str(found)
+    assert "failed" in str(found) and "natural" in str(found)
     assert list(found.results) == ["modes"]
-    with pytest.raises(pl.DescriptionError, match="has an answer"):
+    with pytest.raises(pl.DescriptionError, match="was solved"):
         found.error("cable")
 
 
-def test_entry_that_fails_keeps_the_others() -> None:
+def test_failing_method_does_not_stop_the_others() -> None:
     found = pl.compare(
         curved_robot(),
         [pl.BSpline(points=8), (pl.BSpline(points=8), pl.Variational())],
@@ -131,10 +131,10 @@ def test_reference_that_fails_raises() -> None:
         pl.compare(curved_robot(), [pl.Strain()], CABLE)
 
 
-def test_results_are_entries_and_other_theories_are_told() -> None:
+def test_results_are_methods_and_other_theories_are_noted() -> None:
     kirchhoff = curved_robot("kirchhoff").statics()
     found = pl.compare(curved_robot(), {"rigid in shear": kirchhoff}, pl.Strain(order=4))
-    assert "another theory" in found.row("rigid in shear").note
+    assert "its theory (kirchhoff)" in found.row("rigid in shear").note
     assert 1e-4 < found.row("rigid in shear").position < 1e-2
 
 
@@ -157,7 +157,7 @@ def test_only_the_public_face_of_results_is_used() -> None:
     assert found.table[0].unknowns == 6 and found.table[1].position < 1e-12
 
 
-def test_reference_among_the_entries_is_solved_once() -> None:
+def test_reference_among_the_methods_is_solved_once() -> None:
     found = pl.compare(curved_robot(), [pl.Strain(order=3), pl.Strain()], pl.Strain())
     assert [row.method for row in found.table] == ["Strain()", "Strain(order=3)"]
     twice = pl.compare(curved_robot(), [pl.Strain(), pl.Strain()])
@@ -198,13 +198,13 @@ def test_comparison_is_saved_and_drawn(tmp_path: Path) -> None:
         ({"formulations": [(1, 2, 3, 4)]}, "integrator"),
     ],
 )
-def test_bad_arguments_get_a_sentence(arguments: dict[str, object], words: str) -> None:
+def test_bad_arguments_get_a_message(arguments: dict[str, object], words: str) -> None:
     good = {"robot": curved_robot(), "formulations": [pl.Strain()]}
     with pytest.raises(pl.DescriptionError, match=words):
         pl.compare(**{**good, **arguments})
 
 
-def test_settings_are_told_without_their_defaults() -> None:
+def test_settings_are_printed_without_their_defaults() -> None:
     assert settings_text(pl.BSpline(points=9)) == "BSpline(points=9)"
     assert settings_text(pl.Midpoint()) == "Midpoint()"
     assert "8 values" in settings_text(pl.BSpline(points=12, knots=np.linspace(0, 1, 10)[1:-1]))
@@ -225,7 +225,7 @@ def call(*words: object) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_command_prints_the_table_and_keeps_files(tmp_path: Path) -> None:
+def test_command_prints_the_table_and_writes_files(tmp_path: Path) -> None:
     file = tmp_path / "arm.yaml"
     file.write_text(ARM)
     code, text = call("compare", file, "--with", "strain(order=3)", "--with", "BSpline(points=9)")
@@ -260,22 +260,22 @@ def released(**more: object) -> pl.Robot:
     return robot
 
 
-def test_rotary_inertia_that_one_leaves_out_is_told_with_its_remedy() -> None:
+def test_neglected_rotary_inertia_is_noted_with_its_remedy() -> None:
     settings = {"duration": 0.03, "dt": 1e-3, "repeat": 1}
     entries = {"plain": pl.ANCF(12), "rotary": pl.ANCF(12, rotary=True)}
     found = pl.compare(released(), entries, pl.BSpline(points=12), **settings)
     plain, rotary = found.row("plain"), found.row("rotary")
-    assert "ANCF leaves out the rotary inertia of arm" in plain.note
+    assert "ANCF neglects the rotary inertia of arm" in plain.note
     assert "ANCF(..., rotary=True)" in plain.note and "rotary" not in rotary.note
     assert plain.position > 5 * rotary.position  # the remedy is one
     turned = pl.compare(released(), {"spline": pl.BSpline(points=12)}, pl.ANCF(12), **settings)
-    assert "the reference, ANCF, leaves out the rotary" in turned.row("spline").note
+    assert "the reference, ANCF, neglects the rotary" in turned.row("spline").note
     assert "rotary" in str(turned)
     still = pl.compare(released(), entries, pl.BSpline(points=12), repeat=1)
     assert all("rotary" not in row.note for row in still.table)
 
 
-def test_rod_without_rotary_inertia_has_none_to_leave_out() -> None:
+def test_rod_without_rotary_inertia_gets_no_note() -> None:
     entries = [pl.ANCF(4, rotary=True)]
     found = pl.compare(
         released(rotary=False), entries, pl.ANCF(4), duration=0.01, dt=1e-3, repeat=1

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pliant.system.energy import reactions
+from pliant.system.loading import Loading, make_loading
+from pliant.system.sampling import Sampler
+from pliant.system.system import System
 
 from pliant.lie import se3, so3
 from pliant.model import (
@@ -23,10 +27,6 @@ from pliant.rods.hermite import Hermite
 from pliant.rods.strain import Strain
 from pliant.solve.statics import StaticSolution, StaticSolver
 from pliant.system import constraints
-from pliant.system.energy import reactions
-from pliant.system.loading import Loading, make_loading
-from pliant.system.sampling import Sampler
-from pliant.system.system import System
 
 RUBBER = Material(E=2e6, nu=0.45, rho=1000.0)
 

@@ -10,6 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from pliant.system.energy import reactions
+from pliant.system.loading import Loading, make_loading
+from pliant.system.sampling import Sampler
+from pliant.system.system import System
 from scipy.linalg import expm
 
 import pliant as pl
@@ -21,10 +25,6 @@ from pliant.solve.integrators.midpoint import Midpoint
 from pliant.solve.integrators.newmark import Newmark
 from pliant.solve.modes import modal_analysis
 from pliant.solve.statics import StaticSolution, StaticSolver
-from pliant.system.energy import reactions
-from pliant.system.loading import Loading, make_loading
-from pliant.system.sampling import Sampler
-from pliant.system.system import System
 
 SEGMENTS = 2
 STEP = 3e-5

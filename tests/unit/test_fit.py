@@ -147,7 +147,7 @@ def test_held_out_rows_are_predicted_not_fitted() -> None:
 def test_residuals_that_are_not_noise_are_told() -> None:
     t = np.linspace(0.0, 0.4, 41)
     z = arm().simulate(0.4, 0.01, formulation=METHOD).tip("arm")[:, 2, 3] + 0.01 * np.sin(9 * t)
-    with pytest.warns(pl.FitWarning, match="follow one another"):
+    with pytest.warns(pl.FitWarning, match="correlated from row to row"):
         quick(arm(), pl.Measurement({"t": t, "arm.tip.z": z}, "t"), ["arm.bending"])
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import pliant as pl
 from pliant.cli import main
 from pliant.study.experiments import Family
-from pliant.study.fit import _Setting
+from pliant.study.fit import _Setup
 from pliant.study.parameters import variables
 
 METHOD = pl.Strain(order=1, segments=2)
@@ -75,13 +75,13 @@ def test_stiffness_and_mass_are_found_from_forces_in_motion(
 def test_slopes_of_forces_in_motion_agree_with_those_of_motions_solved_anew() -> None:
     robot = arm(theory="kirchhoff")
     data = weighing(robot, 0.0)
-    setting = _Setting(robot, None, {}, 2.5e-3, pl.Midpoint(1e-10))
+    setup = _Setup(robot, None, {}, 2.5e-3, pl.Midpoint(1e-10))
     slopes = []
     for how in ("auto", "differences"):
         unknowns = variables(robot.description, ["arm.bending", "arm.mass"])
         family = Family(robot, unknowns, pl.BSpline(points=7), how)
         start = np.array([item.start for item in unknowns.items])
-        slopes.append(setting.experiments(data, "data")[0].evaluate(family, start, True)[1])
+        slopes.append(setup.experiments(data, "data")[0].evaluate(family, start, True)[1])
     size = np.abs(slopes[1]).max(axis=(0, 2), keepdims=True)
     assert np.abs((slopes[0] - slopes[1]) / size).max() < 3e-3
 

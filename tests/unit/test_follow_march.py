@@ -7,7 +7,8 @@ import pytest
 
 import pliant as pl
 from pliant.solve import following
-from pliant.study.experiments import Family, make_experiment
+from pliant.study.experiments import Family
+from pliant.study.fit import make_experiment
 from pliant.study.outputs import probes
 from pliant.study.parameters import variables
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-import pliant as pl
-from pliant.model import Description, Load
 from pliant.system.balance import balance
 from pliant.system.loading import make_loading
 from pliant.system.system import System
+
+import pliant as pl
+from pliant.model import Description, Load
 
 HELD = [pl.BSpline(4, 8), pl.BSpline(5, 9), pl.BSpline(5, 9, map="cayley")]
 ALL = [pl.BSpline(2, 8), pl.BSpline(3, 8), pl.Hermite(3), *HELD]

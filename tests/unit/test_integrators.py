@@ -6,6 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from pliant.system.driving import base_twists
+from pliant.system.energy import potential
+from pliant.system.linearise import linearise
+from pliant.system.loading import Loading, make_loading
+from pliant.system.sampling import Sampler
+from pliant.system.system import System
 
 from pliant.lie import se3
 from pliant.model import (
@@ -30,12 +36,6 @@ from pliant.solve.integrators.contract import Integrator, Stepper
 from pliant.solve.integrators.midpoint import Midpoint, Variational
 from pliant.solve.integrators.newmark import GeneralizedAlpha, ImplicitEuler, Newmark
 from pliant.solve.statics import StaticSolver
-from pliant.system.driving import base_twists
-from pliant.system.energy import potential
-from pliant.system.linearise import linearise
-from pliant.system.loading import Loading, make_loading
-from pliant.system.sampling import Sampler
-from pliant.system.system import System
 
 ALL = [Midpoint(), Variational(), Newmark(), GeneralizedAlpha(0.8), ImplicitEuler()]
 GRAVITY = (0.0, 1.0, -9.81)

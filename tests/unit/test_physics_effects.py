@@ -12,7 +12,7 @@ import pliant as pl
 from pliant.lie import se3
 from pliant.model import Array, Body
 from pliant.physics import bodies, drag, inertia
-from pliant.results.drawing import body_shapes
+from pliant.results.shapes_and_arrows import body_shapes
 from pliant.rods.contract import Capabilities
 from tests.unit.test_contract_toy import Toy
 

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pliant.system.balance import balance
+from pliant.system.energy import potential
+from pliant.system.loading import Loading, make_loading
+from pliant.system.system import System
+from pliant.system.tangent import make_tangent
 
 from pliant.lie import se3
 from pliant.model import Circle, Description, DescriptionError, Load, Material, Rod, along
@@ -11,12 +16,7 @@ from pliant.physics import loads
 from pliant.rods.bspline import BSpline
 from pliant.rods.contract import Array
 from pliant.rods.strain import Strain
-from pliant.system.balance import balance
-from pliant.system.energy import potential
 from pliant.system.linear import Sparse
-from pliant.system.loading import Loading, make_loading
-from pliant.system.system import System
-from pliant.system.tangent import make_tangent
 
 RUBBER = Material(E=2e5, nu=0.45, rho=1000.0)
 STEP = 1e-5

@@ -1,4 +1,4 @@
-"""The choice of resolution: accurate enough, no finer than needed, and told why."""
+"""The choice of resolution: accurate enough, no finer than needed, with a reason."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 import pliant as pl
 from pliant.cli import main
+from pliant.study.refinement import Refinement
 from pliant.study.resolve import richardson
-from pliant.study.sizes import Sizes
 
 LENGTH, BENDING, PRESSURE = 0.175, 0.0186, 1.5e5
 MOMENT = np.pi * 0.006**2 * 0.009 * PRESSURE
@@ -55,7 +55,7 @@ def test_the_choice_meets_the_exact_arc_and_one_interval_less_does_not(
         assert distance_from_arc(robot.statics(inputs, less)) > 0.6 * accuracy
 
 
-def test_what_a_spline_has_exactly_needs_one_span() -> None:
+def test_shape_that_a_spline_represents_exactly_needs_one_span() -> None:
     found = pl.resolve(finger(), 1e-6, pl.BSpline(), {"chamber1": PRESSURE})
     assert found.formulation == pl.BSpline(points=4) and found.error < 1e-9
     assert len(found.table) == 3
@@ -80,7 +80,7 @@ def test_richardson_is_exact_for_one_power() -> None:
 
 
 @pytest.mark.parametrize("integrator", [pl.Newmark(), pl.ImplicitEuler()], ids=str)
-def test_a_motion_is_as_accurate_as_asked_for(integrator: pl.Integrator) -> None:
+def test_a_motion_has_the_requested_accuracy(integrator: pl.Integrator) -> None:
     """Against a solution four times finer in time and twice in space than any that was used."""
     robot, accuracy = finger(9.81), 4e-3 if isinstance(integrator, pl.Newmark) else 1e-2
     inputs = {"chamber1": pl.Sine(2e4, 2.0, phase=-np.pi / 2, offset=2e4)}
@@ -134,10 +134,10 @@ def test_rods_may_have_formulations_of_their_own() -> None:
     assert np.linalg.norm(fine - mine) < 1e-4 * 0.1
 
 
-def test_the_choice_is_told_saved_and_drawn(tmp_path: Path) -> None:
+def test_the_choice_is_printed_saved_and_drawn(tmp_path: Path) -> None:
     found = pl.resolve(finger(9.81), 1e-5, pl.ANCF(), {"chamber1": 5e4})
     text = str(found)
-    assert "> ANCF(elements=" in text and "reference" in text and "was asked for" in text
+    assert "> ANCF(elements=" in text and "reference" in text and "requested accuracy" in text
     assert found.reason.startswith(found.chosen.method) and found.chosen.method in repr(found)
     rows = list(csv.DictReader(found.save(tmp_path / "table.csv").open()))
     assert len(rows) == len(found.table)
@@ -148,13 +148,13 @@ def test_the_choice_is_told_saved_and_drawn(tmp_path: Path) -> None:
         found.save(tmp_path / "table.txt")
 
 
-def test_accuracy_out_of_reach_says_how_far_it_got() -> None:
+def test_unreachable_accuracy_reports_the_error_reached() -> None:
     with pytest.raises(pl.ConvergenceError, match=r"ANCF\(elements=4\).*largest=") as caught:
         pl.resolve(finger(), 1e-8, pl.ANCF(), {"chamber1": PRESSURE}, largest=4)
-    assert "falls with power" in str(caught.value)
+    assert "falls with order" in str(caught.value)
 
 
-def test_a_method_that_needs_more_intervals_to_move_gets_them() -> None:
+def test_motion_that_fails_with_few_intervals_gets_more() -> None:
     """Shooting over four steps along the arm does not converge in motion; over more it does."""
     robot = pl.Robot()
     rubber = pl.Material(E=1e6, nu=0.5, rho=1000.0, viscosity=500.0)
@@ -166,7 +166,7 @@ def test_a_method_that_needs_more_intervals_to_move_gets_them() -> None:
     )
     assert any(not row.solved and row.note for row in found.table)
     assert found.error <= 0.02 and found.formulation.steps > 4
-    assert "no answer" in str(found)
+    assert "failed" in str(found)
     with pytest.raises(pl.ConvergenceError, match=r"Shooting\(steps=4\).*: .*larger range"):
         pl.resolve(robot, 0.02, pl.Shooting(), inputs, 0.12, 0.01, pl.BDFAlpha(-0.3), largest=4)
 
@@ -180,9 +180,9 @@ class Rough(pl.Formulation):
 
 def test_a_formulation_without_a_size_is_refused() -> None:
     with pytest.raises(pl.DescriptionError, match="size"):
-        Sizes.of({"arm": Rough()})
+        Refinement.of({"arm": Rough()})
     with pytest.raises(pl.DescriptionError, match=r"points can be changed.*knots"):
-        Sizes.of({"arm": pl.BSpline(3, 6, knots=(0.2, 0.6))})
+        Refinement.of({"arm": pl.BSpline(3, 6, knots=(0.2, 0.6))})
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_a_formulation_without_a_size_is_refused() -> None:
         ({"inputs": {"chamber3": 1.0}}, "chamber"),
     ],
 )
-def test_bad_arguments_get_a_sentence(arguments: dict[str, object], words: str) -> None:
+def test_bad_arguments_get_a_message(arguments: dict[str, object], words: str) -> None:
     with pytest.raises(pl.DescriptionError, match=words):
         pl.resolve(**{"robot": finger(), **arguments})
 
@@ -220,7 +220,7 @@ rods:
 """
 
 
-def test_command_prints_the_choice_and_keeps_files(tmp_path: Path) -> None:
+def test_command_prints_the_choice_and_writes_files(tmp_path: Path) -> None:
     file, out = tmp_path / "arm.yaml", tmp_path / "out"
     file.write_text(ARM)
     call = CliRunner().invoke(

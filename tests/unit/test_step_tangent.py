@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pliant.solve.integrators.resolved import excess_acceleration
+from pliant.system.driving import base_twists
 
 import pliant as pl
 from pliant.model import Array
 from pliant.solve.integrators.acceleration import AccelerationStepper
-from pliant.solve.integrators.resolved import excess_acceleration
-from pliant.system.driving import base_twists
 
 ACTUATOR = pl.BendingActuator(0.175, 0.0186, 0.006, 0.009, mass=0.12)
 CABLE, SPLINE = pl.ANCF(6), pl.BSpline(points=8)

@@ -56,7 +56,7 @@ def test_a_stepper_goes_on_from_the_state_of_another(
 
 def test_another_step_is_another_stepper() -> None:
     stepper = finger().stepper(1e-3, formulation=pl.ANCF(2), integrator=pl.Newmark())
-    with pytest.raises(pl.DescriptionError, match=r"dt = 0.002.*left at 0.001 s.*start=stepper.st"):
+    with pytest.raises(pl.DescriptionError, match=r"dt = 0.002.*for 0.001 s.*start=stepper.st"):
         stepper.dt = 2e-3
     assert stepper.dt == 1e-3
     stepper.step()
@@ -74,7 +74,7 @@ def test_states_of_other_robots_are_no_start() -> None:
 FIRST_STEP = """
 import sys
 import pliant as pl
-import pliant.results.stepping as stepping
+import pliant.results.stepper as stepping
 
 def ready():
     kernels = {

@@ -8,6 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from pliant.system.balance import balance
+from pliant.system.energy import potential, reactions
+from pliant.system.linearise import linearise
+from pliant.system.loading import make_loading
+from pliant.system.sampling import Sampler
+from pliant.system.system import System
+from pliant.system.tangent import make_tangent, tangent_of
 
 from pliant.lie import se3
 from pliant.model import (
@@ -30,14 +37,7 @@ from pliant.rods.hermite import Hermite
 from pliant.rods.strain import Strain
 from pliant.solve.compiled import choose_formulations
 from pliant.solve.statics import StaticSolver
-from pliant.system.balance import balance
-from pliant.system.energy import potential, reactions
 from pliant.system.linear import Sparse
-from pliant.system.linearise import linearise
-from pliant.system.loading import make_loading
-from pliant.system.sampling import Sampler
-from pliant.system.system import System
-from pliant.system.tangent import make_tangent, tangent_of
 
 RUBBER = Material(E=2e5, nu=0.45, rho=1000.0)
 SPLINE = BSpline(3, 5)

@@ -318,7 +318,7 @@ class TestAnimation:
     @pytest.mark.parametrize(
         ("change", "words"),
         [
-            ({"times": [0.0, 1.0]}, "poses of 'arm' = '9 instants'"),
+            ({"times": [0.0, 1.0]}, "poses of 'arm' = '9 times'"),
             ({"times": np.zeros(9)}, "increasing times"),
             ({"fps": 0}, "fps = 0"),
             ({"fps": 60}, "50 or less"),

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.study.experiments import Family, make_experiment
+from pliant.study.experiments import Family
+from pliant.study.fit import make_experiment
 from pliant.study.outputs import probes
 from pliant.study.parameters import variables
 

@@ -6,12 +6,12 @@ import functools
 
 import numpy as np
 import pytest
+from pliant.system.block import Block
 
 import pliant as pl
 from pliant.model import ConvergenceError
 from pliant.rods.contract import Array
 from pliant.solve.integrators import acceleration, midpoint
-from pliant.system.block import Block
 
 PRESSURES = {
     "chamber1": pl.Sine(2e4, 0.7, offset=2e4),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pliant.system.system import System
 
 import pliant as pl
 from pliant.lie import se3
 from pliant.model import Array
-from pliant.system.system import System
 from tests.validation.cases import pose_errors
 
 FORMULATIONS = [

@@ -1,4 +1,4 @@
-"""What `compare` is given: entries that say how a robot is to be solved."""
+"""The methods that `compare` is given: formulation, integrator and step, or a finished result."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 from pliant.model import DescriptionError
 from pliant.model.checks import positive
-from pliant.results.text import settings_text
+from pliant.results.summary import settings_text
 from pliant.solve.integrators.contract import Integrator
 
 
 @dataclass(frozen=True)
-class Entry:
-    """What to solve with: a formulation (or several by rod name), integrator and step; or a result."""
+class Method:
+    """A formulation (or several by rod name), an integrator and a step; or a result."""
 
     label: str
     formulation: Any = None
@@ -22,34 +22,36 @@ class Entry:
     dt: float | None = None
     result: Any = None
 
-    def same(self, other: Entry) -> bool:
-        """Tell whether both would be solved alike."""
+    def same(self, other: Method) -> bool:
+        """Return whether both solve a robot in the same way."""
         mine = (self.formulation, self.integrator, self.dt, self.result)
         theirs = (other.formulation, other.integrator, other.dt, other.result)
         return all(a is b or _equal(a, b) for a, b in zip(mine, theirs, strict=True))
 
 
-def read_entries(given: Sequence[Any] | Mapping[str, Any]) -> list[Entry]:
-    """Return the entries of a list, or of a dict by label."""
+def read_methods(given: Sequence[Any] | Mapping[str, Any]) -> list[Method]:
+    """Return the methods of a list, or of a dict by label."""
+    methods: list[Method] = []
     if isinstance(given, Mapping):
-        found = [read_entry(str(name), item, str(name)) for name, item in given.items()]
+        methods = [read_method(str(name), item, str(name)) for name, item in given.items()]
     elif isinstance(given, (list, tuple)):
-        found = [read_entry(f"formulations[{k}]", item, None) for k, item in enumerate(given)]
-    else:
-        found = []
-    if not found:
+        methods = [read_method(f"formulations[{k}]", item, None) for k, item in enumerate(given)]
+    if not methods:
         raise DescriptionError(
             "compare", "formulations", given, "a list of one or more, or a dict by label",
             "give e.g. [BSpline(), Strain()]",
         )  # fmt: skip
-    return found
+    return methods
 
 
-def read_entry(field: str, given: Any, label: str | None) -> Entry:
-    """Return what one entry asks for."""
+def read_method(field: str, given: Any, label: str | None) -> Method:
+    """Return one method.
+
+    field : where it was given, for messages.  label : None for one made from its settings.
+    """
     if hasattr(given, "pose") and hasattr(given, "rods") and hasattr(given, "unknowns"):
         text = f"{type(given).__name__} given" if label is None else label
-        return Entry(text, result=given)
+        return Method(text, result=given)
     parts = given if isinstance(given, tuple) else (given,)
     if not 1 <= len(parts) <= 3:
         raise DescriptionError(
@@ -64,7 +66,7 @@ def read_entry(field: str, given: Any, label: str | None) -> Entry:
         )  # fmt: skip
     if dt is not None:
         positive("compare", f"{field} dt", dt, "seconds", "give e.g. 0.01")
-    return Entry(label or _label(formulation, integrator, dt), formulation, integrator, dt)
+    return Method(label or _label(formulation, integrator, dt), formulation, integrator, dt)
 
 
 def _label(formulation: Any, integrator: Any, dt: float | None) -> str:
@@ -76,15 +78,14 @@ def _label(formulation: Any, integrator: Any, dt: float | None) -> str:
     return text + ("" if dt is None else f", dt = {dt:g} s")
 
 
-def relabelled(entries: list[Entry]) -> list[Entry]:
-    """Return the entries with labels that differ."""
-    seen: dict[str, int] = {}
-    found = []
-    for entry in entries:
-        seen[entry.label] = seen.get(entry.label, 0) + 1
-        mark = "" if seen[entry.label] == 1 else f" ({seen[entry.label]})"
-        found.append(replace(entry, label=entry.label + mark))
-    return found
+def with_unique_labels(methods: list[Method]) -> list[Method]:
+    """Return the methods with equal labels numbered."""
+    labels = [method.label for method in methods]
+    counts = [labels[: k + 1].count(label) for k, label in enumerate(labels)]
+    return [
+        replace(method, label=f"{method.label} ({count})") if count > 1 else method
+        for method, count in zip(methods, counts, strict=True)
+    ]
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Slips of those who measure: other units, clocks that were running before, priors and no data."""
+"""Mistakes in measurements: wrong units, clocks with an offset, priors without data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.study.experiments import make_experiment
+from pliant.study.fit import make_experiment
 from pliant.study.outputs import probes
 
 PRESSURES = np.linspace(0.0, 1e5, 6)
@@ -48,7 +48,7 @@ def test_millimetres_are_refused_before_anything_is_solved() -> None:
         pl.fit(finger(0.02), data, [BENDING])
 
 
-def test_reach_counts_all_that_carries_a_rod_and_no_more() -> None:
+def test_reach_includes_all_supporting_rods() -> None:
     def robot(base: object) -> pl.Robot:
         found = pl.Robot(gravity=(0, 0, 0))
         steel = pl.Stiffness(bending=0.02, twist=0.02, shear=1e4, axial=1e4, mass=0.1)
@@ -91,7 +91,7 @@ def test_degrees_are_suspected_where_radians_are_meant() -> None:
         fitted(np.degrees(angle))
 
 
-def test_a_prior_that_the_data_say_nothing_about_is_told() -> None:
+def test_parameter_determined_by_its_prior_alone_is_reported() -> None:
     noisy = equilibria()["z"] + 1e-4 * np.array([1, -1, 1, 1, -1, 1])
     data = pl.Measurement({"chamber2": PRESSURES, "finger.tip.z": noisy})
     sideways = pl.Parameter("finger.bending[0]", prior=(0.02, 0.002))
@@ -120,7 +120,7 @@ def test_a_motion_begins_at_the_first_row_where_its_inputs_do(first: float) -> N
     assert found.data[0].t[0] == pytest.approx(first)
 
 
-def test_late_rows_are_refused_beside_inputs_that_count_from_zero() -> None:
+def test_late_first_row_is_refused_with_functions_of_time_as_inputs() -> None:
     columns, _ = motion()
     data = pl.Measurement({**columns, "t": columns["t"] + 3.0}, "t", {"chamber1": pl.Sine(1e3, 1)})
     with pytest.raises(pl.DescriptionError, match=r"about 0 s.*chamber1.*count time"):
@@ -140,17 +140,17 @@ def test_a_motion_that_begins_elsewhere_is_suspected() -> None:
     assert not any("begins" in note for note in found.warnings)
 
 
-def test_paths_below_something_that_is_not_there_say_so() -> None:
+def test_paths_into_missing_objects_are_refused() -> None:
     with pytest.raises(pl.DescriptionError, match=r"there is no chamber2.line; give chamber2.line"):
         pl.fit(finger(), pl.Measurement({"finger.tip.z": [0.0, 0.1]}), ["chamber2.line.time"])
 
 
-def test_columns_without_outputs_are_answered_with_a_path_of_the_robot() -> None:
+def test_columns_without_outputs_suggest_a_path() -> None:
     with pytest.raises(pl.DescriptionError, match=r"such as 'finger\.tip\.z'"):
         pl.fit(finger(), pl.Measurement({"Z": [0.0, 0.1]}), [BENDING])
 
 
-def test_measurements_of_one_name_are_all_drawn_a_row_each() -> None:
+def test_measurements_with_equal_names_are_all_drawn() -> None:
     """Two columns of two experiments and of one held out: three rows of two, none over another."""
     columns, _ = motion()
     twice = {**columns, "finger.at(0.1).z": 0.3 * columns["finger.tip.z"]}

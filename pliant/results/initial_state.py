@@ -1,4 +1,4 @@
-"""Results as places to start from: which robot they fit, and the state they hand over."""
+"""Initial states of solves: rest, or the state of an earlier result that fits the robot."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pliant.model import DescriptionError
 from pliant.model.checks import choice
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
-from pliant.results.state import StepState
+from pliant.results.step_state import StepState
 from pliant.solve.compiled import Compiler
 from pliant.solve.problem import Problem, Start, Still
 
@@ -20,7 +20,7 @@ RESULTS = (Equilibrium, Motion, StepState)
 def begins_at(part: str, start: object) -> Equilibrium | Motion | StepState | None:
     """Return the result that a motion starts from; None for "rest" and "statics".
 
-    part : what was asked to start there, for the message if it cannot.
+    part : the method that was called, for error messages.
     """
     if isinstance(start, RESULTS):
         return start
@@ -31,7 +31,7 @@ def begins_at(part: str, start: object) -> Equilibrium | Motion | StepState | No
 def compiled_for(compiler: Compiler, choice: Any, start: object, field: str) -> Problem:
     """Compile with the chosen formulations, or those of the result to start from.
 
-    field : the argument that holds the result, for the message if it does not fit.
+    field : the argument that holds the result, for error messages.
     """
     if start is None:
         return compiler.compiled(choice)
@@ -39,11 +39,11 @@ def compiled_for(compiler: Compiler, choice: Any, start: object, field: str) -> 
         raise DescriptionError(
             "robot", field, start, "a result of this robot", "give what statics returned"
         )
-    before = start._compiled
-    if choice is None and set(before.formulations) == set(compiler.description.rods):
-        choice = before.formulations
-    found = compiler.compiled(choice)
-    if not found.same_rods(before):
+    earlier = start._compiled
+    if choice is None and set(earlier.formulations) == set(compiler.description.rods):
+        choice = earlier.formulations
+    problem = compiler.compiled(choice)
+    if not problem.same_rods(earlier):
         raise DescriptionError(
             "robot",
             field,
@@ -51,11 +51,11 @@ def compiled_for(compiler: Compiler, choice: Any, start: object, field: str) -> 
             "a result for the same rods, formulations and moving bases",
             "solve it again with these rods and this formulation, or leave formulation out",
         )
-    return found
+    return problem
 
 
 def origin(start: Equilibrium | None) -> tuple[Problem, Still] | None:
-    """Return the problem and the equilibrium to follow a branch from."""
+    """Return the problem and the equilibrium from which statics follows a branch."""
     if start is None:
         return None
     if not isinstance(start, Equilibrium):
@@ -70,7 +70,7 @@ def origin(start: Equilibrium | None) -> tuple[Problem, Still] | None:
 
 
 def first_state(start: object, velocity: Mapping[str, Any] | None) -> Start:
-    """Return where a motion begins: at a result, or at the undeformed robot."""
+    """Return the initial conditions of a motion: a result, or the undeformed robot at rest."""
     if isinstance(start, Equilibrium):
         return Start(start._solution.q, None, velocity)
     if isinstance(start, Motion):

@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike
 
 from pliant.model import Array
 from pliant.model.checks import choice
-from pliant.results.answers import Answers
+from pliant.results.result import ShapeResult
 from pliant.solve.problem import Problem
 from pliant.solve.streaming import Stream
 
 
 @dataclass
 class _Instant:
-    """A motion of one instant, for questions that are asked of motions."""
+    """A trajectory of one instant, for quantities that are computed from trajectories."""
 
     t: Array
     h: float
@@ -30,14 +30,14 @@ class _Instant:
     drive_rates: Array
 
 
-class StepState(Answers):
+class StepState(ShapeResult):
     """The robot at one instant of a `Stepper`.
 
-    t : time reached since the start, s.  iterations : of Newton in the step that led here.
-    converged : False if the step that was asked for did not converge; this is then the state before
-    it, and `message` says what happened.
+    t : time since the start, s.  iterations : Newton iterations of the last step.
+    converged : False if the step did not converge; this is then the state before it, and `message`
+    says what happened.
 
-    Made by `Stepper.step` from compiled and stream; it stays as it is when the stepper goes on.
+    Made by `Stepper.step` from compiled and stream. Later steps do not change it.
     Poses are in the world frame, strains, wrenches and velocities in the body frame, angular part
     first.
     """
@@ -48,12 +48,13 @@ class StepState(Answers):
         self.iterations = iterations
         self.message = message
         self._q, self._v = stream.snapshot()
-        self._books = stream.work, stream.dissipated
+        self._configurations = [self._q]
+        self._energy_record = stream.work, stream.dissipated
         self._h, self._acting = stream.h, stream.acting()
 
     @property
     def converged(self) -> bool:
-        """True if the step was taken."""
+        """True if the step converged."""
         return not self.message
 
     def __repr__(self) -> str:
@@ -64,39 +65,19 @@ class StepState(Answers):
         """The coordinates (nq,) of all rods; for a strong form, pose and wrench at every knot."""
         return np.asarray(self._compiled.as_numbers(self._q))
 
-    def pose(self, rod: str, s: ArrayLike) -> Array:
-        """Return world poses (..., 4, 4) of a rod's sections at arclengths s (...), metres."""
-        found, where, shape = self._places(rod, s)
-        return self._compiled.sampler.poses(self._q, found.name, where).reshape(*shape, 4, 4)
-
-    def tip(self, rod: str) -> Array:
-        """Return the world pose (4, 4) of a rod's tip."""
-        return self.pose(rod, self._rod(rod).length)
-
-    def position(self, rod: str, s: ArrayLike) -> Array:
-        """Return world positions (..., 3) of a rod's sections at arclengths s (...), metres."""
-        return self.pose(rod, s)[..., :3, 3]
-
     def velocity(self, rod: str, s: ArrayLike) -> Array:
         """Return body twists (..., 6) = (w, v) of a rod's sections at s: rad/s and m/s."""
-        found, where, shape = self._places(rod, s)
-        twists = self._compiled.sampler.velocities(self._q, self._v, found.name, where)
-        return twists.reshape(*shape, 6)
-
-    def strain(self, rod: str, s: ArrayLike) -> Array:
-        """Return strains (..., 6) = (u, v) at s, body frame: rad/m, and 1 for no stretch."""
-        found, where, shape = self._places(rod, s)
-        return self._compiled.sampler.strains(self._q, found.name, where).reshape(*shape, 6)
+        return self._sampled(self._compiled.sampler.velocities, rod, s, (6,), [self._v])
 
     def wrench(self, rod: str, s: ArrayLike, by: str = "balance") -> Array:
         """Return internal wrenches (..., 6) = (m, n) at s, body frame, N m and N.
 
-        The wrench is what the part beyond s exerts on the section at s.
-        by : "balance" or "law", as of `Motion.wrench`.
+        The wrench is what the part of the rod beyond s exerts on the section at s.
+        by : "balance" or "law", as for `Motion.wrench`.
         """
-        found, where, shape = self._places(rod, s)
+        part, where, shape = self._sections(rod, s)
         choice("wrench", "by", by, ("balance", "law"))
-        rows = self._compiled.moving_wrenches(self._instant, found, where, by)
+        rows = self._compiled.moving_wrenches(self._instant, part, where, by)
         return rows.reshape(*shape, 6)
 
     @cached_property
@@ -105,21 +86,21 @@ class StepState(Answers):
 
         Names and frames are those of `Motion.reactions`.
         """
-        found = self._compiled.moving_reactions(self._instant)
-        return {name: rows[0] for name, rows in found.items()}
+        reactions = self._compiled.moving_reactions(self._instant)
+        return {name: rows[0] for name, rows in reactions.items()}
 
     @cached_property
     def _instant(self) -> _Instant:
         values, rates = self._acting()
         inputs = {name: np.asarray(value, dtype=float)[None] for name, value in values.items()}
-        work, lost = (np.array([x]) for x in self._books)
-        now, q, v = np.array([self.t]), [self._q], [self._v]
-        return _Instant(now, self._h, q, v, work, lost, inputs, rates[None])
+        work, lost = (np.array([x]) for x in self._energy_record)
+        now = np.array([self.t])
+        return _Instant(now, self._h, [self._q], [self._v], work, lost, inputs, rates[None])
 
     @cached_property
     def energy(self) -> dict[str, float]:
         """Energies in J: kinetic, elastic, gravity and their total, dissipated and work."""
-        found = self._compiled.energies(self._instant, np.zeros(1, dtype=np.int64))
-        energy = {name: float(value[0]) for name, value in found.items()}
+        parts = self._compiled.energies(self._instant, np.zeros(1, dtype=np.int64))
+        energy = {name: float(value[0]) for name, value in parts.items()}
         stored = ("kinetic", "elastic", "gravity")
         return {**energy, "total": sum(energy[name] for name in stored)}

@@ -1,9 +1,8 @@
-"""Results as labelled arrays in NetCDF files that appear whole or not at all."""
+"""Results as labelled arrays in NetCDF files."""
 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, DescriptionError
+from pliant.model.output_files import check_suffix, whole_file
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -66,31 +66,16 @@ def dataset(
 
 def write(data: xr.Dataset, path: str | os.PathLike[str]) -> Path:
     """Write a dataset as NetCDF and return the path; an old file is replaced only at the end."""
-    found = Path(path)
-    if found.suffix != ".nc":
-        raise DescriptionError(
-            "save", "path", str(path), "a file name that ends in .nc", f"give e.g. {found.stem}.nc"
-        )
-    found.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{found.stem}-", suffix=".nc", dir=found.parent)
-    os.close(handle)
-    partial = Path(name)
-    try:
+    target = check_suffix("save", path, (".nc",))
+    with whole_file(target) as partial:
         data.to_netcdf(partial, engine="h5netcdf")
-        # mkstemp makes files that only their owner can read: give the usual rights of a new file
-        mask = os.umask(0)
-        os.umask(mask)
-        partial.chmod(0o666 & ~mask)
-        partial.replace(found)
-    finally:
-        partial.unlink(missing_ok=True)
-    return found
+    return target
 
 
 def load(path: str | os.PathLike[str]) -> xr.Dataset:
-    """Return a saved result as an xarray Dataset, read whole into memory.
+    """Read a saved result into memory as an xarray Dataset.
 
-    path : a .nc file written by the `save` of a result.
+    path : a .nc file written by the `save` method of a result.
     """
     import xarray as xr
 
@@ -102,6 +87,6 @@ def load(path: str | os.PathLike[str]) -> xr.Dataset:
             "load",
             "path",
             str(path),
-            f"a NetCDF file that a result was saved to ({reason})",
+            f"a NetCDF file written by the save of a result ({reason})",
             "check the name, or save the result again",
         ) from error

@@ -1,4 +1,4 @@
-"""From shapes and arrows to one mesh: tubes, ghosts, section frames, force and moment arrows."""
+"""Shapes and arrows as meshes: tubes, ghosts, section frames, force and moment arrows."""
 
 from __future__ import annotations
 
@@ -18,22 +18,25 @@ from pliant.view.theme import AXES, FORCE, MOMENT, lighten, rod_color
 # fractions of the size of the robot
 _LEAST_WIDTH = 0.004
 _FRAME_LENGTH = 0.075
-_FORCE_LENGTH = 0.26
-_MOMENT_RADIUS = 0.10
+# by kind: the mesh of an arrow, its length or radius and its thickness as fractions, its colour
+_ARROWS = {
+    "force": (force_arrow, 0.26, 0.0065, FORCE),
+    "moment": (moment_arrow, 0.10, 0.0055, MOMENT),
+}
 # an arrow is never shorter than this fraction of the longest one of its kind
 _LEAST_ARROW = 0.35
 
 
 @dataclass(frozen=True)
 class Detail:
-    """How finely tubes are drawn: most sections along a rod, corners around it."""
+    """Resolution of tubes: largest number of sections along a rod, and corners around it."""
 
     along: int = 80
     around: int = 24
 
 
 def check_shapes(shapes: Sequence[RodShape], what: str) -> None:
-    """Raise unless there is a rod to draw."""
+    """Raise an error unless there is a rod to draw."""
     if not shapes:
         raise DescriptionError(
             what, "shapes", [], "a list with one rod or more", "give RodShape(name, poses, widths)"
@@ -48,7 +51,7 @@ def colors_of(shapes: Sequence[RodShape]) -> list[str]:
 def tube(shape: RodShape, index: int, size: float, detail: Detail) -> Array:
     """Return the surface (N, 4, 3) of a rod at this index in time.
 
-    Very slender rods are drawn with 0.4 % of ``size`` (metres) as least half width, to be seen.
+    The half width is at least 0.4 % of ``size`` (metres), so that very slender rods are visible.
     """
     poses, widths = thin(shape.frames[index], shape.half_widths, detail.along)
     return sweep(poses, np.maximum(widths, _LEAST_WIDTH * size), detail.around)
@@ -66,7 +69,7 @@ def add_rods(
         # z at the base lies inside the rod
         for end, axes in ((0, (0, 1)), (-1, (0, 1, 2))):
             for axis in axes:
-                # x and y have to come out of a thick rod to be seen
+                # x and y start inside the rod
                 inside = 0.0 if axis == 2 else float(shape.half_widths[end].max())
                 origin, direction = poses[end][:3, 3], poses[end][:3, axis]
                 length = _FRAME_LENGTH * size + inside
@@ -74,18 +77,18 @@ def add_rods(
 
 
 def strobe(shapes: Sequence[RodShape], size: float, count: int = 5) -> list[Mesh]:
-    """Return earlier instants of shapes over time, one mesh each, the earliest the lightest."""
+    """Return earlier shapes of a motion, one mesh each, the earliest the lightest."""
     last = max(len(shape.frames) for shape in shapes) - 1
     count = min(count, last)
-    found = []
+    meshes = []
     for part in range(count):
         mesh = Mesh()
         for shape, color in zip(shapes, colors_of(shapes), strict=True):
             index = round((len(shape.frames) - 1) * part / count)
             light = lighten(color, 0.80 - 0.30 * part / count)
             mesh.add(tube(shape, index, size, Detail(60, 16)), light)
-        found.append(mesh)
-    return found
+        meshes.append(mesh)
+    return meshes
 
 
 def ghost_mesh(ghosts: Sequence[RodShape], shapes: Sequence[RodShape], size: float) -> Mesh:
@@ -99,28 +102,24 @@ def ghost_mesh(ghosts: Sequence[RodShape], shapes: Sequence[RodShape], size: flo
 
 
 def add_arrows(mesh: Mesh, arrows: Sequence[Arrow], index: int, size: float) -> None:
-    """Add arrows at this index in time; the largest of each kind has a fixed part of ``size``."""
+    """Add arrows at this index in time; the longest of each kind is a fixed fraction of ``size``."""
     for arrow in arrows:
         largest = max(other.size for other in arrows if other.kind == arrow.kind)
         origin, vector = arrow.at(index)
         strength = float(np.linalg.norm(vector))
-        # a robot of exactly no load has no arrow; rounding in a load that is off is no load
+        # a load that is zero up to rounding has no arrow
         if strength <= 1e-9 * largest or largest == 0.0:
             continue
         scale = max(strength / largest, _LEAST_ARROW)
-        if arrow.kind == "force":
-            quads = force_arrow(origin, vector, _FORCE_LENGTH * size * scale, 0.0065 * size)
-            mesh.add(quads, FORCE)
-        else:
-            quads = moment_arrow(origin, vector, _MOMENT_RADIUS * size * scale, 0.0055 * size)
-            mesh.add(quads, MOMENT)
+        make, length, thickness, color = _ARROWS[arrow.kind]
+        mesh.add(make(origin, vector, length * size * scale, thickness * size), color)
 
 
 def collection(mesh: Mesh, light: Array, zorder: float) -> Poly3DCollection:
     """Return the mesh, shaded, as one matplotlib artist sorted by depth."""
-    found = Poly3DCollection(mesh.quads, zorder=zorder, linewidths=0.25, clip_on=False)
-    paint(found, mesh, light)
-    return found
+    artist = Poly3DCollection(mesh.quads, zorder=zorder, linewidths=0.25, clip_on=False)
+    paint(artist, mesh, light)
+    return artist
 
 
 def paint(artist: Poly3DCollection, mesh: Mesh, light: Array) -> None:
@@ -149,7 +148,6 @@ def legend_handles(
         value = f"{size:.3g} {arrow.unit}"
         if names.count(arrow.name) > 1 or len(arrow.vector.shape) == 2:
             value = f"up to {value}"
-        color = FORCE if arrow.kind == "force" else MOMENT
-        label = f"{arrow.name or arrow.kind}: {value}"
+        label, color = f"{arrow.name or arrow.kind}: {value}", _ARROWS[arrow.kind][-1]
         handles.append(Line2D([], [], color=color, marker=">", label=label, linewidth=1.5))
     return handles

@@ -1,8 +1,8 @@
-"""Many robots in one call, on all cores.
+"""Many robots in parallel, one per thread.
 
-Each robot is solved in a thread of its own. Compiled kernels let go of the interpreter, so that
-threads run side by side as long as they stay inside kernels: motions by shooting go through hundreds
-of steps in one call when few states are stored (``output_every``), and gain most.
+Compiled kernels release the interpreter, so that threads run in parallel while they are inside
+kernels. Motions by shooting gain most: with few output times (``output_every``) they take hundreds of
+steps in one call.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from pliant.model.checks import whole_number
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
 from pliant.robot import Robot
+from pliant.study.task import check_robot
 
 Result = TypeVar("Result")
 Progress = Callable[[int, int], object]
-"""Told how many robots are done, and how many there are."""
+"""Called with the number of finished robots and the number of all."""
 
 
 def simulate_many(
@@ -39,27 +40,25 @@ def simulate_many(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> list[Motion]:
-    """Return the motions of many robots, in their order; they run side by side on all cores.
+    """Simulate many robots in parallel and return their motions, in the order of the robots.
 
-    robots : a list of them; one that is listed several times moves several times.
+    robots : a list; a robot that is listed several times is simulated several times.
     duration, dt, formulation, integrator, output_every, output_times : as for `Robot.simulate`, for
         all robots; duration, dt and output_every in seconds, output_times (T,) s.
     inputs, start, velocity : as for `Robot.simulate`, for all robots, or a list with one for each.
-    workers : robots solved at the same time; None for as many as there are cores.
-    progress : called with the number of robots that are done and of all.
+    workers : number of robots solved at the same time; None for the number of cores.
+    progress : called with the number of finished robots and the number of all.
 
-    A robot that fails does not stop the others: when all are done, a ConvergenceError names those
-    that failed, and its ``last`` is the list of motions with the error of each failed robot in its
-    place (whose own ``last`` is the motion up to there). Wrong input stops all at once. After Ctrl-C
-    no further robot is begun.
+    A robot that fails does not stop the others. When all are done, a ConvergenceError names the
+    failed ones. Its ``last`` is the list of motions, with the error of each failed robot in its place
+    (whose own ``last`` is the motion up to the failure). Invalid input stops all robots. After
+    Ctrl-C no further robot starts.
     """
-    found = _robots("simulate_many", robots)
-    count = len(found)
+    where = "simulate_many"
+    every = _robots(where, robots)
+    fields = {"inputs": inputs, "start": start, "velocity": velocity}
     each = zip(
-        _for_each("simulate_many", "inputs", inputs, count),
-        _for_each("simulate_many", "start", start, count),
-        _for_each("simulate_many", "velocity", velocity, count),
-        strict=True,
+        *(_for_each(where, name, given, len(every)) for name, given in fields.items()), strict=True
     )
 
     def task(robot: Robot, own: tuple[Any, Any, Any]) -> Callable[[], Motion]:
@@ -75,8 +74,8 @@ def simulate_many(
             output_times=output_times,
         )
 
-    tasks = [task(robot, own) for robot, own in zip(found, each, strict=True)]
-    return _all("simulate_many", tasks, workers, progress)
+    tasks = [task(robot, own) for robot, own in zip(every, each, strict=True)]
+    return _all(where, tasks, workers, progress)
 
 
 def statics_many(
@@ -87,46 +86,40 @@ def statics_many(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> list[Equilibrium]:
-    """Return the equilibria of many robots, in their order; they are solved side by side.
+    """Solve many robots in parallel and return their equilibria, in the order of the robots.
 
-    robots : a list of them; one that is listed several times is solved several times.
+    robots : a list; a robot that is listed several times is solved several times.
     inputs : as for `Robot.statics`, for all robots, or a list with one for each.
     formulation, tolerance : as for `Robot.statics`, for all robots.
-    workers, progress : as for `simulate_many`, and so are failures: when all are done, the ``last``
-        of a ConvergenceError is the list of equilibria with the errors in it.
+    workers, progress : as for `simulate_many`. Failures are reported in the same way: the ``last`` of
+        the ConvergenceError is the list of equilibria and errors.
     """
-    found = _robots("statics_many", robots)
-    each = _for_each("statics_many", "inputs", inputs, len(found))
+    every = _robots("statics_many", robots)
+    each = _for_each("statics_many", "inputs", inputs, len(every))
 
     def task(robot: Robot, own: Any) -> Callable[[], Equilibrium]:
         return lambda: robot.statics(own, formulation, tolerance=tolerance)
 
-    tasks = [task(robot, own) for robot, own in zip(found, each, strict=True)]
+    tasks = [task(robot, own) for robot, own in zip(every, each, strict=True)]
     return _all("statics_many", tasks, workers, progress)
 
 
 def _robots(where: str, given: Any) -> list[Robot]:
-    """Return the robots, each with what it compiles to itself, for threads must not share it."""
+    """Return the robots, with copies of repeated ones: threads must not share a compiled robot."""
     listed = list(given) if isinstance(given, (list, tuple)) else []
     if not listed:
         raise DescriptionError(
             where, "robots", given, "a list of one robot or more", "give e.g. [robot] * 8"
         )
-    found: list[Robot] = []
-    seen: set[int] = set()
     for k, robot in enumerate(listed):
-        if not isinstance(robot, Robot):
-            raise DescriptionError(
-                where, f"robots[{k}]", robot, "a Robot", "give what pl.Robot() made"
-            )
-        again = id(robot) in seen
-        found.append(Robot._from(robot.description, robot.inputs) if again else robot)
-        seen.add(id(robot))
-    return found
+        check_robot(where, robot, f"robots[{k}]")
+        if any(robot is other for other in listed[:k]):
+            listed[k] = Robot._from(robot.description, robot.inputs)
+    return listed
 
 
 def _for_each(where: str, field: str, given: Any, count: int) -> list[Any]:
-    """Return one entry for each robot; what is no list is for all."""
+    """Return one entry for each robot: those of a list, or the same for all."""
     if not isinstance(given, (list, tuple)):
         return [given] * count
     if len(given) != count:
@@ -146,7 +139,7 @@ def _all(
     workers: int | None,
     progress: Progress | None,
 ) -> list[Result]:
-    """Return what the tasks give, in order; failures are told when all are done."""
+    """Return the results of the tasks in order; failures raise when all are done."""
     threads = _cores() if workers is None else whole_number(workers)
     if threads is None or threads < 1:
         raise DescriptionError(
@@ -177,7 +170,7 @@ def _all(
 
 
 def _outcome(future: Future[Result], number: int) -> Result | ConvergenceError:
-    """Return the result or the failure of one robot; wrong input raises, with the robot's number."""
+    """Return the result or the failure of one robot; invalid input raises with its number."""
     try:
         return future.result()
     except ConvergenceError as error:
@@ -190,7 +183,7 @@ def _outcome(future: Future[Result], number: int) -> Result | ConvergenceError:
 
 
 def _cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

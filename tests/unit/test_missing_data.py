@@ -1,4 +1,4 @@
-"""Cells that are missing: a fit is that of the cells that are there, and says how many are not."""
+"""Missing cells: a fit uses the measured cells and counts the others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.view.fits import gaps
+from pliant.view.fit import gaps
 
 METHOD = pl.Strain(order=1, segments=2)
 FORCES = np.array([0.0, 0.4, 0.8, 1.2, 1.6, 2.0])
@@ -73,7 +73,7 @@ def test_missing_load_case_is_as_if_it_had_not_been_measured() -> None:
     assert found.data[0].t.tolist() == keep and found.dof == 3
 
 
-def test_missing_cells_of_a_row_leave_its_other_cells() -> None:
+def test_missing_cells_do_not_affect_other_cells_of_the_row() -> None:
     """Against two measurements, each of the rows in which one of the outputs is there."""
     columns = still()
     z, x = without(columns["arm.tip.z"], 0, 3), without(columns["arm.tip.x"], 5)
@@ -114,7 +114,7 @@ def test_marker_hidden_during_a_motion_is_as_if_those_rows_were_not_there() -> N
     assert abs(np.diff(angle)).max() < 0.5 and angle.min() > np.pi  # turns counted in the gap too
 
 
-def test_held_out_rows_with_gaps_are_judged_by_what_is_there() -> None:
+def test_held_out_rows_with_gaps_count_measured_cells_only() -> None:
     columns = shaken()
     holes = {**columns, "arm.tip.z": without(columns["arm.tip.z"], *range(40, 50))}
     keep = [*range(40), *range(50, len(T))]
@@ -164,29 +164,29 @@ def test_empty_cells_of_a_file_are_missing(tmp_path: Path) -> None:
         (
             {"t": [0.0, 0.1, 0.2, 0.3, 1.0], "pull": np.zeros(5), "arm.tip.z": np.zeros(5)},
             "t",
-            r"row 5.*without a gap, for 'pull' is an input.*cells of outputs empty",
+            r"row 5.*without a gap, because 'pull' is an input.*cells of outputs empty",
         ),
     ],
 )
-def test_what_may_not_be_missing_is_refused(
+def test_missing_times_and_inputs_are_refused(
     columns: dict[str, object], time: str | None, words: str
 ) -> None:
     with pytest.raises(pl.DescriptionError, match=words):
         quick(columns, ["arm.bending"], time)
 
 
-def test_output_without_any_number_is_left_aside_and_told() -> None:
+def test_output_without_any_number_is_ignored_with_a_warning() -> None:
     columns = still()
     nothing = {**columns, "arm.tip.x": np.full(6, np.nan)}
-    with pytest.warns(pl.FitWarning, match=r"'arm\.tip\.x' left aside"):
+    with pytest.warns(pl.FitWarning, match=r"'arm\.tip\.x' ignored"):
         found = quick(nothing, ["arm.bending"])
     columns.pop("arm.tip.x")
     same(found, quick(columns, ["arm.bending"]))
 
 
-def test_residuals_that_follow_one_another_are_told_beside_a_gap() -> None:
+def test_correlated_residuals_are_reported_despite_a_gap() -> None:
     columns = shaken()
     columns = {"t": T, "arm.tip.z": columns["arm.tip.z"] + 0.01 * np.sin(20 * T)}
     columns["arm.tip.z"][25:35] = np.nan
-    with pytest.warns(pl.FitWarning, match="follow one another"):
+    with pytest.warns(pl.FitWarning, match="correlated from row to row"):
         quick(columns, ["arm.bending"], "t")

@@ -1,4 +1,4 @@
-"""Still pictures of robots in three dimensions."""
+"""Pictures of robots and of their vibration modes in three dimensions."""
 
 from __future__ import annotations
 
@@ -12,16 +12,7 @@ from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 
 from pliant.model import Array, DescriptionError
-from pliant.view.actors import (
-    Detail,
-    add_arrows,
-    add_rods,
-    check_shapes,
-    collection,
-    ghost_mesh,
-    legend_handles,
-    strobe,
-)
+from pliant.view.charts import figure_of
 from pliant.view.mesh import Mesh
 from pliant.view.scene import (
     Box,
@@ -31,15 +22,25 @@ from pliant.view.scene import (
     light_from,
     place,
     projected_size,
-    set_stage,
+    set_up_axes,
 )
 from pliant.view.shapes import Arrow, RodShape
 from pliant.view.theme import style
+from pliant.view.tubes_and_arrows import (
+    Detail,
+    add_arrows,
+    add_rods,
+    check_shapes,
+    collection,
+    ghost_mesh,
+    legend_handles,
+    strobe,
+)
 
 # inches
 WIDTH = 6.4
 TALLEST, LEAST = 6.0, 3.2
-# left, bottom, right, top: room for the labels of the axes
+# left, bottom, right, top: space for axis labels
 MARGIN = np.array([0.40, 0.62, 0.72, 0.12])
 LINE = 0.26
 
@@ -56,14 +57,14 @@ def draw_robot(
 
     Parameters
     ----------
-    shapes : the rods. A shape over time is drawn at its last instant, with a few earlier ones
+    shapes : the rods. A shape over time is drawn at its last time, with a few earlier ones
         lighter behind it.
     arrows : forces and moments. Lengths compare magnitudes within one kind.
     ghosts : shapes drawn lighter and behind all else, such as the undeformed robot.
     ax : three-dimensional axes to draw into; None makes a new figure (with pyplot, so that it
         appears in notebooks and in the gallery).
-    view : (elevation, azimuth) in degrees, or "iso", "front", "side", "top"; None chooses, and
-        looks nearly square at the plane of a planar robot.
+    view : (elevation, azimuth) in degrees, or "iso", "front", "side", "top"; None chooses: a
+        planar robot is seen nearly at a right angle to its plane.
 
     Frames at base and tip are red (x), green (y), blue (z). Axes are in m, or mm for robots
     smaller than 0.2 m. Rods thinner than 0.4 % of the robot's size are drawn that thick.
@@ -74,12 +75,12 @@ def draw_robot(
     behind = [ghost_mesh(ghosts, shapes, rods.size), *strobe(shapes, rods.size)]
     add_rods(front, shapes, -1, rods.size, Detail())
     add_arrows(front, arrows, -1, rods.size)
-    box = rods.holding(front.quads).with_room()
+    box = rods.holding(front.quads).with_margin()
     camera = choose_view(view, [*shapes, *ghosts], arrows)
     handles = legend_handles(shapes, arrows, ghosts)
     with style():
-        canvas = new_axes() if ax is None else _check_axes(ax)
-        set_stage(canvas, box, camera)
+        canvas = axes_in(plt.figure(figsize=(WIDTH, 4.8))) if ax is None else _check_axes(ax)
+        set_up_axes(canvas, box, camera)
         fill(canvas, camera, [*behind, front])
         if ax is None:
             compose(canvas, box, title, handles if len(handles) > 1 else [])
@@ -87,9 +88,7 @@ def draw_robot(
             canvas.set_title(title or "")
             if len(handles) > 1:
                 canvas.legend(handles=handles, loc="upper left")
-    figure = canvas.get_figure()
-    assert isinstance(figure, Figure)
-    return figure
+    return figure_of(canvas)
 
 
 def draw_modes(
@@ -99,12 +98,12 @@ def draw_modes(
     title: str | None = None,
     view: View = None,
 ) -> Figure:
-    """Draw vibration modes as a grid of small pictures and return the figure.
+    """Draw vibration modes in a grid of panels and return the figure.
 
-    shapes_per_mode : for each mode the rods, displaced along the mode. A shape over time (phases
-        of one swing) is drawn at its last phase, the others lighter.
-    frequencies : (modes,) in Hz, written above each picture.
-    ghosts : the shape the modes are about, drawn lighter in each picture.
+    shapes_per_mode : for each mode, the rods displaced along the mode. A shape over time is drawn
+        at its last time, earlier ones lighter.
+    frequencies : (modes,) in Hz, written above each panel.
+    ghosts : the equilibrium shape, drawn lighter in each panel.
     """
     if len(shapes_per_mode) != len(frequencies):
         raise DescriptionError(
@@ -147,20 +146,15 @@ def _fill_panel(
 ) -> None:
     """Draw one mode into a cell of the figure (left, bottom, width, height in inches).
 
-    points : (..., 3) what all pictures of the figure have to show, for one scale in all.
+    points : (..., 3) points of all panels, which share one scale.
     """
     box = Box.around(points)
     front = Mesh()
     behind = [ghost_mesh(ghosts, shapes, box.size), *strobe(shapes, box.size, count=2)]
     add_rods(front, shapes, -1, box.size, Detail(50, 16))
-    set_stage(ax, box.with_room(), camera, bare=True)
+    set_up_axes(ax, box.with_margin(), camera, bare=True)
     fill(ax, camera, [*behind, front])
     place(ax, points, cell, np.full(4, 0.15))
-
-
-def new_axes() -> Axes3D:
-    """Return three-dimensional axes in a new pyplot figure."""
-    return axes_in(plt.figure(figsize=(WIDTH, 4.8)))
 
 
 def axes_in(figure: Figure) -> Axes3D:
@@ -184,7 +178,7 @@ def _check_axes(ax: object) -> Axes3D:
 
 
 def fill(ax: Axes3D, camera: Array, meshes: Sequence[Mesh]) -> None:
-    """Draw the meshes, each before the ones so far, lit for this camera (elevation, azimuth)."""
+    """Draw the meshes from back to front, lit for this camera (elevation, azimuth)."""
     light = light_from(camera)
     for order, mesh in enumerate(meshes):
         if len(mesh.quads):
@@ -194,9 +188,8 @@ def fill(ax: Axes3D, camera: Array, meshes: Sequence[Mesh]) -> None:
 def compose(
     ax: Axes3D, box: Box, title: str | None, handles: Sequence[Patch | Line2D] = ()
 ) -> None:
-    """Give the figure a height that suits the picture, then place axes, title and legend."""
-    figure = ax.figure
-    assert isinstance(figure, Figure)
+    """Choose the height of the figure, then place axes, title and legend."""
+    figure = figure_of(ax)
     columns = min(len(handles), 4) or 1
     below = LINE * (-(-len(handles) // columns))
     above = LINE if title else 0.0

@@ -1,4 +1,4 @@
-"""A picture of how fine is fine enough: error and time against intervals and step."""
+"""Picture of a choice of resolution: error and computing time over intervals and step."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _ROUNDING = 1e-15
 def draw_resolution(
     rows: ArrayLike, accuracy: float, chosen: int, moving: bool, title: str | None = None
 ) -> Figure:
-    """Draw error (solid) and time (dashed) against intervals and, for motions, against the step.
+    """Draw error (solid) and computing time (dashed) over intervals and, for motions, over the step.
 
-    rows : (N, 4): intervals, step in s (of equilibria it is not looked at), error, seconds.
+    rows : (N, 4): intervals, step in s (ignored for equilibria), error, seconds.
     accuracy : drawn as a line.  chosen : number of the row to mark.  moving : True for motions.
-    title : over the first panel.
+    title : above the first panel.
     """
     values = np.asarray(rows, dtype=float)
     values[:, 2] = np.maximum(values[:, 2], _ROUNDING)
@@ -44,7 +44,7 @@ def draw_resolution(
 
 
 def _plain_ticks(ax: Axes, places: Array) -> None:
-    """Mark what was solved and nothing else, the finest first where there is no room for all."""
+    """Put ticks at the solved values only, fewer where they would overlap."""
     apart = np.diff(np.log(places), prepend=-np.inf) > 0.08 * np.log(places[-1] / places[0])
     shown = places[apart]
     ax.set_xticks(shown, [f"{value:.4g}" for value in shown])
@@ -52,11 +52,11 @@ def _plain_ticks(ax: Axes, places: Array) -> None:
 
 
 def _panel(ax: Axes, values: Array, along: int, label: object, accuracy: float) -> None:
-    """Curves over one column, one for each value of the other that has two points or more."""
+    """Draw curves over one column, one for each value of the other with two points or more."""
     ax.set(xscale="log", yscale="log")
-    beside = ax.twinx()
-    beside.set_yscale("log")
-    beside.set_ylabel("time to compute / s (dashed)")
+    time_axis = ax.twinx()
+    time_axis.set_yscale("log")
+    time_axis.set_ylabel("computing time / s (dashed)")
     other = 1 - along
     levels = [v for v in np.unique(values[:, other]) if np.sum(values[:, other] == v) > 1]
     reference = values[:, 2] <= _ROUNDING
@@ -67,11 +67,13 @@ def _panel(ax: Axes, values: Array, along: int, label: object, accuracy: float) 
         color = rod_color(number)
         text = label(level) if callable(label) else ""
         ax.plot(seen[:, along], seen[:, 2], "o-", color=color, label=text or None)
-        beside.plot(mine[:, along], mine[:, 3], "s--", color=color, ms=3, linewidth=1.0, alpha=0.7)
+        time_axis.plot(
+            mine[:, along], mine[:, 3], "s--", color=color, ms=3, linewidth=1.0, alpha=0.7
+        )
     lonely = ~np.isin(values[:, other], levels) & ~reference
     if lonely.any():
         ax.plot(values[lonely, along], values[lonely, 2], "o", color=FAINT, label="others")
-    ax.axhline(accuracy, color=INK, linewidth=0.9, linestyle=":", label="asked for")
-    low, high = beside.get_ylim()
-    beside.set_ylim(min(low, 0.1 * high), high)
+    ax.axhline(accuracy, color=INK, linewidth=0.9, linestyle=":", label="requested")
+    low, high = time_axis.get_ylim()
+    time_axis.set_ylim(min(low, 0.1 * high), high)
     ax.legend(loc="best")

@@ -1,4 +1,4 @@
-"""What an identification says about data that are not what the user takes them for."""
+"""Warnings of a fit about unsuitable data."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def quick(columns: dict, parameters: list, **more: object) -> pl.Fit:
     return pl.fit(arm(), pl.Measurement(columns), parameters, formulation=METHOD, **more)
 
 
-def test_good_data_raise_no_suspicion() -> None:
+def test_good_data_raise_no_warning() -> None:
     assert quick(droop(), ["arm.bending"]).warnings == []
 
 
-def test_column_that_nobody_uses_is_named_with_the_input_it_may_mean() -> None:
+def test_unused_column_is_named_with_the_closest_input() -> None:
     columns = droop()
     columns["pul"] = columns.pop("pull")
     with pytest.warns(pl.FitWarning, match="'pul' not used.*'pull'"):
         quick(columns, ["arm.bending"])
 
 
-def test_columns_of_other_outputs_may_be_left_aside() -> None:
+def test_columns_of_other_outputs_may_be_ignored() -> None:
     assert quick(droop(), ["arm.bending"], outputs=["arm.tip.z"]).warnings == []
 
 
@@ -55,7 +55,7 @@ def test_another_sign_is_suspected() -> None:
         quick(columns, ["arm.bending"])
 
 
-def test_noise_that_few_numbers_cannot_tell_is_shared_by_outputs_of_a_unit() -> None:
+def test_outputs_with_few_numbers_share_the_noise_of_their_unit() -> None:
     """One load case, one parameter, two outputs: either alone could be met exactly."""
     columns = {name: values[2:3] for name, values in droop(1e-3).items()}
     with pytest.warns(pl.FitWarning, match="too few numbers to estimate the noise of each"):
@@ -70,7 +70,7 @@ def test_noise_that_few_numbers_cannot_tell_is_shared_by_outputs_of_a_unit() -> 
     assert found["arm.bending"].error == pytest.approx(exact["arm.bending"].error, rel=0.03)
 
 
-def test_parameters_of_one_product_are_undetermined_and_go_against_each_other() -> None:
+def test_factors_of_one_product_are_undetermined_and_anticorrelated() -> None:
     """Only the load times its factor matters: force and input column share one effect."""
     robot = arm()
     robot.add_load("push", robot.description.rods["arm"].tip, force=(0.0, 0.05, 0.1))
@@ -90,12 +90,12 @@ def test_parameter_that_nothing_depends_on_is_undetermined() -> None:
     assert np.isinf(found["arm.mass"].error) and found.correlation == pytest.approx(1.0)
 
 
-def test_outputs_that_are_none_at_all_are_refused() -> None:
+def test_empty_outputs_are_refused() -> None:
     with pytest.raises(pl.DescriptionError, match=r"outputs = .*one or more"):
         quick(droop(), ["arm.bending"], outputs=[])
 
 
-def test_marker_at_the_tip_goes_with_the_length() -> None:
+def test_marker_at_the_tip_moves_with_the_length() -> None:
     data = pl.Measurement({"pull": FORCES, "arm.at(0.3).z": droop()["arm.tip.z"]})
     found = pl.fit(arm(7e-3), data, ["arm.length"], formulation=METHOD)
     assert found["arm.length"].value == pytest.approx(0.3, abs=1e-3)
@@ -118,7 +118,7 @@ def test_rod_that_cannot_move_is_refused_by_name() -> None:
         pl.fit(arm(inertia=(0.0, 0.0, 0.0)), data, ["arm.bending"], formulation=METHOD)
 
 
-def test_picture_of_many_outputs_says_how_many_it_leaves_out() -> None:
+def test_picture_of_many_outputs_says_how_many_are_not_shown() -> None:
     data = [pl.Measurement(droop(), name=f"run {k}") for k in range(5)]
     found = pl.fit(arm(), data, ["arm.bending"], formulation=METHOD)
     assert found.plot().get_suptitle() == "the first 8 of 10 outputs"

@@ -1,4 +1,4 @@
-"""Formulations of every fineness: the one setting of each that makes it finer."""
+"""Refinement of formulations: each with any number of intervals."""
 
 from __future__ import annotations
 
@@ -8,44 +8,44 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pliant.model import DescriptionError
-from pliant.results.text import settings_text
+from pliant.results.summary import settings_text
 from pliant.rods.contract import RodModel
 
-_TRIED = 64
-"""Largest smallest size that is looked for."""
+_LARGEST_LEAST = 64
+"""The smallest size of a formulation is sought below this."""
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """The formulations of all rods, to be had with any number of intervals.
+class Refinement:
+    """The formulations of all rods, with any number of intervals.
 
-    formulations : by rod name.  least : by rod name, the smallest size that each accepts: one
-    interval. One more of it is one interval more, in a spline of any degree too.
+    formulations : by rod name.  least : by rod name, the size (number of elements, points, ...) that
+    gives one interval. Each increment of the size adds one interval, also in a spline of any degree.
     """
 
     formulations: Mapping[str, RodModel]
     least: Mapping[str, int]
 
     @classmethod
-    def of(cls, formulations: Mapping[str, RodModel]) -> Sizes:
-        """Find the smallest sizes; refuse formulations that cannot be made finer."""
+    def of(cls, formulations: Mapping[str, RodModel]) -> Refinement:
+        """Find the smallest sizes; refuse formulations that cannot be refined."""
         return cls(formulations, {rod: _least(rod, item) for rod, item in formulations.items()})
 
     def at(self, intervals: int) -> Any:
-        """The formulation with so many intervals, for all rods if they share one, else by rod."""
-        found = {
+        """The formulation with this many intervals: one for all rods if they share it, else by rod."""
+        sized = {
             rod: _sized(item, self.least[rod] + intervals - 1)
             for rod, item in self.formulations.items()
         }
-        first = next(iter(found.values()))
-        return first if all(item == first for item in found.values()) else found
+        first = next(iter(sized.values()))
+        return first if all(item == first for item in sized.values()) else sized
 
     def text(self, intervals: int) -> str:
-        """What `at` gives, as it would be written in Python."""
-        found = self.at(intervals)
-        if not isinstance(found, Mapping):
-            return _shown(found)
-        return ", ".join(f"{rod}: {_shown(item)}" for rod, item in found.items())
+        """The formulation of `at` as Python code."""
+        sized = self.at(intervals)
+        if not isinstance(sized, Mapping):
+            return _shown(sized)
+        return ", ".join(f"{rod}: {_shown(item)}" for rod, item in sized.items())
 
 
 def _sized(item: RodModel, size: int) -> RodModel:
@@ -54,7 +54,7 @@ def _sized(item: RodModel, size: int) -> RodModel:
 
 
 def _shown(item: RodModel) -> str:
-    """The size first, at its default too, then what else is not at its default."""
+    """The size first, then other settings that are not at their defaults."""
     kind = type(item).__name__
     others = re.sub(rf"\b{item.size}=\w+(, )?", "", settings_text(item)[len(kind) + 1 : -1])
     own = f"{item.size}={getattr(item, str(item.size))!r}"
@@ -68,7 +68,7 @@ def _least(rod: str, item: RodModel) -> int:
             "give e.g. BSpline() or ANCF(), or give your own formulation the attribute size",
         )  # fmt: skip
     refusal: DescriptionError | None = None
-    for size in range(1, _TRIED):
+    for size in range(1, _LARGEST_LEAST):
         try:
             _sized(item, size)
             _sized(item, size + 1)
@@ -78,5 +78,5 @@ def _least(rod: str, item: RodModel) -> int:
             return size
     raise DescriptionError(
         f"rod {rod!r}", "formulation", item, f"one whose {item.size} can be changed",
-        f"leave out what ties them ({refusal})",
+        f"leave out the settings that fix it ({refusal})",
     )  # fmt: skip

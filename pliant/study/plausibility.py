@@ -1,4 +1,4 @@
-"""Positions that no robot can have: most often millimetres where metres were meant."""
+"""Plausibility of measured positions: most often millimetres are given instead of metres."""
 
 from __future__ import annotations
 
@@ -10,37 +10,38 @@ from pliant.model import Array, Description, DescriptionError
 from pliant.study.outputs import Probe
 
 FAR = 3.0
-"""Lengths of all rods up to a place beyond which it cannot be, however far they stretch."""
+"""Farthest plausible distance from the clamp, in lengths of all rods up to the point."""
 
 
-def check_reach(
+def check_positions(
     description: Description, label: str, probes: Iterable[Probe], target: Array
 ) -> None:
-    """Refuse positions that are several times as far from the clamp of a robot as it is long.
+    """Refuse positions much farther from the clamp of a robot than it is long.
 
-    label : of the measurement, for messages.  target : (N, C) measured values of the probes. Rods
-    that are free, or whose clamp moves, may be anywhere.
+    label : of the measurement, for messages.  target : (N, C) measured values of the probes. Free
+    rods and rods with a prescribed base may be anywhere.
     """
     for k, probe in enumerate(probes):
         if probe.position is None:
             continue
-        found = _clamp_and_reach(description, probe.position[0])
-        if found is None:
+        rod, axis, offset = probe.position
+        limits = _clamp_and_reach(description, rod)
+        if limits is None:
             continue
-        clamp, reach = found[0][probe.position[1]], found[1] + probe.position[2]
+        clamp, reach = limits[0][axis], limits[1] + offset
         away = np.abs(target[:, k] - clamp)
         if np.nanmax(away) > FAR * reach:
             row = int(np.nanargmax(away))
             raise DescriptionError(
                 label, f"column {probe.column!r}", float(target[row, k]),
-                f"a position in metres that the robot can have, which reaches {reach:.3g} m from "
+                f"a position in metres within reach of the robot, which reaches {reach:.3g} m from "
                 f"{clamp:.3g} m",
                 "convert it to metres, in the axes of the robot",
             )  # fmt: skip
 
 
 def _clamp_and_reach(description: Description, rod: str) -> tuple[Array, float] | None:
-    """World position (3,) at which what carries a rod is clamped, and the length of all of it, m."""
+    """World position (3,) of the clamp at the root of a rod's chain, and the length of the chain, m."""
     moved = {motion.part for motion in description.base_motions.values()}
     reach = 0.0
     while True:

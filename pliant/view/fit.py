@@ -1,4 +1,4 @@
-"""Pictures of what was measured beside what was computed."""
+"""Pictures of fits: measured and computed outputs with their residuals."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pliant.view.shapes import finite
 from pliant.view.theme import FAINT, INK, RODS, style
 
 MOST = 8
-"""Columns in one picture."""
+"""Largest number of columns in one picture."""
 
 
 def draw_fits(
     columns: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike, str, str]],
     across: int = 4,
 ) -> Figure:
-    """Draw columns, measured (circles) and computed (lines), with their residuals below.
+    """Draw measured (circles) and computed (lines) columns with their residuals below.
 
-    columns : by title, x (N,), measured (N,), computed (N,), label of x, label of y. NaN among what was
-    measured is a gap, which is shaded. The first eight are drawn.  across : how many side by side.
+    columns : by title, x (N,), measured (N,), computed (N,), label of x, label of y. Gaps, NaN in the
+    measured values, are shaded. The first eight columns are drawn.  across : panels per row.
     """
     if not columns:
         raise DescriptionError("draw_fits", "columns", {}, "one or more", "give a column")
@@ -41,10 +41,7 @@ def draw_fits(
             squeeze=False,
         )
         for k, (title, (x, measured, computed, xlabel, ylabel)) in enumerate(shown.items()):
-            above, below = (
-                axes[2 * (k // across), k % across],
-                axes[2 * (k // across) + 1, k % across],
-            )
+            above, below = axes[2 * (k // across) :, k % across][:2]
             along = finite("draw_fits", f"x of {title!r}", x, "(N,)")
             data = np.asarray(measured, dtype=float)
             there = np.isfinite(data)
@@ -62,9 +59,8 @@ def draw_fits(
             below.axhline(0.0, color=INK, linewidth=0.8)
             below.plot(along, line - data, ".", markersize=size, color=RODS[1])
             below.set(xlabel=xlabel, ylabel="residual")
-        for k in range(len(shown), across * down):
-            axes[2 * (k // across), k % across].set_axis_off()
-            axes[2 * (k // across) + 1, k % across].set_axis_off()
+        for ax in axes[-2:, len(shown) - across * (down - 1) :].ravel():
+            ax.set_axis_off()
         axes[0, 0].legend(loc="best")
         if len(columns) > MOST:
             figure.suptitle(f"the first {MOST} of {len(columns)} outputs", fontsize=9)
@@ -72,9 +68,9 @@ def draw_fits(
 
 
 def gaps(x: Array, missing: NDArray[np.bool_]) -> list[tuple[float, float]]:
-    """Return the ends of the runs of missing rows, half way to their neighbours.
+    """Return the ends of each run of missing rows, half way to the neighbouring rows.
 
-    x : (N,) increasing.  missing : (N,) which rows are.
+    x : (N,) increasing.  missing : (N,) True for missing rows.
     """
     ends = np.concatenate([x[:1], 0.5 * (x[1:] + x[:-1]), x[-1:]])
     edges = np.diff(np.concatenate([[0], missing.astype(int), [0]]))

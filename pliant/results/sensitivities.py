@@ -1,4 +1,4 @@
-"""Results of robots that differ a little from one that is solved, without solving them anew."""
+"""Results of robots that differ little from a solved one, for sensitivities."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOLERANCE = 1e-12
 
 
 class MotionTask(Protocol):
-    """What is to be simulated: see `pliant.study.experiments.MotionRun`."""
+    """The motion to simulate: see `pliant.study.measured_motion.MotionRun`."""
 
     measurement: Any
     integrator: Any
@@ -36,27 +36,27 @@ class MotionTask(Protocol):
     def outputs(self) -> Array | None: ...
 
 
-def follow_equilibrium(
+def neighbouring_equilibrium(
     still: object, compiler: Compiler, values: Mapping[str, Any]
 ) -> Equilibrium | None:
-    """Return the equilibrium of a robot that differs a little from that of `still`.
+    """Return the equilibrium of a robot that differs little from that of `still`.
 
-    Newton's method begins at the known equilibrium: its first correction is -K^-1 dr/dp, and there
-    is little left to do. Returns None if `still` has no coordinates to begin with, or if it fails.
+    Newton's method starts from the known equilibrium: its first correction is -K^-1 dr/dp, and few
+    more are needed. Returns None if `still` has no coordinates, or if Newton's method fails.
     """
     if not isinstance(still, Equilibrium) or not isinstance(still._compiled, CoordinateProblem):
         return None
     problem = compiler.compiled(still._compiled.formulations)
     assert isinstance(problem, CoordinateProblem)
     given = check_values(problem.description, values)
-    found = _settled(problem, still._solution, given)
-    return None if found is None else Equilibrium(problem, found, [(1.0, given)], 0.0)
+    solution = _corrected(problem, still._solution, given)
+    return None if solution is None else Equilibrium(problem, solution, [(1.0, given)], 0.0)
 
 
-def _settled(
+def _corrected(
     problem: CoordinateProblem, near: Any, values: Mapping[str, Any]
 ) -> StaticSolution | None:
-    """Return the equilibrium next to a known one of a system that differs a little."""
+    """Return the equilibrium next to a known one of a system that differs little."""
     effects = problem.effects
     inputs = effects.at(values)
     start = StaticSolution(near.q, near.z, inputs, negative=near.negative)
@@ -66,16 +66,16 @@ def _settled(
         return None
 
 
-def follow_motions(
+def neighbouring_motions(
     compilers: list[Compiler], formulation: Any, task: MotionTask
 ) -> list[Motion] | None:
-    """Return the motion of the first robot and of others that differ a little, step by step.
+    """Return the motion of the first robot and of others that differ little from it.
 
-    Returns None where formulation, integrator or start do not offer it.
+    Returns None if the formulation, the integrator or the start does not support it.
     """
-    found = [compiler.compiled(formulation) for compiler in compilers]
-    problems = [item for item in found if isinstance(item, CoordinateProblem)]
-    if len(problems) < len(found):
+    compiled = [compiler.compiled(formulation) for compiler in compilers]
+    problems = [item for item in compiled if isinstance(item, CoordinateProblem)]
+    if len(problems) < len(compiled):
         return None
     require_mass(problems[0].description, problems[0].formulations)
     method = problems[0].integrator(task.integrator)
@@ -83,24 +83,24 @@ def follow_motions(
     runs: list[Run] = []
     for problem in problems:
         schedule = Schedule(problem.effects, task.schedule)
-        rest = _rest(problem, schedule, task, runs[0].start if runs else None)
-        if rest is None:
+        initial = _initial_state(problem, schedule, task, runs[0].start if runs else None)
+        if initial is None:
             return None
         loading = schedule.at(0.0)
-        q, v = begin(problem.effects, rest.q, np.zeros(problem.tree.total), loading)
+        q, v = begin(problem.effects, initial.q, np.zeros(problem.tree.total), loading)
         require_closed(problem.effects, q)
         if task.measurement.velocity is not None:
             v = coordinate_rates(problem.effects, q, task.measurement.velocity, loading)
-        runs.append(Run(schedule, q, v, rest))
+        runs.append(Run(schedule, q, v, initial))
     paths = follow(method, runs, clock, task.rates)
     pairs = zip(problems, paths, strict=True)
     return [Motion(problem, path, repr(method)) for problem, path in pairs]
 
 
-def _rest(
+def _initial_state(
     problem: CoordinateProblem, schedule: Schedule, task: MotionTask, first: Any
 ) -> StaticSolution | None:
-    """Return where a motion begins: undeformed, or an equilibrium, next to the first if given."""
+    """Return the initial state: undeformed, or an equilibrium, next to the first if given."""
     effects, given = problem.effects, task.measurement.start
     values = schedule.values_at(0.0)
     if given == "rest":
@@ -109,6 +109,6 @@ def _rest(
         values = {**values, **given}
     values = check_values(problem.description, values)
     if first is not None:
-        return _settled(problem, first, values)
+        return _corrected(problem, first, values)
     options = StaticOptions(tolerance=TOLERANCE)
     return StaticSolver(effects, options).solve(effects.at(values))

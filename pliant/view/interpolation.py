@@ -1,4 +1,4 @@
-"""From the instants of a motion to the instants of a moving picture."""
+"""Shapes and arrows of a motion, interpolated to the times of the frames of an animation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pliant.view.shapes import Arrow, RodShape, finite
 
 
 def check_times(times: ArrayLike, shapes: Sequence[RodShape], arrows: Sequence[Arrow]) -> Array:
-    """Return the times (T,) if they increase and suit the shapes and arrows over time."""
+    """Return the times (T,) if they increase and fit the shapes and arrows."""
     clock = finite("animate", "times", times, "(T,)")
     if clock.ndim != 1 or len(clock) == 0 or (np.diff(clock) <= 0).any():
         raise DescriptionError(
@@ -27,15 +27,15 @@ def check_times(times: ArrayLike, shapes: Sequence[RodShape], arrows: Sequence[A
             raise DescriptionError(
                 "animate",
                 field_name,
-                f"{length} instants",
-                f"given at the {len(clock)} times, or once if it does not change",
+                f"{length} times",
+                f"given at the {len(clock)} times, or once if it is constant",
                 "give shapes and times of the same motion",
             )
     return clock
 
 
-def resample_shape(shape: RodShape, clock: Array, shown: Array) -> RodShape:
-    """Return the shape at other times: poses interpolated, section axes brought back to unit."""
+def interpolate_shape(shape: RodShape, clock: Array, shown: Array) -> RodShape:
+    """Return the shape at other times: poses interpolated, section axes normalised."""
     poses = _between(shape.frames, clock, shown)
     axes = poses[..., :3, :3]
     length = np.linalg.norm(axes, axis=-2, keepdims=True)
@@ -44,7 +44,7 @@ def resample_shape(shape: RodShape, clock: Array, shown: Array) -> RodShape:
     return RodShape(shape.name, poses, shape.half_widths, shape.color, shape.axes)
 
 
-def resample_arrow(arrow: Arrow, clock: Array, shown: Array) -> Arrow:
+def interpolate_arrow(arrow: Arrow, clock: Array, shown: Array) -> Arrow:
     """Return the arrow at other times."""
     origin = _between(np.atleast_2d(arrow.origin), clock, shown)
     vector = arrow.vector
@@ -54,11 +54,11 @@ def resample_arrow(arrow: Arrow, clock: Array, shown: Array) -> Arrow:
 
 
 def _between(values: Array, clock: Array, shown: Array) -> Array:
-    """Return values (T, ...) at the times ``shown``, linear in between."""
+    """Return values (T, ...) at the times ``shown``, linearly interpolated."""
     if len(values) == 1:
         return np.repeat(values, len(shown), axis=0)
     left = np.clip(np.searchsorted(clock, shown, side="right") - 1, 0, len(clock) - 2)
     part = (shown - clock[left]) / (clock[left + 1] - clock[left])
     part = np.clip(part, 0.0, 1.0).reshape(-1, *([1] * (values.ndim - 1)))
-    found: Array = values[left] * (1.0 - part) + values[left + 1] * part
-    return found
+    between: Array = values[left] * (1.0 - part) + values[left + 1] * part
+    return between

@@ -1,4 +1,4 @@
-"""One step per call: `Robot.stepper`, for hardware and controllers in the loop."""
+"""One time step per call: `Robot.stepper`, for hardware and controllers in the loop."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pliant.model.calls import checked
 from pliant.model.checks import positive
 from pliant.physics.effects import check_inputs
 from pliant.results.equilibrium import Equilibrium
+from pliant.results.initial_state import begins_at, compiled_for, first_state
 from pliant.results.motion import Motion
-from pliant.results.starts import begins_at, compiled_for, first_state
-from pliant.results.state import StepState
+from pliant.results.step_state import StepState
 from pliant.rods.contract import RodModel
 from pliant.solve.compiled import Compiler
 from pliant.solve.integrators.contract import Integrator
@@ -27,15 +27,15 @@ from pliant.solve.streaming import Stream
 
 
 class Stepper:
-    """A robot that moves one step of ``dt`` seconds per call, with inputs as they come.
+    """A robot that moves by one step of ``dt`` seconds per call, with inputs given at run time.
 
-    state : the `StepState` reached.  t : time reached, s.  dt : length of a step, s.  inputs : the
-    values that act, by name.  integrator : how it is solved.
+    state : the current `StepState`.  t : current time, s.  dt : time step, s.  inputs : the current
+    values, by name.  integrator : as Python code.
 
-    Each call does a bounded number of iterations and keeps nothing but the last state. `step` makes
-    a state, `advance` only moves. In a ``with`` block Python's collector of cyclic garbage rests, which
-    steps do not need and whose pauses are longer than they are. Made by `Robot.stepper` from compiled,
-    stream, values and integrator.
+    Each call does a bounded number of iterations and keeps only the last state. `step` returns the
+    new state, `advance` does not create one. A ``with`` block switches off Python's cyclic garbage
+    collector, whose pauses are longer than a step. Made by `Robot.stepper` from compiled, stream,
+    values and integrator.
     """
 
     def __init__(
@@ -54,26 +54,26 @@ class Stepper:
 
     @property
     def state(self) -> StepState:
-        """The state reached; it stays as it is when the stepper goes on."""
+        """The current state. Later steps do not change it."""
         if self._state is None:
             self._state = StepState(self._compiled, self._stream, *self._taken)
         return self._state
 
     @property
     def t(self) -> float:
-        """Time reached, s."""
+        """Current time, s."""
         return self._stream.t
 
     @property
     def dt(self) -> float:
-        """Length of a step, s."""
+        """Time step, s."""
         return self._stream.h
 
     @dt.setter
     def dt(self, value: object) -> None:
         raise DescriptionError(
-            "stepper", "dt", value, f"left at {self.dt:g} s, for which the steps were prepared",
-            "go on with another stepper: robot.stepper(dt, stepper.inputs, start=stepper.state)",
+            "stepper", "dt", value, f"constant: this stepper was prepared for {self.dt:g} s",
+            "continue with a new stepper: robot.stepper(dt, stepper.inputs, start=stepper.state)",
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -82,19 +82,19 @@ class Stepper:
     def step(self, inputs: Mapping[str, Any] | None = None) -> StepState:
         """Take one step and return the state at its end.
 
-        inputs : by name, the values at the end of the step, as for `Robot.statics`; those left out
-        stay what they were. Within the step they go straight from one value to the other.
+        inputs : by name, the values at the end of the step, as for `Robot.statics`; inputs you leave
+        out keep their values. Within the step they vary linearly.
 
-        If the step does not converge, the state before it is returned with ``converged`` False and
-        a sentence in ``message``; time and inputs stand, and the next call tries again from there.
+        If the step does not converge, it returns the state before it, with ``converged`` False and a
+        sentence in ``message``. Time and inputs do not change, and the next call tries again.
         """
         self.advance(inputs)
         return self.state
 
     def advance(self, inputs: Mapping[str, Any] | None = None) -> bool:
-        """Take one step and return whether it converged, without making a state of its end.
+        """Take one step and return whether it converged, without creating a `StepState`.
 
-        inputs : as for `step`. The end is in `state` whenever that is asked for.
+        inputs : as for `step`. Read `state` whenever you need it.
         """
         given: dict[str, Any] = {} if inputs is None else self._check(inputs)
         stream, before = self._stream, self._stream.iterations
@@ -112,12 +112,12 @@ class Stepper:
         return not message
 
     def _check(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """Inputs that can be used; the first that cannot is refused before anything moves."""
-        found: dict[str, Any] = {}
+        """The inputs as numbers; an invalid one raises before anything moves."""
+        checked_inputs: dict[str, Any] = {}
         for name, value in as_inputs(inputs).items():
             scalar = self._scalar.get(name, False)
             if scalar and isinstance(value, float) and self._lowest[name] < value < math.inf:
-                found[name] = value
+                checked_inputs[name] = value
                 continue
             check_inputs(self.inputs, {name: value})
             array = check_input(self._compiled.description, name, value)
@@ -129,8 +129,8 @@ class Stepper:
                     f"of the same shape {np.shape(self.inputs[name])} as at the start",
                     f"give inputs={{{name!r}: ...}} of the shape you need to Robot.stepper",
                 )
-            found[name] = float(array) if scalar else array
-        return found
+            checked_inputs[name] = float(array) if scalar else array
+        return checked_inputs
 
     def __enter__(self) -> Stepper:
         self._collecting = gc.isenabled()
@@ -149,7 +149,7 @@ class Stepper:
 
 
 class Streaming:
-    """A robot that can be stepped."""
+    """The method `stepper` of a robot."""
 
     inputs: dict[str, Any]
     statics: Callable[..., Equilibrium]
@@ -165,13 +165,13 @@ class Streaming:
         formulation: RodModel | Mapping[str, RodModel] | None = None,
         integrator: Integrator | None = None,
     ) -> Stepper:
-        """Return the robot ready to move one step of ``dt`` seconds per call of `Stepper.step`.
+        """Return a stepper that moves the robot by ``dt`` seconds per call of `Stepper.step`.
 
-        inputs : by name, values at t = 0, as for `statics`; others act as described.
+        inputs : by name, values at t = 0, as for `statics`; others have their described values.
         start, velocity, formulation, integrator : as for `simulate`.
 
-        One step is taken before, and forgotten: what has to be compiled or loaded is then there when
-        it counts.
+        A rehearsal step compiles and loads everything, so that your first step takes no longer than
+        the others.
         """
         h = positive("stepper", "dt", dt, "seconds", "give e.g. 1e-3")
         known = begins_at("stepper", start)
@@ -188,7 +188,7 @@ class Streaming:
 
 
 def _rehearse(stepper: Stepper) -> None:
-    """Take a step that nobody sees, so that the first that is seen takes no longer than others."""
+    """Take a step that is discarded, so that the first real one takes no longer than others."""
     state = stepper.step()
     for rod in state.rods:
         state.tip(rod)

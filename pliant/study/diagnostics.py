@@ -1,4 +1,4 @@
-"""What looks wrong about data, or about residuals that are not noise, as sentences."""
+"""Diagnostics of a fit: warnings about suspicious data and residuals."""
 
 from __future__ import annotations
 
@@ -6,54 +6,54 @@ import numpy as np
 
 from pliant.model import Array, did_you_mean
 from pliant.results.fit import FitData
-from pliant.study.experiments import Experiment, MotionRun
+from pliant.study.experiments import Experiment
+from pliant.study.measured_motion import MotionRun
 
 BEGINS = 0.1
-"""Part of the range of an output by which the first row may differ from the start of a motion."""
+"""Largest difference between the first row and the start of a motion, over the range of an output."""
 CHANCE = 1.2
-"""Rms of the residuals of an angle, rad, that speaks of another unit or plane: random ones have 1.8."""
+"""Rms of angle residuals, rad, that indicates another unit or plane; random angles have 1.8."""
 
 
 def residual_warnings(data: list[FitData]) -> list[str]:
-    """Return sentences about residuals that are not noise."""
-    return [*_explained_nothing(data), *_angles_by_chance(data), *_follow_one_another(data)]
+    """Return warnings about residuals that are not noise."""
+    return [*_unexplained(data), *_random_angles(data), *_correlated(data)]
 
 
-def _explained_nothing(data: list[FitData]) -> list[str]:
-    """Outputs that a constant would predict better; the mean of pure noise is allowed for."""
+def _unexplained(data: list[FitData]) -> list[str]:
+    """Outputs that a constant would predict better, beyond what noise explains."""
     worst: dict[str, list[tuple[float, str]]] = {}
     for item in data:
         for name, r2 in item.r2.items():
             if r2 < -0.1 - 4.0 / item.counts[name]:
                 worst.setdefault(name, []).append((r2, item.name))
     notes = []
-    for name, found in worst.items():
-        r2, where = min(found)
-        others = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    for name, cases in worst.items():
+        r2, where = min(cases)
+        others = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
         notes.append(
-            f"the robot is further from {name} in {where}{others} than a constant would be (R2 "
-            f"{r2:.2f}): check its unit (SI), axis and sign, and whether all inputs are there, in SI "
-            "units too; else start the search nearer to the answer (initial=...)"
+            f"the robot is further from {name} in {where}{others} than a constant (R2 {r2:.2f}): "
+            "check its unit (SI), axis and sign, and that all inputs are given in SI units; or start "
+            "the search closer to the solution (initial=...)"
         )
     return notes
 
 
-def _angles_by_chance(data: list[FitData]) -> list[str]:
-    """Angles as far from the robot's as random ones, whose rms is pi / sqrt(3) once turns are out."""
+def _random_angles(data: list[FitData]) -> list[str]:
+    """Angles that look random: without full turns their rms would be pi / sqrt(3)."""
     notes = []
     for item in data:
         for k, name in enumerate(item.columns):
             rms = item.rms[name]
             if item.units[k] == "rad" and rms > CHANCE:
                 notes.append(
-                    f"{name} in {item.name} is as far from the robot's angle as any number would be "
-                    f"(rms {rms:.2f} rad, full turns left out): check that it is in radians, not "
-                    "degrees, and its axes"
+                    f"{name} in {item.name} looks unrelated to the robot's angle (rms {rms:.2f} rad "
+                    "without full turns): check its axes, and that it is in radians, not degrees"
                 )
     return notes
 
 
-def _follow_one_another(data: list[FitData]) -> list[str]:
+def _correlated(data: list[FitData]) -> list[str]:
     notes = []
     for item in data:
         for k, name in enumerate(item.columns):
@@ -68,15 +68,14 @@ def _follow_one_another(data: list[FitData]) -> list[str]:
             lag = min(float(np.nanmean(pairs)) / power, 1.0)
             if lag > 0.5:
                 notes.append(
-                    f"the residuals of {name} in {item.name} follow one another (correlation "
-                    f"{lag:.2f} from row to row): the model misses something, and the standard "
-                    "errors are too small"
+                    f"the residuals of {name} in {item.name} are correlated from row to row "
+                    f"({lag:.2f}): the model misses something, and the standard errors are too small"
                 )
     return notes
 
 
 def start_warnings(experiments: list[Experiment], data: list[FitData]) -> list[str]:
-    """Return sentences about motions that begin at rest, but far from what was measured first."""
+    """Return warnings about motions that start at rest, far from their first measured row."""
     notes = []
     for experiment, item in zip(experiments, data, strict=True):
         begins = isinstance(experiment, MotionRun) and experiment.t[0] == experiment.origin
@@ -88,46 +87,46 @@ def start_warnings(experiments: list[Experiment], data: list[FitData]) -> list[s
         if parts[k] > BEGINS and off[k] > 5.0 * _roughness(item.measured[:, k]):
             notes.append(
                 f"{item.name} begins {off[k]:.3g} {item.units[k]} from where the robot is at rest "
-                f'({item.columns[k]} in its first row): give start="statics" if the robot hung in '
+                f'({item.columns[k]} in its first row): give start="statics" if the robot was in '
                 "equilibrium with its inputs, or the inputs that held it"
             )
     return notes
 
 
 def _roughness(values: Array) -> float:
-    """Noise of a smooth motion (N,), from the second differences of its rows; 0 for fewer than 3."""
+    """Noise of a smooth motion (N,) from second differences; 0 for fewer than three rows."""
     second = np.diff(values[np.isfinite(values)], 2)
     return float(1.4826 * np.median(np.abs(second)) / np.sqrt(6.0)) if len(second) else 0.0
 
 
-def noise_warnings(few: list[str]) -> list[str]:
-    """Return a sentence about outputs whose noise their own residuals cannot tell."""
-    if not few:
+def noise_warnings(scarce: list[str]) -> list[str]:
+    """Return a warning about outputs with too few values to estimate their noise."""
+    if not scarce:
         return []
     return [
-        f"{_listed(few)}: too few numbers to estimate the noise of each output, which is taken to be "
-        "alike in outputs of one unit, and the same part of what was measured in others; give "
-        "Output(..., std=...) if it is known"
+        f"{_listed(scarce)}: too few numbers to estimate the noise of each output. Outputs of one unit "
+        "are assumed to have the same noise, others the same relative noise; give Output(..., std=...) "
+        "if you know it"
     ]
 
 
 def column_warnings(experiments: list[Experiment]) -> list[str]:
-    """Return sentences about columns that nobody used, or that are empty."""
+    """Return warnings about columns that are not used or empty."""
     notes = []
     for experiment in experiments:
         notes += experiment.notes
         if experiment.empty:
             notes.append(
-                f"{experiment.measurement.name}: {_listed(experiment.empty)} left aside, without a "
-                "number in the rows that are compared"
+                f"{experiment.measurement.name}: {_listed(experiment.empty)} ignored: no number in the "
+                "compared rows"
             )
         if not experiment.unused:
             continue
         inputs = experiment.known_inputs
         remedy = did_you_mean(experiment.unused[0], inputs) if inputs else "it has no inputs"
         notes.append(
-            f"{experiment.measurement.name}: {_listed(experiment.unused)} not used, for it is neither "
-            f"an input of the robot ({remedy}) nor the path of an output"
+            f"{experiment.measurement.name}: {_listed(experiment.unused)} not used: neither an input "
+            f"of the robot ({remedy}) nor the path of an output"
         )
     return notes
 

@@ -1,4 +1,4 @@
-"""Many robots in one call: the same answers as one by one, in order; failures stay apart."""
+"""Many robots in parallel: the same results as one by one, in order; failures are separate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def arm(radius: float = 0.01, force: float = 0.02) -> pl.Robot:
 
 
 @pytest.mark.parametrize("formulation", [SHOT, SPLINE], ids=repr)
-def test_motions_side_by_side_are_those_one_after_another(formulation: object) -> None:
+def test_parallel_motions_equal_sequential_ones(formulation: object) -> None:
     radii = [0.010, 0.012, 0.014, 0.011, 0.013]
     told: list[tuple[int, int]] = []
     found = pl.simulate_many(
@@ -54,7 +54,7 @@ def test_one_robot_under_many_inputs_keeps_them_apart(formulation: object) -> No
         np.testing.assert_array_equal(motion.tip("arm"), again.tip("arm"))
 
 
-def test_robot_that_fails_does_not_lose_the_others() -> None:
+def test_failing_robot_does_not_stop_the_others() -> None:
     robots = [arm(), arm(), arm(0.012)]
     robots[1].add_load("turn", robots[1].description.rods["arm"].tip, moment=(0.0, 0.0, 1e6))
     with pytest.raises(pl.ConvergenceError, match=r"1 of 3 robots failed. robots\[1\]: ") as told:

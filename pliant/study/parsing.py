@@ -1,4 +1,4 @@
-"""Formulations, integrators, parameters, outputs and inputs as texts, for the command line."""
+"""Parsing of command-line texts: formulations, integrators, parameters, outputs and inputs."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _NOISE = re.compile(r"^(?P<rest>.*?)\s*(?:\+-|±)\s*(?P<std>[^+±]*)$")
 
 
 def settings_from_text(option: str, text: str, registry: Mapping[str, type]) -> Any:
-    """Return the object, or the tuple of objects, that a text such as "BSpline(points=9)" names.
+    """Return the object, or the tuple of objects, of a text such as "BSpline(points=9)".
 
-    option : where the text stands, for messages.  registry : the classes it may name. Nothing but
-    names of the registry with plain numbers, texts and lists as settings is understood.
+    option : the command-line option, for messages.  registry : the classes that may be named. Their
+    settings may be numbers, strings and lists.
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
@@ -38,10 +38,10 @@ def settings_from_text(option: str, text: str, registry: Mapping[str, type]) -> 
 
 
 def parameter_from_text(text: str) -> Parameter:
-    """Return the parameter that a text asks for.
+    """Return the parameter of a text.
 
     "arm.drag=0.5[0,2]" has a start and bounds, "arm.drag~0.6+-0.1" a prior, and
-    "arm.drag=0.5[0,2]~0.6+-0.1" all of them. Paths with commas between them share one value.
+    "arm.drag=0.5[0,2]~0.6+-0.1" all of them. Paths separated by commas share one value.
     """
     match = _PARAMETER.match(text.strip())
     try:
@@ -63,9 +63,9 @@ def parameter_from_text(text: str) -> Parameter:
 
 
 def output_from_text(text: str) -> Output:
-    """Return the output that a text such as "arm.tip.z=COLUMN+-1e-3" asks for.
+    """Return the output of a text such as "arm.tip.z=COLUMN+-1e-3".
 
-    The column and the standard deviation of its noise may be left out.
+    The column and the standard deviation of its noise are optional.
     """
     match = _NOISE.match(text.strip())
     std = None
@@ -86,9 +86,9 @@ def output_from_text(text: str) -> Output:
 def inputs_from_text(option: str, texts: Iterable[str]) -> dict[str, Any]:
     """Return the values of inputs by name from texts such as "thread=1" or "push=0,0,1".
 
-    option : where the texts stand, for messages.
+    option : the command-line option, for messages.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         numbers = [_number(item) for item in value.split(",")]
@@ -97,14 +97,14 @@ def inputs_from_text(option: str, texts: Iterable[str]) -> dict[str, Any]:
                 option, "text", text, "the name of an input with its value",
                 "give e.g. 'thread=1.0', or 'push=0,0,1' for a vector",
             )  # fmt: skip
-        if name.strip() in found:
+        if name.strip() in values:
             raise DescriptionError(option, "text", text, "named once", "remove one of the two")
-        found[name.strip()] = numbers[0] if len(numbers) == 1 else tuple(numbers)
-    return found
+        values[name.strip()] = numbers[0] if len(numbers) == 1 else tuple(numbers)
+    return values
 
 
 def start_from_text(texts: Sequence[str]) -> str | dict[str, Any]:
-    """Return where motions begin: "rest", "statics", or inputs by name from "thread=1.0"."""
+    """Return the start of motions: "rest", "statics", or inputs by name from "thread=1.0"."""
     if len(texts) == 1 and "=" not in texts[0]:
         return texts[0].strip()
     return inputs_from_text("--start", texts) if texts else "rest"
@@ -155,7 +155,7 @@ def _object(option: str, text: str, tree: ast.expr, registry: Mapping[str, type]
         return cls(*values, **named)
     except TypeError as error:
         raise DescriptionError(
-            option, cls.__name__, text, f"right in its settings ({error})", "correct them"
+            option, cls.__name__, text, f"given valid settings ({error})", "correct them"
         ) from None
 
 

@@ -1,0 +1,47 @@
+"""Output files that appear complete or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pliant.model.errors import DescriptionError
+
+
+def check_suffix(part: str, path: str | os.PathLike[str], known: tuple[str, ...]) -> Path:
+    """Return the path if it ends in one of the known suffixes, such as ".png"."""
+    checked = Path(path)
+    if checked.suffix.lower() not in known:
+        endings = known[0] if len(known) == 1 else f"one of {', '.join(known)}"
+        raise DescriptionError(
+            part,
+            "path",
+            str(path),
+            f"a file name that ends in {endings}",
+            f"give e.g. {checked.stem or 'robot'}{known[0]}",
+        )
+    return checked
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Yield a temporary path next to ``path``; move it there at the end, remove it on failure.
+
+    Missing folders are created.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    partial = Path(name)
+    try:
+        yield partial
+        # mkstemp makes files that only their owner can read: give the usual rights of a new file
+        mask = os.umask(0)
+        os.umask(mask)
+        partial.chmod(0o666 & ~mask)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,148 @@
+"""Results as text: summaries, tables and settings."""
+
+from __future__ import annotations
+
+import csv
+import math
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.model import Array
+from pliant.model.output_files import whole_file
+
+if TYPE_CHECKING:
+    from pliant.results.fit import Estimate, Fit, FitData
+
+WIDTH = 98
+"""Longest line of a paragraph."""
+
+
+def describe_formulation(formulation: Mapping[str, str]) -> str:
+    """Return the formulation of each rod, rods of one formulation together."""
+    groups: dict[str, list[str]] = {}
+    for rod, text in formulation.items():
+        groups.setdefault(text, []).append(repr(rod))
+    return "; ".join(f"{', '.join(rods)} as {text}" for text, rods in groups.items())
+
+
+def describe_tips(tips: Mapping[str, Array]) -> list[str]:
+    """Return one line for each tip pose (4, 4): position and tangent."""
+    width = max(len(name) for name in tips)
+    lines = []
+    for name, g in tips.items():
+        x, y, z = (_length(value) for value in g[:3, 3])
+        tangent = ", ".join(f"{value:+.3f}" for value in g[:3, 2])
+        lines.append(f"  tip of {name:<{width}}  ({x}, {y}, {z}) m, pointing along ({tangent})")
+    return lines
+
+
+def describe_energy(parts: Mapping[str, float], lead: str = "  energy") -> str:
+    """Return energies, J, on one line in one unit."""
+    largest = max((abs(value) for value in parts.values()), default=0.0)
+    unit, factor = ("J", 1.0) if largest >= 0.1 or largest == 0.0 else ("mJ", 1e3)
+    listed = ", ".join(f"{name} {_four_digits(factor * value)}" for name, value in parts.items())
+    return f"{lead} / {unit}: {listed}"
+
+
+def _length(value: float) -> str:
+    """A length, m, to a hundredth of a millimetre, without a negative zero."""
+    return f"{value + 0.0 if abs(value) >= 5e-6 else 0.0:.5f}"
+
+
+def _four_digits(value: float) -> str:
+    return f"{float(np.format_float_positional(value, 4, fractional=False)):.6g}"
+
+
+def settings_text(item: object) -> str:
+    """Return a settings object as Python code, without settings at their default."""
+    if not is_dataclass(item) or isinstance(item, type):
+        return " ".join(repr(item).split())
+    given = []
+    for one in fields(item):
+        value = getattr(item, one.name)
+        default = one.default_factory() if one.default_factory is not MISSING else one.default
+        if one.init and not (value is default or (np.ndim(value) == 0 and value == default)):
+            given.append(f"{one.name}={_short(value)}")
+    return f"{type(item).__name__}({', '.join(given)})"
+
+
+def _short(value: object) -> str:
+    return f"({len(value)} values)" if np.ndim(value) and len(value) > 4 else repr(value)  # type: ignore[arg-type, arg-type]
+
+
+def paragraph(text: str) -> list[str]:
+    """Return the text as lines, all but the first indented."""
+    return textwrap.wrap(text, WIDTH, subsequent_indent="  ")
+
+
+def table(cells: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table: a ruled heading, the first column left, the others right."""
+    widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
+    lines = []
+    for row in cells:
+        rest = "  ".join(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))
+        lines.append(f"{row[0]:<{widths[0]}}  {rest}".rstrip())
+    lines.insert(1, "-" * len(lines[0]))
+    return lines
+
+
+def write_table(path: Path, names: Sequence[str], rows: Iterable[Any]) -> Path:
+    """Write the attributes `names` of rows as .csv and return the path; None stays empty."""
+    with whole_file(path) as partial, partial.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(names)
+        for row in rows:
+            values = (getattr(row, name) for name in names)
+            writer.writerow(["" if value is None else value for value in values])
+    return path
+
+
+def describe_fit(fit: Fit) -> str:
+    """Return estimates, correlation, goodness of fit, validation and warnings."""
+    heading = ["parameter", "value", "standard error", "", "start"]
+    lines = table([heading, *(_estimate(item) for item in fit.estimates)])
+    if len(fit.estimates) > 1:
+        width = max(len(item.name) for item in fit.estimates)
+        width = max(width, len(heading[0]))
+        lines += ["", "correlation"]
+        for item, row in zip(fit.estimates, fit.correlation, strict=True):
+            lines.append(f"{item.name:<{width}}  " + "  ".join(f"{x:+.3f}" for x in row))
+    lines += ["", *_goodness("fitted", fit.data), *_goodness("held out", fit.validation)]
+    noise = ", ".join(f"{name} {value:.3g}" for name, value in fit.noise.items())
+    lines += [
+        f"noise: {noise}",
+        f"chi2 / degrees of freedom: {fit.chi2:.4g} / {fit.dof}",
+        f"{fit.iterations} iterations, {fit.solves} solves and {fit.followed} neighbours followed, "
+        f"{fit.seconds:.3g} s; {fit.reason}",
+    ]
+    solved = ", ".join(f"{name} {value}" for name, value in fit.method.items())
+    lines += paragraph(f"solved with: {solved}") if solved else []
+    return "\n".join(
+        lines + [line for text in fit.warnings for line in paragraph(f"warning: {text}")]
+    )
+
+
+def _estimate(item: Estimate) -> list[str]:
+    value = f"{item.value:.6g}" + (" x" if item.factor else "")
+    if not math.isfinite(item.error):
+        return [item.name, value, "undetermined", "", f"{item.initial:.4g}"]
+    share = f"{100 * item.error / abs(item.value):.2g} %" if item.value else ""
+    mark = "at bound" if item.at_bound else share
+    return [item.name, value, f"{item.error:.2g}", mark, f"{item.initial:.4g}"]
+
+
+def _goodness(what: str, data: list[FitData]) -> list[str]:
+    lines = []
+    for item in data:
+        rms, r2, missing = item.rms, item.r2, item.missing
+        for name, unit in zip(item.columns, item.units, strict=True):
+            lines.append(
+                f"{what} {item.name}, {name}: rms {rms[name]:.3g} {unit}, R2 {r2[name]:.5f}, "
+                f"{len(item.t)} rows" + (f", {missing[name]} missing" if missing[name] else "")
+            )
+    return lines
