@@ -16,7 +16,7 @@ from pliant.model.rod import check_arclength
 
 
 class FileReader:
-    """Reads entries; what is wrong is reported, all of it, and `ReportedError` raised.
+    """Reads entries, as the `Reader` of the kinds; all that is wrong is reported.
 
     lengths : of every rod in the file, by name, in metres; None where the file's own is wrong.
     solids : names of parts without length.
@@ -36,7 +36,6 @@ class FileReader:
         self.families = families
 
     def value(self, kind: Kind, path: Place, given: object) -> Any:
-        """Return an entry as its kind reads it; raise ReportedError if it is wrong."""
         try:
             return kind.read(self, path, given)
         except DescriptionError as error:
@@ -69,14 +68,12 @@ class FileReader:
         return found
 
     def build(self, path: Place, cls: type, given: object, **more: object) -> Any:
-        """Return the object of a class that a group gives; raise ReportedError if it is wrong."""
         found = self.group(path, cls, given)
         return self._construct(path, cls, {**found, **more})
 
     def unknown(
         self, path: Place, name: str, value: object, known: list[str], what: str = "field"
     ) -> None:
-        """Report an entry of a group that does not exist."""
         report_error(self.source, (*path, name), unknown_name(what, value, name, known))
 
     def setting(self, path: Place, family: str, given: object) -> Any:
@@ -103,7 +100,6 @@ class FileReader:
         return self._construct(place, cls, found)
 
     def arclength(self, path: Place, part: object, at: float | str | None) -> float:
-        """Return the arclength of a place on a part, metres; 0 on one that has no length."""
         if part in self.solids:
             if at not in (None, 0.0):
                 expected, remedy = f"left out, for {part!r} is a body", "give offset: [0, 0, 0.1]"
@@ -121,7 +117,6 @@ class FileReader:
         return check_arclength("", "at", s, length)
 
     def rod(self, name: object) -> str:
-        """Return the name of a rod if the file has it."""
         if name not in self.lengths:
             expected = "the name of a rod in this file"
             raise DescriptionError("", "", name, expected, did_you_mean(name, self.lengths))

@@ -32,7 +32,8 @@ def rewritten(path: Path, description: Description, changed: Iterable[str]) -> s
     for item in changed:
         keys, value = field_at(description, item)
         if keys[0] == "parts":
-            keys = [description.parts[keys[1]].found_under, *keys[1:]]
+            part = description.parts[keys[1]]
+            keys = [part.heading or part.family, *keys[1:]]
         actuator = _actuator(data, keys)
         if keys[0] == "rods" and keys[-1] == "bending" and actuator is not None:
             _write_bending(actuator, description.rods[keys[1]].section)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pliant.files.runs import RUNS, InputKind
 from pliant.model.kinds import Schema, Vector
-from pliant.model.registry import carriers, class_of, headings, members_of
+from pliant.model.registry import carriers, class_of, headings, members_of, one_property
 
 MEANINGS = {
     "gravity": "world frame, m/s^2",
@@ -19,7 +19,11 @@ def json_schema() -> Schema:
     properties: Schema = {"gravity": {**Vector().schema(defs), "description": MEANINGS["gravity"]}}
     for heading, word in headings().items():
         cls = class_of(heading)
-        entry = _one_of(heading, defs) if cls is None else cls.schema(defs)
+        if cls is None:
+            known = {name: item.schema(defs) for name, item in members_of(heading).items()}
+            entry = one_property(known)
+        else:
+            entry = cls.schema(defs)
         properties[heading] = {
             "type": "object",
             "additionalProperties": entry,
@@ -40,15 +44,4 @@ def json_schema() -> Schema:
         "additionalProperties": False,
         "anyOf": [{"required": [heading]} for heading in carriers()],
         "$defs": defs,
-    }
-
-
-def _one_of(family: str, defs: Schema) -> Schema:
-    """Return the schema of an entry of a general section: one class by name."""
-    return {
-        "type": "object",
-        "properties": {name: cls.schema(defs) for name, cls in members_of(family).items()},
-        "minProperties": 1,
-        "maxProperties": 1,
-        "additionalProperties": False,
     }

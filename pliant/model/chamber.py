@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_array
+from pliant.model.checks import Array
 from pliant.model.errors import DescriptionError, raised
 from pliant.model.fields import holds, quantity
 from pliant.model.kinds import Flag, Interval
 from pliant.model.places import OnRod
-from pliant.model.profile import ProfileLike, evaluate
+from pliant.model.profile import ProfileLike, evaluate, evaluate_rows
 from pliant.model.registry import Described, Effect, OneOf
 
 if TYPE_CHECKING:
@@ -180,25 +180,8 @@ class Chamber(Effect):
         """
         where = np.atleast_1d(np.asarray(s, dtype=np.float64))
         area = evaluate(self.label, "area", self.area, where, length)
-        place = self._offset_at(where)
+        rows = evaluate_rows(self.label, "offset", self.offset, where, (2,), "metres")
+        place = np.reshape(rows, (-1, 2))
         found = np.zeros((len(where), 6))
         found[:, 0], found[:, 1], found[:, 5] = place[:, 1], -place[:, 0], float(self.thrust)
         return np.asarray(area[:, None] * found)
-
-    def _offset_at(self, s: Array) -> Array:
-        if not callable(self.offset):
-            return np.tile(self.offset, (len(s), 1))
-        found = []
-        for point in s:
-            given = self.offset(float(point))
-            place = as_array(given)
-            if place is None or place.shape != (2,) or not np.isfinite(place).all():
-                raise DescriptionError(
-                    self.label,
-                    "offset",
-                    given,
-                    "2 finite numbers in metres at every s",
-                    f"correct what it gives at s = {point:g} m",
-                )
-            found.append(place)
-        return np.array(found)

@@ -16,13 +16,23 @@ Array = NDArray[np.float64]
 ROTATION_TOLERANCE = 1e-6
 
 
-def number(part: str, field: str, value: object, unit: str = "", remedy: str = "") -> float:
-    """Return ``value`` as a finite float."""
+_SIGNS = {
+    "": "a finite number",
+    "positive": "a positive number",
+    "zero": "zero or a positive number",
+}
+
+
+def number(
+    part: str, field: str, value: object, unit: str = "", remedy: str = "", sign: str = ""
+) -> float:
+    """Return ``value`` as a finite float; sign : "positive", "zero" (or more), "" for any."""
     found = as_float(value)
-    if found is None or not math.isfinite(found):
-        raise DescriptionError(
-            part, field, value, f"a finite number{_in(unit)}", remedy or "give e.g. 1.0"
-        )
+    bad = found is None or not math.isfinite(found)
+    bad = bad or (sign == "positive" and found <= 0) or (sign == "zero" and found < 0)  # type: ignore[operator]
+    if found is None or bad:
+        expected = f"{_SIGNS[sign]}{_in(unit)}"
+        raise DescriptionError(part, field, value, expected, remedy or "give e.g. 1.0")
     return found
 
 
@@ -30,10 +40,7 @@ def positive(
     part: str, field: str, value: object, unit: str = "", remedy: str = "give e.g. 1.0"
 ) -> float:
     """Return ``value`` as a finite float above zero."""
-    found = as_float(value)
-    if found is None or not math.isfinite(found) or found <= 0:
-        raise DescriptionError(part, field, value, f"a positive number{_in(unit)}", remedy)
-    return found
+    return number(part, field, value, unit, remedy, "positive")
 
 
 def whole_number(value: object) -> int | None:
@@ -50,10 +57,7 @@ def not_negative(
     part: str, field: str, value: object, unit: str = "", remedy: str = "give 0 or more"
 ) -> float:
     """Return ``value`` as a finite float of zero or more."""
-    found = as_float(value)
-    if found is None or not math.isfinite(found) or found < 0:
-        raise DescriptionError(part, field, value, f"zero or a positive number{_in(unit)}", remedy)
-    return found
+    return number(part, field, value, unit, remedy, "zero")
 
 
 def vector(

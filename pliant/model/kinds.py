@@ -15,7 +15,6 @@ from pliant.model.checks import (
     flag,
     not_negative,
     number,
-    positive,
     vector,
     whole_number,
 )
@@ -114,8 +113,7 @@ class Number(Kind):
     sign: str = ""
 
     def check(self, part: str, field: str, value: Any) -> float:
-        checks = {"positive": positive, "zero": not_negative, "": number}
-        return checks[self.sign](part, field, value, self.unit, self.remedy)
+        return number(part, field, value, self.unit, self.remedy, self.sign)
 
     def schema(self, defs: Schema) -> Schema:
         limits = {"positive": {"exclusiveMinimum": 0}, "zero": {"minimum": 0}, "": {}}

@@ -15,6 +15,7 @@ from pliant.model.fields import holds, quantity
 from pliant.model.frame import Frame
 from pliant.model.kinds import Choice, Interval
 from pliant.model.places import OnFrameOrRod
+from pliant.model.profile import evaluate_rows
 from pliant.model.registry import Effect
 
 if TYPE_CHECKING:
@@ -118,27 +119,11 @@ class Load(Effect):
             )
         where = np.atleast_1d(np.asarray(s, dtype=np.float64))
         given = self._input(value)
-        found = np.empty((len(where), 6))
-        for k, point in enumerate(where):
-            described = np.array(self.moment + self._force_at(float(point)))
-            found[k] = self._combine(described, given)
+        forces = evaluate_rows(self.label, "force", self.force, where, (3,), "N/m")
+        found = np.array([self._combine(np.array((*self.moment, *f)), given) for f in forces])
         if self.over is not None:
             found[(where < self.over[0]) | (where > self.over[1])] = 0.0
         return found
-
-    def _force_at(self, s: float) -> tuple[float, ...]:
-        if not callable(self.force):
-            return self.force
-        given = as_array(self.force(s))
-        if given is None or given.shape != (3,) or not np.isfinite(given).all():
-            raise DescriptionError(
-                self.label,
-                "force",
-                self.force(s),
-                "3 finite numbers in N/m at every s",
-                f"correct what it gives at s = {s:g} m",
-            )
-        return tuple(float(item) for item in given)
 
     def _input(self, value: object) -> Array:
         scalar = as_float(value)

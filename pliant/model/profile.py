@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_array, as_float, not_negative, positive
+from pliant.model.checks import Array, as_array, as_float, number
 from pliant.model.errors import DescriptionError, did_you_mean
 from pliant.model.kinds import NUMBER, Kind, Place, Reader, Schema, Vector
 
@@ -37,10 +37,17 @@ class Table:
         """Return the values at arclengths ``s`` (metres), shape of ``s`` (+ (k,))."""
         return interpolate(np.asarray(self.s), np.asarray(self.values), s)
 
-    def covers(self, length: float) -> bool:
-        """Tell whether the table reaches from 0 to ``length`` (metres)."""
+    def check_cover(self, length: float) -> None:
+        """Refuse a table that does not reach from 0 to ``length`` (metres)."""
         s = np.asarray(self.s)
-        return bool(s[0] <= 1e-9 * length and s[-1] >= length * (1 - 1e-9))
+        if s[0] > 1e-9 * length or s[-1] < length * (1 - 1e-9):
+            raise DescriptionError(
+                "Table",
+                "s",
+                self.s,
+                f"arclengths that cover the rod from 0 to {length:g} m",
+                f"start the table at 0 and end it at {length:g}",
+            )
 
 
 ProfileLike = float | tuple[float, float] | Callable[[float], float] | Table
@@ -61,14 +68,7 @@ class Profile:
         where = np.asarray(s, dtype=np.float64)
         source = self.source
         if isinstance(source, Table):
-            if not source.covers(length):
-                raise DescriptionError(
-                    "Table",
-                    "s",
-                    source.s,
-                    f"arclengths that cover the rod from 0 to {length:g} m",
-                    f"start the table at 0 and end it at {length:g}",
-                )
+            source.check_cover(length)
             return source(where)
         if callable(source):
             found = [_scalar(source(float(point))) for point in where.ravel()]
@@ -98,6 +98,25 @@ def evaluate(
             f"finite and {sign} everywhere on the rod",
             f"correct the value at s = {where:g} m",
         )
+    return found
+
+
+def evaluate_rows(
+    part: str, field: str, value: Any, s: Array, sizes: tuple[int, ...], unit: str = ""
+) -> list[Array]:
+    """Return the vectors of a field at arclengths ``s`` (S,): fixed, or from a function of s."""
+    if not callable(value):
+        return [np.asarray(value, dtype=np.float64)] * len(s)
+    found = []
+    for point in s.tolist():
+        given = value(point)
+        row = as_array(given)
+        if row is None or row.ndim != 1 or len(row) not in sizes or not np.isfinite(row).all():
+            counts = " or ".join(map(str, sizes))
+            expected = f"{counts} finite numbers{f' in {unit}' if unit else ''} at every s"
+            remedy = f"correct what it gives at s = {point:g} m"
+            raise DescriptionError(part, field, given, expected, remedy)
+        found.append(row)
     return found
 
 
@@ -193,8 +212,8 @@ class Along(Kind):
 
     def check(self, part: str, field: str, value: Any) -> ProfileLike:
         """Return a clean profile source. A function is checked when it is evaluated."""
-        sign = not_negative if self.zero else positive
-        check = partial(sign, part, field, unit=self.unit, remedy=self.remedy)
+        sign = "zero" if self.zero else "positive"
+        check = partial(number, part, field, unit=self.unit, remedy=self.remedy, sign=sign)
         if isinstance(value, Table):
             values = np.asarray(value.values)
             if values.ndim != 1:

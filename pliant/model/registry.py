@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pliant.model.checks import part_name
-from pliant.model.errors import DescriptionError
+from pliant.model.errors import DescriptionError, did_you_mean
 from pliant.model.fields import check_fields, fields_of, holds, schema_of
 from pliant.model.kinds import Kind, Name, Place, Reader, ReportedError, Schema
 
@@ -100,6 +100,7 @@ class Entry(Described):
 
     heading : of its section in robot files; "" for the general section of its family.
     word : how messages call it.  naming : the field that names the other pieces it brings along.
+    found_under : heading of the views of a description that show it, its own or that of its parent.
     """
 
     name: str = holds(Name())
@@ -117,8 +118,9 @@ class Entry(Described):
             cls.word = cls.file_name.replace("_", " ")
         if "heading" not in cls.__dict__:
             cls.heading = ""
-        cls.found_under = cls.heading or cls.family
-        _HEADINGS.setdefault(cls.found_under, cls.word)
+        if cls.heading or "family" in cls.__dict__:
+            cls.found_under = cls.heading or cls.family
+            _HEADINGS.setdefault(cls.found_under, cls.word)
 
     def __post_init__(self) -> None:
         part_name(self.word, self.name)
@@ -267,7 +269,10 @@ class OneOf(Kind):
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         known = variants(*self.families)
-        if isinstance(given, str) and given in known:
+        if isinstance(given, str):
+            if given not in known:
+                listed = f"one of {', '.join(known)}"
+                raise DescriptionError("", "", given, listed, did_you_mean(given, known))
             given = {given: {}}
         if not isinstance(given, dict):
             expected = f"a group with the fields {', '.join(known)}"
@@ -290,11 +295,22 @@ class OneOf(Kind):
         if name not in defs:
             defs[name] = {}
             properties = {key: cls.schema(defs) for key, cls in known.items()}
-            defs[name].update(
-                type="object",
-                properties=properties,
-                minProperties=1,
-                maxProperties=1,
-                additionalProperties=False,
-            )
-        return {"$ref": f"#/$defs/{name}"}
+            defs[name].update(one_property(properties))
+        short = [key for key, cls in known.items() if not _must_give(cls)]
+        entry: Schema = {"$ref": f"#/$defs/{name}"}
+        return {"anyOf": [{"enum": short}, entry]} if short else entry
+
+
+def one_property(properties: Schema) -> Schema:
+    """Return the JSON Schema of a group with exactly one of some properties."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": False,
+    }
+
+
+def _must_give(cls: type) -> bool:
+    return any(item.required for item in fields_of(cls).values())

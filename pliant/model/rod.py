@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_array, as_float, vector
+from pliant.model.checks import Array, as_float, vector
 from pliant.model.errors import DescriptionError
 from pliant.model.fields import holds, quantity
 from pliant.model.frame import Frame, rotation_vector
@@ -17,7 +18,7 @@ from pliant.model.joint import Joint, JointKind, check_joint
 from pliant.model.kinds import Choice, Flag, PerAxis, Setting
 from pliant.model.material import Material
 from pliant.model.places import Base, Pose
-from pliant.model.profile import Rows, Table
+from pliant.model.profile import Rows, Table, evaluate_rows
 from pliant.model.registry import Group, OneOf, Part
 from pliant.model.section import Shape
 from pliant.model.stiffness import Damping, Stiffness
@@ -146,12 +147,10 @@ class Rod(Part):
 
     def stiffness(self, s: ArrayLike) -> Array:
         """Return diag(EIx, EIy, GJ, kGA, kGA, EA) at arclengths ``s`` (S,), shape (S, 6)."""
-        try:
+        with self._telling("section"):
             if isinstance(self.section, Stiffness):
                 return self.section.stiffness(s, self.length)
             shape = self.section.geometry(s, self.length)
-        except DescriptionError as error:
-            raise error.within(self.label, "section") from None
         material = self._elastic()
         shear = self.section.shear_factor * material.shear_modulus * shape.area
         bending = (material.E * shape.Ix, material.E * shape.Iy, material.shear_modulus * shape.J)
@@ -166,10 +165,8 @@ class Rod(Part):
         damping = self.stiffness(s) * holder.retardation
         if self.strain_damping is None:
             return damping
-        try:
+        with self._telling("strain_damping"):
             return damping + self.strain_damping.damping(s, self.length)
-        except DescriptionError as error:
-            raise error.within(self.label, "strain_damping") from None
 
     def inertia(self, s: ArrayLike) -> Array:
         """Return the diagonal inertia per length at ``s``, shape (S, 6), body frame.
@@ -194,21 +191,20 @@ class Rod(Part):
 
     def mass_per_length(self, s: ArrayLike) -> Array:
         """Return the mass per length at arclengths ``s`` (S,), kg/m, shape (S,)."""
-        try:
+        with self._telling("section"):
             if isinstance(self.section, Stiffness):
                 return self.section.mass_per_length(s, self.length)
             return self._elastic().rho * self.section.geometry(s, self.length).area
-        except DescriptionError as error:
-            raise error.within(self.label, "section") from None
 
     def natural_strain(self, s: ArrayLike) -> Array:
         """Return the strain at rest (u, v) at arclengths ``s`` (S,), shape (S, 6)."""
         where = np.asarray(s, dtype=np.float64)
-        found = np.empty((*where.shape, 6))
-        varies = callable(self.natural)
-        for index in np.ndindex(where.shape if varies else (min(1, where.size),)):
-            given = self._natural_at(float(where[index]) if varies else 0.0)
-            found[index if varies else ...] = given if len(given) == 6 else (*given, *STRAIGHT)
+        if isinstance(self.natural, Table):
+            with self._telling("natural"):
+                self.natural.check_cover(self.length)
+        rows = evaluate_rows(self.label, "natural", self.natural, where.ravel(), (3, 6))
+        whole = [row if len(row) == 6 else (*row, *STRAIGHT) for row in rows]
+        found = np.array(whole, dtype=np.float64).reshape(*where.shape, 6)
         if (found[..., 5] <= 0).any():
             raise DescriptionError(
                 self.label,
@@ -219,28 +215,13 @@ class Rod(Part):
             )
         return found
 
-    def _natural_at(self, s: float) -> tuple[float, ...]:
-        given: object = self.natural
-        if isinstance(given, Table) and not given.covers(self.length):
-            raise DescriptionError(
-                self.label,
-                "natural.s",
-                given.s,
-                f"arclengths that cover the rod from 0 to {self.length:g} m",
-                f"start the table at 0 and end it at {self.length:g}",
-            )
-        if callable(given):
-            given = given(s)
-            found = as_array(given)
-            if found is None or found.shape not in ((3,), (6,)) or not np.isfinite(found).all():
-                raise DescriptionError(
-                    self.label,
-                    "natural",
-                    given,
-                    "3 or 6 finite numbers at every s",
-                    f"correct what it gives at s = {s:g} m",
-                )
-        return vector(self.label, "natural", given, (3, 6), "rad/m")
+    @contextmanager
+    def _telling(self, field: str) -> Iterator[None]:
+        """Tell errors of what a field holds as errors of this rod."""
+        try:
+            yield
+        except DescriptionError as error:
+            raise error.within(self.label, field) from None
 
     def _elastic(self) -> Material:
         assert self.material is not None

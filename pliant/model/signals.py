@@ -67,15 +67,12 @@ class Constant(Signal):
         return NUMBER
 
     def __call__(self, t: float) -> float:
-        """Return the value."""
         return self.value
 
     def rate(self, t: float) -> float:
-        """Return zero."""
         return 0.0
 
     def acceleration(self, t: float) -> float:
-        """Return zero."""
         return 0.0
 
 
@@ -96,7 +93,6 @@ class Ramp(Signal):
             )
 
     def __call__(self, t: float) -> float:
-        """Return the value at time ``t`` in seconds."""
         part = min(max((t - self.t0) / (self.t1 - self.t0), 0.0), 1.0)
         return self.start + (self.end - self.start) * part
 
@@ -110,8 +106,31 @@ class Ramp(Signal):
         return 0.0
 
 
+class Wave(Signal):
+    """offset + amplitude * sin(phase(t))."""
+
+    file_name: ClassVar[str] = ""
+    amplitude: float
+    offset: float = 0.0
+
+    @abstractmethod
+    def phase_at(self, t: float) -> tuple[float, float, float]:
+        """Return the phase in radians at time ``t`` with its first and second derivative."""
+
+    def __call__(self, t: float) -> float:
+        return self.offset + self.amplitude * math.sin(self.phase_at(t)[0])
+
+    def rate(self, t: float) -> float:
+        phase, first, _ = self.phase_at(t)
+        return self.amplitude * first * math.cos(phase)
+
+    def acceleration(self, t: float) -> float:
+        phase, first, second = self.phase_at(t)
+        return self.amplitude * (second * math.cos(phase) - first**2 * math.sin(phase))
+
+
 @dataclass(frozen=True)
-class Sine(Signal):
+class Sine(Wave):
     """offset + amplitude * sin(2 pi frequency t + phase); frequency in Hz, phase in radians."""
 
     amplitude: float = quantity(example="1.0")
@@ -119,28 +138,17 @@ class Sine(Signal):
     phase: float = quantity("radians", default=0.0)
     offset: float = quantity(default=0.0)
 
-    def __call__(self, t: float) -> float:
-        """Return the value at time ``t`` in seconds."""
-        return self.offset + self.amplitude * math.sin(self._angle(t))
+    def phase_at(self, t: float) -> tuple[float, float, float]:
+        rate = 2 * math.pi * self.frequency
+        return rate * t + self.phase, rate, 0.0
 
     def over(self, t: Array) -> Array:
-        """Return the values (T,) at many times ``t`` (T,) in seconds."""
-        return self.offset + self.amplitude * np.sin(self._angle(t))
-
-    def rate(self, t: float) -> float:
-        """Return the first derivative at time ``t``, per second."""
-        return 2 * math.pi * self.frequency * self.amplitude * math.cos(self._angle(t))
-
-    def acceleration(self, t: float) -> float:
-        """Return the second derivative at time ``t``, per second squared."""
-        return -((2 * math.pi * self.frequency) ** 2) * self.amplitude * math.sin(self._angle(t))
-
-    def _angle(self, t: Any) -> Any:
-        return 2 * math.pi * self.frequency * t + self.phase
+        angles = 2 * math.pi * self.frequency * t + self.phase
+        return self.offset + self.amplitude * np.sin(angles)
 
 
 @dataclass(frozen=True)
-class Sweep(Signal):
+class Sweep(Wave):
     """amplitude * sin(phase(t)), the frequency rising linearly from f0 to f1 (Hz).
 
     The sweep starts at t = 0 with phase 0 and lasts ``duration`` seconds. Before it the frequency
@@ -152,22 +160,7 @@ class Sweep(Signal):
     f1: float = quantity("Hz", sign="zero", example="5.0")
     duration: float = quantity("seconds", sign="positive", example="10.0")
 
-    def __call__(self, t: float) -> float:
-        """Return the value at time ``t`` in seconds."""
-        return self.amplitude * math.sin(self._phase(t)[0])
-
-    def rate(self, t: float) -> float:
-        """Return the first derivative at time ``t``, per second."""
-        phase, first, _ = self._phase(t)
-        return self.amplitude * first * math.cos(phase)
-
-    def acceleration(self, t: float) -> float:
-        """Return the second derivative at time ``t``, per second squared."""
-        phase, first, second = self._phase(t)
-        return self.amplitude * (second * math.cos(phase) - first**2 * math.sin(phase))
-
-    def _phase(self, t: float) -> tuple[float, float, float]:
-        """Phase in radians with its first and second derivative."""
+    def phase_at(self, t: float) -> tuple[float, float, float]:
         inside = min(max(t, 0.0), self.duration)
         slope = (self.f1 - self.f0) / self.duration
         frequency = self.f0 + slope * inside
@@ -231,11 +224,9 @@ class Table(Signal):
         return schema_of(TableEntry, defs)
 
     def __call__(self, t: float) -> float:
-        """Return the value at time ``t`` in seconds."""
         return float(np.interp(t, np.asarray(self.t), np.asarray(self.values)))
 
     def over(self, t: Array) -> Array:
-        """Return the values (T,) at many times ``t`` (T,) in seconds."""
         return np.interp(t, np.asarray(self.t), np.asarray(self.values))
 
     def rate(self, t: float) -> float:
@@ -306,19 +297,15 @@ class Sum(Signal):
         return Several(item=OneOf(families=(Signal,))).schema(defs)
 
     def __call__(self, t: float) -> float:
-        """Return the value at time ``t`` in seconds."""
         return sum(signal(t) for signal in self.signals)
 
     def over(self, t: Array) -> Array:
-        """Return the values (T,) at many times ``t`` (T,) in seconds."""
         return np.sum([signal.over(t) for signal in self.signals], axis=0)
 
     def rate(self, t: float) -> float:
-        """Return the first derivative at time ``t``, per second."""
         return sum(signal.rate(t) for signal in self.signals)
 
     def acceleration(self, t: float) -> float:
-        """Return the second derivative at time ``t``, per second squared."""
         return sum(signal.acceleration(t) for signal in self.signals)
 
 
@@ -337,7 +324,6 @@ class Function(Signal):
     file_name: ClassVar[str] = ""
 
     def __call__(self, t: float) -> float:
-        """Return the value at time ``t`` in seconds."""
         return self.function(t)
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import pliant as pl
 from pliant.files import FileError, json_schema, load_robot_file
+from pliant.files.rewrite import rewritten
 from pliant.model import Description, DescriptionError, Frame, Rod
 from pliant.model.fields import fields_of, holds, quantity
 from pliant.model.paths import number_paths, value_at, with_values
@@ -241,3 +242,25 @@ def test_documentation_lists_every_field():
         told = set(re.findall(r"`(\w+)`", row)) - {heading}
         listed = {name for name, item in fields_of(class_of(heading)).items() if item.kind.listed}
         assert told == listed
+
+
+def test_fitted_numbers_of_the_class_are_written_back(tmp_path):
+    file = tmp_path / "robot.yaml"
+    text = ROD + "effects:  # by name\n  soil: {soil_bed: {on: arm, stiffness: 80.0}}  # soft\n"
+    file.write_text(text, encoding="utf-8")
+    new = with_values(load_robot_file(file).description, {"soil.stiffness": 95.5})
+    found = rewritten(file, new, ["soil.stiffness"])
+    assert "stiffness: 95.5}}  # soft" in found and "# by name" in found
+
+
+def test_subclass_of_a_described_class_stays_among_its_kind():
+    @dataclass(frozen=True, eq=False)
+    class Gust(pl.Load):
+        """A load with a class of its own."""
+
+    robot = pl.Robot()
+    arm = robot.add_rod("arm", 0.3, pl.Circle(0.01), pl.Material(E=1e6, nu=0.5))
+    gust = robot.add(Gust("wind", arm.tip, force=(1.0, 0.0, 0.0)))
+    assert robot.description.loads == {"wind": gust}
+    assert gust.label == "gust 'wind'"
+    assert class_of("loads") is pl.Load
