@@ -122,7 +122,7 @@ class PlanarSegments:
         a, b = rod.stiffness[3] * shear, rod.stiffness[5] * stretch
         n = np.stack([c * a + s * b, c * b - s * a], -1)
         moment = rod.stiffness[1] * step[:, 2] / cell
-        couple = 0.5 * (n[:, 1] * step[:, 0] - n[:, 0] * step[:, 1])
+        couple = 0.5 * (n[:, 0] * step[:, 1] - n[:, 1] * step[:, 0])
         out = np.zeros_like(nodes)
         out[:-1, :2], out[:-1, 2] = n, moment + couple
         out[1:, :2] -= n

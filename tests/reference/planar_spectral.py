@@ -127,7 +127,9 @@ class PlanarSpectral:
                 stiffness[self.columns[part.name]] = np.concatenate(chosen)
         return stiffness, damping
 
-    def _sweep(self, q: Array, rate: Array, t: float) -> tuple[Array, Array, dict[str, _Place], float]:
+    def _sweep(
+        self, q: Array, rate: Array, t: float
+    ) -> tuple[Array, Array, dict[str, _Place], float]:
         """Mass matrix, force (N,) without stiffness and damping, places, energy of gravity."""
         zero = np.zeros(self.size)
         world = _Place(0.0, zero, np.zeros(2), np.zeros((2, self.size)), np.zeros(2))
@@ -246,7 +248,9 @@ class PlanarSpectral:
             return np.concatenate([speed, np.linalg.solve(mass, right), [power, lost]])
 
         zero = np.zeros(n)
-        first = np.concatenate([zero if start is None else start, zero if rate is None else rate, [0, 0]])
+        first = np.concatenate(
+            [zero if start is None else start, zero if rate is None else rate, [0, 0]]
+        )
         run = solve_ivp(rhs, (times[0], times[-1]), first, method="DOP853", t_eval=times,
                         rtol=rtol, atol=0.01 * rtol)  # fmt: skip
         frames = [self.places(y[:n]) for y in run.y.T]

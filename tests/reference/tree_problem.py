@@ -104,7 +104,13 @@ class RodPart(Part):
 
 
 def circular_rod(
-    name: str, length: float, radius: float, young: float, poisson: float, density: float, **more: Any
+    name: str,
+    length: float,
+    radius: float,
+    young: float,
+    poisson: float,
+    density: float,
+    **more: Any,
 ) -> RodPart:
     """A rod with a solid circular section, shear factor 1."""
     area, second = np.pi * radius**2, np.pi * radius**4 / 4.0

@@ -54,7 +54,9 @@ def _field(rod: RodPart, weight: Array, y: Any_) -> Any_:
     v = body[:, :, 1] / stiffness[3:] + (0.0, 0.0, 1.0)
     out = np.empty_like(state)
     out[:, :, 0] = (rotation @ v[:, :, None])[:, :, 0]
-    out[:, :, 1:4] = np.cross(rotation, u[:, None, :], axis=2)  # each row r of R: (r hat(u))^T = r x u
+    out[:, :, 1:4] = np.cross(
+        rotation, u[:, None, :], axis=2
+    )  # each row r of R: (r hat(u))^T = r x u
     out[:, :, 4] = np.cross(state[:, :, 5], out[:, :, 0])
     out[:, :, 5] = -weight
     return out.reshape(-1)
@@ -130,7 +132,9 @@ class _Sweep:
         self.residual.append(beyond / self.units[self.wrenches[rod.name]])
         return base[:, :3], base[:, 3:]
 
-    def _integrate(self, rod: RodPart, weight: Array, start: float, end: float, state: Any_) -> Any_:
+    def _integrate(
+        self, rod: RodPart, weight: Array, start: float, end: float, state: Any_
+    ) -> Any_:
         unit = np.ones((3, 6))
         unit[:, 0] = rod.length
         unit[:, 4:] = rod.stiffness[0] / rod.length / np.array([1.0, rod.length])

@@ -112,6 +112,8 @@ def solve_tree_bvp(
 ) -> tuple[dict[str, Array], dict[str, float]]:
     """Tip poses 4x4 by rod, and joint angles (rad) by part."""
     rods = [part for part in tree.parts if isinstance(part, RodPart)]
+    if any(child.s != rod.length for rod in rods for child in tree.children(rod.name)):
+        raise ValueError("parts between base and tip are not possible with solve_bvp")
     joints = [part.name for part in tree.parts if part.joint.axis is not None]
     mesh, angles = np.linspace(0.0, 1.0, 21), np.zeros(len(joints))
     guess = _unloaded(tree, rods, mesh)
