@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -221,5 +222,5 @@ def extrapolated(results: list[Array]) -> tuple[Array, Array]:
     rows, before = [np.asarray(r) for r in results], np.asarray(results[-1])
     for level in range(1, len(results)):
         before = rows[-1]
-        rows = [b + (b - a) / (4.0**level - 1.0) for a, b in zip(rows, rows[1:], strict=False)]
+        rows = [b + (b - a) / (4.0**level - 1.0) for a, b in pairwise(rows)]
     return rows[-1], np.abs(rows[-1] - before)

@@ -56,7 +56,7 @@ class _Place(NamedTuple):
 
 
 class _Basis(NamedTuple):
-    """Gauss points of a rod: weights (n,), modes (n, k), integrals (n + 1, n) up to them and the tip."""
+    """Gauss points of a rod: weights (n,), modes (n, k), integrals (n + 1, n) up to them and to 1."""
 
     weights: Array
     modes: Array
@@ -252,7 +252,7 @@ class PlanarSpectral:
             [zero if start is None else start, zero if rate is None else rate, [0, 0]]
         )
         run = solve_ivp(rhs, (times[0], times[-1]), first, method="DOP853", t_eval=times,
-                        rtol=rtol, atol=0.01 * rtol)  # fmt: skip
+                        rtol=rtol, atol=0.01 * rtol, first_step=1e-6, max_step=1e-3)  # fmt: skip
         frames = [self.places(y[:n]) for y in run.y.T]
         energy = np.array([self.energy(y[:n], y[n : 2 * n]) for y in run.y.T])
         places = {name: np.array([frame[name] for frame in frames]) for name in frames[0]}

@@ -29,7 +29,7 @@ SECOND = circular_rod(
 
 
 def rod_body_rod(joint: Joint = FIXED) -> TreeProblem:
-    """Rod along +x, body at its tip, a second rod at a right angle (upwards); gravity, load in space."""
+    """Rod along +x, body at its tip, a second rod at a right angle, up; gravity and a load in space."""
     return TreeProblem((
         replace(FIRST, pose=placed(about="y", angle=QUARTER)),
         replace(BODY, joint=joint, centre=(0.01, 0.005, 0.02)),
@@ -53,7 +53,8 @@ def welded_rods(loaded: bool = True) -> TreeProblem:
     force = (0.02, 0.15, 0.1) if loaded else WEIGHTLESS
     return TreeProblem((
         circular_rod("post", 0.2, 0.012, **RUBBER),
-        circular_rod("beam", 0.25, 0.01, **RUBBER, on="post", s=0.2, pose=placed(about="y", angle=QUARTER),
+        circular_rod("beam", 0.25, 0.01, **RUBBER, on="post", s=0.2,
+                     pose=placed(about="y", angle=QUARTER),
                      force=force),
     ), (0.0, 0.0, -9.81) if loaded else WEIGHTLESS)  # fmt: skip
 
@@ -67,7 +68,8 @@ def star() -> TreeProblem:
         circular_rod("left", 0.15, 0.008, **RUBBER, on="hub", pose=placed(about="y", angle=QUARTER)),
         BodyPart(name="head", mass=0.015, inertia=(2e-6, 2e-6, 2e-6), on="spine", s=0.3,
                  pose=placed((0.0, 0.0, 0.02)), joint=Joint(X, 0.03)),
-        circular_rod("right", 0.12, 0.008, **RUBBER, on="head", pose=placed((0.0, 0.01, 0.0), "x", -1.0),
+        circular_rod("right", 0.12, 0.008, **RUBBER, on="head",
+                     pose=placed((0.0, 0.01, 0.0), "x", -1.0),
                      force=(0.05, 0.0, 0.0)),
     ))  # fmt: skip
 
@@ -95,22 +97,24 @@ def pulsed(joint: Joint = FIXED) -> TreeProblem:
     return TreeProblem((first, body, replace(second, force=(-1.2, 0.0, 0.4))), WEIGHTLESS)
 
 
-SWING_ANGLE = 1.2
-
-
 def swing() -> TreeProblem:
-    """A crank on a damped hinge, a rod hanging from it, a bob; released straight at SWING_ANGLE."""
+    """A crank on a damped hinge, a rod hanging from it, a bob, under gravity.
+
+    From its equilibrium the crank is turned by a moment times `pulse`.
+    """
+    hinge = Joint(Y, 0.01, 5e-4)
     return TreeProblem((
         BodyPart(name="crank", mass=0.05, inertia=(4e-5, 4e-5, 2e-5), centre=(0.005, 0.0, -0.02),
-                 joint=Joint(Y, 0.01, 5e-4)),
-        circular_rod("arm", 0.25, 0.012, **RUBBER, on="crank", pose=placed((0.0, 0.0, -0.04), "y", np.pi)),
+                 joint=hinge, moment=(0.0, 0.12, 0.0)),
+        circular_rod("arm", 0.25, 0.012, **RUBBER, on="crank",
+                     pose=placed((0.0, 0.0, -0.04), "y", np.pi)),
         BodyPart(name="bob", mass=0.02, inertia=(5e-6, 6e-6, 4e-6), centre=(0.01, 0.0, 0.015),
                  on="arm", s=0.25),
     ))  # fmt: skip
 
 
 def pendulum(spatial: bool, springs: bool) -> TreeProblem:
-    """Two rigid bodies on hinges about y, or about z and a skew axis; with springs and dampers or not."""
+    """Two rigid bodies on hinges about y, or about z and a skew axis, with or without springs."""
     k, d = (np.array([0.3, 0.2]), np.array([0.01, 0.02])) if springs else (np.zeros(2), np.zeros(2))
     slant = (0.0, 0.6, 0.8)
     axes = (Z, slant) if spatial else (Y, Y)
@@ -134,5 +138,7 @@ def drive(t: float) -> tuple[float, float, float]:
     return 0.8 * (1 - np.cos(w * t)), 0.8 * w * np.sin(w * t), 0.8 * w * w * np.cos(w * t)
 
 
-TOP = {"inertia": (1e-3, 2e-3, 3.5e-3), "spin": (4.0, 0.0, 5.0), "mass": 0.6,
-       "centre": (0.02, -0.01, 0.03), "velocity": (0.3, -0.2, 1.0), "gravity": (0.0, 0.0, -9.81)}  # fmt: skip
+TOP = {
+    "inertia": (1e-3, 2e-3, 2.8e-3), "spin": (4.0, 0.0, 5.0), "mass": 0.6,
+    "centre": (0.02, -0.01, 0.03), "velocity": (0.3, -0.2, 1.0), "gravity": (0.0, 0.0, -9.81),
+}  # fmt: skip

@@ -130,7 +130,9 @@ def test_double_pendulums_move_as_stored(spatial, springs):
     motion = move_chain(chain, tree_cases.PENDULUM_ANGLES, tree_cases.PENDULUM_RATES, TIMES)
     stored = np.array(tree_values.PENDULUM_MOTION[spatial, springs])
     assert motion.angles[1:] == pytest.approx(stored, abs=tree_values.PENDULUM_ACCURACY)
-    total = np.array([energy(chain, *state) for state in zip(motion.angles, motion.rates, strict=True)])
+    total = np.array(
+        [energy(chain, *state) for state in zip(motion.angles, motion.rates, strict=True)]
+    )
     assert total == pytest.approx(tree_values.PENDULUM_ENERGY[spatial, springs], abs=1e-11)
     assert total - motion.dissipated == pytest.approx(total[0], abs=1e-11)
     assert (motion.dissipated[-1] < -0.1) == springs
@@ -219,8 +221,11 @@ def test_frequencies_of_trees_by_two_methods(name):
 
 def test_stiff_rods_vibrate_as_a_rigid_pendulum_on_springs():
     hinge = Joint((0.0, 1.0, 0.0), 0.5)
-    rods = (circular_rod("first", 0.3, 0.012, 1e14, 0.3, 1100.0, joint=hinge),
-            circular_rod("second", 0.2, 0.01, 1e14, 0.3, 1100.0, on="first", s=0.3, joint=hinge))  # fmt: skip
+    stiff = {"young": 1e14, "poisson": 0.3, "density": 1100.0, "joint": hinge}
+    rods = (
+        circular_rod("first", 0.3, 0.012, **stiff),
+        circular_rod("second", 0.2, 0.01, **stiff, on="first", s=0.3),
+    )
     found = frequencies(TreeProblem(rods, (0, 0, 0)), 30.0, across=False, samples=200)
     bodies = []
     for rod in rods:
