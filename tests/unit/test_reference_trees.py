@@ -260,3 +260,15 @@ def test_planar_models_move_alike_and_keep_the_energy_balance():
     limit, error = extrapolated([run["second.tip"] for run in runs])
     assert error.max() < 1e-3
     assert motion.places["second.tip"][:, 1:] == pytest.approx(limit, abs=2e-5)
+
+
+def test_stored_motion_by_finite_differences():
+    """The first 0.3 s again, by the other method: the slow one of these tests."""
+    times = np.array([0.0, *tree_values.MOTION_T[:3]])
+    models = [PlanarSegments(tree_cases.pulsed(), n, tree_cases.pulse) for n in (6, 12, 24)]
+    runs = [model.move(times, rtol=1e-8) for model in models]
+    for model, (_, total) in zip(models, runs, strict=True):
+        assert total[2] == pytest.approx(total[3], rel=1e-9), model.cells  # after the pulse
+    limit, error = extrapolated([places["second.tip"] for places, _ in runs])
+    assert error.max() < 1e-5
+    assert limit[1:] == pytest.approx(np.array(tree_values.PULSED_TIP[:3]), abs=5e-6)
