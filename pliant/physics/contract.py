@@ -94,6 +94,8 @@ class Term:
     """Place in the list of effects."""
     column: str = "loads"
     """The energy that it stores: "elastic", "gravity", "potential", or "loads" for what inputs do."""
+    needs_twists: bool = False
+    """Whether its loss of power needs the twists of stations without inertia."""
     rows: Ints = _NONE
     """Numbers of the unknowns of its own."""
     row_weights: Array = np.zeros(0)

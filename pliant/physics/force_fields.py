@@ -103,7 +103,9 @@ class ForceFields(Rows):
         gaps = self._add(m.work, w.met, m.z, 1.0)
         scatter_vector(self.numbers_of, gaps, m.work.residual)
         if m.tangent is not None:
-            down = np.ascontiguousarray(w.shift[:, self.part.field_rows])
+            down = self._unit
+            if m.v is not None:
+                down = np.ascontiguousarray(w.shift[:, self.part.field_rows])
             self.add_jacobian(m.state, m.tangent, down, self._unit)
             self.add_compliance(m.tangent, m.mobility)
 
@@ -135,15 +137,15 @@ class ForceFields(Rows):
         self, state: State, tangent: Tangent, down: float | Array, up: float | Array
     ) -> None:
         slots = tangent.effects[self.number]
+        block = np.zeros(0)
         for scale, whole, base, order in (
             (down, slots[0], slots[3], (0, 1, 2)),
             (up, slots[1], slots[4], (0, 2, 1)),
         ):
-            if np.ndim(scale) == 0:
-                if scale == 0.0:
-                    continue
-                scale = scale * self._unit
-            block = self.coupling(state, np.asarray(scale))
+            if np.ndim(scale) == 0 and scale == 0.0:
+                continue
+            if scale is not down or not block.size:
+                block = self.coupling(state, scale * self._unit)
             tangent.add(whole, block.transpose(order))
             if len(self._base):
                 at_base = block[self.part.base_elements][:, :, :6] @ state.base_jacobian(self.i)

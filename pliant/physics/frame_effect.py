@@ -70,7 +70,7 @@ class FrameTerm(OwnTerm):
         kind = type(effect)
         self.stores = kind.potential is not FrameEffect.potential
         self.pulls = self.stores or kind.gradient is not FrameEffect.gradient
-        self.resists = kind.resistance is not FrameEffect.resistance
+        self.resists = self.needs_twists = kind.resistance is not FrameEffect.resistance
 
     def close(self, tree: Tree) -> None:
         self.columns = np.concatenate([tree.frame_columns(*side) for side in self.sides])

@@ -83,7 +83,7 @@ class LineTerm(OwnTerm):
         kind = type(effect)
         self.stores = kind.density is not LineEffect.density
         self.pulls = self.stores or kind.gradient is not LineEffect.gradient
-        self.resists = kind.resistance is not LineEffect.resistance
+        self.resists = self.needs_twists = kind.resistance is not LineEffect.resistance
 
     def close(self, tree: Tree) -> None:
         self.s = tree.parts[self.i].frames_s[self.stations]

@@ -160,12 +160,16 @@ class PointOrLineLoad(Term):
             b.frames()
         wrench = self.weight[:, None] * self._wrench(u[self.at])
         ga, gb = a.parts[self.i].g[self.stations], b.parts[self.i].g[self.stations]
+        work = 0.0
+        if not self.follows:
+            work = float(np.sum(wrench[:, 3:] * (gb[:, :3, 3] - ga[:, :3, 3])))
+            if not wrench[:, :3].any():
+                return work
         twist = se3.log(se3.inverse(ga) @ gb)
         if self.follows:
             return float(np.sum(wrench * twist))
         turn = np.einsum("sij,sj->si", ga[:, :3, :3], twist[:, :3])
-        move = gb[:, :3, 3] - ga[:, :3, 3]
-        return float(np.sum(wrench[:, :3] * turn) + np.sum(wrench[:, 3:] * move))
+        return work + float(np.sum(wrench[:, :3] * turn))
 
 
 def to_body(g: Array, wrench: Array) -> Array:

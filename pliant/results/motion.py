@@ -44,7 +44,7 @@ class Motion(ShapeResult, Saveable):
         iterations.
     complete : False if the simulation was interrupted or failed before its end.
     inputs : by name, the values (T, ...) of every input at the output times.
-    rescues : by name, how often a strong form needed a fallback; empty if it needed none.
+    rescues : by name, how often a step was halved or a strong form needed a fallback; empty if none.
     integrator : as Python code.  seconds : wall time of the simulation.
 
     Poses are in the world frame; strains, wrenches and velocities in the body frame, angular part

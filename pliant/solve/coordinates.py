@@ -57,6 +57,7 @@ class CoordinateProblem(Problem):
         self.effects = effects_of(self.description, dict(formulations))
         self.tree = self.effects.tree
         self.sampler: Sampler = Sampler(self.effects)
+        self._solvers: list[StaticSolver] = []
         warn_of_weight(self.tree.parts, description.gravity)
 
     @property
@@ -105,9 +106,12 @@ class CoordinateProblem(Problem):
     ) -> Still:
         """Return the equilibrium by Newton's method on the branch from `origin`."""
         begin, applied = self._branch(origin)
-        solver = StaticSolver(self.effects, StaticOptions(tolerance=tolerance))
+        # a solver belongs to one thread while it works; its storage is kept for the next call
+        solver = self._solvers.pop() if self._solvers else StaticSolver(self.effects)
+        solver.options = StaticOptions(tolerance=tolerance)
         try:
             found = solver.solve(self.effects.at(values), begin, progress)
+            self._solvers.append(solver)
         except ConvergenceError as error:
             if isinstance(error.last, StaticSolution):
                 level = error.last.levels[-1] if error.last.levels else 0.0

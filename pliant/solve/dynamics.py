@@ -12,9 +12,10 @@ import numpy as np
 
 from pliant.model import ConvergenceError, DescriptionError, PliantError
 from pliant.physics.effects import Effects
+from pliant.physics.effects import Inputs as Acting
 from pliant.rods.contract import Array
 from pliant.solve.clock import ON_GRID, Clock
-from pliant.solve.integrators.contract import Integrator, Stepper
+from pliant.solve.integrators.contract import Integrator, StepError, Stepper
 from pliant.solve.integrators.march import March
 from pliant.solve.limits import with_limits
 from pliant.solve.schedule import Schedule
@@ -22,6 +23,9 @@ from pliant.solve.schedule import Schedule
 Progress = Callable[[float, float], object]
 """Told the time reached and the duration, s, after each step."""
 
+_HALVINGS = 6
+"""How often a step that does not converge is halved before the simulation stops."""
+_TOTALS = ("work", "dissipated", "iterations")
 _CHUNK = 1000
 """Most steps in one compiled call, so that Ctrl-C is heard."""
 _SHOWN = 10
@@ -62,7 +66,9 @@ class Trajectory:
     complete: bool
     seconds: float
     drive_rates: Array
-    """Rates and accelerations (T, K, 2) of the inputs of base motions."""
+    """Rates and accelerations (T, K, 2) of the inputs of prescribed joints."""
+    rescues: dict[str, int] = field(default_factory=dict)
+    """How often something had to be done to go on, by name."""
 
 
 @dataclass
@@ -104,6 +110,7 @@ class Recorder:
             complete=complete,
             seconds=time.perf_counter() - run.began,
             drive_rates=self.schedule.drive_rates(t),
+            rescues={"halved steps": run.halved} if run.halved else {},
         )
 
 
@@ -127,6 +134,7 @@ class _Run:
         self.clock = clock
         self.recorder = Recorder(schedule)
         self.done = 0
+        self.halved = 0
         self.iterations = 0
         self.next = 0
         self.began = time.perf_counter()
@@ -152,7 +160,10 @@ class _Run:
             end = clock.duration if k + 1 == clock.steps else (k + 1) * clock.h
             self._between(stepper, start, end)
             after = schedule.at(end)
-            stepper.advance(before, after)
+            try:
+                stepper.advance(before, after)
+            except StepError:
+                self._halve(stepper, before, after, start, end, _HALVINGS)
             self.iterations = stepper.iterations
             if not math.isfinite(float(stepper.q.sum())):
                 raise ConvergenceError("the motion became infinite; try a smaller dt")
@@ -162,6 +173,31 @@ class _Run:
             before = after
             if progress is not None:
                 progress(end, clock.duration)
+
+    def _halve(
+        self, stepper: Stepper, before: Acting, after: Acting, start: float, end: float, most: int
+    ) -> None:
+        """Take a step that failed as two of half its length, and each of them again if need be.
+
+        Raises the error of the smallest step if that does not help.
+        """
+        middle = 0.5 * (start + end)
+        half = self.integrator.stepper(self.effects, middle - start)
+        half.books = stepper.books
+        half.start(stepper.q, stepper.velocity(), before)
+        between = self.schedule.at(middle)
+        for a, b, first, last in ((before, between, start, middle), (between, after, middle, end)):
+            try:
+                half.advance(a, b)
+            except StepError:
+                if most == 1:
+                    raise
+                self._halve(half, a, b, first, last, most - 1)
+        self.halved += 1
+        totals = [getattr(stepper, name) + getattr(half, name) for name in _TOTALS]
+        stepper.start(half.q, half.velocity(), after)
+        for name, total in zip(_TOTALS, totals, strict=True):
+            setattr(stepper, name, total)
 
     def _march(self, march: March, progress: Progress | None) -> None:
         """Go on in runs of many steps, with snapshots at those that are outputs."""

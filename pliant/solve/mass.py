@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from pliant.model import ConvergenceError
@@ -11,6 +13,7 @@ from pliant.system.linear import SingularError
 from pliant.tree.backward import gather, gather_form
 from pliant.tree.forward import set_rates
 from pliant.tree.state import State
+from pliant.tree.tangent import Tangent
 from pliant.tree.work import Work
 
 
@@ -20,7 +23,11 @@ class Mass:
     def __init__(self, effects: Effects) -> None:
         self.effects = effects
         self.work = Work(effects.tree)
-        self.tangent = effects.tangent(True)
+
+    @cached_property
+    def tangent(self) -> Tangent:
+        """Storage of the matrix, made when it is solved with."""
+        return self.effects.tangent(True)
 
     def momentum(self, state: State, v: Array) -> Array:
         """M v (total,) of rates v (total,)."""

@@ -234,11 +234,8 @@ class VariationalStepper(Stepper):
         """Add work and loss of the step."""
         tree = self.tree
         mean = before.mix(after, 0.5).u
-        for part, a, b, w in zip(
-            tree.parts, self.a.parts, self.b.parts, self.workspace.parts, strict=True
-        ):
-            light = slice(part.inertial, None)
-            w.eta[light] = se3.log(se3.inverse(a.g[light]) @ b.g[light]) / self.h
+        if any(term.needs_twists for term in self.effects.terms):
+            self._set_light_twists()
         v = np.zeros(tree.total)
         for part in tree.parts:
             if part.joint.nv:
@@ -247,6 +244,13 @@ class VariationalStepper(Stepper):
         moment = Moment(tree, self.b, self.workspace, mean, self.step.z, v=v)
         self.dissipated += self.h * sum(term.power_lost(moment) for term in self.effects.terms)
         self.work += sum(term.work_done(self.a, self.b, mean) for term in self.effects.terms)
+
+    def _set_light_twists(self) -> None:
+        """Set the mean twists of stations without inertia."""
+        states = zip(self.a.parts, self.b.parts, strict=True)
+        for part, (a, b), w in zip(self.tree.parts, states, self.workspace.parts, strict=True):
+            light = slice(part.inertial, None)
+            w.eta[light] = se3.log(se3.inverse(a.g[light]) @ b.g[light]) / self.h
 
     def _arrived(self) -> Array:
         """Momentum (total,) that the step brings to its end."""
