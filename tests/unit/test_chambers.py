@@ -16,7 +16,7 @@ from pliant.system.tangent import make_tangent
 import pliant as pl
 from pliant.model import Array, Description
 from pliant.rods.ancf import ANCF
-from pliant.system.linear import Sparse
+from pliant.system.linear import SparseGeneral
 from tests.reference import exact
 
 FORMULATIONS = {

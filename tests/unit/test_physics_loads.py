@@ -16,7 +16,7 @@ from pliant.physics import loads
 from pliant.rods.bspline import BSpline
 from pliant.rods.contract import Array
 from pliant.rods.strain import Strain
-from pliant.system.linear import Sparse
+from pliant.system.linear import SparseGeneral
 
 RUBBER = Material(E=2e5, nu=0.45, rho=1000.0)
 STEP = 1e-5
