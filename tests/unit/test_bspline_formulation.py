@@ -107,7 +107,7 @@ def strains_at_rest(rod_map: BSplineMap, s: Array) -> Array:
 @pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_strain_energy_does_not_feel_a_rigid_motion_of_all_control_poses(case: BSpline) -> None:
     description = Description()
-    description.add_rod(rod_with(base=None, radius=(0.02, 0.01)))
+    description.add(rod_with(base=None, radius=(0.02, 0.01)))
     effects = effects_of(description, {"arm": case})
     rod_map, state = effects.tree.parts[0].map, State(effects.tree)
     rng = np.random.default_rng(1)
@@ -153,7 +153,7 @@ def solved_poses(rod: Rod, formulation: Formulation, loads: list[Load], s: Array
     description = Description(gravity=(0, 0, 0))
     description.add(rod)
     for load in loads:
-        description.add_load(load)
+        description.add(load)
     effects = effects_of(description, {rod.name: formulation})
     found = StaticSolver(effects).solve(effects.at({}))
     return Sampler(effects).poses(found.q, rod.name, s)
@@ -197,8 +197,8 @@ def test_degree_one_is_piecewise_constant_strain(segments: int) -> None:
 def matrices(formulation: Formulation) -> tuple[Effects, Array, Array]:
     """A bent rod with its stiffness and mass, dense."""
     description = Description()
-    rod = description.add_rod(rod_with())
-    description.add_load(Load("tip", rod.tip, force=(0.05, 0.0, 0.0)))
+    rod = description.add(rod_with())
+    description.add(Load("tip", rod.tip, force=(0.05, 0.0, 0.0)))
     effects = effects_of(description, {"arm": formulation})
     tree = effects.tree
     q = tree.q_rest + 0.01 * np.random.default_rng(0).normal(size=tree.nq)

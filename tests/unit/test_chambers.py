@@ -15,7 +15,7 @@ from pliant.physics.effects import Effects, Inputs, effects_of
 from pliant.rods.ancf import ANCF
 from pliant.solve.energy import potential
 from pliant.solve.statics import balance
-from pliant.system.linear import SparseGeneral
+from pliant.system.linear import Sparse
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
 from pliant.tree.work import Work
@@ -101,7 +101,7 @@ def test_gradient_is_that_of_minus_pressure_times_volume(
 def test_tangent_is_the_derivative_of_the_gradient(name: str) -> None:
     robot, _ = finger(over=(0.03, 0.15))
     effects, state, inputs = bent(robot, name, 3e4)
-    filled = Tangent(effects.tree, SparseGeneral, effects.pairs())
+    filled = Tangent(effects.tree, Sparse, effects.pairs())
     found = []
     for one in (inputs, effects.at({"air": 0.0})):
         gradient(effects, state, one, filled)

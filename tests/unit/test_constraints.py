@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pliant.system.energy import reactions
-from pliant.system.loading import Loading, make_loading
-from pliant.system.sampling import Sampler
-from pliant.system.system import System
 
 from pliant.lie import se3, so3
 from pliant.model import (
@@ -149,8 +145,8 @@ def test_a_free_rod_held_fixed_at_its_base_is_a_clamped_rod(formulation: Formula
 def test_reactions_carry_the_weight(formulation: Formulation) -> None:
     """A beam on two supports, one of them free to slide: force and moment balance of the whole."""
     description, rod = arm(base=None)
-    description.add_constraint(Constraint("pin", rod.base_frame, hold=("rx", "x", "y", "z")))
-    description.add_constraint(Constraint("roller", rod.tip, to=np.eye(4), hold=("y", "z")))
+    description.add(Constraint("pin", rod.base_frame, hold=("rx", "x", "y", "z")))
+    description.add(Constraint("roller", rod.tip, to=np.eye(4), hold=("y", "z")))
     effects, inputs, found = solve(description, formulation)
     exerted = reactions(effects, found.q, found.z, inputs)
     weight = 9.81 * float(effects.tree.parts[0].line_mass.sum())
@@ -173,7 +169,7 @@ def test_the_kinds_hold_what_they_say_and_leave_the_rest(
     description, rod = arm()
     description.add(Load("push", rod.at(0.6), force=(0.0, 0.6, 0.8)))
     target = pose((0.9, 0.1, 0.05), (0.1, 1.4, 0.2))
-    description.add_constraint(Constraint("held", rod.tip, to=target, kind=kind))
+    description.add(Constraint("held", rod.tip, to=target, kind=kind))
     effects, inputs, found = solve(description, formulation)
     tip = Sampler(effects).poses(found.q, "arm", np.array([1.0]))[0]
     gap = np.abs(frame_gap.residual(target, tip))
@@ -194,7 +190,7 @@ def test_reactions_are_the_derivative_of_energy_in_the_held_place(formulation: F
     for shift in (-step, 0.0, step):
         description, rod = arm(gravity=(0, 0, 0))
         target = pose((0.9, 0.1 + shift, 0.05))
-        description.add_constraint(Constraint("pull", rod.tip, to=target, kind="articulated"))
+        description.add(Constraint("pull", rod.tip, to=target, kind="articulated"))
         effects, inputs, found = solve(description, formulation)
         state = State(effects.tree).place(found.q)
         energies.append(potential(effects, state, inputs)["elastic"])
@@ -211,7 +207,7 @@ def test_two_rods_closed_into_a_loop_meet_and_pull_on_each_other() -> None:
     left = description.add(Rod("left", 1.0, Circle(0.02), stiff, pose=pose((-0.4, 0, 0))))
     right = description.add(Rod("right", 1.0, Circle(0.03), stiff, pose=pose((0.4, 0, 0))))
     offset = right.at(1.0, offset=(0.0, 0.02))
-    description.add_constraint(Constraint("joint", left.tip, to=offset, kind="articulated"))
+    description.add(Constraint("joint", left.tip, to=offset, kind="articulated"))
     effects, inputs, found = solve(description, BSpline(3, 8))
     sampler = Sampler(effects)
     tips = [sampler.poses(found.q, name, np.array([1.0]))[0] for name in ("left", "right")]
@@ -229,12 +225,12 @@ def test_a_frame_on_a_mounted_rod_can_be_held() -> None:
     """Its position depends on the carrier as well: the constraint Jacobian has to know."""
     description, rod = arm(gravity=(0, 0, 0))
     twig = Rod("twig", 0.4, Circle(0.01), RUBBER, pose=pose(rotation=(0.9, 0, 0)), base=rod.at(0.4))
-    description.add_rod(twig)
+    description.add(twig)
     rest = effects_of(description, {"arm": BSpline(3, 6), "twig": BSpline(3, 5)})
     place = Sampler(rest).poses(rest.tree.q_rest, "twig", np.array([0.4]))[0]
     target = place.copy()
     target[:3, 3] += (0.02, 0.03, -0.04)
-    description.add_constraint(Constraint("held", twig.tip, to=target, kind="articulated"))
+    description.add(Constraint("held", twig.tip, to=target, kind="articulated"))
     effects = effects_of(description, {"arm": BSpline(3, 6), "twig": BSpline(3, 5)})
     inputs = effects.at({})
     found = StaticSolver(effects).solve(inputs)

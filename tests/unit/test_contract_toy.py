@@ -10,10 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from pliant.system.energy import reactions
-from pliant.system.loading import Loading, make_loading
-from pliant.system.sampling import Sampler
-from pliant.system.system import System
 from scipy.linalg import expm
 
 import pliant as pl
@@ -250,8 +246,8 @@ def test_modes_about_a_bent_equilibrium_agree_with_piecewise_constant_strain() -
     found = []
     for formulation in (Toy(), Strain(order=0, segments=SEGMENTS)):
         description = Description()
-        rod = description.add_rod(arm())
-        description.add_load(Load("tip", rod.tip, force=(0.1, 0.25, 0.15)))
+        rod = description.add(arm())
+        description.add(Load("tip", rod.tip, force=(0.1, 0.25, 0.15)))
         effects = built(description, formulation)
         inputs, state = solved(effects)
         found.append(modal_analysis(effects, state.q, state.z, inputs, 6).frequencies)

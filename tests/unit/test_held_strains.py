@@ -15,9 +15,6 @@ from pliant.solve.statics import balance
 from pliant.tree.state import State
 from pliant.tree.work import Work
 
-import pliant as pl
-from pliant.model import Description, Load
-
 HELD = [pl.BSpline(4, 8), pl.BSpline(5, 9), pl.BSpline(5, 9, map="cayley")]
 ALL = [pl.BSpline(2, 8), pl.BSpline(3, 8), pl.Hermite(3), *HELD]
 
@@ -35,7 +32,7 @@ def bent(formulation: pl.Formulation, theory: str = "cosserat") -> Effects:
             theory=theory,
         )
     )
-    description.add_load(Load("tip", rod.tip, force=(0.1, 0.4, -0.2)))
+    description.add(Load("tip", rod.tip, force=(0.1, 0.4, -0.2)))
     return effects_of(description, {"arm": formulation})
 
 

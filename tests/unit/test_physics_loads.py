@@ -17,7 +17,7 @@ from pliant.rods.contract import Array
 from pliant.rods.strain import Strain
 from pliant.solve.energy import potential
 from pliant.solve.statics import balance
-from pliant.system.linear import SparseGeneral
+from pliant.system.linear import Sparse
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
 from pliant.tree.work import Work
@@ -112,7 +112,7 @@ def bent_arm(
     if load:
         on = load.pop("at", None)
         load["on"] = "arm" if on is None else rod.at(*on)
-        description.add_load(Load("load", **load))
+        description.add(Load("load", **load))
     effects = effects_of(description, {"arm": formulation})
     tree = effects.tree
     rng = np.random.default_rng(3)
@@ -130,7 +130,7 @@ def unknowns(effects: Effects, state: State) -> Array:
 
 
 def tangent(effects: Effects, state: State, inputs: Inputs, chart: bool = True) -> Array:
-    filled = Tangent(effects.tree, SparseGeneral, effects.pairs())
+    filled = Tangent(effects.tree, Sparse, effects.pairs())
     z = unknowns(effects, state)
     balance(effects, state, Work(effects.tree), inputs, z, filled, chart)
     return filled.matrix.matrix.toarray()

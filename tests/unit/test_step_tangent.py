@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pliant.solve.integrators.resolved import excess_acceleration
-from pliant.system.driving import base_twists
 
 import pliant as pl
 from pliant.model import Array

@@ -42,7 +42,7 @@ from pliant.solve.linearise import linearise
 from pliant.solve.mass import Mass
 from pliant.solve.sampling import Sampler
 from pliant.solve.statics import StaticSolver, balance
-from pliant.system.linear import SparseGeneral
+from pliant.system.linear import Sparse
 from pliant.tree.forward import kinetic_energy, set_rates
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
@@ -64,93 +64,93 @@ def branch(base: object, name: str = "branch", **more: object) -> Rod:
 
 
 def single(description: Description) -> None:
-    description.add_rod(trunk())
+    description.add(trunk())
 
 
 def chained(description: Description) -> None:
-    description.add_rod(branch(description.add_rod(trunk()).tip))
+    description.add(branch(description.add(trunk()).tip))
 
 
 def three_in_a_row(description: Description) -> None:
-    middle = description.add_rod(branch(description.add_rod(trunk()).tip))
-    description.add_rod(branch(middle.tip, "end"))
+    middle = description.add(branch(description.add(trunk()).tip))
+    description.add(branch(middle.tip, "end"))
 
 
 def turned_mount(description: Description) -> None:
-    description.add_rod(branch(description.add_rod(trunk()).tip, pose=TURN))
+    description.add(branch(description.add(trunk()).tip, pose=TURN))
 
 
 def mid_mount(description: Description) -> None:
-    description.add_rod(branch(description.add_rod(trunk()).at(0.24)))
+    description.add(branch(description.add(trunk()).at(0.24)))
 
 
 def offset_mount(description: Description) -> None:
-    on = description.add_rod(trunk()).at(0.24, offset=(0.02, -0.01, 0.005))
-    description.add_rod(branch(on, pose=TURN))
+    on = description.add(trunk()).at(0.24, offset=(0.02, -0.01, 0.005))
+    description.add(branch(on, pose=TURN))
 
 
 def two_branches(description: Description) -> None:
-    root = description.add_rod(trunk())
-    description.add_rod(branch(root.at(0.24), pose=TURN))
-    description.add_rod(branch(root.tip, "end"))
+    root = description.add(trunk())
+    description.add(branch(root.at(0.24), pose=TURN))
+    description.add(branch(root.tip, "end"))
 
 
 def branch_on_branch(description: Description) -> None:
-    first = description.add_rod(branch(description.add_rod(trunk()).at(0.24), pose=TURN))
-    description.add_rod(branch(first.at(0.1), "twig", pose=TURN))
+    first = description.add(branch(description.add(trunk()).at(0.24), pose=TURN))
+    description.add(branch(first.at(0.1), "twig", pose=TURN))
 
 
 def chain_on_branch(description: Description) -> None:
-    first = description.add_rod(branch(description.add_rod(trunk()).at(0.24), pose=TURN))
-    description.add_rod(branch(first.tip, "twig"))
+    first = description.add(branch(description.add(trunk()).at(0.24), pose=TURN))
+    description.add(branch(first.tip, "twig"))
 
 
 def free_and_held(description: Description) -> None:
-    rod = description.add_rod(trunk(base=None))
-    description.add_constraint(Constraint("clamp", rod.base_frame))
-    description.add_constraint(Constraint("ring", rod.at(0.3, offset=(0.01, 0.0)), hold=("x", "y")))
+    rod = description.add(trunk(base=None))
+    description.add(Constraint("clamp", rod.base_frame))
+    description.add(Constraint("ring", rod.at(0.3, offset=(0.01, 0.0)), hold=("x", "y")))
 
 
 def free_chain(description: Description) -> None:
-    rod = description.add_rod(trunk(base=None))
-    description.add_rod(branch(rod.tip))
-    description.add_constraint(Constraint("pin", rod.at(0.2), kind="articulated"))
-    description.add_constraint(Constraint("slide", rod.tip, kind="sliding"))
+    rod = description.add(trunk(base=None))
+    description.add(branch(rod.tip))
+    description.add(Constraint("pin", rod.at(0.2), kind="articulated"))
+    description.add(Constraint("slide", rod.tip, kind="sliding"))
 
 
 def loop(description: Description) -> None:
-    rod = description.add_rod(trunk())
-    other = description.add_rod(branch("world", pose=pose((0.5, 0.1, 0.2))))
-    description.add_constraint(Constraint("joint", rod.tip, to=other.at(0.35, offset=(0, 0.01))))
+    rod = description.add(trunk())
+    other = description.add(branch("world", pose=pose((0.5, 0.1, 0.2))))
+    description.add(Constraint("joint", rod.tip, to=other.at(0.35, offset=(0, 0.01))))
 
 
 def held_branch(description: Description) -> None:
-    first = description.add_rod(branch(description.add_rod(trunk()).at(0.24), pose=TURN))
-    description.add_constraint(Constraint("held", first.tip, kind="articulated"))
+    first = description.add(branch(description.add(trunk()).at(0.24), pose=TURN))
+    description.add(Constraint("held", first.tip, kind="articulated"))
 
 
 def held_to_its_carrier(description: Description) -> None:
-    root = description.add_rod(trunk())
-    first = description.add_rod(branch(root.at(0.24), pose=TURN))
-    description.add_constraint(Constraint("strut", first.tip, to=root.tip, kind="fixed"))
+    root = description.add(trunk())
+    first = description.add(branch(root.at(0.24), pose=TURN))
+    description.add(Constraint("strut", first.tip, to=root.tip, kind="fixed"))
 
 
 def laden(description: Description) -> None:
     offset_mount(description)
     on = description.rods["trunk"].at(0.4, offset=(0.02, 0.01))
     tensor = (4e-4, 5e-4, 6e-4, 1e-4, -5e-5, 2e-5)
-    description.add_body(Body("payload", 0.1, tensor, on, centre=(0.01, -0.02, 0.03)))
-    description.add_body(Body("tool", 0.02, (1e-5, 2e-5, 2e-5), description.rods["branch"].tip))
+    description.add(Body("payload", 0.1, tensor, on, centre=(0.01, -0.02, 0.03)))
+    description.add(Body("tool", 0.02, (1e-5, 2e-5, 2e-5), description.rods["branch"].tip))
 
 
 def driven(description: Description) -> None:
     laden(description)
-    description.add_base_motion(BaseMotion("turn", "trunk", (1.0, 0.0, 0.0), (0.0, 1.0, 0.4)))
+    description.add(BaseMotion("turn", "trunk", (1.0, 0.0, 0.0), (0.0, 1.0, 0.4)))
 
 
 def driven_loop(description: Description) -> None:
     loop(description)
-    description.add_base_motion(BaseMotion("turn", "branch", (1.0, 0.0, 0.0), (0.0, 1.0, 0.4)))
+    description.add(BaseMotion("turn", "branch", (1.0, 0.0, 0.0), (0.0, 1.0, 0.4)))
 
 
 # -- joints, bodies and turned frames ---------------------------------------------------------------
@@ -206,116 +206,116 @@ def link(on: object, joint: object, name: str = "link", **more: object) -> Body:
 
 
 def pendulum(description: Description) -> None:
-    description.add_body(link(None, Revolute("y")))
+    description.add(link(None, Revolute("y")))
 
 
 def three_links(description: Description) -> None:
     """Hinges with springs, one of them with any axis, each in a turned frame of the link before."""
     turn = (0.3, 0.0, -0.5)
-    first = description.add_body(link(None, Revolute("x", stiffness=2.0)))
+    first = description.add(link(None, Revolute("x", stiffness=2.0)))
     second = link(first.at((0.1, 0.0, 0.05), turn), Revolute("y", stiffness=1.0), "second")
-    description.add_body(second)
+    description.add(second)
     third = link(second.at((0.0, 0.1, 0.05), turn), Revolute((1.0, 2.0, -1.0), 0.5), "third")
-    description.add_body(third)
+    description.add(third)
 
 
 def held_free_body(description: Description) -> None:
-    body = description.add_body(link(None, Free()))
+    body = description.add(link(None, Free()))
     at = body.at((0.05, 0.02, 0.0), (0.2, -0.4, 0.1))
-    description.add_constraint(Constraint("pin", at, hold=("x", "y", "z", "rx")))
+    description.add(Constraint("pin", at, hold=("x", "y", "z", "rx")))
 
 
 def free_body_on_rod(description: Description) -> None:
     """A body that nothing holds but a constraint with the rod it moves with."""
-    rod = description.add_rod(trunk())
-    body = description.add_body(link(rod.tip, Free()))
-    description.add_constraint(Constraint("ball", body.at((0.0, 0.0, -0.04)), to=rod.tip))
+    rod = description.add(trunk())
+    body = description.add(link(rod.tip, Free()))
+    description.add(Constraint("ball", body.at((0.0, 0.0, -0.04)), to=rod.tip))
 
 
 def rod_on_hinged_body(description: Description) -> None:
-    body = description.add_body(link(None, Revolute("x", stiffness=0.3)))
+    body = description.add(link(None, Revolute("x", stiffness=0.3)))
     on = body.at((0.02, 0.01, 0.05), (0.4, 0.0, -0.7))
-    description.add_rod(branch(on, pose=TURN))
+    description.add(branch(on, pose=TURN))
 
 
 def rod_on_free_body(description: Description) -> None:
-    body = description.add_body(link(None, Free()))
-    rod = description.add_rod(branch(body.at((0.02, 0.01, 0.05), (0.4, 0.0, -0.7))))
-    description.add_constraint(Constraint("held", rod.at(0.3), kind="fixed"))
+    body = description.add(link(None, Free()))
+    rod = description.add(branch(body.at((0.02, 0.01, 0.05), (0.4, 0.0, -0.7))))
+    description.add(Constraint("held", rod.at(0.3), kind="fixed"))
 
 
 def rod_body_rod(description: Description) -> None:
-    root = description.add_rod(trunk())
-    body = description.add_body(link(root.tip, Revolute("y", stiffness=0.05)))
-    description.add_rod(branch(body.at((0.0, 0.02, 0.05), (0.4, 0.0, -0.7))))
+    root = description.add(trunk())
+    body = description.add(link(root.tip, Revolute("y", stiffness=0.05)))
+    description.add(branch(body.at((0.0, 0.02, 0.05), (0.4, 0.0, -0.7))))
 
 
 def straight_rod_body_rod(description: Description) -> None:
     """With a rod that a cable without twist can be."""
-    root = description.add_rod(Rod("straight", 0.6, Circle(0.02), RUBBER, pose=along("x")))
-    body = description.add_body(link(root.tip, Revolute("y", stiffness=0.05)))
-    description.add_rod(branch(body.at((0.0, 0.02, 0.05), (0.4, 0.0, -0.7))))
+    root = description.add(Rod("straight", 0.6, Circle(0.02), RUBBER, pose=along("x")))
+    body = description.add(link(root.tip, Revolute("y", stiffness=0.05)))
+    description.add(branch(body.at((0.0, 0.02, 0.05), (0.4, 0.0, -0.7))))
 
 
 def rod_on_fixed_bodies(description: Description) -> None:
     """A rod on a body on a body, both welded to the middle of another rod."""
-    root = description.add_rod(trunk())
-    first = description.add_body(link(root.at(0.24, (0.02, 0.01), (0.2, 0.1, -0.3)), None))
-    second = description.add_body(link(first.at((0.02, 0.0, 0.04), (0.5, 0.0, 0.1)), None, "lid"))
-    description.add_rod(branch(second.at((0.0, 0.01, 0.02), (0.0, 0.8, 0.0))))
+    root = description.add(trunk())
+    first = description.add(link(root.at(0.24, (0.02, 0.01), (0.2, 0.1, -0.3)), None))
+    second = description.add(link(first.at((0.02, 0.0, 0.04), (0.5, 0.0, 0.1)), None, "lid"))
+    description.add(branch(second.at((0.0, 0.01, 0.02), (0.0, 0.8, 0.0))))
 
 
 def hinged_rods(description: Description) -> None:
-    root = description.add_rod(trunk(joint=Revolute("x", stiffness=0.5)))
+    root = description.add(trunk(joint=Revolute("x", stiffness=0.5)))
     on = root.at(0.24, (0.02, 0.01), (0.2, 0.1, -0.3))
-    first = description.add_rod(branch(on, pose=TURN, joint=Revolute("y", stiffness=0.05)))
-    description.add_rod(branch(first.tip, "end", joint=Revolute("z", stiffness=0.02)))
+    first = description.add(branch(on, pose=TURN, joint=Revolute("y", stiffness=0.05)))
+    description.add(branch(first.tip, "end", joint=Revolute("z", stiffness=0.02)))
 
 
 def turned_frames(description: Description) -> None:
     """A rod on a turned frame at the tip, another on one on the way."""
-    root = description.add_rod(trunk())
-    first = description.add_rod(branch(root.at(0.6, (0.01, 0.02), (0.5, 1.0, 0.2)), pose=TURN))
-    description.add_rod(branch(first.at(0.1, (0.01, 0.0, 0.02), (0.0, -0.7, 0.2)), "end"))
-    description.add_constraint(
+    root = description.add(trunk())
+    first = description.add(branch(root.at(0.6, (0.01, 0.02), (0.5, 1.0, 0.2)), pose=TURN))
+    description.add(branch(first.at(0.1, (0.01, 0.0, 0.02), (0.0, -0.7, 0.2)), "end"))
+    description.add(
         Constraint("held", first.at(0.3, (0.0, 0.01), (0.4, 0.3, 0.0)), hold=("x", "rx"))
     )
 
 
 def driven_hinges(description: Description) -> None:
     """Angles prescribed at the root and between a rod and a body that carries another rod."""
-    root = description.add_rod(trunk(joint=Revolute("y", drive="angle", input="tilt")))
+    root = description.add(trunk(joint=Revolute("y", drive="angle", input="tilt")))
     hinge = Revolute("x", stiffness=0.1, drive="angle")
-    body = description.add_body(link(root.tip, hinge, "crank"))
-    description.add_rod(branch(body.at((0.0, 0.02, 0.05), (0.4, 0.0, -0.7))))
+    body = description.add(link(root.tip, hinge, "crank"))
+    description.add(branch(body.at((0.0, 0.02, 0.05), (0.4, 0.0, -0.7))))
 
 
 def driven_hinge_loop(description: Description) -> None:
     """A prescribed crank whose coupler closes a loop with a rod."""
-    rod = description.add_rod(trunk())
-    crank = description.add_body(link(None, Revolute("x", drive="angle"), "crank"))
+    rod = description.add(trunk())
+    crank = description.add(link(None, Revolute("x", drive="angle"), "crank"))
     coupler = link(crank.at((0.0, 0.1, 0.0)), Revolute("x", stiffness=0.1), "coupler")
-    description.add_body(coupler)
+    description.add(coupler)
     at = coupler.at((0.0, 0.1, 0.0), (0.1, 0.2, 0.3))
-    description.add_constraint(Constraint("closed", at, to=rod.tip, kind="articulated"))
+    description.add(Constraint("closed", at, to=rod.tip, kind="articulated"))
 
 
 def screws(description: Description) -> None:
     """A user's joints at the root, between rods, under a body, and one of them prescribed."""
-    root = description.add_rod(trunk(joint=Screw(stiffness=0.5)))
-    first = description.add_rod(branch(root.at(0.24), pose=TURN, joint=Screw(-0.05, 0.1)))
-    body = description.add_body(link(first.tip, Screw(drive="angle", input="feed")))
-    description.add_rod(branch(body.at((0.0, 0.02, 0.05)), "end"))
+    root = description.add(trunk(joint=Screw(stiffness=0.5)))
+    first = description.add(branch(root.at(0.24), pose=TURN, joint=Screw(-0.05, 0.1)))
+    body = description.add(link(first.tip, Screw(drive="angle", input="feed")))
+    description.add(branch(body.at((0.0, 0.02, 0.05)), "end"))
 
 
 def screw_alone(description: Description) -> None:
-    description.add_body(link(None, Screw()))
+    description.add(link(None, Screw()))
 
 
 def universal(description: Description) -> None:
-    root = description.add_rod(trunk(joint=Universal(0.5)))
-    body = description.add_body(link(root.at(0.24), Universal(0.1)))
-    description.add_rod(branch(body.at((0.0, 0.02, 0.05)), joint=Universal(0.2)))
+    root = description.add(trunk(joint=Universal(0.5)))
+    body = description.add(link(root.at(0.24), Universal(0.1)))
+    description.add(branch(body.at((0.0, 0.02, 0.05)), joint=Universal(0.2)))
 
 
 ROBOTS: dict[str, tuple[Callable[[Description], None], dict[str, object]]] = {
@@ -379,8 +379,8 @@ class Case:
         description = Description(gravity=(1.0, 2.0, -9.81))
         build(description)
         ends = _places(list(description.members().values())[-1])
-        description.add_load(Load("tip", ends[0], force=(0.3, 0.2, -0.1)))
-        description.add_load(Load("side", ends[1], force=(-0.2, 0.1, 0.1)))
+        description.add(Load("tip", ends[0], force=(0.3, 0.2, -0.1)))
+        description.add(Load("side", ends[1], force=(-0.2, 0.1, 0.1)))
         formulations = {rod: special.get(rod, SPLINE) for rod in description.rods}
         self.effects = effects_of(description, formulations)
         self.tree = self.effects.tree
@@ -424,7 +424,7 @@ class Case:
         return balance(self.effects, self.state(), work, self.inputs, self.unknowns())
 
     def tangent(self, chart: bool) -> Array:
-        filled = Tangent(self.tree, SparseGeneral, self.effects.pairs())
+        filled = Tangent(self.tree, Sparse, self.effects.pairs())
         balance(
             self.effects, self.state(), Work(self.tree), self.inputs, self.unknowns(), filled, chart
         )
@@ -608,8 +608,8 @@ def test_two_chained_rods_are_one_rod_cut_in_two() -> None:
         ),
     ):
         for rod in rods:
-            description.add_rod(rod)
-        description.add_load(Load("tip", rods[-1].tip, force=(0.0, 0.3, 0.0)))
+            description.add(rod)
+        description.add(Load("tip", rods[-1].tip, force=(0.0, 0.3, 0.0)))
     for make in (lambda n: BSpline(1, n + 1), lambda n: Strain(0, n)):
         one = effects_of(whole, {"arm": make(6)})
         two = effects_of(halves, {"first": make(3), "second": make(3)})
@@ -771,7 +771,7 @@ def test_a_base_pose_moves_the_whole_robot() -> None:
         values = {field: getattr(rod, field) for field in rod.__dataclass_fields__}
         if rod.name == "trunk":
             values["pose"] = h @ rod.pose
-        description.add_rod(Rod(**values))
+        description.add(Rod(**values))
     formulations = {"trunk": SPLINE, "branch": SPLINE, "end": Strain(0, 2)}
     moved = effects_of(description, formulations)
     s = np.array([0.0, 0.13, 0.4])
@@ -782,9 +782,9 @@ def test_a_base_pose_moves_the_whole_robot() -> None:
 
 def test_rods_welded_at_a_right_angle_rest_at_a_right_angle() -> None:
     description = Description(gravity=(0.0, 0.0, 0.0))
-    first = description.add_rod(Rod("first", 0.3, Circle(0.02), RUBBER))
+    first = description.add(Rod("first", 0.3, Circle(0.02), RUBBER))
     corner = first.at(0.3, rotation=(0.0, np.pi / 2, 0.0))
-    description.add_rod(Rod("second", 0.3, Circle(0.02), RUBBER, base=corner))
+    description.add(Rod("second", 0.3, Circle(0.02), RUBBER, base=corner))
     for formulation in (SPLINE, Hermite(2), Strain(1, 2), ANCF(2, planar=False)):
         effects = effects_of(description, dict.fromkeys(description.rods, formulation))
         found = StaticSolver(effects).solve(effects.at({}))
@@ -814,10 +814,10 @@ def test_toy_formulation_and_toy_joint_in_one_tree(name: str) -> None:
     ends = []
     for formulation in (Toy(2), Strain(0, 2)):
         description = Description(gravity=(0.0, 0.0, -0.3))
-        root = description.add_rod(Rod("trunk", 0.6, Circle(0.02), RUBBER, joint=Screw(0.1, 0.5)))
-        body = description.add_body(link(root.tip, Screw(-0.05, 0.1)))
-        description.add_rod(branch(body.at((0.0, 0.02, 0.05))))
-        description.add_load(Load("tip", description.rods["branch"].tip, force=(0.02, 0.01, 0.0)))
+        root = description.add(Rod("trunk", 0.6, Circle(0.02), RUBBER, joint=Screw(0.1, 0.5)))
+        body = description.add(link(root.tip, Screw(-0.05, 0.1)))
+        description.add(branch(body.at((0.0, 0.02, 0.05))))
+        description.add(Load("tip", description.rods["branch"].tip, force=(0.02, 0.01, 0.0)))
         effects = effects_of(
             description, {"trunk": Strain(0, 2), "branch": Strain(0, 2)} | {name: formulation}
         )
@@ -836,7 +836,7 @@ class OnlyCosserat(Strain):
 
 def test_a_theory_the_formulation_cannot_carry_is_refused() -> None:
     description = Description()
-    description.add_rod(trunk(theory="kirchhoff"))
+    description.add(trunk(theory="kirchhoff"))
     with pytest.raises(DescriptionError, match="theory"):
         effects_of(description, {"trunk": OnlyCosserat()})
     with pytest.raises(DescriptionError, match="kirchhoff"):
