@@ -34,7 +34,7 @@ class PartState:
         self.inner: Plan = rod_map.strains(np.asarray(part.inner_s))
         Q, P = len(part.mass_s), len(part.point_s)
         self.element = np.concatenate([self.mass.element, self.points.element])
-        self.g = np.zeros((Q + P, 4, 4))
+        self.g = np.tile(np.eye(4), (Q + P, 1, 1))
         self.J = np.zeros((Q + P, 6, rod_map.m))
         # the map writes the first rows of the same arrays
         self.mass.g, self.mass.J = self.g[:Q], self.J[:Q]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pliant.system.linearise import linearise
-from pliant.system.loading import make_loading
-from pliant.system.sampling import Sampler
-from pliant.system.system import System
-from pliant.system.tangent import tangent_of
 
 from pliant.lie import se3
 from pliant.model import Circle, Description, DescriptionError, Load, Material, Rod
+from pliant.physics.effects import Effects, effects_of
 from pliant.rods.bspline import BSpline, BSplineMap, graded_knots
 from pliant.rods.contract import Array, Formulation
 from pliant.rods.strain import Strain
+from pliant.solve.energy import potential
+from pliant.solve.linearise import linearise
+from pliant.solve.sampling import Sampler
 from pliant.solve.statics import StaticSolver
+from pliant.tree.state import State
 from tests.perturbed import KINKED, LENGTH, REPEATED, UNEVEN, Bent, rod_with
 
 CASES = [
@@ -108,21 +108,20 @@ def strains_at_rest(rod_map: BSplineMap, s: Array) -> Array:
 def test_strain_energy_does_not_feel_a_rigid_motion_of_all_control_poses(case: BSpline) -> None:
     description = Description()
     description.add(rod_with(base=None, radius=(0.02, 0.01)))
-    system = System(description, {"arm": case})
-    block = system.blocks[0]
+    effects = effects_of(description, {"arm": case})
+    rod_map, state = effects.tree.parts[0].map, State(effects.tree)
     rng = np.random.default_rng(1)
-    q = block.q_rest + 0.2 * rng.normal(size=block.q_rest.size)
+    q = rod_map.rest() + 0.2 * rng.normal(size=rod_map.nq)
     energies = []
-    c = block.level.c
-    block.map.update(c, se3.exp(rng.normal(size=6)), q)
+    c = rod_map.configuration()
+    rod_map.update(c, se3.exp(rng.normal(size=6)), q)
     for motion in (np.zeros(6), rng.normal(size=6), np.array([2.0, 1.0, -1.5, 30.0, -20.0, 10.0])):
         body = np.einsum("nij,j->ni", se3.Ad(se3.inverse(c.controls)), motion)
         base = c.controls[0] @ se3.exp(body[0])
-        moved = block.map.retract(c, base, body.ravel())
-        other = block.map.configuration()
-        block.map.update(other, base, moved)
-        block.map.strain(block.level.strain, other)
-        energies.append(block.elastic_energy(block.level))
+        moved = rod_map.retract(c, base, body.ravel())
+        place = np.linalg.inv(effects.tree.parts[0].pose) @ base
+        state.place(np.concatenate([place.ravel(), moved]))
+        energies.append(potential(effects, state, effects.nothing)["elastic"])
     assert energies[1:] == pytest.approx(energies[:1] * 2, rel=1e-12)
 
 
@@ -155,9 +154,9 @@ def solved_poses(rod: Rod, formulation: Formulation, loads: list[Load], s: Array
     description.add(rod)
     for load in loads:
         description.add(load)
-    system = System(description, {rod.name: formulation})
-    found = StaticSolver(system).solve(make_loading(system, {}))
-    return Sampler(system).poses(found.q, rod.name, s)
+    effects = effects_of(description, {rod.name: formulation})
+    found = StaticSolver(effects).solve(effects.at({}))
+    return Sampler(effects).poses(found.q, rod.name, s)
 
 
 # -- agreement with other discretisations ---------------------------------------------------------
@@ -195,38 +194,41 @@ def test_degree_one_is_piecewise_constant_strain(segments: int) -> None:
 # -- locality -------------------------------------------------------------------------------------
 
 
-def matrices(formulation: Formulation) -> tuple[System, Array, Array]:
-    """A bent system with its stiffness and mass, dense."""
+def matrices(formulation: Formulation) -> tuple[Effects, Array, Array]:
+    """A bent rod with its stiffness and mass, dense."""
     description = Description()
     rod = description.add(rod_with())
     description.add(Load("tip", rod.tip, force=(0.05, 0.0, 0.0)))
-    system = System(description, {"arm": formulation})
-    q = system.q_rest + 0.01 * np.random.default_rng(0).normal(size=system.nq)
-    K, M = linearise(system, q, np.zeros(system.n), make_loading(system, {}))
-    return system, K.toarray(), M.toarray()
+    effects = effects_of(description, {"arm": formulation})
+    tree = effects.tree
+    q = tree.q_rest + 0.01 * np.random.default_rng(0).normal(size=tree.nq)
+    K, M = linearise(effects, q, np.zeros(tree.total), effects.at({}))
+    return effects, K.toarray(), M.toarray()
 
 
 @pytest.mark.parametrize("degree", [1, 2, 3, 5])
 def test_bandwidth_of_a_spline_does_not_depend_on_the_number_of_points(degree: int) -> None:
     spreads = set()
     for points in (14, 28):
-        system, K, M = matrices(BSpline(degree, points))
-        rows, columns = np.nonzero(M[np.ix_(system.coordinates, system.coordinates)])
+        effects, K, M = matrices(BSpline(degree, points))
+        free = effects.tree.coordinates
+        rows, columns = np.nonzero(M[np.ix_(free, free)])
         assert np.max(np.abs(rows // 6 - columns // 6)) == degree
         rows, columns = np.nonzero(K)
         spread = int(np.max(np.abs(rows - columns)))
-        assert spread <= tangent_of(system, True).matrix.bandwidth
-        spreads.add((spread, tangent_of(system, True).matrix.bandwidth))
-        assert system.blocks[0].map.elements.shape == (points - degree, 6 * (degree + 1))
+        bandwidth = effects.tangent(True).matrix.bandwidth
+        assert spread <= bandwidth
+        spreads.add((spread, bandwidth))
+        assert effects.tree.parts[0].map.elements.shape == (points - degree, 6 * (degree + 1))
     assert len(spreads) == 1
 
 
 def test_strain_rods_couple_every_coordinate_with_every_other() -> None:
-    system, _, M = matrices(Strain(order=0, segments=6))
+    effects, _, M = matrices(Strain(order=0, segments=6))
     # a section is moved by what happens between base and section: tip side feels all
     block_norms = np.abs(M).reshape(6, 6, 6, 6).max(axis=(1, 3))
     assert np.all(block_norms > 0)
-    assert system.blocks[0].map.elements.shape == (1, 42)
+    assert effects.tree.parts[0].map.elements.shape == (1, 42)
 
 
 # -- settings -------------------------------------------------------------------------------------

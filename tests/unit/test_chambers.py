@@ -7,16 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pliant.system.balance import balance
-from pliant.system.energy import potential
-from pliant.system.loading import Loading, make_loading
-from pliant.system.system import System
-from pliant.system.tangent import make_tangent
 
 import pliant as pl
 from pliant.model import Array, Description
+from pliant.physics.chambers import PressureChamber
+from pliant.physics.effects import Effects, Inputs, effects_of
 from pliant.rods.ancf import ANCF
+from pliant.solve.energy import potential
+from pliant.solve.statics import balance
 from pliant.system.linear import Sparse
+from pliant.tree.state import State
+from pliant.tree.tangent import Tangent
+from pliant.tree.work import Work
 from tests.reference import exact
 
 FORMULATIONS = {
@@ -41,17 +43,33 @@ def finger(theory: str = "cosserat", **chamber: object) -> tuple[pl.Robot, pl.Ro
     return robot, rod
 
 
-def bent(robot: pl.Robot, name: str, pressure: float) -> tuple[System, Array, Array, Loading]:
-    """A system moved away from rest, with stress modes of any size, and its loading."""
-    rng = np.random.default_rng(5)
+def bent(robot: pl.Robot, name: str, pressure: float) -> tuple[Effects, State, Inputs]:
+    """A robot moved away from rest, and its inputs."""
     description: Description = robot.description
-    system = System(description, {"finger": FORMULATIONS[name]})
-    system.place(system.q_rest)
-    x = np.zeros(system.n)
-    x[system.coordinates] = 0.02 * rng.normal(size=len(system.coordinates))
-    q = system.moved(system.q_rest, x)
-    mult = np.zeros(system.n + system.m)
-    return system, q, mult, make_loading(system, {"air": pressure})
+    effects = effects_of(description, {"finger": FORMULATIONS[name]})
+    tree = effects.tree
+    q = tree.moved(tree.rest, 0.02 * direction(effects, 5))
+    return effects, State(tree).place(q), effects.at({"air": pressure})
+
+
+def direction(effects: Effects, seed: int) -> Array:
+    x = np.zeros(effects.tree.total)
+    free = effects.tree.coordinates
+    x[free] = np.random.default_rng(seed).normal(size=len(free))
+    return x
+
+
+def moved(effects: Effects, state: State, x: Array) -> State:
+    return State(effects.tree).place(effects.tree.moved(state, x, newton=False))
+
+
+def gradient(
+    effects: Effects, state: State, inputs: Inputs, filled: Tangent | None = None
+) -> Array:
+    """Residual (total,) without force fields, and the tangent in the second-order chart."""
+    tree = effects.tree
+    z = np.zeros(tree.total)
+    return balance(effects, state, Work(tree), inputs, z, filled, chart=False)
 
 
 # -- the effect on strains ------------------------------------------------------------------------
@@ -63,23 +81,16 @@ def test_gradient_is_that_of_minus_pressure_times_volume(
     name: str, over: tuple[float, float] | None
 ) -> None:
     robot, _ = finger(over=over)
-    system, q, mult, loading = bent(robot, name, 3e4)
-    quiet = make_loading(system, {"air": 0.0})
-    stations = system.chambers["air"]
-    rng = np.random.default_rng(1)
-    x = np.zeros(system.n)
-    x[system.coordinates] = rng.normal(size=len(system.coordinates))
+    effects, state, inputs = bent(robot, name, 3e4)
+    (chamber,) = effects.of_kind(PressureChamber)
+    x = direction(effects, 1)
 
     def volume(step: float) -> tuple[float, float]:
-        system.place(q)
-        moved = system.moved(q, step * x, newton=False)
-        system.place(moved)
-        return stations.volume(system.blocks[0].level), potential(system, moved, loading)["loads"]
+        there = moved(effects, state, step * x)
+        return chamber.volume(there), potential(effects, there, inputs)["loads"]
 
-    system.place(q)
-    force = (balance(system, mult, loading, False) - balance(system, mult, quiet, False))[
-        : system.n
-    ]
+    quiet = effects.at({"air": 0.0})
+    force = gradient(effects, state, inputs) - gradient(effects, state, quiet)
     h = 1e-6
     ahead, behind = volume(h), volume(-h)
     assert force @ x == pytest.approx(-3e4 * (ahead[0] - behind[0]) / (2 * h), rel=1e-6)
@@ -89,25 +100,20 @@ def test_gradient_is_that_of_minus_pressure_times_volume(
 @by_formulation
 def test_tangent_is_the_derivative_of_the_gradient(name: str) -> None:
     robot, _ = finger(over=(0.03, 0.15))
-    system, q, mult, loading = bent(robot, name, 3e4)
-    quiet = make_loading(system, {"air": 0.0})
-    filled = make_tangent(system, Sparse)
+    effects, state, inputs = bent(robot, name, 3e4)
+    filled = Tangent(effects.tree, Sparse, effects.pairs())
     found = []
-    for one in (loading, quiet):
-        system.place(q)
-        balance(system, mult, one, True, symmetric=False, chart=False, filled=filled)
+    for one in (inputs, effects.at({"air": 0.0})):
+        gradient(effects, state, one, filled)
         matrix = filled.matrix
         assert isinstance(matrix, Sparse)
         found.append(matrix.matrix.toarray().copy())
-    K = (found[0] - found[1])[: system.n, : system.n]
+    K = found[0] - found[1]
     assert np.abs(K - K.T).max() <= 1e-9 * np.abs(found[0]).max()
-    rng = np.random.default_rng(2)
-    x = np.zeros(system.n)
-    x[system.coordinates] = rng.normal(size=len(system.coordinates))
+    x = direction(effects, 2)
 
     def energy(step: float) -> float:
-        system.place(q)
-        return potential(system, system.moved(q, step * x, newton=False), loading)["loads"]
+        return potential(effects, moved(effects, state, step * x), inputs)["loads"]
 
     h = 2e-4
     values = [energy(k * h) for k in (-2, -1, 0, 1, 2)]

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pliant.system.energy import reactions
-from pliant.system.loading import Loading, make_loading
-from pliant.system.sampling import Sampler
-from pliant.system.system import System
 
 from pliant.lie import se3, so3
 from pliant.model import (
@@ -21,12 +17,16 @@ from pliant.model import (
     along,
     pose,
 )
+from pliant.physics import frame_gap
+from pliant.physics.effects import Effects, Inputs, effects_of
 from pliant.rods.bspline import BSpline
 from pliant.rods.contract import Array, Formulation
 from pliant.rods.hermite import Hermite
 from pliant.rods.strain import Strain
+from pliant.solve.energy import potential, reactions
+from pliant.solve.sampling import Sampler
 from pliant.solve.statics import StaticSolution, StaticSolver
-from pliant.system import constraints
+from pliant.tree.state import State
 
 RUBBER = Material(E=2e6, nu=0.45, rho=1000.0)
 
@@ -40,7 +40,7 @@ def pair(request: pytest.FixtureRequest, rng: np.random.Generator) -> tuple[Arra
 
 def gap_along(pair: tuple[Array, Array], x: Array, t: float) -> Array:
     g1, g2 = pair
-    return constraints.residual(g1 @ se3.exp(t * x[:6]), g2 @ se3.exp(t * x[6:]))
+    return frame_gap.residual(g1 @ se3.exp(t * x[:6]), g2 @ se3.exp(t * x[6:]))
 
 
 # -- two frames -----------------------------------------------------------------------------------
@@ -50,17 +50,17 @@ def test_the_gap_is_the_rotation_vector_and_the_position_seen_from_the_first_fra
     pair: tuple[Array, Array],
 ) -> None:
     g1, g2 = pair
-    b = constraints.residual(g1, g2)
+    b = frame_gap.residual(g1, g2)
     assert g1[:3, :3] @ so3.exp(b[:3]) == pytest.approx(g2[:3, :3], abs=1e-13)
     assert g1[:3, :3] @ b[3:] == pytest.approx(g2[:3, 3] - g1[:3, 3], abs=1e-13)
-    assert constraints.residual(g1, g1) == pytest.approx(0.0, abs=1e-15)
+    assert frame_gap.residual(g1, g1) == pytest.approx(0.0, abs=1e-15)
 
 
 def test_the_jacobian_is_the_derivative_of_the_gap(
     pair: tuple[Array, Array], rng: np.random.Generator
 ) -> None:
     x, step = rng.normal(size=12), 1e-6
-    A1, A2 = constraints.jacobian(*pair)
+    A1, A2 = frame_gap.jacobian(*pair)
     slope = (gap_along(pair, x, step) - gap_along(pair, x, -step)) / (2 * step)
     assert A1 @ x[:6] + A2 @ x[6:] == pytest.approx(slope, abs=1e-8)
 
@@ -71,8 +71,8 @@ def test_the_second_derivative_of_the_gap(
     x, lam, step = rng.normal(size=12), rng.normal(size=6), 1e-3
     near = gap_along(pair, x, step) + gap_along(pair, x, -step)
     far = gap_along(pair, x, 2 * step) + gap_along(pair, x, -2 * step)
-    bend = lam @ (16 * near - far - 30 * constraints.residual(*pair)) / (12 * step**2)
-    H = constraints.second(*pair, lam)
+    bend = lam @ (16 * near - far - 30 * frame_gap.residual(*pair)) / (12 * step**2)
+    H = frame_gap.second(*pair, lam)
     assert x @ H @ x == pytest.approx(bend, rel=1e-6, abs=1e-7)
     assert pytest.approx(H.T, abs=1e-14) == H
 
@@ -82,10 +82,10 @@ def test_a_common_rigid_motion_opens_no_gap(
 ) -> None:
     g1, g2 = pair
     h = se3.exp(3 * rng.normal(size=6))
-    assert constraints.residual(h @ g1, h @ g2) == pytest.approx(
-        constraints.residual(g1, g2), abs=1e-12
+    assert frame_gap.residual(h @ g1, h @ g2) == pytest.approx(
+        frame_gap.residual(g1, g2), abs=1e-12
     )
-    A1, A2 = constraints.jacobian(g1, g2)
+    A1, A2 = frame_gap.jacobian(g1, g2)
     twist = rng.normal(size=6)
     moved = [se3.Ad(se3.inverse(g)) @ twist for g in pair]
     assert A1 @ moved[0] + A2 @ moved[1] == pytest.approx(0.0, abs=1e-12)
@@ -95,7 +95,7 @@ def test_multipliers_of_closed_frames_are_equal_and_opposite_wrenches(
     rng: np.random.Generator,
 ) -> None:
     g = se3.exp(rng.normal(size=6))
-    A1, A2 = constraints.jacobian(g, g)
+    A1, A2 = frame_gap.jacobian(g, g)
     lam = rng.normal(size=6)
     assert A2.T @ lam == pytest.approx(lam, abs=1e-14)
     assert A1.T @ lam == pytest.approx(-lam, abs=1e-14)
@@ -108,10 +108,10 @@ FORMULATIONS = [BSpline(3, 7), BSpline(1, 7), Hermite(3), Strain(1, 3)]
 
 def solve(
     description: Description, formulation: Formulation
-) -> tuple[System, Loading, StaticSolution]:
-    system = System(description, dict.fromkeys(description.rods, formulation))
-    loading = make_loading(system, {})
-    return system, loading, StaticSolver(system).solve(loading)
+) -> tuple[Effects, Inputs, StaticSolution]:
+    effects = effects_of(description, dict.fromkeys(description.rods, formulation))
+    inputs = effects.at({})
+    return effects, inputs, StaticSolver(effects).solve(inputs)
 
 
 def arm(base: object = "world", gravity: Array = (0, 0, -9.81)) -> tuple[Description, Rod]:
@@ -130,11 +130,11 @@ def test_a_free_rod_held_fixed_at_its_base_is_a_clamped_rod(formulation: Formula
     s = np.linspace(0, 1, 9)
     answers = []
     for description in (clamped, held):
-        system, loading, found = solve(description, formulation)
+        effects, inputs, found = solve(description, formulation)
         answers.append(
             (
-                Sampler(system).poses(found.q, "arm", s),
-                reactions(system, found.q, found.mult, loading),
+                Sampler(effects).poses(found.q, "arm", s),
+                reactions(effects, found.q, found.z, inputs),
             )
         )
     assert answers[0][0] == pytest.approx(answers[1][0], abs=1e-9)
@@ -147,16 +147,15 @@ def test_reactions_carry_the_weight(formulation: Formulation) -> None:
     description, rod = arm(base=None)
     description.add(Constraint("pin", rod.base_frame, hold=("rx", "x", "y", "z")))
     description.add(Constraint("roller", rod.tip, to=np.eye(4), hold=("y", "z")))
-    system, loading, found = solve(description, formulation)
-    exerted = reactions(system, found.q, found.mult, loading)
-    weight = 9.81 * float(system.blocks[0].line_mass.sum())
+    effects, inputs, found = solve(description, formulation)
+    exerted = reactions(effects, found.q, found.z, inputs)
+    weight = 9.81 * float(effects.tree.parts[0].line_mass.sum())
     pin = along("x")[:3, :3] @ exerted["pin"][3:]
     roller = exerted["roller"][3:]
     assert pin + roller == pytest.approx((0, 0, weight), rel=1e-8, abs=1e-8)
-    system.place(found.q, mass=True)
-    block = system.blocks[0]
-    centre = block.line_mass @ block.level.mass.g[:, :3, 3] / block.line_mass.sum()
-    tip = Sampler(system).poses(found.q, "arm", np.array([1.0]))[0, :3, 3]
+    part, at = effects.tree.parts[0], State(effects.tree).place(found.q).frames().parts[0]
+    centre = part.line_mass @ at.mass.g[:, :3, 3] / part.line_mass.sum()
+    tip = Sampler(effects).poses(found.q, "arm", np.array([1.0]))[0, :3, 3]
     moment = np.cross(tip, roller) + np.cross(centre, (0, 0, -weight))
     assert moment[1] == pytest.approx(0.0, abs=1e-8)
     assert centre[2] < -1e-3
@@ -171,14 +170,14 @@ def test_the_kinds_hold_what_they_say_and_leave_the_rest(
     description.add(Load("push", rod.at(0.6), force=(0.0, 0.6, 0.8)))
     target = pose((0.9, 0.1, 0.05), (0.1, 1.4, 0.2))
     description.add(Constraint("held", rod.tip, to=target, kind=kind))
-    system, loading, found = solve(description, formulation)
-    tip = Sampler(system).poses(found.q, "arm", np.array([1.0]))[0]
-    gap = np.abs(constraints.residual(target, tip))
+    effects, inputs, found = solve(description, formulation)
+    tip = Sampler(effects).poses(found.q, "arm", np.array([1.0]))[0]
+    gap = np.abs(frame_gap.residual(target, tip))
     held = {"fixed": range(6), "articulated": range(3, 6), "sliding": range(3)}[kind]
     free = [i for i in range(6) if i not in held]
     assert gap[list(held)] == pytest.approx(0.0, abs=1e-9)
     assert np.all(gap[free] > 1e-4)
-    wrench = reactions(system, found.q, found.mult, loading)["held"]
+    wrench = reactions(effects, found.q, found.z, inputs)["held"]
     assert np.all(wrench[free] == 0.0)
     assert np.linalg.norm(wrench[list(held)]) > 1e-3
 
@@ -192,11 +191,11 @@ def test_reactions_are_the_derivative_of_energy_in_the_held_place(formulation: F
         description, rod = arm(gravity=(0, 0, 0))
         target = pose((0.9, 0.1 + shift, 0.05))
         description.add(Constraint("pull", rod.tip, to=target, kind="articulated"))
-        system, loading, found = solve(description, formulation)
-        system.place(found.q)
-        energies.append(system.blocks[0].elastic_energy(system.blocks[0].level))
+        effects, inputs, found = solve(description, formulation)
+        state = State(effects.tree).place(found.q)
+        energies.append(potential(effects, state, inputs)["elastic"])
         if shift == 0.0:
-            force = reactions(system, found.q, found.mult, loading)["pull"][3:]
+            force = reactions(effects, found.q, found.z, inputs)["pull"][3:]
     slope = (energies[2] - energies[0]) / (2 * step)
     assert force[1] == pytest.approx(slope, rel=1e-5)
 
@@ -209,16 +208,16 @@ def test_two_rods_closed_into_a_loop_meet_and_pull_on_each_other() -> None:
     right = description.add(Rod("right", 1.0, Circle(0.03), stiff, pose=pose((0.4, 0, 0))))
     offset = right.at(1.0, offset=(0.0, 0.02))
     description.add(Constraint("joint", left.tip, to=offset, kind="articulated"))
-    system, loading, found = solve(description, BSpline(3, 8))
-    sampler = Sampler(system)
+    effects, inputs, found = solve(description, BSpline(3, 8))
+    sampler = Sampler(effects)
     tips = [sampler.poses(found.q, name, np.array([1.0]))[0] for name in ("left", "right")]
     assert tips[0][:3, 3] == pytest.approx((tips[1] @ (0, 0.02, 0, 1))[:3], abs=1e-9)
-    bases = reactions(system, found.q, found.mult, loading)
+    bases = reactions(effects, found.q, found.z, inputs)
     total = bases["left"][3:] + bases["right"][3:]
-    weight = 9.81 * sum(float(b.line_mass.sum()) for b in system.blocks)
+    weight = 9.81 * sum(float(b.line_mass.sum()) for b in effects.tree.parts)
     assert total == pytest.approx((0, 0, weight), rel=1e-8, abs=1e-8)
     pull = tips[1][:3, :3] @ bases["joint"][3:]
-    carried = np.array([0, 0, -9.81 * float(system.by_name["left"].line_mass.sum())])
+    carried = np.array([0, 0, -9.81 * float(effects.tree.part("left").line_mass.sum())])
     assert bases["left"][3:] + pull + carried == pytest.approx(0.0, abs=1e-8)
 
 
@@ -227,17 +226,17 @@ def test_a_frame_on_a_mounted_rod_can_be_held() -> None:
     description, rod = arm(gravity=(0, 0, 0))
     twig = Rod("twig", 0.4, Circle(0.01), RUBBER, pose=pose(rotation=(0.9, 0, 0)), base=rod.at(0.4))
     description.add(twig)
-    rest = System(description, {"arm": BSpline(3, 6), "twig": BSpline(3, 5)})
-    place = Sampler(rest).poses(rest.q_rest, "twig", np.array([0.4]))[0]
+    rest = effects_of(description, {"arm": BSpline(3, 6), "twig": BSpline(3, 5)})
+    place = Sampler(rest).poses(rest.tree.q_rest, "twig", np.array([0.4]))[0]
     target = place.copy()
     target[:3, 3] += (0.02, 0.03, -0.04)
     description.add(Constraint("held", twig.tip, to=target, kind="articulated"))
-    system = System(description, {"arm": BSpline(3, 6), "twig": BSpline(3, 5)})
-    loading = make_loading(system, {})
-    found = StaticSolver(system).solve(loading)
-    tip = Sampler(system).poses(found.q, "twig", np.array([0.4]))[0]
+    effects = effects_of(description, {"arm": BSpline(3, 6), "twig": BSpline(3, 5)})
+    inputs = effects.at({})
+    found = StaticSolver(effects).solve(inputs)
+    tip = Sampler(effects).poses(found.q, "twig", np.array([0.4]))[0]
     assert tip[:3, 3] == pytest.approx(target[:3, 3], abs=1e-9)
-    exerted = reactions(system, found.q, found.mult, loading)
+    exerted = reactions(effects, found.q, found.z, inputs)
     force = target[:3, :3] @ exerted["held"][3:] + along("x")[:3, :3] @ exerted["arm"][3:]
     assert force == pytest.approx(0.0, abs=1e-8)
     assert np.linalg.norm(exerted["held"]) > 1e-2

@@ -10,20 +10,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from pliant.system.energy import reactions
-from pliant.system.loading import Loading, make_loading
-from pliant.system.sampling import Sampler
-from pliant.system.system import System
 from scipy.linalg import expm
 
 import pliant as pl
 from pliant.model import Circle, Constraint, Description, Load, Material, Rod, along, pose
+from pliant.physics.effects import Effects, Inputs, effects_of
 from pliant.rods.bspline import BSpline
 from pliant.rods.contract import Array, Configuration, Formulation, Plan, RodMap
 from pliant.rods.strain import Strain
+from pliant.solve.energy import reactions
 from pliant.solve.integrators.midpoint import Midpoint
 from pliant.solve.integrators.newmark import Newmark
 from pliant.solve.modes import modal_analysis
+from pliant.solve.sampling import Sampler
 from pliant.solve.statics import StaticSolution, StaticSolver
 
 SEGMENTS = 2
@@ -124,8 +123,8 @@ def arm(**more: object) -> Rod:
     return Rod("arm", 0.4, Circle(0.02), Material(E=1e6, nu=0.45, rho=1000.0), **more)
 
 
-def built(description: Description, formulation: Formulation) -> System:
-    return System(description, dict.fromkeys(description.rods, formulation))
+def built(description: Description, formulation: Formulation) -> Effects:
+    return effects_of(description, dict.fromkeys(description.rods, formulation))
 
 
 def loaded() -> Description:
@@ -145,13 +144,13 @@ def loaded() -> Description:
     return description
 
 
-def solved(system: System) -> tuple[Loading, StaticSolution]:
-    loading = make_loading(system, {})
-    return loading, StaticSolver(system).solve(loading)
+def solved(effects: Effects) -> tuple[Inputs, StaticSolution]:
+    inputs = effects.at({})
+    return inputs, StaticSolver(effects).solve(inputs)
 
 
-def poses(system: System, q: Array, rod: str = "arm") -> Array:
-    return Sampler(system).poses(q, rod, np.array([0.1, 0.2, 0.4]))
+def poses(effects: Effects, q: Array, rod: str = "arm") -> Array:
+    return Sampler(effects).poses(q, rod, np.array([0.1, 0.2, 0.4]))
 
 
 def test_it_writes_nothing_but_the_five_methods_of_the_contract() -> None:
@@ -166,12 +165,12 @@ def test_it_writes_nothing_but_the_five_methods_of_the_contract() -> None:
 
 def test_statics_agree_with_piecewise_constant_strain() -> None:
     toy, strain = (built(loaded(), f) for f in (Toy(), Strain(order=0, segments=SEGMENTS)))
-    results = [solved(system) for system in (toy, strain)]
+    results = [solved(effects) for effects in (toy, strain)]
     assert poses(toy, results[0][1].q) == pytest.approx(poses(strain, results[1][1].q), abs=1e-8)
     assert np.linalg.norm(poses(toy, results[0][1].q)[-1, :3, 3] - (0.4, 0, 0)) > 0.1
     clamps = [
-        reactions(system, found.q, found.mult, loading)["arm"]
-        for system, (loading, found) in zip((toy, strain), results, strict=True)
+        reactions(effects, found.q, found.z, inputs)["arm"]
+        for effects, (inputs, found) in zip((toy, strain), results, strict=True)
     ]
     assert clamps[0] == pytest.approx(clamps[1], abs=1e-8)
 
@@ -181,12 +180,12 @@ def test_statics_agree_with_the_linear_spline() -> None:
     rod = description.add(arm())
     description.add(Load("tip", rod.tip, force=(0.1, 0.25, 0.15)))
     toy, spline = built(description, Toy()), built(description, BSpline(1, SEGMENTS + 1))
-    ends = [poses(system, solved(system)[1].q) for system in (toy, spline)]
+    ends = [poses(effects, solved(effects)[1].q) for effects in (toy, spline)]
     assert ends[0] == pytest.approx(ends[1], abs=1e-8)
 
 
 def test_it_carries_rods_and_is_carried() -> None:
-    """Chained to, mounted on, free and held by a constraint: the system does not ask what it is."""
+    """Chained to, mounted on, free and held by a constraint: the tree does not ask what it is."""
 
     def tree() -> Description:
         description = Description()
@@ -212,9 +211,9 @@ def test_it_carries_rods_and_is_carried() -> None:
         (Strain(0, 2), Toy(2)),
         (Strain(0, 2), Strain(0, 2)),
     ):
-        system = System(tree(), {"arm": root, "thin": rest, "side": rest})
-        found = solved(system)[1]
-        ends.append(np.stack([poses(system, found.q, name) for name in ("arm", "thin", "side")]))
+        effects = effects_of(tree(), {"arm": root, "thin": rest, "side": rest})
+        found = solved(effects)[1]
+        ends.append(np.stack([poses(effects, found.q, name) for name in ("arm", "thin", "side")]))
     assert ends[0] == pytest.approx(ends[2], abs=1e-7)
     assert ends[1] == pytest.approx(ends[2], abs=1e-7)
 
@@ -226,14 +225,14 @@ def test_it_carries_rods_and_is_carried() -> None:
 def test_a_swing_agrees_with_piecewise_constant_strain(integrator: object) -> None:
     ends = []
     for formulation in (Toy(2), Strain(order=0, segments=2)):
-        system = built(loaded(), formulation)
-        loading = make_loading(system, {})
-        stepper = integrator.stepper(system, 5e-3)
+        effects = built(loaded(), formulation)
+        inputs = effects.at({})
+        stepper = integrator.stepper(effects, 5e-3)
         rate = np.tile([1.0, -0.5, 0.3, 0.05, 0.0, 0.02], 2)
-        stepper.start(system.q_rest, rate, loading)
+        stepper.start(effects.tree.q_rest, rate, inputs)
         for _ in range(6):
-            stepper.advance(loading, loading)
-        ends.append((poses(system, stepper.q), stepper.velocity()))
+            stepper.advance(inputs, inputs)
+        ends.append((poses(effects, stepper.q), stepper.velocity()))
     # second derivatives by differences, and a step of a given tolerance
     assert ends[0][0] == pytest.approx(ends[1][0], abs=1e-5)
     assert ends[0][1] == pytest.approx(ends[1][1], rel=1e-3, abs=1e-3)
@@ -249,9 +248,9 @@ def test_modes_about_a_bent_equilibrium_agree_with_piecewise_constant_strain() -
         description = Description()
         rod = description.add(arm())
         description.add(Load("tip", rod.tip, force=(0.1, 0.25, 0.15)))
-        system = built(description, formulation)
-        loading, state = solved(system)
-        found.append(modal_analysis(system, state.q, state.mult, loading, 6).frequencies)
+        effects = built(description, formulation)
+        inputs, state = solved(effects)
+        found.append(modal_analysis(effects, state.q, state.z, inputs, 6).frequencies)
     assert found[0] == pytest.approx(found[1], rel=1e-5)
     assert np.all(found[0] > 0.1)
 

@@ -1,21 +1,25 @@
-"""Strains that no stress mode feels: a share of the shear and stretch stiffness holds them."""
+"""Strains that no force field feels: a share of the shear and stretch stiffness holds them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from pliant.system.balance import balance
-from pliant.system.loading import make_loading
-from pliant.system.system import System
 
 import pliant as pl
 from pliant.model import Description, Load
+from pliant.physics.contract import Moment
+from pliant.physics.effects import Effects, effects_of
+from pliant.physics.force_fields import ForceFields
+from pliant.solve.energy import potential
+from pliant.solve.statics import balance
+from pliant.tree.state import State
+from pliant.tree.work import Work
 
 HELD = [pl.BSpline(4, 8), pl.BSpline(5, 9), pl.BSpline(5, 9, map="cayley")]
 ALL = [pl.BSpline(2, 8), pl.BSpline(3, 8), pl.Hermite(3), *HELD]
 
 
-def bent(formulation: pl.Formulation, theory: str = "cosserat") -> System:
+def bent(formulation: pl.Formulation, theory: str = "cosserat") -> Effects:
     description = Description(gravity=(0.0, 0.0, 0.0))
     material = pl.Material(E=2e5, nu=0.45, rho=1000.0, viscosity=50.0)
     rod = description.add(
@@ -29,25 +33,40 @@ def bent(formulation: pl.Formulation, theory: str = "cosserat") -> System:
         )
     )
     description.add(Load("tip", rod.tip, force=(0.1, 0.4, -0.2)))
-    return System(description, {"arm": formulation})
+    return effects_of(description, {"arm": formulation})
 
 
-def moved(system: System, seed: int) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    x = np.zeros(system.n)
-    x[system.coordinates] = 0.05 * rng.normal(size=len(system.coordinates))
-    system.place(system.q_rest)
-    return system.moved(system.q_rest, x)
+def moved(effects: Effects, seed: int) -> State:
+    tree = effects.tree
+    x = np.zeros(tree.total)
+    x[tree.coordinates] = 0.05 * np.random.default_rng(seed).normal(size=len(tree.coordinates))
+    return State(tree).place(tree.moved(tree.rest, x))
+
+
+def fields_of(effects: Effects) -> ForceFields:
+    (term,) = effects.of_kind(ForceFields)
+    return term
+
+
+def elastic_energy(effects: Effects, state: State) -> float:
+    return potential(effects, state, effects.nothing)["elastic"]
+
+
+def strained(effects: Effects, strain: np.ndarray) -> State:
+    """A state whose strains (S, 6) beyond rest are given, whatever coordinates would have them."""
+    state = State(effects.tree).place(effects.tree.q_rest)
+    state.parts[0].strain.e += strain
+    return state
 
 
 @pytest.mark.parametrize("formulation", ALL, ids=str)
 def test_both_shares_make_up_the_whole_stiffness(formulation: pl.Formulation) -> None:
-    block = bent(formulation).blocks[0]
-    whole = block.strain_w * block.C
-    assert block.plain[:, :3] == pytest.approx(whole[:, :3], rel=1e-14)
-    together = block.plain[:, 3:] + block.mode_w * block.C[:, 3:]
+    part = bent(formulation).tree.parts[0]
+    whole = part.strain_w * part.C
+    assert part.plain[:, :3] == pytest.approx(whole[:, :3], rel=1e-14)
+    together = part.plain[:, 3:] + part.field_w * part.C[:, 3:]
     assert together == pytest.approx(whole[:, 3:], rel=1e-13)
-    assert np.any(block.plain[:, 3:]) == (formulation in HELD)
+    assert np.any(part.plain[:, 3:]) == (formulation in HELD)
 
 
 @pytest.mark.parametrize("theory", ["cosserat", "kirchhoff"])
@@ -56,25 +75,21 @@ def test_the_elastic_force_is_the_gradient_of_the_energy(
     formulation: pl.Formulation, theory: str
 ) -> None:
     """Where shear and stretch are held by constraint, without its multipliers."""
-    system = bent(formulation, theory)
-    block = system.blocks[0]
-    q = moved(system, 3)
-    system.place(q)
-    mult = np.zeros(system.n)
+    effects = bent(formulation, theory)
+    tree, state = effects.tree, moved(effects, 3)
+    z = np.zeros(tree.total)
     if theory == "cosserat":
-        mult[block.mode_index] = block.settled_modes(block.level.strain.e)
-    nothing = make_loading(system, {"tip": 0.0})
-    residual = balance(system, mult, nothing, False)
+        z[tree.parts[0].field_index] = fields_of(effects).settled(state.parts[0].strain.e)
+    residual = balance(effects, state, Work(tree), effects.at({"tip": 0.0}), z)
     if theory == "cosserat":
-        assert residual[system.mode_unknowns] == pytest.approx(0.0, abs=1e-12)
-    direction = np.zeros(system.n)
+        assert residual[tree.fields] == pytest.approx(0.0, abs=1e-12)
+    direction = np.zeros(tree.total)
     rng = np.random.default_rng(4)
-    direction[system.coordinates] = rng.normal(size=len(system.coordinates))
+    direction[tree.coordinates] = rng.normal(size=len(tree.coordinates))
     energies = []
     for step in (-2e-4, -1e-4, 1e-4, 2e-4):
-        system.place(q)
-        system.place(system.moved(q, step * direction, newton=False))
-        energies.append(block.elastic_energy(block.level))
+        there = State(tree).place(tree.moved(state, step * direction, newton=False))
+        energies.append(elastic_energy(effects, there))
     slope = (energies[0] - 8 * energies[1] + 8 * energies[2] - energies[3]) / 12e-4
     assert residual @ direction == pytest.approx(slope, rel=1e-8)
 
@@ -86,29 +101,29 @@ def test_the_power_lost_is_twice_the_energy_of_the_lagging_rate(
     """P = sum D rate^2: with one retardation time t for all rows, t times twice the energy of the
     rate taken as a strain.
     """
-    system = bent(formulation)
-    block = system.blocks[0]
-    block.D = 0.3 * block.C
-    rate = np.random.default_rng(5).normal(size=block.e0.shape)
-    block.level.strain.e[...] = block.e0 + rate
-    assert block.dissipation(rate) == pytest.approx(
-        0.3 * 2.0 * block.elastic_energy(block.level), rel=1e-12
-    )
+    effects = bent(formulation)
+    tree, part = effects.tree, effects.tree.parts[0]
+    part.D[...] = 0.3 * part.C
+    part.lag[...] = 0.3
+    work = Work(tree)
+    work.parts[0].rate[...] = np.random.default_rng(5).normal(size=part.D.shape)
+    moment = Moment(tree, tree.rest, work, effects.nothing.u, np.zeros(tree.total))
+    lost = sum(term.power_lost(moment) for term in effects.terms)
+    energy = elastic_energy(effects, strained(effects, work.parts[0].rate))
+    assert lost == pytest.approx(0.3 * 2.0 * energy, rel=1e-12)
 
 
 @pytest.mark.parametrize("formulation", HELD, ids=str)
-def test_a_strain_orthogonal_to_all_modes_costs_energy(formulation: pl.Formulation) -> None:
-    block = bent(formulation).blocks[0]
+def test_a_strain_orthogonal_to_all_force_fields_costs_energy(formulation: pl.Formulation) -> None:
+    effects = bent(formulation)
+    part, term = effects.tree.parts[0], fields_of(effects)
     rng = np.random.default_rng(6)
-    strain = np.zeros_like(block.e0)
+    strain = np.zeros_like(term.e0)
     strain[:, 3:] = rng.normal(size=(len(strain), 3))
-    modes = block.settled_modes(block.e0 + strain)
-    element = block.level.strain.element
-    assert block.modes is not None
-    force = np.einsum("sp,spr->sr", block.modes.values, modes[block.modes.index[element]])
-    strain[:, 3:] -= force / block.C[:, 3:]
-    assert block.mode_strains(strain) == pytest.approx(0.0, abs=1e-13)
-    block.level.strain.e[...] = block.e0 + strain
-    held = 0.5 * np.sum(block.plain * strain**2)
-    assert block.elastic_energy(block.level) == pytest.approx(held, rel=1e-12)
+    fields = term.settled(term.e0 + strain)
+    force = np.einsum("sp,spr->sr", term.fields.values, fields[term.fields.index[term.element]])
+    strain[:, 3:] -= force / part.C[:, 3:]
+    assert term.strains(strain) == pytest.approx(0.0, abs=1e-13)
+    held = 0.5 * np.sum(part.plain * strain**2)
+    assert elastic_energy(effects, strained(effects, strain)) == pytest.approx(held, rel=1e-12)
     assert held > 0.0

@@ -4,41 +4,41 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pliant.system.balance import balance
-from pliant.system.energy import potential
-from pliant.system.loading import Loading, make_loading
-from pliant.system.system import System
-from pliant.system.tangent import make_tangent
 
 from pliant.lie import se3
 from pliant.model import Circle, Description, DescriptionError, Load, Material, Rod, along
-from pliant.physics import loads
+from pliant.physics.contract import Moment
+from pliant.physics.effects import Effects, Inputs, effects_of
+from pliant.physics.force_fields import ForceFields
+from pliant.physics.gravity import Gravity
+from pliant.physics.loads import PointOrLineLoad, add_loads
 from pliant.rods.bspline import BSpline
 from pliant.rods.contract import Array
 from pliant.rods.strain import Strain
+from pliant.solve.energy import potential
+from pliant.solve.statics import balance
 from pliant.system.linear import Sparse
+from pliant.tree.state import State
+from pliant.tree.tangent import Tangent
+from pliant.tree.work import Work
 
 RUBBER = Material(E=2e5, nu=0.45, rho=1000.0)
 STEP = 1e-5
+STATION = np.zeros(1, dtype=np.int64)
 
 
 def one_frame(wrench: Array, follower: bool) -> tuple[Array, Array, Array]:
     """A random pose (1, 4, 4) with gradient p (1, 6) and derivative k (1, 6, 6) of one load."""
     g = se3.exp(np.array([[0.4, -1.1, 0.7, 0.3, 0.2, -0.5]]))
     p, k = np.zeros((1, 6)), np.zeros((1, 6, 6))
-    if follower:
-        loads.add_follower(wrench[None], p, k)
-    else:
-        loads.add_dead(g, wrench[None], p, k)
+    add_loads(g, STATION, wrench[None], follower, True, p, k)
     return g, p, k
 
 
 def gradient(g: Array, wrench: Array, follower: bool) -> Array:
     p, k = np.zeros((1, 6)), np.zeros((1, 6, 6))
-    if follower:
-        loads.add_follower(wrench[None], p, k)
-    else:
-        loads.add_dead(g, wrench[None], p, k)
+    add_loads(g, STATION, wrench[None], follower, False, p, k)
+    assert not k.any()
     return p[0]
 
 
@@ -93,8 +93,8 @@ def test_only_dead_forces_have_a_potential(
 
 def test_loads_on_one_frame_add_up() -> None:
     w = np.array([0.4, 0.1, -0.9, 0.3, -0.8, 0.5])
-    _, p, k = one_frame(w, False)
-    loads.add_follower(w[None], p, k)
+    g, p, k = one_frame(w, False)
+    add_loads(g, STATION, w[None], True, True, p, k)
     once = one_frame(w, False), one_frame(w, True)
     assert p == pytest.approx(once[0][1] + once[1][1], abs=1e-15)
     assert k == pytest.approx(once[0][2] + once[1][2], abs=1e-15)
@@ -105,7 +105,7 @@ def test_loads_on_one_frame_add_up() -> None:
 
 def bent_arm(
     formulation: object, gravity: Array = (0, 0, 0), **load: object
-) -> tuple[System, Loading, Array]:
+) -> tuple[Effects, Inputs, State]:
     """An arm with one load, far from equilibrium."""
     description = Description(gravity=gravity)
     rod = description.add(Rod("arm", 0.6, Circle((0.02, 0.01)), RUBBER, pose=along("x")))
@@ -113,33 +113,41 @@ def bent_arm(
         on = load.pop("at", None)
         load["on"] = "arm" if on is None else rod.at(*on)
         description.add(Load("load", **load))
-    system = System(description, {"arm": formulation})
+    effects = effects_of(description, {"arm": formulation})
+    tree = effects.tree
     rng = np.random.default_rng(3)
     scale = 0.1 if isinstance(formulation, BSpline) else 2.0
-    q = system.q_rest + scale * rng.normal(size=system.nq)
-    return system, make_loading(system, {}), q
+    q = tree.q_rest + scale * rng.normal(size=tree.nq)
+    return effects, effects.at({}), State(tree).place(q)
 
 
-def unknowns(system: System, q: Array) -> Array:
-    """Stress modes in balance with the strains of q, at their places."""
-    mult = np.zeros(system.n + system.m)
-    system.place(q)
-    for block in system.blocks:
-        if block.modes is not None:
-            mult[block.mode_index] = block.settled_modes(block.level.strain.e)
-    return mult
+def unknowns(effects: Effects, state: State) -> Array:
+    """Force fields in balance with the strains of a state, at their places."""
+    z = np.zeros(effects.tree.total)
+    for term in effects.of_kind(ForceFields):
+        z[term.part.field_index] = term.settled(state.parts[term.i].strain.e)
+    return z
 
 
-def tangent(system: System, q: Array, loading: Loading, chart: bool = True) -> Array:
-    mult = unknowns(system, q)
-    filled = make_tangent(system, Sparse)
-    balance(system, mult, loading, True, symmetric=False, chart=chart, filled=filled)
+def tangent(effects: Effects, state: State, inputs: Inputs, chart: bool = True) -> Array:
+    filled = Tangent(effects.tree, Sparse, effects.pairs())
+    z = unknowns(effects, state)
+    balance(effects, state, Work(effects.tree), inputs, z, filled, chart)
     return filled.matrix.matrix.toarray()
 
 
-def residual(system: System, q: Array, loading: Loading) -> Array:
-    mult = unknowns(system, q)
-    return balance(system, mult, loading, False)
+def residual(effects: Effects, state: State, inputs: Inputs) -> Array:
+    return balance(effects, state, Work(effects.tree), inputs, unknowns(effects, state))
+
+
+def direction(effects: Effects) -> Array:
+    x = np.random.default_rng(0).normal(size=effects.tree.total)
+    x[effects.tree.fields] = 0.0
+    return x
+
+
+def moved(effects: Effects, state: State, x: Array) -> State:
+    return State(effects.tree).place(effects.tree.moved(state, x, newton=False))
 
 
 CONSERVATIVE = {
@@ -157,18 +165,16 @@ FORMULATIONS = [BSpline(1, 5), BSpline(3, 6), BSpline(2, 6, map="cayley"), Strai
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=repr)
 def test_the_residual_is_the_gradient_of_the_potential(formulation: object, load: str) -> None:
     weight = (0, 0.5, -9.81) if load == "weight" else (0, 0, 0)
-    system, loading, q = bent_arm(formulation, weight, **CONSERVATIVE[load])
-    x = np.random.default_rng(0).normal(size=system.n)
-    x[system.mode_unknowns] = 0.0
-    r = residual(system, q, loading)
+    effects, inputs, state = bent_arm(formulation, weight, **CONSERVATIVE[load])
+    x = direction(effects)
+    r = residual(effects, state, inputs)
     energies = []
     for sign in (1, -1):
-        system.place(q)
-        moved = system.moved(q, sign * STEP * x, newton=False)
-        energies.append(sum(potential(system, moved, loading).values()))
+        there = moved(effects, state, sign * STEP * x)
+        energies.append(sum(potential(effects, there, inputs).values()))
     slope = (energies[0] - energies[1]) / (2 * STEP)
-    assert r[: system.n] @ x == pytest.approx(slope, rel=1e-6)
-    assert r[system.mode_unknowns] == pytest.approx(0.0, abs=1e-10)
+    assert r @ x == pytest.approx(slope, rel=1e-6)
+    assert r[effects.tree.fields] == pytest.approx(0.0, abs=1e-10)
 
 
 @pytest.mark.parametrize("load", list(CONSERVATIVE))
@@ -177,11 +183,11 @@ def test_conservative_loads_have_a_symmetric_tangent_away_from_equilibrium(
     formulation: object, load: str
 ) -> None:
     weight = (0, 0.5, -9.81) if load == "weight" else (0, 0, 0)
-    system, loading, q = bent_arm(formulation, weight, **CONSERVATIVE[load])
-    assert np.linalg.norm(residual(system, q, loading)) > 1e-2
-    assert loading.conservative
+    effects, inputs, state = bent_arm(formulation, weight, **CONSERVATIVE[load])
+    assert np.linalg.norm(residual(effects, state, inputs)) > 1e-2
+    assert effects.conservative(inputs.u)
     for chart in (True, False):
-        K = tangent(system, q, loading, chart)
+        K = tangent(effects, state, inputs, chart)
         assert np.max(np.abs(K - K.T)) < 1e-9 * np.max(np.abs(K))
 
 
@@ -198,11 +204,12 @@ def test_conservative_loads_have_a_symmetric_tangent_away_from_equilibrium(
 )
 @pytest.mark.parametrize("formulation", [BSpline(3, 6), Strain(1, 2)], ids=repr)
 def test_other_loads_have_none(formulation: object, load: dict) -> None:
-    system, loading, q = bent_arm(formulation, **load)
-    K = tangent(system, q, loading)
-    x, y = np.random.default_rng(1).normal(size=(2, system.n))
-    bare = tangent(system, q, loading.scaled(0.0))
-    assert not loading.conservative
+    effects, inputs, state = bent_arm(formulation, **load)
+    K = tangent(effects, state, inputs)
+    x, y = np.random.default_rng(1).normal(size=(2, effects.tree.size))
+    bare = tangent(effects, state, effects.nothing)
+    assert not effects.conservative(inputs.u)
+    assert effects.conservative(effects.nothing.u)
     assert abs(x @ (K - bare) @ y - y @ (K - bare) @ x) > 1e-3 * abs(x @ (K - bare) @ y)
     assert np.max(np.abs(K - K.T)) > 1e-7 * np.max(np.abs(K - bare))
 
@@ -223,17 +230,13 @@ def test_the_tangent_predicts_the_work_of_the_residual_to_second_order(
 ) -> None:
     """Along a constant rate x, r(t).x(t) changes by x.K x: no potential is needed for it."""
     weight = (0, 0.5, -9.81) if load == "weight" else (0, 0, 0)
-    system, loading, q = bent_arm(formulation, weight, **ANY[load])
-    x = np.random.default_rng(0).normal(size=system.n)
-    x[system.mode_unknowns] = 0.0
-    mult = unknowns(system, q)
-    K = tangent(system, q, loading, chart=False)
+    effects, inputs, state = bent_arm(formulation, weight, **ANY[load])
+    x, z = direction(effects), unknowns(effects, state)
+    K = tangent(effects, state, inputs, chart=False)
     powers = []
     for sign in (1, -1):
-        system.place(q)
-        moved = system.moved(q, sign * STEP * x, newton=False)
-        system.place(moved)
-        powers.append(balance(system, mult, loading, False)[: system.n] @ x)
+        there = moved(effects, state, sign * STEP * x)
+        powers.append(balance(effects, there, Work(effects.tree), inputs, z) @ x)
     # retract keeps the body twists of control poses, or rates of strain, constant
     expected = (powers[0] - powers[1]) / (2 * STEP)
     assert x @ K @ x == pytest.approx(expected, rel=1e-6)
@@ -247,38 +250,53 @@ def test_an_offset_force_is_a_force_and_a_moment_at_the_section() -> None:
     ]
     found = []
     for load in kinds:
-        system, loading, q = bent_arm(BSpline(3, 6), **load)
-        found.append(residual(system, q, loading))
+        effects, inputs, state = bent_arm(BSpline(3, 6), **load)
+        found.append(residual(effects, state, inputs))
     assert found[0] == pytest.approx(found[1], abs=1e-12)
 
 
+def exerted(effects: Effects, inputs: Inputs, state: State, kind: type) -> Array:
+    """World moment and force (F, 6) that the one term of a kind exerts at the frame stations."""
+    (term,) = effects.of_kind(kind)
+    work = Work(effects.tree)
+    z = np.zeros(effects.tree.total)
+    term.act(Moment(effects.tree, state, work, inputs.u, z))
+    turn = state.parts[0].g[:, :3, :3]
+    halves = (work.parts[0].p[:, :3], work.parts[0].p[:, 3:])
+    return -np.concatenate([np.einsum("sij,sj->si", turn, half) for half in halves], axis=1)
+
+
 def test_a_line_load_weighs_as_much_as_it_says() -> None:
-    _, loading, _ = bent_arm(BSpline(3, 6), force=lambda s: (0.0, 0.0, 2.0 * s))
-    assert loading.line_dead[0][:, 5].sum() == pytest.approx(0.36, rel=1e-12)
-    assert loading.line_dead[0][:, :5] == pytest.approx(0.0)
+    arm = bent_arm(BSpline(3, 6), force=lambda s: (0.0, 0.0, 2.0 * s))
+    wrenches = exerted(*arm, PointOrLineLoad)
+    assert wrenches[:, 5].sum() == pytest.approx(0.36, rel=1e-12)
+    assert wrenches[:, :5] == pytest.approx(0.0)
 
 
 def test_gravity_is_the_weight_of_the_rod() -> None:
-    _, loading, _ = bent_arm(Strain(1, 3), (0, 0, -9.81))
+    arm = bent_arm(Strain(1, 3), (0, 0, -9.81))
     cone = 0.6 * np.pi / 3 * (0.02**2 + 0.02 * 0.01 + 0.01**2)
     mass = 1000.0 * cone
-    assert loading.line_dead[0][:, 5].sum() == pytest.approx(-9.81 * mass, rel=1e-12)
+    assert exerted(*arm, Gravity)[:, 5].sum() == pytest.approx(-9.81 * mass, rel=1e-12)
 
 
-def test_loadings_mix_and_scale_linearly() -> None:
-    system, full, q = bent_arm(BSpline(3, 6), at=(0.6,), force=(0.4, -0.2, 0.3))
-    none = full.scaled(0.0)
+def test_inputs_mix_linearly() -> None:
+    effects, full, state = bent_arm(BSpline(3, 6), at=(0.6,), force=(0.4, -0.2, 0.3))
+    none = effects.nothing
     half = none.mix(full, 0.5)
-    r = [residual(system, q, loading) for loading in (none, half, full)]
+    r = [residual(effects, state, inputs) for inputs in (none, half, full)]
     assert r[1] == pytest.approx(0.5 * (r[0] + r[2]), abs=1e-12)
 
 
 def test_inputs_take_the_place_of_the_described_load() -> None:
-    system, _, _ = bent_arm(BSpline(3, 6), at=(0.6,), force=(0.4, -0.2, 0.3), moment=(0.1, 0, 0))
+    effects, _, state = bent_arm(
+        BSpline(3, 6), at=(0.6,), force=(0.4, -0.2, 0.3), moment=(0.1, 0, 0)
+    )
     values = {2.0: (0.2, 0, 0, 0.8, -0.4, 0.6), (1, 2, 3): (0.1, 0, 0, 1, 2, 3)}
     values[(1, 2, 3, 4, 5, 6)] = (1, 2, 3, 4, 5, 6)
     for value, wrench in values.items():
-        found = make_loading(system, {"load": value})
-        assert found.point_dead[0][0] == pytest.approx(np.array(wrench))
+        found = exerted(effects, effects.at({"load": value}), state, PointOrLineLoad)
+        assert found[-1] == pytest.approx(np.array(wrench))
+        assert not found[:-1].any()
     with pytest.raises(DescriptionError, match="load"):
-        make_loading(system, {"laod": 1.0})
+        effects.at({"laod": 1.0})
