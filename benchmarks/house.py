@@ -63,10 +63,8 @@ GOALS = {
     "shooting": Goal("step by shooting, 100 intervals", SAME),
     "collocation": Goal("step by collocation, 16 nodes", SAME),
     "fit": Goal("fit of two parameters to 1 s of motion", SAME),
-    "first_static": Goal("first static result, CPU", limit=30.0, cold=True),
-    "five_formulations": Goal(
-        "five formulations, statics and simulate, CPU", limit=150.0, cold=True
-    ),
+    "first_static": Goal("first static result", limit=30.0, cold=True),
+    "five_formulations": Goal("five formulations, statics and simulate", limit=150.0, cold=True),
 }
 
 
@@ -88,7 +86,9 @@ def asked() -> argparse.Namespace:
 
 def main() -> None:
     ask = asked()
-    table = Table(title="Cost next to an earlier commit", title_justify="left", title_style="bold")
+    table = Table(
+        title="CPU time next to an earlier commit", title_justify="left", title_style="bold"
+    )
     table.add_column("what")
     for heading in (ask.before[:7], "now", "times faster", "goal", ""):
         table.add_column(heading, justify="right")

@@ -60,6 +60,9 @@ _HOMES = {
     "pliant.joints.fixed": ("Fixed",),
     "pliant.joints.free": ("Free",),
     "pliant.joints.revolute": ("Revolute",),
+    "pliant.physics.frame_effect": ("FrameEffect",),
+    "pliant.physics.line_effect": ("LineEffect",),
+    "pliant.physics.strain_effect": ("StrainEffect",),
     "pliant.rods.ancf": ("ANCF",),
     "pliant.rods.bspline": ("BSpline",),
     "pliant.rods.contract": ("Formulation",),
@@ -133,6 +136,9 @@ if TYPE_CHECKING:
     from pliant.model import along as along
     from pliant.model import pose as pose
     from pliant.model.measurement import Measurement as Measurement
+    from pliant.physics.frame_effect import FrameEffect as FrameEffect
+    from pliant.physics.line_effect import LineEffect as LineEffect
+    from pliant.physics.strain_effect import StrainEffect as StrainEffect
     from pliant.results.comparison import Comparison as Comparison
     from pliant.results.comparison import ComparisonRow as ComparisonRow
     from pliant.results.equilibrium import Equilibrium as Equilibrium

@@ -1,8 +1,8 @@
 """Constraints that hold a frame against another frame or a pose: multipliers and their forces.
 
-The gap is that of `frame_gap`, of which the held rows are kept. In statics and in acceleration form a gap
-g adds the force `stiffness` g to the multiplier (augmented Lagrangian), which changes nothing at the
-solution and keeps the tangent of a part that only constraints hold factorisable.
+The gap is that of `frame_gap`, of which the held rows are kept. In statics and in acceleration form a
+gap adds its `stiffness` times itself to the multiplier (augmented Lagrangian), which changes nothing at
+the solution and keeps the tangent of a part that only constraints hold factorisable.
 """
 
 from __future__ import annotations

@@ -11,9 +11,8 @@ of the mixed form and multipliers of constraints.
 
 from __future__ import annotations
 
-from abc import ABC
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,8 +34,8 @@ class Moment:
     u (J,) numbers of the inputs, z (total,) force fields and multipliers.  v (total,) rates of the
     coordinates, None at rest; `work` has twists of the stations then.  speed : derivative of the rates
     in the coordinates that are sought, 1/s.  tangent : None if only the gradient is wanted.
-    keep (total,) : gaps that constraints are to keep for now, None for none.  mobility : displacement for
-    a unit of acceleration in a time step, s^2; None in statics.
+    keep (total,) : gaps that constraints are to keep for now, None for none.  mobility : displacement
+    for a unit of acceleration in a time step, s^2; None in statics.
     """
 
     tree: Tree
@@ -56,8 +55,8 @@ class Step:
     """A step of h seconds of a variational integrator from state a to state b.
 
     Impulses that leave a are added to the work of a as gradients are, those that arrive at b to
-    `work.pb`. first : part of an impulse that leaves a; the rest arrives at b.  implicit : False for the
-    explicit rule.  u (J,) numbers of the inputs that act, z (total,) force fields and multipliers.
+    `work.pb`. first : part of an impulse that leaves a; the rest arrives at b.  implicit : False for
+    the explicit rule.  u (J,) numbers of the inputs that act, z (total,) force fields and multipliers.
     """
 
     tree: Tree
@@ -80,7 +79,7 @@ class Sections:
     twist: Array | None
 
 
-class Term(ABC):
+class Term:
     """One effect, compiled. The defaults do nothing."""
 
     input: str | None = None
@@ -93,7 +92,7 @@ class Term(ABC):
     """Where they stand among the inputs u (J,); set when the list of effects is made."""
     number: int = -1
     """Place in the list of effects."""
-    column: ClassVar[str] = "loads"
+    column: str = "loads"
     """The energy that it stores: "elastic", "gravity", "potential", or "loads" for what inputs do."""
     rows: Ints = _NONE
     """Numbers of the unknowns of its own."""
@@ -174,6 +173,31 @@ class Term(ABC):
     def power_lost(self, m: Moment) -> float:
         """Power dissipated, at the rates in `work` of a moment, W."""
         return 0.0
+
+
+class OwnTerm(Term):
+    """A term with the input of an effect, if it has one; without, its law comes on with the loads.
+
+    While an equilibrium is sought in steps, what acts without an input is scaled as all loads are.
+    """
+
+    def take_input(self, effect: Any) -> None:
+        """Take over name and size of the input of an effect."""
+        known = effect.inputs()
+        self.input = next(iter(known), None)
+        self.size = 1 if self.input is None else int(np.size(known[self.input]))
+        self.always = 1.0
+
+    def numbers(self, value: Any) -> Array:
+        return np.asarray(value, dtype=float).reshape(self.size)
+
+    def factor(self, u: Array) -> float:
+        """How much of the law acts."""
+        return float(u[self.at][0]) if self.input is None else 1.0
+
+    def values(self, u: Array) -> Array:
+        """The numbers of the effect's own input, empty if it has none."""
+        return u[self.at] if self.input is not None else u[:0]
 
 
 class Rows(Term):

@@ -1,8 +1,8 @@
 """Square-law drag of the fluid around a rod.
 
-At a section with body twist eta = (w, q) the drag p = (0, C q |q|), C (3,) along the body axes, is minus
-the wrench per length, so that it stands on the side of inertia (Till, Aloi and Rucker, section 2). |q| q
-is differentiable once everywhere, also at rest. The power lost is eta . p >= 0.
+At a section with body twist eta = (w, q) the drag p = (0, C q |q|), C (3,) along the body axes, is
+minus the wrench per length, so that it stands on the side of inertia (Till, Aloi and Rucker,
+section 2). |q| q is differentiable once everywhere, also at rest. The power lost is eta . p >= 0.
 """
 
 from __future__ import annotations

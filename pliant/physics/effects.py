@@ -34,7 +34,9 @@ BUILT_IN = (
 def compile_terms(tree: Tree) -> list[Term]:
     """The terms of everything that acts on a robot."""
     homes = [import_module(f"pliant.physics.{name}") for name in BUILT_IN]
-    return [term for home in homes for term in home.terms(tree)]
+    terms: list[Term] = [term for home in homes for term in home.terms(tree)]
+    own = [entry for entry in tree.description.parts.values() if hasattr(entry, "compile")]
+    return terms + [entry.compile(tree) for entry in own]
 
 
 @dataclass(frozen=True)

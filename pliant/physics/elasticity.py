@@ -1,13 +1,11 @@
 """Linear elasticity of rods: the stress that each strain has by itself.
 
-sigma = C (e - e0) at the stations of the strain rule, with e0 the strains of the map at rest. Rows whose
-stress force fields carry have the rest of theirs in `force_fields`. In motion the law meets the strain
-e + (D / C) e', see `viscosity`.
+sigma = C (e - e0) at the stations of the strain rule, with e0 the strains of the map at rest. Where
+force fields carry the stress of a row, its rest is in `force_fields`. In motion the law meets the
+strain e + (D / C) e', see `viscosity`.
 """
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 import numpy as np
 
@@ -22,7 +20,7 @@ from pliant.tree.work import Work
 class Elasticity(Term):
     """Strain energy of one rod."""
 
-    column: ClassVar[str] = "elastic"
+    column = "elastic"
 
     def __init__(self, tree: Tree, i: int) -> None:
         self.i = i

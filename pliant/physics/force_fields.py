@@ -1,7 +1,7 @@
 """Force fields of the mixed form: internal forces as unknowns, for strains that would lock.
 
-The shear and stretch forces of a rod are n(s) = sum_i N_i(s) a_i with few functions N_i, and strains are
-matched to n / C in the mean against every N_i (Hellinger-Reissner):
+The shear and stretch forces of a rod are n(s) = sum_i N_i(s) a_i with few functions N_i, and strains
+are matched to n / C in the mean against every N_i (Hellinger-Reissner):
 
     phi_i = sum_s w N_i (e - e0 - n / C) = 0.
 
@@ -11,7 +11,7 @@ constraint as any other. `docs/theory/locking.md` has the reasoning.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -29,7 +29,7 @@ from pliant.tree.work import Work
 class ForceFields(Rows):
     """The force fields of one rod."""
 
-    column: ClassVar[str] = "elastic"
+    column = "elastic"
 
     def __init__(self, tree: Tree, i: int) -> None:
         self.i, self.tree = i, tree

@@ -6,7 +6,7 @@ f = m R^T G, and the derivative of that in the chart g exp(x) is 1/2 [[0, f^], [
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from pliant.tree.work import Work
 class Gravity(Term):
     """The weight of the whole robot; its input is the gravity (3,), m/s^2."""
 
-    column: ClassVar[str] = "gravity"
+    column = "gravity"
     size = 3
 
     def __init__(self, tree: Tree) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from pliant.physics.contract import Moment, Step, Term
@@ -16,7 +14,7 @@ from pliant.tree.tree import Tree
 class JointSpring(Term):
     """Stiffness and damping of one joint."""
 
-    column: ClassVar[str] = "elastic"
+    column = "elastic"
 
     def __init__(self, tree: Tree, i: int) -> None:
         self.i = i

@@ -52,7 +52,7 @@ class PointOrLineLoad(Term):
             self.i = tree.number_of(load.on)
             part = tree.parts[self.i]
             self.lines = load.over is None
-            if self.lines:
+            if load.over is None:
                 self.stations, self.weight = np.arange(len(part.mass_s)), part.mass_w
             else:
                 s, self.weight = stretch_rule(part.map, *load.over)

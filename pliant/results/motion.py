@@ -117,16 +117,18 @@ class Motion(ShapeResult, Saveable):
     def energy(self) -> dict[str, Array]:
         """Energies in J over time (T,) each.
 
-        kinetic, elastic, gravity (zero at the world origin) and their total; dissipated (viscosity,
-        drag, mass damping) and work (of all loads and prescribed bases) since the start; balance =
-        total + dissipated - work minus its first value, the energy error of the integrator.
+        kinetic, elastic, gravity (zero at the world origin), potential (of effects of your own, if
+        there are any) and their total; dissipated (viscosity, drag, mass damping) and work (of all
+        loads and prescribed bases) since the start; balance = total + dissipated - work minus its
+        first value, the energy error of the integrator.
         """
         return self._energy_at(np.arange(len(self.t)))
 
     def _energy_at(self, rows: NDArray[np.int64]) -> dict[str, Array]:
         """The entries of `energy` at some of the output times."""
         parts = self._compiled.energies(self._trajectory, rows)
-        total = parts["kinetic"] + parts["elastic"] + parts["gravity"]
+        stored = [values for name, values in parts.items() if name not in ("dissipated", "work")]
+        total = np.sum(stored, axis=0)
         balance = total + parts["dissipated"] - parts["work"]
         return {**parts, "total": total, "balance": balance - balance[:1]}
 

@@ -102,5 +102,5 @@ class StepState(ShapeResult):
         """Energies in J: kinetic, elastic, gravity and their total, dissipated and work."""
         parts = self._compiled.energies(self._instant, np.zeros(1, dtype=np.int64))
         energy = {name: float(value[0]) for name, value in parts.items()}
-        stored = ("kinetic", "elastic", "gravity")
-        return {**energy, "total": sum(energy[name] for name in stored)}
+        stored = [value for name, value in energy.items() if name not in ("dissipated", "work")]
+        return {**energy, "total": sum(stored)}

@@ -1,8 +1,8 @@
 """Internal wrenches from the balance of what lies beyond a section, for any formulation and theory.
 
 The wrench that the part beyond s exerts on the section at s equals the sum of all that acts on that
-part from outside: every effect along the rod or at its frames, and what carried parts pass on; in motion
-less what accelerates it.
+part from outside: every effect along the rod or at its frames, and what carried parts pass on; in
+motion less what accelerates it.
 """
 
 from __future__ import annotations

@@ -47,8 +47,8 @@ class Instant:
     """One instant: configuration q (nq,), rates v and accelerations (total,) of the coordinates.
 
     z (total,) multipliers.  points : per part, minus the wrench of inertia (N, 6) at its rigid bodies,
-    world frame about the origin.  reactions : wrenches (6,) by name of the constraint or part held, as of
-    an equilibrium.
+    world frame about the origin.  reactions : wrenches (6,) by name of the constraint or part held, as
+    of an equilibrium.
     """
 
     q: Array

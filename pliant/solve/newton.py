@@ -13,7 +13,7 @@ INFINITE, SINGULAR, LOST, SLOW = "infinite", "singular", "lost", "slow"
 
 
 class NewtonError(Exception):
-    """An attempt that should not be continued; its argument is one of the reasons above or a sentence."""
+    """An attempt that should not be continued; says one of the reasons above or a sentence."""
 
 
 class Equations(ABC):
@@ -40,7 +40,7 @@ class Equations(ABC):
     def enough(self, size: float, residual: Array, at_rounding: bool) -> bool:
         """Whether the iterate is a solution; at_rounding : it cannot become a better one."""
 
-    def inspect(self, progress: Progress, residual: Array, x: Array) -> None:
+    def inspect(self, progress: Progress, residual: Array, x: Array) -> None:  # noqa: B027
         """Look at a correction before it is made; raises NewtonError to reject it."""
 
     scale: float = 1.0

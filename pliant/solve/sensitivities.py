@@ -129,9 +129,9 @@ def follow(integrator: Integrator, runs: list[Run], clock: Clock, rates: bool) -
     motions = []
     for run, stepper, rows in zip(runs, steppers, kept, strict=True):
         values = [row[2] for row in rows]
-        inputs = {name: np.array([row[name] for row in values], dtype=float) for name in values[0]}
+        acted = {name: np.array([row[name] for row in values], dtype=float) for name in values[0]}
         q, v = (np.array([row[i] for row in rows]) for i in (0, 1))
-        motions.append(_trajectory(clock, run.schedule, (q, v, inputs), stepper.iterations, began))
+        motions.append(_trajectory(clock, run.schedule, (q, v, acted), stepper.iterations, began))
     return motions
 
 

@@ -133,7 +133,8 @@ class Sparse:
     saddle : unknowns with negative pivots, the last `multipliers` of which belong to constraints. No
     rows are exchanged. A pivot lost to rounding (a redundant constraint, a free motion) is replaced by
     a small one of the sign it should have, and the solution is refined against the true matrix. Where
-    that does not converge, the matrix is factorised once more with row exchanges.
+    that does not converge, the matrix is factorised once more with row exchanges. `lost` counts the
+    pivots that the last factorisation replaced.
     """
 
     def __init__(
@@ -155,10 +156,11 @@ class Sparse:
         keep = (rows >= 0) & (cols >= 0)
         if symmetric:
             keep &= rows <= cols
-        self._keys = np.unique(rows[keep] * n + cols[keep])
+        self._keys = _distinct(rows[keep] * n + cols[keep])
         self._rows, self._cols = self._keys // n, self._keys % n
         self.data = np.zeros(len(self._keys))
-        self._lost = 0
+        self._factorised = np.zeros(len(self._keys))
+        self.lost = 0
         self._pivoted: SuperLU | None = None
 
     def slots(self, rows: Ints, cols: Ints) -> Ints:
@@ -176,10 +178,11 @@ class Sparse:
     @property
     def matrix(self) -> csc_matrix:
         """The matrix as it stands, (n, n)."""
-        half = csc_matrix((self.data, (self._rows, self._cols)), shape=(self.n, self.n))
-        if not self.symmetric:
-            return half
-        return (half + triu(half, 1).T).tocsc()
+        return self._whole(self.data)
+
+    def _whole(self, data: Array) -> csc_matrix:
+        half = csc_matrix((data, (self._rows, self._cols)), shape=(self.n, self.n))
+        return (half + triu(half, 1).T).tocsc() if self.symmetric else half
 
     @cached_property
     def elimination(self) -> Elimination:
@@ -203,19 +206,16 @@ class Sparse:
             inverse=np.zeros(n),
             size=np.zeros(n),
             left=np.zeros(self.elimination.workspace),
-            row=np.zeros(n),
+            workspace=np.zeros((4, n)),
             floor=np.where(kind == MULTIPLIER, _REDUNDANT, _LOST),
             substitute=np.where(kind == COORDINATE, _SUBSTITUTE, -_SUBSTITUTE),
         )
 
-    @cached_property
-    def _room(self) -> Array:
-        return np.zeros((3, self.n))
-
     def factorise(self) -> None:
         self._pivoted = None
+        self._factorised[...] = self.data
         scale = sparse_factor.load(self._symbolic[1], self.data, self._factor)
-        negative, self._lost = sparse_factor.factorise(
+        negative, self.lost = sparse_factor.factorise(
             self.elimination.fronts, self._factor, self.symmetric, scale
         )
         if negative < 0:
@@ -223,12 +223,12 @@ class Sparse:
         self.negative = negative if self.symmetric else None
 
     def solve(self, b: Array) -> Array:
-        x = np.empty(self.n)
-        fronts, factor = self.elimination.fronts, self._factor
+        b, x = np.ascontiguousarray(b, dtype=np.float64), np.empty(self.n)
+        fronts, entries = self.elimination.fronts, self._symbolic[1]
         gap, backward = sparse_factor.solve_refined(
-            self._symbolic[1], self.data, fronts, factor, self.symmetric, b, x, self._room
+            entries, self._factorised, fronts, self._factor, self.symmetric, b, x
         )
-        if gap <= 1e-4 * np.linalg.norm(b) or (backward < 1e-12 and not self._lost):
+        if gap <= 1e-4 * np.linalg.norm(b) or (backward < 1e-12 and not self.lost):
             return x
         return self._solve_pivoted(b)
 
@@ -237,7 +237,7 @@ class Sparse:
         size = float(np.linalg.norm(b))
         if not np.isfinite(size):
             return np.full(self.n, np.nan)
-        matrix = self.matrix
+        matrix = self._whole(self._factorised)
         try:
             if self._pivoted is None:
                 self._pivoted = splu(matrix)
@@ -252,9 +252,15 @@ class Sparse:
 
     def _flexibility(self) -> float:
         """Typical displacement for a unit force: one over the softest stiffness on the diagonal."""
-        diagonal = self.data[np.searchsorted(self._keys, np.arange(self.n) * (self.n + 1))]
+        diagonal = self._factorised[np.searchsorted(self._keys, np.arange(self.n) * (self.n + 1))]
         stiff = np.abs(diagonal)[self._kind == COORDINATE]
         return 1.0 / max(float(np.min(stiff[stiff > 0.0], initial=np.inf)), 1e-300)
+
+
+def _distinct(numbers: Ints) -> Ints:
+    """The distinct ones of some numbers, ascending; NumPy's `unique` hashes, which takes far longer."""
+    ordered = np.sort(numbers)
+    return ordered[np.diff(ordered, prepend=-1) > 0]
 
 
 @lru_cache(maxsize=16)
@@ -265,7 +271,7 @@ def _symbolic(n: int, keys: bytes, kind: bytes, symmetric: bool) -> tuple[Elimin
     """
     entries = np.frombuffer(keys, dtype=np.int64)
     rows, cols = entries // n, entries % n
-    both = np.unique(np.concatenate([entries, cols * n + rows]))
+    both = _distinct(np.concatenate([entries, cols * n + rows]))
     bounds = n * np.arange(n + 1)
     pattern = np.searchsorted(both, bounds), both % n
     elimination = analyse(*pattern, np.frombuffer(kind, dtype=np.int64))

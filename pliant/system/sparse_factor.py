@@ -42,8 +42,8 @@ class Factor(NamedTuple):
 
     entries : `upper` (pivot rows of all fronts) and `lower` (pivot columns), which is the same array if
     the matrix is symmetric. inverse : (n,) one over the pivots. size : (n,) all that was added to or
-    taken from each pivot. left : what fronts hand on. row : (n,) workspace. floor : (n,) part of its
-    size below which a pivot is lost. substitute : (n,) the part of it that replaces a lost pivot.
+    taken from each pivot. left : what fronts hand on. workspace : (4, n). floor : (n,) part of its size
+    below which a pivot is lost. substitute : (n,) the part of it that replaces a lost pivot.
     """
 
     entries: Array
@@ -52,7 +52,7 @@ class Factor(NamedTuple):
     inverse: Array
     size: Array
     left: Array
-    row: Array
+    workspace: Array
     floor: Array
     substitute: Array
 
@@ -79,6 +79,7 @@ def factorise(fronts, factor, symmetric, scale):  # type: ignore[no-untyped-def]
     the matrix is singular.
     """
     negative = lost = 0
+    taken = factor.workspace[0]
     for k in range(len(fronts.first) - 1):
         at, start, panel = fronts.first[k], fronts.start[k], fronts.panel[k]
         s, r = fronts.first[k + 1] - at, fronts.start[k + 1] - start
@@ -89,10 +90,10 @@ def factorise(fronts, factor, symmetric, scale):  # type: ignore[no-untyped-def]
             c = fronts.children[i]
             local = fronts.local[fronts.start[c] : fronts.start[c + 1]]
             _collect(factor.left[fronts.left[c] :], local, s, r, upper, lower, left, symmetric)
-        _clear(factor.row, s + r)
+        _clear(taken, s + r)
         for j in range(s):
             _reduce_pivot_row(upper, lower, s + r, inverse[:j], symmetric)
-            pivot, size = upper[j * (s + r) + j], factor.size[at + j] + factor.row[j]
+            pivot, size = upper[j * (s + r) + j], factor.size[at + j] + taken[j]
             if not abs(pivot) > factor.floor[at + j] * size:
                 pivot = _substitute(factor.substitute[at + j], size, scale)
                 lost += 1
@@ -100,10 +101,10 @@ def factorise(fronts, factor, symmetric, scale):  # type: ignore[no-untyped-def]
                     return -1, lost
             negative += pivot < 0.0
             inverse[j] = 1.0 / pivot
-            _add_sizes(upper, lower, j * (s + r), s + r, inverse[j], factor.row)
+            _add_sizes(upper, lower, j * (s + r), s + r, inverse[j], taken)
         _hand_on(upper, lower, s, r, inverse, left, symmetric)
         for a in range(r):
-            factor.size[fronts.rest[start + a]] += factor.row[s + a]
+            factor.size[fronts.rest[start + a]] += taken[s + a]
     return negative, lost
 
 
@@ -213,13 +214,13 @@ def _reduce_two(row, next_row, a, start, upper, lower, m, inverse):  # type: ign
 
 
 @kernel
-def solve_refined(entries, data, fronts, factor, symmetric, b, x, room):  # type: ignore[no-untyped-def]
+def solve_refined(entries, data, fronts, factor, symmetric, b, x):  # type: ignore[no-untyped-def]
     """Solve A x = b with the factor and improve x while the gap b - A x at least halves.
 
-    Lost pivots and rounding spoil the factor, not A. room : (3, n) workspace. Returns the norm of the
+    Lost pivots and rounding spoil the factor, not A, whose entries are `data`. Returns the norm of the
     gap, and its largest entry as a part of the terms whose sum it is.
     """
-    gap, correction, terms = room[0], room[1], room[2]
+    gap, correction, terms = factor.workspace[1], factor.workspace[2], factor.workspace[3]
     n = len(b)
     for i in range(n):
         x[i], gap[i] = 0.0, b[i]
@@ -288,20 +289,17 @@ def _subtract_column(column, row, i, x, gap, terms):  # type: ignore[no-untyped-
 @kernel
 def solve(fronts, factor, x):  # type: ignore[no-untyped-def]
     """Solve with the factor, in place; x (n,) stands in the order of elimination."""
+    row = factor.workspace[0]
     for k in range(len(fronts.first) - 1):
         at, panel = fronts.first[k], fronts.panel[k]
         rest = fronts.rest[fronts.start[k] : fronts.start[k + 1]]
         s = fronts.first[k + 1] - at
-        _forward(
-            factor.lower[panel:], factor.inverse[at : at + s], rest, x[at : at + s], x, factor.row
-        )
+        _forward(factor.lower[panel:], factor.inverse[at : at + s], rest, x[at : at + s], x, row)
     for k in range(len(fronts.first) - 2, -1, -1):
         at, panel = fronts.first[k], fronts.panel[k]
         rest = fronts.rest[fronts.start[k] : fronts.start[k + 1]]
         s = fronts.first[k + 1] - at
-        _backward(
-            factor.upper[panel:], factor.inverse[at : at + s], rest, x[at : at + s], x, factor.row
-        )
+        _backward(factor.upper[panel:], factor.inverse[at : at + s], rest, x[at : at + s], x, row)
 
 
 @kernel

@@ -88,8 +88,7 @@ def _add_strains(a: PartState, b: PartState, w: PartWork) -> None:
         return
     collect.add_diagonal(a.strain.element, a.strain.B, w.slope * w.shift, b.strain.B, w.Ky)
     if w.full is not None:
-        full = w.full * w.shift[:, None, :]
-        collect.add_bilinear(a.strain.element, a.strain.B, full, b.strain.B, w.Ky)
+        collect.add_bilinear(a.strain.element, a.strain.B, w.full, b.strain.B, w.Ky)
 
 
 def _add_stations(A: Array, count: int, at: PartState, w: PartWork) -> None:

@@ -162,7 +162,7 @@ class AccelerationStepper(Stepper):
     # -- one step ----------------------------------------------------------------------------
 
     def solve(self, before: Inputs, after: Inputs) -> None:
-        """Find the end of a step: balance under `after`, from the first of `_guesses` that leads there."""
+        """Find balance under `after`, from the first of `_guesses` that leads there."""
         scale = self.scale
         self.begin(before, after)
         self.factor.reach *= FORGOTTEN

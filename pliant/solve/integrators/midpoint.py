@@ -25,6 +25,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from pliant.lie import se3
 from pliant.physics.contract import Moment, Step
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import step_momentum
@@ -174,6 +175,7 @@ class VariationalStepper(Stepper):
         if tangent:
             self.tangent.clear()
         for part, a, b, w in zip(tree.parts, self.a.parts, self.b.parts, work.parts, strict=True):
+            w.pb[part.inertial :] = 0.0
             step_momentum(part.M, a.g, b.g, h, tangent, w.eta, w.p, w.pb, w.k)
             w.mass = True
         meet_between(work, self.a, self.b, h, self.share)
@@ -232,6 +234,11 @@ class VariationalStepper(Stepper):
         """Add work and loss of the step."""
         tree = self.tree
         mean = before.mix(after, 0.5).u
+        for part, a, b, w in zip(
+            tree.parts, self.a.parts, self.b.parts, self.workspace.parts, strict=True
+        ):
+            light = slice(part.inertial, None)
+            w.eta[light] = se3.log(se3.inverse(a.g[light]) @ b.g[light]) / self.h
         v = np.zeros(tree.total)
         for part in tree.parts:
             if part.joint.nv:
