@@ -69,7 +69,7 @@ class _Loader:
         self.source = source
         self.data: dict[str, Any] = source.data
         self.headings = [name for name in headings() if name in self.data]
-        self.broken: set[str] = set()
+        self.broken: dict[str, None] = {}
         """Names of entries that cannot be built."""
         self.hidden = False
         """True if entries that cannot be built would have brought along others."""
@@ -128,7 +128,7 @@ class _Loader:
                         cls, place, given = self._general(heading, place, given)
                     yield place, self.reader.build(place, cls, given, name=name)
                 except ReportedError:
-                    self.broken.add(name)
+                    self.broken[name] = None
                     self.hidden = self.hidden or cls is None or cls.naming != "name"
 
     def _general(self, family: str, place: Place, given: Any) -> tuple[type[Entry], Place, Any]:
@@ -182,7 +182,7 @@ class _Loader:
 
     def _inputs(self, description: Description) -> dict[str, Input]:
         found: dict[str, Input] = {}
-        known = {*description.inputs(), *self.broken}
+        known = [*description.inputs(), *self.broken]
         for name, given in self._group("inputs").items():
             with suppress(ReportedError):
                 found[name] = self.reader.value(InputKind(), ("inputs", name), given)

@@ -36,8 +36,8 @@ class SimulateRun(Described):
     )
     integrator: Any = holds(Setting(family="integrator"), None)
     output_every: float | None = quantity(
-        "seconds; each step if left out",
-        "time between stored states",
+        "seconds",
+        "time between stored states, each step if left out",
         default=None,
         sign="positive",
         example="0.01",

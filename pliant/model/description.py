@@ -42,10 +42,13 @@ class Description:
                 raise entry.taken(piece.name, owner.label)
             new[piece.name] = piece
         self.parts.update(new)
-        for problem in (problem for piece in new.values() for problem in piece.problems(self)):
+        try:
+            for problem in (problem for piece in new.values() for problem in piece.problems(self)):
+                raise problem
+        except BaseException:  # also from a function of s that the user gave
             for name in new:
                 del self.parts[name]
-            raise problem
+            raise
         return entry
 
     def kinds(self) -> dict[str, dict[str, Any]]:

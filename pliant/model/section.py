@@ -43,7 +43,7 @@ def _moment(meaning: str) -> Any:
 
 def _factor() -> Any:
     return holds(
-        Number("on the shear stiffness", example="5/6 for a rectangle", sign="positive"), 1.0
+        Number("on the shear stiffness", example="0.83 for a rectangle", sign="positive"), 1.0
     )
 
 

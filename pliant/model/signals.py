@@ -50,6 +50,9 @@ class Signal(Described, ABC):
     __radd__ = __add__
 
 
+_SIGNALS = Several(example="[{constant: 1.0}]", item=OneOf(families=(Signal,)))
+
+
 @dataclass(frozen=True)
 class Constant(Signal):
     """The same value at all times."""
@@ -289,12 +292,12 @@ class Sum(Signal):
     @classmethod
     def read(cls, reader: Reader, path: Place, given: Any) -> Sum:
         """Read it from the list of its signals."""
-        return cls(reader.value(Several(item=OneOf(families=(Signal,))), path, given))
+        return cls(reader.value(_SIGNALS, path, given))
 
     @classmethod
     def schema(cls, defs: Schema) -> Schema:
         """Return the JSON Schema of a list of signals."""
-        return Several(item=OneOf(families=(Signal,))).schema(defs)
+        return _SIGNALS.schema(defs)
 
     def __call__(self, t: float) -> float:
         return sum(signal(t) for signal in self.signals)

@@ -229,3 +229,9 @@ def test_errors_keep_their_fields_across_processes():
     assert isinstance(error, ValueError)
     failed = pickle.loads(pickle.dumps(ConvergenceError("no equilibrium", last=3)))
     assert (str(failed), failed.last) == ("no equilibrium", 3)
+
+
+def test_part_whose_function_fails_is_not_added(robot):
+    with pytest.raises(ZeroDivisionError):
+        robot.add(Load("wind", "arm", force=lambda s: (1 / 0, 0, 0)))
+    assert list(robot.parts) == ["arm"]
