@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from pliant.model import Description, DescriptionError, Rod, Stiffness, did_you_mean
+from pliant.model import Body, Description, DescriptionError, Frame, Rod, Stiffness, did_you_mean
 from pliant.rods.contract import Formulation, RodModel
 from pliant.solve.problem import Problem
 from pliant.solve.registry import default_formulation
@@ -49,7 +49,36 @@ def make_problem(description: Description, formulations: Mapping[str, RodModel])
         return CoordinateProblem(copied, maps)
     from pliant.solve.strong import StrongProblem
 
+    _require_welded_rods(description, formulations)
     return StrongProblem(copied, formulations)
+
+
+def _require_welded_rods(description: Description, formulations: Mapping[str, RodModel]) -> None:
+    """Refuse for strong forms what their boundary conditions do not have: joints, moving bodies."""
+    strong = next(x for x in formulations.values() if not isinstance(x, Formulation))
+    name = type(strong).__name__
+
+    def refuse(part: str, field: str, value: object, expected: str) -> NoReturn:
+        remedy = "choose a formulation with coordinates, such as BSpline()"
+        raise DescriptionError(part, field, value, f"{expected} with {name}", remedy)
+
+    for part in description.members().values():
+        if part.joint is not None and type(part.joint).__name__ != "Fixed":
+            refuse(
+                part.label, "joint", part.joint, "left out, for it knows rigid connections only,"
+            )
+        carrier = part.carrier
+        if isinstance(part, Body) and (carrier is None or carrier.part not in description.rods):
+            refuse(part.label, "on", carrier, "a frame of a rod")
+        if carrier is not None and carrier.part not in description.rods:
+            refuse(part.label, "base", carrier, "a frame of a rod")
+    for entry in description.parts.values():
+        for field in ("on", "to", "base"):
+            frame = getattr(entry, field, None)
+            if isinstance(frame, Frame) and any(frame.rotation):
+                refuse(entry.label, field, frame, "a frame that is not rotated in its section")
+            if isinstance(frame, Frame) and frame.part not in description.rods:
+                refuse(entry.label, field, frame, "a frame of a rod")
 
 
 def choose_formulations(description: Description, choice: object) -> dict[str, RodModel]:
@@ -82,7 +111,8 @@ def choose_formulations(description: Description, choice: object) -> dict[str, R
 
 def _check_effects(description: Description, rod: Rod, formulation: RodModel) -> None:
     """Refuse a rod with an effect that its formulation does not carry."""
-    bodies = [body.name for body in description.bodies.values() if body.part == rod.name]
+    carried = [body for body in description.bodies.values() if body.on is not None]
+    bodies = [body.name for body in carried if body.part == rod.name]
     motions = [motion.name for motion in description.motions_of(rod.name)]
     needed = {
         "drag": rod.drag if rod.drag_coefficients().any() else None,
