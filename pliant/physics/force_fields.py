@@ -213,7 +213,7 @@ class ForceFields(Rows):
         assert rod is not None
         e[:, rows] = rod.natural_strain(s)[:, rows]
         if not self.hard:
-            element, values = self.part.map.stress_values(s)
+            element, values = self.part.map.force_values(s)
             fields = self.settled(state.parts[i].strain.e)
             force = np.einsum("sp,spr->sr", values, fields[self.fields.index[element]])
             e[:, rows] += force / rod.stiffness(s)[:, rows]

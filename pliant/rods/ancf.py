@@ -10,7 +10,7 @@ coordinates is the same in every configuration,
 since r is linear in them. Strains are those of a Cosserat rod, curvature from slope and second
 derivative (see `ancf_section`) and stretch |r'|, not the curvature |r''| and the Green strain of the
 paper, which agree with them only as long as the curve keeps its length. The axial force is carried by
-stress modes (piecewise quadratic, continuous), so that thin rods do not lock and a rod that cannot
+force fields (piecewise quadratic, continuous), so that thin rods do not lock and a rod that cannot
 stretch is the same with no compliance.
 """
 
@@ -46,7 +46,7 @@ from pliant.rods.contract import (
     Ints,
     Plan,
     RodMap,
-    StressModes,
+    ForceBasis,
 )
 from pliant.rods.quadrature import gauss_per_span
 
@@ -145,12 +145,12 @@ class ANCFMap(RodMap):
         if settings.moments == "simplified":
             self.actuation = SimplifiedMoments(self, self.turn)
         s, _ = self.strain_rule()
-        values = self.stress_values(s)[1]
+        values = self.force_values(s)[1]
         index = 2 * np.arange(count)[:, None] + np.arange(3)
         self.bent = self.m
         before = 7 + 2 * d * ((np.arange(2 * count + 1) + 1) // 2 - 1)
         before[0] = 6
-        self._modes = StressModes(
+        self._modes = ForceBasis(
             values, index, 2 * count + 1, before, rows=(5,), rigid=self.inextensible
         )
 
@@ -198,11 +198,11 @@ class ANCFMap(RodMap):
             found[:, :3] = 0.0
         return found
 
-    def stress_modes(self) -> StressModes:
+    def force_basis(self) -> ForceBasis:
         """Continuous, piecewise quadratic axial force."""
         return self._modes
 
-    def stress_values(self, s: Array) -> tuple[Ints, Array]:
+    def force_values(self, s: Array) -> tuple[Ints, Array]:
         """Element (S,) and quadratic Bernstein polynomials (S, 3) at s."""
         element, t, _ = self._place(np.asarray(s, dtype=float))
         return element, np.stack([(1 - t) ** 2, 2 * t * (1 - t), t**2], axis=1)

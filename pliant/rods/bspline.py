@@ -24,7 +24,7 @@ from pliant.rods.contract import (
     Configuration,
     Formulation,
     Ints,
-    StressModes,
+    ForceBasis,
 )
 from pliant.rods.increments import (
     ChainConfiguration,
@@ -37,7 +37,7 @@ from pliant.rods.quadrature import gauss_per_span
 
 _NOTHING = np.zeros((0, 6))
 _HELD = {1: 0.0, 2: 0.0, 3: 0.0, 4: 128.0, 5: 150.0}
-"""By degree, `held` of the stress modes. The product of exponentials makes shear strains of twice
+"""By degree, `held` of the force fields. The product of exponentials makes shear strains of twice
 the degree. On the long spans of a high degree the part of them that no mode feels is so large that
 fast vibrations would be too slow, by 14 % in the fifth of a free beam of 12 points of degree 5 (3 %
 with it). More would cost accuracy in statics, and make Newton's first step erratic from a straight
@@ -155,7 +155,7 @@ class BSplineMap(IncrementMap):
         self.breaks = np.unique(self.knots)
         mixed = k > 1 or rod.theory == "kirchhoff"
         before = 6 * np.arange(1, n + 1)
-        self._modes = self.spline_stress_modes(self.knots, before, _HELD[k]) if mixed else None
+        self._modes = self.spline_force_basis(self.knots, before, _HELD[k]) if mixed else None
 
     # -- stations ----------------------------------------------------------------------------
 
@@ -175,7 +175,7 @@ class BSplineMap(IncrementMap):
         s, w = gauss_per_span(self.breaks, self.degree + 1)
         return s, np.repeat(w[:, None], 6, axis=1)
 
-    def stress_modes(self) -> StressModes | None:
+    def force_basis(self) -> ForceBasis | None:
         return self._modes
 
     def pose_coordinate(self, s: float) -> int | None:

@@ -76,7 +76,7 @@ class Plan:
 
 
 @dataclass
-class StressModes:
+class ForceBasis:
     """Internal forces carried as unknowns of their own, for rows that would otherwise lock.
 
     The shear and stretch forces of a rod are n(s) = sum_i N_i(s) a_i with few functions N_i. They
@@ -86,7 +86,7 @@ class StressModes:
 
     values : (S, p) functions alive at each station of the strain rule.
     index : (E, p) their numbers in each element.
-    before : (count,) entry of x in front of which mode i is numbered, to keep matrices narrow.
+    before : (count,) entry of x in front of which field i is numbered, to keep matrices narrow.
     held : strains that are orthogonal to all N_i meet a stiffness of their own, `held` times the
         bending stiffness over the square of the rod's length; needed where the map makes them
         large, for else they cost nothing.
@@ -97,7 +97,7 @@ class StressModes:
     count: int
     before: Ints
     rows: tuple[int, ...] = (3, 4, 5)
-    """Strain rows (R) whose stress the modes carry, among 3 to 5."""
+    """Strain rows (R) whose stress the fields carry, among 3 to 5."""
     rigid: bool = False
     held: float = 0.0
 
@@ -181,13 +181,13 @@ class RodMap(ABC):
         """Diagonal inertia per length (S, 6) at s that this map moves with, body frame."""
         return self.rod.inertia(s)
 
-    def stress_modes(self) -> StressModes | None:
+    def force_basis(self) -> ForceBasis | None:
         """Modes that carry forces (rows 3 to 5 of the stress), or None for a plain strain law."""
         return None
 
-    def stress_values(self, s: Array) -> tuple[Ints, Array]:
-        """Element (S,) and mode functions (S, p) at s; only where there are stress modes."""
-        raise TypeError(f"{type(self).__name__} has no stress modes")
+    def force_values(self, s: Array) -> tuple[Ints, Array]:
+        """Element (S,) and mode functions (S, p) at s; only where there are force fields."""
+        raise TypeError(f"{type(self).__name__} has no force fields")
 
     def frames(self, s: Array) -> Plan:
         """Plan for frames at arclengths s (S,)."""

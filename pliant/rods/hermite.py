@@ -30,7 +30,7 @@ from pliant.rods.contract import (
     Configuration,
     Formulation,
     Ints,
-    StressModes,
+    ForceBasis,
 )
 from pliant.rods.increments import ChainConfiguration, IncrementMap, check_map, fit_strains
 from pliant.rods.quadrature import gauss_per_span
@@ -96,7 +96,7 @@ class HermiteMap(IncrementMap):
         self.elements = 12 * np.arange(count, dtype=np.int64)[:, None] + np.arange(24)
         ends = np.zeros(4), np.full(4, rod.length)
         knots = np.concatenate([ends[0], np.repeat(self.nodes[1:-1], 2), ends[1]])
-        self._modes = self.spline_stress_modes(knots, 6 + 6 * np.arange(2 * count + 1))
+        self._modes = self.spline_force_basis(knots, 6 + 6 * np.arange(2 * count + 1))
 
     # -- stations ----------------------------------------------------------------------------
 
@@ -118,7 +118,7 @@ class HermiteMap(IncrementMap):
         s, w = self.mass_rule()
         return s, np.repeat(w[:, None], 6, axis=1)
 
-    def stress_modes(self) -> StressModes:
+    def force_basis(self) -> ForceBasis:
         """Continuous piecewise quadratic forces: as many as half the coordinates."""
         return self._modes
 

@@ -14,7 +14,7 @@ from pliant.lie.retraction import CAYLEY, EXP
 from pliant.model import DescriptionError, Rod
 from pliant.rods import cumulative, cumulative_second
 from pliant.rods.basis import alive, find_span
-from pliant.rods.contract import Array, Configuration, Ints, Plan, RodMap, StressModes
+from pliant.rods.contract import Array, Configuration, Ints, Plan, RodMap, ForceBasis
 
 MAPS = {"exp": EXP, "cayley": CAYLEY}
 
@@ -79,23 +79,23 @@ class IncrementMap(RodMap):
         """Element (S,), cumulative basis values and arclength derivatives (S, k) at s."""
         raise TypeError(f"{type(self).__name__} does not define its basis")
 
-    def spline_stress_modes(self, knots: Array, before: Ints, held: float = 0.0) -> StressModes:
+    def spline_force_basis(self, knots: Array, before: Ints, held: float = 0.0) -> ForceBasis:
         """Modes from the derivatives of splines of this degree on `knots`: one for each increment
         of the curve and row, half as many as coordinates, so that nothing locks.
         """
-        self._stress_knots = knots[1:-1]
+        self._force_knots = knots[1:-1]
         s, _ = self.strain_rule()
-        _, values = self.stress_values(s)
-        spans = np.flatnonzero(np.diff(self._stress_knots) > 0)
+        _, values = self.force_values(s)
+        spans = np.flatnonzero(np.diff(self._force_knots) > 0)
         k = self.degree - 1
         index = (spans - k)[:, None] + np.arange(k + 1)[None, :]
-        count = len(self._stress_knots) - k - 1
+        count = len(self._force_knots) - k - 1
         rigid = self.rod.theory == "kirchhoff"
-        return StressModes(values, index.astype(np.int64), count, before, rigid=rigid, held=held)
+        return ForceBasis(values, index.astype(np.int64), count, before, rigid=rigid, held=held)
 
-    def stress_values(self, s: Array) -> tuple[Ints, Array]:
-        element, spans = find_span(self._stress_knots, s)
-        return element, alive(self._stress_knots, self.degree - 1, s, spans[element])
+    def force_values(self, s: Array) -> tuple[Ints, Array]:
+        element, spans = find_span(self._force_knots, s)
+        return element, alive(self._force_knots, self.degree - 1, s, spans[element])
 
     def configuration(self) -> ChainConfiguration:
         return ChainConfiguration(self.increments, self.nq)

@@ -1,6 +1,6 @@
 """Vibration modes about an equilibrium: K x = omega^2 M x on the motions the constraints allow.
 
-Damping is left out. Small robots are solved densely, with the stress modes of mixed rods condensed
+Damping is left out. Small robots are solved densely, with the force fields of mixed rods condensed
 and the constraints met by their null space; large ones by Lanczos iterations on the sparse matrices
 of all unknowns. Both work with the inverse of K + shift M, in which the lowest modes are the most
 accurate and rigid motions or massless directions do no harm.

@@ -202,7 +202,7 @@ class Equilibrium(Equations):
 
 _REASONS = {
     INFINITE: "the residual became infinite",
-    SINGULAR: "the tangent is singular: something can move freely",
+    SINGULAR: "the tangent is singular: part of the robot can move as a rigid body",
     SLOW: f"no convergence in {POLICY.iterations} iterations",
 }
 

@@ -45,7 +45,7 @@ class Part:
         self.strain_s, self.strain_w = rod_map.strain_rule()
         self.mass_s, self.mass_w = rod_map.mass_rule()
         self.one_rule = rod_map.shares_plans and np.array_equal(self.strain_s, self.mass_s)
-        self.fields = rod_map.stress_modes()
+        self.fields = rod_map.force_basis()
         """Force fields of the mixed form, None for a plain strain law."""
         self.field_rows = np.array([] if self.fields is None else self.fields.rows, dtype=np.int64)
         self.rigid = self.fields is not None and self.fields.rigid
