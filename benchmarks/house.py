@@ -98,18 +98,20 @@ def main() -> None:
         for name in ask.work:
             goal = GOALS[name]
             found = compare(SCRIPT, name, None if goal.alone else other, ask.rounds, goal.cold)
-            add(table, goal, found)
-            console.print(f"[dim]{name}: {seconds(statistics.median(found.now))}[/]")
+            row = cells(goal, found)
+            table.add_row(*row)
+            console.print(f"[dim]{', '.join(filter(None, row))}[/]")
     console.print(table)
 
 
-def add(table: Table, goal: Goal, found: Versus) -> None:
+def cells(goal: Goal, found: Versus) -> list[str]:
+    """What was measured, as a row of the table."""
     kept = goal.kept(found)
     verdict = "" if kept is None else "[green]pass[/]" if kept else "[red]FAIL[/]"
     before = seconds(statistics.median(found.before)) if found.before else ""
     gain = f"{found.gain:.3g}" if found.before else ""
     now = seconds(statistics.median(found.now))
-    table.add_row(goal.what, before, now, gain, goal.said(), verdict)
+    return [goal.what, before, now, gain, goal.said(), verdict]
 
 
 if __name__ == "__main__":
