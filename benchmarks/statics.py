@@ -11,8 +11,8 @@ from functools import partial
 
 import numpy as np
 from _common import Report, Timing, least_time, pl, tapered_cantilever, time_blocks
-from pliant.system.loading import make_loading
-from pliant.system.system import System
+from pliant.linalg.loading import make_loading
+from pliant.linalg.system import System
 
 from pliant.solve.statics import StaticSolver
 from tests.reference import (

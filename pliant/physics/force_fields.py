@@ -17,9 +17,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from pliant._numba import kernel
+from pliant.linalg.scatter import scatter_vector
 from pliant.physics.contract import Moment, Rows, Step, Term
 from pliant.rods.contract import Array
-from pliant.system.linear import scatter_vector
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent
 from pliant.tree.tree import Tree

@@ -42,11 +42,11 @@ from pliant.rods.contract import (
     Array,
     Capabilities,
     Configuration,
+    ForceBasis,
     Formulation,
     Ints,
     Plan,
     RodMap,
-    ForceBasis,
 )
 from pliant.rods.quadrature import gauss_per_span
 

@@ -22,9 +22,9 @@ from pliant.rods.contract import (
     Array,
     Capabilities,
     Configuration,
+    ForceBasis,
     Formulation,
     Ints,
-    ForceBasis,
 )
 from pliant.rods.increments import (
     ChainConfiguration,

@@ -28,9 +28,9 @@ from pliant.rods.contract import (
     Array,
     Capabilities,
     Configuration,
+    ForceBasis,
     Formulation,
     Ints,
-    ForceBasis,
 )
 from pliant.rods.increments import ChainConfiguration, IncrementMap, check_map, fit_strains
 from pliant.rods.quadrature import gauss_per_span

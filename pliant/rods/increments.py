@@ -14,7 +14,7 @@ from pliant.lie.retraction import CAYLEY, EXP
 from pliant.model import DescriptionError, Rod
 from pliant.rods import cumulative, cumulative_second
 from pliant.rods.basis import alive, find_span
-from pliant.rods.contract import Array, Configuration, Ints, Plan, RodMap, ForceBasis
+from pliant.rods.contract import Array, Configuration, ForceBasis, Ints, Plan, RodMap
 
 MAPS = {"exp": EXP, "cayley": CAYLEY}
 

@@ -111,8 +111,8 @@ def choose_formulations(description: Description, choice: object) -> dict[str, R
 
 def _check_effects(description: Description, rod: Rod, formulation: RodModel) -> None:
     """Refuse a rod with an effect that its formulation does not carry."""
-    carried = [body for body in description.bodies.values() if body.on is not None]
-    bodies = [body.name for body in carried if body.part == rod.name]
+    mounted = [body for body in description.bodies.values() if body.on is not None]
+    bodies = [body.name for body in mounted if body.part == rod.name]
     motions = [motion.name for motion in description.motions_of(rod.name)]
     needed = {
         "drag": rod.drag if rod.drag_coefficients().any() else None,

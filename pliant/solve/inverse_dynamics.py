@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.lie import se3
+from pliant.linalg.matrices import SingularError
 from pliant.model import ConvergenceError
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
@@ -33,7 +34,6 @@ from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.acceleration import dynamic_balance
 from pliant.solve.integrators.hard_rows import gap_accelerations
 from pliant.solve.sampling import Sampler
-from pliant.system.linear import SingularError
 from pliant.tree.forward import set_rates
 from pliant.tree.state import State
 from pliant.tree.work import Work

@@ -6,10 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
+from pliant.linalg.matrices import SingularError
 from pliant.model import ConvergenceError
 from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
-from pliant.system.linear import SingularError
 from pliant.tree.backward import gather, gather_form
 from pliant.tree.forward import set_rates
 from pliant.tree.state import State

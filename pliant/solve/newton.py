@@ -6,8 +6,8 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
+from pliant.linalg.matrices import Matrix, SingularError
 from pliant.rods.contract import Array
-from pliant.system.linear import Matrix, SingularError
 
 INFINITE, SINGULAR, LOST, SLOW = "infinite", "singular", "lost", "slow"
 

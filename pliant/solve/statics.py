@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from pliant.linalg.matrices import Matrix, SingularError
+from pliant.linalg.scatter import add_at, largest, norms
 from pliant.model import ConvergenceError
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
@@ -30,7 +32,6 @@ from pliant.solve.newton import (
     newton,
 )
 from pliant.solve.newton import Progress as NewtonProgress
-from pliant.system.linear import Matrix, SingularError, add_at, largest, norms
 from pliant.tree.backward import gather, gather_tangent
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pliant.linalg.scatter import scatter, scatter_vector
 from pliant.rods.contract import Array
-from pliant.system.linear import scatter, scatter_vector
 from pliant.tree import collect
 from pliant.tree.state import PartState, State
 from pliant.tree.tangent import Tangent

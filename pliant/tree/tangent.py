@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from pliant.linalg.matrices import Matrix, make_matrix
+from pliant.linalg.scatter import scatter
 from pliant.rods.contract import Array, Ints
-from pliant.system.linear import Matrix, make_matrix, scatter
 from pliant.tree.tree import Tree
 
 Pair = tuple[Ints, Ints]

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from pliant.system.driving import base_twists
-from pliant.system.energy import potential
-from pliant.system.linearise import linearise
-from pliant.system.loading import Loading, make_loading
-from pliant.system.sampling import Sampler
-from pliant.system.system import System
+from pliant.linalg.driving import base_twists
+from pliant.linalg.energy import potential
+from pliant.linalg.loading import Loading, make_loading
+from pliant.linalg.matricesise import linearise
+from pliant.linalg.sampling import Sampler
+from pliant.linalg.system import System
 
 from pliant.lie import se3
 from pliant.model import (
@@ -218,7 +218,7 @@ def allowed(system: System, q: Array, size: float, driven: Array | float = 0.0) 
 
 def gaps(system: System, q: Array) -> tuple[Array, Array]:
     """Gaps (m,) of the constraints and their derivative (m, n), by differences."""
-    from pliant.system.balance import link_gaps
+    from pliant.linalg.balance import link_gaps
 
     def at(x: Array) -> Array:
         system.place(q)

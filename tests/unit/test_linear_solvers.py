@@ -7,15 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pliant.system.linear import (
-    BandedSymmetric,
-    Matrix,
-    SingularError,
-    Sparse,
-    make_matrix,
-    scatter,
-    scatter_vector,
-)
+from pliant.linalg.matrices import BandedSymmetric, Matrix, SingularError, Sparse, make_matrix
+from pliant.linalg.scatter import scatter, scatter_vector
 
 SIZE, WIDTH, STRIDE = 5, 9, 4
 """Elements, unknowns of an element, step from one element to the next."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pliant.lie import se3
+from pliant.linalg.matrices import Sparse
 from pliant.model import Circle, Description, DescriptionError, Load, Material, Rod, along
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs, effects_of
@@ -17,7 +18,6 @@ from pliant.rods.contract import Array
 from pliant.rods.strain import Strain
 from pliant.solve.energy import potential
 from pliant.solve.statics import balance
-from pliant.system.linear import Sparse
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
 from pliant.tree.work import Work

@@ -13,6 +13,7 @@ from pliant.joints.contract import JointMap
 from pliant.joints.free import Free
 from pliant.joints.revolute import Revolute
 from pliant.lie import se3
+from pliant.linalg.matrices import Sparse
 from pliant.model import (
     BaseMotion,
     Body,
@@ -42,7 +43,6 @@ from pliant.solve.linearise import linearise
 from pliant.solve.mass import Mass
 from pliant.solve.sampling import Sampler
 from pliant.solve.statics import StaticSolver, balance
-from pliant.system.linear import Sparse
 from pliant.tree.forward import kinetic_energy, set_rates
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent

@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 import pytest
-from pliant.system.block import Block
+from pliant.linalg.block import Block
 
 import pliant as pl
 from pliant.model import ConvergenceError

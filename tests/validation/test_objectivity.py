@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pliant.system.system import System
+from pliant.linalg.system import System
 
 import pliant as pl
 from pliant.lie import se3

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pliant.linalg.matrices import Matrix, SingularError
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import add_inertia
@@ -31,7 +32,6 @@ from pliant.solve.integrators.march import March, make_march
 from pliant.solve.mass import Mass
 from pliant.solve.newton import SINGULAR, Factor, NewtonError, Policy, newton
 from pliant.solve.schedule import Schedule
-from pliant.system.linear import Matrix, SingularError
 from pliant.tree.backward import gather, gather_tangent
 from pliant.tree.forward import set_rates
 from pliant.tree.state import State

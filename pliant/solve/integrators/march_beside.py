@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.linalg.band import solve_band
 from pliant.solve.integrators.march_kernels import (
     CONVERGED,
     SINGULAR,
@@ -19,7 +20,6 @@ from pliant.solve.integrators.march_kernels import (
     solve,
 )
 from pliant.solve.integrators.march_parts import factorise, place, residual
-from pliant.system.band import solve_band
 
 
 @kernel

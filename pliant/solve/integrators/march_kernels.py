@@ -30,9 +30,9 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.linalg.band import solve_band
 from pliant.physics.lines import line_step
 from pliant.solve.integrators.march_parts import dissipated, factorise, measure, place, residual
-from pliant.system.band import solve_band
 
 CONVERGED, INFINITE, SINGULAR, SLOW = 0, 1, 2, 3
 _POOR = 0.01

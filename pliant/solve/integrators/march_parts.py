@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel, leaf
-from pliant.system.band import factor_band
-from pliant.system.linear import scatter
+from pliant.linalg.band import factor_band
+from pliant.linalg.scatter import scatter
 
 
 @leaf

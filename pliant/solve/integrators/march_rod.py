@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from pliant.linalg.matrices import BandedSymmetric
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects
 from pliant.physics.force_fields import ForceFields
 from pliant.rods.compiled import CompiledMap
 from pliant.rods.contract import Array, Ints
-from pliant.system.linear import BandedSymmetric
 from pliant.tree.tangent import Tangent
 from pliant.tree.work import Work
 

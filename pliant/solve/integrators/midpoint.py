@@ -26,6 +26,8 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.lie import se3
+from pliant.linalg.matrices import Matrix
+from pliant.linalg.scatter import add_at, norms
 from pliant.physics.contract import Moment, Step
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import step_momentum
@@ -40,7 +42,6 @@ from pliant.solve.integrators.contract import (
 )
 from pliant.solve.mass import Mass
 from pliant.solve.newton import Factor, NewtonError, Policy, newton
-from pliant.system.linear import Matrix, add_at, norms
 from pliant.tree.backward import gather, gather_form
 from pliant.tree.state import State
 from pliant.tree.work import Work

@@ -1,1 +1,0 @@
-"""The whole robot: coordinates, assembly, constraints, linear solvers."""
