@@ -42,6 +42,9 @@ class BaseMotion(Effect):
     )
 
     heading: ClassVar[str] = "base_motions"
+    input_expected: ClassVar[str] = "one finite number, for it moves a base"
+    input_remedy: ClassVar[str] = "give e.g. 0.1"
+    prescribes: ClassVar[bool] = True
 
     def check(self) -> None:
         """Refuse a motion that moves nothing."""

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -134,10 +134,12 @@ class Chamber(Effect):
     line: PressureLine | None = holds(OneOf(families=(PressureLine,), python="Lag(0.05)"), None)
 
     heading: ClassVar[str] = "chambers"
+    input_expected: ClassVar[str] = "one finite number, the pressure in Pa"
+    input_remedy: ClassVar[str] = "give e.g. 2e4"
 
     def check(self) -> None:
         """Refuse a pressure that the line cannot have."""
-        self.check_pressure(self.label, "pressure", self.pressure)
+        self.check_input(self.label, "pressure", self.pressure)
 
     def inputs(self) -> dict[str, float]:
         """Return its name with the pressure where no input is given, Pa."""
@@ -151,7 +153,11 @@ class Chamber(Effect):
             length = description.rods[self.part].length
             yield from raised(lambda: self.sweep(np.linspace(*self.span(length), 33), length))
 
-    def check_pressure(self, part: str, field: str, value: float) -> None:
+    def input_line(self) -> PressureLine | None:
+        """Return the line between the pressure that is asked for and the one that acts."""
+        return self.line
+
+    def check_input(self, part: str, field: str, value: Any) -> None:
         """Refuse a gauge pressure, Pa, that no gas can have behind the line.
 
         part, field : of what it was given, for the message.

@@ -82,6 +82,10 @@ class Description:
         """Return the name of every input with its default."""
         return {name: x for part in self.parts.values() for name, x in part.inputs().items()}
 
+    def input_owner(self, name: str) -> Entry:
+        """Return the part or effect to which an input belongs."""
+        return next(part for part in self.parts.values() if name in part.inputs())
+
     def driven_joints(self) -> dict[str, str]:
         """Return the part of every joint that an input prescribes, by the name of the input."""
         return {name: part.name for part in self.members().values() for name in part.inputs()}

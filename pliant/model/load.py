@@ -48,6 +48,8 @@ class Load(Effect):
 
     heading: ClassVar[str] = "loads"
     input_sizes: ClassVar[tuple[int, ...]] = (1, 3, 6)
+    input_expected: ClassVar[str] = "a finite factor, 3 finite numbers (force) or 6 (moment, force)"
+    input_remedy: ClassVar[str] = "give e.g. 1.0 for the load as described"
 
     def check(self) -> None:
         """Refuse at a point what only makes sense along a rod."""

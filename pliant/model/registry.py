@@ -101,6 +101,8 @@ class Entry(Described):
     heading : of its section in robot files; "" for the general section of its family.
     word : how messages call it.  naming : the field that names the other pieces it brings along.
     found_under : heading of the views of a description that show it, its own or that of its parent.
+    input_sizes : how many numbers a value of its input may have.  input_expected, input_remedy : what
+    messages say of one that is wrong.  prescribes : whether its inputs prescribe a motion.
     """
 
     name: str = holds(Name())
@@ -110,6 +112,10 @@ class Entry(Described):
     naming: ClassVar[str] = "name"
     family: ClassVar[str] = ""
     found_under: ClassVar[str] = ""
+    input_sizes: ClassVar[tuple[int, ...]] = (1,)
+    input_expected: ClassVar[str] = "one finite number"
+    input_remedy: ClassVar[str] = "give e.g. 1.0"
+    prescribes: ClassVar[bool] = False
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Register the class and the words for it."""
@@ -143,6 +149,16 @@ class Entry(Described):
         """Return its inputs by name, each with the value where none is given."""
         return {}
 
+    def check_input(self, part: str, field: str, value: Any) -> None:
+        """Refuse a value of its input, of the right size, that cannot be.
+
+        part, field : of what it was given, for the message.
+        """
+
+    def input_line(self) -> Any:
+        """Return what lies in motion between its input and what acts: a PressureLine, or None."""
+        return None
+
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what is wrong with it in the robot as a whole."""
         for name, item in fields_of(type(self)).items():
@@ -156,6 +172,9 @@ class Part(Entry):
     """A rod, a rigid body: it hangs on a frame of another part or of the world by a joint."""
 
     family: ClassVar[str] = "parts"
+    input_expected: ClassVar[str] = "one finite number, for it moves a joint"
+    input_remedy: ClassVar[str] = "give e.g. 0.1"
+    prescribes: ClassVar[bool] = True
 
     def inputs(self) -> dict[str, float]:
         """Return the input of its joint, if one is prescribed; 0 is where it rests."""
@@ -167,13 +186,9 @@ class Part(Entry):
 
 @dataclass(frozen=True, eq=False)
 class Effect(Entry):
-    """What acts on parts or holds them: a load, a chamber, a constraint.
-
-    input_sizes : how many numbers an input of its name may have, if it has one.
-    """
+    """What acts on parts or holds them: a load, a chamber, a constraint."""
 
     family: ClassVar[str] = "effects"
-    input_sizes: ClassVar[tuple[int, ...]] = (1,)
 
 
 def taken(label: str, field: str, name: str, other: str) -> DescriptionError:

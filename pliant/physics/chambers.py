@@ -112,7 +112,7 @@ class PressureChamber(Term):
 
     # -- volume and energy -------------------------------------------------------------------
 
-    def volume(self, state: State) -> float:
+    def measure(self, state: State) -> float:
         """Volume at a configuration, m^3."""
         at = state.parts[self.i]
         swept = np.sum(self.rule * at.strain.e) + np.sum(self.inner * self._inner(at.inner.e))

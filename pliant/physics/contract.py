@@ -168,6 +168,10 @@ class Term:
         """Energy stored at a configuration, J."""
         return 0.0
 
+    def measure(self, state: State) -> float:
+        """What a line between its input and what acts depends on: the volume of a chamber, m^3."""
+        return 0.0
+
     def work_done(self, a: State, b: State, u: Array) -> float:
         """Work that its input does between two configurations, J."""
         return 0.0

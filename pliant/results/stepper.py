@@ -45,7 +45,7 @@ class Stepper:
         self.integrator = integrator
         self.inputs: dict[str, Any] = dict(values)
         self._scalar = {name: np.ndim(value) == 0 for name, value in values.items()}
-        lines = {name: item.line for name, item in compiled.description.chambers.items()}
+        lines = {name: item.input_line() for name, item in compiled.description.parts.items()}
         self._lowest = {
             name: -math.inf if (line := lines.get(name)) is None else line.lowest for name in values
         }

@@ -74,7 +74,7 @@ class MarchStream(Stream):
 
         def found() -> tuple[dict[str, Any], Array]:
             now = march.by_name(gas[None, :, 0])
-            rates = np.zeros((len(march.schedule.description.base_motions), 2))
+            rates = np.zeros((len(march.schedule.driven), 2))
             return {name: value[0] for name, value in now.items()}, rates
 
         return found

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from pliant.model import PressureLine
-from pliant.physics.chambers import PressureChamber
 from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 
 Asked = Callable[[float], float | Array]
-Volume = Callable[[str, Any], float]
-"""Volume of a chamber, by name, in a configuration of its robot, m^3."""
+Measure = Callable[[str, Any], float]
+"""What a line depends on, by name of its input, in a configuration of its robot: a volume, m^3."""
 
 
 class LineState:
@@ -61,13 +60,13 @@ class LineState:
         return self.line.step(h, self.pressure, asked, (self.volume, volume))
 
 
-class ChamberVolumes:
-    """Volumes of the chambers of a robot, by name and coordinates q (nq,), m^3."""
+class TermMeasures:
+    """Measures of the terms of a robot, by name of their input and coordinates q (nq,)."""
 
     def __init__(self, effects: Effects) -> None:
-        self._chambers = {term.input: term for term in effects.of_kind(PressureChamber)}
+        self._terms = {term.input: term for term in effects.terms}
         self._state = State(effects.tree)
 
     def __call__(self, name: str, q: Array) -> float:
-        """Return the volume of a chamber in configuration q (nq,), m^3."""
-        return float(self._chambers[name].volume(self._state.place(q)))
+        """Return what a term measures in configuration q (nq,)."""
+        return self._terms[name].measure(self._state.place(q))

@@ -11,12 +11,11 @@ import numpy as np
 
 from pliant.model import Description, DescriptionError, Signal, as_signal
 from pliant.model.checks import as_array, as_float
+from pliant.model.registry import Entry
 from pliant.physics.effects import Effects, check_inputs
 from pliant.physics.effects import Inputs as Acting
 from pliant.rods.contract import Array
-from pliant.solve.lines import ChamberVolumes, LineState, Volume
-
-_SHAPES = ((), (3,), (6,))
+from pliant.solve.lines import LineState, Measure, TermMeasures
 
 
 def check_values(description: Description, inputs: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -33,20 +32,23 @@ def check_values(description: Description, inputs: Mapping[str, Any] | None) -> 
                 "a number, 3 numbers (force) or 6 (moment, force) where there is no time",
                 "give its value at one instant, e.g. signal(0.0)",
             )
-        _check_value(description, name, "value", value)
+        _check_value(description.input_owner(name), name, "value", value)
     return {**known, **given}
 
 
 class Inputs:
     """The inputs of one simulation: numbers, and what moves in time.
 
-    volume : of chambers, for the pressure lines between what is asked for and what acts.
+    measure : what the lines between what is asked for and what acts depend on, volumes of chambers.
     """
 
     def __init__(
-        self, description: Description, inputs: Mapping[str, Any] | None, volume: Volume
+        self, description: Description, inputs: Mapping[str, Any] | None, measure: Measure
     ) -> None:
         self.description = description
+        self._owners = {name: description.input_owner(name) for name in description.inputs()}
+        self.driven = [name for name, owner in self._owners.items() if owner.prescribes]
+        """Inputs that prescribe motions."""
         given = as_inputs(inputs)
         check_inputs(description.inputs(), given)
         self.values: dict[str, Any] = {**description.inputs(), **given}
@@ -55,25 +57,25 @@ class Inputs:
         }
         for name, value in given.items():
             if name not in self.moving:
-                _check_value(description, name, "value", value)
+                _check_value(description.input_owner(name), name, "value", value)
         self._shapes = {name: self._value(name, 0.0).shape for name in self.moving}
         self._given = dict(self.moving)
-        self.lines = self._pressure_lines(volume)
+        self.lines = self._pressure_lines(measure)
         self.moving.update(self.lines)
         self._shapes.update({name: self._value(name, 0.0).shape for name in self.lines})
 
-    def _pressure_lines(self, volume: Volume) -> dict[str, LineState]:
-        """The lines of chambers that have one, between the input and the pressure that acts."""
+    def _pressure_lines(self, measure: Measure) -> dict[str, LineState]:
+        """The lines between an input and what acts, of effects that have one."""
         return {
-            name: LineState(chamber.line, self._asked(name), partial(volume, name))
-            for name, chamber in self.description.chambers.items()
-            if chamber.line is not None
+            name: LineState(entry.input_line(), self._asked(name), partial(measure, name))
+            for name, entry in self.description.parts.items()
+            if entry.input_line() is not None
         }
 
     def _asked(self, name: str) -> Callable[[float], Array]:
         """The pressure that is asked for, as a checked function of time."""
         given = self.moving.get(name, lambda _: self.values[name])
-        return lambda t: _check_value(self.description, name, f"value at t = {t:.6g} s", given(t))
+        return lambda t: _check_value(self._owners[name], name, f"value at t = {t:.6g} s", given(t))
 
     def begin(self, q: Any) -> None:
         """Start the pressure lines at t = 0 in configuration q."""
@@ -93,7 +95,7 @@ class Inputs:
 
     def _value(self, name: str, t: float) -> Array:
         field = f"value at t = {t:.6g} s"
-        found = _check_value(self.description, name, field, self.moving[name](t))
+        found = _check_value(self._owners[name], name, field, self.moving[name](t))
         shapes = getattr(self, "_shapes", {})
         if found.shape != shapes.get(name, found.shape):
             raise DescriptionError(
@@ -119,9 +121,9 @@ class Schedule(Inputs):
     """The inputs of one simulation of a robot; `at(t)` gives what acts."""
 
     def __init__(self, effects: Effects, inputs: Mapping[str, Any] | None) -> None:
-        super().__init__(effects.tree.description, inputs, ChamberVolumes(effects))
+        super().__init__(effects.tree.description, inputs, TermMeasures(effects))
         self.effects = effects
-        driven = effects.prescribed.names
+        driven = self.driven = effects.prescribed.names
         self._drives = {
             driven.index(name): (name, as_signal(value))
             for name, value in self.moving.items()
@@ -176,7 +178,7 @@ class Schedule(Inputs):
             found[k, 0] = self._value(name, t)
             for order, derivative in ((1, signal.rate), (2, signal.acceleration)):
                 field = f"{'first' if order == 1 else 'second'} derivative at t = {t:.6g} s"
-                found[k, order] = _check_value(self.description, name, field, derivative(t))
+                found[k, order] = _check_value(self._owners[name], name, field, derivative(t))
         return found
 
     def drive_rates(self, times: Array) -> Array:
@@ -222,24 +224,17 @@ def as_inputs(inputs: object) -> Mapping[str, Any]:
 
 def check_input(description: Description, name: str, value: object) -> Array:
     """Return the value of an input as an array, or refuse it."""
-    return _check_value(description, name, "value", value)
+    return _check_value(description.input_owner(name), name, "value", value)
 
 
-def _check_value(description: Description, name: str, field: str, value: object) -> Array:
-    """Return an input value as an array; a base motion and a chamber need one number."""
+def _check_value(owner: Entry, name: str, field: str, value: object) -> Array:
+    """Return an input value as an array, of a size and value that its owner takes."""
     scalar = as_float(value)
     found = np.array(scalar) if scalar is not None else as_array(value)
-    motion = name in description.base_motions or name in description.driven_joints()
-    chamber = name in description.chambers
-    shapes = _SHAPES[:1] if motion or chamber else _SHAPES
+    shapes = [() if size == 1 else (size,) for size in owner.input_sizes]
     if found is None or found.shape not in shapes or not np.isfinite(found).all():
-        expected = "a finite factor, 3 finite numbers (force) or 6 (moment, force)"
-        remedy = "give e.g. 1.0 for the load as described"
-        if motion:
-            expected, remedy = "one finite number, for it moves a base", "give e.g. 0.1"
-        if chamber:
-            expected, remedy = "one finite number, the pressure in Pa", "give e.g. 2e4"
-        raise DescriptionError(f"input {name!r}", field, value, expected, remedy)
-    if chamber:
-        description.chambers[name].check_pressure(f"input {name!r}", field, float(found))
+        raise DescriptionError(
+            f"input {name!r}", field, value, owner.input_expected, owner.input_remedy
+        )
+    owner.check_input(f"input {name!r}", field, found)
     return found

@@ -132,7 +132,7 @@ class HeldStream(Stream):
         values = {name: np.array(held.after, dtype=float) for name, held in self.held.items()}
         for name, line in self.schedule.lines.items():
             values[name] = np.array(line.pressure)
-        rates = [self.held[name].last() for name in self.schedule.description.base_motions]
+        rates = [self.held[name].last() for name in self.schedule.driven]
         return lambda: (values, np.array(rates, dtype=float).reshape(-1, 2))
 
     @abstractmethod

@@ -181,7 +181,7 @@ class MotionRun(Experiment):
         t, values = self.measurement.t, self.measurement.column(name)
         assert t is not None
         t = t - self.origin
-        moves = name in robot.description.base_motions and len(t) > 3
+        moves = robot.description.input_owner(name).prescribes and len(t) > 3
         return SmoothTable(t, values) if moves else TimeTable(t, values)
 
     @property

@@ -87,7 +87,7 @@ def test_gradient_is_that_of_minus_pressure_times_volume(
 
     def volume(step: float) -> tuple[float, float]:
         there = moved(effects, state, step * x)
-        return chamber.volume(there), potential(effects, there, inputs)["loads"]
+        return chamber.measure(there), potential(effects, there, inputs)["loads"]
 
     quiet = effects.at({"air": 0.0})
     force = gradient(effects, state, inputs) - gradient(effects, state, quiet)
