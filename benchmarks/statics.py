@@ -11,9 +11,8 @@ from functools import partial
 
 import numpy as np
 from _common import Report, Timing, least_time, pl, tapered_cantilever, time_blocks
-from pliant.linalg.loading import make_loading
-from pliant.linalg.system import System
 
+from pliant.physics.effects import effects_of
 from pliant.solve.statics import StaticSolver
 from tests.reference import (
     RodProblem,
@@ -56,14 +55,14 @@ def main() -> None:
     still = robot.statics(formulation=formulation)
     error = float(np.linalg.norm(still.tip("rod")[:3, 3] - TIP))
     assert error <= ACCURACY, f"the tip is off by {error:.1e}"
-    system = System(robot.description, {"rod": formulation})
-    loading = make_loading(system, {})
+    effects = effects_of(robot.description, {"rod": formulation})
+    inputs = effects.at({})
     rod = bvp_problem()
     tolerance, nodes, bvp_error = fastest_bvp(rod)
     times = time_blocks(
         {
             "pliant": lambda: robot.statics(formulation=formulation),
-            "solver": lambda: StaticSolver(system).solve(loading),
+            "solver": lambda: StaticSolver(effects).solve(inputs),
             "bvp": lambda: solve_bvp_cantilever(
                 rod, tolerance=tolerance, nodes=nodes, vectorised=True
             ),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.solve import following
+from pliant.solve import sensitivities
 from pliant.study.experiments import Family
 from pliant.study.fit import make_experiment
 from pliant.study.outputs import probes
@@ -59,7 +59,7 @@ def test_compiled_neighbours_are_those_of_single_steps(
     by_differences, solved = slopes(robot, integrator, "differences")
     assert solved == (1 + 2 * len(PATHS), 0)
     used = []
-    monkeypatch.setattr(following, "whole_march", lambda *_: used.append(1))
+    monkeypatch.setattr(sensitivities, "whole_march", lambda *_: used.append(1))
     by_steps, counts = slopes(robot, integrator, "auto")
     assert counts == (1, len(PATHS)) and len(used) == 1 + len(PATHS)
     scale = np.abs(by_steps).max(axis=(0, 1))
@@ -71,6 +71,6 @@ def test_compiled_neighbours_are_those_of_single_steps(
 def test_a_chunk_of_steps_is_like_another(monkeypatch: pytest.MonkeyPatch) -> None:
     robot = finger(None)
     whole, _ = slopes(robot, pl.Newmark(), "auto")
-    monkeypatch.setattr(following, "_CHUNK", 7)
+    monkeypatch.setattr(sensitivities, "_CHUNK", 7)
     parts, _ = slopes(robot, pl.Newmark(), "auto")
     assert np.array_equal(whole, parts)

@@ -6,13 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from pliant.linalg.driving import base_twists
-from pliant.linalg.energy import potential
-from pliant.linalg.loading import Loading, make_loading
-from pliant.linalg.matricesise import linearise
-from pliant.linalg.sampling import Sampler
-from pliant.linalg.system import System
 
+from pliant.joints.free import Free
+from pliant.joints.revolute import Revolute
 from pliant.lie import se3
 from pliant.model import (
     BaseMotion,
@@ -28,14 +24,22 @@ from pliant.model import (
     along,
     pose,
 )
+from pliant.physics.contract import Moment
+from pliant.physics.effects import Effects, Inputs, effects_of
 from pliant.rods.bspline import BSpline
 from pliant.rods.contract import Array, Formulation
 from pliant.rods.hermite import Hermite
 from pliant.rods.strain import Strain
+from pliant.solve.energy import potential
 from pliant.solve.integrators.contract import Integrator, Stepper
 from pliant.solve.integrators.midpoint import Midpoint, Variational
 from pliant.solve.integrators.newmark import GeneralizedAlpha, ImplicitEuler, Newmark
+from pliant.solve.linearise import linearise
+from pliant.solve.sampling import Sampler
 from pliant.solve.statics import StaticSolver
+from pliant.tree.state import State
+from pliant.tree.work import Work
+from tests.unit.test_tree_assembly import Screw, Universal
 
 ALL = [Midpoint(), Variational(), Newmark(), GeneralizedAlpha(0.8), ImplicitEuler()]
 GRAVITY = (0.0, 1.0, -9.81)
@@ -126,6 +130,63 @@ def driven_and_held(viscosity: float) -> Description:
     return description
 
 
+TENSOR = (4e-4, 5e-4, 6e-4, 1e-4, -5e-5, 2e-5)
+
+
+def link(on: object, joint: object, name: str = "link") -> Body:
+    place = pose((0.01, 0.0, 0.02), (0.5, -0.3, 0.8))
+    return Body(name, 0.4, TENSOR, on, (0.01, -0.02, 0.03), place, joint)
+
+
+def hinged(viscosity: float) -> Description:
+    """Hinges with springs and dampers at the root, under a body and under the rod that it carries."""
+    description = Description(gravity=GRAVITY)
+    damping = 1e-3 * viscosity
+    rod = description.add(arm(viscosity, joint=Revolute("x", 3.0, damping)))
+    body = description.add(link(rod.tip, Revolute("y", 1.0, damping)))
+    on = body.at((0.0, 0.02, 0.05), (0.4, 0.0, -0.7))
+    description.add(twig(on, viscosity, joint=Revolute("z", 0.5)))
+    return description
+
+
+def linkage(viscosity: float) -> Description:
+    """Bodies alone carry the rod, one of them held to the world by a ball."""
+    description = Description(gravity=GRAVITY)
+    first = description.add(link(None, Revolute("x"), "first"))
+    second = description.add(link(first.at((0.1, 0.0, 0.1)), Revolute((1.0, 2.0, 0.0)), "second"))
+    third = description.add(link(second.at((0.0, 0.1, 0.1)), Revolute("z"), "third"))
+    description.add(twig(third.at((0.0, 0.02, 0.05), (0.4, 0.0, -0.7)), viscosity))
+    description.add(Constraint("ring", third.at((0.05, 0.0, 0.0)), hold=("x",)))
+    return description
+
+
+def flying_tree(viscosity: float, gravity: tuple[float, ...] = GRAVITY) -> Description:
+    """A free body, a hinged one on it, and a rod on that."""
+    description = Description(gravity=gravity)
+    root = description.add(link(None, Free(), "root"))
+    body = description.add(link(root.at((0.1, 0.0, 0.1), (0.2, 0.1, 0.0)), Revolute("y", 0.2)))
+    description.add(twig(body.at((0.0, 0.02, 0.05), (0.4, 0.0, -0.7)), viscosity))
+    return description
+
+
+def driven_hinges(viscosity: float) -> Description:
+    """Angles prescribed at the root and between a rod and a body that carries another rod."""
+    description = Description(gravity=GRAVITY)
+    rod = description.add(arm(viscosity, joint=Revolute("y", drive="angle", input="tilt")))
+    body = description.add(link(rod.tip, Revolute("x", 0.1, drive="angle")))
+    description.add(twig(body.at((0.0, 0.02, 0.05), (0.4, 0.0, -0.7)), viscosity))
+    return description
+
+
+def own_joints(viscosity: float) -> Description:
+    """A user's joints, whose curvature and bias are differences."""
+    description = Description(gravity=GRAVITY)
+    rod = description.add(arm(viscosity, joint=Screw(0.1, 3.0)))
+    body = description.add(link(rod.tip, Universal(1.0)))
+    description.add(twig(body.at((0.0, 0.02, 0.05), (0.4, 0.0, -0.7)), viscosity))
+    return description
+
+
 ROBOTS: dict[str, tuple[Callable[[float], Description], dict[str, Formulation]]] = {
     "spline": (single, {"arm": BSpline(3, 5)}),
     "linear-spline": (single, {"arm": BSpline(1, 4)}),
@@ -144,6 +205,12 @@ ROBOTS: dict[str, tuple[Callable[[float], Description], dict[str, Formulation]]]
     "driven": (driven, {"arm": BSpline(3, 5), "twig": BSpline(2, 4)}),
     "driven-strain": (driven, {"arm": Strain(1, 2), "twig": Hermite(1)}),
     "driven-and-held": (driven_and_held, {"arm": BSpline(2, 4), "twig": BSpline(2, 4)}),
+    "hinged": (hinged, {"arm": BSpline(3, 5), "twig": Hermite(1)}),
+    "hinged-strain": (hinged, {"arm": Strain(1, 2), "twig": Strain(0, 2)}),
+    "linkage": (linkage, {"twig": BSpline(2, 4)}),
+    "flying-tree": (flying_tree, {"twig": BSpline(2, 4)}),
+    "driven-hinges": (driven_hinges, {"arm": BSpline(2, 4), "twig": Strain(0, 2)}),
+    "own-joints": (own_joints, {"arm": BSpline(2, 4), "twig": Strain(0, 2)}),
 }
 
 
@@ -157,80 +224,91 @@ class Moving:
         self.description.add(Load("dead", rod.tip, force=(0.5, 0.3, 0.1)))
         follower = Load("follower", rod.at(0.2), moment=(0.05, 0, 0.02), frame="body")
         self.description.add(follower)
-        self.system = System(self.description, formulations)
+        self.effects = effects_of(self.description, formulations)
+        self.tree = self.effects.tree
         drive = np.array([(0.1, 0.7, -3.0), (-0.2, 0.4, 5.0)])
-        self.loading = make_loading(self.system, {})
-        self.loading = self.loading.moving(drive[: len(self.loading.drive)])
-        self.q = bend(self.system, 0.03)
-        self.v = allowed(self.system, self.q, speed, base_twists(self.system, self.loading)[0])
-        stepper = Newmark().stepper(self.system, INSTANT)
-        stepper.start(self.q, self.v, self.loading)
+        inputs = self.effects.at({})
+        self.inputs = Inputs(inputs.u, drive[: len(inputs.drive)])
+        self.q = bend(self.effects, 0.03)
+        known = self.effects.prescribed.rates(self.inputs.drive)[0]
+        self.v = allowed(self.effects, self.q, speed, known)
+        stepper = Newmark().stepper(self.effects, INSTANT)
+        stepper.start(self.q, self.v, self.inputs)
         self.acc = stepper.acc.copy()
-        self.pushed = float(stepper._reaction @ self.v[self.system.driven])
-        """Power that goes in through driven bases, W."""
-        self.instant = float(np.sqrt(1e-7 / np.max(np.abs(self.acc))))
+        self.pushed = float(stepper._reaction @ self.v[self.tree.prescribed])
+        """Power that goes in through prescribed joints, W."""
+        self.instant = float(np.sqrt(4e-7 / np.max(np.abs(self.acc))))
         """A time (s) short enough for differences along `path`."""
 
     def at(self, x: Array) -> Array:
-        self.system.place(self.q)
-        return self.system.moved(self.q, x, newton=False)
+        return self.tree.moved(self.state(self.q), x, newton=False)
+
+    def state(self, q: Array) -> State:
+        return State(self.tree).place(q).frames()
 
     def path(self, t: float) -> Array:
         """Configuration that leaves q with rates v and accelerations acc."""
         return self.at(t * self.v + 0.5 * t * t * self.acc)
 
     def poses(self, q: Array) -> list[Array]:
-        self.system.place(q, mass=True)
-        return [block.level.inertial.g.copy() for block in self.system.blocks]
+        """Of all stations with inertia: sections, then bodies."""
+        return [at.g[: at.part.inertial] for at in self.state(q).parts]
 
     def strains(self, q: Array) -> list[Array]:
-        self.system.place(q)
-        return [block.level.strain.e.copy() for block in self.system.blocks]
+        return [at.strain.e for at in self.state(q).parts]
 
 
-def bend(system: System, size: float) -> Array:
+def bend(effects: Effects, size: float) -> Array:
     """A bent configuration that keeps the constraints."""
-    rng = np.random.default_rng(3)
-    system.place(system.q_rest)
-    q = system.moved(system.q_rest, size * rng.normal(size=system.n), newton=False)
+    tree, rng = effects.tree, np.random.default_rng(3)
+    x = np.zeros(tree.total)
+    x[_in_order(effects)] = size * rng.normal(size=tree.total)
+    q = tree.moved(tree.rest, x, newton=False)
     for _ in range(20):
-        gap, A = gaps(system, q)
+        gap, A = gaps(effects, q)
         if np.max(np.abs(gap), initial=0) < 1e-13:
             break
-        system.place(q)
-        x, free = np.zeros(system.n), system.coordinates
+        x, free = np.zeros(tree.total), tree.coordinates
         x[free] = -np.linalg.pinv(A[:, free]) @ gap
-        q = system.moved(q, x, newton=False)
+        q = tree.moved(State(tree).place(q), x, newton=False)
     return q
 
 
-def allowed(system: System, q: Array, size: float, driven: Array | float = 0.0) -> Array:
-    """Random rates that keep the constraints; bases move as `driven` says, by default not."""
-    v = size * np.random.default_rng(4).normal(size=system.n)
-    v[system.mode_unknowns] = 0.0
-    v[system.driven] = driven
-    if system.m:
-        _, A = gaps(system, q)
-        free = system.coordinates
+def _in_order(effects: Effects) -> Array:
+    """All numbers, from the root on: prescribed ones first."""
+    return np.concatenate([effects.tree.prescribed, np.arange(effects.tree.size)])
+
+
+def allowed(effects: Effects, q: Array, size: float, known: Array | None = None) -> Array:
+    """Random rates that keep the constraints; prescribed ones are `known` (total,), by default zero."""
+    tree = effects.tree
+    v, free = np.zeros(tree.total), tree.coordinates
+    v[_in_order(effects)] = size * np.random.default_rng(4).normal(size=tree.total)
+    v[np.setdiff1d(np.arange(tree.total), free)] = 0.0
+    if known is not None:
+        v[tree.prescribed] = known[tree.prescribed]
+    if tree.m:
+        _, A = gaps(effects, q)
         v[free] -= np.linalg.pinv(A[:, free]) @ (A @ v)
     return v
 
 
-def gaps(system: System, q: Array) -> tuple[Array, Array]:
-    """Gaps (m,) of the constraints and their derivative (m, n), by differences."""
-    from pliant.linalg.balance import link_gaps
+def gaps(effects: Effects, q: Array) -> tuple[Array, Array]:
+    """Gaps (m,) of the constraints and their derivative (m, total), by differences."""
+    tree = effects.tree
+    terms = [term for term in effects.hard if term.rows[0] >= tree.n]
 
     def at(x: Array) -> Array:
-        system.place(q)
-        system.place(system.moved(q, x, newton=False))
-        return link_gaps(system)
+        state = State(tree).place(q)
+        state.place(tree.moved(state, x, newton=False))
+        return np.concatenate([np.zeros(0), *(term.gaps(state) for term in terms)])
 
-    A = np.zeros((system.m, system.n))
-    if system.m:
-        for a in np.concatenate([system.coordinates, system.driven]):
-            x = np.eye(system.n)[a] * 1e-5
+    A = np.zeros((tree.m, tree.total))
+    if tree.m:
+        for a in np.concatenate([tree.coordinates, tree.prescribed]):
+            x = np.eye(tree.total)[a] * 1e-5
             A[:, a] = (at(x) - at(-x)) / 2e-5
-    return at(np.zeros(system.n)), A
+    return at(np.zeros(tree.total)), A
 
 
 # -- mechanics of the acceleration ----------------------------------------------------------------
@@ -247,17 +325,16 @@ def test_inertia_is_the_rate_of_momentum_of_every_section(name: str, viscosity: 
     case = Moving(name, viscosity)
     h = case.instant
     a, b, c = (case.poses(case.path(t)) for t in (-h, 0.0, h))
-    directions = [allowed(case.system, case.q, 1.0)]
+    directions = [allowed(case.effects, case.q, 1.0)]
     for z in directions:
         work = potential_slope(case, z) + damping_work(case, z) - follower_work(case, z)
         work -= resistance_work(case, z)
         size = abs(work)
         inertial = 0.0
-        for block, before, now, after, shift in zip(
-            case.system.blocks, a, b, c, virtual_motion(case, z), strict=True
+        for part, before, now, after, shift in zip(
+            case.tree.parts, a, b, c, virtual_motion(case, z), strict=True
         ):
-            mass = block.M
-            rate = sections_momentum_rate(mass, before, now, after, h)
+            rate = sections_momentum_rate(part.M, before, now, after, h)
             inertial += float(np.sum(rate * shift))
         size = max(size, abs(inertial))
         assert inertial + work == pytest.approx(0.0, abs=2e-5 * size)
@@ -287,9 +364,14 @@ def virtual_motion(case: Moving, z: Array) -> list[Array]:
     return out
 
 
+def energy_of(case: Moving, q: Array) -> float:
+    """Potential energy at q, J."""
+    return sum(potential(case.effects, case.state(q), case.inputs).values())
+
+
 def potential_slope(case: Moving, z: Array) -> float:
     h = 1e-5
-    ends = [sum(potential(case.system, case.at(s * h * z), case.loading).values()) for s in (-1, 1)]
+    ends = [energy_of(case, case.at(sign * h * z)) for sign in (-1, 1)]
     return (ends[1] - ends[0]) / (2 * h)
 
 
@@ -300,18 +382,29 @@ def damping_work(case: Moving, z: Array) -> float:
     for x in (case.v, z):
         behind, ahead = (case.strains(case.at(sign * h * x)) for sign in (-1, 1))
         rates.append([(b - a) / (2 * h) for a, b in zip(behind, ahead, strict=True)])
-    case.system.place(case.q)
     total = 0.0
-    for block, rate, virtual in zip(case.system.blocks, *rates, strict=True):
-        total += 0.25 * (block.dissipation(rate + virtual) - block.dissipation(rate - virtual))
+    for sign in (1.0, -1.0):
+        mixed = [rate + sign * virtual for rate, virtual in zip(*rates, strict=True)]
+        total += 0.25 * sign * dissipation(case, mixed, case.v + sign * z)
     return total
+
+
+def dissipation(case: Moving, rates: list[Array], v: Array) -> float:
+    """Power lost at strain rates (S, 6) of each part and rates v (total,) of joints."""
+    work = Work(case.tree)
+    for w, rate in zip(work.parts, rates, strict=True):
+        w.rate[...] = rate
+    moment = Moment(
+        case.tree, case.state(case.q), work, case.inputs.u, np.zeros(case.tree.total), v
+    )
+    return sum(term.power_lost(moment) for term in case.effects.terms)
 
 
 def resistance_work(case: Moving, z: Array) -> float:
     """Virtual work along z of drag and mass damping at the rates v, as they are described."""
-    total, sampler = 0.0, Sampler(case.system)
-    for block in case.system.blocks:
-        rod, s, w = block.rod, block.mass_s, block.mass_w
+    total, sampler = 0.0, Sampler(case.effects)
+    for rod in case.description.rods.values():
+        s, w = case.tree.part(rod.name).map.mass_rule()
         eta, shift = (sampler.velocities(case.q, x, rod.name, s) for x in (case.v, z))
         density = -rod.mass_damping * rod.inertia(s) * eta
         density[:, 3:] -= rod.drag_coefficients() * eta[:, 3:] * np.abs(eta[:, 3:])
@@ -321,19 +414,19 @@ def resistance_work(case: Moving, z: Array) -> float:
 
 def follower_work(case: Moving, z: Array) -> float:
     rod = list(case.description.rods)[-1]
-    twist = Sampler(case.system).velocities(case.q, z, rod, np.array([0.2]))[0]
+    twist = Sampler(case.effects).velocities(case.q, z, rod, np.array([0.2]))[0]
     return float(twist[:3] @ (0.05, 0, 0.02))
 
 
-@pytest.mark.parametrize("name", ["held", "held-branch", "driven-and-held"])
+@pytest.mark.parametrize("name", ["held", "held-branch", "driven-and-held", "linkage"])
 def test_the_first_acceleration_keeps_the_constraints(name: str) -> None:
     """The centripetal part too: a pinned frame that turns is held on its circle."""
     case = Moving(name, 0.0, speed=5.0)
     h = case.instant
-    values = [gaps(case.system, case.path(t))[0] for t in (-h, 0.0, h)]
+    values = [gaps(case.effects, case.path(t))[0] for t in (-h, 0.0, h)]
     rate = (values[2] - values[0]) / (2 * h)
     second = (values[0] - 2 * values[1] + values[2]) / h**2
-    steady = [gaps(case.system, case.at(t * case.v))[0] for t in (-h, 0.0, h)]
+    steady = [gaps(case.effects, case.at(t * case.v))[0] for t in (-h, 0.0, h)]
     centripetal = (steady[0] - 2 * steady[1] + steady[2]) / h**2
     assert np.max(np.abs(centripetal)) > 1.0
     assert rate == pytest.approx(0.0, abs=1e-4)
@@ -350,10 +443,10 @@ def test_power_is_balanced_at_every_instant(name: str, viscosity: float) -> None
     for t in (-h, h):
         behind, ahead = case.poses(case.path(t - d)), case.poses(case.path(t + d))
         kinetic = 0.0
-        for block, a, b in zip(case.system.blocks, behind, ahead, strict=True):
+        for part, a, b in zip(case.tree.parts, behind, ahead, strict=True):
             eta = se3.log(se3.inverse(a) @ b) / (2 * d)
-            kinetic += 0.5 * float(np.sum(block.M * eta**2))
-        energies.append(kinetic + sum(potential(case.system, case.path(t), case.loading).values()))
+            kinetic += 0.5 * float(np.sum(part.M * eta**2))
+        energies.append(kinetic + energy_of(case, case.path(t)))
     gain = (energies[1] - energies[0]) / (2 * h)
     power = follower_work(case, case.v) - damping_work(case, case.v)
     power += resistance_work(case, case.v) + case.pushed
@@ -366,21 +459,22 @@ def test_power_is_balanced_at_every_instant(name: str, viscosity: float) -> None
 
 def discrete_lagrangian(case: Moving, a: Array, b: Array, h: float, implicit: bool) -> float:
     """Action of a step from a to b: kinetic energy of the screws between them, less the potential."""
-    system = case.system
     poses, strains, loads = [], [], []
     for q in (a, b):
         poses.append(case.poses(q))
         strains.append(case.strains(q))
-        energies = potential(system, q, case.loading)
+        energies = potential(case.effects, case.state(q), case.inputs)
         loads.append(energies["gravity"] + energies["loads"])
     action = -0.5 * h * sum(loads) if implicit else -h * loads[0]
-    for i, block in enumerate(system.blocks):
+    # joints with springs here have coordinates that add up, as strains do
+    middle = case.state(a)
+    middle.q = 0.5 * (a + b) if implicit else a
+    for i, part in enumerate(case.tree.parts):
         eta = se3.log(se3.inverse(poses[0][i]) @ poses[1][i]) / h
-        action += 0.5 * h * float(np.sum(block.M * eta**2))
+        action += 0.5 * h * float(np.sum(part.M * eta**2))
         mean = 0.5 * (strains[0][i] + strains[1][i]) if implicit else strains[0][i]
-        block.level.strain.e[...] = mean
-        action -= h * block.elastic_energy(block.level)
-    return action
+        middle.parts[i].strain.e[...] = mean
+    return action - h * potential(case.effects, middle, case.inputs)["elastic"]
 
 
 @pytest.mark.parametrize(
@@ -388,28 +482,38 @@ def discrete_lagrangian(case: Moving, a: Array, b: Array, h: float, implicit: bo
 )
 @pytest.mark.parametrize(
     "name",
-    ["spline", "linear-spline", "hermite", "strain", "chained", "mounted", "flying", "laden"],
+    [
+        "spline",
+        "linear-spline",
+        "hermite",
+        "strain",
+        "chained",
+        "mounted",
+        "flying",
+        "laden",
+        "hinged",
+        "flying-tree",
+        "own-joints",
+    ],
 )
 def test_momenta_are_the_derivatives_of_the_discrete_lagrangian(
     name: str, integrator: Integrator
 ) -> None:
     """What leaves a is -D1 Ld, what arrives at b is D2 Ld: eqs. 54-55 by differences."""
     case = Moving(name, 0.0)
-    case.loading = make_loading(case.system, {"follower": 0.0})
+    case.inputs = case.effects.at({"follower": 0.0})
     implicit = isinstance(integrator, Midpoint)
     h = 2e-3 if implicit else 2e-4
-    stepper = integrator.stepper(case.system, h)
-    stepper.start(case.q, case.v, case.loading)
+    stepper = integrator.stepper(case.effects, h)
+    stepper.start(case.q, case.v, case.inputs)
     start, leaving = case.q, stepper.p.copy()
-    stepper.advance(case.loading, case.loading)
+    stepper.advance(case.inputs, case.inputs)
     end, arriving = stepper.q.copy(), stepper.p.copy()
-    z, step = allowed(case.system, case.q, 1.0), 1e-5
+    z, step = allowed(case.effects, case.q, 1.0), 1e-5
 
     def slope(at: Array, action: Callable[[Array], float]) -> float:
-        values = []
-        for sign in (1, -1):
-            case.system.place(at)
-            values.append(action(case.system.moved(at, sign * step * z, newton=False)))
+        here = case.state(at)
+        values = [action(case.tree.moved(here, sign * step * z, newton=False)) for sign in (1, -1)]
         return (values[0] - values[1]) / (2 * step)
 
     first = slope(start, lambda q: discrete_lagrangian(case, q, end, h, implicit))
@@ -430,10 +534,10 @@ class Swing:
         rod = description.add(arm(viscosity, theory=theory))
         description.add(Load("push", rod.tip, force=(0.0, 1.0, 0.5)))
         description.add(Load("turn", rod.at(0.3), moment=(0.05, 0, 0.05), frame="body"))
-        self.system = System(description, {"arm": formulation})
-        self.q = bend(self.system, 0.0)
-        self.v = np.zeros(self.system.n)
-        free = self.system.coordinates
+        self.effects = effects_of(description, {"arm": formulation})
+        self.q = bend(self.effects, 0.0)
+        self.v = np.zeros(self.effects.tree.total)
+        free = self.effects.tree.coordinates
         smooth = np.arange(1, len(free) // 6 + 1) / max(1, len(free) // 6)
         if isinstance(formulation, Strain):
             self.v[free] = np.random.default_rng(0).normal(size=len(free))
@@ -441,32 +545,32 @@ class Swing:
             rates = np.outer(smooth**2, (0.5, 0.3, 0.2, 0.1, 0.3, 0.0))
             self.v[free] = rates.ravel()
 
-    def loading(self, t: float) -> Loading:
-        inputs = {"push": np.sin(20.0 * t), "turn": np.cos(15.0 * t)}
-        return make_loading(self.system, inputs)
+    def inputs(self, t: float) -> Inputs:
+        return self.effects.at({"push": np.sin(20.0 * t), "turn": np.cos(15.0 * t)})
 
     def run(self, integrator: Integrator, h: float, duration: float) -> Stepper:
-        stepper = integrator.stepper(self.system, h)
-        before = self.loading(0.0)
+        stepper = integrator.stepper(self.effects, h)
+        before = self.inputs(0.0)
         stepper.start(self.q, self.v, before)
         for k in range(round(duration / h)):
-            after = self.loading((k + 1) * h)
+            after = self.inputs((k + 1) * h)
             stepper.advance(before, after)
             before = after
         return stepper
 
     def state(self, stepper: Stepper) -> Array:
         """Poses and velocities of sections at the end."""
-        sampler, s = Sampler(self.system), np.array([0.2, 0.5])
+        sampler, s = Sampler(self.effects), np.array([0.2, 0.5])
         poses = sampler.poses(stepper.q, "arm", s)
         twists = sampler.velocities(stepper.q, stepper.velocity(), "arm", s)
         return np.concatenate([poses.ravel(), 0.05 * twists.ravel()])
 
     def energy(self, q: Array, v: Array) -> float:
         """Kinetic, elastic and gravitational energy."""
-        none = make_loading(self.system, {"push": 0.0, "turn": 0.0})
-        M = linearise(self.system, q, np.zeros(self.system.n), none)[1]
-        return 0.5 * float(v @ (M @ v)) + sum(potential(self.system, q, none).values())
+        none, tree = self.effects.at({"push": 0.0, "turn": 0.0}), self.effects.tree
+        M = linearise(self.effects, q, np.zeros(tree.total), none)[1]
+        stored = potential(self.effects, State(tree).place(q), none)
+        return 0.5 * float(v @ (M @ v)) + sum(stored.values())
 
 
 @pytest.fixture(scope="module")
@@ -505,7 +609,7 @@ def test_order_on_a_smooth_motion(
 
 
 @pytest.mark.parametrize("integrator", [Midpoint(), Newmark(), GeneralizedAlpha(0.8)], ids=repr)
-def test_order_two_for_a_damped_spline_with_stress_modes(integrator: Integrator) -> None:
+def test_order_two_for_a_damped_spline_with_force_fields(integrator: Integrator) -> None:
     swing = Swing(BSpline(2, 4), "cosserat", viscosity=300.0)
     reference = swing.state(swing.run(Midpoint(tolerance=1e-11), 2.5e-5, 0.02))
     errors = []
@@ -552,52 +656,66 @@ def test_energy_books_close(kirchhoff: Swing, integrator: Integrator, order: int
 @pytest.mark.parametrize(
     "integrator", [Midpoint(), Newmark(), GeneralizedAlpha(0.8), ImplicitEuler()], ids=repr
 )
-@pytest.mark.parametrize("name", ["held", "held-branch"])
+@pytest.mark.parametrize("name", ["held", "held-branch", "linkage"])
 def test_constraints_hold_at_position_level(name: str, integrator: Integrator) -> None:
     case = Moving(name, 100.0)
-    stepper = integrator.stepper(case.system, 2e-3)
-    stepper.start(case.q, case.v, case.loading)
+    stepper = integrator.stepper(case.effects, 2e-3)
+    stepper.start(case.q, case.v, case.inputs)
     worst = 0.0
     for _ in range(30):
-        stepper.advance(case.loading, case.loading)
-        gap, _ = gaps(case.system, stepper.q)
+        stepper.advance(case.inputs, case.inputs)
+        gap, _ = gaps(case.effects, stepper.q)
         worst = max(worst, float(np.max(np.abs(gap))))
-    _, A = gaps(case.system, stepper.q)
+    _, A = gaps(case.effects, stepper.q)
     assert worst < 1e-9
     assert np.max(np.abs(stepper.q - case.q)) > 1e-2
     if isinstance(integrator, Midpoint):
         assert A @ stepper.velocity() == pytest.approx(0.0, abs=1e-6)
 
 
-def spatial_momentum(system: System, q: Array, v: Array) -> Array:
-    """Angular (about the world origin) and linear momentum of all sections, world frame."""
-    sampler = Sampler(system)
+def spatial_momentum(effects: Effects, q: Array, v: Array) -> Array:
+    """Angular (about the world origin) and linear momentum of all sections and bodies, world frame."""
+    sampler, tree = Sampler(effects), effects.tree
     total = np.zeros(6)
-    for block in system.blocks:
-        g = sampler.poses(q, block.rod.name, block.mass_s)
-        eta = sampler.velocities(q, v, block.rod.name, block.mass_s)
-        total += np.einsum("sji,sj->i", se3.Ad(se3.inverse(g)), block.M * eta)
+    for rod in tree.description.rods.values():
+        s, w = tree.part(rod.name).map.mass_rule()
+        g, eta = sampler.poses(q, rod.name, s), sampler.velocities(q, v, rod.name, s)
+        momentum = rod.inertia(s) * w[:, None] * eta
+        total += np.einsum("sji,sj->i", se3.Ad(se3.inverse(g)), momentum)
+    for body in tree.description.bodies.values():
+        centre = pose(body.centre)
+        g = sampler.poses(q, body.name, np.zeros(1))[0] @ centre
+        twist = sampler.velocities(q, v, body.name, np.zeros(1))[0]
+        twist = se3.Ad(se3.inverse(centre)) @ twist
+        momentum = np.concatenate([body.inertia @ twist[:3], body.mass * twist[3:]])
+        total += se3.Ad(se3.inverse(g)).T @ momentum
     return total
 
 
 @pytest.mark.parametrize(
     "integrator", [Midpoint(tolerance=1e-11), Variational(tolerance=1e-11)], ids=repr
 )
+@pytest.mark.parametrize("bodies", [False, True], ids=["rod", "tree"])
 @pytest.mark.parametrize("formulation", [BSpline(3, 5), Hermite(2), Strain(1, 2)], ids=repr)
-def test_a_free_rod_keeps_its_momenta(formulation: Formulation, integrator: Integrator) -> None:
+def test_a_free_robot_keeps_its_momenta(
+    formulation: Formulation, bodies: bool, integrator: Integrator
+) -> None:
     """Variational integrators inherit the symmetry of the Lagrangian, whatever the step."""
     description = Description(gravity=(0, 0, 0))
-    description.add(arm(base=None))
-    system = System(description, {"arm": formulation})
-    loading = make_loading(system, {})
-    q = bend(system, 0.03)
-    v = allowed(system, q, 0.5)
-    stepper = integrator.stepper(system, 2e-4 if isinstance(integrator, Variational) else 1e-3)
-    stepper.start(q, v, loading)
-    before = spatial_momentum(system, q, v)
+    if bodies:
+        description = flying_tree(0.0, (0, 0, 0))
+    else:
+        description.add(arm(base=None))
+    effects = effects_of(description, dict.fromkeys(description.rods, formulation))
+    inputs = effects.at({})
+    q = bend(effects, 0.03)
+    v = allowed(effects, q, 0.5)
+    stepper = integrator.stepper(effects, 2e-4 if isinstance(integrator, Variational) else 1e-3)
+    stepper.start(q, v, inputs)
+    before = spatial_momentum(effects, q, v)
     for _ in range(20):
-        stepper.advance(loading, loading)
-    after = spatial_momentum(system, stepper.q, stepper.velocity())
+        stepper.advance(inputs, inputs)
+    after = spatial_momentum(effects, stepper.q, stepper.velocity())
     assert after == pytest.approx(before, abs=1e-8 * np.linalg.norm(before))
     assert np.max(np.abs(stepper.q - q)) > 1e-3
 
@@ -609,42 +727,41 @@ def test_the_base_of_a_flying_rod_stays_a_pose_and_falls_like_a_stone(
     """A hundred steps of a spinning throw: rotations stay rotations, the centre of mass falls."""
     description = Description(gravity=(0, 0, -9.81))
     rod = description.add(arm(base=None, natural=(0, 0, 0)))
-    system = System(description, {"arm": Strain(0, 1)})
-    loading = make_loading(system, {})
-    v = np.zeros(system.n)
-    v[:6] = (3.0, 1.0, 0.5, 0.2, 0.1, 0.3)
+    effects = effects_of(description, {"arm": Strain(0, 1)})
+    tree, inputs = effects.tree, effects.at({})
+    v = np.zeros(tree.total)
+    v[tree.parts[0].joint_index] = (3.0, 1.0, 0.5, 0.2, 0.1, 0.3)
     h, steps = (2e-4 if isinstance(integrator, Variational) else 1e-3), 100
-    stepper = integrator.stepper(system, h)
-    stepper.start(system.q_rest, v, loading)
-    start, speed = centre_of_mass(system, system.q_rest), spatial_momentum(system, system.q_rest, v)
+    stepper = integrator.stepper(effects, h)
+    stepper.start(tree.q_rest, v, inputs)
+    start, speed = centre_of_mass(effects, tree.q_rest), spatial_momentum(effects, tree.q_rest, v)
     for _ in range(steps):
-        stepper.advance(loading, loading)
-    turn = stepper.q[system.blocks[0].pose_slice].reshape(4, 4)[:3, :3]
+        stepper.advance(inputs, inputs)
+    turn = State(tree).place(stepper.q).parts[0].c.base[:3, :3]
     assert turn.T @ turn == pytest.approx(np.eye(3), abs=1e-12)
-    mass = float(system.blocks[0].line_mass.sum())
+    mass = float(tree.parts[0].line_mass.sum())
     t = h * steps
     fallen = start + t * speed[3:] / mass + 0.5 * t * t * np.array((0, 0, -9.81))
     slack = 9.81 * t * h + 1e-6  # an error of first order in the step at most
-    assert centre_of_mass(system, stepper.q) == pytest.approx(fallen, abs=slack)
+    assert centre_of_mass(effects, stepper.q) == pytest.approx(fallen, abs=slack)
     assert np.linalg.norm(turn - rod.pose[:3, :3]) > 0.05
 
 
-def centre_of_mass(system: System, q: Array) -> Array:
-    system.place(q, mass=True)
-    block = system.blocks[0]
-    return block.line_mass @ block.level.mass.g[:, :3, 3] / block.line_mass.sum()
+def centre_of_mass(effects: Effects, q: Array) -> Array:
+    part, at = effects.tree.parts[0], State(effects.tree).place(q).frames().parts[0]
+    return part.line_mass @ at.mass.g[:, :3, 3] / part.line_mass.sum()
 
 
 def test_at_rest_in_equilibrium_nothing_moves() -> None:
     description = single(0.0)
-    system = System(description, {"arm": BSpline(3, 5)})
-    loading = make_loading(system, {})
-    found = StaticSolver(system).solve(loading)
+    effects = effects_of(description, {"arm": BSpline(3, 5)})
+    inputs = effects.at({})
+    found = StaticSolver(effects).solve(inputs)
     for integrator in ALL:
-        stepper = integrator.stepper(system, 1e-4 if isinstance(integrator, Variational) else 1e-2)
-        stepper.start(found.q, np.zeros(system.n), loading)
+        stepper = integrator.stepper(effects, 1e-4 if isinstance(integrator, Variational) else 1e-2)
+        stepper.start(found.q, np.zeros(effects.tree.total), inputs)
         for _ in range(5):
-            stepper.advance(loading, loading)
+            stepper.advance(inputs, inputs)
         assert stepper.q == pytest.approx(found.q, abs=1e-7)
         assert stepper.velocity() == pytest.approx(0.0, abs=1e-5)
         assert stepper.dissipated == 0.0
@@ -653,12 +770,12 @@ def test_at_rest_in_equilibrium_nothing_moves() -> None:
 def test_a_failed_step_leaves_the_state_as_it_was() -> None:
     """The explicit integrator far beyond its limit of stability."""
     case = Moving("spline", 0.0)
-    stepper = Variational().stepper(case.system, 0.5)
-    stepper.start(case.q, case.v, case.loading)
+    stepper = Variational().stepper(case.effects, 0.5)
+    stepper.start(case.q, case.v, case.inputs)
     with pytest.raises(ConvergenceError, match="dt"):
         for _ in range(50):
             before = stepper.q.copy()
-            stepper.advance(case.loading, case.loading)
+            stepper.advance(case.inputs, case.inputs)
     assert np.array_equal(stepper.q, before)
 
 

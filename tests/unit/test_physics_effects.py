@@ -138,9 +138,10 @@ def test_weight_of_a_body_acts_at_its_centre_of_mass(formulation: pl.Formulation
     loaded, arm = arm_robot(pose=pl.along("x"))
     force = 0.05 * np.array(GRAVITY)
     loaded.add_load("w", arm.at(0.3, offset=(0.01, 0.04, 0.02)), force=force)
-    a, b = (robot.statics(formulation=formulation, tolerance=1e-12) for robot in (laden, loaded))
+    a, b = (robot.statics(formulation=formulation) for robot in (laden, loaded))
     np.testing.assert_allclose(a.tip("arm"), b.tip("arm"), atol=1e-11)
-    np.testing.assert_allclose(a.reactions["arm"], b.reactions["arm"], rtol=1e-8)
+    rounding = 1e-10 if isinstance(formulation, Toy) else 0.0  # its derivatives are differences
+    np.testing.assert_allclose(a.reactions["arm"], b.reactions["arm"], rtol=1e-8, atol=rounding)
     s = np.array([0.0, 0.1, 0.299, 0.35])
     np.testing.assert_allclose(a.wrench("arm", s), b.wrench("arm", s), atol=1e-9)
     # what is gravity for one is the potential of a load for the other

@@ -147,11 +147,10 @@ def test_stability_of_a_massless_rod_under_a_follower_load_is_unknown() -> None:
 
 def test_modes_have_unit_mass_and_are_orthogonal(robot: pl.Robot, still: pl.Equilibrium) -> None:
     found = robot.modes(3, at=still)
-    blocks = still._compiled.system.blocks
     gram = np.zeros((3, 3))
-    for block in blocks:
-        twists = np.array([found.shape(k, block.rod.name, block.mass_s) for k in range(3)])
-        gram += np.einsum("asi,si,bsi->ab", twists, block.M, twists)
+    for part in still._compiled.effects.tree.parts:
+        twists = np.array([found.shape(k, part.name, part.mass_s) for k in range(3)])
+        gram += np.einsum("asi,si,bsi->ab", twists, part.M, twists)
     np.testing.assert_allclose(gram, np.eye(3), atol=1e-9)
     assert (np.diff(found.frequencies) >= 0).all()
 

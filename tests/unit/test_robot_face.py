@@ -199,17 +199,17 @@ def test_a_step_that_fails_hands_over_the_motion_so_far(arm: pl.Robot) -> None:
     from pliant.solve.integrators.midpoint import VariationalStepper
 
     class Tired(VariationalStepper):
-        left = 3
+        strength = 3
 
         def advance(self, before: object, after: object) -> None:
-            if self.left == 0:
+            if self.strength == 0:
                 raise StepError("a time step of 0.01 s failed: too tired; try a smaller dt")
-            self.left -= 1
+            self.strength -= 1
             super().advance(before, after)  # type: ignore[arg-type]
 
     class Lazy(pl.Integrator):
-        def stepper(self, system: object, h: float) -> Stepper:
-            return Tired(system, h, 1e-9, 0.5)  # type: ignore[arg-type]
+        def stepper(self, effects: object, h: float) -> Stepper:
+            return Tired(effects, h, 1e-9, 0.5)  # type: ignore[arg-type]
 
     with pytest.raises(
         pl.ConvergenceError, match=r"stopped at t = 0\.03 s of 1 s.*tired"
