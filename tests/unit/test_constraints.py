@@ -242,7 +242,7 @@ def test_a_frame_on_a_mounted_rod_can_be_held() -> None:
     assert np.linalg.norm(exerted["held"]) > 1e-2
 
 
-def test_a_rod_that_nothing_holds_is_said_to_move_freely() -> None:
+def test_a_rod_that_nothing_holds_is_said_to_move_as_a_rigid_body() -> None:
     description, _ = arm(base=None)
-    with pytest.raises(ConvergenceError, match=r"move freely.*Clamp"):
+    with pytest.raises(ConvergenceError, match=r"move as a rigid body.*Clamp"):
         solve(description, BSpline(3, 6))

@@ -199,12 +199,14 @@ def test_a_step_that_fails_hands_over_the_motion_so_far(arm: pl.Robot) -> None:
     from pliant.solve.integrators.midpoint import VariationalStepper
 
     class Tired(VariationalStepper):
+        """After three steps of its kind none succeeds, however short."""
+
         strength = 3
 
         def advance(self, before: object, after: object) -> None:
-            if self.strength == 0:
+            if Tired.strength == 0:
                 raise StepError("a time step of 0.01 s failed: too tired; try a smaller dt")
-            self.strength -= 1
+            Tired.strength -= 1
             super().advance(before, after)  # type: ignore[arg-type]
 
     class Lazy(pl.Integrator):
