@@ -60,7 +60,6 @@ def add_stress(k, met, e0, scale, tangent, sigma, slope):  # type: ignore[no-unt
 
 
 def meet(work: Work, state: State) -> None:
-    """Let the laws of all rods meet the strains of a state at rest."""
+    """Let the laws of all rods meet the strains of a state at rest, with a workspace for rest."""
     for w, at in zip(work.parts, state.parts, strict=True):
         w.met[...] = at.strain.e
-        w.shift[...] = 1.0

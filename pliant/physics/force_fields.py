@@ -138,18 +138,18 @@ class ForceFields(Rows):
     ) -> None:
         slots = tangent.effects[self.number]
         block = np.zeros(0)
-        for scale, whole, base, order in (
-            (down, slots[0], slots[3], (0, 1, 2)),
-            (up, slots[1], slots[4], (0, 2, 1)),
+        for scale, whole, base in (
+            (down, slots[0], slots[3]),
+            (up, tangent.mirrored(self.number, 1), tangent.mirrored(self.number, 4)),
         ):
             if np.ndim(scale) == 0 and scale == 0.0:
                 continue
             if scale is not down or not block.size:
                 block = self.coupling(state, scale * self._unit)
-            tangent.add(whole, block.transpose(order))
+            tangent.add(whole, block)
             if len(self._base):
                 at_base = block[self.part.base_elements][:, :, :6] @ state.base_jacobian(self.i)
-                tangent.add(base, at_base.transpose(order))
+                tangent.add(base, at_base)
 
     def coupling(self, state: State, scale: Array) -> Array:
         """(E, pR, n): derivative of the gaps in the entries of x, times scale (S, R)."""
@@ -175,7 +175,8 @@ class ForceFields(Rows):
         share = 1.0
         if self.hard and mobility is not None:
             share = min(1.0, self.part.inertial_share(mobility))
-        tangent.add(tangent.effects[self.number][2], share * self.compliance)
+        compliance = self.compliance if share == 1.0 else share * self.compliance
+        tangent.add(tangent.effects[self.number][2], compliance)
 
     def hold_rates(self, work: Work, h: float) -> None:
         if self.hard:

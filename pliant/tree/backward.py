@@ -34,7 +34,10 @@ def gather(tree: Tree, state: State, work: Work, out: Array) -> None:
             collect.add_vector(at.inner.element, at.inner.B, w.inner, w.ry)
         part.map.lift_vector(at.c, w.ry, w.r)
         scatter_vector(part.index, w.r, out)
-        np.sum(w.r[part.base_elements, :6], axis=0, out=w.base)
+        if len(part.base_elements) == 1:
+            w.base[...] = w.r[part.base_elements[0], :6]
+        else:
+            np.sum(w.r[part.base_elements, :6], axis=0, out=w.base)
         if part.joint.nv:
             out[part.joint_index] += at.S.T @ w.base
         if part.parent >= 0:

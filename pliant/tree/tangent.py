@@ -44,10 +44,18 @@ class Tangent:
         self.matrix = make(tree.size, pairs)
         self.parts = [self._part_slots(part) for part in blocks]
         self.effects = [[self._slots(pair) for pair in wanted] for wanted in effects]
+        self._mirrored: dict[tuple[int, int], Ints] = {}
 
     def clear(self) -> None:
         """Set all to zero."""
         self.matrix.data[...] = 0.0
+
+    def mirrored(self, effect: int, k: int) -> Ints:
+        """Slots of the k-th blocks of an effect for blocks that are given transposed."""
+        key = (effect, k)
+        if key not in self._mirrored:
+            self._mirrored[key] = np.ascontiguousarray(self.effects[effect][k].transpose(0, 2, 1))
+        return self._mirrored[key]
 
     def add(self, slots: Ints, blocks: Array) -> None:
         """Add blocks (E, a, b)."""
