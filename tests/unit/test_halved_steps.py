@@ -1,0 +1,70 @@
+"""A time step that does not converge is taken as two of half its length, and the motion tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.physics.effects import Effects, Inputs
+from pliant.solve.integrators.contract import StepError, Stepper
+from pliant.solve.integrators.midpoint import VariationalStepper
+
+
+class _Fussy(VariationalStepper):
+    """Takes no step longer than `longest` between two times of its motion."""
+
+    longest = 0.0
+
+    def solve(self, before: Inputs, after: Inputs) -> None:
+        if self.h > self.longest:
+            raise StepError(f"a time step of {self.h:g} s failed: too long; try a smaller dt")
+        super().solve(before, after)
+
+
+@dataclass(frozen=True)
+class Fussy(pl.Midpoint):
+    """Midpoint that fails where its step is longer than `longest`, s."""
+
+    longest: float = 1.0
+
+    def stepper(self, effects: Effects, h: float) -> Stepper:
+        stepper = _Fussy(effects, h, self.tolerance, 0.5)
+        stepper.longest = self.longest
+        return stepper
+
+
+def falling(integrator: pl.Integrator, dt: float) -> pl.Motion:
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.45, rho=1000.0, viscosity=1000.0)
+    arm = robot.add_rod("arm", 0.3, pl.Circle(0.01), soft, pl.along("x"))
+    robot.add_load("push", arm.tip, force=(0, 0.1, 0))
+    return robot.simulate(
+        0.1, dt, {"push": lambda t: 10 * t}, formulation=pl.BSpline(3, 6), integrator=integrator
+    )
+
+
+@pytest.mark.parametrize(("longest", "halvings"), [(0.0026, 1), (0.0014, 3)])
+def test_halved_steps_lead_to_the_motion_of_shorter_ones(longest: float, halvings: int) -> None:
+    motion = falling(Fussy(longest=longest), 0.005)
+    assert motion.complete and motion.steps == 20
+    assert motion.t == pytest.approx(np.linspace(0, 0.1, 21))
+    assert motion.rescues == {"halved steps": 20 * halvings}
+    short = falling(pl.Midpoint(), 0.005 / (halvings + 1))
+    gap = motion.tip("arm")[:, :3, 3] - short.tip("arm")[:: halvings + 1, :3, 3]
+    assert np.abs(gap).max() < 2e-6
+    for name in ("work", "dissipated"):
+        assert motion.energy[name][-1] == pytest.approx(short.energy[name][-1], rel=1e-3)
+
+
+def test_a_motion_without_trouble_reports_none() -> None:
+    assert falling(pl.Midpoint(), 0.005).rescues == {}
+
+
+def test_a_step_that_fails_at_any_length_stops_with_what_there_is() -> None:
+    with pytest.raises(pl.ConvergenceError, match=r"stopped at t = 0 s.*failed: too long") as error:
+        falling(Fussy(longest=1e-9), 0.005)
+    assert isinstance(error.value.last, pl.Motion)
+    assert len(error.value.last.t) == 1
