@@ -30,7 +30,7 @@ from pliant.model import (
 from pliant.model.base_motion import Moving, base_state
 from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
-from pliant.solve.initial_conditions import check_rod_names, section_twists
+from pliant.solve.initial_conditions import check_names, section_twists
 from pliant.solve.integrators.bdf_alpha import BDFAlpha
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still
@@ -259,7 +259,7 @@ class StrongProblem(Problem):
             found = np.einsum("kij,j->ki", se3.Ad(relative), base)
         if given is None:
             return found
-        check_rod_names(self.description.rods, given)
+        check_names(self.description.rods, given)
         for k, piece in enumerate(self.chain.pieces):
             rows = state.piece == k
             if piece.rod.name in given:
