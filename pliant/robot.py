@@ -264,6 +264,7 @@ class Robot(Pneumatic, Streaming):
         output_every: float | None = None,
         output_times: ArrayLike | None = None,
         progress: Callable[[float, float], object] | None = None,
+        joints: Mapping[str, Any] | None = None,
     ) -> Motion:
         """Return the motion over ``duration`` seconds in steps of ``dt`` seconds.
 
@@ -271,10 +272,14 @@ class Robot(Pneumatic, Streaming):
         inputs : by name, values as for `statics`, functions of time in seconds, or signals.
         start : "rest" (undeformed), "statics" (the equilibrium under the inputs at t = 0), an
         Equilibrium, a state of a stepper, or a Motion whose last state is taken; both with velocities.
-        velocity : by rod name, body twists (w, v) at the start: a function of s, (6,) or (N, 6).
+        velocity : by rod name, body twists (w, v) at the start: a function of s, (6,) or (N, 6); by
+        body name, its twist (6,). A number is the velocity of a hinge, in rad/s: what hangs on it
+        moves along.
         formulation : for all rods, or by rod name.  integrator : Midpoint() if not given.
         output_every : seconds between stored states, or output_times : (T,) s; else every step.
         progress : called with the time reached and the duration after each step.
+        joints : by part name, where joints start instead: the angle of a hinge in radians, the pose
+        4x4 of a free part in its place. What hangs on them turns along.
 
         Ctrl-C ends it early with what there is (complete = False). If a step fails, the error's
         ``last`` is the motion up to there.
@@ -287,7 +292,7 @@ class Robot(Pneumatic, Streaming):
         if start == "statics":
             now = {name: value(0.0) if callable(value) else value for name, value in given.items()}
             start = self.statics(now, compiled.formulations)
-        begin = first_state(start, velocity)
+        begin = first_state(compiled, start, velocity, joints)
         try:
             found = compiled.simulate(method, given, clock, begin, progress)
         except ConvergenceError as error:

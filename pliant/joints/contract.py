@@ -18,6 +18,8 @@ import numpy as np
 
 from pliant.lie import se3
 from pliant.lie.tuples import Array
+from pliant.model.checks import as_array
+from pliant.model.errors import DescriptionError
 from pliant.model.joint import Joint
 
 _STEP = 1e-5
@@ -38,6 +40,14 @@ class JointMap(Joint, ABC):
     def rest(self) -> Array:
         """Coordinates (nq,) at which the joint is at rest: j = 1."""
         return np.zeros(self.nq)
+
+    def coordinates(self, part: str, field: str, value: object) -> Array:
+        """Coordinates (nq,) from what a user gives; part, field : for error messages."""
+        found = as_array(value)
+        if found is None or found.size != self.nq or not np.isfinite(found).all():
+            expected = f"{self.nq} finite number{'s' * (self.nq > 1)}, the coordinates of its joint"
+            raise DescriptionError(part, field, value, expected, "give e.g. 0.1")
+        return found.ravel()
 
     @abstractmethod
     def pose(self, q: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from pliant.joints.contract import JointMap
 from pliant.lie import se3
 from pliant.lie.tuples import Array
+from pliant.model.checks import pose_matrix
 
 _UNIT = np.eye(6)
 
@@ -23,6 +24,9 @@ class Free(JointMap):
 
     def rest(self) -> Array:
         return np.eye(4).ravel()
+
+    def coordinates(self, part: str, field: str, value: object) -> Array:
+        return pose_matrix(part, field, value).ravel()
 
     def pose(self, q: Array) -> Array:
         return q.reshape(4, 4)

@@ -109,9 +109,9 @@ class Body(Part):
         return self.on
 
     @property
-    def part(self) -> str:
-        """The name of the part that carries it."""
-        return self.frame.part
+    def part(self) -> str | None:
+        """The name of the part that carries it, None for the world."""
+        return None if self.on is None else self.on.part
 
     def at(self, point: ArrayLike, rotation: ArrayLike | None = None) -> Frame:
         """Return the frame at a point of the body.

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from pliant.model import Array
 from pliant.model.checks import choice
 from pliant.results.result import STATIONS, Saveable, ShapeResult
-from pliant.results.summary import describe_energy, describe_formulation, describe_tips
+from pliant.results.summary import describe_energy, describe_formulation, describe_places
 from pliant.solve.problem import Applied, Problem, Solution, Still
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Equilibrium(ShapeResult, Saveable):
         self.rescues: dict[str, int] = dict(getattr(solution, "rescues", {}))
 
     def __repr__(self) -> str:
-        return f"<Equilibrium of {', '.join(self.rods)}: {self.iterations} iterations>"
+        return f"<Equilibrium of {self._names}: {self.iterations} iterations>"
 
     def wrench(self, rod: str, s: ArrayLike, by: str = "balance") -> Array:
         """Return internal wrenches (..., 6) = (m, n) at s, body frame, N m and N.
@@ -103,13 +103,13 @@ class Equilibrium(ShapeResult, Saveable):
 
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
         """Return the result as labelled arrays at evenly spaced sections of each rod."""
-        from pliant.results.netcdf import COMPONENTS, dataset, pose_variables, variable
+        from pliant.results.netcdf import COMPONENTS, dataset, names, pose_variables, variable
 
-        pairs = self._stations(stations)
         dims = ("rod", "station")
-        variables = pose_variables(dims, np.array([self.pose(rod, s) for rod, s in pairs]))
-        strain = np.array([self.strain(rod, s) for rod, s in pairs])
-        wrench = np.array([self.wrench(rod, s) for rod, s in pairs])
+        variables = pose_variables(dims, self._at_rods(self.pose, stations, (4, 4)))
+        variables |= self._body_variables()
+        strain = self._at_rods(self.strain, stations, (6,))
+        wrench = self._at_rods(self.wrench, stations, (6,))
         variables["strain"] = variable("strain", (*dims, "strain_part"), strain, frame="body")
         variables["wrench"] = variable("wrench", (*dims, "wrench_part"), wrench, frame="body")
         parts = self.energy
@@ -120,12 +120,11 @@ class Equilibrium(ShapeResult, Saveable):
         variables["coordinates"] = variable("coordinates", ("coordinate",), numbers)
         variables["residuals"] = variable("residuals", ("iteration",), list(self.history))
         labels = {
-            "rod": list(self.rods),
-            "s": variable("s", dims, [s for _, s in pairs]),
+            **self._labels(stations),
             "strain_part": COMPONENTS["strain"],
             "wrench_part": COMPONENTS["wrench"],
             "energy_part": list(parts),
-            "support": np.array(list(self.reactions), dtype=object if self.reactions else "U1"),
+            "support": names(self.reactions),
         }
         return dataset(variables, labels, self._attributes())
 
@@ -163,7 +162,7 @@ class Equilibrium(ShapeResult, Saveable):
         stable = {True: "stable", False: "unstable", None: "stability unknown"}[self.stable]
         lines = [
             f"Equilibrium: {describe_formulation(self.formulation)}",
-            *describe_tips({name: self.tip(name) for name in self.rods}),
+            *describe_places(self._places()),
             describe_energy(self.energy),
             f"  {self.iterations} iterations, residual {self.residual:.1e}, {stable}, "
             f"{self.seconds:.3g} s",

@@ -69,8 +69,23 @@ def origin(start: Equilibrium | None) -> tuple[Problem, Still] | None:
     return start._compiled, start._still
 
 
-def first_state(start: object, velocity: Mapping[str, Any] | None) -> Start:
-    """Return the initial conditions of a motion: a result, or the undeformed robot at rest."""
+def first_state(
+    problem: Problem,
+    start: object,
+    velocity: Mapping[str, Any] | None,
+    joints: Mapping[str, Any] | None,
+) -> Start:
+    """Return the initial conditions of a motion: a result, or the undeformed robot at rest.
+
+    joints : by part name, coordinates that replace those of the state.
+    """
+    begin = _state_of(start, velocity)
+    if joints is not None:
+        begin.q = problem.with_joints(problem.rest if begin.q is None else begin.q, joints)
+    return begin
+
+
+def _state_of(start: object, velocity: Mapping[str, Any] | None) -> Start:
     if isinstance(start, Equilibrium):
         return Start(start._solution.q, None, velocity)
     if isinstance(start, Motion):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.lie import se3, so3
 from pliant.model import Array, DescriptionError
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.result import STATIONS, Result, Saveable
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+_SECTIONS = 61
+"""Sections of each rod in pictures."""
 _LARGEST = 0.12
 """Largest displacement in a picture, as a fraction of the robot's size."""
 
@@ -41,43 +45,37 @@ class Modes(Result, Saveable):
         self.seconds = seconds
 
     def __repr__(self) -> str:
-        return f"<Modes of {', '.join(self.rods)}: {len(self)} frequencies>"
+        return f"<Modes of {self._names}: {len(self)} frequencies>"
 
     def __len__(self) -> int:
         return len(self.frequencies)
 
-    def shape(self, k: int, rod: str, s: ArrayLike) -> Array:
+    def shape(self, k: int, part: str, s: ArrayLike | None = None) -> Array:
         """Return body twists (..., 6) of mode k = 0, 1, ... at arclengths s (...) of a rod.
 
-        These are small rotations (rad) and displacements (m) for unit modal mass, in the body frame
-        of the section at equilibrium.
+        Without s, that (6,) of a body. These are small rotations (rad) and displacements (m) for unit
+        modal mass, in the body frame of the section at equilibrium.
         """
         if not isinstance(k, (int, np.integer)) or not 0 <= k < len(self):
             raise DescriptionError(
                 "modes", "k", k, f"a whole number from 0 to {len(self) - 1}", "count from 0"
             )
-        part, where, shape = self._sections(rod, s)
-        q = self.equilibrium._solution.q
-        vector = self._solution.vectors[:, k]
-        twists = self._compiled.sampler.velocities(q, vector, part.name, where)
-        return twists.reshape(*shape, 6)
+        return self.equilibrium._twists(part, s, [self._solution.vectors[:, k]])
 
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
         """Return the result as labelled arrays at evenly spaced sections of each rod."""
         from pliant.results.netcdf import COMPONENTS, dataset, pose_variables, variable
 
-        pairs = self._stations(stations)
         dims = ("rod", "station")
-        poses = np.array([self.equilibrium.pose(rod, s) for rod, s in pairs])
-        shapes = [[self.shape(k, rod, s) for rod, s in pairs] for k in range(len(self))]
-        variables = pose_variables(dims, poses)
+        shapes = [self._at_rods(partial(self.shape, k), stations, (6,)) for k in range(len(self))]
+        variables = pose_variables(dims, self._at_rods(self.equilibrium.pose, stations, (4, 4)))
+        variables |= self.equilibrium._body_variables()
         variables["frequency"] = variable("frequency", ("mode",), self.frequencies)
         variables["growth"] = variable("growth", ("mode",), self.growth)
         variables["shape"] = variable("shape", ("mode", *dims, "twist_part"), shapes, frame="body")
         labels = {
             "mode": np.arange(1, len(self) + 1),
-            "rod": list(self.rods),
-            "s": variable("s", dims, [s for _, s in pairs]),
+            **self._labels(stations),
             "twist_part": COMPONENTS["twist"],
         }
         return dataset(variables, labels, self._attributes())
@@ -90,35 +88,43 @@ class Modes(Result, Saveable):
 
         view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
         """
-        from pliant.results.shapes_and_arrows import rod_shapes
+        from pliant.results.shapes_and_arrows import body_shapes, rod_shapes
         from pliant.view import draw_modes, saved
 
-        rest = rod_shapes(self._compiled, [self.equilibrium._solution.q])
-        displaced = [self._displaced(k, rest) for k in range(len(self))]
+        q = [self.equilibrium._solution.q]
+        rest = rod_shapes(self._compiled, q) + body_shapes(self._compiled, q)
+        points = np.concatenate([shape.points.reshape(-1, 3) for shape in rest])
+        size = float(np.ptp(points, axis=0).max())
+        displaced = [self._displaced(k, size) for k in range(len(self))]
         return saved(draw_modes(displaced, self.frequencies, rest, view=view), path)
 
-    def _displaced(self, k: int, rest: list[Any]) -> list[Any]:
-        """Return the rods displaced along mode k, by a fixed fraction of the robot's size."""
-        from pliant.lie import so3
-        from pliant.results.shapes_and_arrows import rod_shape
+    def _displaced(self, k: int, size: float) -> list[Any]:
+        """Return rods and bodies displaced along mode k, by a fraction of the robot's size (m)."""
+        from pliant.results.shapes_and_arrows import body_shape, rod_shape
 
-        frames = [shape.frames[-1] for shape in rest]
-        stations = self._stations(len(frames[0]))
-        twists = [self.shape(k, rod, s) for rod, s in stations]
-        size = float(np.ptp(np.concatenate([g[:, :3, 3] for g in frames]), axis=0).max())
+        rods = self._stations(_SECTIONS)
+        frames = [self.equilibrium.pose(rod, s) for rod, s in rods]
+        twists = [self.shape(k, rod, s) for rod, s in rods]
+        # bodies are displaced at their centres of mass
+        bodies = [body for body in self._compiled.description.bodies.values() if body.mass > 0]
+        for body in bodies:
+            centre = body.at(body.centre).pose_offset()
+            frames.append((self.equilibrium.pose(body.name) @ centre)[None])
+            twists.append((se3.Ad(se3.inverse(centre)) @ self.shape(k, body.name))[None])
         turn, shift = (
             max(float(np.linalg.norm(twist[:, part], axis=1).max()) for twist in twists)
             for part in (slice(3), slice(3, 6))
         )
         # a mode of pure twist moves no centre line: scale it by its rotation
         factor = min(_LARGEST * size / max(shift, 1e-300), 1.0 / max(turn, 1e-300))
-        displaced = []
-        for (rod, _), frame, twist in zip(stations, frames, twists, strict=True):
-            g = frame.copy()
+        for g, twist in zip(frames, twists, strict=True):
             g[:, :3, 3] += factor * np.einsum("sij,sj->si", g[:, :3, :3], twist[:, 3:])
             g[:, :3, :3] = g[:, :3, :3] @ so3.exp(factor * twist[:, :3])
-            displaced.append(rod_shape(self._rod(rod), g))
-        return displaced
+        shapes = [rod_shape(self._rod(rod), g) for (rod, _), g in zip(rods, frames, strict=False)]
+        for body, g in zip(bodies, frames[len(rods) :], strict=True):
+            back = se3.inverse(body.at(body.centre).pose_offset())
+            shapes.append(body_shape(body, g @ back))
+        return shapes
 
     def summary(self) -> str:
         """Return the frequencies in a few lines of text."""

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.model import Array
 from pliant.model.checks import choice
 from pliant.results.result import Saveable, ShapeResult
-from pliant.results.summary import describe_energy, describe_formulation, describe_tips
+from pliant.results.summary import describe_energy, describe_formulation, describe_places
 from pliant.solve.problem import Path as MotionPath
 from pliant.solve.problem import Problem
 
@@ -74,12 +74,14 @@ class Motion(ShapeResult, Saveable):
 
     def __repr__(self) -> str:
         state = "" if self.complete else ", incomplete"
-        return f"<Motion of {', '.join(self.rods)}: {self.steps} steps of {self.dt:g} s{state}>"
+        return f"<Motion of {self._names}: {self.steps} steps of {self.dt:g} s{state}>"
 
-    def velocity(self, rod: str, s: ArrayLike) -> Array:
-        """Return body twists (T, ..., 6) = (w, v) of a rod's sections at s: rad/s and m/s."""
-        sample, rates = self._compiled.sampler.velocities, self._trajectory.v
-        return self._sampled(sample, rod, s, (6,), rates)
+    def velocity(self, part: str, s: ArrayLike | None = None) -> Array:
+        """Return body twists (T, ..., 6) = (w, v) of a rod's sections at s: rad/s and m/s.
+
+        Without s, those (T, 6) of a body.
+        """
+        return self._twists(part, s, self._trajectory.v)
 
     def wrench(self, rod: str, s: ArrayLike, by: str = "balance") -> Array:
         """Return internal wrenches (T, ..., 6) = (m, n) at s, body frame, N m and N.
@@ -174,14 +176,11 @@ class Motion(ShapeResult, Saveable):
         """Return the result as labelled arrays at evenly spaced sections of each rod."""
         from pliant.results.netcdf import COMPONENTS, dataset, pose_variables, variable
 
-        pairs = self._stations(stations)
         dims = ("time", "rod", "station")
-
-        def over(ask: Callable[[str, Array], Array]) -> Array:
-            return np.stack([ask(rod, s) for rod, s in pairs], axis=1)
-
-        variables = pose_variables(dims, over(self.pose))
-        strain, velocity = over(self.strain), over(self.velocity)
+        variables = pose_variables(dims, self._at_rods(self.pose, stations, (4, 4)))
+        variables |= self._body_variables()
+        strain = self._at_rods(self.strain, stations, (6,))
+        velocity = self._at_rods(self.velocity, stations, (6,))
         variables["strain"] = variable("strain", (*dims, "strain_part"), strain, frame="body")
         variables["velocity"] = variable("velocity", (*dims, "twist_part"), velocity, frame="body")
         energies = np.stack(list(self.energy.values()), axis=-1)
@@ -191,8 +190,7 @@ class Motion(ShapeResult, Saveable):
             variables[f"input_{name}"] = variable("input", ("time", *extra), values)
         labels = {
             "time": variable("time", ("time",), self.t),
-            "rod": list(self.rods),
-            "s": variable("s", dims[1:], [s for _, s in pairs]),
+            **self._labels(stations),
             "strain_part": COMPONENTS["strain"],
             "twist_part": COMPONENTS["twist"],
             "energy_part": list(self.energy),
@@ -211,15 +209,16 @@ class Motion(ShapeResult, Saveable):
         }
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw tip positions and energies over time; save the picture if a path is given."""
+        """Draw tips, centres of bodies and energies over time; save the picture if a path is given."""
         import matplotlib.pyplot as plt
 
         from pliant.view import draw_curves, draw_energy, saved, style
 
         with style():
             figure, (above, below) = plt.subplots(2, 1, figsize=(6.4, 6.4), layout="constrained")
-        tips = {rod: self.tip(rod)[:, :3, 3] for rod in self.rods}
-        draw_curves(self.t, tips, "tip position / m", ax=above)
+        places = {name.removeprefix("tip of "): g[:, :3, 3] for name, g in self._places().items()}
+        label = "tip position / m" if set(places) == set(self.rods) else "position / m"
+        draw_curves(self.t, places, label, ax=above)
         drawn = {k: v for k, v in self.energy.items() if k != "balance" and np.any(v)}
         draw_energy(self.t, {**drawn, "total": self.energy["total"]}, ax=below)
         return saved(figure, path)
@@ -256,7 +255,7 @@ class Motion(ShapeResult, Saveable):
             f"by {self.integrator}; {describe_formulation(self.formulation)}"
         ]
         if len(self.t):
-            lines += describe_tips({name: self.tip(name)[-1] for name in self.rods})
+            lines += describe_places({name: g[-1] for name, g in self._places().items()})
             last = {part: float(values[-1]) for part, values in self.energy.items()}
             lines.append(describe_energy(last, "  energy at the end"))
         lines.append(f"  {self.iterations} iterations, {self.seconds:.3g} s")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.model import Array, DescriptionError
 from pliant.model.output_files import check_suffix, whole_file
@@ -43,11 +44,17 @@ def variable(name: str, dims: tuple[str, ...], values: Any, **more: object) -> A
     return dims, np.asarray(values), {**unit, **more}
 
 
-def pose_variables(dims: tuple[str, ...], poses: Array) -> dict[str, Any]:
+def names(items: Iterable[str]) -> NDArray[Any]:
+    """Return names as the labels of an axis, which may be empty."""
+    listed = list(items)
+    return np.array(listed, dtype=object if listed else "U1")
+
+
+def pose_variables(dims: tuple[str, ...], poses: Array, of: str = "") -> dict[str, Any]:
     """Return position and rotation of poses (..., 4, 4) whose leading axes are `dims`."""
     return {
-        "position": variable("position", (*dims, "axis"), poses[..., :3, 3], frame="world"),
-        "rotation": variable(
+        f"{of}position": variable("position", (*dims, "axis"), poses[..., :3, 3], frame="world"),
+        f"{of}rotation": variable(
             "rotation", (*dims, "axis", "local"), poses[..., :3, :3], columns="local axes in world"
         ),
     }

@@ -1,4 +1,4 @@
-"""Base classes of results: the robot they belong to, sections of rods, files and pictures."""
+"""Base classes of results: the robot they belong to, its rods and bodies, files and pictures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model import Array, DescriptionError, Rod, did_you_mean
+from pliant.model import Array, Body, DescriptionError, Frame, Rod, did_you_mean
 from pliant.model.checks import as_array
 from pliant.solve.problem import Problem
 
@@ -59,6 +59,11 @@ class Result:
     def rods(self) -> tuple[str, ...]:
         """The names of the robot's rods."""
         return tuple(self._compiled.description.rods)
+
+    @property
+    def _names(self) -> str:
+        """What the result is of: the names of the rods, or of the bodies if there are none."""
+        return ", ".join(self.rods or self._compiled.description.bodies)
 
     @property
     def formulation(self) -> dict[str, str]:
@@ -114,10 +119,55 @@ class Result:
             )
         return part, np.clip(given, 0.0, part.length).ravel(), given.shape
 
+    def _body(self, part: object, s: ArrayLike | None) -> Body | None:
+        """Return the body of that name; None for a rod, which needs arclengths s."""
+        description = self._compiled.description
+        body = description.bodies.get(self._part(part))
+        if body is None:
+            rod = self._rod(part)
+            if s is None:
+                remedy = f"give e.g. s = {rod.length:g} for its tip"
+                raise DescriptionError(rod.label, "s", s, "arclengths in metres", remedy)
+        elif s is not None:
+            expected = "left out, for a body has no arclength"
+            raise DescriptionError(body.label, "s", s, expected, "remove it")
+        return body
+
+    def _part(self, part: object) -> str:
+        """Return the name of a rod or body."""
+        description = self._compiled.description
+        name = part.name if isinstance(part, (Rod, Body)) else part
+        known = {**description.rods, **description.bodies}
+        if name not in known:
+            expected = "the name of a part of this robot"
+            raise DescriptionError("result", "part", name, expected, did_you_mean(name, known))
+        return str(name)
+
+    def _at_rods(
+        self, ask: Callable[[str, Array], Array], count: int, entry: tuple[int, ...]
+    ) -> Array:
+        """Arrays (R, count, *entry) of ask(rod, s) at evenly spaced sections of all R rods.
+
+        A leading axis of what is asked stays in front.
+        """
+        rows = [ask(rod, s) for rod, s in self._stations(count)]
+        if not rows:
+            return np.zeros((*getattr(self, "_leading", ()), 0, count, *entry))
+        return np.stack(rows, axis=rows[0].ndim - 1 - len(entry))
+
     def _stations(self, count: int) -> list[tuple[str, Array]]:
         """The name of each rod with evenly spaced arclengths (count,), m."""
         rods = self._compiled.description.rods
         return [(name, np.linspace(0.0, rod.length, count)) for name, rod in rods.items()]
+
+    def _labels(self, count: int) -> dict[str, Any]:
+        """Names of rods and bodies, and the arclengths of evenly spaced sections, for files."""
+        from pliant.results.netcdf import names, variable
+
+        s = np.array([s for _, s in self._stations(count)]).reshape(-1, count)
+        bodies = self._compiled.description.bodies
+        body = {"body": names(bodies)} if bodies else {}
+        return {"rod": names(self.rods), **body, "s": variable("s", ("rod", "station"), s)}
 
     def _attributes(self) -> dict[str, Any]:
         """How the result was computed, for files."""
@@ -142,21 +192,77 @@ class ShapeResult(Result):
     _configurations: Sequence[Any]
     """The configuration q of each output time."""
 
-    def pose(self, rod: str, s: ArrayLike) -> Array:
-        """Return world poses (..., 4, 4) of a rod's sections at arclengths s (...), metres."""
-        return self._sampled(self._compiled.sampler.poses, rod, s, (4, 4))
+    def pose(self, part: str, s: ArrayLike | None = None) -> Array:
+        """Return world poses (..., 4, 4) of a rod's sections at arclengths s (...), metres.
+
+        Without s, the world pose (4, 4) of a body.
+        """
+        body = self._body(part, s)
+        if body is None:
+            assert s is not None
+            return self._sampled(self._compiled.sampler.poses, part, s, (4, 4))
+        return self._frames(body.origin)
 
     def tip(self, rod: str) -> Array:
         """Return the world pose (4, 4) of a rod's tip."""
         return self.pose(rod, self._rod(rod).length)
 
-    def position(self, rod: str, s: ArrayLike) -> Array:
-        """Return world positions (..., 3) of a rod's sections at arclengths s (...), metres."""
-        return self.pose(rod, s)[..., :3, 3]
+    def position(self, part: str, s: ArrayLike | None = None) -> Array:
+        """Return world positions (..., 3) of a rod's sections at s (...), or (3,) of a body, metres."""
+        return self.pose(part, s)[..., :3, 3]
+
+    def joint(self, part: str) -> Array:
+        """Return the coordinates (nq,) of the joint by which a rod or body hangs.
+
+        The angle of a hinge in radians; of a free part, its pose (4, 4) at its place, row by row.
+        """
+        name = self._part(part)
+        rows = [self._compiled.joint(q, name) for q in self._configurations]
+        if not rows[0].size:
+            label = self._compiled.description.parts[name].label
+            raise DescriptionError(
+                label, "joint", "fixed", "one that moves", "ask for its pose instead"
+            )
+        return np.array(rows).reshape(*self._leading, -1)
 
     def strain(self, rod: str, s: ArrayLike) -> Array:
         """Return strains (..., 6) = (u, v) at s, body frame: rad/m, and 1 for no stretch."""
         return self._sampled(self._compiled.sampler.strains, rod, s, (6,))
+
+    def _frames(self, frame: Frame) -> Array:
+        """World poses (4, 4) of a frame at each configuration."""
+        rows = [self._compiled.frame(q, frame) for q in self._configurations]
+        return np.array(rows).reshape(*self._leading, 4, 4)
+
+    def _body_variables(self) -> dict[str, Any]:
+        """Poses of all bodies, for files."""
+        from pliant.results.netcdf import pose_variables
+
+        bodies = self._compiled.description.bodies
+        if not bodies:
+            return {}
+        poses = np.stack([self.pose(name) for name in bodies], axis=-3)
+        dims = ("time", "body") if self._leading else ("body",)
+        return pose_variables(dims, poses, "body_")
+
+    def _places(self) -> dict[str, Array]:
+        """World poses (4, 4) of all tips, and of the centres of mass of bodies that move by a joint."""
+        bodies = self._compiled.description.bodies.values()
+        tips = {f"tip of {name}": self.tip(name) for name in self.rods}
+        moving = [body for body in bodies if body.joint is not None or not tips]
+        return tips | {
+            f"centre of {body.name}": self._frames(body.at(body.centre)) for body in moving
+        }
+
+    def _twists(self, part: str, s: ArrayLike | None, rates: Sequence[Any]) -> Array:
+        """Body twists (..., 6) of a rod's sections or of a body, at rates v of each configuration."""
+        body = self._body(part, s)
+        if body is None:
+            assert s is not None
+            return self._sampled(self._compiled.sampler.velocities, part, s, (6,), rates)
+        states = zip(self._configurations, rates, strict=True)
+        rows = [self._compiled.body_twist(q, v, body.name) for q, v in states]
+        return np.array(rows).reshape(*self._leading, 6)
 
     def _sampled(
         self,

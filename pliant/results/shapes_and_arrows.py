@@ -38,12 +38,12 @@ def body_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodSha
     for body in compiled.description.bodies.values():
         if body.mass > 0:
             poses = np.array([compiled.frame(q, body.origin) for q in configurations])
-            shapes.append(_ellipsoid(body, poses))
+            shapes.append(body_shape(body, poses))
     return shapes
 
 
-def _ellipsoid(body: Body, poses: Array) -> RodShape:
-    """The solid ellipsoid of a body's mass and moments, at its poses (T, 4, 4)."""
+def body_shape(body: Body, poses: Array) -> RodShape:
+    """Return the solid ellipsoid of a body's mass and moments, at its poses (T, 4, 4)."""
     moments, T = body.principal()
     ball = (3.0 * body.mass / (4.0 * np.pi * _DENSITY)) ** (1.0 / 3.0)
     total = 0.5 * moments[:3].sum()

@@ -58,16 +58,16 @@ class StepState(ShapeResult):
         return not self.message
 
     def __repr__(self) -> str:
-        return f"<State of {', '.join(self.rods)} at t = {self.t:.6g} s>"
+        return f"<State of {self._names} at t = {self.t:.6g} s>"
 
     @property
     def coordinates(self) -> Array:
         """The coordinates (nq,) of all rods; for a strong form, pose and wrench at every knot."""
         return np.asarray(self._compiled.as_numbers(self._q))
 
-    def velocity(self, rod: str, s: ArrayLike) -> Array:
-        """Return body twists (..., 6) = (w, v) of a rod's sections at s: rad/s and m/s."""
-        return self._sampled(self._compiled.sampler.velocities, rod, s, (6,), [self._v])
+    def velocity(self, part: str, s: ArrayLike | None = None) -> Array:
+        """Return body twists (..., 6) = (w, v) of a rod's sections at s, or of a body: rad/s, m/s."""
+        return self._twists(part, s, [self._v])
 
     def wrench(self, rod: str, s: ArrayLike, by: str = "balance") -> Array:
         """Return internal wrenches (..., 6) = (m, n) at s, body frame, N m and N.

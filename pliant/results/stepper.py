@@ -77,7 +77,7 @@ class Stepper:
         )  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"<Stepper of {', '.join(self.state.rods)} at t = {self.t:.6g} s>"
+        return f"<Stepper of {self.state._names} at t = {self.t:.6g} s>"
 
     def step(self, inputs: Mapping[str, Any] | None = None) -> StepState:
         """Take one step and return the state at its end.
@@ -164,11 +164,12 @@ class Streaming:
         velocity: Mapping[str, Any] | None = None,
         formulation: RodModel | Mapping[str, RodModel] | None = None,
         integrator: Integrator | None = None,
+        joints: Mapping[str, Any] | None = None,
     ) -> Stepper:
         """Return a stepper that moves the robot by ``dt`` seconds per call of `Stepper.step`.
 
         inputs : by name, values at t = 0, as for `statics`; others have their described values.
-        start, velocity, formulation, integrator : as for `simulate`.
+        start, velocity, formulation, integrator, joints : as for `simulate`.
 
         A rehearsal step compiles and loads everything, so that your first step takes no longer than
         the others.
@@ -181,7 +182,7 @@ class Streaming:
         values = check_values(compiled.description, {**now, **as_inputs(inputs)})
         if start == "statics":
             start = self.statics(values, compiled.formulations)
-        begin = first_state(start, velocity)
+        begin = first_state(compiled, start, velocity, joints)
         _rehearse(Stepper(compiled, compiled.stream(method, values, h, begin), values, ""))
         stream = compiled.stream(method, values, h, begin)
         return Stepper(compiled, stream, values, repr(method))

@@ -27,17 +27,18 @@ def describe_formulation(formulation: Mapping[str, str]) -> str:
     groups: dict[str, list[str]] = {}
     for rod, text in formulation.items():
         groups.setdefault(text, []).append(repr(rod))
-    return "; ".join(f"{', '.join(rods)} as {text}" for text, rods in groups.items())
+    listed = "; ".join(f"{', '.join(rods)} as {text}" for text, rods in groups.items())
+    return listed or "rigid bodies"
 
 
-def describe_tips(tips: Mapping[str, Array]) -> list[str]:
-    """Return one line for each tip pose (4, 4): position and tangent."""
-    width = max(len(name) for name in tips)
+def describe_places(places: Mapping[str, Array]) -> list[str]:
+    """Return one line for each pose (4, 4) of a tip or body: position and direction of its z axis."""
+    width = max(len(name) for name in places)
     lines = []
-    for name, g in tips.items():
+    for name, g in places.items():
         x, y, z = (_length(value) for value in g[:3, 3])
         tangent = ", ".join(f"{value:+.3f}" for value in g[:3, 2])
-        lines.append(f"  tip of {name:<{width}}  ({x}, {y}, {z}) m, pointing along ({tangent})")
+        lines.append(f"  {name:<{width}}  ({x}, {y}, {z}) m, pointing along ({tangent})")
     return lines
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,19 +25,25 @@ class Compiler:
     def __init__(self, description: Description) -> None:
         self.description = description
         self._kept: OrderedDict[Any, Problem] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles of a robot compile for themselves."""
+        return Compiler, (self.description,)
 
     def compiled(self, choice: object = None) -> Problem:
         """Return the robot compiled with the formulations that `choose_formulations` gives."""
         formulations = choose_formulations(self.description, choice)
         key = (_state(self.description), tuple(_mark(f) for f in formulations.values()))
-        if key in self._kept:
-            self._kept.move_to_end(key)
-        else:
-            self.description.validate()
-            self._kept[key] = make_problem(self.description, formulations)
-            if len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
-        return self._kept[key]
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            else:
+                self.description.validate()
+                self._kept[key] = make_problem(self.description, formulations)
+                if len(self._kept) > MOST_KEPT:
+                    self._kept.popitem(last=False)
+            return self._kept[key]
 
 
 def make_problem(description: Description, formulations: Mapping[str, RodModel]) -> Problem:

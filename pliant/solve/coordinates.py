@@ -302,6 +302,21 @@ class CoordinateProblem(Problem):
         """World pose (4, 4) of a frame of a rod or of a body, joints included."""
         return self.sampler.frame(q, frame)
 
+    def body_twist(self, q: Array, v: Array, body: str) -> Array:
+        """Body twist (6,) of a body at rates v (total,)."""
+        return self.sampler.velocities(q, v, body, np.zeros(1))[0]
+
+    def joint(self, q: Array, part: str) -> Array:
+        """Coordinates (nq,) of the joint by which a part hangs, none if it is fixed."""
+        carrier = self.tree.part(part)
+        return q[carrier.joint_slice] if carrier.name == part else q[:0]
+
+    def with_joints(self, q: Array, values: Mapping[str, Any]) -> Array:
+        """A configuration (nq,) with joints, by part name, at given coordinates."""
+        from pliant.solve.initial_conditions import with_joints
+
+        return with_joints(self.tree, q, values)
+
     def trouble(self, q: Array) -> str:
         """What the maps of the rods say of it."""
         return map_limits(self.tree, q)

@@ -1,12 +1,13 @@
-"""Where a simulation begins: velocities of sections as coordinate rates, constraints that hold."""
+"""Where a simulation begins: joints, velocities as coordinate rates, constraints that hold."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
 
+from pliant.lie import se3
 from pliant.model import DescriptionError, Rod, did_you_mean
 from pliant.model.checks import as_array
 from pliant.physics.effects import Effects, Inputs
@@ -14,6 +15,7 @@ from pliant.rods.contract import Array
 from pliant.solve.mass import Mass
 from pliant.tree.part import Part
 from pliant.tree.state import State
+from pliant.tree.tree import Tree
 
 # metres or radians: more than Newton leaves, far less than anyone draws
 _GAP = 1e-7
@@ -24,15 +26,17 @@ def coordinate_rates(
 ) -> Array:
     """Return the rates (total,) whose motion has the momentum of the given section velocities.
 
-    velocity : by rod name, body twists (w, v) in rad/s and m/s: a function of s (metres), one
-    twist (6,) for all sections, or (N, 6) at evenly spaced sections from base to tip. Parts not
-    named are at rest; prescribed joints move as `inputs` say. What the coordinates or constraints
-    cannot follow is left out, in the sense of least kinetic energy of the difference.
+    velocity : by part name. Of a rod, body twists (w, v) in rad/s and m/s: a function of s (metres),
+    one twist (6,) for all sections, or (N, 6) at evenly spaced sections from base to tip; of a body,
+    its twist (6,). Or velocities (nv,) of the joint by which the part hangs: what hangs on it moves
+    along. Parts not named are at rest otherwise; prescribed joints move as `inputs` say. What the
+    coordinates or constraints cannot follow is left out, in the sense of least kinetic energy of the
+    difference.
     """
     tree = effects.tree
-    check_rod_names(tree.description.rods, velocity)
+    check_names([part.name for part in tree.parts], velocity, "velocity", "part")
     mass, state = Mass(effects), State(tree).place(q).frames()
-    twists = [_station_twists(part, velocity.get(part.name)) for part in tree.parts]
+    twists = _wished_twists(tree, state, velocity)
     known = effects.prescribed.rates(inputs.drive)[0]
     return mass.solve(state, mass.momentum_of(state, twists), known=known)
 
@@ -51,30 +55,90 @@ def begin(effects: Effects, q: Array, v: Array, inputs: Inputs) -> tuple[Array, 
     return q, mass.solve(state, mass.momentum(state, v), known=known)
 
 
+def _wished_twists(tree: Tree, state: State, velocity: Mapping[str, Any]) -> list[Array]:
+    """Wished body twists (F, 6) of the frame stations of each part."""
+    carried: list[Array] = []
+    wished: list[Array] = []
+    for i, part in enumerate(tree.parts):
+        at, given = state.parts[i], velocity.get(part.name)
+        base = np.zeros(6)
+        if part.parent >= 0:
+            base = at.inward @ carried[part.parent][part.mount]
+        rates = _joint_velocity(part, given)
+        if rates is not None:
+            base, given = base + at.S @ rates, None
+        carried.append(np.einsum("sij,j->si", se3.Ad(se3.inverse(at.g) @ at.c.base), base))
+        wished.append(carried[i] if given is None else _station_twists(part, given))
+    return wished
+
+
+def _joint_velocity(part: Part, given: object) -> Array | None:
+    """Velocities (nv,) of the joint of a part, None if its twist is given; six are always a twist."""
+    found, nv = as_array(given), part.joint.nv
+    if found is None or not (0 < nv < 6) or found.size != nv or not np.isfinite(found).all():
+        return None
+    return found.reshape(nv)
+
+
 def _station_twists(part: Part, given: object) -> Array:
-    """Wished body twists (F, 6) of the frame stations of a part."""
+    """Given body twists (F, 6) of the frame stations of a part."""
     if part.rod is None:
-        return np.zeros((len(part.frames_s), 6))
-    twists = section_twists(part.rod, given, part.frames_s)
+        twists = np.tile(_body_twist(part, given), (len(part.frames_s), 1))
+    else:
+        twists = section_twists(part.rod, given, part.frames_s)
     count = len(part.mass_s)
     twists[count:] = np.einsum("sij,sj->si", part.point_A, twists[count:])
     return twists
 
 
-def check_rod_names(rods: Mapping[str, Rod], velocity: object) -> None:
-    """Refuse velocities that are not filed under names of rods."""
-    if not isinstance(velocity, Mapping):
+def _body_twist(part: Part, given: object) -> Array:
+    found = as_array(given)
+    if found is None or found.shape != (6,) or not np.isfinite(found).all():
+        nv = part.joint.nv
         raise DescriptionError(
-            "simulate", "velocity", velocity, "a dict by rod name", "give e.g. {'arm': twist}"
+            "simulate",
+            f"velocity[{part.name!r}]",
+            given,
+            f"six finite numbers (w, v){f' or {nv} for its joint' if nv < 6 else ''}",
+            "give e.g. (0, 0, 0, 0, 0.1, 0)",
         )
-    for name in velocity:
-        if name not in rods:
+    return found
+
+
+def with_joints(tree: Tree, q: Array, values: Mapping[str, Any]) -> Array:
+    """A configuration (nq,) with joints, by part name, at given coordinates.
+
+    The angle of a hinge in radians; of a free part, its pose (4, 4).
+    """
+    moving = [part.name for part in tree.parts if part.joint.nq]
+    check_names(moving, values, "joints", "part with a joint")
+    q = q.copy()
+    for name, given in values.items():
+        part = tree.part(name)
+        field = f"joints[{name!r}]"
+        if tree.number_of(name) in tree.drivers:
+            expected = "left out, for an input prescribes this joint"
+            raise DescriptionError("simulate", field, given, expected, "give it in inputs")
+        q[part.joint_slice] = part.joint.coordinates("simulate", field, given)
+    return q
+
+
+def check_names(
+    names: Collection[str], given: object, field: str = "velocity", of: str = "rod"
+) -> None:
+    """Refuse what is not filed under one of some names."""
+    if not isinstance(given, Mapping):
+        raise DescriptionError(
+            "simulate", field, given, f"a dict by {of} name", "give e.g. {'arm': ...}"
+        )
+    for name in given:
+        if name not in names:
             raise DescriptionError(
                 "simulate",
-                f"velocity[{name!r}]",
-                velocity[name],
-                "filed under the name of a rod of this robot",
-                did_you_mean(name, rods),
+                f"{field}[{name!r}]",
+                given[name],
+                f"filed under the name of a {of} of this robot",
+                did_you_mean(name, names),
             )
 
 

@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model import Array, Description, Frame, Rod
+from pliant.lie import se3
+from pliant.model import Array, Description, DescriptionError, Frame, Rod
 from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
 from pliant.solve.integrators.contract import Integrator
@@ -170,12 +171,44 @@ class Problem(ABC):
 
     def frame(self, q: Any, frame: Frame) -> Array:
         """World pose (4, 4) of a frame of a rod or of a body."""
+        rod, s, pose = self._section_of(frame)
+        return pose if rod is None else self.sampler.poses(q, rod, np.array([s]))[0] @ pose
+
+    def body_twist(self, q: Any, v: Any, body: str) -> Array:
+        """Body twist (6,) of a body at rates v."""
+        rod, s, pose = self._section_of(Frame(body))
+        if rod is None:
+            return np.zeros(6)
+        twist = self.sampler.velocities(q, v, rod, np.array([s]))[0]
+        return np.asarray(se3.Ad(se3.inverse(pose)) @ twist)
+
+    def _section_of(self, frame: Frame) -> tuple[str | None, float, Array]:
+        """The rod, None for the world, with which a frame moves, the arclength and the pose there.
+
+        For bodies that hang rigidly on what carries them.
+        """
         if frame.part in self.description.rods:
-            section = self.sampler.poses(q, frame.part, np.array([frame.s]))[0]
-            return np.asarray(section @ frame.pose_offset())
+            return frame.part, frame.s, frame.pose_offset()
         body = self.description.bodies[frame.part]
-        carrier = np.eye(4) if body.on is None else self.frame(q, body.on)
-        return np.asarray(carrier @ np.asarray(body.pose) @ frame.pose_offset())
+        inner = np.asarray(body.pose) @ frame.pose_offset()
+        if body.on is None:
+            return None, 0.0, inner
+        rod, s, pose = self._section_of(body.on)
+        return rod, s, pose @ inner
+
+    def joint(self, q: Any, part: str) -> Array:
+        """Coordinates (nq,) of the joint by which a part hangs, none if it cannot move."""
+        return np.zeros(0)
+
+    def with_joints(self, q: Any, values: Mapping[str, Any]) -> Any:
+        """A configuration with joints, by part name, at given coordinates."""
+        raise DescriptionError(
+            "simulate",
+            "joints",
+            values,
+            "left out with these formulations, which have no joints that move",
+            "choose formulations with coordinates such as BSpline()",
+        )
 
     def trouble(self, q: Any) -> str:
         """Sentences about rods that cannot be trusted at a configuration, "" if there are none."""

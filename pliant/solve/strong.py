@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.bvp.chain import Chain
-from pliant.bvp.contract import Record, State, StrongForm, StrongSolver
+from pliant.bvp.contract import State, StrongForm, StrongSolver
 from pliant.bvp.energies import Energies, moving_reactions, reactions
 from pliant.bvp.knots import rest_state
 from pliant.bvp.stability import Stability
@@ -30,7 +31,7 @@ from pliant.model import (
 from pliant.model.base_motion import Moving, base_state
 from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
-from pliant.solve.initial_conditions import check_rod_names, section_twists
+from pliant.solve.initial_conditions import check_names, section_twists
 from pliant.solve.integrators.bdf_alpha import BDFAlpha
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still
@@ -75,33 +76,26 @@ class StrongProblem(Problem):
         self.form = form
         self.chain = Chain(description, type(form).__name__)
         self.sampler: StrongSampler = StrongSampler(self.chain)
-        self._solver: StrongSolver | None = None
-        self._rest: State | None = None
-        self._ask: Energies | None = None
+        self._own = threading.local()
+        """What a thread works with: the count of stability, the energies at the last knots."""
 
-    @cached_property
+    @property
     def stability(self) -> Stability:
         """Counts the directions in which the energy falls."""
-        return Stability(self.chain)
+        own = self._own
+        if not hasattr(own, "stability"):
+            own.stability = Stability(self.chain)
+        return own.stability  # type: ignore[no-any-return]
 
-    @property
-    def solver(self) -> StrongSolver:
-        """The solver for equilibria, made on first use."""
-        if self._solver is None:
-            self._solver = self.form.solver(self.chain)
-        return self._solver
-
-    @property
+    @cached_property
     def unknowns(self) -> int:
         """How many numbers are solved for at once."""
-        return self.solver.unknowns
+        return self.form.solver(self.chain).unknowns
 
-    @property
+    @cached_property
     def rest(self) -> State:
         """The unloaded chain."""
-        if self._rest is None:
-            self._rest = rest_state(self.chain, self.chain.base.pose)
-        return self._rest
+        return rest_state(self.chain, self.chain.base.pose)
 
     def same_rods(self, other: Problem) -> bool:
         """Tell whether states of both mean the same: the same rods, cut at the same places."""
@@ -137,22 +131,27 @@ class StrongProblem(Problem):
     ) -> Still:
         """Return the equilibrium of the boundary-value problem on the branch from `origin`."""
         start = None if origin is None else origin[1].solution.q
-        base = self._base_pose(values)
+        base, solver = self._base_pose(values), self.form.solver(self.chain)
         try:
-            found = self.solver.statics(values, start, base, tolerance, progress)
+            found = solver.statics(values, start, base, tolerance, progress)
         except ConvergenceError as error:
             if isinstance(error.last, State):
-                record = self.solver.record
-                level = record.levels[-1] if record.levels else 0.0
-                error.last = Still(self._solution(error.last, record), [(level, values)])
+                levels = solver.record.levels
+                last = _solution(error.last, solver)
+                error.last = Still(last, [(levels[-1] if levels else 0.0, values)])
             raise
-        solution = self._solution(found, self.solver.record)
+        solution = _solution(found, solver)
         if start is None and self.stability.falling(found, values):
-            solution = self._followed(solution, values, base, tolerance)
+            solution = self._followed(solver, solution, values, base, tolerance)
         return Still(solution, [(1.0, values)])
 
     def _followed(
-        self, first: StrongSolution, values: Mapping[str, Any], base: Array, tolerance: float
+        self,
+        solver: StrongSolver,
+        first: StrongSolution,
+        values: Mapping[str, Any],
+        base: Array,
+        tolerance: float,
     ) -> StrongSolution:
         """Go to an unstable equilibrium again, in short load steps on the branch from no load.
 
@@ -164,23 +163,13 @@ class StrongProblem(Problem):
             return self.stability.falling(state, values, level) or 0
 
         try:
-            state = self.solver.statics(values, None, base, tolerance, None, watch)
+            state = solver.statics(values, None, base, tolerance, None, watch)
         except ConvergenceError:
             first.rescues["branch lost"] += 1
             return first
-        found = self._solution(state, self.solver.record)
+        found = _solution(state, solver)
         found.iterations += first.iterations
         return found
-
-    def _solution(self, state: State, record: Record) -> StrongSolution:
-        return StrongSolution(
-            state,
-            record.iterations,
-            record.residual,
-            list(record.history),
-            self.solver.unknowns,
-            +record.rescues,
-        )
 
     def _base_pose(self, values: Mapping[str, Any]) -> Array:
         """Pose (4, 4) of the base at rest for input values."""
@@ -259,7 +248,7 @@ class StrongProblem(Problem):
             found = np.einsum("kij,j->ki", se3.Ad(relative), base)
         if given is None:
             return found
-        check_rod_names(self.description.rods, given)
+        check_names(self.description.rods, given)
         for k, piece in enumerate(self.chain.pieces):
             rows = state.piece == k
             if piece.rod.name in given:
@@ -290,9 +279,10 @@ class StrongProblem(Problem):
 
     def _energies_at(self, state: State) -> Energies:
         """The energies at the knots of a state; those of the same knots are kept."""
-        if self._ask is None or not np.array_equal(self._ask.s, state.s):
-            self._ask = Energies(self.chain, state)
-        return self._ask
+        own = self._own
+        if not hasattr(own, "energies") or not np.array_equal(own.energies.s, state.s):
+            own.energies = Energies(self.chain, state)
+        return own.energies  # type: ignore[no-any-return]
 
     def energies(self, path: StrongTrajectory, rows: NDArray[np.int64]) -> dict[str, Array]:
         """Energies of a motion at some output times, J."""
@@ -324,3 +314,12 @@ class StrongProblem(Problem):
         """Pose and wrench at every knot, one after the other."""
         rows = [q.pose[:, :3, 3], q.pose[:, :3, :3].reshape(-1, 9), q.wrench]
         return np.concatenate(rows, axis=1).ravel()
+
+
+def _solution(state: State, solver: StrongSolver) -> StrongSolution:
+    """An equilibrium with the record of the solver that found it."""
+    record = solver.record
+    history, rescues = list(record.history), +record.rescues
+    return StrongSolution(
+        state, record.iterations, record.residual, history, solver.unknowns, rescues
+    )
