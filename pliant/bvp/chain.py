@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.bvp.arrays import BODY, JOINT, LOAD
 from pliant.lie import se3
 from pliant.lie.tuples import Array
-from pliant.model import Body, Chamber, Constraint, Description, DescriptionError, Frame, Load, Rod
+from pliant.model import Body, Constraint, Description, DescriptionError, Frame, Load, Rod
 
+if TYPE_CHECKING:
+    from pliant.bvp.pointwise_effects import PointwiseEffect
+
+LOAD, BODY, JOINT = 0, 1, 2
+"""Kinds of jumps."""
 _SAME = 1e-9
 """Places closer than this part of the rod's length are one."""
 
 
 @dataclass
-class Event:
+class Jump:
     """A point load, a body or a joint that sits between two pieces."""
 
     kind: int
@@ -36,7 +40,7 @@ class Piece:
     rod: Rod
     a: float
     b: float
-    before: list[Event] = field(default_factory=list)
+    before: list[Jump] = field(default_factory=list)
 
     @property
     def length(self) -> float:
@@ -45,7 +49,7 @@ class Piece:
 
 
 @dataclass
-class End:
+class Support:
     """How an end of the chain is held.
 
     held : (6,) True for the directions (rx, ry, rz, x, y, z) of the frame `pose` that are held.
@@ -63,16 +67,19 @@ class Chain:
     """Rods joined end to end.
 
     rods : from the base on.  pieces : smooth stretches in the same order.  at_tip : what sits at the
-    tip.  base, tip : how the ends are held.
+    tip.  base, tip : how the ends are held.  effects : in plain Python, beside those described.
     """
 
-    def __init__(self, description: Description, method: str) -> None:
+    def __init__(
+        self, description: Description, method: str, effects: Sequence[PointwiseEffect] = ()
+    ) -> None:
         self.description = description
+        self.effects = list(effects)
         self.method = method
         self.rods = _in_a_row(description, method)
-        self.at_tip: list[Event] = []
+        self.at_tip: list[Jump] = []
         self.pieces = self._cut()
-        self.base, self.tip = self._ends()
+        self.base, self.tip = self._supports()
 
     @property
     def length(self) -> float:
@@ -92,91 +99,70 @@ class Chain:
         return np.array([moment] * 3 + [moment / self.length] * 3)
 
     @cached_property
-    def point_loads(self) -> list[Load]:
-        """Loads at points in the order in which a sweep meets them."""
-        found = [event.part for event in self.events if event.kind == LOAD]
-        return [load for load in found if isinstance(load, Load)]
+    def jumps(self) -> list[Jump]:
+        """All jumps from base to tip."""
+        return [jump for group in self.jump_groups for jump in group]
 
-    @cached_property
-    def events(self) -> list[Event]:
-        """All events from base to tip."""
-        return [event for piece in self.pieces for event in piece.before] + self.at_tip
+    @property
+    def jump_groups(self) -> list[list[Jump]]:
+        """Jumps before each piece, then those at the tip."""
+        return [*(piece.before for piece in self.pieces), self.at_tip]
 
-    def line_loads(self, rod: Rod) -> list[Load]:
-        """Loads along a rod."""
-        loads = self.description.loads.values()
-        return [load for load in loads if load.distributed and load.part == rod.name]
-
-    def line_density(self, load: Load, piece: Piece, s: Array, values: Mapping[str, Any]) -> Array:
-        """(moment, force) per metre (S, 6) of a load along a rod at s (S,) of one of its pieces.
-
-        A load ends at cuts between pieces: at an end of a piece, what counts is its inside.
-        """
-        inner = 1e-9 * piece.length
-        inside = np.clip(s, piece.a + inner, piece.b - inner)
-        return load.density(inside, values[load.name])
-
-    def active_wrench(self, piece: Piece, s: Array, values: Mapping[str, Any]) -> Array:
-        """Wrench (S, 6) that chambers carry inside a piece at s (S,): -p dV/d(strain), body frame."""
-        found = np.zeros((len(s), 6))
-        for chamber in self.description.chambers.values():
-            if self.covers(chamber, piece):
-                found -= float(values[chamber.name]) * chamber.sweep(s, piece.rod.length)
-        return found
-
-    def covers(self, chamber: Chamber, piece: Piece) -> bool:
-        """Tell whether a chamber runs along a piece; pieces are cut where chambers end."""
-        start, end = chamber.span(piece.rod.length)
-        return chamber.part == piece.rod.name and start < 0.5 * (piece.a + piece.b) < end
-
-    def point_wrenches(self, values: Mapping[str, Any]) -> Array:
-        """World wrench and body wrench (loads, 12) of the loads at points, as a sweep meets them."""
-        found = np.zeros((len(self.point_loads), 12))
-        for row, load in zip(found, self.point_loads, strict=True):
-            at = 0 if load.frame == "world" else 6
-            row[at : at + 6] = load.wrench(values[load.name])
+    def sites(self, kind: int) -> list[tuple[int, int]]:
+        """Piece and end of it (0 or 1) that each load or body sits at, on its own rod."""
+        found = []
+        for k, group in enumerate(self.jump_groups):
+            kinds = [jump.kind for jump in group]
+            for i, jump in enumerate(group):
+                if jump.kind == kind:
+                    # at the end of the rod before it if a joint is still to come, or at the tip
+                    last = k == len(self.pieces) or JOINT in kinds[i:]
+                    found.append((k - 1, 1) if last else (k, 0))
         return found
 
     def _cut(self) -> list[Piece]:
         pieces: list[Piece] = []
-        waiting: list[Event] = []
+        waiting: list[Jump] = []
         for rod in self.rods:
             if isinstance(rod.base, Frame):
                 joint = rod.base.pose_offset() @ rod.pose
-                waiting.append(Event(JOINT, pose=joint))
-            events = self._events_of(rod)
-            cuts = _merge([0.0, rod.length, *(s for s, _ in events), *self._edges(rod)], rod.length)
+                waiting.append(Jump(JOINT, pose=joint))
+            jumps = self._jumps_of(rod)
+            cuts = _merge([0.0, rod.length, *(s for s, _ in jumps), *self._edges(rod)], rod.length)
             for a, b in pairwise(cuts):
-                waiting += [event for s, event in events if abs(s - a) <= _SAME * rod.length]
+                waiting += [jump for s, jump in jumps if abs(s - a) <= _SAME * rod.length]
                 pieces.append(Piece(rod, a, b, waiting))
                 waiting = []
-            waiting = [event for s, event in events if abs(s - rod.length) <= _SAME * rod.length]
+            waiting = [jump for s, jump in jumps if abs(s - rod.length) <= _SAME * rod.length]
         self.at_tip = waiting
         return pieces
 
-    def _events_of(self, rod: Rod) -> list[tuple[float, Event]]:
+    def _jumps_of(self, rod: Rod) -> list[tuple[float, Jump]]:
         found = []
         for load in self.description.loads.values():
             if isinstance(load.on, Frame) and load.part == rod.name:
-                found.append((load.on.s, Event(LOAD, load, np.array(load.on.offset))))
+                found.append((load.on.s, Jump(LOAD, load, np.array(load.on.offset))))
         for body in self.description.bodies.values():
             if body.part == rod.name:
-                found.append((body.frame.s, Event(BODY, body, body.arm())))
+                found.append((body.frame.s, Jump(BODY, body, body.arm())))
         return found
 
     def _edges(self, rod: Rod) -> list[float]:
         """Ends of the stretches that loads along the rod and chambers cover."""
-        found = [s for load in self.line_loads(rod) if load.over is not None for s in load.over]
+        found: list[float] = []
+        for load in self.description.loads.values():
+            if load.distributed and load.part == rod.name:
+                found += load.over or ()
         for chamber in self.description.chambers.values():
             if chamber.part == rod.name:
                 found += chamber.span(rod.length)
         return found
 
-    def _ends(self) -> tuple[End, End]:
+    def _supports(self) -> tuple[Support, Support]:
         root, last = self.rods[0], self.rods[-1]
         clamped = root.base == "world"
-        base = End(np.full(6, clamped), np.array(root.pose))
-        tip = End(np.zeros(6, dtype=bool), np.eye(4))
+        base = Support(np.full(6, clamped), np.array(root.pose))
+        tip = Support(np.zeros(6, dtype=bool), np.eye(4))
         for item in self.description.constraints.values():
             where = item.on
             if isinstance(item.to, Frame):
@@ -194,13 +180,13 @@ class Chain:
         self._check_base(base)
         return base, tip
 
-    def _held(self, item: Constraint, root: Array, from_base: Array) -> End:
+    def _held(self, item: Constraint, root: Array, from_base: Array) -> Support:
         held = np.zeros(6, dtype=bool)
         held[list(item.rows)] = True
         pose = root @ from_base @ item.on.pose_offset() if item.to is None else np.asarray(item.to)
-        return End(held, pose, item.name, np.array(item.on.offset))
+        return Support(held, pose, item.name, np.array(item.on.offset))
 
-    def _check_base(self, base: End) -> None:
+    def _check_base(self, base: Support) -> None:
         turns, shifts = int(base.held[:3].sum()), int(base.held[3:].sum())
         if (turns, shifts) in ((3, 3), (2, 3), (0, 3), (3, 0), (0, 0)) and not base.offset.any():
             return

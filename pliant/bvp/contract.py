@@ -33,6 +33,8 @@ class State:
 
     piece : (K,) piece of each knot.  s : (K,) arclength on its rod, m.  pose : (K, 4, 4) world.
     wrench, strain, velocity, strain_rate : (K, 6) body frame.
+    discrete : what the solver that made the state keeps of it, so that a motion can start from the very
+    same discrete solution; None for states made otherwise.
     """
 
     piece: Ints
@@ -42,6 +44,7 @@ class State:
     strain: Array
     velocity: Array
     strain_rate: Array
+    discrete: Any = None
 
 
 Watch = Callable[[State, float], int]
@@ -59,7 +62,7 @@ class TimeRule:
 
     def shares(self, step: float) -> tuple[float, float, float]:
         """Seconds of a step of `step` s during which the powers at its start, at its end, and those of
-        the mean rates and forces of both are booked.
+        the mean rates and forces of both count in the energy balance.
 
         Mean balance at both ends of a trapezoidal step, times the mean rates, is
 
@@ -67,7 +70,7 @@ class TimeRule:
 
         where the mean of both powers would be more by h (v1 - v0)^T C (v1 - v0) / 4: no small part of
         it where rates jump. Stages y = y_0 + h sum a k of a first step know no rates at its start; they
-        book the powers k with the weights of k in y, of which 1 / c0 is that of the last.
+        count the powers k with the weights of k in y, of which 1 / c0 is that of the last.
         """
         if self.c1 == 0.0 or (self.c2 == 0.0 and self.d1 == 0.0):
             return step - 1.0 / self.c0, 1.0 / self.c0, 0.0
@@ -88,6 +91,10 @@ class Record:
     history: list[float] = field(default_factory=list)
     levels: list[float] = field(default_factory=list)
     rescues: Counter[str] = field(default_factory=Counter)
+
+
+class RejectedError(Exception):
+    """An attempt that should not be continued, with the reason in words."""
 
 
 class StepError(ConvergenceError):
@@ -171,6 +178,10 @@ class StrongSolver(ABC):
     def state(self) -> State:
         """Return the present state."""
 
+    @abstractmethod
+    def attach_discrete(self, state: State) -> None:
+        """Give the present state what a motion needs to start from the same discrete solution."""
+
 
 @dataclass(frozen=True)
 class StrongForm(RodModel, ABC):
@@ -190,6 +201,6 @@ class StrongForm(RodModel, ABC):
 
 
 def blank_state(piece: Ints, s: Array) -> State:
-    """A state with room for K knots."""
+    """A state of zeros at K knots, poses the identity."""
     K = len(s)
     return State(piece, s, np.tile(np.eye(4), (K, 1, 1)), *(np.zeros((K, 6)) for _ in range(4)))

@@ -1,4 +1,4 @@
-"""Energies and powers of a chain in a given state, integrated along its pieces."""
+"""Energies, reactions and chamber volumes of a chain in a given state."""
 
 from __future__ import annotations
 
@@ -7,25 +7,35 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from pliant.bvp.arrays import BODY, JOINT
-from pliant.bvp.chain import Chain, Event
+from pliant.bvp.chain import BODY, LOAD, Chain, Jump
 from pliant.bvp.contract import State
+from pliant.bvp.jump_conditions import point_wrenches
+from pliant.bvp.pointwise_effects import covers, line_densities
+from pliant.bvp.sections import Sections
 from pliant.lie import so3
 from pliant.lie.tuples import Array
-from pliant.model import Body, DescriptionError, Frame, Load
+from pliant.model import Body, DescriptionError, Load
 from pliant.model.profile import evaluate
 
 
-def knot_weights(s: Array, knots: list[NDArray[np.int64]]) -> Array:
-    """(K,) weights that integrate the cubic spline through values at the knots of each piece."""
-    found = np.zeros(len(s))
-    for rows in knots:
-        spline = CubicSpline(s[rows], np.eye(len(rows)))
-        found[rows] = spline.integrate(s[rows[0]], s[rows[-1]])
-    return found
+class Knots(Sections):
+    """The sections of a chain at the knots of a state, with weights (K,) of the integral over all
+    pieces: that of the cubic spline through the values at the knots.
+    """
+
+    def __init__(self, chain: Chain, state: State) -> None:
+        super().__init__(chain, state.piece, state.s)
+        self.weights = np.zeros(len(state.s))
+        for rows in self.rows:
+            spline = CubicSpline(self.s[rows], np.eye(rows.stop - rows.start))
+            self.weights[rows] = spline.integrate(self.s[rows][0], self.s[rows][-1])
+
+    @cached_property
+    def ends(self) -> tuple[list[int], list[int]]:
+        """First and last knot of each piece."""
+        return [rows.start for rows in self.rows], [rows.stop - 1 for rows in self.rows]
 
 
 class ChainVolumes:
@@ -44,14 +54,13 @@ class ChainVolumes:
 
     def _weigh(self, state: State) -> None:
         self._s = state.s.copy()
-        pieces = self.chain.pieces
-        knots = [np.flatnonzero(state.piece == k) for k in range(len(pieces))]
-        w = knot_weights(state.s, knots)
+        knots = Knots(self.chain, state)
+        w = knots.weights
         self._weights = {}
         for chamber in self.chain.description.chambers.values():
             rest, sweep = 0.0, np.zeros((len(w), 6))
-            for piece, rows in zip(pieces, knots, strict=True):
-                if self.chain.covers(chamber, piece):
+            for piece, rows in zip(self.chain.pieces, knots.rows, strict=True):
+                if covers(chamber, piece):
                     length, s = piece.rod.length, state.s[rows]
                     sweep[rows] = w[rows, None] * chamber.sweep(s, length)
                     if not chamber.thrust:
@@ -61,144 +70,54 @@ class ChainVolumes:
 
 
 class Energies:
-    """What is stored and what is passed on in the states of one chain, at the same knots."""
+    """What is stored in the states of one chain, at the same knots."""
 
     def __init__(self, chain: Chain, state: State) -> None:
-        self.chain = chain
-        self.s = state.s
-        self.knots = [np.flatnonzero(state.piece == k) for k in range(len(chain.pieces))]
+        self.chain, self.s = chain, state.s
+        self.knots = Knots(chain, state)
         self.gravity = np.asarray(chain.description.gravity)
-        K = len(state.s)
-        self.C, self.D, self.M, self.natural = (np.zeros((K, 6)) for _ in range(4))
-        self.drag, self.loss = np.zeros((K, 3)), np.zeros(K)
-        for piece, rows in zip(chain.pieces, self.knots, strict=True):
-            rod, s = piece.rod, state.s[rows]
-            self.C[rows], self.D[rows] = rod.stiffness(s), rod.damping(s)
-            self.M[rows], self.natural[rows] = rod.inertia(s), rod.natural_strain(s)
-            self.drag[rows], self.loss[rows] = rod.drag_coefficients(), rod.mass_damping
-            if rod.theory == "kirchhoff":
-                self.C[rows, 3:] = self.D[rows, 3:] = 0.0
-        self.bodies = self._bodies()
-
-    def _bodies(self) -> list[tuple[int, Array, float, Array]]:
-        """Knot, inertia (6, 6), mass and centre of each body."""
-        found = []
-        for k, piece in enumerate(self.chain.pieces):
-            kinds = [event.kind for event in piece.before]
-            for j, event in enumerate(piece.before):
-                if event.kind == BODY:
-                    # a joint still to come: the body sits at the end of the rod before
-                    knot = self.knots[k - 1][-1] if JOINT in kinds[j:] else self.knots[k][0]
-                    found.append((knot, event.part))
-        last = self.knots[-1][-1]
-        found += [(last, event.part) for event in self.chain.at_tip if event.kind == BODY]
-        return [
-            (int(knot), body.spatial_inertia(), body.mass, body.arm())
-            for knot, body in found
-            if isinstance(body, Body)
-        ]
-
-    @cached_property
-    def _weights(self) -> Array:
-        return knot_weights(self.s, self.knots)
+        self.C = np.where(self.knots.rigid[:, None] & (np.arange(6) > 2), 0.0, self.knots.C)
+        bodies = [jump.part for jump in chain.jumps if isinstance(jump.part, Body)]
+        self.bodies = list(zip(self.knots.places(BODY, *self.knots.ends), bodies, strict=True))
 
     def _along(self, density: Array) -> float:
         """Integral of a density (K,) over all pieces."""
-        return float(self._weights @ density)
+        return float(self.knots.weights @ density)
 
     def elastic(self, state: State) -> float:
         """Strain energy, J."""
-        stretch = state.strain - self.natural
+        stretch = state.strain - self.knots.natural
         return self._along(0.5 * np.sum(self.C * stretch**2, axis=1))
 
     def gravitational(self, state: State) -> float:
         """Potential of weight, J, zero at the world origin."""
-        found = self._along(-self.M[:, 3] * (state.pose[:, :3, 3] @ self.gravity))
-        for knot, _, mass, centre in self.bodies:
+        found = self._along(-self.knots.M[:, 3] * (state.pose[:, :3, 3] @ self.gravity))
+        for knot, body in self.bodies:
             g = state.pose[knot]
-            found -= mass * float(self.gravity @ (g[:3, 3] + g[:3, :3] @ centre))
+            found -= body.mass * float(self.gravity @ (g[:3, 3] + g[:3, :3] @ body.arm()))
         return found
 
     def kinetic(self, state: State) -> float:
         """Kinetic energy, J."""
-        found = self._along(0.5 * np.sum(self.M * state.velocity**2, axis=1))
-        for knot, inertia, _, _ in self.bodies:
+        found = self._along(0.5 * np.sum(self.knots.M * state.velocity**2, axis=1))
+        for knot, body in self.bodies:
             eta = state.velocity[knot]
-            found += 0.5 * float(eta @ inertia @ eta)
+            found += 0.5 * float(eta @ body.spatial_inertia() @ eta)
         return found
-
-    def lost(self, state: State) -> float:
-        """Power lost in the material, to drag and to mass damping, W."""
-        eta = state.velocity
-        density = np.sum(self.D * state.strain_rate**2, axis=1)
-        density += np.sum(self.drag * np.abs(eta[:, 3:]) ** 3, axis=1)
-        density += self.loss * np.sum(self.M * eta**2, axis=1)
-        return self._along(density)
 
     def loads(self, state: State, values: Mapping[str, Any]) -> float:
         """Potential of dead forces, J."""
         found = 0.0
+        loads = self.knots.jumps.loads[:, :3], point_wrenches(self.chain, values)
+        places = self.knots.places(LOAD, *self.knots.ends)
+        for knot, offset, wrench in zip(places, *loads, strict=True):
+            g = state.pose[knot]
+            found -= float(wrench[3:6] @ (g[:3, 3] + g[:3, :3] @ offset))
         for load in self.chain.description.loads.values():
-            if load.frame != "world":
-                continue
-            if isinstance(load.on, Frame):
-                knot, arm = self._place(state, load)
-                g = state.pose[knot]
-                found -= float(load.wrench(values[load.name])[3:] @ (g[:3, 3] + g[:3, :3] @ arm))
-            else:
-                density = self._density(state, load, values)
-                found -= self._along(np.sum(density[:, 3:] * state.pose[:, :3, 3], axis=1))
-        return found
-
-    def power(self, state: State, values: Mapping[str, Any]) -> float:
-        """Power of all loads and of a moving base, W."""
-        found = -float(state.wrench[0] @ state.velocity[0])
-        found += self._along(np.sum(self._pressures(state, values) * state.strain_rate, axis=1))
-        for load in self.chain.description.loads.values():
-            if isinstance(load.on, Frame):
-                knot, arm = self._place(state, load)
-                R, eta = state.pose[knot, :3, :3], state.velocity[knot]
-                wrench = load.wrench(values[load.name])
-                if load.frame == "world":
-                    wrench = np.concatenate([R.T @ wrench[:3], R.T @ wrench[3:]])
-                speed = eta[3:] + np.cross(eta[:3], arm)
-                found += float(wrench[:3] @ eta[:3] + wrench[3:] @ speed)
-            else:
-                density = self._density(state, load, values)
-                eta = state.velocity
-                if load.frame == "world":
-                    R = state.pose[:, :3, :3]
-                    eta = np.concatenate(
-                        [np.einsum("kij,kj->ki", R, part) for part in (eta[:, :3], eta[:, 3:])],
-                        axis=1,
-                    )
-                found += self._along(np.sum(density * eta, axis=1))
-        return found
-
-    def _pressures(self, state: State, values: Mapping[str, Any]) -> Array:
-        """p dV/d(strain) (K, 6) of all chambers at the knots."""
-        found = np.zeros((len(state.s), 6))
-        for piece, rows in zip(self.chain.pieces, self.knots, strict=True):
-            found[rows] = -self.chain.active_wrench(piece, state.s[rows], values)
-        return found
-
-    def _place(self, state: State, load: Load) -> tuple[int, Array]:
-        """Knot and offset of a point load."""
-        assert isinstance(load.on, Frame)
-        for piece, rows in zip(self.chain.pieces, self.knots, strict=True):
-            if piece.rod.name == load.part and load.on.s <= piece.b * (1.0 + 1e-12):
-                knot = rows[np.argmin(np.abs(state.s[rows] - load.on.s))]
-                return int(knot), np.array(load.on.offset)
-        raise AssertionError("a load lies on a rod of the chain")
-
-    def _density(self, state: State, load: Load, values: Mapping[str, Any]) -> Array:
-        """(moment, force) per metre (K, 6) of a load along a rod; zero on other pieces."""
-        found = np.zeros((len(state.s), 6))
-        start, end = load.over or (0.0, np.inf)
-        for piece, rows in zip(self.chain.pieces, self.knots, strict=True):
-            middle = 0.5 * (piece.a + piece.b)
-            if piece.rod.name == load.part and start < middle < end:
-                found[rows] = self.chain.line_density(load, piece, state.s[rows], values)
+            if load.distributed and load.frame == "world":
+                for rows, density in line_densities(self.knots, load, values):
+                    power = np.sum(density[:, 3:] * state.pose[rows, :3, 3], axis=1)
+                    found -= float(self.knots.weights[rows] @ power)
         return found
 
 
@@ -215,16 +134,16 @@ def reactions(
     gravity = share * np.asarray(chain.description.gravity)
     if chain.base.held.any():
         wrench = -state.wrench[0]
-        for event in chain.pieces[0].before:
-            wrench = wrench - _exerted(event, state.pose[0], values, share, gravity)
+        for jump in chain.pieces[0].before:
+            wrench = wrench - _exerted(jump, state.pose[0], values, share, gravity)
         name = chain.base.name or chain.rods[0].name
         if chain.base.name:
             wrench = _seen_from(chain.base.pose, state.pose[0], wrench)
         found[name] = np.where(chain.base.held, wrench, 0.0)
     if chain.tip.held.any():
         wrench = state.wrench[-1].copy()
-        for event in chain.at_tip:
-            wrench -= _exerted(event, state.pose[-1], values, share, gravity)
+        for jump in chain.at_tip:
+            wrench -= _exerted(jump, state.pose[-1], values, share, gravity)
         wrench[:3] -= np.cross(chain.tip.offset, wrench[3:])
         held = _seen_from(chain.tip.pose, state.pose[-1], wrench)
         found[chain.tip.name] = np.where(chain.tip.held, held, 0.0)
@@ -241,7 +160,7 @@ def moving_reactions(
     ends = [chain.at_tip] if chain.tip.held.any() else []
     if chain.description.motions_of(chain.rods[0].name):
         ends.append(chain.pieces[0].before)
-    for body in [event.part for end in ends for event in end if isinstance(event.part, Body)]:
+    for body in [jump.part for end in ends for jump in end if isinstance(jump.part, Body)]:
         raise DescriptionError(
             body.label,
             "on",
@@ -266,16 +185,16 @@ def _seen_from(held_to: Array, pose: Array, wrench: Array) -> Array:
 
 
 def _exerted(
-    event: Event, pose: Array, values: Mapping[str, Any], share: float, gravity: Array
+    jump: Jump, pose: Array, values: Mapping[str, Any], share: float, gravity: Array
 ) -> Array:
     """Body wrench (6,) of a load or a weight on the section it sits at."""
     R = pose[:3, :3]
-    if isinstance(event.part, Load):
-        wrench = share * event.part.wrench(values[event.part.name])
-        if event.part.frame == "world":
+    if isinstance(jump.part, Load):
+        wrench = share * jump.part.wrench(values[jump.part.name])
+        if jump.part.frame == "world":
             wrench = np.concatenate([R.T @ wrench[:3], R.T @ wrench[3:]])
-    elif isinstance(event.part, Body):
-        wrench = np.concatenate([np.zeros(3), event.part.mass * (R.T @ gravity)])
+    elif isinstance(jump.part, Body):
+        wrench = np.concatenate([np.zeros(3), jump.part.mass * (R.T @ gravity)])
     else:
         return np.zeros(6)
-    return np.concatenate([wrench[:3] + np.cross(event.offset, wrench[3:]), wrench[3:]])
+    return np.concatenate([wrench[:3] + np.cross(jump.offset, wrench[3:]), wrench[3:]])

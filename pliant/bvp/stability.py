@@ -26,14 +26,15 @@ from typing import Any
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.bvp.boundary_conditions import make_supports, support_pairs
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import State
-from pliant.bvp.ends import Tip
-from pliant.bvp.equations import MATRIX
-from pliant.bvp.events import meet_events
-from pliant.bvp.knots import interpolated
-from pliant.bvp.mesh import Mesh, even_edges
-from pliant.bvp.sweep import RK4, sweep
+from pliant.bvp.jump_conditions import apply_jumps, point_wrenches
+from pliant.bvp.pointwise_effects import conservative
+from pliant.bvp.rod_equations import MATRIX
+from pliant.bvp.shooting.integration import RK4, integrate
+from pliant.bvp.shooting.mesh import STAGES, Mesh, even_edges
+from pliant.bvp.states import interpolated
 from pliant.lie import so3
 from pliant.lie.tuples import Array
 
@@ -52,14 +53,14 @@ class UnresolvedError(Exception):
 
 
 @kernel
-def _transitions(arrays, starts, cuts, Z, nodes, slopes, ends):  # type: ignore[no-untyped-def]
+def _transitions(intervals, starts, cuts, Z, nodes, stages, ends):  # type: ignore[no-untyped-def]
     """Carry Z (K, 18, 12) from starts (K, 24) over the intervals between cuts (K + 1,).
 
-    ends (K, 24) get the states that arrive; nodes and slopes are room for a sweep.
+    ends (K, 24) get the states that arrive; nodes and stages are workspace of an integration.
     """
     for k in range(len(starts)):
         ends[k] = starts[k]
-        sweep(MATRIX, RK4, arrays, 0.0, cuts[k], cuts[k + 1], ends[k], Z[k], nodes, slopes)
+        integrate(MATRIX, RK4, intervals, 0.0, cuts[k], cuts[k + 1], ends[k], Z[k], nodes, stages)
 
 
 class Stability:
@@ -67,7 +68,7 @@ class Stability:
 
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
-        self._tip = Tip(chain)
+        self._supports = make_supports(chain)
         L, scale = chain.length, chain.scale
         self._units = np.concatenate([[1.0] * 3, [L] * 3]), scale
         self._mesh(_INTERVALS)
@@ -80,17 +81,9 @@ class Stability:
 
     def conservative(self, values: Mapping[str, Any]) -> bool:
         """Tell whether all loads have a potential: no follower loads, no dead moments."""
-        chain = self.chain
-        point = chain.point_wrenches(values)
-        if point[:, :3].any() or point[:, 6:].any():
-            return False
-        for piece in chain.pieces:
-            for load in chain.line_loads(piece.rod):
-                s = np.linspace(piece.a, piece.b, 33)
-                density = chain.line_density(load, piece, s, values)
-                if density.any() and (load.frame != "world" or density[:, :3].any()):
-                    return False
-        return True
+        point = point_wrenches(self.chain, values)
+        loads = point[:, :3].any() or point[:, 6:].any()
+        return not loads and self.mesh.own is None and conservative(self.mesh, values)
 
     def falling(self, state: State, values: Mapping[str, Any], share: float = 1.0) -> int | None:
         """Return the number of directions in which the energy falls; None if it cannot be told.
@@ -122,8 +115,8 @@ class Stability:
         Z[:, _ROWS, np.arange(6)] = self._units[0]
         Z[:, np.arange(6), np.arange(6, 12)] = self._units[1]
         Z[:, :6, :6] = _half(starts) * self._units[0]
-        room = np.zeros((mesh.N, 2, 24)), np.zeros((mesh.N, 12))
-        _transitions(mesh.arrays, starts, cuts, Z, *room, ends)
+        room = np.zeros((mesh.N, 2, 24)), np.zeros((mesh.N, STAGES, 12))
+        _transitions(mesh.intervals, starts, cuts, Z, *room, ends)
         self._end, self._last = ends[-1], Z[-1].copy()
         x = Z[:, _ROWS]
         w = Z[:, :6] - _half(ends) @ x
@@ -132,15 +125,16 @@ class Stability:
     def _starts(self, state: State) -> Array:
         """States (K, 24) at the starts of the stretches, before what sits there."""
         ends = self._cuts[1:-1] - 1
-        piece = np.concatenate([[0], self.mesh.piece[ends]])
-        s = np.concatenate([self.mesh.s[0, :1], self.mesh.s[ends, 2]])
+        stations = np.concatenate([[0], STAGES * ends + STAGES - 1])
+        piece, s = self.mesh.piece[stations], self.mesh.s[stations]
         here = interpolated(state, piece, s, ("wrench",))
         found = np.zeros((len(s), 24))
         found[:, :6], found[:, 12:15] = here.wrench, here.pose[:, :3, 3]
         found[:, 15:] = here.pose[:, :3, :3].reshape(-1, 9)
         # a state holds the wrench past what sits at the base; that changes it by what the pose says
         past = found[0].copy()
-        meet_events(self.mesh.arrays, 0, 0.0, past, np.zeros((18, 0)))
+        first = self.mesh.jumps.first
+        apply_jumps(self.mesh.jumps, first[0], first[1], 0.0, past, np.zeros((18, 0)))
         found[0, :6] += found[0, :6] - past[:6]
         return found
 
@@ -158,7 +152,7 @@ class Stability:
         last, clamped = len(maps) - 1, bool(self.chain.base.held.all())
         count, P, one = 0, np.zeros((6, 6)), np.eye(6)
         for k in range(last, -1, -1):
-            if k == last and not self._tip.free:
+            if k == last and not self._supports.tip_free:
                 felt, negative = self._at_held_tip(F[k])
             else:
                 spread = np.linalg.eigvalsh(one + half[k].T @ P @ half[k])
@@ -188,8 +182,8 @@ class Stability:
         Z[_ROWS, np.arange(6)] = units[0]
         Z[np.arange(6), np.arange(6, 12)] = units[1]
         Z[:6, :6] = _half(y[None])[0] * units[0]
-        gaps, slopes = self._tip.pairs(y, Z)[1::2]
-        free = ~self._tip.held
+        _, gaps, _, slopes = support_pairs(self._supports, y, Z)
+        free = ~self._supports.tip_held
         back = np.linalg.inv(gaps[:, :6] / units[0][:, None])[:, free]
         S = _symmetric((slopes[free, :6] / units[1][free][:, None]) @ back)
         M = np.block([[S, back.T], [back, -F]])
@@ -199,7 +193,7 @@ class Stability:
 
     def _require_short(self, state: State) -> None:
         """Stretches must neither bend by more than a radian or so nor come near to buckling."""
-        h = float(np.max(np.add.reduceat(self.mesh.arrays.h, self._cuts[:-1])))
+        h = float(np.max(np.add.reduceat(self.mesh.intervals.h, self._cuts[:-1])))
         soft = 1.0 / self.mesh.C[..., :3].min()
         moment, force = (np.abs(state.wrench[:, rows]).max() for rows in (slice(3), slice(3, 6)))
         if moment * soft * h > 2.0 or force * soft * h * h > 2.0:

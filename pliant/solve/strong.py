@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import State, StrongForm, StrongSolver
 from pliant.bvp.energies import Energies, moving_reactions, reactions
-from pliant.bvp.knots import rest_state
 from pliant.bvp.stability import Stability
+from pliant.bvp.states import StateSampler, rest_state
 from pliant.lie import se3
 from pliant.lie.tuples import Array
 from pliant.model import (
@@ -36,9 +36,7 @@ from pliant.solve.integrators.bdf_alpha import BDFAlpha
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.streaming import held_inputs
-from pliant.solve.strong_motion import StrongRun, StrongTrajectory
-from pliant.solve.strong_sampling import StrongSampler
-from pliant.solve.strong_stream import StrongStream, endless
+from pliant.solve.strong_motion import StrongRun, StrongStream, StrongTrajectory, endless
 
 
 @dataclass
@@ -75,7 +73,7 @@ class StrongProblem(Problem):
             )
         self.form = form
         self.chain = Chain(description, type(form).__name__)
-        self.sampler: StrongSampler = StrongSampler(self.chain)
+        self.sampler: StateSampler = StateSampler(self.chain)
         self._own = threading.local()
         """What a thread works with: the count of stability, the energies at the last knots."""
 

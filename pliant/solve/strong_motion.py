@@ -13,13 +13,14 @@ import numpy as np
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import State, StepError, StrongForm, StrongSolver
 from pliant.bvp.energies import ChainVolumes
-from pliant.bvp.knots import mixed
+from pliant.bvp.states import between
 from pliant.lie.tuples import Array
 from pliant.model import ConvergenceError, as_signal
 from pliant.model.base_motion import BaseState, Moving, base_state
 from pliant.solve.clock import Clock
 from pliant.solve.integrators.bdf_alpha import BDFAlpha, first_rules
 from pliant.solve.schedule import Inputs
+from pliant.solve.streaming import Held, HeldStream
 
 Progress = Callable[[float, float], object]
 _ON_GRID = 1e-6
@@ -96,7 +97,7 @@ class StrongRun:
         self.done = self.next = 0
         self.t: list[float] = []
         self.q: list[State] = []
-        self.books: list[Array] = []
+        self.balances: list[Array] = []
         self.inputs: dict[str, list[Array]] = {}
         self.rescues: Counter[str] = Counter()
         self.began = time.perf_counter()
@@ -164,7 +165,7 @@ class StrongRun:
         start, end = self._time(self.done), self._time(self.done + 1)
         inside = self._wanted() < end - _ON_GRID * self.clock.h
         earlier = self.solver.state() if inside else None
-        self._books = np.array(self.solver.work_and_loss())
+        self._balance = np.array(self.solver.work_and_loss())
         self._step(start, end - start, self.done == 0, failed)
         if self.schedule.lines:
             self.schedule.passed(end, self.solver.state())
@@ -183,17 +184,17 @@ class StrongRun:
         while earlier is not None and self._wanted() < end - edge:
             t, h = self._wanted(), end - start
             part = (t - start) / h
-            books = (1.0 - part) * self._books + part * now
-            self._take(t, mixed(earlier, found, h, part), books)
+            balance = (1.0 - part) * self._balance + part * now
+            self._take(t, between(earlier, found, h, part), balance)
         if self._wanted() <= end + edge:
             self._take(end, found, now)
         self.final = (end, found, None)
 
-    def _take(self, t: float, state: State, books: Array) -> None:
-        """Keep a snapshot; books (2,) are work and loss so far."""
+    def _take(self, t: float, state: State, balance: Array) -> None:
+        """Keep a snapshot; balance (2,) are work and loss so far."""
         self.t.append(t)
         self.q.append(state)
-        self.books.append(books)
+        self.balances.append(balance)
         for name, value in self.schedule.values_at(t).items():
             self.inputs.setdefault(name, []).append(np.asarray(value, dtype=float))
         self.next += 1
@@ -252,12 +253,13 @@ class StrongRun:
         self._before = h
 
     def trajectory(self, complete: bool) -> StrongTrajectory:
-        """What there is so far."""
+        """What there is so far; another motion may start from its last state."""
+        self.solver.attach_discrete(self.final[1])
         return StrongTrajectory(
             t=np.array(self.t),
             q=self.q,
-            work=np.array(self.books).reshape(-1, 2)[:, 0],
-            dissipated=np.array(self.books).reshape(-1, 2)[:, 1],
+            work=np.array(self.balances).reshape(-1, 2)[:, 0],
+            dissipated=np.array(self.balances).reshape(-1, 2)[:, 1],
             inputs={name: np.array(values) for name, values in self.inputs.items()},
             final=self.final,
             h=self.clock.h,
@@ -268,3 +270,35 @@ class StrongRun:
             complete=complete,
             seconds=time.perf_counter() - self.began,
         )
+
+
+def endless(h: float) -> Clock:
+    """Steps of h seconds without end and without outputs."""
+    many = 2**50
+    return Clock(h * many, many, np.zeros(0))
+
+
+class StrongStream(HeldStream):
+    """Steps of a strong form; one that fails is tried with alpha = 0, but not in shorter steps,
+    which take their time and may stay half way.
+    """
+
+    def __init__(self, run: StrongRun, held: dict[str, Held], state: State) -> None:
+        self.run, self.held, self.h = run, held, run.clock.h
+        self.schedule = run.schedule
+        run.shorter = ()
+        run.begin(state)
+        self._state = state
+
+    def _step(self, start: float, end: float) -> None:
+        found = self.run.single()
+        if not (np.isfinite(found.pose).all() and np.isfinite(found.wrench).all()):
+            self.run.solver.begin(self._state)
+            raise StepError("the motion became infinite; try a smaller dt")
+        self._state = found
+        self.work, self.dissipated = self.run.solver.work_and_loss()
+        self.iterations = self.run.solver.record.iterations
+
+    def snapshot(self) -> tuple[State, None]:
+        """The state, which holds its velocities."""
+        return self._state, None

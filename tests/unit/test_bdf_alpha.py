@@ -76,7 +76,7 @@ class Spring:
         self.y, self.rate, self.f = y, rule.c0 * y + history, f
 
 
-def test_books_are_exact_in_linear_motions():
+def test_energy_balance_is_exact_in_linear_motions():
     """The trapezoidal rule keeps all of the energy; stages of the first step keep a known term."""
     spring, h = Spring(), 0.3
     start, rates = spring.energy, []

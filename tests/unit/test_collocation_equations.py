@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.bvp import chebyshev
+from pliant.bvp.boundary_conditions import make_supports
 from pliant.bvp.chain import Chain
-from pliant.bvp.collocation import Collocation
-from pliant.bvp.collocation_ends import Base
-from pliant.bvp.collocation_grid import Order
-from pliant.bvp.collocation_order import needed
-from pliant.bvp.collocation_system import System
+from pliant.bvp.collocation import Collocation, chebyshev
+from pliant.bvp.collocation.grid import Order
+from pliant.bvp.collocation.order import needed
+from pliant.bvp.collocation.system import System
 from pliant.model import DescriptionError
 
 C0 = 5.0
@@ -81,18 +80,18 @@ def make_robot(theory="cosserat", base="world", tip=None, held_base=None) -> pl.
 def make_system(robot: pl.Robot, moving: bool, rng: np.random.Generator) -> System:
     """Its equations with smooth histories, if it moves."""
     chain = Chain(robot.description, "Collocation()")
-    free = ~chain.base.held
-    base = Base(free, chain.base.pose)
+    supports = make_supports(chain)
     rigid = chain.rods[0].theory == "kirchhoff"
-    system = System(chain, [Order(4, 0 if rigid else 3, 22)] * len(chain.pieces), base)
+    system = System(chain, [Order(4, 0 if rigid else 3, 22)] * len(chain.pieces), supports)
     system.grid.load({load: 1.0 for load in robot.description.loads})
     if moving:
-        line = [rng.normal(size=(6, 1)) + rng.normal(size=(6, 1)) * system.grid.s for _ in "ab"]
-        bodies = rng.normal(size=system.grid.events.history.shape)
+        s = system.grid.s[:, None]
+        line = [rng.normal(size=(1, 6)) + rng.normal(size=(1, 6)) * s for _ in "ab"]
+        bodies = rng.normal(size=system.grid.jumps.history.shape)
         system.grid.set_history(C0, 0.1 * line[0], line[1], bodies)
         system.moving, system.c0 = True, C0
-        base.c0 = C0
-        base.rate, base.twist = free * rng.normal(size=6), ~free * 0.3 * rng.normal(size=6)
+        supports.history[:] = ~supports.held * rng.normal(size=6)
+        supports.twist[:] = supports.held * 0.3 * rng.normal(size=6)
     return system
 
 

@@ -199,7 +199,7 @@ def test_step_that_fails_changes_nothing():
 
 
 def test_work_pays_for_energy_and_loss():
-    """Loads, a moving base, drag and damping: the books balance to second order in the step."""
+    """Loads, a moving base, drag and damping: the energy balance closes to second order in the step."""
     robot = pl.Robot()
     material = pl.Material(E=2e5, nu=0.45, rho=1000.0, viscosity=500.0)
     rod = robot.add_rod(

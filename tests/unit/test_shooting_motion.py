@@ -1,4 +1,4 @@
-"""Motions by shooting: free and held bases, energy books, failure, against splines and theory."""
+"""Motions by shooting: free and held bases, energy balance, failure, against splines and theory."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ FINE = (pl.Shooting(steps=300), pl.MultipleShooting(intervals=4, steps=300))
 
 @pytest.mark.parametrize("form", FINE, ids=name)
 def test_work_pays_for_energy_and_loss(form):
-    """The books balance to second order in the step."""
+    """The energy balance closes to second order in the step."""
     robot = pushed(mass_damping=0.5)
     start = robot.statics({"tip": 0.0, "along": 0.0}, formulation=form)
     inputs = {"tip": lambda t: np.sin(5 * t) ** 2, "along": lambda t: np.sin(10 * t) ** 2}

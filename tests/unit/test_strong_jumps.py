@@ -1,4 +1,4 @@
-"""Strong forms where something comes on at once: they arrive, agree, and their energy books close."""
+"""Strong forms where something comes on at once: they arrive and agree, and energy is balanced."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_stepper_tells_of_intervals_that_do_not_resolve_its_steps():
     assert told[0].filename == __file__
 
 
-# -- books -----------------------------------------------------------------------------------------
+# -- energy balance ------------------------------------------------------------------------------
 
 
 def gaps(form: pl.Shooting | pl.Collocation, alpha: float, pressure: object) -> list[float]:
@@ -117,7 +117,7 @@ def late(t: float) -> float:
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: type(form).__name__)
-def test_books_of_the_trapezoidal_rule_close_to_second_order_through_a_jump(form):
+def test_energy_balance_of_the_trapezoidal_rule_closes_to_second_order_through_a_jump(form):
     """Mean forces at mean rates: the powers at both ends would leave 1.1e-2, 4.7e-3, 1.9e-3."""
     found = gaps(form, -0.5, late)
     assert found[0] < 1.5e-4
@@ -125,7 +125,7 @@ def test_books_of_the_trapezoidal_rule_close_to_second_order_through_a_jump(form
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: type(form).__name__)
-def test_books_close_to_second_order_where_pressure_rises(form):
+def test_energy_balance_closes_to_second_order_where_pressure_rises(form):
     """The powers at both ends would leave 1.1e-3 at 4 ms."""
     found = gaps(form, -0.48, rising)
     assert found[0] < 2.5e-4
@@ -133,7 +133,7 @@ def test_books_close_to_second_order_where_pressure_rises(form):
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: type(form).__name__)
-def test_books_of_a_first_step_with_a_jump(form):
+def test_energy_balance_of_a_first_step_with_a_jump(form):
     """Strain rates begin like t^(-1/2); the powers at both ends of steps would leave 1.6e-2 at 4 ms."""
     found = gaps(form, -0.48, 1e5)
     assert found[0] < 2e-3

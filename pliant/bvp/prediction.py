@@ -1,0 +1,209 @@
+"""The expected solution of the next instant: the guess that Newton's method starts with.
+
+A motion in steps that are long for its quick modes is no polynomial in time. But a sum of modes obeys
+a linear recurrence, the same one everywhere along the chain: the increments of six leading numbers, the
+unknowns at the base, show its coefficients (linear prediction, by least squares that forget), and these
+predict all others.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant._numba import kernel, leaf
+from pliant.bvp.rod_equations import rotation
+from pliant.lie.so3 import exp_matrix, log_vector
+from pliant.lie.tuples import Array, multiply, transpose
+from pliant.rods.contract import Ints
+
+ORDER = 16
+"""Increments that the recurrence looks back on."""
+HOLD, LINE, RECURRENCE = 0, 1, 4
+"""Rows of `Past.table`: stay, go on along a line, follow the recurrence; between them polynomials of
+order 2 and 3."""
+_FORGET = 0.9
+_RIDGE = 1e-9
+
+
+class Past(NamedTuple):
+    """The last instants of a motion.
+
+    lead : (17, 6) leading numbers, newest first.  values : (17, K) all that is predicted, a ring.
+    counts : (3,) how many instants there are, the newest in the ring, and the row of the table to use.
+    table : (5, 16) coefficients that each predictor gives to the last increments, newest first.
+    errors : (5,) of each so far.  G : (16, 16) and g : (16,) normal equations of the recurrence.
+    """
+
+    lead: Array
+    values: Array
+    counts: Ints
+    table: Array
+    errors: Array
+    G: Array
+    g: Array
+
+
+def new_past(size: int) -> Past:
+    """No instants yet, of K = `size` numbers each."""
+    table = np.zeros((5, ORDER))
+    table[1, 0] = 1.0
+    table[2, :2] = 2.0, -1.0
+    table[3, :3] = 3.0, -3.0, 1.0
+    return Past(
+        np.zeros((ORDER + 1, 6)),
+        np.zeros((ORDER + 1, size)),
+        np.zeros(3, dtype=np.int64),
+        table,
+        np.zeros(5),
+        np.zeros((ORDER, ORDER)),
+        np.zeros(ORDER),
+    )
+
+
+@kernel
+def restart(past, lead, values):  # type: ignore[no-untyped-def]
+    """Forget everything but one instant."""
+    past.counts[0], past.counts[1], past.counts[2] = 1, 0, HOLD
+    past.G[:], past.g[:], past.errors[:] = 0.0, 0.0, 0.0
+    replace_last(past, lead, values)
+
+
+@kernel
+def replace_last(past, lead, values):  # type: ignore[no-untyped-def]
+    """Let the newest instant be another one."""
+    past.lead[0] = lead
+    past.values[past.counts[1]] = values
+
+
+@leaf
+def _usable(past, row):  # type: ignore[no-untyped-def]
+    """Whether there are enough increments for a predictor, and for it to have learnt."""
+    known = past.counts[0] - 1
+    return past.G[0, 0] > 0.0 if row == RECURRENCE else row <= known
+
+
+@kernel
+def append(past, scale, x, values):  # type: ignore[no-untyped-def]
+    """Add an instant with leading numbers x (6,), and choose the predictor that served best of late."""
+    lead, table = past.lead, past.table
+    best, chosen = np.inf, HOLD
+    for row in range(len(table)):
+        if not _usable(past, row):
+            continue
+        error = 0.0
+        for i in range(6):
+            e = lead[0, i] - x[i]
+            for j in range(min(ORDER, past.counts[0] - 1)):
+                e += table[row, j] * (lead[j, i] - lead[j + 1, i])
+            error += (e / scale[i]) ** 2
+        past.errors[row] = 0.5 * past.errors[row] + error
+        if past.errors[row] < best and (row > HOLD or past.counts[0] < 2):
+            best, chosen = past.errors[row], row
+    if past.counts[0] == 1:
+        chosen = LINE
+    if past.counts[0] > ORDER and not _learn(past, scale, x) and chosen == RECURRENCE:
+        chosen = LINE
+    for k in range(ORDER, 0, -1):
+        for i in range(6):
+            lead[k, i] = lead[k - 1, i]
+    past.counts[0] = min(past.counts[0] + 1, ORDER + 1)
+    past.counts[1] = (past.counts[1] + 1) % (ORDER + 1)
+    past.counts[2] = chosen
+    replace_last(past, x, values)
+
+
+@kernel
+def _learn(past, scale, x):  # type: ignore[no-untyped-def]
+    """Improve the recurrence by the increment to x (6,); tell whether it could be solved for."""
+    lead, G, g, trace = past.lead, past.G, past.g, 0.0
+    G *= _FORGET
+    g *= _FORGET
+    d = np.empty(ORDER)
+    for i in range(6):
+        for a in range(ORDER):
+            d[a] = (lead[a, i] - lead[a + 1, i]) / scale[i]
+        ahead = (x[i] - lead[0, i]) / scale[i]
+        for a in range(ORDER):
+            g[a] += d[a] * ahead
+            for b in range(ORDER):
+                G[a, b] += d[a] * d[b]
+    for a in range(ORDER):
+        trace += G[a, a]
+    return _solve(G, g, _RIDGE * trace, past.table[RECURRENCE])
+
+
+@kernel
+def _solve(G, g, ridge, c):  # type: ignore[no-untyped-def]
+    """Solve (G + ridge I) c = g for a symmetric G (n, n) by Cholesky's method."""
+    n = len(g)
+    L = np.zeros((n, n))
+    for a in range(n):
+        for b in range(a + 1):
+            total = G[a, b]
+            for k in range(b):
+                total -= L[a, k] * L[b, k]
+            if a > b:
+                L[a, b] = total / L[b, b]
+            else:
+                total += ridge
+                if not total > 0.0:
+                    G[:] = 0.0
+                    g[:] = 0.0
+                    return False
+                L[a, a] = np.sqrt(total)
+    for a in range(n):
+        total = g[a]
+        for k in range(a):
+            total -= L[a, k] * c[k]
+        c[a] = total / L[a, a]
+    for a in range(n - 1, -1, -1):
+        total = c[a]
+        for k in range(a + 1, n):
+            total -= L[k, a] * c[k]
+        c[a] = total / L[a, a]
+    return True
+
+
+@kernel
+def predict(past, row, x):  # type: ignore[no-untyped-def]
+    """Write the leading numbers that a predictor expects at the next instant into x (6,)."""
+    c = past.table[row]
+    for i in range(6):
+        x[i] = past.lead[0, i]
+        for j in range(min(ORDER, past.counts[0] - 1)):
+            x[i] += c[j] * (past.lead[j, i] - past.lead[j + 1, i])
+
+
+@kernel
+def predict_values(past, row, first, out):  # type: ignore[no-untyped-def]
+    """Write the values expected from number `first` on into `out`."""
+    c, newest = past.table[row], past.counts[1]
+    out[:] = past.values[newest, first : first + len(out)]
+    for j in range(min(ORDER, past.counts[0] - 1)):
+        if c[j] != 0.0:
+            a, b = (
+                past.values[(newest - j) % (ORDER + 1)],
+                past.values[(newest - j - 1) % (ORDER + 1)],
+            )
+            for i in range(len(out)):
+                out[i] += c[j] * (a[first + i] - b[first + i])
+
+
+@kernel
+def predict_state(past, row, first, y):  # type: ignore[no-untyped-def]
+    """`predict_values` for a state (24,), whose rotation follows increments of the rotation vector."""
+    c, newest = past.table[row], past.counts[1]
+    kx, ky, kz = 0.0, 0.0, 0.0
+    predict_values(past, row, first, y[:15])
+    at = slice(first, first + 24)
+    for j in range(min(ORDER, past.counts[0] - 1)):
+        if c[j] != 0.0:
+            a = rotation(past.values[(newest - j) % (ORDER + 1), at])
+            b = rotation(past.values[(newest - j - 1) % (ORDER + 1), at])
+            k = log_vector(multiply(transpose(b), a))
+            kx, ky, kz = kx + c[j] * k[0], ky + c[j] * k[1], kz + c[j] * k[2]
+    R = multiply(rotation(past.values[newest, at]), exp_matrix(kx, ky, kz))
+    for i in range(9):
+        y[15 + i] = R[i]
