@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pliant.tree.tree import Tree
 
 _NONE = np.zeros(0, dtype=np.int64)
+RATES = 1.0
+"""Mobility of a solve for rates from momenta, s^2."""
 
 
 @dataclass
@@ -248,5 +250,6 @@ class Rows(Term):
     def add_compliance(self, tangent: Tangent, mobility: float | None) -> None:
         """Add the derivative of the gaps in its own unknowns.
 
-        mobility : in a step, the displacement for a unit of acceleration, s^2; None in statics.
+        mobility : in a step, the displacement for a unit of acceleration, s^2; RATES where rates are
+        sought for momenta; None in statics.
         """

@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from pliant._numba import kernel
 from pliant.linalg.scatter import scatter_vector
-from pliant.physics.contract import Moment, Rows, Step, Term
+from pliant.physics.contract import RATES, Moment, Rows, Step, Term
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent
@@ -174,7 +174,9 @@ class ForceFields(Rows):
     def add_compliance(self, tangent: Tangent, mobility: float | None) -> None:
         share = 1.0
         if self.hard and mobility is not None:
-            share = min(1.0, self.part.inertial_share(mobility))
+            share = self.part.inertial_share(mobility)
+            # rates are found as softly as inertia allows, steps at most as softly as statics
+            share = share if mobility == RATES else min(1.0, share)
         compliance = self.compliance if share == 1.0 else share * self.compliance
         tangent.add(tangent.effects[self.number][2], compliance)
 

@@ -163,6 +163,8 @@ class _Run:
             try:
                 stepper.advance(before, after)
             except StepError:
+                if not self.integrator.halves:
+                    raise
                 self._halve(stepper, before, after, start, end, _HALVINGS)
             self.iterations = stepper.iterations
             if not math.isfinite(float(stepper.q.sum())):

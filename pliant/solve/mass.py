@@ -8,6 +8,7 @@ import numpy as np
 
 from pliant.linalg.matrices import SingularError
 from pliant.model import ConvergenceError
+from pliant.physics.contract import RATES
 from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
 from pliant.tree.backward import gather, gather_form
@@ -85,7 +86,7 @@ class Mass:
         for term in self.effects.rows:
             if term.hard:
                 term.add_jacobian(state, self.tangent, 1.0, 1.0)
-            term.add_compliance(self.tangent, 1.0 if term.hard else None)
+            term.add_compliance(self.tangent, RATES if term.hard else None)
 
     def _without_mass(self) -> ConvergenceError:
         parts = self.effects.tree.parts

@@ -90,6 +90,8 @@ class Integrator(ABC):
     """Settings of an integrator."""
 
     variational: ClassVar[bool] = False
+    halves: ClassVar[bool] = True
+    """Whether a step that fails is worth two of half its length: not if it fails by instability."""
     damped: ClassVar[str] = "GeneralizedAlpha(rho=0.5)"
     """One for the same robots that damps what the step cannot resolve, for advice."""
 

@@ -76,6 +76,7 @@ class Variational(Integrator):
 
     tolerance: float = 1e-10
     variational: ClassVar[bool] = True
+    halves: ClassVar[bool] = False
 
     def stepper(self, effects: Effects, h: float) -> Stepper:
         return VariationalStepper(effects, h, self.tolerance, 0.0)
