@@ -37,6 +37,10 @@ class JointMap(Joint, ABC):
     stiffness: float = 0.0
     damping: float = 0.0
 
+    @property
+    def moves(self) -> bool:
+        return self.nv > 0
+
     def rest(self) -> Array:
         """Coordinates (nq,) at which the joint is at rest: j = 1."""
         return np.zeros(self.nq)

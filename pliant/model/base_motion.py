@@ -65,8 +65,10 @@ class BaseMotion(Effect):
         """Yield what is wrong with it in the robot: only a base on the world can be moved."""
         yield from super().problems(description)
         rod = description.rods.get(self.part)
-        if rod is not None and rod.base != "world":
+        hinged = rod is not None and rod.joint is not None and rod.joint.moves
+        if rod is not None and (rod.base != "world" or hinged):
             place = f"mounted on {rod.base.part!r}" if isinstance(rod.base, Frame) else "free"
+            place = f"held by {rod.joint!r}" if hinged else place
             yield DescriptionError(
                 self.label,
                 "of",

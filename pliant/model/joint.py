@@ -18,6 +18,11 @@ class Joint(Described):
     input: str | None = None
     """Name of that input; None for the name of the part."""
 
+    @property
+    def moves(self) -> bool:
+        """Whether the part can move against the frame that carries it."""
+        return True
+
 
 @dataclass(frozen=True)
 class JointKind(OneOf):

@@ -21,6 +21,7 @@ from pliant.bvp.states import StateSampler, rest_state
 from pliant.lie import se3
 from pliant.lie.tuples import Array
 from pliant.model import (
+    Body,
     ConvergenceError,
     Description,
     DescriptionError,
@@ -72,10 +73,29 @@ class StrongProblem(Problem):
                 "give one formulation for the whole robot",
             )
         self.form = form
+        self._refuse_trees()
         self.chain = Chain(description, type(form).__name__)
         self.sampler: StateSampler = StateSampler(self.chain)
         self._own = threading.local()
         """What a thread works with: the count of stability, the energies at the last knots."""
+
+    def _refuse_trees(self) -> None:
+        """Refuse joints that move, and bodies that do not hang on a rod."""
+        about, name = self.description, type(self.form).__name__
+        parts: list[Rod | Body] = [*about.rods.values(), *about.bodies.values()]
+        field: str
+        value: object
+        for part in parts:
+            if part.joint is not None and part.joint.moves:
+                expected = f"Fixed() with {name}, which solves chains of rods clamped to each other"
+                field, value = "joint", part.joint
+            elif isinstance(part, Body) and part.part not in about.rods:
+                expected = f"a frame of a rod with {name}, which carries bodies on rods only"
+                field, value = "on", part.on
+            else:
+                continue
+            remedy = "choose a formulation with coordinates such as BSpline()"
+            raise DescriptionError(part.label, field, value, expected, remedy)
 
     @property
     def stability(self) -> Stability:
