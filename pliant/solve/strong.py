@@ -28,6 +28,7 @@ from pliant.model import (
     Rod,
 )
 from pliant.model.base_motion import Moving, base_state
+from pliant.model.registry import Effect
 from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
 from pliant.solve.initial_conditions import check_rod_names, section_twists
@@ -73,6 +74,7 @@ class StrongProblem(Problem):
                 "give one formulation for the whole robot",
             )
         self.form = form
+        _refuse_own_effects(description, type(form).__name__)
         self.chain = Chain(description, type(form).__name__)
         self.sampler: StrongSampler = StrongSampler(self.chain)
         self._solver: StrongSolver | None = None
@@ -324,3 +326,16 @@ class StrongProblem(Problem):
         """Pose and wrench at every knot, one after the other."""
         rows = [q.pose[:, :3, 3], q.pose[:, :3, :3].reshape(-1, 9), q.wrench]
         return np.concatenate(rows, axis=1).ravel()
+
+
+def _refuse_own_effects(description: Description, method: str) -> None:
+    """Refuse effects of the user's own, which the differential equations do not hold."""
+    for entry in description.of(Effect).values():
+        if hasattr(entry, "compile"):
+            raise DescriptionError(
+                entry.label,
+                "formulation",
+                method,
+                "a formulation with coordinates, for strong forms do not carry this effect",
+                "choose e.g. BSpline(), or leave the effect out",
+            )
