@@ -60,6 +60,7 @@ _HOMES = {
     "pliant.joints.fixed": ("Fixed",),
     "pliant.joints.free": ("Free",),
     "pliant.joints.revolute": ("Revolute",),
+    "pliant.physics.constraint_effect": ("ConstraintEffect",),
     "pliant.physics.frame_effect": ("FrameEffect",),
     "pliant.physics.line_effect": ("LineEffect",),
     "pliant.physics.strain_effect": ("StrainEffect",),
@@ -136,6 +137,7 @@ if TYPE_CHECKING:
     from pliant.model import along as along
     from pliant.model import pose as pose
     from pliant.model.measurement import Measurement as Measurement
+    from pliant.physics.constraint_effect import ConstraintEffect as ConstraintEffect
     from pliant.physics.frame_effect import FrameEffect as FrameEffect
     from pliant.physics.line_effect import LineEffect as LineEffect
     from pliant.physics.strain_effect import StrainEffect as StrainEffect

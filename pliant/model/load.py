@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, as_array, as_float
+from pliant.model.drawing import Arrow, Placed, Primitive
 from pliant.model.errors import DescriptionError, raised
 from pliant.model.fields import holds, quantity
 from pliant.model.frame import Frame
@@ -81,6 +82,21 @@ class Load(Effect):
         if self.distributed and not told:
             start, end = self.over or (0.0, description.rods[self.part].length)
             yield from raised(lambda: self.density(np.linspace(start, end, 33)))
+
+    def drawing(self, at: Placed) -> list[Primitive]:
+        """Return its force and moment; a line load is drawn as its resultant at the middle."""
+        value, name = at.input(self.name), self.name
+        if isinstance(self.on, Frame):
+            pose, wrench = at.frame(self.on), self.wrench(value)
+        else:
+            start, end = self.over or (0.0, at.length(self.on))
+            s = np.linspace(start, end, 41)
+            pose = at.frame(Frame(self.on, 0.5 * (start + end)))
+            wrench = np.asarray(np.trapezoid(self.density(s, value), s, axis=0))
+            name = f"{name} (sum)"
+        turn = pose[:3, :3] if self.frame == "body" else np.eye(3)
+        halves = {"moment": turn @ wrench[:3], "force": turn @ wrench[3:]}
+        return [Arrow(name, pose[:3, 3], vector, kind) for kind, vector in halves.items()]
 
     @property
     def distributed(self) -> bool:

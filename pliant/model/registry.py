@@ -20,6 +20,7 @@ from pliant.model.kinds import Kind, Name, Place, Reader, ReportedError, Schema
 
 if TYPE_CHECKING:
     from pliant.model.description import Description
+    from pliant.model.drawing import Placed, Primitive
 
 _CLASSES: list[type[Described]] = []
 _HEADINGS: dict[str, str] = {}
@@ -190,6 +191,10 @@ class Effect(Entry):
 
     family: ClassVar[str] = "effects"
 
+    def drawing(self, at: Placed) -> Sequence[Primitive]:
+        """Return what pictures show of it, at one configuration of the robot."""
+        return ()
+
 
 def taken(label: str, field: str, name: str, other: str) -> DescriptionError:
     """Return the error for a name that `other` has already, given in a field of `label`."""
@@ -234,7 +239,8 @@ def variants(*families: type) -> dict[str, type[Described]]:
 
 def members_of(family: str) -> dict[str, type[Entry]]:
     """Return the classes of the general section "parts" or "effects", by name."""
-    return {cls.file_name: cls for cls in _entries() if cls.family == family and not cls.heading}
+    named = [cls for cls in _entries() if cls.file_name and not cls.heading]
+    return {cls.file_name: cls for cls in named if cls.family == family}
 
 
 def _entries() -> list[type[Entry]]:

@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.model import DescriptionError
+from pliant.model.checks import as_array
+from pliant.physics.own_law import Law, Shapes
 from pliant.rods.contract import Array, Ints
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent
@@ -148,7 +151,7 @@ class Term:
 
     # -- forces ------------------------------------------------------------------------------
 
-    def reactions(self, z: Array) -> dict[str, Array]:
+    def reactions(self, state: State, z: Array) -> dict[str, Array]:
         """Wrenches (6,) by which it holds the robot, by name."""
         return {}
 
@@ -189,15 +192,32 @@ class OwnTerm(Term):
     While an equilibrium is sought in steps, what acts without an input is scaled as all loads are.
     """
 
-    def take_input(self, effect: Any) -> None:
-        """Take over name and size of the input of an effect."""
+    label: str
+    law: Law
+
+    def take_input(self, effect: Any, shapes: Shapes) -> None:
+        """Take over name and size of the input of an effect, and its law."""
         known = effect.inputs()
+        if len(known) > 1:
+            raise DescriptionError(
+                effect.label,
+                "inputs",
+                ", ".join(known),
+                "one input at most",
+                "give one input with several numbers, or make several effects",
+            )
+        self.label, self.law = effect.label, Law(effect, shapes)
         self.input = next(iter(known), None)
         self.size = 1 if self.input is None else int(np.size(known[self.input]))
         self.always = 1.0
 
     def numbers(self, value: Any) -> Array:
-        return np.asarray(value, dtype=float).reshape(self.size)
+        given = as_array(value)
+        if given is None or given.size != self.size or not np.isfinite(given).all():
+            numbers = "one finite number" if self.size == 1 else f"{self.size} finite numbers"
+            remedy = f"give e.g. {', '.join(['1.0'] * self.size)}"
+            raise DescriptionError(self.label, f"input {self.input!r}", value, numbers, remedy)
+        return given.reshape(self.size)
 
     def factor(self, u: Array) -> float:
         """How much of the law acts."""
@@ -212,15 +232,40 @@ class Rows(Term):
     """A term with unknowns of its own: gaps phi in its rows and forces A^T lambda, A = d phi.
 
     hard : whether phi = 0; else phi is a compliance times lambda.
+    one_sided : whether its rows only push: 0 <= lambda, phi <= 0, and one of them is zero. They hold
+    where lambda > 0, and impacts on them are inelastic.
     """
 
     hard: bool = True
+    one_sided: bool = False
     label: str = ""
     """How error messages call it."""
 
     def gaps(self, state: State) -> Array:
         """Gaps (len(rows),) of hard rows at a configuration."""
         raise NotImplementedError
+
+    def violations(self, state: State) -> Array:
+        """What of the gaps (len(rows),) has to be closed."""
+        return self.gaps(state)
+
+    def holding(self, z: Array | None) -> Array:
+        """(len(rows),): 1 for rows that hold with multipliers z (total,), 0 for idle ones.
+
+        Without multipliers one-sided rows are idle.
+        """
+        return np.ones(len(self.rows))
+
+    def touch(self, state: State, v: Array, z: Array) -> None:
+        """Let one-sided rows hold that touch and do not part at rates v (total,): set z > 0."""
+
+    def release(self, x: Array, z: Array) -> bool:
+        """Let rows go idle that hold by a pull in x (size,); tells whether there were any."""
+        return False
+
+    def hold(self, state: State, tangent: Tangent, z: Array | None) -> None:
+        """Add A and A^T of the rows that hold; the others stand alone."""
+        self.add_jacobian(state, tangent, 1.0, 1.0)
 
     def add_jacobian(
         self, state: State, tangent: Tangent, down: float | Array, up: float | Array

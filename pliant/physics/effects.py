@@ -81,6 +81,7 @@ class Effects:
         self.rows: list[Rows] = [term for term in self.terms if isinstance(term, Rows)]
         """Terms with unknowns of their own."""
         self.hard = [term for term in self.rows if term.hard]
+        self.one_sided = [term for term in self.hard if term.one_sided]
         none = np.zeros(0, dtype=np.int64)
         self.gap_rows = np.concatenate([none, *(term.rows for term in self.rows)])
         """Numbers of all unknowns of terms, and the weights that make their gaps plain numbers."""

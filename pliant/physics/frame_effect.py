@@ -8,18 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from pliant.model import Frame
+from pliant.model.drawing import Placed, Primitive, frame_marks
 from pliant.model.registry import Effect
 from pliant.physics.between import middle
 from pliant.physics.contract import Moment, OwnTerm, Step, Term
 from pliant.physics.differences import frame_curvature, frame_gradient, whole_slope
+from pliant.physics.own_law import Shapes
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent
 from pliant.tree.tree import Tree
+
+_SHAPES: Shapes = {
+    "potential": lambda K: (),
+    "gradient": lambda K: (K, 6),
+    "curvature": lambda K: (6 * K, 6 * K),
+    "resistance": lambda K: (K, 6),
+    "resistance_slope": lambda K: (6 * K, 6 * K),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +40,8 @@ class FrameEffect(Effect):
     Arguments of its laws: g (K, 4, 4) world poses of the frames; eta (K, 6) their body twists (w, v),
     rad/s and m/s; u (n,) the numbers of its input, empty if it has none.
     """
+
+    file_name: ClassVar[str] = ""
 
     def frames(self) -> Sequence[Frame]:
         """The frames on which it acts."""
@@ -54,6 +67,10 @@ class FrameEffect(Effect):
         """Derivative (6 K, 6 K) of the resistance in the twists."""
         return whole_slope(lambda x: self.resistance(g, x, u), eta)
 
+    def drawing(self, at: Placed) -> Sequence[Primitive]:
+        """What pictures show of it: marks at its frames."""
+        return frame_marks(self.name, self.frames(), at)
+
     def compile(self, tree: Tree) -> Term:
         """The effect as statics and integrators see it."""
         return FrameTerm(tree, self)
@@ -65,7 +82,7 @@ class FrameTerm(OwnTerm):
     def __init__(self, tree: Tree, effect: FrameEffect) -> None:
         self.effect = effect
         self.sides = [tree.attach(frame) for frame in effect.frames()]
-        self.take_input(effect)
+        self.take_input(effect, _SHAPES)
         self.column = "potential" if self.input is None else "loads"
         kind = type(effect)
         self.stores = kind.potential is not FrameEffect.potential
@@ -87,17 +104,8 @@ class FrameTerm(OwnTerm):
     def _g(self, state: State) -> Array:
         return np.array([state.parts[i].g[station] for i, station in self.sides])
 
-    def _jacobian(self, state: State) -> Array:
-        """(6 K, c): twists of all frames in the numbers of `columns`."""
-        blocks = [state.frame_jacobian(*side) for side in self.sides]
-        out, column = np.zeros((6 * len(blocks), len(self.columns))), 0
-        for a, block in enumerate(blocks):
-            out[6 * a : 6 * a + 6, column : column + block.shape[1]] = block
-            column += block.shape[1]
-        return out
-
     def _add(self, tangent: Tangent, left: State, k: Array, right: State) -> None:
-        block = self._jacobian(left).T @ k @ self._jacobian(right)
+        block = left.frames_jacobian(self.sides).T @ k @ right.frames_jacobian(self.sides)
         tangent.add(tangent.effects[self.number][0], block[None])
 
     # -- statics and acceleration form ---------------------------------------------------------
@@ -107,14 +115,14 @@ class FrameTerm(OwnTerm):
         p, k = np.zeros((len(g), 6)), np.zeros((6 * len(g), 6 * len(g)))
         wanted = m.tangent is not None
         if self.pulls:
-            p += f * self.effect.gradient(g, u)
+            p += f * self.law("gradient", g, u)
             if wanted:
-                k += f * self.effect.curvature(g, u)
+                k += f * self.law("curvature", g, u)
         if self.resists and m.v is not None:
             eta = np.array([m.work.parts[i].eta[station] for i, station in self.sides])
-            p += self.effect.resistance(g, eta, u)
+            p += self.law("resistance", g, eta, u)
             if wanted:
-                k += m.speed * self.effect.resistance_slope(g, eta, u)
+                k += m.speed * self.law("resistance_slope", g, eta, u)
         for (i, station), wrench in zip(self.sides, p, strict=True):
             m.work.parts[i].p[station] += wrench
         if m.tangent is not None:
@@ -129,18 +137,18 @@ class FrameTerm(OwnTerm):
         between = middle(ga, gb)
         K = len(ga)
         if self.pulls and not step.implicit:
-            self._share(step, f * h * self.effect.gradient(ga, u), None)
+            self._share(step, f * h * self.law("gradient", ga, u), None)
         p, k = np.zeros((K, 6)), np.zeros((K, 6, K, 6))
         if self.pulls and step.implicit:
-            p += f * self.effect.gradient(between.g, u)
+            p += f * self.law("gradient", between.g, u)
             if step.tangent is not None:
-                curved = f * self.effect.curvature(between.g, u).reshape(K, 6, K, 6)
+                curved = f * self.law("curvature", between.g, u).reshape(K, 6, K, 6)
                 k += np.einsum("aibj,bjl->aibl", curved, between.Ab)
         if self.resists:
             eta = between.xi / h
-            p += self.effect.resistance(between.g, eta, u)
+            p += self.law("resistance", between.g, eta, u)
             if step.tangent is not None:
-                slope = self.effect.resistance_slope(between.g, eta, u).reshape(K, 6, K, 6)
+                slope = self.law("resistance_slope", between.g, eta, u).reshape(K, 6, K, 6)
                 k += np.einsum("aibj,bjl->aibl", slope, between.turn / h)
         self._share(step, h * np.einsum("aij,ai->aj", between.Aa, p), between.Ab, h * p)
         if step.tangent is not None:
@@ -161,23 +169,23 @@ class FrameTerm(OwnTerm):
     def point_wrenches(self, state: State, u: Array, z: Array) -> list[tuple[int, int, Array]]:
         if not self.pulls:
             return []
-        p = self.factor(u) * self.effect.gradient(self._g(state), self.values(u))
+        p = self.factor(u) * self.law("gradient", self._g(state), self.values(u))
         return [(*side, -wrench) for side, wrench in zip(self.sides, p, strict=True)]
 
     def energy(self, state: State, u: Array) -> float:
         if not self.stores:
             return 0.0
-        return self.factor(u) * self.effect.potential(self._g(state), self.values(u))
+        return self.factor(u) * float(self.law("potential", self._g(state), self.values(u)))
 
     def work_done(self, a: State, b: State, u: Array) -> float:
         if self.input is None or not self.pulls:
             return 0.0
         between = middle(self._g(a), self._g(b))
-        return -float(np.sum(self.effect.gradient(between.g, self.values(u)) * between.xi))
+        return -float(np.sum(self.law("gradient", between.g, self.values(u)) * between.xi))
 
     def power_lost(self, m: Moment) -> float:
         if not self.resists:
             return 0.0
         eta = np.array([m.work.parts[i].eta[station] for i, station in self.sides])
         g = self._g(m.state)
-        return float(np.sum(eta * self.effect.resistance(g, eta, self.values(m.u))))
+        return float(np.sum(eta * self.law("resistance", g, eta, self.values(m.u))))

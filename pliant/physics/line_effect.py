@@ -7,18 +7,31 @@ integrate.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from pliant.model.drawing import Placed, Primitive, rod_mark
 from pliant.model.registry import Effect
 from pliant.physics.between import middle
 from pliant.physics.contract import Moment, OwnTerm, Sections, Step, Term
 from pliant.physics.differences import row_slopes, station_curvature
+from pliant.physics.own_law import Law, Shapes
+from pliant.physics.pointwise import PointwiseLine
 from pliant.rods.contract import Array
 from pliant.rods.quadrature import stretch_rule
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
+
+_SHAPES: Shapes = {
+    "density": lambda S: (S,),
+    "gradient": lambda S: (S, 6),
+    "curvature": lambda S: (S, 6, 6),
+    "resistance": lambda S: (S, 6),
+    "resistance_slope": lambda S: (S, 6, 6),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +41,8 @@ class LineEffect(Effect):
     Arguments of its laws: s (S,) arclengths, metres; g (S, 4, 4) world poses of the sections; eta
     (S, 6) their body twists, rad/s and m/s; u (n,) the numbers of its input, empty if it has none.
     """
+
+    file_name: ClassVar[str] = ""
 
     def density(self, s: Array, g: Array, u: Array) -> Array:
         """Energy stored per metre (S,), J/m."""
@@ -57,9 +72,18 @@ class LineEffect(Effect):
         """Derivative (S, 6, 6) of the resistance in the twists."""
         return row_slopes(lambda x: self.resistance(s, g, x, u), eta)
 
+    def drawing(self, at: Placed) -> Sequence[Primitive]:
+        """What pictures show of it: a mark in the middle of its rod."""
+        return rod_mark(self.name, str(self.on), at)  # type: ignore[attr-defined]
+
     def compile(self, tree: Tree) -> Term:
         """The effect as statics and integrators see it."""
         return LineTerm(tree, self)
+
+    def pointwise(self) -> PointwiseLine:
+        """The effect as strong forms see it."""
+        rod, over = str(self.on), getattr(self, "over", None)  # type: ignore[attr-defined]
+        return PointwiseLine(next(iter(self.inputs()), ""), rod, Law(self, _SHAPES), over)
 
 
 class LineTerm(OwnTerm):
@@ -78,7 +102,7 @@ class LineTerm(OwnTerm):
             self.stations = np.array([part.attach(float(x), np.eye(4)) for x in s])
         self.over = over
         self.weight = weight[:, None]
-        self.take_input(effect)
+        self.take_input(effect, _SHAPES)
         self.column = "potential" if self.input is None else "loads"
         kind = type(effect)
         self.stores = kind.density is not LineEffect.density
@@ -103,15 +127,15 @@ class LineTerm(OwnTerm):
         weight = self.factor(m.u) * self.weight
         w.mass |= self.lines
         if self.pulls:
-            w.p[self.stations] += weight * self.effect.gradient(self.s, g, u)
+            w.p[self.stations] += weight * self.law("gradient", self.s, g, u)
             if m.tangent is not None:
-                k = self.effect.curvature(self.s, g, u)
+                k = self.law("curvature", self.s, g, u)
                 w.k[self.stations] += weight[:, :, None] * k
         if self.resists and m.v is not None:
             eta = w.eta[self.stations]
-            w.p[self.stations] += self.weight * self.effect.resistance(self.s, g, eta, u)
+            w.p[self.stations] += self.weight * self.law("resistance", self.s, g, eta, u)
             if m.tangent is not None:
-                k = self.effect.resistance_slope(self.s, g, eta, u)
+                k = self.law("resistance_slope", self.s, g, eta, u)
                 w.k[self.stations] += m.speed * self.weight[:, :, None] * k
 
     # -- variational steps -----------------------------------------------------------------------
@@ -125,16 +149,16 @@ class LineTerm(OwnTerm):
         between = middle(ga, gb)
         p, k = np.zeros((len(ga), 6)), np.zeros((len(ga), 6, 6))
         if self.pulls and not step.implicit:
-            w.p[self.stations] += f * h * self.weight * self.effect.gradient(self.s, ga, u)
+            w.p[self.stations] += f * h * self.weight * self.law("gradient", self.s, ga, u)
         if self.pulls and step.implicit:
-            p += f * self.effect.gradient(self.s, between.g, u)
+            p += f * self.law("gradient", self.s, between.g, u)
             if step.tangent is not None:
-                k += f * self.effect.curvature(self.s, between.g, u) @ between.Ab
+                k += f * self.law("curvature", self.s, between.g, u) @ between.Ab
         if self.resists:
             eta = between.xi / h
-            p += self.effect.resistance(self.s, between.g, eta, u)
+            p += self.law("resistance", self.s, between.g, eta, u)
             if step.tangent is not None:
-                slope = self.effect.resistance_slope(self.s, between.g, eta, u)
+                slope = self.law("resistance_slope", self.s, between.g, eta, u)
                 k += slope @ (between.turn / h)
         p *= h * self.weight
         w.p[self.stations] += np.einsum("sij,si->sj", between.Aa, p)
@@ -150,9 +174,9 @@ class LineTerm(OwnTerm):
             return None
         total = np.zeros((len(s), 6))
         if self.pulls:
-            total -= self.factor(u) * self.effect.gradient(s, sections.g, self.values(u))
+            total -= self.factor(u) * self.law("gradient", s, sections.g, self.values(u))
         if self.resists and sections.twist is not None:
-            total -= self.effect.resistance(s, sections.g, sections.twist, self.values(u))
+            total -= self.law("resistance", s, sections.g, sections.twist, self.values(u))
         if self.over is not None:
             total[(s < self.over[0]) | (s > self.over[1])] = 0.0
         return total
@@ -163,19 +187,19 @@ class LineTerm(OwnTerm):
     def energy(self, state: State, u: Array) -> float:
         if not self.stores:
             return 0.0
-        density = self.effect.density(self.s, self._g(state), self.values(u))
+        density = self.law("density", self.s, self._g(state), self.values(u))
         return self.factor(u) * float(self.weight[:, 0] @ density)
 
     def work_done(self, a: State, b: State, u: Array) -> float:
         if self.input is None or not self.pulls:
             return 0.0
         between = middle(self._g(a), self._g(b))
-        p = self.weight * self.effect.gradient(self.s, between.g, self.values(u))
+        p = self.weight * self.law("gradient", self.s, between.g, self.values(u))
         return -float(np.sum(p * between.xi))
 
     def power_lost(self, m: Moment) -> float:
         if not self.resists:
             return 0.0
         eta = m.work.parts[self.i].eta[self.stations]
-        p = self.effect.resistance(self.s, self._g(m.state), eta, self.values(m.u))
+        p = self.law("resistance", self.s, self._g(m.state), eta, self.values(m.u))
         return float(np.sum(self.weight * eta * p))

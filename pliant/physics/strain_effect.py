@@ -6,17 +6,28 @@ Derive a frozen dataclass from `StrainEffect` with a field `on`, the name of the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from pliant.model.drawing import Placed, Primitive, rod_mark
 from pliant.model.registry import Effect
 from pliant.physics.contract import Moment, OwnTerm, Step, Term
 from pliant.physics.differences import row_slopes
+from pliant.physics.own_law import Law, Shapes
+from pliant.physics.pointwise import PointwiseStress
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
 from pliant.tree.work import PartWork
+
+_SHAPES: Shapes = {
+    "density": lambda S: (S,),
+    "stress": lambda S: (S, 6),
+    "stiffness": lambda S: (S, 6, 6),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +37,8 @@ class StrainEffect(Effect):
     Arguments of its laws: s (S,) arclengths, metres; e (S, 6) strains (u, v), rad/m and 1; u (n,) the
     numbers of its input, empty if it has none.
     """
+
+    file_name: ClassVar[str] = ""
 
     def density(self, s: Array, e: Array, u: Array) -> Array:
         """Energy stored per metre (S,), J/m."""
@@ -46,9 +59,18 @@ class StrainEffect(Effect):
         """Derivative (S, 6, 6) of the stress in the strains."""
         return row_slopes(lambda x: self.stress(s, x, u), e)
 
+    def drawing(self, at: Placed) -> Sequence[Primitive]:
+        """What pictures show of it: a mark in the middle of its rod."""
+        return rod_mark(self.name, str(self.on), at)  # type: ignore[attr-defined]
+
     def compile(self, tree: Tree) -> Term:
         """The effect as statics and integrators see it."""
         return StrainTerm(tree, self)
+
+    def pointwise(self) -> PointwiseStress:
+        """The effect as strong forms see it."""
+        rod = str(self.on)  # type: ignore[attr-defined]
+        return PointwiseStress(next(iter(self.inputs()), ""), rod, Law(self, _SHAPES))
 
 
 class StrainTerm(OwnTerm):
@@ -59,7 +81,7 @@ class StrainTerm(OwnTerm):
         self.i = tree.number_of(str(effect.on))  # type: ignore[attr-defined]
         part = tree.parts[self.i]
         self.s, self.weight = part.strain_s, part.strain_w
-        self.take_input(effect)
+        self.take_input(effect, _SHAPES)
         self.stores = type(effect).density is not StrainEffect.density
         self.column = "elastic" if self.input is None else "loads"
 
@@ -68,9 +90,9 @@ class StrainTerm(OwnTerm):
 
     def _add(self, w: PartWork, met: Array, u: Array, scale: float, slope: float) -> None:
         """Add scale times the stress and, if not zero, slope times its derivative."""
-        w.sigma += scale * self.weight * self.effect.stress(self.s, met, u)
+        w.sigma += scale * self.weight * self.law("stress", self.s, met, u)
         if slope != 0.0:
-            k = slope * self.weight[:, :, None] * self.effect.stiffness(self.s, met, u)
+            k = slope * self.weight[:, :, None] * self.law("stiffness", self.s, met, u)
             w.full = k if w.full is None else w.full + k
 
     def act(self, m: Moment) -> None:
@@ -89,12 +111,12 @@ class StrainTerm(OwnTerm):
         if not self.stores:
             return 0.0
         e = state.parts[self.i].strain.e
-        density = self.effect.density(self.s, e, self.values(u))
+        density = self.law("density", self.s, e, self.values(u))
         return self.factor(u) * float(np.max(self.weight, axis=1) @ density)
 
     def work_done(self, a: State, b: State, u: Array) -> float:
         if self.input is None:
             return 0.0
         before, after = a.parts[self.i].strain.e, b.parts[self.i].strain.e
-        stress = self.effect.stress(self.s, 0.5 * (before + after), self.values(u))
+        stress = self.law("stress", self.s, 0.5 * (before + after), self.values(u))
         return -float(np.sum(self.weight * stress * (after - before)))

@@ -140,18 +140,19 @@ class Equilibrium(ShapeResult, Saveable):
         }
 
     def plot(self, path: str | os.PathLike[str] | None = None, view: Any = None) -> Figure:
-        """Draw the robot with its loads over the undeformed robot; save the picture if a path is given.
+        """Draw the robot and its effects over the undeformed one; save the picture if a path is given.
 
         view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
         """
-        from pliant.results.shapes_and_arrows import arrows_over, body_shapes, rod_shapes
+        from pliant.results.shapes_and_arrows import body_shapes, effect_shapes, rod_shapes
         from pliant.view import draw_robot, saved
 
         q = self._configurations
         inputs = {name: [value] for name, value in self.inputs.items()}
+        effects, arrows = effect_shapes(self._compiled, q, inputs)
         figure = draw_robot(
-            rod_shapes(self._compiled, q) + body_shapes(self._compiled, q),
-            arrows_over(self._compiled, q, inputs),
+            rod_shapes(self._compiled, q) + body_shapes(self._compiled, q) + effects,
+            arrows,
             rod_shapes(self._compiled, [self._compiled.rest]),
             view=view,
         )

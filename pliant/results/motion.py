@@ -237,12 +237,12 @@ class Motion(ShapeResult, Saveable):
         view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
         progress : called as progress(k, n) after frame k of n.
         """
-        from pliant.results.shapes_and_arrows import arrows_over, body_shapes, rod_shapes
+        from pliant.results.shapes_and_arrows import body_shapes, effect_shapes, rod_shapes
         from pliant.view import animate
 
         q = self._trajectory.q
-        shapes = rod_shapes(self._compiled, q) + body_shapes(self._compiled, q)
-        arrows = arrows_over(self._compiled, q, self.inputs)
+        effects, arrows = effect_shapes(self._compiled, q, self.inputs)
+        shapes = rod_shapes(self._compiled, q) + body_shapes(self._compiled, q) + effects
         return animate(
             shapes, self.t, path, fps=fps, arrows=arrows, progress=progress, view=view, speed=speed
         )

@@ -7,13 +7,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pliant.model import Array, PliantError
+from pliant.model import Array, DescriptionError, PliantError
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
 from pliant.solve.clock import make_clock
 from pliant.solve.compiled import Compiler, require_mass
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.initial_conditions import begin, coordinate_rates, require_closed
+from pliant.solve.problem import Problem
 from pliant.solve.schedule import Schedule, check_values
 from pliant.solve.sensitivities import Run, follow
 from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
@@ -77,6 +78,7 @@ def neighbouring_motions(
     problems = [item for item in compiled if isinstance(item, CoordinateProblem)]
     if len(problems) < len(compiled):
         return None
+    refuse_impacts(problems[0])
     require_mass(problems[0].description, problems[0].formulations)
     method = problems[0].integrator(task.integrator)
     clock = make_clock(task.duration, task.h, None, task.outputs)
@@ -95,6 +97,18 @@ def neighbouring_motions(
     paths = follow(method, runs, clock, task.rates)
     pairs = zip(problems, paths, strict=True)
     return [Motion(problem, path, repr(method)) for problem, path in pairs]
+
+
+def refuse_impacts(problem: Problem) -> None:
+    """Refuse to fit the motion of a robot with one-sided constraints: impacts have no derivative."""
+    for term in getattr(getattr(problem, "effects", None), "one_sided", ()):
+        raise DescriptionError(
+            term.label,
+            "unilateral",
+            True,
+            "left out of a motion that is fitted, for impacts have no derivative",
+            "fit equilibria, give the constraint a compliance, or fit the motion before it is met",
+        )
 
 
 def _initial_state(

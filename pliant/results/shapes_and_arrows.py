@@ -1,19 +1,23 @@
-"""Rods, bodies and loads of a result as shapes and arrows for pictures."""
+"""Rods, bodies and effects of a result as shapes and arrows for pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, Body, Frame, Load, Rod
+from pliant.model import Array, Body, Frame, Rod, drawing
+from pliant.model.registry import Effect
 from pliant.solve.problem import Problem
 from pliant.view import Arrow, RodShape
 
 _SECTIONS = 61
 _DENSITY = 3000.0
 """kg/m^3 of the ball that is drawn for a body without moments of inertia."""
+_MARK = 0.015
+"""Radius of a mark as a part of the longest rod."""
 
 
 def rod_shape(rod: Rod, poses: Array) -> RodShape:
@@ -51,47 +55,97 @@ def body_shape(body: Body, poses: Array) -> RodShape:
     half = np.sqrt(np.maximum(5.0 * (total - moments[:3]) / body.mass, (0.5 * ball) ** 2))
     if not moments[:3].any():
         half = np.full(3, ball)
+    return _ball(body.name, poses, T, half)
+
+
+def _ball(name: str, poses: Array, T: Array, half: Array) -> RodShape:
+    """An ellipsoid with half axes (3,) at T (4, 4) in its poses (T, 4, 4)."""
     height = np.sin(np.linspace(-0.5 * np.pi, 0.5 * np.pi, 13))
     slices = np.tile(T, (len(height), 1, 1))
     slices[:, :3, 3] += height[:, None] * half[2] * T[:3, 2]
     widths = np.sqrt(1.0 - height[:, None] ** 2) * half[:2]
-    return RodShape(body.name, poses[:, None] @ slices, widths, axes=False)
+    return RodShape(name, poses[:, None] @ slices, widths, axes=False)
 
 
-def arrows_over(
+@dataclass
+class Snapshot:
+    """The robot at configuration q, with the values of its inputs; see `pliant.model.drawing`."""
+
+    compiled: Problem
+    q: Any
+    values: Mapping[str, Any]
+
+    def frame(self, frame: Frame) -> Array:
+        """World pose (4, 4) of a frame."""
+        return self.compiled.frame(self.q, frame)
+
+    def sections(self, rod: str, s: Array) -> Array:
+        """World poses (S, 4, 4) of sections of a rod at s (S,)."""
+        return self.compiled.sampler.poses(self.q, rod, s)
+
+    def length(self, rod: str) -> float:
+        """Length of a rod, m."""
+        return self.compiled.description.rods[rod].length
+
+    def input(self, name: str) -> Any:
+        """Value of an input."""
+        return self.values[name]
+
+
+def effect_shapes(
     compiled: Problem, configurations: Sequence[Any], inputs: Mapping[str, Any]
-) -> list[Arrow]:
-    """Return the loads; a line load is drawn as its resultant at the middle.
+) -> tuple[list[RodShape], list[Arrow]]:
+    """Return what the effects show at some configurations: shapes, and arrows that are not zero.
 
     inputs : by name, one value for each configuration.
     """
-    arrows = []
-    for load in compiled.description.loads.values():
-        pairs = zip(configurations, inputs[load.name], strict=True)
-        rows = [_resultant(compiled, q, load, value) for q, value in pairs]
-        origin, wrench = (np.array([row[k] for row in rows]) for k in (0, 1))
-        if len(rows) == 1:
-            origin, wrench = origin[0], wrench[0]
-        for kind, vector in (("moment", wrench[..., :3]), ("force", wrench[..., 3:])):
-            if np.any(vector):
-                arrows.append(Arrow(origin, vector, kind, rows[0][2]))
-    return arrows
+    shapes, arrows = [], []
+    size = max((rod.length for rod in compiled.description.rods.values()), default=0.1)
+    for effect in compiled.description.of(Effect).values():
+        rows = []
+        for k, q in enumerate(configurations):
+            values = {name: inputs[name][k] for name in effect.inputs()}
+            rows.append(effect.drawing(Snapshot(compiled, q, values)))
+        for over_time in zip(*rows, strict=True):
+            drawn = _over_time(list(over_time), size)
+            if isinstance(drawn, RodShape):
+                shapes.append(drawn)
+            elif np.any(drawn.vector):
+                arrows.append(drawn)
+    return shapes, arrows
 
 
-def _resultant(compiled: Problem, q: Array, load: Load, value: Any) -> tuple[Array, Array, str]:
-    """Return where a load acts (3,), its wrench (6,) in world axes, and its label."""
-    if isinstance(load.on, Frame):
-        pose = compiled.frame(q, load.on)
-        wrench = load.wrench(value)
-        name = load.name
-    else:
-        rod = compiled.description.rods[load.on]
-        start, end = load.over or (0.0, rod.length)
-        s = np.linspace(start, end, 41)
-        pose = compiled.frame(q, Frame(rod.name, 0.5 * (start + end)))
-        wrench = np.asarray(np.trapezoid(load.density(s, value), s, axis=0))
-        name = f"{load.name} (sum)"
-    if load.frame == "body":
-        R = pose[:3, :3]
-        wrench = np.concatenate([R @ wrench[:3], R @ wrench[3:]])
-    return pose[:3, 3], np.asarray(wrench), name
+def _over_time(drawn: list[Any], size: float) -> RodShape | Arrow:
+    """Return one shape or arrow from what is drawn of it at each configuration."""
+    first, last = drawn[0], drawn[-1]
+    if isinstance(first, drawing.Arrow):
+        origin, vector = (np.array([getattr(x, k) for x in drawn]) for k in ("origin", "vector"))
+        one = len(drawn) == 1
+        return Arrow(
+            origin[0] if one else origin, vector[0] if one else vector, first.kind, first.name
+        )
+    if isinstance(first, drawing.Line):
+        poses = np.array([_along(np.asarray(item.points, dtype=float)) for item in drawn])
+        return RodShape(first.name, poses, np.full(2, 0.002 * size), axes=False)
+    if isinstance(first, drawing.Tube):
+        poses = np.array([item.poses for item in drawn])
+        return RodShape(first.name, poses, first.half_widths, axes=False)
+    name = first.name
+    if isinstance(last, drawing.Value):
+        name = f"{name}: {last.number:.3g} {last.unit}".strip()
+    balls = np.tile(np.eye(4), (len(drawn), 1, 1))
+    balls[:, :3, 3] = [item.origin for item in drawn]
+    return _ball(name, balls, np.eye(4), np.full(3, _MARK * size))
+
+
+def _along(points: Array) -> Array:
+    """Poses (N, 4, 4) at points (N, 3), with z along the line."""
+    poses = np.tile(np.eye(4), (len(points), 1, 1))
+    poses[:, :3, 3] = points
+    for pose, way in zip(poses, np.gradient(points, axis=0), strict=True):
+        length = float(np.linalg.norm(way))
+        z = way / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
+        x = np.cross(np.eye(3)[int(np.argmin(np.abs(z)))], z)
+        x /= np.linalg.norm(x)
+        pose[:3, :3] = np.stack([x, np.cross(z, x), z], axis=1)
+    return poses

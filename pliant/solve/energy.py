@@ -28,7 +28,7 @@ def reactions(effects: Effects, q: Array, z: Array, inputs: Inputs) -> dict[str,
     balance(effects, state, work, inputs, z)
     held: dict[str, Array] = {}
     for term in effects.terms:
-        held.update(term.reactions(z))
+        held.update(term.reactions(state, z))
     for i in tree.held_by_world():
         held[tree.parts[i].name] = work.parts[i].base.copy()
     return held

@@ -184,7 +184,7 @@ def require_closed(effects: Effects, q: Array) -> None:
     for term in effects.hard:
         if term.rows[0] < effects.tree.n:
             continue
-        gap = float(np.abs(term.gaps(state)).max())
+        gap = float(np.abs(term.violations(state)).max())
         if gap > _GAP:
             raise DescriptionError(
                 term.label,

@@ -106,25 +106,33 @@ class InverseDynamics:
         for term in effects.rows:
             if not term.hard:
                 term.settle(state, self._work, z)
+        for term in effects.one_sided:
+            term.touch(state, v, z)
         moment = Moment(
             tree, state, self._work, inputs.u, z, v, 0.0, self._tangent, mobility=1.0 / slope
         )
-        r = dynamic_balance(effects, moment, acc, slope).copy()
-        gaps = gap_accelerations(effects, state, v, acc)
-        right = -slope * r
-        right[effects.gap_rows] = -gaps[effects.gap_rows]
+        pulled = True
+        while pulled:
+            r = dynamic_balance(effects, moment, acc, slope).copy()
+            gaps = gap_accelerations(effects, state, v, acc, z)
+            right = -slope * r
+            right[effects.gap_rows] = -gaps[effects.gap_rows]
+            x = self._solved(right)
+            pulled = any([term.release(x, z) for term in effects.one_sided])
+        acc[tree.coordinates] += x[tree.coordinates]
+        for term in effects.hard:
+            z[term.rows] = (x[term.rows] - term.augmented(gaps[term.rows])) / slope
+        return acc, z
+
+    def _solved(self, right: Array) -> Array:
         try:
             self._tangent.matrix.factorise()
-            x = self._tangent.matrix.solve(right[: tree.size])
+            return self._tangent.matrix.solve(right[: self.tree.size])
         except SingularError:
             raise ConvergenceError(
                 "the forces at one instant of the motion have no solution: something can move "
                 "freely, or a rod has no mass"
             ) from None
-        acc[tree.coordinates] += x[tree.coordinates]
-        for term in effects.hard:
-            z[term.rows] = (x[term.rows] - term.augmented(gaps[term.rows])) / slope
-        return acc, z
 
     def _reactions(self, instant: Instant) -> dict[str, Array]:
         """Wrenches (6,) that hold the robot, in the frames of `energy.reactions`."""
@@ -132,7 +140,7 @@ class InverseDynamics:
         held: dict[str, Array] = {}
         moment = Moment(tree, state, work, instant.inputs.u, instant.z, instant.v)
         for term in self.effects.terms:
-            held.update(term.reactions(instant.z))
+            held.update(term.reactions(state, instant.z))
             term.act(moment)
         totals = [np.zeros(6) for _ in tree.parts]
         for i in range(len(tree.parts) - 1, -1, -1):

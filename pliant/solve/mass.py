@@ -47,12 +47,18 @@ class Mass:
         return work.residual.copy()
 
     def solve(
-        self, state: State, p: Array, known: Array | None = None, rates: Array | None = None
+        self,
+        state: State,
+        p: Array,
+        known: Array | None = None,
+        rates: Array | None = None,
+        z: Array | None = None,
     ) -> Array:
         """v (total,) with M v + A^T lam = p and A v = rates in all hard rows, at a state.
 
         p (total,) momenta.  known (total,) : velocities of the prescribed coordinates, zero elsewhere;
-        their entries of p do not count.  rates (total,) : zero by default.
+        their entries of p do not count.  rates (total,) : zero by default.  z (total,) : multipliers
+        that tell which one-sided rows hold, None for none of them.
         """
         effects, tree = self.effects, self.effects.tree
         right = p.copy()
@@ -61,8 +67,8 @@ class Mass:
             right -= self.momentum(state, known)
             lifted = tree.variations(state, known)[1]
             for term in effects.hard:
-                right[term.rows] -= term.gap_rates(state, known, lifted)
-        self._fill(state)
+                right[term.rows] -= term.holding(z) * term.gap_rates(state, known, lifted)
+        self._fill(state, z)
         matrix = self.tangent.matrix
         try:
             matrix.factorise()
@@ -75,7 +81,7 @@ class Mass:
             v[tree.prescribed] = known[tree.prescribed]
         return v
 
-    def _fill(self, state: State) -> None:
+    def _fill(self, state: State, z: Array | None) -> None:
         tree, work, diagonal = self.effects.tree, self.work, np.arange(6)
         work.clear(True)
         self.tangent.clear()
@@ -85,7 +91,7 @@ class Mass:
         gather_form(tree, state.frames(), state, work, self.tangent)
         for term in self.effects.rows:
             if term.hard:
-                term.add_jacobian(state, self.tangent, 1.0, 1.0)
+                term.hold(state, self.tangent, z)
             term.add_compliance(self.tangent, RATES if term.hard else None)
 
     def _without_mass(self) -> ConvergenceError:

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from pliant.linalg.matrices import Matrix, SingularError
+from pliant.physics.own_law import LawError
 from pliant.rods.contract import Array
 
 INFINITE, SINGULAR, LOST, SLOW = "infinite", "singular", "lost", "slow"
@@ -93,6 +94,13 @@ class Factor:
 
 def newton(equations: Equations, policy: Policy, factor: Factor) -> Progress:
     """Solve from the present iterate; raises NewtonError where that fails."""
+    try:
+        return _solve(equations, policy, factor)
+    except LawError as error:
+        raise NewtonError(str(error)) from error
+
+
+def _solve(equations: Equations, policy: Policy, factor: Factor) -> Progress:
     progress = Progress()
     history = progress.history
     fresh = False

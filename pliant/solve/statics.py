@@ -241,7 +241,7 @@ class StaticSolver:
             self.state.place(good.q)
             for term in effects.hard:
                 if term.rows[0] >= tree.n:
-                    self.gaps[term.rows] = term.gaps(self.state)
+                    self.gaps[term.rows] = term.violations(self.state)
         level, step = 0.0, 1.0
         levels: list[float] = []
         while level < 1.0:

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import State, StrongForm, StrongSolver
 from pliant.bvp.energies import Energies, moving_reactions, reactions
+from pliant.bvp.pointwise_effects import PointwiseEffect
 from pliant.bvp.stability import Stability
 from pliant.bvp.states import StateSampler, rest_state
 from pliant.lie import se3
 from pliant.lie.tuples import Array
 from pliant.model import (
-    Body,
     ConvergenceError,
     Description,
     DescriptionError,
@@ -30,6 +30,7 @@ from pliant.model import (
     Rod,
 )
 from pliant.model.base_motion import Moving, base_state
+from pliant.model.registry import Effect
 from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
 from pliant.solve.initial_conditions import check_names, section_twists
@@ -73,29 +74,11 @@ class StrongProblem(Problem):
                 "give one formulation for the whole robot",
             )
         self.form = form
-        self._refuse_trees()
-        self.chain = Chain(description, type(form).__name__)
+        name = type(form).__name__
+        self.chain = Chain(description, name, effects=_own_effects(description, name))
         self.sampler: StateSampler = StateSampler(self.chain)
         self._own = threading.local()
         """What a thread works with: the count of stability, the energies at the last knots."""
-
-    def _refuse_trees(self) -> None:
-        """Refuse joints that move, and bodies that do not hang on a rod."""
-        about, name = self.description, type(self.form).__name__
-        parts: list[Rod | Body] = [*about.rods.values(), *about.bodies.values()]
-        field: str
-        value: object
-        for part in parts:
-            if part.joint is not None and part.joint.moves:
-                expected = f"Fixed() with {name}, which solves chains of rods clamped to each other"
-                field, value = "joint", part.joint
-            elif isinstance(part, Body) and part.part not in about.rods:
-                expected = f"a frame of a rod with {name}, which carries bodies on rods only"
-                field, value = "on", part.on
-            else:
-                continue
-            remedy = "choose a formulation with coordinates such as BSpline()"
-            raise DescriptionError(part.label, field, value, expected, remedy)
 
     @property
     def stability(self) -> Stability:
@@ -341,3 +324,18 @@ def _solution(state: State, solver: StrongSolver) -> StrongSolution:
     return StrongSolution(
         state, record.iterations, record.residual, history, solver.unknowns, rescues
     )
+
+
+def _own_effects(description: Description, method: str) -> list[PointwiseEffect]:
+    """Effects of the user's own at sections; those that are more than pointwise are refused."""
+    own = [entry for entry in description.of(Effect).values() if hasattr(entry, "compile")]
+    for entry in own:
+        if not hasattr(entry, "pointwise"):
+            raise DescriptionError(
+                entry.label,
+                "formulation",
+                method,
+                "a formulation with coordinates, for strong forms do not carry this effect",
+                "choose e.g. BSpline(), or leave the effect out",
+            )
+    return [entry.pointwise() for entry in own]

@@ -18,7 +18,7 @@ from pliant.model import (
     TimeTable,
 )
 from pliant.model.measurement import Measurement
-from pliant.results.sensitivities import neighbouring_motions
+from pliant.results.sensitivities import neighbouring_motions, refuse_impacts
 from pliant.robot import Robot
 from pliant.study.experiments import Experiment, Family
 from pliant.study.outputs import CachedResult, Probe
@@ -227,6 +227,7 @@ class MotionRun(Experiment):
 
     def simulate(self, robot: Robot, formulation: Any) -> Any:
         """Return the motion of a robot in this experiment."""
+        refuse_impacts(robot._compiler.compiled(formulation))
         start, velocity = self.measurement.start, self.measurement.velocity
         task = Task("fit", robot, self.schedule, self.duration, self.integrator, start, velocity)
         motion = task.solve(formulation, self.h, times=self.outputs)

@@ -110,6 +110,15 @@ class State:
             found = self._jacobians[key] = self._frame_jacobian(i, station)
         return found
 
+    def frames_jacobian(self, sides: list[tuple[int, int]]) -> Array:
+        """Twists (6 K, c) of K frame stations, one below the other, in the numbers of all of them."""
+        blocks = [self.frame_jacobian(*side) for side in sides]
+        out, column = np.zeros((6 * len(blocks), sum(x.shape[1] for x in blocks))), 0
+        for a, block in enumerate(blocks):
+            out[6 * a : 6 * a + 6, column : column + block.shape[1]] = block
+            column += block.shape[1]
+        return out
+
     def _frame_jacobian(self, i: int, station: int) -> Array:
         at, part = self.parts[i], self.tree.parts[i]
         e = at.element[station]

@@ -44,8 +44,9 @@ def check_shapes(shapes: Sequence[RodShape], what: str) -> None:
 
 
 def colors_of(shapes: Sequence[RodShape]) -> list[str]:
-    """Return the colour of each shape: its own, or the next of the palette."""
-    return [shape.color or rod_color(index) for index, shape in enumerate(shapes)]
+    """Return the colour of each shape: its own, or one of the palette for each name."""
+    names = list(dict.fromkeys(shape.name for shape in shapes))
+    return [shape.color or rod_color(names.index(shape.name)) for shape in shapes]
 
 
 def tube(shape: RodShape, index: int, size: float, detail: Detail) -> Array:
@@ -133,9 +134,9 @@ def legend_handles(
     shapes: Sequence[RodShape], arrows: Sequence[Arrow], ghosts: Sequence[RodShape]
 ) -> list[Patch | Line2D]:
     """Return legend entries: rods, the undeformed shape, then arrows with their largest value."""
+    named = {shape.name: color for shape, color in zip(shapes, colors_of(shapes), strict=True)}
     handles: list[Patch | Line2D] = [
-        Patch(color=color, label=shape.name)
-        for shape, color in zip(shapes, colors_of(shapes), strict=True)
+        Patch(color=color, label=name) for name, color in named.items()
     ]
     if ghosts:
         light = lighten(colors_of(ghosts)[0], 0.72)

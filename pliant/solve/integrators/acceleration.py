@@ -17,6 +17,7 @@ from pliant.linalg.matrices import Matrix, SingularError
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import add_inertia
+from pliant.physics.own_law import LawError
 from pliant.physics.viscosity import meet_moving
 from pliant.rods.contract import Array
 from pliant.solve.integrators.coefficients import Coefficients
@@ -137,12 +138,17 @@ class AccelerationStepper(Stepper):
         meet_moving(self.workspace, self.a, self.v_slope)
         for term in self.effects.rows:
             term.settle(self.a, self.workspace, self.z)
-        self.acc = self.acc + self._first_acceleration(inputs)
-        self.like = np.zeros(tree.total) if self.coefficients is None else self.acc.copy()
+        self._set_acceleration(inputs)
         self._reaction = np.zeros(0)
         if len(tree.prescribed):
             r = self._balance(v, self.acc, self.z, inputs, None)
             self._reaction = r[tree.prescribed].copy()
+
+    def _set_acceleration(self, inputs: Inputs) -> None:
+        """Set the accelerations that balance asks for where both states are."""
+        self.acc = self.effects.prescribed.rates(inputs.drive)[1]
+        self.acc = self.acc + self._first_acceleration(inputs)
+        self.like = np.zeros(self.tree.total) if self.coefficients is None else self.acc.copy()
 
     def velocity(self) -> Array:
         """Coordinate rates (total,)."""
@@ -216,7 +222,10 @@ class AccelerationStepper(Stepper):
         """Size of the residual at an increment D."""
         self.aim(D, self.z.copy(), self.inputs)
         self._begun = True
-        return self.size(self.residual(False))
+        try:
+            return self.size(self.residual(False))
+        except LawError:
+            return np.inf
 
     # -- equations ---------------------------------------------------------------------------
 
@@ -266,6 +275,9 @@ class AccelerationStepper(Stepper):
     def accept(self, before: Inputs, after: Inputs) -> None:
         """Take the iterate as the end of the step."""
         tree = self.tree
+        hits = bool(self.effects.one_sided) and self._hits()
+        spent = self.work - self.dissipated
+        stored = self._stored() if hits and self.books else 0.0
         if self.books:
             mean = before.mix(after, 0.5).u
             self.dissipated += self._lost(mean)
@@ -278,8 +290,34 @@ class AccelerationStepper(Stepper):
         self.q, self.z, self._last = self.end, self.trial, self.D
         self.v, self.acc, self.like = self.motion
         self.a, self.b = self.b, self.a
+        if hits:
+            self._stop(after)
+        if hits and self.books:  # what is missing after the step is the loss of the impact
+            self.dissipated += stored - self._stored() + self.work - self.dissipated - spent
         if self._frees and self._first > ROUGH * self.scale:
             self.acc = self.like = self.acc - self._excess_acceleration()
+
+    def _hits(self) -> bool:
+        """Whether one-sided rows begin to hold in the step."""
+        rows = np.concatenate([term.rows for term in self.effects.one_sided])
+        return bool(np.any((self.trial[rows] > 0.0) & (self.z[rows] <= 0.0)))
+
+    def _stop(self, inputs: Inputs) -> None:
+        """Take the rates away by which rows that hold would be violated, and begin anew."""
+        mass, scale = Mass(self.effects), self.scale
+        momentum = mass.momentum(self.a, self.v)
+        self.v = mass.solve(self.a, momentum, known=self.known[0], z=self.z)
+        self.b.place(self.q).frames()
+        self._last = None
+        self._set_acceleration(inputs)
+        self.scale = max(scale, self.scale)
+
+    def _stored(self) -> float:
+        """Energy of the present state without that of inputs, J."""
+        effects = self.effects
+        quiet = effects.numbers(dict.fromkeys(self.tree.description.inputs(), 0.0))
+        stored = [term.energy(self.a, quiet) for term in effects.terms if term.column != "loads"]
+        return sum(stored) + 0.5 * float(Mass(effects).momentum(self.a, self.v) @ self.v)
 
     def _lost(self, u: Array) -> float:
         """Energy lost to damping in the step, J.
@@ -344,12 +382,19 @@ class AccelerationStepper(Stepper):
         jump in the midst of a motion.
         """
         free, rows = self.tree.coordinates, self.effects.gap_rows
-        force = self._balance(self.v, self.acc, self.z, inputs, self.tangent).copy()
-        self._factorise()
+        for term in self.effects.one_sided:
+            term.touch(self.a, self.v, self.z)
+        pulled = True
+        while pulled:
+            force = self._balance(self.v, self.acc, self.z, inputs, self.tangent).copy()
+            self._factorise()
+            right = -self.a_slope * force
+            right[rows] = self._held()[rows]
+            x = self.tangent.matrix.solve(right[: self.tree.size])
+            pulled = any([term.release(x, self.z) for term in self.effects.one_sided])
         self.scale = float(np.linalg.norm(force[free]))
-        right = -self.a_slope * force
-        right[rows] = self._held()[rows]
-        first = self._resolved(right)
+        first = np.zeros(self.tree.total)
+        first[free] = x[free]
         right[free] = self.a_slope * Mass(self.effects).momentum(self.a, first)[free]
         return 2.0 * first - self._resolved(right)
 
@@ -366,7 +411,7 @@ class AccelerationStepper(Stepper):
 
     def _held(self) -> Array:
         """Rows (total,) of hard terms that take away their second derivatives."""
-        right = gap_accelerations(self.effects, self.a, self.v, self.acc)
+        right = gap_accelerations(self.effects, self.a, self.v, self.acc, self.z)
         for term in self.effects.hard:
             right[term.rows] *= -term.rate_slope(self.workspace, self.v_slope)
         return right

@@ -40,6 +40,7 @@ from pliant.solve.integrators.contract import (
     rounding_force,
     step_failed,
 )
+from pliant.solve.integrators.impacts import Impacts
 from pliant.solve.mass import Mass
 from pliant.solve.newton import Factor, NewtonError, Policy, newton
 from pliant.tree.backward import gather, gather_form
@@ -112,9 +113,10 @@ class VariationalStepper(Stepper):
             w.met[...] = at.strain.e
         for term in self.effects.rows:
             term.settle(self.a, self.workspace, self.z)
+        self.impacts = Impacts(self.effects, self.mass)
 
     def velocity(self) -> Array:
-        return self.mass.solve(self.a, self.p, known=self._known)
+        return self.mass.solve(self.a, self.p, known=self._known, z=self.z)
 
     # -- one step ----------------------------------------------------------------------------
 
@@ -226,6 +228,9 @@ class VariationalStepper(Stepper):
         arrived = self._arrived()
         arrived[free] -= self.left[free]
         arrived[self.effects.gap_rows] = 0.0
+        if self.books and self.effects.one_sided:
+            ends = (self.a, self.p), (self.b, arrived)
+            self.dissipated += self.impacts.taken(*ends, self.step.z, self.h, self._known)
         self._previous = self.q
         self.q, self.z, self.p = self.end, self.step.z, arrived
         self.a, self.b = self.b, self.a
