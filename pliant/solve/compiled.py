@@ -70,7 +70,7 @@ def _require_welded_rods(description: Description, formulations: Mapping[str, Ro
         raise DescriptionError(part, field, value, f"{expected} with {name}", remedy)
 
     for part in description.members().values():
-        if part.joint is not None and type(part.joint).__name__ != "Fixed":
+        if part.joint is not None and part.joint.moves:
             refuse(
                 part.label, "joint", part.joint, "left out, for it knows rigid connections only,"
             )
