@@ -89,7 +89,6 @@ EFFECTS_NAMED = {
     "pliant/model/description.py": ["base_motions"],
     "pliant/model/pneumatics.py": ["Chamber", "chambers", "pliant.model.chamber"],
     "pliant/physics/supported.py": ["Load"],
-    "pliant/results/shapes_and_arrows.py": ["Load", "loads"],
     "pliant/solve/coordinates.py": ["constraints"],
     "pliant/solve/integrators/acceleration.py": ["pliant.physics.viscosity"],
     "pliant/solve/integrators/march.py": [
