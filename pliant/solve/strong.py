@@ -328,7 +328,7 @@ def _solution(state: State, solver: StrongSolver) -> StrongSolution:
 
 def _own_effects(description: Description, method: str) -> list[PointwiseEffect]:
     """Effects of the user's own at sections; those that are more than pointwise are refused."""
-    own = [entry for entry in description.of(Effect).values() if hasattr(entry, "compile")]
+    own: list[Any] = [x for x in description.of(Effect).values() if hasattr(x, "compile")]
     for entry in own:
         if not hasattr(entry, "pointwise"):
             raise DescriptionError(
