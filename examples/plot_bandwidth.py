@@ -34,11 +34,11 @@ def bent_rod(formulation: pl.Formulation) -> pl.Equilibrium:
 def pattern(formulation: pl.Formulation, stations: int = 36):
     """Which groups of six coordinates (columns) move the sections along the rod (rows)."""
     still = bent_rod(formulation)
-    system, q = still._compiled.system, still._solution.q
+    tree, q = still._compiled.tree, still._solution.q
     s = (np.arange(stations) + 0.5) / stations
     columns = []
-    for coordinate in system.coordinates:
-        rate = np.zeros(system.n)
+    for coordinate in tree.coordinates:
+        rate = np.zeros(tree.total)
         rate[coordinate] = 1.0
         twists = still._compiled.sampler.velocities(q, rate, "arm", s)
         columns.append(np.linalg.norm(twists, axis=1) > 1e-12)
