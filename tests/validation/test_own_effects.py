@@ -393,15 +393,29 @@ def test_fit_through_impacts_is_refused_by_name():
         pl.fit(make(), fall_of(make()), ["toy.height"], formulation=SPLINE, dt=4e-3)
 
 
-@pytest.mark.parametrize("name", TOYS)
-@pytest.mark.parametrize("form", [pl.Shooting(), pl.Collocation()], ids=lambda x: type(x).__name__)
-def test_strong_forms_refuse_them_by_name(name, form):
+FORMS = [pl.Shooting(), pl.MultipleShooting(4), pl.Collocation()]
+
+
+@pytest.mark.parametrize("name", ["magnet", "dashpot", "floor"])
+@pytest.mark.parametrize("form", FORMS, ids=lambda x: type(x).__name__)
+def test_strong_forms_refuse_effects_on_frames_by_name(name, form):
     if name == "dashpot":
         robot = arm_with(lambda arm: Dashpot("toy", arm.tip, arm.at(0.1), 0.5))
     else:
         robot = TOYS[name][0]()
-    with pytest.raises(pl.DescriptionError, match=r"'toy': formulation = '(Shooting|Colloc)"):
+    with pytest.raises(pl.DescriptionError, match="'toy'"):
         robot.statics(formulation=form)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda x: type(x).__name__)
+def test_strong_forms_integrate_effects_along_rods(form):
+    still = TOYS["bed"][0]().statics(formulation=form)
+    assert still.tip("arm")[[0, 2], 3] == pytest.approx(rod_on_bed(30.0), abs=2e-5)
+    make, inputs = TOYS["muscle"]
+    tips = [
+        make().statics(inputs, formulation=x).tip("arm")[:3, 3] for x in (form, pl.Strain(3, 4))
+    ]
+    assert tips[0] == pytest.approx(tips[1], abs=2e-5)
 
 
 ROD = "rods:\n  arm: {length: 0.3, section: {circle: {radius: 0.01}}, pose: {along: x}, material: "
