@@ -39,3 +39,8 @@ def middle(ga: Array, gb: Array) -> Middle:
     Aa = 0.5 * se3.dexp(-0.5 * xi) @ se3.dexp_inverse(-xi)
     Ab = 0.5 * se3.dexp(0.5 * xi) @ turn
     return Middle(ga @ se3.exp(0.5 * xi), xi, np.asarray(Aa), np.asarray(Ab), np.asarray(turn))
+
+
+def earlier(g: Array, eta: Array, time: float) -> Array:
+    """Frames (S, 4, 4) a time before g, s, with body twists eta (S, 6)."""
+    return np.asarray(g @ se3.exp(-time * eta)) if time else g

@@ -40,7 +40,8 @@ class Moment:
     coordinates, None at rest; `work` has twists of the stations then.  speed : derivative of the rates
     in the coordinates that are sought, 1/s.  tangent : None if only the gradient is wanted.
     keep (total,) : gaps that constraints are to keep for now, None for none.  mobility : displacement
-    for a unit of acceleration in a time step, s^2; None in statics.
+    for a unit of acceleration in a time step, s^2; None in statics.  ahead : time since the stations
+    had the twists in `work`, s; half a step where these are the mean ones of a step that ends here.
     """
 
     tree: Tree
@@ -53,6 +54,7 @@ class Moment:
     tangent: Tangent | None = None
     keep: Array | None = None
     mobility: float | None = None
+    ahead: float = 0.0
 
 
 @dataclass

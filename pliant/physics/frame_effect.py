@@ -15,7 +15,7 @@ import numpy as np
 from pliant.model import Frame
 from pliant.model.drawing import Placed, Primitive, frame_marks
 from pliant.model.registry import Effect
-from pliant.physics.between import middle
+from pliant.physics.between import earlier, middle
 from pliant.physics.contract import Moment, OwnTerm, Step, Term
 from pliant.physics.differences import frame_curvature, frame_gradient, whole_slope
 from pliant.physics.own_law import Shapes
@@ -36,6 +36,8 @@ _SHAPES: Shapes = {
 @dataclass(frozen=True, eq=False)
 class FrameEffect(Effect):
     """Acts on K frames of the robot.
+
+    name : unique in the robot.
 
     Arguments of its laws: g (K, 4, 4) world poses of the frames; eta (K, 6) their body twists (w, v),
     rad/s and m/s; u (n,) the numbers of its input, empty if it has none.
@@ -187,5 +189,5 @@ class FrameTerm(OwnTerm):
         if not self.resists:
             return 0.0
         eta = np.array([m.work.parts[i].eta[station] for i, station in self.sides])
-        g = self._g(m.state)
+        g = earlier(self._g(m.state), eta, m.ahead)
         return float(np.sum(eta * self.law("resistance", g, eta, self.values(m.u))))

@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.model.drawing import Placed, Primitive, rod_mark
 from pliant.model.registry import Effect
-from pliant.physics.between import middle
+from pliant.physics.between import earlier, middle
 from pliant.physics.contract import Moment, OwnTerm, Sections, Step, Term
 from pliant.physics.differences import row_slopes, station_curvature
 from pliant.physics.own_law import Law, Shapes
@@ -37,6 +37,8 @@ _SHAPES: Shapes = {
 @dataclass(frozen=True, eq=False)
 class LineEffect(Effect):
     """Acts along a rod `on`, over its whole length or a stretch `over` = (s0, s1), metres.
+
+    name : unique in the robot.
 
     Arguments of its laws: s (S,) arclengths, metres; g (S, 4, 4) world poses of the sections; eta
     (S, 6) their body twists, rad/s and m/s; u (n,) the numbers of its input, empty if it has none.
@@ -201,5 +203,6 @@ class LineTerm(OwnTerm):
         if not self.resists:
             return 0.0
         eta = m.work.parts[self.i].eta[self.stations]
-        p = self.law("resistance", self.s, self._g(m.state), eta, self.values(m.u))
+        g = earlier(self._g(m.state), eta, m.ahead)
+        p = self.law("resistance", self.s, g, eta, self.values(m.u))
         return float(np.sum(self.weight * eta * p))

@@ -18,6 +18,8 @@ _DENSITY = 3000.0
 """kg/m^3 of the ball that is drawn for a body without moments of inertia."""
 _MARK = 0.015
 """Radius of a mark as a part of the longest rod."""
+_AROUND = 1.25
+"""Least radius of a mark as a part of the widest base of a rod, so that it is seen around it."""
 
 
 def rod_shape(rod: Rod, poses: Array) -> RodShape:
@@ -100,14 +102,17 @@ def effect_shapes(
     inputs : by name, one value for each configuration.
     """
     shapes, arrows = [], []
-    size = max((rod.length for rod in compiled.description.rods.values()), default=0.1)
+    rods = compiled.description.rods.values()
+    size = max((rod.length for rod in rods), default=0.1)
+    wide = [float(np.max(rod.section.outline(np.zeros(1), rod.length))) for rod in rods]
+    radius = max(_MARK * size, _AROUND * max(wide, default=0.0))
     for effect in compiled.description.of(Effect).values():
         rows = []
         for k, q in enumerate(configurations):
             values = {name: inputs[name][k] for name in effect.inputs()}
             rows.append(effect.drawing(Snapshot(compiled, q, values)))
         for over_time in zip(*rows, strict=True):
-            drawn = _over_time(list(over_time), size)
+            drawn = _over_time(list(over_time), size, radius)
             if isinstance(drawn, RodShape):
                 shapes.append(drawn)
             elif np.any(drawn.vector):
@@ -115,8 +120,11 @@ def effect_shapes(
     return shapes, arrows
 
 
-def _over_time(drawn: list[Any], size: float) -> RodShape | Arrow:
-    """Return one shape or arrow from what is drawn of it at each configuration."""
+def _over_time(drawn: list[Any], size: float, radius: float) -> RodShape | Arrow:
+    """Return one shape or arrow from what is drawn of it at each configuration.
+
+    size, radius : of the longest rod and of marks, m.
+    """
     first, last = drawn[0], drawn[-1]
     if isinstance(first, drawing.Arrow):
         origin, vector = (np.array([getattr(x, k) for x in drawn]) for k in ("origin", "vector"))
@@ -135,7 +143,7 @@ def _over_time(drawn: list[Any], size: float) -> RodShape | Arrow:
         name = f"{name}: {last.number:.3g} {last.unit}".strip()
     balls = np.tile(np.eye(4), (len(drawn), 1, 1))
     balls[:, :3, 3] = [item.origin for item in drawn]
-    return _ball(name, balls, np.eye(4), np.full(3, _MARK * size))
+    return _ball(name, balls, np.eye(4), np.full(3, radius))
 
 
 def _along(points: Array) -> Array:

@@ -248,7 +248,7 @@ class VariationalStepper(Stepper):
             if part.joint.nv:
                 ends = (state.q[part.joint_slice] for state in (self.a, self.b))
                 v[part.joint_index] = part.joint.difference(*ends) / self.h
-        moment = Moment(tree, self.b, self.workspace, mean, self.step.z, v=v)
+        moment = Moment(tree, self.b, self.workspace, mean, self.step.z, v=v, ahead=0.5 * self.h)
         self.dissipated += self.h * sum(term.power_lost(moment) for term in self.effects.terms)
         self.work += sum(term.work_done(self.a, self.b, mean) for term in self.effects.terms)
 
