@@ -34,7 +34,9 @@ class ConstraintEffect(Effect):
 
     Arguments of its laws: g (K, 4, 4) world poses of the frames.
 
-    name : unique in the robot.  count : how many gaps it has.  unilateral : False for gaps that are held at zero; True for gaps that
+    name : unique in the robot.
+
+    count : how many gaps it has.  unilateral : False for gaps that are held at zero; True for gaps that
     stay at zero or below, as a stop or a slack wire does, by forces that only push.  compliance : gap
     for a unit of force, m/N, the same for all gaps. With zero the gaps are closed exactly, and impacts
     on a unilateral one are inelastic; else the constraint is a spring of stiffness 1 / compliance.

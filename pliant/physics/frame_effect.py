@@ -37,6 +37,8 @@ _SHAPES: Shapes = {
 class FrameEffect(Effect):
     """Acts on K frames of the robot.
 
+    name : unique in the robot.
+
     Arguments of its laws: g (K, 4, 4) world poses of the frames; eta (K, 6) their body twists (w, v),
     rad/s and m/s; u (n,) the numbers of its input, empty if it has none.
     """

@@ -38,6 +38,8 @@ _SHAPES: Shapes = {
 class LineEffect(Effect):
     """Acts along a rod `on`, over its whole length or a stretch `over` = (s0, s1), metres.
 
+    name : unique in the robot.
+
     Arguments of its laws: s (S,) arclengths, metres; g (S, 4, 4) world poses of the sections; eta
     (S, 6) their body twists, rad/s and m/s; u (n,) the numbers of its input, empty if it has none.
     """

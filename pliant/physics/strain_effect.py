@@ -34,6 +34,8 @@ _SHAPES: Shapes = {
 class StrainEffect(Effect):
     """Acts on the strains of a rod `on`.
 
+    name : unique in the robot.
+
     Arguments of its laws: s (S,) arclengths, metres; e (S, 6) strains (u, v), rad/m and 1; u (n,) the
     numbers of its input, empty if it has none.
     """
