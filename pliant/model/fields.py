@@ -121,9 +121,12 @@ def check_fields(described: Any, part: str) -> None:
 
 def schema_of(cls: type, defs: Schema) -> Schema:
     """Return a reference to the JSON Schema of a class, which is put into `defs`."""
+    origin = f"{cls.__module__}.{cls.__qualname__}"
     name = cls.__name__
+    while defs.get(name, {}).get("$comment", origin) != origin:  # another class of this name
+        name += "_"
     if name not in defs:
-        defs[name] = {}
+        defs[name] = {"$comment": origin}
         listed = {key: item for key, item in fields_of(cls).items() if item.kind.listed}
         properties = {}
         for key, item in listed.items():

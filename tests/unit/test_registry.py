@@ -178,8 +178,32 @@ def test_schema_has_the_class():
     bed = schema["properties"]["effects"]["additionalProperties"]["properties"]["soil_bed"]
     assert bed == {"$ref": "#/$defs/SoilBed"}
     assert schema["$defs"]["SoilBed"]["required"] == ["on", "stiffness"]
-    assert schema["$defs"]["Magnet"]["properties"]["turns"] == {"type": "integer"}
+    magnet = schema["properties"]["magnets"]["additionalProperties"]["$ref"].rpartition("/")[2]
+    assert schema["$defs"][magnet]["properties"]["turns"] == {"type": "integer"}
     assert "hexagon" in schema["$defs"]["ShapeOrStiffness"]["properties"]
+
+
+def test_schema_keeps_classes_of_one_name_apart():
+    """Two scripts may each define a magnet."""
+
+    def other():
+        @dataclass(frozen=True, eq=False)
+        class Magnet(Effect):
+            """Another magnet."""
+
+            gauss: float = 1.0
+
+            file_name: ClassVar[str] = "other_magnet"
+
+        return Magnet
+
+    kept = other()
+    schema = json_schema()
+    first = schema["properties"]["magnets"]["additionalProperties"]["$ref"].rpartition("/")[2]
+    members = schema["properties"]["effects"]["additionalProperties"]["properties"]
+    second = members[kept.file_name]["$ref"].rpartition("/")[2]
+    assert "turns" in schema["$defs"][first]["properties"]
+    assert set(schema["$defs"][second]["properties"]) == {"gauss"}
 
 
 def test_fields_say_unit_and_meaning():
