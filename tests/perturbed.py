@@ -82,11 +82,12 @@ class Bent:
         self.map.frame_second(self.frames, self.c, self.f, Ky)
         self.map.strain_second(self.strains, self.c, self.sigma, Ky)
         K = np.empty((count, n, n))
-        base = self.map.lift_tangent(self.c, self.covector(), balance, Ky, K)
+        base = np.empty(6)
+        self.map.lift_tangent(self.c, self.covector(), balance, Ky, K, base)
         total = np.zeros((self.size, self.size))
         for index, block in zip(self.map.elements, K, strict=True):
             total[np.ix_(index, index)] += block
-        return total, base
+        return total, None if balance is None else base
 
 
 def second_difference(function: Callable[[Array], Array], x: Array, step: float = 2e-4) -> Array:

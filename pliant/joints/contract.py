@@ -32,6 +32,8 @@ class JointMap(Joint, ABC):
     stiffness, damping : of every coordinate against its rest, N m/rad and N m s/rad, or N/m and N s/m.
     """
 
+    compiled: ClassVar[bool] = False
+    """Whether the methods that the tree asks for only call kernels; said by each class for itself."""
     nq: ClassVar[int] = 0
     nv: ClassVar[int] = 0
     stiffness: float = 0.0
@@ -96,6 +98,28 @@ class JointMap(Joint, ABC):
         step = _STEP / size
         ahead, behind = (self.axes(self.retract(q, t * v)) @ v for t in (step, -step))
         return np.asarray((ahead - behind) / (2.0 * step))
+
+    # -- what the tree asks for ----------------------------------------------------------------
+
+    def place(self, q: Array, pose: Array, axes: Array) -> None:
+        """Write pose (4, 4) and axes (6, nv) at coordinates q (nq,)."""
+        pose[...], axes[...] = self.pose(q), self.axes(q)
+
+    def move(self, q: Array, x: Array, index: Array, out: Array) -> None:
+        """Write coordinates out (nq,) after the variation x[index]."""
+        out[...] = self.retract(q, x[index])
+
+    def set_difference(self, a: Array, b: Array, out: Array) -> None:
+        """Write `difference` to out (nv,)."""
+        out[...] = self.difference(a, b)
+
+    def add_second(self, q: Array, wrench: Array, H: Array) -> None:
+        """Add `second` for a wrench (6,) to H (nv, nv)."""
+        H += self.second(q, wrench)
+
+    def set_bias(self, q: Array, v: Array, index: Array, bias: Array) -> None:
+        """Write `bias` (6,) at the velocities v[index]."""
+        bias[...] = self.bias(q, v[index])
 
 
 _CORNERS = ((1, 1), (1, -1), (-1, 1), (-1, -1))

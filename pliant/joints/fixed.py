@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from pliant.lie.tuples import Array
 @dataclass(frozen=True)
 class Fixed(JointMap):
     """The part is clamped to the frame that carries it."""
+
+    compiled: ClassVar[bool] = True
 
     def pose(self, q: Array) -> Array:
         return np.eye(4)

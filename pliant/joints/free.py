@@ -7,9 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from pliant._numba import kernel
+from pliant.engine.arrays import clear, copy
+from pliant.engine.program import run
 from pliant.joints.contract import JointMap
 from pliant.lie import se3
-from pliant.lie.tuples import Array
+from pliant.lie.se3_kernels import exp_pose_array, multiply_array
+from pliant.lie.tuples import Array, multiply, read_block, transpose, write_block
 from pliant.model.checks import pose_matrix
 
 _UNIT = np.eye(6)
@@ -19,6 +23,7 @@ _UNIT = np.eye(6)
 class Free(JointMap):
     """The part moves freely; q is the pose (4, 4), flat, and v its body twist (w, q), rad/s and m/s."""
 
+    compiled: ClassVar[bool] = True
     nq: ClassVar[int] = 16
     nv: ClassVar[int] = 6
 
@@ -45,3 +50,35 @@ class Free(JointMap):
 
     def bias(self, q: Array, v: Array) -> Array:
         return np.zeros(6)
+
+    def place(self, q: Array, pose: Array, axes: Array) -> None:
+        copy(q, pose)
+
+    def move(self, q: Array, x: Array, index: Array, out: Array) -> None:
+        run(move_pose, q, x, index, out)
+
+    def add_second(self, q: Array, wrench: Array, H: Array) -> None:
+        """Add nothing."""
+
+    def set_bias(self, q: Array, v: Array, index: Array, bias: Array) -> None:
+        clear(bias)
+
+
+@kernel
+def move_pose(q, x, index, out):  # type: ignore[no-untyped-def]
+    """out (16,) = q exp(x[index]), a pose without rounding errors: R <- R (3 I - R^T R) / 2."""
+    twist = np.empty(6)
+    g = np.empty((4, 4))
+    for i in range(6):
+        twist[i] = x[index[i]]
+    exp_pose_array(twist, g)
+    moved = out.reshape((4, 4))
+    multiply_array(q.reshape((4, 4)), g, moved)
+    R = read_block(moved)
+    S = multiply(transpose(R), R)
+    half = (
+        1.5 - 0.5 * S[0], -0.5 * S[1], -0.5 * S[2],
+        -0.5 * S[3], 1.5 - 0.5 * S[4], -0.5 * S[5],
+        -0.5 * S[6], -0.5 * S[7], 1.5 - 0.5 * S[8],
+    )  # fmt: skip
+    write_block(moved, 0, 0, multiply(R, half))

@@ -9,8 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from pliant._numba import kernel
+from pliant.engine.arrays import clear, combine
+from pliant.engine.program import run
 from pliant.joints.contract import JointMap
 from pliant.lie import se3
+from pliant.lie.se3_kernels import exp_pose_array
 from pliant.lie.tuples import Array
 from pliant.model.checks import choice, not_negative, vector
 from pliant.model.errors import DescriptionError
@@ -34,6 +38,7 @@ class Revolute(JointMap):
     drive: str | None = None
     input: str | None = None
 
+    compiled: ClassVar[bool] = True
     nq: ClassVar[int] = 1
     nv: ClassVar[int] = 1
 
@@ -67,3 +72,33 @@ class Revolute(JointMap):
 
     def bias(self, q: Array, v: Array) -> Array:
         return np.zeros(6)
+
+    def place(self, q: Array, pose: Array, axes: Array) -> None:
+        run(turn_about, self.screw, q, pose)
+
+    def move(self, q: Array, x: Array, index: Array, out: Array) -> None:
+        run(add_turn, q, x, index, out)
+
+    def set_difference(self, a: Array, b: Array, out: Array) -> None:
+        combine(1.0, b, -1.0, a, out)
+
+    def add_second(self, q: Array, wrench: Array, H: Array) -> None:
+        """Add nothing."""
+
+    def set_bias(self, q: Array, v: Array, index: Array, bias: Array) -> None:
+        clear(bias)
+
+
+@kernel
+def turn_about(screw, q, pose):  # type: ignore[no-untyped-def]
+    """pose (4, 4) = exp(q screw), q (1,)."""
+    x = np.empty(6)
+    for i in range(6):
+        x[i] = q[0] * screw[i]
+    exp_pose_array(x, pose)
+
+
+@kernel
+def add_turn(q, x, index, out):  # type: ignore[no-untyped-def]
+    """out = q + x[index]."""
+    out[0] = q[0] + x[index[0]]

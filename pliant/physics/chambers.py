@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant._numba import kernel
+from pliant.engine.program import run
 from pliant.model import Chamber, DescriptionError
 from pliant.model.profile import evaluate
 from pliant.physics.contract import Moment, Step, Term
@@ -82,14 +84,19 @@ class PressureChamber(Term):
 
     # -- what acts ---------------------------------------------------------------------------
 
-    def _add(self, state: State, work: Work, pressure: float, tangent: bool) -> None:
-        if pressure == 0.0:
-            return
+    @property
+    def compiled(self) -> bool:  # type: ignore[override]
+        """Whether its stresses act on strains."""
+        return not self._direct
+
+    def _add(self, state: State, work: Work, u: Array, scale: float, tangent: bool) -> None:
         w = work.parts[self.i]
         if not self._direct:
-            w.sigma += pressure * self.rule
-            self._inner(w.inner)[...] += pressure * self.inner
+            for stress, out in ((self.rule, w.sigma), (self.inner, self._inner(w.inner))):
+                if len(stress):
+                    run(add_pressure, u[self.at], scale, stress, out)
             return
+        pressure = scale * float(u[self.at][0])
         at, acts = state.parts[self.i], self.part.map.actuation
         whole = np.zeros_like(w.inner)
         self._inner(whole)[...] = self.inner
@@ -101,14 +108,13 @@ class PressureChamber(Term):
                     acts.add_slope(plan, at.c, given, w.Ky)
 
     def act(self, m: Moment) -> None:
-        self._add(m.state, m.work, float(m.u[self.at][0]), m.tangent is not None)
+        self._add(m.state, m.work, m.u, 1.0, m.tangent is not None)
 
     def leave(self, step: Step) -> None:
-        self._add(step.a, step.work, step.h * step.first * float(step.u[self.at][0]), False)
+        self._add(step.a, step.work, step.u, step.h * step.first, False)
 
     def arrive(self, step: Step) -> None:
-        share = -step.h * (1.0 - step.first)
-        self._add(step.b, step.work, share * float(step.u[self.at][0]), False)
+        self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), False)
 
     # -- volume and energy -------------------------------------------------------------------
 
@@ -136,6 +142,16 @@ class PressureChamber(Term):
         if len(self.inner):
             swept += np.sum(self.inner * self._inner(path((start.inner, end.inner), ends)))
         return -pressure * float(swept)
+
+
+@kernel
+def add_pressure(u, scale, stress, out):  # type: ignore[no-untyped-def]
+    """out (S, 6) += scale u_0 stress."""
+    pressure = scale * u[0]
+    if pressure != 0.0:
+        for s in range(stress.shape[0]):
+            for i in range(6):
+                out[s, i] += pressure * stress[s, i]
 
 
 def terms(tree: Tree) -> list[Term]:

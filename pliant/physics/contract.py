@@ -12,7 +12,7 @@ of the mixed form and multipliers of constraints.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -89,6 +89,9 @@ class Sections:
 class Term:
     """One effect, compiled. The defaults do nothing."""
 
+    compiled: ClassVar[bool] = False
+    """Whether `act`, `leave`, `go` and `arrive` only call kernels, see `engine.program`; said by each
+    class for itself. What they decide must not depend on numbers that change, such as inputs."""
     input: str | None = None
     """Name of the input that it follows."""
     always: Any = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine.program import run
 from pliant.lie.se3_kernels import dexp_inverse_array
 from pliant.physics.contract import Moment, Sections, Step, Term
 from pliant.rods.contract import Array
@@ -18,6 +19,8 @@ from pliant.tree.tree import Tree
 
 class Drag(Term):
     """Drag on the sections of one rod."""
+
+    compiled = True
 
     def __init__(self, tree: Tree, i: int) -> None:
         self.i = i
@@ -32,12 +35,12 @@ class Drag(Term):
             return
         w = m.work.parts[self.i]
         w.mass = True
-        add_drag(self.C, w.eta, m.speed, m.tangent is not None, w.p, w.k)
+        run(add_drag, self.C, w.eta, m.speed, m.tangent is not None, w.p, w.k)
 
     def go(self, step: Step) -> None:
         w = step.work.parts[self.i]
         wanted = step.tangent is not None
-        add_step_drag(self.C, w.eta, step.h, step.first, wanted, w.p, w.pb, w.k)
+        run(add_step_drag, self.C, w.eta, step.h, step.first, wanted, w.p, w.pb, w.k)
 
     def line_wrench(self, i: int, s: Array, sections: Sections, u: Array) -> Array | None:
         if i != self.i or sections.twist is None:

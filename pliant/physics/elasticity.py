@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine.arrays import copy
+from pliant.engine.program import run
 from pliant.physics.contract import Moment, Step, Term
 from pliant.rods.contract import Array
 from pliant.tree.state import State
@@ -20,6 +22,7 @@ from pliant.tree.work import Work
 class Elasticity(Term):
     """Strain energy of one rod."""
 
+    compiled = True
     column = "elastic"
 
     def __init__(self, tree: Tree, i: int) -> None:
@@ -31,12 +34,13 @@ class Elasticity(Term):
 
     def act(self, m: Moment) -> None:
         w = m.work.parts[self.i]
-        add_stress(self.part.plain, w.met, self.e0, 1.0, m.tangent is not None, w.sigma, w.slope)
+        wanted = m.tangent is not None
+        run(add_stress, self.part.plain, w.met, self.e0, 1.0, wanted, w.sigma, w.slope)
 
     def go(self, step: Step) -> None:
         w, scale = step.work.parts[self.i], step.h * step.first
         wanted = step.tangent is not None
-        add_stress(self.part.plain, w.met, self.e0, scale, wanted, w.sigma, w.slope)
+        run(add_stress, self.part.plain, w.met, self.e0, scale, wanted, w.sigma, w.slope)
 
     def energy(self, state: State, u: Array) -> float:
         d = state.parts[self.i].strain.e - self.e0
@@ -62,4 +66,4 @@ def add_stress(k, met, e0, scale, tangent, sigma, slope):  # type: ignore[no-unt
 def meet(work: Work, state: State) -> None:
     """Let the laws of all rods meet the strains of a state at rest, with a workspace for rest."""
     for w, at in zip(work.parts, state.parts, strict=True):
-        w.met[...] = at.strain.e
+        copy(at.strain.e, w.met)

@@ -17,18 +17,21 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from pliant._numba import kernel
+from pliant.engine.arrays import clear
+from pliant.engine.program import ask, run
 from pliant.linalg.scatter import scatter_vector
 from pliant.physics.contract import RATES, Moment, Rows, Step, Term
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent
 from pliant.tree.tree import Tree
-from pliant.tree.work import Work
+from pliant.tree.work import PartWork, Work
 
 
 class ForceFields(Rows):
     """The force fields of one rod."""
 
+    compiled = True
     column = "elastic"
 
     def __init__(self, tree: Tree, i: int) -> None:
@@ -92,7 +95,9 @@ class ForceFields(Rows):
         """Add scale times the forces to the stresses; returns the gaps (E, pR)."""
         part, w = self.part, work.parts[self.i]
         gap = np.zeros(self._count)
-        field_stress(
+        clear(gap)
+        run(
+            field_stress,
             part.field_w, self.soft, met, self.e0, self.fields.values, part.field_rows,
             self.fields.index, self.element, part.field_index, z, scale, w.sigma, gap,
         )  # fmt: skip
@@ -101,11 +106,9 @@ class ForceFields(Rows):
     def act(self, m: Moment) -> None:
         w = m.work.parts[self.i]
         gaps = self._add(m.work, w.met, m.z, 1.0)
-        scatter_vector(self.numbers_of, gaps, m.work.residual)
+        run(scatter_vector, self.numbers_of, gaps, m.work.residual)
         if m.tangent is not None:
-            down = self._unit
-            if m.v is not None:
-                down = np.ascontiguousarray(w.shift[:, self.part.field_rows])
+            down = self._unit if m.v is None else self._shift(w)
             self.add_jacobian(m.state, m.tangent, down, self._unit)
             self.add_compliance(m.tangent, m.mobility)
 
@@ -113,13 +116,18 @@ class ForceFields(Rows):
         w, scale = step.work.parts[self.i], step.h * step.first
         met = step.b.parts[self.i].strain.e if self.hard else w.met
         gaps = self._add(step.work, met, step.z, scale)
-        scatter_vector(self.numbers_of, gaps, step.work.residual)
+        run(scatter_vector, self.numbers_of, gaps, step.work.residual)
         if step.tangent is not None:
-            down = w.shift[:, self.part.field_rows]
-            down = self._unit if self.hard else np.ascontiguousarray(down)
+            down = self._unit if self.hard else self._shift(w)
             self.add_jacobian(step.b, step.tangent, down, 0.0)
             self.add_jacobian(step.a, step.tangent, 0.0, scale * self._unit)
             self.add_compliance(step.tangent, step.h * step.h * step.first)
+
+    def _shift(self, w: PartWork) -> Array:
+        """(S, R): derivative of the strains that meet the law in those that are sought."""
+        shift = np.zeros(self._unit.shape)
+        run(take_columns, w.shift, self.part.field_rows, shift)
+        return shift
 
     def settle(self, state: State, work: Work, z: Array) -> None:
         z[self.part.field_index] = self.settled(work.parts[self.i].met)
@@ -145,10 +153,12 @@ class ForceFields(Rows):
             if np.ndim(scale) == 0 and scale == 0.0:
                 continue
             if scale is not down or not block.size:
-                block = self.coupling(state, scale * self._unit)
+                block = self.coupling(state, scale if np.ndim(scale) else scale * self._unit)
             tangent.add(whole, block)
             if len(self._base):
-                at_base = block[self.part.base_elements][:, :, :6] @ state.base_jacobian(self.i)
+                above, elements = state.base_jacobian(self.i), self.part.base_elements
+                at_base = np.zeros((len(elements), block.shape[1], above.shape[1]))
+                run(blocks_at_base, elements, block, above, at_base)
                 tangent.add(base, at_base)
 
     def coupling(self, state: State, scale: Array) -> Array:
@@ -156,16 +166,10 @@ class ForceFields(Rows):
         part, at = self.part, state.parts[self.i]
         E, p, R = self._count
         rows, out = np.zeros((E, p * R, part.map.m)), np.empty((E, p * R, part.index.shape[1]))
-        field_coupling(
-            part.field_w,
-            self.fields.values,
-            part.field_rows,
-            self.element,
-            at.strain.B,
-            scale,
-            rows,
-        )
-        part.map.lift_rows(at.c, rows, out)
+        clear(rows)
+        fields = (part.field_w, self.fields.values, part.field_rows)
+        run(field_coupling, *fields, self.element, at.strain.B, scale, rows)
+        ask(part.map.lift_rows, at.c, rows, out)
         return out
 
     def add_forces(self, state: State, z: Array, work: Work, scale: float) -> None:
@@ -240,6 +244,26 @@ class ForceFields(Rows):
 def terms(tree: Tree) -> list[Term]:
     """The force fields of all rods that have them."""
     return [ForceFields(tree, i) for i, part in enumerate(tree.parts) if part.fields is not None]
+
+
+@kernel
+def take_columns(source, columns, out):  # type: ignore[no-untyped-def]
+    """out (S, R) = source[:, columns]."""
+    for s in range(out.shape[0]):
+        for r in range(columns.shape[0]):
+            out[s, r] = source[s, columns[r]]
+
+
+@kernel
+def blocks_at_base(elements, block, above, out):  # type: ignore[no-untyped-def]
+    """out (B, p, b) = block[elements][:, :, :6] above, above (6, b)."""
+    for k in range(elements.shape[0]):
+        for i in range(out.shape[1]):
+            for j in range(out.shape[2]):
+                v = 0.0
+                for a in range(6):
+                    v += block[elements[k], i, a] * above[a, j]
+                out[k, i, j] = v
 
 
 @kernel

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine.program import run
 from pliant.lie.leaves import add_hat
 from pliant.physics.contract import Moment, Sections, Step, Term
 from pliant.rods.contract import Array
@@ -22,6 +23,7 @@ from pliant.tree.work import Work
 class Gravity(Term):
     """The weight of the whole robot; its input is the gravity (3,), m/s^2."""
 
+    compiled = True
     column = "gravity"
     size = 3
 
@@ -32,13 +34,12 @@ class Gravity(Term):
         return np.asarray(value, dtype=float)
 
     def _add(self, state: State, work: Work, u: Array, scale: float, tangent: bool) -> None:
-        if not self.active(u):
+        if not np.any(self.always):
             return
-        gravity = scale * u[self.at]
-        state.frames()
         for mass, at, w in zip(self.masses, state.parts, work.parts, strict=True):
-            add_weight(at.g, mass, gravity, tangent, w.p, w.k)
-            w.mass = True
+            if len(mass):
+                run(add_weight, at.g, mass, u[self.at], scale, tangent, w.p, w.k)
+                w.mass = True
 
     def act(self, m: Moment) -> None:
         self._add(m.state, m.work, m.u, 1.0, m.tangent is not None)
@@ -72,7 +73,6 @@ class Gravity(Term):
         return out
 
     def energy(self, state: State, u: Array) -> float:
-        state.frames()
         parts = zip(self.masses, state.parts, strict=True)
         return -sum(float(mass @ (at.g[: len(mass), :3, 3] @ u[self.at])) for mass, at in parts)
 
@@ -83,12 +83,14 @@ def terms(tree: Tree) -> list[Term]:
 
 
 @kernel
-def add_weight(g, mass, gravity, tangent, p, k):  # type: ignore[no-untyped-def]
-    """Add the gradient to p (F, 6) and, if `tangent`, its derivative to k (F, 6, 6).
+def add_weight(g, mass, gravity, scale, tangent, p, k):  # type: ignore[no-untyped-def]
+    """Add scale times the gradient to p (F, 6) and, if `tangent`, its derivative to k (F, 6, 6).
 
     g (F, 4, 4) frames, mass (N,) of the first of them, gravity (3,) in the world.
     """
-    G0, G1, G2 = gravity[0], gravity[1], gravity[2]
+    G0, G1, G2 = scale * gravity[0], scale * gravity[1], scale * gravity[2]
+    if G0 == 0.0 and G1 == 0.0 and G2 == 0.0:
+        return
     for s in range(mass.shape[0]):
         R, m = g[s], mass[s]
         f0 = m * (R[0, 0] * G0 + R[1, 0] * G1 + R[2, 0] * G2)

@@ -119,7 +119,6 @@ class LineTerm(OwnTerm):
 
     def _g(self, state: State) -> Array:
         if self.lines:
-            state.frames()
         return state.parts[self.i].g[self.stations]
 
     # -- statics and acceleration form ---------------------------------------------------------

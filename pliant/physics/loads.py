@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine.program import run
 from pliant.lie import se3
 from pliant.lie.leaves import add_hat
 from pliant.model import Frame, Load
@@ -37,6 +38,7 @@ class PointOrLineLoad(Term):
     force (per length) besides.
     """
 
+    compiled = True
     size = 8
 
     def __init__(self, tree: Tree, load: Load) -> None:
@@ -98,14 +100,11 @@ class PointOrLineLoad(Term):
     # -- what acts ---------------------------------------------------------------------------
 
     def _add(self, state: State, work: Work, u: Array, scale: float, tangent: bool) -> None:
-        if not self.active(u):
-            return
-        wrench = scale * self.weight[:, None] * self._wrench(u[self.at])
         if self.lines:
-            state.frames()
             work.parts[self.i].mass = True
         at, w = state.parts[self.i], work.parts[self.i]
-        add_loads(at.g, self.stations, wrench, self.follows, tangent, w.p, w.k)
+        where = (at.g, self.stations, scale * self.weight, self.moment, self.force)
+        run(add_loads, *where, u[self.at], self.follows, tangent, w.p, w.k)
 
     def act(self, m: Moment) -> None:
         self._add(m.state, m.work, m.u, 1.0, m.tangent is not None)
@@ -147,17 +146,12 @@ class PointOrLineLoad(Term):
     def energy(self, state: State, u: Array) -> float:
         if self.follows or not self.active(u):
             return 0.0
-        if self.lines:
-            state.frames()
         wrench = self.weight[:, None] * self._wrench(u[self.at])
         return -float(np.sum(wrench[:, 3:] * state.parts[self.i].g[self.stations, :3, 3]))
 
     def work_done(self, a: State, b: State, u: Array) -> float:
         if not self.active(u):
             return 0.0
-        if self.lines:
-            a.frames()
-            b.frames()
         wrench = self.weight[:, None] * self._wrench(u[self.at])
         ga, gb = a.parts[self.i].g[self.stations], b.parts[self.i].g[self.stations]
         work = 0.0
@@ -184,11 +178,17 @@ def terms(tree: Tree) -> list[Term]:
 
 
 @kernel
-def add_loads(g, stations, wrench, follows, tangent, p, k):  # type: ignore[no-untyped-def]
-    """Add wrenches (N, 6) = (moment, force) at some stations of g (F, 4, 4) to p and k."""
+def add_loads(g, stations, weight, moment, force, u, follows, tangent, p, k):  # type: ignore[no-untyped-def]
+    """Add wrenches at some stations of g (F, 4, 4) to p and k: weight (u_0 moment + u_1 force + u_2..7).
+
+    weight (N,), moment and force (N, 6) in the frame of the load.
+    """
+    w = np.empty(6)
     for n in range(stations.shape[0]):
         s = stations[n]
-        R, w = g[s], wrench[n]
+        R = g[s]
+        for i in range(6):
+            w[i] = weight[n] * (u[0] * moment[n, i] + u[1] * force[n, i] + u[2 + i])
         m0, m1, m2, f0, f1, f2 = w[0], w[1], w[2], w[3], w[4], w[5]
         if not follows:
             m0 = R[0, 0] * w[0] + R[1, 0] * w[1] + R[2, 0] * w[2]

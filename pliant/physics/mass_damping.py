@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine.program import run
 from pliant.lie.se3_kernels import dexp_inverse_array
 from pliant.physics.contract import Moment, Sections, Step, Term
 from pliant.rods.contract import Array
@@ -13,6 +14,8 @@ from pliant.tree.tree import Tree
 
 class MassDamping(Term):
     """Mass damping of the sections of one rod."""
+
+    compiled = True
 
     def __init__(self, tree: Tree, i: int) -> None:
         self.i = i
@@ -27,16 +30,12 @@ class MassDamping(Term):
             return
         w = m.work.parts[self.i]
         w.mass = True
-        count = len(self.d)
-        w.p[:count] += self.d * w.eta[:count]
-        if m.tangent is not None:
-            diagonal = np.arange(6)
-            w.k[:count, diagonal, diagonal] += m.speed * self.d
+        run(add_damping, self.d, w.eta, m.speed, m.tangent is not None, w.p, w.k)
 
     def go(self, step: Step) -> None:
         w = step.work.parts[self.i]
         wanted = step.tangent is not None
-        add_step_damping(self.d, w.eta, step.h, step.first, wanted, w.p, w.pb, w.k)
+        run(add_step_damping, self.d, w.eta, step.h, step.first, wanted, w.p, w.pb, w.k)
 
     def line_wrench(self, i: int, s: Array, sections: Sections, u: Array) -> Array | None:
         if i != self.i or sections.twist is None:
@@ -51,6 +50,16 @@ def terms(tree: Tree) -> list[Term]:
     """The mass damping of all rods that have it."""
     rods = [(i, part.rod) for i, part in enumerate(tree.parts) if part.rod is not None]
     return [MassDamping(tree, i) for i, rod in rods if rod.mass_damping]
+
+
+@kernel
+def add_damping(d, eta, speed, tangent, p, k):  # type: ignore[no-untyped-def]
+    """Add the damping at twists eta to p and, if `tangent`, speed times its derivative in eta to k."""
+    for s in range(d.shape[0]):
+        for i in range(6):
+            p[s, i] += d[s, i] * eta[s, i]
+            if tangent:
+                k[s, i, i] += speed * d[s, i]
 
 
 @kernel

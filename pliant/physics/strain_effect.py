@@ -82,6 +82,7 @@ class StrainTerm(OwnTerm):
         self.effect = effect
         self.i = tree.number_of(str(effect.on))  # type: ignore[attr-defined]
         part = tree.parts[self.i]
+        part.coupled = True
         self.s, self.weight = part.strain_s, part.strain_w
         self.take_input(effect, _SHAPES)
         self.stores = type(effect).density is not StrainEffect.density
@@ -94,8 +95,7 @@ class StrainTerm(OwnTerm):
         """Add scale times the stress and, if not zero, slope times its derivative."""
         w.sigma += scale * self.weight * self.law("stress", self.s, met, u)
         if slope != 0.0:
-            k = slope * self.weight[:, :, None] * self.law("stiffness", self.s, met, u)
-            w.full = k if w.full is None else w.full + k
+            w.full += slope * self.weight[:, :, None] * self.law("stiffness", self.s, met, u)
 
     def act(self, m: Moment) -> None:
         at, w = m.state.parts[self.i], m.work.parts[self.i]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine.program import run
 from pliant.physics.contract import Moment, Term
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -18,6 +19,8 @@ from pliant.tree.work import Work
 
 class Viscosity(Term):
     """Dissipation of one rod in the stresses that each strain has by itself."""
+
+    compiled = True
 
     def __init__(self, tree: Tree, i: int) -> None:
         self.i = i
@@ -34,22 +37,30 @@ def meet_moving(work: Work, state: State, speed: float) -> None:
     speed : derivative of the rates in the coordinates that are sought, 1/s.
     """
     for w, at in zip(work.parts, state.parts, strict=True):
-        np.multiply(w.lag, w.rate, out=w.met)
-        w.met += at.strain.e
-        np.multiply(w.lag, speed, out=w.shift)
-        w.shift += 1.0
+        if len(w.met):
+            run(moving_strain, at.strain.e, w.lag, w.rate, speed, w.met, w.shift)
 
 
 def meet_between(work: Work, a: State, b: State, h: float, share: float) -> None:
     """Let the laws meet the strains of a step of h seconds, `share` of the way from a to b."""
     for w, start, end in zip(work.parts, a.parts, b.parts, strict=True):
         if len(w.met):
-            lagging_strain(start.strain.e, end.strain.e, h, share, w.lag, w.rate, w.met, w.shift)
+            ends = (start.strain.e, end.strain.e)
+            run(lagging_strain, *ends, h, share, w.lag, w.rate, w.met, w.shift)
 
 
 def terms(tree: Tree) -> list[Term]:
     """The viscosity of all rods that have it."""
     return [Viscosity(tree, i) for i, part in enumerate(tree.parts) if part.D.any()]
+
+
+@kernel
+def moving_strain(e, lag, rate, speed, met, shift):  # type: ignore[no-untyped-def]
+    """met = e + lag rate and shift = 1 + speed lag, all (S, 6)."""
+    for s in range(e.shape[0]):
+        for i in range(6):
+            met[s, i] = e[s, i] + lag[s, i] * rate[s, i]
+            shift[s, i] = 1.0 + speed * lag[s, i]
 
 
 @kernel

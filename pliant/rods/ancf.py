@@ -21,20 +21,19 @@ from typing import ClassVar, NoReturn
 
 import numpy as np
 
+from pliant.engine.program import run
 from pliant.model import DescriptionError, Rod
 from pliant.model.checks import whole_number
-from pliant.rods import ancf_kernels
+from pliant.rods import ancf_chart, ancf_kernels
 from pliant.rods.ancf_march import pack, strain_functions
 from pliant.rods.ancf_moments import SimplifiedMoments
 from pliant.rods.ancf_nodes import (
     ANCFConfiguration,
     ANCFPlan,
-    chart_second,
     check_rod,
     hermite_shapes,
     natural_nodes,
     reversal,
-    turned,
 )
 from pliant.rods.ancf_section import SPACE, XZ, YZ
 from pliant.rods.compiled import CompiledMap
@@ -45,8 +44,8 @@ from pliant.rods.contract import (
     ForceBasis,
     Formulation,
     Ints,
+    KernelMap,
     Plan,
-    RodMap,
 )
 from pliant.rods.quadrature import gauss_per_span
 
@@ -120,13 +119,14 @@ def _refuse(field: str, value: object, expected: str, remedy: str) -> NoReturn:
     raise DescriptionError("formulation ANCF", field, value, expected, remedy)
 
 
-class ANCFMap(RodMap):
+class ANCFMap(KernelMap):
     """The map of one rod under `ANCF`.
 
     q = (stretch of the first slope, then position and slope of nodes 1 to N), base frame; x the
     base twist and variations of q. An element depends on the base twist and its two nodes.
     """
 
+    compiled: ClassVar[bool] = True
     shares_plans: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, settings: ANCF) -> None:
@@ -223,33 +223,21 @@ class ANCFMap(RodMap):
         """Set `c` to base pose (4, 4) and coordinates q (nq,)."""
         assert isinstance(c, ANCFConfiguration)
         super().update(c, base, q)
-        c.nodes[0, -1] = q[0]
-        c.nodes[1:] = q[1:].reshape(-1, 2 * self.d)
+        run(ancf_chart.set_nodes, c.q, c.nodes)
 
-    def advance(self, c: Configuration, base: Array, x: Array) -> Array:
+    def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         """q after slopes and chords between nodes turned and stretched by what x says of them.
 
         A vector c moved by x gets the length |c| + x.d and turns from its direction d by
         x_perp / |c|, which keeps lengths where straight moves of the nodes would stretch the rod.
         """
         assert isinstance(c, ANCFConfiguration)
-        d = self.d
-        move = x[7:].reshape(-1, 2 * d)
-        q = np.empty(self.nq)
-        q[0] = c.q[0] + x[6]
-        chords, steps = self._chords(c), np.diff(move[:, :d], axis=0, prepend=np.zeros((1, d)))
-        rows = q[1:].reshape(-1, 2 * d)
-        rows[:, :d] = np.cumsum(turned(chords, steps), axis=0)
-        rows[:, d:] = turned(c.nodes[1:, d:], move[:, d:])
-        return q
+        run(ancf_chart.advance, c.nodes, x[6:], out)
 
     def trouble(self, c: Configuration) -> str:
         """Say where the tangent of a cable comes close to the reverse of the tangent at the base."""
         assert isinstance(c, ANCFConfiguration)
         return reversal(self.rod, self.nodes, c.nodes) if self.turn == SPACE else ""
-
-    def _chords(self, c: ANCFConfiguration) -> Array:
-        return np.diff(c.nodes[:, : self.d], axis=0)
 
     def compiled(self, s: Array) -> CompiledMap:
         """Strains at s (S,) for compiled loops."""
@@ -269,7 +257,8 @@ class ANCFMap(RodMap):
 
     def _evaluate(self, plan: Plan, c: Configuration, frames: bool, strains: bool) -> None:
         assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
-        ancf_kernels.evaluate(
+        run(
+            ancf_kernels.evaluate,
             self.turn,
             self.axes,
             plan.element,
@@ -301,45 +290,38 @@ class ANCFMap(RodMap):
     def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
         """Add to K (E, m, m); `frame` was called with this plan and configuration before."""
         assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
-        ancf_kernels.add_frame_second(
-            self.turn, self.axes, plan.element, plan.dH, c.nodes, plan.J, f, K
-        )
+        curve = (self.turn, self.axes, plan.element, plan.dH, c.nodes)
+        run(ancf_kernels.add_frame_second, *curve, plan.J, f, K)
 
     def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
         """Add to K (E, m, m) the second derivative of sum sigma.e."""
         assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
-        ancf_kernels.add_strain_second(
-            self.turn, self.axes, plan.element, plan.dH, plan.ddH, c.nodes, sigma, K
-        )
+        curve = (self.turn, self.axes, plan.element, plan.dH, plan.ddH, c.nodes)
+        run(ancf_kernels.add_strain_second, *curve, sigma, K)
 
     def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
         """Write bias (S, 6); `frame` was called with this plan and configuration before."""
         assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
-        ancf_kernels.frame_bias(
-            self.turn, self.axes, plan.element, plan.dH, c.nodes, plan.J, ydot, bias
-        )
+        curve = (self.turn, self.axes, plan.element, plan.dH, c.nodes)
+        run(ancf_kernels.frame_bias, *curve, plan.J, ydot, bias)
 
-    def lift_second(
-        self, c: Configuration, ry: Array, balance: Array | None, K: Array
-    ) -> Array | None:
+    def lift_tangent(
+        self,
+        c: Configuration,
+        ry: Array,
+        balance: Array | None,
+        Ky: Array,
+        K: Array,
+        passed: Array,
+    ) -> None:
         """Add the second derivative of the chart of `advance`, felt by the residual `balance`.
 
         A chord carries the residual of all nodes beyond it.
         """
         assert isinstance(c, ANCFConfiguration)
-        if balance is None:
-            return None
-        d = self.d
-        left = balance[7:].reshape(-1, 2 * d)
-        beyond = np.cumsum(left[::-1, :d], axis=0)[::-1]
-        chord = chart_second(self._chords(c), beyond)
-        a, b = slice(6, 6 + d), slice(6 + 2 * d, 6 + 3 * d)
-        K[:, a, a] += chord
-        K[:, b, b] += chord
-        K[:, a, b] -= chord
-        K[:, b, a] -= chord
-        K[:, 6 + 3 * d :, 6 + 3 * d :] += chart_second(c.nodes[1:, d:], left[:, d:])
-        return np.asarray(balance[:6])
+        super().lift_tangent(c, ry, balance, Ky, K, passed)
+        if balance is not None:
+            run(ancf_chart.add_second, c.nodes, balance[6:], K)
 
 
 __all__ = ["ANCF", "ANCFMap"]

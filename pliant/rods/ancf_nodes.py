@@ -115,32 +115,6 @@ def reversal(rod: Rod, at: Array, nodes: Array) -> str:
     )
 
 
-def turned(vectors: Array, moves: Array) -> Array:
-    """Vectors (N, d) moved by moves (N, d): length by the part along them, turned by the rest."""
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    along = vectors / length
-    grow = np.sum(along * moves, axis=1, keepdims=True)
-    side = (moves - grow * along) / length
-    angle = np.linalg.norm(side, axis=1, keepdims=True)
-    return np.asarray((length + grow) * (np.cos(angle) * along + np.sinc(angle / np.pi) * side))
-
-
-def chart_second(vectors: Array, force: Array) -> Array:
-    """Second derivative (N, d, d) of force.(vector in the chart of `turned`) at no move.
-
-    f.c'' = (2 (d.x) (f.x_perp) - (f.d) |x_perp|^2) / |c|.
-    """
-    length = np.linalg.norm(vectors, axis=1)[:, None]
-    along = vectors / length
-    push = np.sum(along * force, axis=1, keepdims=True)
-    side = force - push * along
-    mixed = along[:, :, None] * side[:, None, :]
-    flat = np.eye(vectors.shape[1]) - along[:, :, None] * along[:, None, :]
-    return np.asarray(
-        (mixed + mixed.transpose(0, 2, 1) - push[:, :, None] * flat) / length[:, :, None]
-    )
-
-
 def check_rod(rod: Rod, turn: int) -> None:
     """Refuse a natural shape or a section that the curve cannot have."""
     name = "an ANCF cable" if turn == SPACE else "a planar ANCF rod"

@@ -13,7 +13,7 @@ from typing import ClassVar, NoReturn
 
 import numpy as np
 
-from pliant.lie import se3
+from pliant.engine.program import run
 from pliant.model import DescriptionError, Rod
 from pliant.model.checks import whole_number
 from pliant.rods import chain, chain_second
@@ -31,7 +31,6 @@ from pliant.rods.increments import (
     IncrementMap,
     check_map,
     fit_strains,
-    relative_log,
 )
 from pliant.rods.quadrature import gauss_per_span
 
@@ -145,6 +144,8 @@ def graded_knots(rod: Rod, degree: int, points: int) -> Array:
 class BSplineMap(IncrementMap):
     """The map of one rod under `BSpline`. x = (twist of g_0, ..., twist of g_n)."""
 
+    compiled: ClassVar[bool] = True
+
     def __init__(self, rod: Rod, settings: BSpline) -> None:
         k, n = settings.degree, settings.points - 1
         inner = inner_knots(rod, settings)
@@ -205,49 +206,52 @@ class BSplineMap(IncrementMap):
     def update(self, c: Configuration, base: Array, q: Array) -> None:
         assert isinstance(c, ChainConfiguration)
         super().update(c, base, q)
-        chain.propagate(self.kind, c.base, c.psi, c.controls, c.plus, c.minus)
+        run(chain.propagate, self.kind, c.base, c.psi, c.controls, c.plus, c.minus)
 
-    def retract(self, c: Configuration, base: Array, x: Array) -> Array:
+    def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         assert isinstance(c, ChainConfiguration)
-        moved = c.controls @ se3.exp(x.reshape(-1, 6))
-        moved[0] = base
-        return relative_log(self.kind, moved[:-1], moved[1:]).ravel()
+        twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
+        run(chain.retract_increments, self.kind, c.controls, base, twists, psi)
 
-    def advance(self, c: Configuration, base: Array, x: Array) -> Array:
+    def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         assert isinstance(c, ChainConfiguration)
-        out = np.empty_like(c.psi)
-        chain.advance_increments(c.psi, c.plus, c.minus, x.reshape(-1, 6), out)
-        return out.ravel()
+        twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
+        run(chain.advance_increments, c.psi, c.plus, c.minus, twists, psi)
 
     # -- lifting -----------------------------------------------------------------------------
 
     def lift_velocity(self, c: Configuration, x: Array, y: Array) -> None:
         assert isinstance(c, ChainConfiguration)
-        chain.lift_velocity(self.first, c.plus, c.minus, x, y)
+        run(chain.lift_velocity, self.first, c.plus, c.minus, x, y)
 
     def lift_bias(self, c: Configuration, x: Array, ydot: Array) -> None:
         assert isinstance(c, ChainConfiguration)
-        chain_second.increment_bias(self.kind, c.psi, c.plus, c.minus, self.first, x, ydot)
+        tangents = (c.plus, c.minus)
+        run(chain_second.increment_bias, self.kind, c.psi, *tangents, self.first, x, ydot)
 
     def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
         assert isinstance(c, ChainConfiguration)
-        chain.lift_vector(self.first, c.plus, c.minus, ry, r)
+        run(chain.lift_vector, self.first, c.plus, c.minus, ry, r)
 
     def lift_rows(self, c: Configuration, Cy: Array, C: Array) -> None:
         assert isinstance(c, ChainConfiguration)
-        chain.lift_rows(self.first, c.plus, c.minus, Cy, C)
+        run(chain.lift_rows, self.first, c.plus, c.minus, Cy, C)
 
     def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:
         assert isinstance(left, ChainConfiguration) and isinstance(right, ChainConfiguration)
-        chain.lift_matrix(self.first, left.plus, left.minus, right.plus, right.minus, Ky, K)
+        sides = (left.plus, left.minus, right.plus, right.minus)
+        run(chain.lift_matrix, self.first, *sides, Ky, K)
 
     def lift_tangent(
-        self, c: Configuration, ry: Array, balance: Array | None, Ky: Array, K: Array
-    ) -> Array | None:
+        self,
+        c: Configuration,
+        ry: Array,
+        balance: Array | None,
+        Ky: Array,
+        K: Array,
+        passed: Array,
+    ) -> None:
         assert isinstance(c, ChainConfiguration)
         left = _NOTHING if balance is None else balance.reshape(-1, 6)
-        base = np.empty(6)
-        chain_second.lift_tangent(
-            self.kind, self.first, self.owner, c.psi, c.plus, c.minus, ry, left, Ky, K, base
-        )
-        return None if balance is None else base
+        chained = (self.kind, self.first, self.owner, c.psi, c.plus, c.minus)
+        run(chain_second.lift_tangent, *chained, ry, left, Ky, K, passed)

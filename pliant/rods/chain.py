@@ -14,6 +14,14 @@ import numpy as np
 
 from pliant._numba import kernel, leaf
 from pliant.lie.blocks import invert_tangent, tau_pose
+from pliant.lie.retraction import EXP
+from pliant.lie.se3_kernels import (
+    cayley_inverse_pose_array,
+    exp_pose_array,
+    inverse_array,
+    log_relative_array,
+    multiply_array,
+)
 
 
 @kernel
@@ -201,6 +209,34 @@ def adjoint_inverse(R, p, A):  # type: ignore[no-untyped-def]
         A[a + 3, 0] = -(w1 * p[2] - w2 * p[1])
         A[a + 3, 1] = -(w2 * p[0] - w0 * p[2])
         A[a + 3, 2] = -(w0 * p[1] - w1 * p[0])
+
+
+@kernel
+def retract_increments(kind, controls, base, x, out):  # type: ignore[no-untyped-def]
+    """out_i = tau^-1(h_{i-1}^-1 h_i) with h_i = g_i exp(x_i), h_0 = base; x (n+1, 6)."""
+    near, far, step = np.empty((4, 4)), np.empty((4, 4)), np.empty((4, 4))
+    for a in range(4):
+        for b in range(4):
+            near[a, b] = base[a, b]
+    for i in range(out.shape[0]):
+        exp_pose_array(x[i + 1], step)
+        multiply_array(controls[i + 1], step, far)
+        relative_increment(kind, near, far, out[i])
+        for a in range(4):
+            for b in range(4):
+                near[a, b] = far[a, b]
+
+
+@kernel
+def relative_increment(kind, near, far, out):  # type: ignore[no-untyped-def]
+    """out (6,) = tau^-1(near^-1 far)."""
+    if kind == EXP:
+        log_relative_array(near, far, out)
+    else:
+        h = np.empty((4, 4))
+        inverse_array(near, h)
+        multiply_array(h, far, h)
+        cayley_inverse_pose_array(h, out)
 
 
 @kernel

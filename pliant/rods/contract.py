@@ -27,6 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.engine.arrays import clear, combine, copy
 from pliant.model import Rod
 from pliant.rods.actuation import Actuation, OnStrains
 from pliant.rods.compiled import CompiledMap
@@ -113,6 +114,8 @@ class Configuration:
 class RodMap(ABC):
     """The compiled map of one rod. See the module docstring for coordinates and shapes."""
 
+    compiled: ClassVar[bool] = False
+    """Whether its methods only call kernels, see `engine.program`; said by each class for itself."""
     nq: int
     nv: int
     m: int
@@ -162,6 +165,14 @@ class RodMap(ABC):
     def pose_coordinate(self, s: float) -> int | None:
         """Index in x of six entries that are the body twist of the frame at s, if there are such."""
         return 0 if s == 0.0 else None
+
+    def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
+        """Write `retract` to out (nq,)."""
+        out[...] = self.retract(c, base, x)
+
+    def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
+        """Write `advance` to out (nq,)."""
+        out[...] = self.advance(c, base, x)
 
     def trouble(self, c: Configuration) -> str:
         """A sentence if the map is near its limits at `c`, else ""; asked after a solve only."""
@@ -276,14 +287,23 @@ class RodMap(ABC):
         return None if balance is None else np.asarray(balance[:6])
 
     def lift_tangent(
-        self, c: Configuration, ry: Array, balance: Array | None, Ky: Array, K: Array
-    ) -> Array | None:
+        self,
+        c: Configuration,
+        ry: Array,
+        balance: Array | None,
+        Ky: Array,
+        K: Array,
+        passed: Array,
+    ) -> None:
         """K (E, n, n) = T^T Ky T + second derivative of ry . y(x); Ky may be overwritten.
 
-        `lift_matrix` and `lift_second` in one, which may cost less than each; see there.
+        `lift_matrix` and `lift_second` in one, which may cost less than each. passed (6,) receives the
+        wrench that `lift_second` returns.
         """
         self.lift_matrix(c, c, Ky, K)
-        return self.lift_second(c, ry, balance, K)
+        given = self.lift_second(c, ry, balance, K)
+        if given is not None:
+            passed[...] = given
 
     # -- helpers for the defaults ------------------------------------------------------------
 
@@ -321,6 +341,58 @@ class RodMap(ABC):
         behind = value()
         evaluate(plan, c)
         return np.asarray((ahead - behind) / (2 * step))
+
+
+class KernelMap(RodMap):
+    """A map whose methods only call kernels. It writes `retract_to`, and `advance_to` if it differs."""
+
+    def update(self, c: Configuration, base: Array, q: Array) -> None:
+        copy(base, c.base)
+        copy(q, c.q)
+
+    def retract(self, c: Configuration, base: Array, x: Array) -> Array:
+        out = np.empty(self.nq)
+        self.retract_to(c, base, x, out)
+        return out
+
+    def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
+        combine(1.0, c.q, 1.0, x[6:], out)
+
+    def advance(self, c: Configuration, base: Array, x: Array) -> Array:
+        out = np.empty(self.nq)
+        self.advance_to(c, base, x, out)
+        return out
+
+    def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
+        self.retract_to(c, base, x, out)
+
+    def lift_velocity(self, c: Configuration, x: Array, y: Array) -> None:
+        copy(x, y)
+
+    def lift_bias(self, c: Configuration, x: Array, ydot: Array) -> None:
+        clear(ydot)
+
+    def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
+        copy(ry, r)
+
+    def lift_rows(self, c: Configuration, Cy: Array, C: Array) -> None:
+        copy(Cy, C)
+
+    def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:
+        copy(Ky, K)
+
+    def lift_tangent(
+        self,
+        c: Configuration,
+        ry: Array,
+        balance: Array | None,
+        Ky: Array,
+        K: Array,
+        passed: Array,
+    ) -> None:
+        self.lift_matrix(c, c, Ky, K)
+        if balance is not None:
+            copy(balance[:6], passed)
 
 
 SIZES = ("points", "elements", "segments", "nodes", "steps")

@@ -19,11 +19,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.lie import se3
-from pliant.lie.retraction import EXP
+from pliant.engine.program import run
 from pliant.model import DescriptionError, Rod
 from pliant.model.checks import whole_number
-from pliant.rods import chain, chain_second, hermite_kernels
+from pliant.rods import chain, hermite_kernels
 from pliant.rods.contract import (
     Array,
     Capabilities,
@@ -34,6 +33,8 @@ from pliant.rods.contract import (
 )
 from pliant.rods.increments import ChainConfiguration, IncrementMap, check_map, fit_strains
 from pliant.rods.quadrature import gauss_per_span
+
+_NOTHING = np.zeros((0, 2, 6))
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ class HermiteMap(IncrementMap):
     x = (twist of node 0, strain variation of node 0, twist of node 1, ...), twelve entries a node.
     q = (xi_0, then of each element Psi_2 and the strain of its far node).
     """
+
+    compiled: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, settings: Hermite) -> None:
         count = settings.elements
@@ -145,95 +148,76 @@ class HermiteMap(IncrementMap):
         """Room for one configuration."""
         return HermiteConfiguration(len(self.first), self.nq)
 
-    def _set_increments(self, c: HermiteConfiguration, q: Array) -> None:
-        rows = q.reshape(-1, 6)
-        c.psi[0::3] = self.third * rows[:-1:2]
-        c.psi[1::3] = rows[1::2]
-        c.psi[2::3] = self.third * rows[2::2]
-
     def update(self, c: Configuration, base: Array, q: Array) -> None:
         """Set `c` to base pose (4, 4) and q (nq,): increments, control poses and tangents."""
         assert isinstance(c, HermiteConfiguration)
         super().update(c, base, q)
-        self._set_increments(c, q)
-        chain.propagate(self.kind, c.base, c.psi, c.controls, c.plus, c.minus)
-        hermite_kernels.node_tangents(
-            self.kind, self.third, c.psi, c.plus, c.minus, c.handle, c.middle
-        )
+        run(hermite_kernels.set_increments, self.third, c.q.reshape(-1, 6), c.psi)
+        run(chain.propagate, self.kind, c.base, c.psi, c.controls, c.plus, c.minus)
+        run(
+            hermite_kernels.node_tangents,
+            self.kind, self.third, c.psi, c.plus, c.minus, c.handle, c.middle,
+        )  # fmt: skip
 
-    def retract(self, c: Configuration, base: Array, x: Array) -> Array:
+    def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         """q after nodes moved to g_i exp(x_i) and nodal strains by their variation."""
         assert isinstance(c, HermiteConfiguration)
-        move = x.reshape(-1, 2, 6)
-        q = c.q.reshape(-1, 6).copy()
-        q[0::2] += move[:, 1]
-        nodes = c.controls[::3] @ se3.exp(move[:, 0])
-        nodes[0] = base
-        tau, inverse = (se3.exp, se3.log) if self.kind == EXP else (se3.cayley, se3.cayley_inverse)
-        near = nodes[:-1] @ tau(self.third * q[:-1:2])
-        far = nodes[1:] @ tau(-self.third * q[2::2])
-        q[1::2] = inverse(se3.inverse(near) @ far)
-        return q.ravel()
+        before, after = c.q.reshape(-1, 6), out.reshape(-1, 6)
+        moves = (base, x.reshape(-1, 2, 6), before, after)
+        run(hermite_kernels.retract_nodes, self.kind, self.third, c.controls, *moves)
 
-    def advance(self, c: Configuration, base: Array, x: Array) -> Array:
+    def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         """q after a step linear in q: nodal strains and middle increments move by T x."""
         assert isinstance(c, HermiteConfiguration)
-        q = c.q.reshape(-1, 6).copy()
-        q[0::2] += x.reshape(-1, 2, 6)[:, 1]
-        y = np.empty((len(self.first), self.m))
-        self.lift_velocity(c, x[self.elements], y)
-        q[1::2] += y[:, 12:18]
-        return q.ravel()
+        before, after = c.q.reshape(-1, 6), out.reshape(-1, 6)
+        run(hermite_kernels.advance_nodes, c.middle, x, before, after)
 
     # -- lifting -----------------------------------------------------------------------------
 
     def lift_velocity(self, c: Configuration, x: Array, y: Array) -> None:
         """y (E, 24) = T x with x (E, 24)."""
         assert isinstance(c, HermiteConfiguration)
-        hermite_kernels.lift_velocity(self.third, c.middle, x, y)
+        run(hermite_kernels.lift_velocity, self.third, c.middle, x, y)
 
     def lift_bias(self, c: Configuration, x: Array, ydot: Array) -> None:
         """Second time derivative ydot (E, 24) of y at constant rate x (E, 24)."""
         assert isinstance(c, HermiteConfiguration)
-        hermite_kernels.middle_bias(
-            self.kind, self.third, c.psi, c.plus, c.handle, c.middle, x, ydot
-        )
+        shapes = (c.psi, c.plus, c.handle, c.middle)
+        run(hermite_kernels.middle_bias, self.kind, self.third, *shapes, x, ydot)
 
     def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
         """r (E, 24) = T^T ry with ry (E, 24)."""
         assert isinstance(c, HermiteConfiguration)
-        hermite_kernels.lift_vector(self.third, c.middle, ry, r)
+        run(hermite_kernels.lift_vector, self.third, c.middle, ry, r)
 
     def lift_rows(self, c: Configuration, Cy: Array, C: Array) -> None:
         """C (E, p, 24) = Cy T with Cy (E, p, 24)."""
         assert isinstance(c, HermiteConfiguration)
-        C[...] = np.einsum("epi,eia->epa", Cy[:, :, 12:18], c.middle)
-        C[:, :, 0:6] += Cy[:, :, 0:6]
-        C[:, :, 6:12] += self.third * Cy[:, :, 6:12]
-        C[:, :, 18:24] += self.third * Cy[:, :, 18:24]
+        run(hermite_kernels.lift_rows, self.third, c.middle, Cy, C)
 
     def lift_matrix(self, left: Configuration, right: Configuration, Ky: Array, K: Array) -> None:
         """K (E, 24, 24) = T_left^T Ky T_right."""
         assert isinstance(left, HermiteConfiguration) and isinstance(right, HermiteConfiguration)
-        hermite_kernels.lift_matrix(self.third, left.middle, right.middle, Ky, K)
+        run(hermite_kernels.lift_matrix, self.third, left.middle, right.middle, Ky, K)
 
-    def lift_second(
-        self, c: Configuration, ry: Array, balance: Array | None, K: Array
-    ) -> Array | None:
+    def lift_tangent(
+        self,
+        c: Configuration,
+        ry: Array,
+        balance: Array | None,
+        Ky: Array,
+        K: Array,
+        passed: Array,
+    ) -> None:
         """Add the second derivative of ry . y(x), of which only Psi_2 has one, to K (E, 24, 24).
 
         In the chart of `advance` the nodes beyond a bend accelerate: the wrench `balance` leaves on
         them, carried to the handle before the far node, is taken off the covector of Psi_2.
         """
         assert isinstance(c, HermiteConfiguration)
-        d = np.einsum("eij,ei->ej", c.plus[1::3], ry[:, 12:18])
-        base = None
-        if balance is not None:
-            r = np.zeros((self.increments + 1, 6))
-            r[::3] = balance.reshape(-1, 2, 6)[:, 0]
-            mu = np.empty_like(r)
-            chain_second.accumulate_balance(self.kind, c.psi, r, mu)
-            d -= mu[2::3]
-            base = mu[0]
-        hermite_kernels.add_middle_second(self.kind, self.third, c.psi, c.handle, c.middle, d, K)
-        return base
+        self.lift_matrix(c, c, Ky, K)
+        d, mu = np.zeros((len(self.first), 6)), np.zeros((self.increments + 1, 6))
+        left = _NOTHING if balance is None else balance.reshape(-1, 2, 6)
+        run(hermite_kernels.bend_covectors, self.kind, c.psi, c.plus, ry, left, mu, d, passed)
+        shapes = (c.psi, c.handle, c.middle)
+        run(hermite_kernels.add_middle_second, self.kind, self.third, *shapes, d, K)

@@ -31,6 +31,10 @@ from pliant.lie.blocks import (
     tangent_rate,
     tau_pose,
 )
+from pliant.lie.retraction import EXP
+from pliant.lie.se3_kernels import cayley_pose_array, exp_pose_array, multiply_array
+from pliant.rods.chain import relative_increment
+from pliant.rods.chain_second import accumulate_balance
 
 
 @kernel
@@ -268,3 +272,105 @@ def _handle_rate(kind, z, third, h, x, at, v, rate):  # type: ignore[no-untyped-
         v[i] = moved[i] + theta[i]
     tangent_rate(kind, z, dz, rate)
     subtract_bracket(theta, moved, rate)
+
+
+@kernel
+def set_increments(third, q, psi):  # type: ignore[no-untyped-def]
+    """psi (3 E, 6): a third of both nodal strains, Psi_2 between them, from q (2 E + 1, 6)."""
+    for e in range(psi.shape[0] // 3):
+        for i in range(6):
+            psi[3 * e, i] = third * q[2 * e, i]
+            psi[3 * e + 1, i] = q[2 * e + 1, i]
+            psi[3 * e + 2, i] = third * q[2 * e + 2, i]
+
+
+@kernel
+def retract_nodes(kind, third, controls, base, move, q, out):  # type: ignore[no-untyped-def]
+    """q after nodes moved to g_i exp(x_i) and nodal strains by their variation, move (N + 1, 2, 6)."""
+    node, far, step = np.empty((4, 4)), np.empty((4, 4)), np.empty((4, 4))
+    handle = np.empty(6)
+    _copy_pose(base, node)
+    for i in range(6):
+        out[0, i] = q[0, i] + move[0, 1, i]
+    for e in range(out.shape[0] // 2):
+        _step_by(kind, third, out[2 * e], handle, step)
+        multiply_array(node, step, node)
+        exp_pose_array(move[e + 1, 0], step)
+        multiply_array(controls[3 * e + 3], step, far)
+        for i in range(6):
+            out[2 * e + 2, i] = q[2 * e + 2, i] + move[e + 1, 1, i]
+        _step_by(kind, -third, out[2 * e + 2], handle, step)
+        multiply_array(far, step, step)
+        relative_increment(kind, node, step, out[2 * e + 1])
+        _copy_pose(far, node)
+
+
+@kernel
+def _step_by(kind, scale, strain, handle, pose):  # type: ignore[no-untyped-def]
+    """pose = tau(scale strain)."""
+    for i in range(6):
+        handle[i] = scale * strain[i]
+    if kind == EXP:
+        exp_pose_array(handle, pose)
+    else:
+        cayley_pose_array(handle, pose)
+
+
+@kernel
+def _copy_pose(source, out):  # type: ignore[no-untyped-def]
+    for i in range(4):
+        for j in range(4):
+            out[i, j] = source[i, j]
+
+
+@kernel
+def advance_nodes(middle, x, q, out):  # type: ignore[no-untyped-def]
+    """q after a step linear in q: nodal strains by x, Psi_2 by middle x, x (12 N + 12,)."""
+    for e in range(middle.shape[0]):
+        for i in range(6):
+            v = q[2 * e + 1, i]
+            for a in range(24):
+                v += middle[e, i, a] * x[12 * e + a]
+            out[2 * e + 1, i] = v
+    for e in range(middle.shape[0] + 1):
+        for i in range(6):
+            out[2 * e, i] = q[2 * e, i] + x[12 * e + 6 + i]
+
+
+@kernel
+def lift_rows(third, middle, Cy, C):  # type: ignore[no-untyped-def]
+    """C (E, p, 24) = Cy T."""
+    E, p, m = Cy.shape
+    for e in range(E):
+        for q in range(p):
+            row, out = Cy[e, q], C[e, q]
+            for a in range(m):
+                v = row[a] if a < 6 else (0.0 if 12 <= a < 18 else third * row[a])
+                for i in range(6):
+                    v += row[12 + i] * middle[e, i, a]
+                out[a] = v
+
+
+@kernel
+def bend_covectors(kind, psi, plus, ry, left, mu, d, passed):  # type: ignore[no-untyped-def]
+    """d (E, 6): covectors on Psi_2, less the out-of-balance wrench of the nodes beyond (`left`, empty
+    in the second-order chart); passed (6,) is that wrench at the base.
+    """
+    for e in range(d.shape[0]):
+        for j in range(6):
+            v = 0.0
+            for i in range(6):
+                v += plus[3 * e + 1, i, j] * ry[e, 12 + i]
+            d[e, j] = v
+    if left.shape[0] == 0:
+        return
+    r = np.zeros(mu.shape)
+    for n in range(left.shape[0]):
+        for j in range(6):
+            r[3 * n, j] = left[n, 0, j]
+    accumulate_balance(kind, psi, r, mu)
+    for e in range(d.shape[0]):
+        for j in range(6):
+            d[e, j] -= mu[3 * e + 2, j]
+    for j in range(6):
+        passed[j] = mu[0, j]

@@ -9,12 +9,12 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import splu
 
-from pliant.lie import se3
+from pliant.engine.program import run
 from pliant.lie.retraction import CAYLEY, EXP
 from pliant.model import DescriptionError, Rod
 from pliant.rods import cumulative, cumulative_second
 from pliant.rods.basis import alive, find_span
-from pliant.rods.contract import Array, Configuration, ForceBasis, Ints, Plan, RodMap
+from pliant.rods.contract import Array, Configuration, ForceBasis, Ints, KernelMap, Plan
 
 MAPS = {"exp": EXP, "cayley": CAYLEY}
 
@@ -54,7 +54,7 @@ class ChainConfiguration(Configuration):
         self.minus = np.zeros((increments, 6, 6))
 
 
-class IncrementMap(RodMap):
+class IncrementMap(KernelMap):
     """A cumulative curve through control poses; y = (first control twist, increments) per element.
 
     Subclasses give `first` (E,), the first increment of each element, the basis at any station, and
@@ -118,7 +118,8 @@ class IncrementMap(RodMap):
 
     def _evaluate(self, plan: Plan, c: Configuration, frames: bool, strains: bool) -> None:
         assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
-        cumulative.evaluate_curve(
+        run(
+            cumulative.evaluate_curve,
             self.kind,
             self.first,
             plan.element,
@@ -138,13 +139,15 @@ class IncrementMap(RodMap):
 
     def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
         assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
-        cumulative_second.add_frame_second(
+        run(
+            cumulative_second.add_frame_second,
             self.kind, self.first, plan.element, plan.b, c.psi, plan.J, plan.stage_pose, f, K
         )
 
     def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
         assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
-        cumulative_second.add_strain_second(
+        run(
+            cumulative_second.add_strain_second,
             self.kind,
             self.first,
             plan.element,
@@ -161,7 +164,8 @@ class IncrementMap(RodMap):
 
     def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
         assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
-        cumulative_second.frame_bias(
+        run(
+            cumulative_second.frame_bias,
             self.kind,
             self.first,
             plan.element,
@@ -204,9 +208,3 @@ def _least_squares(B: Array, columns: Ints, gap: Array, size: int) -> Array:
     j = np.repeat(columns, rows, axis=0).ravel()
     A = csr_matrix((B.ravel(), (i, j)), shape=(S * rows, size))
     return np.asarray(splu((A.T @ A).tocsc()).solve(A.T @ gap))
-
-
-def relative_log(kind: int, a: Array, b: Array) -> Array:
-    """tau^-1(a^-1 b) (..., 6) for pairs of poses (..., 4, 4)."""
-    h = se3.inverse(a) @ b
-    return np.asarray(se3.log(h) if kind == EXP else se3.cayley_inverse(h))

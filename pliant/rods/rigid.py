@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
+from pliant._numba import kernel
+from pliant.engine.arrays import clear
+from pliant.engine.program import run
 from pliant.rods.actuation import OnStrains
-from pliant.rods.contract import Array, Configuration, Plan, RodMap
+from pliant.rods.contract import Array, Configuration, KernelMap, Plan
 
 _NOWHERE = np.zeros(0)
 
 
-class RigidMap(RodMap):
+class RigidMap(KernelMap):
     """All frames of a rigid body are its base; it has no strains and no stations of its own."""
+
+    compiled: ClassVar[bool] = True
 
     def __init__(self) -> None:
         self.nv = self.nq = 0
@@ -32,9 +39,13 @@ class RigidMap(RodMap):
     def inertia(self, s: Array) -> Array:
         return np.zeros((len(s), 6))
 
-    def frame(self, plan: Plan, c: Configuration) -> None:
-        plan.g[...] = c.base
+    def frames(self, s: Array) -> Plan:
+        plan = super().frames(s)
         plan.J[...] = np.eye(6)
+        return plan
+
+    def frame(self, plan: Plan, c: Configuration) -> None:
+        run(repeat_pose, c.base, plan.g)
 
     def strain(self, plan: Plan, c: Configuration) -> None:
         """Write nothing: there are no strains."""
@@ -46,4 +57,13 @@ class RigidMap(RodMap):
         """Add nothing."""
 
     def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
-        bias[...] = 0.0
+        clear(bias)
+
+
+@kernel
+def repeat_pose(pose, g):  # type: ignore[no-untyped-def]
+    """g (S, 4, 4) = pose (4, 4) at all stations."""
+    for s in range(g.shape[0]):
+        for i in range(4):
+            for j in range(4):
+                g[s, i, j] = pose[i, j]

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pliant.engine.program import run
 from pliant.model import DescriptionError, Rod
 from pliant.model.checks import whole_number
 from pliant.rods import strain_kernels, strain_second
@@ -21,8 +22,8 @@ from pliant.rods.contract import (
     Configuration,
     Formulation,
     Ints,
+    KernelMap,
     Plan,
-    RodMap,
 )
 from pliant.rods.quadrature import gauss_per_span
 from pliant.rods.strain_kernels import Steps
@@ -94,17 +95,18 @@ class StrainStations(Plan):
 
 
 class StrainConfiguration(Configuration):
-    """The Magnus steps of the grid; `swept` tells whether they belong to the present q."""
+    """The Magnus steps of the grid."""
 
     def __init__(self, nq: int, grid: Steps) -> None:
         super().__init__(nq)
         self.grid = grid
         self.total = np.zeros_like(grid.theta)
-        self.swept = False
 
 
-class StrainMap(RodMap):
+class StrainMap(KernelMap):
     """The map of one rod under `Strain`. q (segments, modes, rows), flat; rows 6, Kirchhoff 3."""
+
+    compiled: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, settings: Strain) -> None:
         self.order = settings.order
@@ -195,40 +197,33 @@ class StrainMap(RodMap):
         return StrainConfiguration(self.nq, fresh)
 
     def update(self, c: Configuration, base: Array, q: Array) -> None:
-        """Set base pose (4, 4) and q (nq,); the grid follows when a frame is asked for."""
+        """Set base pose (4, 4) and q (nq,), and the Magnus steps of the grid."""
         assert isinstance(c, StrainConfiguration)
         super().update(c, base, q)
-        c.swept = False
+        run(strain_kernels.sweep, c.grid, self.steps, c.q.reshape(self.shape), c.total)
 
     # -- the map -----------------------------------------------------------------------------
 
     def frame(self, plan: Plan, c: Configuration) -> None:
         """Write plan.g and plan.J."""
         assert isinstance(plan, StrainPlan) and isinstance(c, StrainConfiguration)
-        q = c.q.reshape(self.shape)
-        self._sweep(c)
-        strain_kernels.evaluate_frames(
-            c.grid, self.steps, c.total, plan.stations, plan.step, q, c.base, plan.g, plan.J
-        )
-
-    def _sweep(self, c: StrainConfiguration) -> None:
-        if not c.swept:
-            strain_kernels.sweep(c.grid, self.steps, c.q.reshape(self.shape), c.total)
-            c.swept = True
+        q, where = c.q.reshape(self.shape), (c.total, plan.stations, plan.step)
+        run(
+            strain_kernels.evaluate_frames,
+            c.grid, self.steps, *where, q, c.base, plan.g, plan.J,
+        )  # fmt: skip
 
     def strain(self, plan: Plan, c: Configuration) -> None:
         """Write plan.e; plan.B does not depend on q and was written with the plan."""
         assert isinstance(plan, StrainStations)
         q = c.q.reshape(self.shape)
-        strain_kernels.evaluate_strains(plan.segment, plan.phi, plan.natural, q, plan.e)
+        run(strain_kernels.evaluate_strains, plan.segment, plan.phi, plan.natural, q, plan.e)
 
     def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
         """Add to K (1, m, m); `frame` was called with this plan and configuration before."""
         assert isinstance(plan, StrainPlan) and isinstance(c, StrainConfiguration)
-        self._sweep(c)
-        strain_second.add_frame_second(
-            c.grid, self.steps, c.total, plan.stations, plan.step, self.rows, f, K[0]
-        )
+        where = (c.total, plan.stations, plan.step)
+        run(strain_second.add_frame_second, c.grid, self.steps, *where, self.rows, f, K[0])
 
     def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
         """Add nothing: strains are linear in q."""
@@ -236,11 +231,9 @@ class StrainMap(RodMap):
     def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
         """Write bias (S, 6); `frame` was called with this plan and configuration before."""
         assert isinstance(plan, StrainPlan) and isinstance(c, StrainConfiguration)
-        self._sweep(c)
-        rate = np.ascontiguousarray(ydot[0])
-        strain_second.frame_bias(
-            c.grid, plan.stations, plan.step, rate[:6], rate[6:].reshape(self.shape), bias
-        )
+        rate = ydot[0]
+        own = rate[6:].reshape(self.shape)
+        run(strain_second.frame_bias, c.grid, plan.stations, plan.step, rate[:6], own, bias)
 
 
 def default_steps(order: int, varying: bool) -> int:

@@ -35,7 +35,7 @@ def coordinate_rates(
     """
     tree = effects.tree
     check_names([part.name for part in tree.parts], velocity, "velocity", "part")
-    mass, state = Mass(effects), State(tree).place(q).frames()
+    mass, state = Mass(effects), State(tree).place(q)
     twists = _wished_twists(tree, state, velocity)
     known = effects.prescribed.rates(inputs.drive)[0]
     return mass.solve(state, mass.momentum_of(state, twists), known=known)
@@ -50,7 +50,7 @@ def begin(effects: Effects, q: Array, v: Array, inputs: Inputs) -> tuple[Array, 
     if not effects.prescribed.names:
         return q, v
     q = effects.prescribed.put(q, inputs.drive)
-    mass, state = Mass(effects), State(effects.tree).place(q).frames()
+    mass, state = Mass(effects), State(effects.tree).place(q)
     known = effects.prescribed.rates(inputs.drive)[0]
     return q, mass.solve(state, mass.momentum(state, v), known=known)
 

@@ -37,7 +37,7 @@ class BeyondSections:
         self.sampler, self.effects = sampler, sampler.effects
         self.tree = self.effects.tree
         self.q, self.u, self.moving = q, u, moving
-        state = State(self.tree).place(q).frames()
+        state = State(self.tree).place(q)
         self.points: list[list[tuple[float, Array]]] = [[] for _ in self.tree.parts]
         for term in self.effects.terms:
             for i, station, wrench in term.point_wrenches(state, u, z):

@@ -98,7 +98,7 @@ class InverseDynamics:
     def _balanced(self, q: Array, v: Array, inputs: Inputs) -> tuple[Array, Array]:
         """Accelerations and multipliers (total,)."""
         effects, tree, slope = self.effects, self.tree, self._slope
-        state = self._state.place(q).frames()
+        state = self._state.place(q)
         acc = effects.prescribed.rates(inputs.drive)[1]
         set_rates(tree, state, self._work, v, acc)
         meet_moving(self._work, state, 0.0)

@@ -27,7 +27,7 @@ def linearise(
     tangent = Tangent(tree, Sparse, effects.pairs())
     matrix = tangent.matrix
     assert isinstance(matrix, Sparse)
-    state, work = State(tree).place(q).frames(), Work(tree)
+    state, work = State(tree).place(q), Work(tree)
     balance(effects, state, work, inputs, z, tangent, chart=False)
     K = matrix.matrix.copy()
     tangent.clear()

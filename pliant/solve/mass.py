@@ -43,7 +43,7 @@ class Mass:
         for part, w, eta in zip(tree.parts, work.parts, twists, strict=True):
             w.p[: part.inertial] = part.M * eta[: part.inertial]
             w.mass = True
-        gather(tree, state.frames(), work, work.residual)
+        gather(tree, state, work, work.residual)
         return work.residual.copy()
 
     def solve(
@@ -88,7 +88,7 @@ class Mass:
         for part, w in zip(tree.parts, work.parts, strict=True):
             w.k[: part.inertial, diagonal, diagonal] = part.M
             w.mass = True
-        gather_form(tree, state.frames(), state, work, self.tangent)
+        gather_form(tree, state, state, work, self.tangent)
         for term in self.effects.rows:
             if term.hard:
                 term.hold(state, self.tangent, z)

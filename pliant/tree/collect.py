@@ -24,26 +24,6 @@ def add_vector(element, J, p, r):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def subtract_vector(element, J, p, r):  # type: ignore[no-untyped-def]
-    """r_e -= sum_s J_s^T p_s."""
-    S, _, m = J.shape
-    for s in range(S):
-        out = r[element[s]]
-        for i in range(6):
-            v = p[s, i]
-            if v != 0.0:
-                row = J[s, i]
-                for a in range(m):
-                    out[a] -= row[a] * v
-
-
-@kernel
-def add_matrix(element, J, k, K):  # type: ignore[no-untyped-def]
-    """K_e += sum_s J_s^T k_s J_s with full 6x6 blocks k (S, 6, 6)."""
-    add_bilinear(element, J, k, J, K)
-
-
-@kernel
 def add_bilinear(element, Jl, k, Jr, K):  # type: ignore[no-untyped-def]
     """K_e += sum_s Jl_s^T k_s Jr_s."""
     S, _, m = Jl.shape
@@ -69,13 +49,14 @@ def add_bilinear(element, Jl, k, Jr, K):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_diagonal(element, Bl, c, Br, K):  # type: ignore[no-untyped-def]
-    """K_e += sum_s Bl_s^T diag(c_s) Br_s with c (S, 6), three rows at a time."""
+def add_diagonal(element, Bl, slope, shift, Br, K):  # type: ignore[no-untyped-def]
+    """K_e += sum_s Bl_s^T diag(slope_s shift_s) Br_s, both (S, 6), three rows at a time."""
     S, _, m = Bl.shape
     for s in range(S):
         e = element[s]
         for i in range(0, 6, 3):
-            w0, w1, w2 = c[s, i], c[s, i + 1], c[s, i + 2]
+            w0, w1 = slope[s, i] * shift[s, i], slope[s, i + 1] * shift[s, i + 1]
+            w2 = slope[s, i + 2] * shift[s, i + 2]
             if w0 == 0.0 and w1 == 0.0 and w2 == 0.0:
                 continue
             r0, r1, r2 = Br[s, i], Br[s, i + 1], Br[s, i + 2]
@@ -88,11 +69,46 @@ def add_diagonal(element, Bl, c, Br, K):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_stations(element, J, p, k, tangent, r, K):  # type: ignore[no-untyped-def]
-    """`add_vector` and, if `tangent`, `add_matrix` of what acts at the stations."""
-    add_vector(element, J, p, r)
-    if tangent:
-        add_bilinear(element, J, k, J, K)
+def to_sections(A, p, extra, out):  # type: ignore[no-untyped-def]
+    """out (P, 6) = A^T (p + extra): wrenches at points as wrenches of their sections, A (P, 6, 6)."""
+    for s in range(A.shape[0]):
+        for j in range(6):
+            v = 0.0
+            for i in range(6):
+                v += A[s, i, j] * (p[s, i] + extra[s, i])
+            out[s, j] = v
+
+
+@kernel
+def entries_of(elements, x, out):  # type: ignore[no-untyped-def]
+    """out (E, n) = x[elements], zero where an element has no entry (-1)."""
+    E, n = elements.shape
+    for e in range(E):
+        for a in range(n):
+            at = elements[e, a]
+            out[e, a] = x[at] if at >= 0 else 0.0
+
+
+@kernel
+def station_values(element, J, y, out):  # type: ignore[no-untyped-def]
+    """out_s (S, 6) = J_s y_e with y (E, m)."""
+    S, _, m = J.shape
+    for s in range(S):
+        e = element[s]
+        for i in range(6):
+            v = 0.0
+            for a in range(m):
+                v += J[s, i, a] * y[e, a]
+            out[s, i] = v
+
+
+@kernel
+def add_moved_values(A, values, out):  # type: ignore[no-untyped-def]
+    """out_s (S, 6) += A_s values_s."""
+    for s in range(A.shape[0]):
+        for i in range(6):
+            for j in range(6):
+                out[s, i] += A[s, i, j] * values[s, j]
 
 
 @kernel

@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.lie import se3
+from pliant.engine.arrays import copy
+from pliant.engine.program import Program, ask, record, recorder, run
 from pliant.rods.contract import Array, Configuration, Plan
+from pliant.tree.carrying import place_base, spread_frame_jacobian, stack_jacobian
 from pliant.tree.collect import carry
 from pliant.tree.part import Part
 
 if TYPE_CHECKING:
     from pliant.tree.tree import Tree
+
+_WORLD = np.eye(4)
 
 
 class PartState:
@@ -21,12 +25,14 @@ class PartState:
     g (F, 4, 4) and J (F, 6, m) of all frame stations; `strain` and `inner` are plans of strains, e and
     B. `mass` and `points` are the plans of the sections behind g and J; a shared rule has one plan.
     inward (6, 6) is the twist of the base for that of the frame that carries it, S (6, nv) for the
-    velocities of the joint.
+    velocities of the joint. q (nq,) and joint_q (nq,) are the coordinates of map and joint, `carrier`
+    (4, 4) is the frame that carries the part, turn (4, 4) the pose of its joint.
     """
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Part, q: Array, carrier: Array) -> None:
         rod_map = part.map
         self.part = part
+        self.q, self.joint_q, self.carrier = q[part.q_slice], q[part.joint_slice], carrier
         self.c: Configuration = rod_map.configuration()
         self.strain: Plan = rod_map.strains(part.strain_s)
         self.mass: Plan = self.strain if part.one_rule else rod_map.frames(part.mass_s)
@@ -39,76 +45,80 @@ class PartState:
         # the map writes the first rows of the same arrays
         self.mass.g, self.mass.J = self.g[:Q], self.J[:Q]
         self.point_g, self.point_J = self.g[Q:], self.J[Q:]
-        self.inward = np.eye(6)
-        self.S = part.joint.axes(part.joint.rest())
+        self.base, self.turn, self.inward = np.eye(4), np.eye(4), np.eye(6)
+        self.S = np.array(part.joint.axes(part.joint.rest()), dtype=float, order="C")
 
-    def place(self, carrier: Array | None, q: Array) -> None:
-        """Set base, strains and points for the pose (4, 4) of the carrying frame, None: the world."""
-        part, rod_map = self.part, self.part.map
-        pose = part.pose
+    def place_base(self) -> None:
+        """Set the pose of the base from the frame that carries it and the coordinates of the joint."""
+        part = self.part
         if part.joint.nq:
-            joint = q[part.joint_slice]
-            pose = pose @ part.joint.pose(joint)
-            self.S = part.joint.axes(joint)
-        if carrier is not None:
-            self.inward = np.asarray(se3.Ad(se3.inverse(pose)))
-            pose = carrier @ pose
-        rod_map.update(self.c, pose, q[part.q_slice])
+            ask(part.joint.place, self.joint_q, self.turn, self.S)
+        run(place_base, self.carrier, part.pose, self.turn, self.base, self.inward)
+
+    def place(self) -> None:
+        """Set strains and frames, from the base on."""
+        part, rod_map = self.part, self.part.map
+        ask(rod_map.update, self.c, self.base, self.q)
         if part.one_rule:
-            rod_map.frame_and_strain(self.strain, self.c)
+            ask(rod_map.frame_and_strain, self.strain, self.c)
         else:
-            rod_map.strain(self.strain, self.c)
+            ask(rod_map.strain, self.strain, self.c)
+            ask(rod_map.frame, self.mass, self.c)
         if part.inner_s:
-            rod_map.strain(self.inner, self.c)
+            ask(rod_map.strain, self.inner, self.c)
         if len(part.stations):
             points = self.points
-            rod_map.frame(points, self.c)
-            carry(points.g, points.J, part.point_X, part.point_A, self.point_g, self.point_J)
-
-    def place_mass(self) -> None:
-        """Set the frames of the mass stations."""
-        if not self.part.one_rule:
-            self.part.map.frame(self.mass, self.c)
+            ask(rod_map.frame, points, self.c)
+            run(carry, points.g, points.J, part.point_X, part.point_A, self.point_g, self.point_J)
 
 
 class State:
-    """The robot at one configuration. `place` moves it to another one; it belongs to one thread.
-
-    Frames of the mass stations are computed when `frames` asks for them.
-    """
+    """The robot at one configuration. `place` moves it to another one; it belongs to one thread."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.q = np.zeros(tree.nq)
-        self.parts = [PartState(part) for part in tree.parts]
-        self._mass = False
+        self.parts: list[PartState] = []
+        for part in tree.parts:
+            carrier = _WORLD if part.parent < 0 else self.parts[part.parent].g[part.mount]
+            self.parts.append(PartState(part, self.q, carrier))
+        self._placing: Program | None = None
+        self._placed = 0
         self._jacobians: dict[tuple[int, int], Array] = {}
+        self._known: tuple[Program | None, set[tuple[int, int]]] = (None, set())
 
     def place(self, q: Array) -> State:
         """Move to coordinates q (nq,)."""
-        self.q = q
-        self._mass = False
-        self._jacobians.clear()
-        for at in self.parts:
-            part = at.part
-            at.place(None if part.parent < 0 else self.parts[part.parent].g[part.mount], q)
+        if q is not self.q:
+            copy(q, self.q)
+        self.renew()
+        if recorder() is not None or self._placed < 2:
+            self._placed += 1
+            for at in self.parts:
+                at.place_base()
+                at.place()
+            return self
+        if self._placing is None:
+            self._placing = record(self.place, self.q)
+        self._placing()
         return self
 
-    def frames(self) -> State:
-        """Make sure that the frames of the mass stations are there."""
-        if not self._mass:
-            for at in self.parts:
-                at.place_mass()
-            self._mass = True
-        return self
+    def renew(self) -> None:
+        """Forget what was computed for the frames that were placed before."""
+        self._known = (recorder(), set())
 
     def frame_jacobian(self, i: int, station: int) -> Array:
-        """Twist (6, c) of a frame station of part i in the numbers of `tree.frame_columns`."""
-        key = (i, station)
-        found = self._jacobians.get(key)
-        if found is None:
-            found = self._jacobians[key] = self._frame_jacobian(i, station)
-        return found
+        """Twist (6, c) of a frame station of part i in the numbers of `tree.frame_columns`.
+
+        In a program it is computed once after the state was placed.
+        """
+        key, known = (i, station), self._known
+        if recorder() is None or known[0] is not recorder():
+            self._known = known = (recorder(), set())
+        if key not in known[1]:
+            known[1].add(key)
+            self._set_frame_jacobian(i, station)
+        return self._jacobians[key]
 
     def frames_jacobian(self, sides: list[tuple[int, int]]) -> Array:
         """Twists (6 K, c) of K frame stations, one below the other, in the numbers of all of them."""
@@ -119,23 +129,27 @@ class State:
             column += block.shape[1]
         return out
 
-    def _frame_jacobian(self, i: int, station: int) -> Array:
+    def _set_frame_jacobian(self, i: int, station: int) -> None:
         at, part = self.parts[i], self.tree.parts[i]
         e = at.element[station]
         E, n = part.map.elements.shape
         rows, lifted = np.zeros((E, 6, part.map.m)), np.zeros((E, 6, n))
-        rows[e] = at.J[station]
-        part.map.lift_rows(at.c, rows, lifted)
+        copy(at.J[station], rows[e])
+        ask(part.map.lift_rows, at.c, rows, lifted)
         entries, based = self.tree.frame_entries(i, station)
-        own = lifted[e][:, entries]
-        if not based:
-            return own
-        return np.concatenate([own, lifted[e][:, :6] @ self.base_jacobian(i)], axis=1)
+        above = self.base_jacobian(i) if based else np.zeros((6, 0))
+        key = (i, station)
+        if key not in self._jacobians:
+            self._jacobians[key] = np.zeros((6, len(entries) + above.shape[1]))
+        run(spread_frame_jacobian, lifted[e], entries, above, self._jacobians[key])
 
     def base_jacobian(self, i: int) -> Array:
         """Twist (6, b) of the base of part i in the numbers of `tree.base_columns`."""
         part, at = self.tree.parts[i], self.parts[i]
         if part.parent < 0:
             return at.S
-        carried = at.inward @ self.frame_jacobian(part.parent, part.mount)
-        return np.concatenate([carried, at.S], axis=1)
+        carried = self.frame_jacobian(part.parent, part.mount)
+        out = np.zeros((6, carried.shape[1] + part.joint.nv))
+        run(stack_jacobian, at.inward, carried, at.S, out)
+        return out
+

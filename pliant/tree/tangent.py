@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from pliant.engine.arrays import clear
+from pliant.engine.program import run
 from pliant.linalg.matrices import Matrix, make_matrix
 from pliant.linalg.scatter import scatter
 from pliant.rods.contract import Array, Ints
@@ -48,7 +50,7 @@ class Tangent:
 
     def clear(self) -> None:
         """Set all to zero."""
-        self.matrix.data[...] = 0.0
+        clear(self.matrix.data)
 
     def mirrored(self, effect: int, k: int) -> Ints:
         """Slots of the k-th blocks of an effect for blocks that are given transposed."""
@@ -59,7 +61,7 @@ class Tangent:
 
     def add(self, slots: Ints, blocks: Array) -> None:
         """Add blocks (E, a, b)."""
-        scatter(slots, np.ascontiguousarray(blocks), self.matrix.data)
+        run(scatter, slots, np.ascontiguousarray(blocks), self.matrix.data)
 
     def _solved(self, pair: Pair) -> Pair:
         """The pair without numbers that are not solved for."""

@@ -16,12 +16,16 @@ from functools import cached_property
 
 import numpy as np
 
+from pliant.engine.arrays import take
+from pliant.engine.program import ask, run
 from pliant.joints.contract import JointMap
 from pliant.joints.fixed import Fixed
 from pliant.joints.free import Free
 from pliant.model import Body, Description, DescriptionError, Frame, Rod
 from pliant.rods.contract import Array, Formulation, Ints, RodMap
 from pliant.rods.rigid import RigidMap
+from pliant.tree.carrying import base_twist
+from pliant.tree.collect import entries_of, station_values
 from pliant.tree.drivers import Driver, drivers_of
 from pliant.tree.part import Part
 from pliant.tree.state import State
@@ -124,7 +128,7 @@ class Tree:
         for part in self.parts:
             self.q_rest[part.joint_slice] = part.joint.rest()
             self.q_rest[part.q_slice] = part.map.rest()
-        self.rest = State(self).place(self.q_rest).frames()
+        self.rest = State(self).place(self.q_rest)
         """The undeformed robot."""
         return self
 
@@ -201,18 +205,17 @@ class Tree:
         local: list[Array] = []
         lifted: list[Array] = []
         for part, at in zip(self.parts, state.parts, strict=True):
-            own = np.zeros(6 + part.map.nv)
-            own[6:] = x[part.x_index]
-            if part.joint.nv:
-                own[:6] = at.S @ x[part.joint_index]
+            own, twist = np.zeros(6 + part.map.nv), np.zeros((1, 6))
+            take(x, part.x_index, own[6:])
             if part.parent >= 0:
-                carrier = state.parts[part.parent]
-                twist = carrier.J[part.mount] @ lifted[part.parent][carrier.element[part.mount]]
-                own[:6] += at.inward @ twist
-            elements = part.map.elements
-            y = np.zeros((len(elements), part.map.m))
-            entries = np.where(elements >= 0, own[np.maximum(elements, 0)], 0.0)
-            part.map.lift_velocity(at.c, entries, y)
+                carrier, k = state.parts[part.parent], part.mount
+                where = (carrier.element[k : k + 1], carrier.J[k : k + 1])
+                run(station_values, *where, lifted[part.parent], twist)
+            run(base_twist, at.inward, twist[0], at.S, x, part.joint_index, own[:6])
+            entries = np.zeros(part.map.elements.shape)
+            y = np.zeros((len(entries), part.map.m))
+            run(entries_of, part.map.elements, own, entries)
+            ask(part.map.lift_velocity, at.c, entries, y)
             local.append(own)
             lifted.append(y)
         return local, lifted
@@ -222,41 +225,43 @@ class Tree:
 
         Along the Newton chart, in which rods are nearly linear, or along the second-order chart.
         """
-        if newton and len(self.parts) == 1 and not self.parts[0].joint.nv:
-            part = self.parts[0]
-            own = np.concatenate([np.zeros(6), x[part.x_index]])
-            return part.map.advance(state.parts[0].c, state.parts[0].c.base, own)
-        local, _ = self.variations(state, x)
+        if not newton:
+            other = State(self)
+            self.retract(state, x, other)
+            return other.q
         q = np.empty(self.nq)
-        bases: list[Array] = []
-        for i, part in enumerate(self.parts):
-            c = state.parts[i].c
-            if part.joint.nq:
-                turn = part.joint.retract(state.q[part.joint_slice], x[part.joint_index])
-                q[part.joint_slice] = turn
-            base = c.base
-            if not newton:
-                base = self._base_at(i, bases, q)
-                bases.append(base)
-            move = part.map.advance if newton else part.map.retract
-            q[part.q_slice] = move(c, base, local[i])
+        self.advance(state, x, q)
         return q
 
-    def _base_at(self, i: int, bases: list[Array], q: Array) -> Array:
-        """Base pose of part i at q, of which the parts before it are done, with their bases."""
-        part = self.parts[i]
-        pose = part.pose
-        if part.joint.nq:
-            pose = pose @ part.joint.pose(q[part.joint_slice])
-        if part.parent < 0:
-            return pose
-        carrier = self.parts[part.parent]
-        c = carrier.map.configuration()
-        carrier.map.update(c, bases[part.parent], q[carrier.q_slice])
-        plan = carrier.map.frames(carrier.frames_s[part.mount : part.mount + 1])
-        carrier.map.frame(plan, c)
-        X = carrier.point_X[part.mount - len(carrier.mass_s)]
-        return np.asarray(plan.g[0] @ X @ pose)
+    def advance(self, state: State, x: Array, q: Array) -> None:
+        """Write coordinates q (nq,) after a variation x (total,) of a state in the Newton chart."""
+        local = self.variations(state, x)[0] if self._linked else self._own_variations(x)
+        for part, at, own in zip(self.parts, state.parts, local, strict=True):
+            if part.joint.nq:
+                ask(part.joint.move, at.joint_q, x, part.joint_index, q[part.joint_slice])
+            ask(part.map.advance_to, at.c, at.c.base, own, q[part.q_slice])
+
+    @property
+    def _linked(self) -> bool:
+        """Whether any base moves."""
+        return len(self.parts) > 1 or self.parts[0].joint.nv > 0
+
+    def _own_variations(self, x: Array) -> list[Array]:
+        """Those of the only part, whose base is at rest."""
+        own = np.zeros(6 + self.parts[0].map.nv)
+        take(x, self.parts[0].x_index, own[6:])
+        return [own]
+
+    def retract(self, state: State, x: Array, other: State) -> None:
+        """Place another state at a variation x (total,) of a state, along the second-order chart."""
+        local, _ = self.variations(state, x)
+        other.renew()
+        for part, at, to, own in zip(self.parts, state.parts, other.parts, local, strict=True):
+            if part.joint.nq:
+                ask(part.joint.move, at.joint_q, x, part.joint_index, to.joint_q)
+            to.place_base()
+            ask(part.map.retract_to, at.c, to.base, own, to.q)
+            to.place()
 
     # -- measures ------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pliant.engine.arrays import clear
 from pliant.rods.contract import Array
 from pliant.tree.part import Part
 from pliant.tree.tree import Tree
@@ -23,7 +24,8 @@ class PartWork:
     def __init__(self, part: Part) -> None:
         E, n = part.map.elements.shape
         m, S = part.map.m, len(part.strain_s)
-        F = len(part.mass_s) + len(part.point_s)
+        P = len(part.point_s)
+        F = len(part.mass_s) + P
         self.p = np.zeros((F, 6))
         self.k = np.zeros((F, 6, 6))
         self.pb = np.zeros((F, 6))
@@ -32,7 +34,7 @@ class PartWork:
         self.slope = np.zeros((S, 6))
         self.inner = np.zeros((len(part.inner_s), 6))
         """Weighted stresses at the inner stations."""
-        self.full: Array | None = None
+        self.full = np.zeros((S if part.coupled else 0, 6, 6))
         """(S, 6, 6): derivative of stresses whose rows depend on each other."""
         self.met = np.zeros((S, 6))
         self.rate = np.zeros((S, 6))
@@ -47,21 +49,29 @@ class PartWork:
         self.K = np.zeros((E, n, n))
         self.base = np.zeros(6)
         """Gradient in the twist of the base."""
+        self.passed, self.excess = np.zeros(6), np.zeros(6)
+        """In the Newton chart, the wrench that is passed on to the base, and what it is beyond `base`."""
+        self.left = np.zeros(6 + part.map.nv)
+        """Residual that is left on base and own coordinates."""
+        self.extra, self.sections = np.zeros((P, 6)), np.zeros((P, 6))
+        """Excess of carried parts at the points, and wrenches of the points on their sections."""
+        self.rate_x, self.second_x = np.zeros(6 + part.map.nv), np.zeros(6 + part.map.nv)
+        """First and second time derivatives of base and own coordinates."""
+        self.entries = np.zeros((E, n))
+        self.y, self.ydd, self.bias = np.zeros((E, m)), np.zeros((E, m)), np.zeros((E, m))
+        """Time derivatives of the element variables; bias : the second one at constant rates."""
+        self.frame_bias = np.zeros((F, 6))
         self.mass = False
         """Whether anything acts at the mass stations."""
 
     def clear(self, tangent: bool) -> None:
         """Begin anew."""
-        self.p[...] = 0.0
-        self.ry[...] = 0.0
-        self.sigma[...] = 0.0
-        self.inner[...] = 0.0
+        for array in (self.p, self.ry, self.sigma, self.inner):
+            clear(array)
         self.mass = False
         if tangent:
-            self.k[...] = 0.0
-            self.Ky[...] = 0.0
-            self.slope[...] = 0.0
-            self.full = None
+            for array in (self.k, self.Ky, self.slope, self.full):
+                clear(array)
 
 
 class Work:
@@ -74,6 +84,6 @@ class Work:
 
     def clear(self, tangent: bool) -> None:
         """Begin anew with the gradient, and with the tangent if it is wanted."""
-        self.residual[...] = 0.0
+        clear(self.residual)
         for part in self.parts:
             part.clear(tangent)

@@ -44,7 +44,7 @@ class Bent(perturbed.Bent):
         K = np.zeros((len(self.map.elements), self.map.m, self.map.m))
         self.map.frame_second(self.frames, self.c, self.f, K)
         self.map.strain_second(self.strains, self.c, self.sigma, K)
-        self.map.lift_second(self.c, np.zeros(K.shape[:2]), balance, K)
+        self.map.lift_tangent(self.c, np.zeros(K.shape[:2]), balance, K.copy(), K, np.empty(6))
         total = np.zeros((self.size, self.size))
         for index, block in zip(self.map.elements, K, strict=True):
             keep = index >= 0

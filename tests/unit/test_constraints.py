@@ -153,7 +153,7 @@ def test_reactions_carry_the_weight(formulation: Formulation) -> None:
     pin = along("x")[:3, :3] @ exerted["pin"][3:]
     roller = exerted["roller"][3:]
     assert pin + roller == pytest.approx((0, 0, weight), rel=1e-8, abs=1e-8)
-    part, at = effects.tree.parts[0], State(effects.tree).place(found.q).frames().parts[0]
+    part, at = effects.tree.parts[0], State(effects.tree).place(found.q).parts[0]
     centre = part.line_mass @ at.mass.g[:, :3, 3] / part.line_mass.sum()
     tip = Sampler(effects).poses(found.q, "arm", np.array([1.0]))[0, :3, 3]
     moment = np.cross(tip, roller) + np.cross(centre, (0, 0, -weight))

@@ -244,7 +244,7 @@ class Moving:
         return self.tree.moved(self.state(self.q), x, newton=False)
 
     def state(self, q: Array) -> State:
-        return State(self.tree).place(q).frames()
+        return State(self.tree).place(q)
 
     def path(self, t: float) -> Array:
         """Configuration that leaves q with rates v and accelerations acc."""
@@ -748,7 +748,7 @@ def test_the_base_of_a_flying_rod_stays_a_pose_and_falls_like_a_stone(
 
 
 def centre_of_mass(effects: Effects, q: Array) -> Array:
-    part, at = effects.tree.parts[0], State(effects.tree).place(q).frames().parts[0]
+    part, at = effects.tree.parts[0], State(effects.tree).place(q).parts[0]
     return part.line_mass @ at.mass.g[:, :3, 3] / part.line_mass.sum()
 
 

@@ -663,7 +663,7 @@ def test_the_mass_matrix_gives_the_kinetic_energy_of_sections_and_bodies(case: C
 def test_momentum_and_kinetic_energy_know_prescribed_coordinates(case: Case) -> None:
     """v . M v is twice the kinetic energy, also where inputs prescribe rates."""
     v = case.direction(prescribed=True)
-    state = case.state().frames()
+    state = case.state()
     energy = kinetic_energy(case.tree, state, Work(case.tree), v)
     assert v @ Mass(case.effects).momentum(state, v) == pytest.approx(2.0 * energy, rel=1e-12)
     assert energy == pytest.approx(energy_of_twists(case, v), rel=1e-7)
@@ -689,7 +689,7 @@ def test_accelerations_are_the_rates_of_the_twists(case: Case) -> None:
     set_rates(tree, case.state(), work, v, acc)
     for t in (-h, h):
         # rates in the chart at its foot, where it is of second order, are v + t acc
-        near = [case.state(case.moved(x * v + 0.5 * x * x * acc, False)).frames()
+        near = [case.state(case.moved(x * v + 0.5 * x * x * acc, False))
                 for x in (t - h, t + h)]  # fmt: skip
         ends.append([
             se3.log(se3.inverse(a.g) @ b.g) / (2 * h)

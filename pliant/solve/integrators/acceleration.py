@@ -131,8 +131,8 @@ class AccelerationStepper(Stepper):
         """Begin at q with rates v; the first acceleration comes from balance under `inputs`."""
         tree = self.tree
         self.q, self.v, self._last = q.copy(), v.copy(), None
-        self.a.place(q).frames()
-        self.b.place(q).frames()
+        self.a.place(q)
+        self.b.place(q)
         self.acc = self.effects.prescribed.rates(inputs.drive)[1]
         set_rates(tree, self.a, self.workspace, v, self.acc)
         meet_moving(self.workspace, self.a, self.v_slope)
@@ -235,7 +235,7 @@ class AccelerationStepper(Stepper):
 
     def residual(self, tangent: bool) -> Array:
         self.end = self.tree.moved(self.a, self.D, newton=False)
-        self.b.place(self.end).frames()
+        self.b.place(self.end)
         self.motion = self._kinematics(self.D)
         v, acc, _ = self.motion
         filled = self.tangent if tangent else None
@@ -307,7 +307,7 @@ class AccelerationStepper(Stepper):
         mass, scale = Mass(self.effects), self.scale
         momentum = mass.momentum(self.a, self.v)
         self.v = mass.solve(self.a, momentum, known=self.known[0], z=self.z)
-        self.b.place(self.q).frames()
+        self.b.place(self.q)
         self._last = None
         self._set_acceleration(inputs)
         self.scale = max(scale, self.scale)

@@ -103,7 +103,7 @@ class VariationalStepper(Stepper):
 
     def start(self, q: Array, v: Array, inputs: Inputs) -> None:
         self.q = q.copy()
-        self.a.place(self.q).frames()
+        self.a.place(self.q)
         self.p = self.mass.momentum(self.a, v)
         self._known = np.zeros(self.tree.total)
         self._known[self.tree.prescribed] = v[self.tree.prescribed]
@@ -173,7 +173,7 @@ class VariationalStepper(Stepper):
 
     def residual(self, tangent: bool) -> Array:
         tree, work, h = self.tree, self.workspace, self.h
-        self.b.place(self.end).frames()
+        self.b.place(self.end)
         work.clear(tangent)
         self.step.tangent = self.tangent if tangent else None
         if tangent:

@@ -1,0 +1,176 @@
+"""Programs: what maps, joints and effects do in one pass, written down once and then repeated.
+
+Forward and backward passes, effects and steps are plain Python that calls kernels by ``run(kernel, ...)``
+on arrays made beforehand. Within `record` nothing is computed: every call is written down with its
+arrays. The `Program` that results repeats all of them in one compiled call, whatever robot they are for:
+the loop over the calls knows neither formulations nor effects and is compiled once.
+
+A method of a user's class in plain Python is asked by ``ask(method, ...)``. It becomes one entry of the
+program that runs uncompiled, between compiled stretches. A class says that its methods only call
+kernels through `run` by ``compiled = True``.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import typeof
+from numba.core.dispatcher import Dispatcher
+
+from pliant.engine.calls import execute, trampoline
+
+Function = Callable[..., Any]
+Entry = tuple[Function, tuple[Any, ...]]
+
+
+class _Recording(threading.local):
+    """The program that this thread is writing down, if any."""
+
+    program: Program | None = None
+
+
+_recording = _Recording()
+
+
+def run(function: Function, *arguments: Any) -> None:
+    """Call a kernel, or write the call down. What it returns is lost."""
+    program = _recording.program
+    if program is None:
+        function(*arguments)
+    else:
+        program.entries.append((function, arguments))
+
+
+def ask(method: Any, *arguments: Any) -> None:
+    """Call a method that may be plain Python, or write it down as a whole."""
+    if _recording.program is None or is_compiled(method.__self__):
+        method(*arguments)
+    else:
+        _recording.program.entries.append((method, arguments))
+
+
+def is_compiled(owner: object) -> bool:
+    """Whether an object's own class says that its methods only call kernels; its base does not count."""
+    return "compiled" in vars(type(owner)) and bool(owner.compiled)  # type: ignore[attr-defined]
+
+
+def recorder() -> Program | None:
+    """The program that is being written down in this thread, None if calls are made at once."""
+    return _recording.program
+
+
+def record(function: Function, *arguments: Any) -> Program:
+    """Write down what a function does; it must not decide anything by numbers that may change."""
+    outer = _recording.program
+    program = _recording.program = Program()
+    try:
+        function(*arguments)
+    finally:
+        _recording.program = outer
+    return program
+
+
+class Program:
+    """Calls with their arrays. Call it to make all of them, in the order in which they were recorded."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self._pieces: list[Callable[[], object]] | None = None
+
+    @property
+    def compiled(self) -> bool:
+        """Whether all calls are kernels, so that the program is one compiled call."""
+        return all(isinstance(function, Dispatcher) for function, _ in self.entries)
+
+    def __call__(self) -> None:
+        """Make all calls, or write them down in a longer program."""
+        if _recording.program is not None:
+            _recording.program.entries += self.entries
+            return
+        if self._pieces is None:
+            self._pieces = self._cut()
+        for piece in self._pieces:
+            piece()
+
+    def _cut(self) -> list[Callable[[], object]]:
+        """The program in pieces, each one compiled or one plain call."""
+        pieces: list[Callable[[], object]] = []
+        kernels: list[Entry] = []
+        for function, arguments in [*self.entries, (None, ())]:
+            if isinstance(function, Dispatcher):
+                kernels.append((function, arguments))
+                continue
+            if kernels:
+                pieces.append(_Stretch(kernels))
+                kernels = []
+            if function is not None:
+                pieces.append(_plain(function, arguments))
+        return pieces
+
+    @property
+    def address(self) -> int:
+        """Where compiled loops find the program; kept alive by it."""
+        if self._pieces is None:
+            self._pieces = self._cut()
+        if not self._pieces:
+            return 0
+        (stretch,) = self._pieces
+        assert isinstance(stretch, _Stretch)
+        return stretch.address
+
+
+def _plain(function: Function, arguments: tuple[Any, ...]) -> Callable[[], object]:
+    return lambda: function(*arguments)
+
+
+class _Stretch:
+    """Kernel calls one after another: their blocks of words, and a table of the blocks."""
+
+    def __init__(self, calls: list[Entry]) -> None:
+        self._kept = calls
+        words: list[int] = []
+        starts = []
+        for function, arguments in calls:
+            starts.append(len(words))
+            words += _block(function, arguments)
+        self._words = np.array(words, dtype=np.uint64).view(np.int64)
+        at = self._words.ctypes.data
+        self._table = np.array([len(calls), *(at + 8 * start for start in starts)], dtype=np.int64)
+        self.address = int(self._table.ctypes.data)
+
+    def __call__(self) -> None:
+        execute(self.address)
+
+
+_overloads: weakref.WeakKeyDictionary[Any, dict[Any, tuple[int, int]]] = weakref.WeakKeyDictionary()
+
+
+def _block(kernel: Any, arguments: tuple[Any, ...]) -> list[int]:
+    """Words of one call: trampoline, kernel, arguments."""
+    types = tuple(typeof(value) for value in arguments)
+    known = _overloads.setdefault(kernel, {})
+    if types not in known:
+        kernel.compile(types)
+        known[types] = trampoline(kernel.overloads[types])
+    words = [*known[types]]
+    for value in arguments:
+        _append(value, words)
+    return words
+
+
+def _append(value: Any, words: list[int]) -> None:
+    """Append a value in the order in which compiled functions take it."""
+    if isinstance(value, np.ndarray):
+        words += [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape]
+        words += [stride % 2**64 for stride in value.strides]
+    elif isinstance(value, tuple):
+        for item in value:
+            _append(item, words)
+    elif isinstance(value, bool | int | np.integer):
+        words.append(int(value) % 2**64)
+    else:
+        words.append(int(np.float64(value).view(np.uint64)))
