@@ -41,6 +41,12 @@ def put(source: Any, places: Any, out: Any) -> None:
         run(_put, source, places, out)
 
 
+def put_values(values: Any, places: Any, out: Any) -> None:
+    """out[places] = values (N,), places (N,)."""
+    if places.size:
+        run(_put_values, values, places, out)
+
+
 def _flat(array: Any) -> Any:
     """The array as a vector that shares its memory."""
     flat = array.reshape(-1)
@@ -70,6 +76,12 @@ def _combine(a, x, b, y, out):  # type: ignore[no-untyped-def]
 def _take(source, places, out):  # type: ignore[no-untyped-def]
     for i in range(places.shape[0]):
         out[i] = source[places[i]]
+
+
+@kernel
+def _put_values(values, places, out):  # type: ignore[no-untyped-def]
+    for i in range(places.shape[0]):
+        out[places[i]] = values[i]
 
 
 @kernel

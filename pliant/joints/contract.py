@@ -109,6 +109,10 @@ class JointMap(Joint, ABC):
         """Write coordinates out (nq,) after the variation x[index]."""
         out[...] = self.retract(q, x[index])
 
+    def extrapolate(self, before: Array, now: Array, out: Array) -> None:
+        """Write coordinates out (nq,) that go on from `now` as they came there from `before`."""
+        out[...] = self.retract(now, self.difference(before, now))
+
     def set_difference(self, a: Array, b: Array, out: Array) -> None:
         """Write `difference` to out (nv,)."""
         out[...] = self.difference(a, b)

@@ -12,7 +12,7 @@ from pliant.engine.arrays import clear, copy
 from pliant.engine.program import run
 from pliant.joints.contract import JointMap
 from pliant.lie import se3
-from pliant.lie.se3_kernels import exp_pose_array, multiply_array
+from pliant.lie.se3_kernels import exp_pose_array, log_relative_array, multiply_array
 from pliant.lie.tuples import Array, multiply, read_block, transpose, write_block
 from pliant.model.checks import pose_matrix
 
@@ -56,6 +56,14 @@ class Free(JointMap):
 
     def move(self, q: Array, x: Array, index: Array, out: Array) -> None:
         run(move_pose, q, x, index, out)
+
+    def extrapolate(self, before: Array, now: Array, out: Array) -> None:
+        x = np.zeros(6)
+        self.set_difference(before, now, x)
+        run(move_pose, now, x, np.arange(6), out)
+
+    def set_difference(self, a: Array, b: Array, out: Array) -> None:
+        run(log_relative_array, a.reshape(4, 4), b.reshape(4, 4), out)
 
     def add_second(self, q: Array, wrench: Array, H: Array) -> None:
         """Add nothing."""

@@ -79,6 +79,9 @@ class Revolute(JointMap):
     def move(self, q: Array, x: Array, index: Array, out: Array) -> None:
         run(add_turn, q, x, index, out)
 
+    def extrapolate(self, before: Array, now: Array, out: Array) -> None:
+        combine(2.0, now, -1.0, before, out)
+
     def set_difference(self, a: Array, b: Array, out: Array) -> None:
         combine(1.0, b, -1.0, a, out)
 

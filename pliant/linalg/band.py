@@ -41,6 +41,12 @@ def factor_band(data, A, d, work):  # type: ignore[no-untyped-def]
     return negative
 
 
+@kernel
+def factor_band_flagged(data, A, d, work, flags):  # type: ignore[no-untyped-def]
+    """`factor_band`, what it returns in flags[0]."""
+    flags[0] = factor_band(data, A, d, work)
+
+
 @leaf
 def _copy(source, out):  # type: ignore[no-untyped-def]
     for b in range(len(out)):

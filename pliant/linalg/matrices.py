@@ -7,16 +7,18 @@ A symmetric matrix stores one triangle only and reports `negative`, the number o
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property, lru_cache
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, triu
 from scipy.sparse.linalg import SuperLU, splu
 
+from pliant.engine.arrays import copy
+from pliant.engine.program import run
 from pliant.linalg import sparse_factor
-from pliant.linalg.band import factor_band, solve_band
+from pliant.linalg.band import factor_band_flagged, solve_band
 from pliant.linalg.elimination import COORDINATE, FIELD, MULTIPLIER, Elimination, analyse
 from pliant.linalg.sparse_factor import Entries, Factor
 
@@ -34,54 +36,93 @@ class SingularError(RuntimeError):
     """The tangent could not be factorised."""
 
 
-class Matrix(Protocol):
-    """What assembly and solvers need of a tangent matrix."""
+class Matrix(ABC):
+    """What assembly and solvers need of a tangent matrix.
+
+    flags (3,) : of the last factor, negative pivots (-1 if it is singular) and lost ones; 1 if the last
+    solution is too rough.
+    """
 
     n: int
     data: Array
-    negative: int | None
+    symmetric: bool
 
-    def slots(self, rows: Ints, cols: Ints) -> Ints: ...
-    def factorise(self) -> None: ...
-    def solve(self, b: Array) -> Array: ...
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.flags = np.array([-1, 0, 0], dtype=np.int64)
+
+    @property
+    def negative(self) -> int | None:
+        """Negative pivots of the last factor, None if the matrix is not symmetric."""
+        return int(self.flags[0]) if self.symmetric and self.flags[0] >= 0 else None
+
+    @property
+    def lost(self) -> int:
+        """Pivots that the last factorisation replaced."""
+        return int(self.flags[1])
+
+    @abstractmethod
+    def slots(self, rows: Ints, cols: Ints) -> Ints:
+        """Places in `data` of entries at rows and columns, SKIP for those that are not kept."""
+
+    @abstractmethod
+    def record_factorise(self) -> None:
+        """Factorise and set the first flags."""
+
+    @abstractmethod
+    def record_solve(self, b: Array, x: Array) -> None:
+        """Solve for x (n,) and set the last flag."""
+
+    def factorise(self) -> None:
+        """Factorise, or raise SingularError."""
+        self.record_factorise()
+        if self.flags[0] < 0:
+            raise SingularError("the tangent is singular")
+
+    def solve(self, b: Array) -> Array:
+        """Solution x (n,) with the last factor."""
+        b, x = np.ascontiguousarray(b, dtype=np.float64), np.empty(self.n)
+        self.record_solve(b, x)
+        if self.flags[2]:
+            self.repair(b, x)
+        return x
+
+    def repair(self, b: Array, x: Array) -> None:
+        """Solve anew where the last solution was too rough."""
 
 
-class BandedSymmetric:
+class BandedSymmetric(Matrix):
     """Lower band by columns, L D L^T without pivoting, inertia from D."""
 
+    symmetric = True
+
     def __init__(self, n: int, bandwidth: int) -> None:
-        self.n = n
+        super().__init__(n)
         self.bandwidth = bandwidth
         self.data = np.zeros(n * (bandwidth + 1))
         self._factor = np.zeros((n, bandwidth + 1))
         self._d = np.zeros(n)
         self._work = np.zeros(2 * bandwidth + 5)
-        self.negative: int | None = None
 
     def slots(self, rows: Ints, cols: Ints) -> Ints:
         at = cols * (self.bandwidth + 1) + rows - cols
         return np.where((rows >= 0) & (cols >= 0) & (cols <= rows), at, SKIP)
 
-    def factorise(self) -> None:
-        negative = factor_band(self.data, self._factor, self._d, self._work)
-        if negative < 0:
-            raise SingularError("the tangent is singular")
-        self.negative = negative
+    def record_factorise(self) -> None:
+        run(factor_band_flagged, self.data, self._factor, self._d, self._work, self.flags)
 
-    def solve(self, b: Array) -> Array:
-        x = b.copy()
-        solve_band(self._factor, self._d, x)
-        return x
+    def record_solve(self, b: Array, x: Array) -> None:
+        copy(b, x)
+        run(solve_band, self._factor, self._d, x)
 
 
-class Sparse:
+class Sparse(Matrix):
     """L D U in the fronts of `elimination`, on a pattern fixed at construction; U = L^T if symmetric.
 
     saddle : unknowns with negative pivots, the last `multipliers` of which belong to constraints. No
     rows are exchanged. A pivot lost to rounding (a redundant constraint, a free motion) is replaced by
     a small one of the sign it should have, and the solution is refined against the true matrix. Where
-    that does not converge, the matrix is factorised once more with row exchanges. `lost` counts the
-    pivots that the last factorisation replaced.
+    that does not converge, the matrix is factorised once more with row exchanges.
     """
 
     def __init__(
@@ -92,8 +133,7 @@ class Sparse:
         multipliers: int = 0,
         symmetric: bool = False,
     ) -> None:
-        self.n = n
-        self.negative: int | None = None
+        super().__init__(n)
         self.symmetric = symmetric
         self._kind = np.full(n, COORDINATE)
         self._kind[np.asarray(saddle, dtype=np.int64)] = FIELD
@@ -107,8 +147,7 @@ class Sparse:
         self._rows, self._cols = self._keys // n, self._keys % n
         self.data = np.zeros(len(self._keys))
         self._factorised = np.zeros(len(self._keys))
-        self.lost = 0
-        self._pivoted: SuperLU | None = None
+        self._pivoted: tuple[Array, SuperLU] | None = None
 
     def slots(self, rows: Ints, cols: Ints) -> Ints:
         ok = (rows >= 0) & (cols >= 0)
@@ -158,44 +197,35 @@ class Sparse:
             substitute=np.where(kind == COORDINATE, _SUBSTITUTE, -_SUBSTITUTE),
         )
 
-    def factorise(self) -> None:
-        self._pivoted = None
-        self._factorised[...] = self.data
-        scale = sparse_factor.load(self._symbolic[1], self.data, self._factor)
-        negative, self.lost = sparse_factor.factorise(
-            self.elimination.fronts, self._factor, self.symmetric, scale
-        )
-        if negative < 0:
-            raise SingularError("the tangent is singular")
-        self.negative = negative if self.symmetric else None
+    def record_factorise(self) -> None:
+        copy(self.data, self._factorised)
+        entries, fronts = self._symbolic[1], self.elimination.fronts
+        where = (entries, self.data, fronts, self._factor)
+        run(sparse_factor.factorise_flagged, *where, self.symmetric, self.flags)
 
-    def solve(self, b: Array) -> Array:
-        b, x = np.ascontiguousarray(b, dtype=np.float64), np.empty(self.n)
-        fronts, entries = self.elimination.fronts, self._symbolic[1]
-        gap, backward = sparse_factor.solve_refined(
-            entries, self._factorised, fronts, self._factor, self.symmetric, b, x
-        )
-        if gap <= 1e-4 * np.linalg.norm(b) or (backward < 1e-12 and not self.lost):
-            return x
-        return self._solve_pivoted(b)
+    def record_solve(self, b: Array, x: Array) -> None:
+        entries, fronts = self._symbolic[1], self.elimination.fronts
+        where = (entries, self._factorised, fronts, self._factor)
+        run(sparse_factor.solve_flagged, *where, self.symmetric, b, x, self.flags)
 
-    def _solve_pivoted(self, b: Array) -> Array:
+    def repair(self, b: Array, x: Array) -> None:
         """Solve with row exchanges, where the factor without them is too rough to be refined."""
         size = float(np.linalg.norm(b))
+        self.flags[2] = 0
         if not np.isfinite(size):
-            return np.full(self.n, np.nan)
+            x[...] = np.nan
+            return
         matrix = self._whole(self._factorised)
         try:
-            if self._pivoted is None:
-                self._pivoted = splu(matrix)
-            x = np.asarray(self._pivoted.solve(b))
+            if self._pivoted is None or not np.array_equal(self._pivoted[0], self._factorised):
+                self._pivoted = self._factorised.copy(), splu(matrix)
+            x[...] = self._pivoted[1].solve(b)
         except RuntimeError as error:
             raise SingularError("the tangent is singular") from error
         gap = float(np.linalg.norm(b - matrix @ x))
         # a free motion leaves a solution without bounds
         if not gap <= 1e-6 * size or not np.linalg.norm(x) < 1e12 * size * self._flexibility():
             raise SingularError("the tangent is singular")
-        return x
 
     def _flexibility(self) -> float:
         """Typical displacement for a unit force: one over the softest stiffness on the diagonal."""

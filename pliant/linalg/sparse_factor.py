@@ -58,6 +58,24 @@ class Factor(NamedTuple):
 
 
 @kernel
+def factorise_flagged(entries, data, fronts, factor, symmetric, flags):  # type: ignore[no-untyped-def]
+    """`load` and `factorise`, negative and lost pivots in flags[:2]."""
+    scale = load(entries, data, factor)
+    flags[0], flags[1] = factorise(fronts, factor, symmetric, scale)
+
+
+@kernel
+def solve_flagged(entries, data, fronts, factor, symmetric, b, x, flags):  # type: ignore[no-untyped-def]
+    """`solve_refined`, with flags[2] = 1 if the solution is too rough."""
+    gap, backward = solve_refined(entries, data, fronts, factor, symmetric, b, x)
+    size = 0.0
+    for i in range(len(b)):
+        size += b[i] * b[i]
+    fine = gap <= 1e-4 * np.sqrt(size) or (backward < 1e-12 and flags[1] == 0)
+    flags[2] = 0 if fine else 1
+
+
+@kernel
 def load(entries, data, factor):  # type: ignore[no-untyped-def]
     """Put the entries of a matrix into the fronts of its factor; returns its largest diagonal entry."""
     _clear(factor.entries, len(factor.entries))

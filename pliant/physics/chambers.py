@@ -15,7 +15,7 @@ from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.model import Chamber, DescriptionError
 from pliant.model.profile import evaluate
-from pliant.physics.contract import Moment, Step, Term
+from pliant.physics.contract import KernelTerm, Moment, Step, Term
 from pliant.rods.contract import Array
 from pliant.rods.quadrature import stretch_rule
 from pliant.tree import collect
@@ -24,7 +24,7 @@ from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
 
-class PressureChamber(Term):
+class PressureChamber(KernelTerm):
     """A chamber along one rod; its input is the gauge pressure in Pa."""
 
     size = 1
@@ -132,16 +132,20 @@ class PressureChamber(Term):
         swept += np.sum(self.inner * (self._inner(at.inner.e) - self.rest_inner))
         return pressure * float(swept)
 
-    def work_done(self, a: State, b: State, u: Array) -> float:
-        pressure = float(u[self.at][0])
-        if pressure == 0.0:
-            return 0.0
-        start, end, path = a.parts[self.i], b.parts[self.i], self.part.map.actuation.path
-        ends = (start.c, end.c)
+    def add_work_done(self, a: State, b: State, u: Array, out: Array) -> None:
+        start, end = a.parts[self.i], b.parts[self.i]
+        if not self._direct:
+            changes = [(self.rule, start.strain.e, end.strain.e)]
+            changes += [(self.inner, self._inner(start.inner.e), self._inner(end.inner.e))]
+            for stress, before, after in changes:
+                if len(stress):
+                    run(add_pressure_work, u[self.at], stress, before, after, out)
+            return
+        path, ends = self.part.map.actuation.path, (start.c, end.c)
         swept = np.sum(self.rule * path((start.strain, end.strain), ends))
         if len(self.inner):
             swept += np.sum(self.inner * self._inner(path((start.inner, end.inner), ends)))
-        return -pressure * float(swept)
+        out[0] -= float(u[self.at][0]) * float(swept)
 
 
 @kernel
@@ -152,6 +156,16 @@ def add_pressure(u, scale, stress, out):  # type: ignore[no-untyped-def]
         for s in range(stress.shape[0]):
             for i in range(6):
                 out[s, i] += pressure * stress[s, i]
+
+
+@kernel
+def add_pressure_work(u, stress, before, after, out):  # type: ignore[no-untyped-def]
+    """out_0 -= u_0 sum_s stress_s . (after_s - before_s), all (S, 6)."""
+    swept = 0.0
+    for s in range(stress.shape[0]):
+        for i in range(6):
+            swept += stress[s, i] * (after[s, i] - before[s, i])
+    out[0] -= u[0] * swept
 
 
 def terms(tree: Tree) -> list[Term]:

@@ -191,6 +191,35 @@ class Term:
         return 0.0
 
 
+    def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
+        """Add scale times `power_lost` to out (1,)."""
+        out[0] += scale * self.power_lost(m)
+
+    def add_work_done(self, a: State, b: State, u: Array, out: Array) -> None:
+        """Add `work_done` to out (1,)."""
+        out[0] += self.work_done(a, b, u)
+
+
+class KernelTerm(Term):
+    """A term whose methods only call kernels; loss and work are added, and nothing by default."""
+
+    def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
+        """Add scale times the power dissipated to out (1,), W."""
+
+    def add_work_done(self, a: State, b: State, u: Array, out: Array) -> None:
+        """Add the work that its input does between two configurations to out (1,), J."""
+
+    def power_lost(self, m: Moment) -> float:
+        out = np.zeros(1)
+        self.add_power_lost(m, 1.0, out)
+        return float(out[0])
+
+    def work_done(self, a: State, b: State, u: Array) -> float:
+        out = np.zeros(1)
+        self.add_work_done(a, b, u, out)
+        return float(out[0])
+
+
 class OwnTerm(Term):
     """A term with the input of an effect, if it has one; without, its law comes on with the loads.
 

@@ -12,12 +12,12 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.lie.se3_kernels import dexp_inverse_array
-from pliant.physics.contract import Moment, Sections, Step, Term
+from pliant.physics.contract import KernelTerm, Moment, Sections, Step, Term
 from pliant.rods.contract import Array
 from pliant.tree.tree import Tree
 
 
-class Drag(Term):
+class Drag(KernelTerm):
     """Drag on the sections of one rod."""
 
     compiled = True
@@ -48,9 +48,8 @@ class Drag(Term):
         q = sections.twist[:, 3:]
         return np.concatenate([np.zeros_like(q), -self.coefficients * q * np.abs(q)], axis=1)
 
-    def power_lost(self, m: Moment) -> float:
-        q = np.abs(m.work.parts[self.i].eta[: len(self.C), 3:])
-        return float(np.sum(self.C * q**3))
+    def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
+        run(add_loss, self.C, m.work.parts[self.i].eta, scale, out)
 
 
 def terms(tree: Tree) -> list[Term]:
@@ -68,6 +67,14 @@ def add_drag(C, eta, speed, tangent, p, k):  # type: ignore[no-untyped-def]
             p[s, 3 + i] += C[s, i] * q * abs(q)
             if tangent:
                 k[s, 3 + i, 3 + i] += speed * 2.0 * C[s, i] * abs(q)
+
+
+@kernel
+def add_loss(C, eta, scale, out):  # type: ignore[no-untyped-def]
+    """out_0 += scale sum_s C_s . |q_s|^3."""
+    for s in range(C.shape[0]):
+        for i in range(3):
+            out[0] += scale * C[s, i] * abs(eta[s, 3 + i]) ** 3
 
 
 @kernel

@@ -12,14 +12,14 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.arrays import copy
 from pliant.engine.program import run
-from pliant.physics.contract import Moment, Step, Term
+from pliant.physics.contract import KernelTerm, Moment, Step, Term
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
 
-class Elasticity(Term):
+class Elasticity(KernelTerm):
     """Strain energy of one rod."""
 
     compiled = True

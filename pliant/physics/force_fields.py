@@ -233,12 +233,22 @@ class ForceFields(Rows):
         e = state.parts[self.i].strain.e
         return 0.5 * float(np.sum(self.settled(e) * self.strains(e - self.e0)))
 
-    def power_lost(self, m: Moment) -> float:
-        w = m.work.parts[self.i]
-        lag = self.part.lag
+    def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
+        w, lag = m.work.parts[self.i], self.part.lag
         if self.hard or not lag.any():
-            return 0.0
-        return float(np.sum(self.settled(self.e0 + lag * w.rate) * self.strains(w.rate)))
+            return
+        rows = self.part.field_rows
+        settle = np.array([self.settle_matrix(r) for r in range(len(rows))])
+        fields = (self.part.field_w, self.fields.values, rows, self.fields.index, self.element)
+        run(add_field_loss, *fields, lag, w.rate, settle, scale, out)
+
+    def power_lost(self, m: Moment) -> float:
+        out = np.zeros(1)
+        self.add_power_lost(m, 1.0, out)
+        return float(out[0])
+
+    def add_work_done(self, a: State, b: State, u: Array, out: Array) -> None:
+        """Add nothing: it has no input."""
 
 
 def terms(tree: Tree) -> list[Term]:
@@ -288,6 +298,27 @@ def field_stress(  # type: ignore[no-untyped-def]
             d = w[s, r] * (met[s, row] - e0[s, row] - soft[s, r] * n)
             for i in range(p):
                 gap[el, i, r] += N[s, i] * d
+
+
+@kernel
+def add_field_loss(w, N, rows, index, element, lag, rate, settle, scale, out):  # type: ignore[no-untyped-def]
+    """out_0 += scale sum_r a_r . d_r, d = strain rates against every field and a the fields that balance
+    the lagging ones: a_r = settle_r (lag d)_r, settle (R, count, count).
+    """
+    S, p = N.shape
+    R, count = settle.shape[0], settle.shape[1]
+    slow, plain = np.zeros((R, count)), np.zeros((R, count))
+    for s in range(S):
+        for i in range(p):
+            field = index[element[s], i]
+            for r in range(R):
+                d = w[s, r] * N[s, i] * rate[s, rows[r]]
+                plain[r, field] += d
+                slow[r, field] += lag[s, rows[r]] * d
+    for r in range(R):
+        for i in range(count):
+            for j in range(count):
+                out[0] += scale * plain[r, i] * settle[r, i, j] * slow[r, j]
 
 
 @kernel

@@ -13,14 +13,14 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.lie.leaves import add_hat
-from pliant.physics.contract import Moment, Sections, Step, Term
+from pliant.physics.contract import KernelTerm, Moment, Sections, Step, Term
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
 
-class Gravity(Term):
+class Gravity(KernelTerm):
     """The weight of the whole robot; its input is the gravity (3,), m/s^2."""
 
     compiled = True

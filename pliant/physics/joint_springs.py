@@ -7,7 +7,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.arrays import take
 from pliant.engine.program import ask, run
-from pliant.physics.contract import Moment, Step, Term
+from pliant.physics.contract import KernelTerm, Moment, Step, Term
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent
@@ -15,7 +15,7 @@ from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
 
-class JointSpring(Term):
+class JointSpring(KernelTerm):
     """Stiffness and damping of one joint."""
 
     compiled = True
@@ -80,10 +80,16 @@ class JointSpring(Term):
         d = self._displacement(state)
         return 0.5 * self.stiffness * float(d @ d)
 
-    def power_lost(self, m: Moment) -> float:
+    def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
         assert m.v is not None
-        v = m.v[self.part.joint_index]
-        return self.damping * float(v @ v)
+        run(add_loss, scale * self.damping, m.v, self.part.joint_index, out)
+
+
+@kernel
+def add_loss(damping, v, index, out):  # type: ignore[no-untyped-def]
+    """out_0 += damping |v[index]|^2."""
+    for at in index:
+        out[0] += damping * v[at] * v[at]
 
 
 @kernel

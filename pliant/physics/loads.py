@@ -19,10 +19,10 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.engine.program import run
-from pliant.lie import se3
 from pliant.lie.leaves import add_hat
+from pliant.lie.se3_kernels import log_relative_array
 from pliant.model import Frame, Load
-from pliant.physics.contract import Moment, Sections, Step, Term
+from pliant.physics.contract import KernelTerm, Moment, Sections, Step, Term
 from pliant.physics.supported import check_carried
 from pliant.rods.contract import Array
 from pliant.rods.quadrature import stretch_rule
@@ -31,7 +31,7 @@ from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
 
-class PointOrLineLoad(Term):
+class PointOrLineLoad(KernelTerm):
     """A load on one part.
 
     Its input becomes eight numbers: factors of the described moment and force, and a moment and a
@@ -149,21 +149,10 @@ class PointOrLineLoad(Term):
         wrench = self.weight[:, None] * self._wrench(u[self.at])
         return -float(np.sum(wrench[:, 3:] * state.parts[self.i].g[self.stations, :3, 3]))
 
-    def work_done(self, a: State, b: State, u: Array) -> float:
-        if not self.active(u):
-            return 0.0
-        wrench = self.weight[:, None] * self._wrench(u[self.at])
-        ga, gb = a.parts[self.i].g[self.stations], b.parts[self.i].g[self.stations]
-        work = 0.0
-        if not self.follows:
-            work = float(np.sum(wrench[:, 3:] * (gb[:, :3, 3] - ga[:, :3, 3])))
-            if not wrench[:, :3].any():
-                return work
-        twist = se3.log(se3.inverse(ga) @ gb)
-        if self.follows:
-            return float(np.sum(wrench * twist))
-        turn = np.einsum("sij,sj->si", ga[:, :3, :3], twist[:, :3])
-        return work + float(np.sum(wrench[:, :3] * turn))
+    def add_work_done(self, a: State, b: State, u: Array, out: Array) -> None:
+        ends = (a.parts[self.i].g, b.parts[self.i].g)
+        what = (self.stations, self.weight, self.moment, self.force, u[self.at], self.follows)
+        run(add_work, *ends, *what, out)
 
 
 def to_body(g: Array, wrench: Array) -> Array:
@@ -175,6 +164,29 @@ def to_body(g: Array, wrench: Array) -> Array:
 def terms(tree: Tree) -> list[Term]:
     """The loads of a robot."""
     return [PointOrLineLoad(tree, load) for load in tree.description.of(Load).values()]
+
+
+@kernel
+def add_work(ga, gb, stations, weight, moment, force, u, follows, out):  # type: ignore[no-untyped-def]
+    """out_0 += work of the wrenches of `add_loads` between frames ga and gb (F, 4, 4)."""
+    w, twist = np.empty(6), np.empty(6)
+    for n in range(stations.shape[0]):
+        a, b = ga[stations[n]], gb[stations[n]]
+        for i in range(6):
+            w[i] = weight[n] * (u[0] * moment[n, i] + u[1] * force[n, i] + u[2 + i])
+        if not follows:
+            for i in range(3):
+                out[0] += w[3 + i] * (b[i, 3] - a[i, 3])
+            if w[0] == 0.0 and w[1] == 0.0 and w[2] == 0.0:
+                continue
+        log_relative_array(a, b, twist)
+        if follows:
+            for i in range(6):
+                out[0] += w[i] * twist[i]
+        else:
+            for i in range(3):
+                for j in range(3):
+                    out[0] += w[i] * a[i, j] * twist[j]
 
 
 @kernel

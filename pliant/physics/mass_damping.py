@@ -7,12 +7,12 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.lie.se3_kernels import dexp_inverse_array
-from pliant.physics.contract import Moment, Sections, Step, Term
+from pliant.physics.contract import KernelTerm, Moment, Sections, Step, Term
 from pliant.rods.contract import Array
 from pliant.tree.tree import Tree
 
 
-class MassDamping(Term):
+class MassDamping(KernelTerm):
     """Mass damping of the sections of one rod."""
 
     compiled = True
@@ -42,8 +42,8 @@ class MassDamping(Term):
             return None
         return np.asarray(-self.coefficient * self.part.map.inertia(s) * sections.twist)
 
-    def power_lost(self, m: Moment) -> float:
-        return float(np.sum(self.d * m.work.parts[self.i].eta[: len(self.d)] ** 2))
+    def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
+        run(add_loss, self.d, m.work.parts[self.i].eta, scale, out)
 
 
 def terms(tree: Tree) -> list[Term]:
@@ -60,6 +60,14 @@ def add_damping(d, eta, speed, tangent, p, k):  # type: ignore[no-untyped-def]
             p[s, i] += d[s, i] * eta[s, i]
             if tangent:
                 k[s, i, i] += speed * d[s, i]
+
+
+@kernel
+def add_loss(d, eta, scale, out):  # type: ignore[no-untyped-def]
+    """out_0 += scale sum_s eta_s . d_s eta_s."""
+    for s in range(d.shape[0]):
+        for i in range(6):
+            out[0] += scale * d[s, i] * eta[s, i] * eta[s, i]
 
 
 @kernel

@@ -7,17 +7,16 @@ what the steps need for that, and the power that is lost.
 
 from __future__ import annotations
 
-import numpy as np
-
 from pliant._numba import kernel
 from pliant.engine.program import run
-from pliant.physics.contract import Moment, Term
+from pliant.physics.contract import KernelTerm, Moment, Term
+from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
 
-class Viscosity(Term):
+class Viscosity(KernelTerm):
     """Dissipation of one rod in the stresses that each strain has by itself."""
 
     compiled = True
@@ -26,9 +25,11 @@ class Viscosity(Term):
         self.i = i
         self.part = tree.parts[i]
 
-    def power_lost(self, m: Moment) -> float:
-        w = m.work.parts[self.i]
-        return float(np.sum(self.part.plain * self.part.lag * w.rate**2))
+    def close(self, tree: Tree) -> None:
+        self.damping = self.part.plain * self.part.lag
+
+    def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
+        run(add_quadratic, self.damping, m.work.parts[self.i].rate, scale, out)
 
 
 def meet_moving(work: Work, state: State, speed: float) -> None:
@@ -52,6 +53,16 @@ def meet_between(work: Work, a: State, b: State, h: float, share: float) -> None
 def terms(tree: Tree) -> list[Term]:
     """The viscosity of all rods that have it."""
     return [Viscosity(tree, i) for i, part in enumerate(tree.parts) if part.D.any()]
+
+
+@kernel
+def add_quadratic(c, x, scale, out):  # type: ignore[no-untyped-def]
+    """out_0 += scale sum_s x_s . c_s x_s with c (S, 6) and x (F, 6), F >= S."""
+    total = 0.0
+    for s in range(c.shape[0]):
+        for i in range(6):
+            total += c[s, i] * x[s, i] * x[s, i]
+    out[0] += scale * total
 
 
 @kernel

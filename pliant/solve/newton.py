@@ -1,51 +1,36 @@
-"""Newton's method, once, for statics and for the steps of every integrator."""
+"""Newton's method for statics and for the steps of every integrator: settings, errors, control.
+
+The method itself is in `loops`. Whoever has equations to solve derives from `Equations`, writes its
+programs, and asks for `solve`.
+"""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from pliant._numba import kernel
+from pliant.engine import modes
 from pliant.linalg.matrices import Matrix, SingularError
 from pliant.physics.own_law import LawError
 from pliant.rods.contract import Array
+from pliant.solve import loops
 
 INFINITE, SINGULAR, LOST, SLOW = "infinite", "singular", "lost", "slow"
+REASONS = {
+    loops.INFINITE: INFINITE,
+    loops.SINGULAR: SINGULAR,
+    loops.RAN_AWAY: LOST,
+    loops.SLOW: SLOW,
+}
 
 
 class NewtonError(Exception):
     """An attempt that should not be continued; says one of the reasons above or a sentence."""
-
-
-class Equations(ABC):
-    """What Newton's method solves: residual, tangent and move at the present iterate."""
-
-    @property
-    @abstractmethod
-    def matrix(self) -> Matrix:
-        """The matrix that `tangent` fills."""
-
-    @abstractmethod
-    def residual(self, tangent: bool) -> Array:
-        """Residual (total,) of the iterate; fills the matrix as well if asked."""
-
-    @abstractmethod
-    def size(self, residual: Array) -> float:
-        """Size of a residual, in the units of `scale`."""
-
-    @abstractmethod
-    def move(self, x: Array) -> None:
-        """Move the iterate by x (n + m,)."""
-
-    @abstractmethod
-    def enough(self, size: float, residual: Array, at_rounding: bool) -> bool:
-        """Whether the iterate is a solution; at_rounding : it cannot become a better one."""
-
-    def inspect(self, progress: Progress, residual: Array, x: Array) -> None:  # noqa: B027
-        """Look at a correction before it is made; raises NewtonError to reject it."""
-
-    scale: float = 1.0
-    """Size of all that is in play."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +42,8 @@ class Policy:
     None for no limit.  near : a residual below which it is looked at before a new
     tangent is made.  stalled : relative residual at which a solve is done that rounding keeps from its
     tolerance, where an iteration leaves more than `progress` of it.  lost : times the first residual
-    and all that is in play at which there is no return.
+    and all that is in play at which there is no return.  forget : part of how little a new tangent
+    did that is kept in each step, so that from time to time one is tried.
     """
 
     iterations: int = 25
@@ -68,84 +54,104 @@ class Policy:
     progress: float = 0.5
     patience: int = 3
     lost: float = math.inf
+    forget: float = 1.0
 
 
-@dataclass
-class Progress:
-    """How a solve went."""
+class Equations:
+    """What Newton's method solves, and the arrays that it shares with `loops`.
 
-    history: list[float] = field(default_factory=list)
-    iterations: int = 0
-    at_rounding: bool = False
-
-
-@dataclass
-class Factor:
-    """The factor of a tangent that is kept from solve to solve.
-
-    age : steps that it has served.
-    reach : part of the residual that was left by the first iteration with a new tangent.
+    x (n,) is the correction and `right` (n,) the right-hand side of its equations.
     """
 
-    there: bool = False
-    age: int = 0
-    reach: float = 0.0
+    def __init__(self, policy: Policy, matrix: Matrix) -> None:
+        self.matrix = matrix
+        self.x, self.right = np.zeros(matrix.n), np.zeros(matrix.n)
+        self.numbers = np.zeros(loops.NUMBERS)
+        self.counts = np.zeros(loops.COUNTS, dtype=np.int64)
+        self.history = np.zeros(policy.iterations + 1)
+        self.problem = ""
+        """What stopped an attempt, if it was not the method itself."""
+        for place, value in (
+            (loops.CONTRACTION, policy.contraction),
+            (loops.NEAR, policy.near),
+            (loops.STALLED, policy.stalled),
+            (loops.PROGRESS, policy.progress),
+            (loops.LOST_AT, policy.lost),
+            (loops.FORGET, policy.forget),
+            (loops.SCALE, 1.0),
+        ):
+            self.numbers[place] = value
+        self.counts[loops.LIMIT], self.counts[loops.PATIENCE] = policy.iterations, policy.patience
+        self.counts[loops.KEEP] = -1 if policy.keep is None else policy.keep
 
+    @property
+    def control(self) -> tuple[Array, ...]:
+        """What the loops share: numbers, counts, flags and history."""
+        return self.numbers, self.counts, self.matrix.flags, self.history
 
-def newton(equations: Equations, policy: Policy, factor: Factor) -> Progress:
-    """Solve from the present iterate; raises NewtonError where that fails."""
-    try:
-        return _solve(equations, policy, factor)
-    except LawError as error:
-        raise NewtonError(str(error)) from error
+    @property
+    def iterations(self) -> int:
+        """Corrections so far."""
+        return int(self.counts[loops.ITERATIONS])
 
+    @iterations.setter
+    def iterations(self, value: int) -> None:
+        self.counts[loops.ITERATIONS] = value
 
-def _solve(equations: Equations, policy: Policy, factor: Factor) -> Progress:
-    progress = Progress()
-    history = progress.history
-    fresh = False
-    for k in range(policy.iterations + 1):
-        eager = policy.contraction == 0.0 and not (history and history[-1] < policy.near)
-        residual = equations.residual(eager)
-        size = equations.size(residual)
-        if not math.isfinite(size):
-            raise NewtonError(INFINITE)
-        previous = history[-1] if history else math.inf
-        history.append(size)
-        if size > policy.lost * max(history[0], equations.scale):
-            raise NewtonError(LOST)
-        stuck = fresh and k >= policy.patience and size > policy.progress * previous
-        progress.at_rounding = stuck and size <= policy.stalled * equations.scale
-        if equations.enough(size, residual, progress.at_rounding):
-            return progress
-        if k == policy.iterations:
-            break
-        if fresh:
-            factor.reach = size / previous
-        fresh = _renew(policy, factor, size, previous)
-        if fresh:
-            if not eager:
-                equations.residual(True)
-            factor.there = False
+    @property
+    def scale(self) -> float:
+        """Size of all that is in play."""
+        return float(self.numbers[loops.SCALE])
+
+    @scale.setter
+    def scale(self, value: float) -> None:
+        self.numbers[loops.SCALE] = value
+
+    @property
+    def sizes(self) -> list[float]:
+        """Sizes of the residual in the last solve."""
+        return self.history[: self.counts[loops.SIZES]].tolist()
+
+    def forget_factor(self) -> None:
+        """Begin the next solve with a new tangent."""
+        self.counts[loops.THERE] = 0
+
+    # -- programs ------------------------------------------------------------------------------
+
+    def guarded(self, function: Callable[[], object]) -> Callable[[], None]:
+        """A program in plain Python whose errors end the attempt."""
+
+        def guard() -> None:
             try:
-                equations.matrix.factorise()
+                function()
             except SingularError:
-                raise NewtonError(SINGULAR) from None
-            factor.there, factor.age = True, 1
-        try:
-            x = equations.matrix.solve(-residual[: equations.matrix.n])
-        except SingularError:
-            raise NewtonError(SINGULAR) from None
-        progress.iterations += 1
-        equations.inspect(progress, residual, x)
-        equations.move(x)
-    raise NewtonError(SLOW)
+                self.problem = SINGULAR
+            except (NewtonError, LawError) as error:
+                self.problem = str(error)
+            else:
+                return
+            self.numbers[loops.SIZE] = math.inf
+
+        return guard
+
+    def repair(self) -> None:
+        """Solve for the correction with row exchanges."""
+        self.matrix.repair(self.right, self.x)
+
+    def run_newton(self, programs: Any) -> None:
+        """Newton's method from the present iterate; raises NewtonError where it fails."""
+        self.problem = ""
+        end = modes.uncompiled(loops.__name__).newton(programs, *self.control)
+        self.check(end)
+
+    def check(self, end: int) -> None:
+        """Raise NewtonError if a solve did not end well."""
+        if end != loops.CONVERGED:
+            raise NewtonError(self.problem or REASONS[end])
 
 
-def _renew(policy: Policy, factor: Factor, size: float, previous: float) -> bool:
-    """Whether the tangent is to be renewed."""
-    if not factor.there or policy.contraction == 0.0:
-        return True
-    if policy.keep is not None:
-        return factor.age > policy.keep or size > policy.contraction * previous
-    return size > min(0.5, max(policy.contraction, 4.0 * factor.reach)) * previous
+@kernel
+def negate(r, out):  # type: ignore[no-untyped-def]
+    """out (n,) = -r, the first entries."""
+    for i in range(out.shape[0]):
+        out[i] = -r[i]

@@ -23,6 +23,7 @@ import numpy as np
 from pliant.model import ConvergenceError
 from pliant.physics.effects import Inputs
 from pliant.rods.contract import Array
+from pliant.solve import loops
 from pliant.solve.clock import Clock
 from pliant.solve.dynamics import Trajectory, whole_march
 from pliant.solve.integrators.contract import Integrator, Stepper
@@ -71,7 +72,7 @@ def lead(stepper: Stepper, before: Inputs, after: Inputs) -> Led:
     x, z = stepper.iterate
     led = Led(stepper, x.copy(), z.copy(), stepper.residual(True).copy())
     stepper.matrix.factorise()
-    stepper.factor.there, stepper.factor.age = True, 0
+    stepper.counts[loops.THERE], stepper.counts[loops.AGE] = 1, 0
     stepper.accept(before, after)
     return led
 

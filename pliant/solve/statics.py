@@ -9,34 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from pliant.linalg.matrices import Matrix, SingularError
+from pliant.engine.arrays import copy
+from pliant.engine.program import ask, record, run
+from pliant.linalg.matrices import SingularError
 from pliant.linalg.scatter import add_at, largest, norms
 from pliant.model import ConvergenceError
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.elasticity import meet
 from pliant.rods.contract import Array
+from pliant.solve import loops
 from pliant.solve.limits import with_limits
-from pliant.solve.newton import (
-    INFINITE,
-    SINGULAR,
-    SLOW,
-    Equations,
-    Factor,
-    NewtonError,
-    Policy,
-    newton,
-)
-from pliant.solve.newton import Progress as NewtonProgress
+from pliant.solve.newton import INFINITE, SINGULAR, SLOW, Equations, NewtonError, Policy, negate
 from pliant.tree.backward import gather, gather_tangent
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
 from pliant.tree.work import Work
 
+_NOTHING = np.zeros((0, 3))
 Progress = Callable[[float, int, float], None]
 """Told the load level reached, the iterations so far and the relative residual."""
 
@@ -98,7 +94,7 @@ def balance(
     meet(work, state)
     moment = Moment(effects.tree, state, work, inputs.u, z, tangent=tangent, keep=keep)
     for term in effects.terms:
-        term.act(moment)
+        ask(term.act, moment)
     gather(effects.tree, state, work, work.residual)
     if tangent is not None:
         gather_tangent(effects.tree, state, work, tangent, work.residual if chart else None)
@@ -106,80 +102,102 @@ def balance(
 
 
 class Equilibrium(Equations):
-    """Balance under given inputs, from a known equilibrium."""
+    """Balance of a robot; `begin` sets the inputs under which it is sought and where from.
 
-    def __init__(
-        self, solver: StaticSolver, start: StaticSolution, inputs: Inputs, aim: float
-    ) -> None:
-        self.solver, self.start, self.inputs = solver, start, inputs
-        effects = solver.effects
-        self.q = effects.prescribed.put(start.q, inputs.drive)
-        self.z = start.z.copy()
-        options = solver.options
-        self.tolerance = options.tolerance
-        if aim < 1.0:
-            self.tolerance = max(options.loose, options.tolerance)
-        self.keep = (1.0 - aim) * solver.gaps
-        self.moved = np.zeros(effects.tree.size)
+    The programs are recorded once and serve all attempts of a solver with one tangent.
+    """
+
+    def __init__(self, solver: StaticSolver, tangent: Tangent) -> None:
+        super().__init__(POLICY, tangent.matrix)
+        effects, tree = solver.effects, solver.effects.tree
+        self.solver, self.effects, self.tree, self.tangent = solver, effects, tree, tangent
+        self.state, self.work = State(tree), Work(tree)
+        self.z, self.u, self.keep = np.zeros(tree.total), np.zeros(effects.inputs), np.zeros(tree.total)
+        self._next, self._variation = np.zeros(tree.nq), np.zeros(tree.total)
+        self.moved = np.zeros(tree.size)
         self.steps: list[float] = []
-        self._load = 0.0
+        self.numbers[loops.GAP_LIMIT] = np.inf
+        self._attempts = 0
+        self._programs = self._row(partial)
 
-    @property
-    def matrix(self) -> Matrix:
-        return self.solver.tangent.matrix
+    def begin(self, start: StaticSolution, inputs: Inputs, aim: float) -> None:
+        """Set the inputs under which balance is sought, from a known equilibrium."""
+        options = self.solver.options
+        self.start = start
+        self.state.q[...] = self.effects.prescribed.put(start.q, inputs.drive)
+        self.z[...], self.u[...] = start.z, inputs.u
+        self.numbers[loops.TOLERANCE] = options.tolerance
+        if aim < 1.0:
+            self.numbers[loops.TOLERANCE] = max(options.loose, options.tolerance)
+        self.keep[...] = (1.0 - aim) * self.solver.gaps
+        self.moved[...] = 0.0
+        self.steps.clear()
+        self.forget_factor()
+        self._load = np.inf
 
-    def residual(self, tangent: bool) -> Array:
-        solver = self.solver
-        solver.state.place(self.q)
-        filled = solver.tangent if tangent else None
-        keep = self.keep if solver.effects.tree.m else None
-        r = balance(
-            solver.effects, solver.state, solver.work, self.inputs, self.z, filled, keep=keep
-        ).copy()
-        if self._load == 0.0:
-            self._load = self._size_of_loads(r)
-        return r
+    def attempt(self) -> None:
+        """Newton's method; raises NewtonError if it goes astray."""
+        self._attempts += 1
+        if self._attempts == 2:
+            self._programs = self._row(record)
+        self.run_newton(self._programs)
 
-    def _size_of_loads(self, r: Array) -> float:
-        """Size of the generalised loads, or of the first residual where there are none."""
-        solver = self.solver
-        free = solver.effects.tree.coordinates
-        own = max(float(np.linalg.norm(r[free])), 1e-12 * solver.effects.tree.stiffness)
-        if self.start.inputs.empty:
-            return own
-        nothing = solver.effects.nothing
-        other = Work(solver.effects.tree)
-        bare = balance(solver.effects, solver.state, other, nothing, self.z)
-        return max(float(np.linalg.norm((r - bare)[free])), own)
+    def _row(self, make: Callable[..., Any]) -> list[Any]:
+        """The programs of Newton's method: plain calls, or recorded ones."""
+        row: list[Any] = [None] * loops.PROGRAMS
+        for place, tangent in ((loops.RESIDUAL, False), (loops.TANGENT, True)):
+            row[place] = make(self._set_residual, tangent)
+        row[loops.FACTORISE] = make(self.matrix.record_factorise)
+        row[loops.SOLVE] = make(self.matrix.record_solve, self.right, self.x)
+        row[loops.MOVE] = make(self._move)
+        row[loops.WEIGH], row[loops.REPAIR] = self._weigh, self.repair
+        row[loops.INSPECT] = self._inspect
+        return [None if program is None else self.guarded(program) for program in row]
 
-    def size(self, residual: Array) -> float:
+    def _set_residual(self, tangent: bool) -> None:
+        self.state.place(self.state.q)
+        filled = self.tangent if tangent else None
+        keep = self.keep if self.tree.m else None
+        what = (self.state, self.work, Inputs(self.u, _NOTHING), self.z)
+        r = balance(self.effects, *what, filled, keep=keep)
+        run(negate, r, self.right)
+        ask(self._measure)
+
+    def _measure(self) -> None:
         """Residual without unit: forces over loads, mean strain gaps, constraint gaps over length."""
-        forces, gaps = self.solver.measure(residual)
-        return forces / self._load + gaps
+        forces, gaps = self.solver.measure(self.work.residual)
+        self.numbers[loops.SIZE] = forces / self._load + gaps
 
-    def enough(self, size: float, residual: Array, at_rounding: bool) -> bool:
-        return size <= self.tolerance or at_rounding
+    def _weigh(self) -> None:
+        """Set the size of the generalised loads, or of the first residual where there are none."""
+        r, free = self.work.residual, self.tree.coordinates
+        own = max(float(np.linalg.norm(r[free])), 1e-12 * self.tree.stiffness)
+        self._load = own
+        if not self.start.inputs.empty:
+            other = Work(self.tree)
+            bare = balance(self.effects, self.state, other, self.effects.nothing, self.z)
+            self._load = max(float(np.linalg.norm((r - bare)[free])), own)
+        self._measure()
 
-    def move(self, x: Array) -> None:
-        solver = self.solver
-        step = np.zeros(solver.effects.tree.total)
-        step[: len(x)] = x
-        self.q = solver.effects.tree.moved(solver.state, step)
-        self.moved += x
-        add_at(solver.effects.gap_rows, x, self.z)
+    def _move(self) -> None:
+        copy(self.x, self._variation[: len(self.x)])
+        self.tree.advance(self.state, self._variation, self._next)
+        copy(self._next, self.state.q)
+        run(add_at, self.effects.gap_rows, self.x, self.z)
 
-    def inspect(self, progress: NewtonProgress, residual: Array, x: Array) -> None:
+    def _inspect(self) -> None:
         """Reject an attempt that shows it is leaving the neighbourhood of the branch."""
+        x = self.x
         if not np.isfinite(float(x @ x)):
             raise NewtonError(SINGULAR)
-        tree, history = self.solver.effects.tree, progress.history
-        self.steps.append(largest(x, tree.coordinates))
+        self.moved += x
+        self.steps.append(largest(x, self.tree.coordinates))
         if len(self.steps) > 1:
             if self.steps[-1] > 0.75 * self.steps[-2] and self.steps[-1] > 0.05:
                 raise NewtonError("the Newton corrections do not get smaller")
-            if history[-1] > 200.0 * history[0]:
+            if self.sizes[-1] > 200.0 * self.sizes[0]:
                 raise NewtonError("the residual grows")
-        if tree.m or float(residual[: tree.size] @ x) > 0.0:
+        if self.tree.m or float(self.right @ x) < 0.0:
             self.heed_stability(self.solver.negative(), x, 0.05)
 
     def heed_stability(self, negative: int | None, moved: Array, share: float) -> None:
@@ -192,7 +210,7 @@ class Equilibrium(Equations):
         lost = 0 if negative is None else negative - (self.start.negative or 0)
         if lost <= 0:
             return
-        free = self.solver.effects.tree.coordinates
+        free = self.tree.coordinates
         try:
             along = self.solver.unstable_directions(lost).T @ moved[free]
         except SingularError:
@@ -216,7 +234,7 @@ class StaticSolver:
         self.options = options or StaticOptions()
         self.state = State(effects.tree)
         self.work = Work(effects.tree)
-        self._tangents: dict[bool, Tangent] = {}
+        self._equations: dict[bool, Equilibrium] = {}
         self.count = 0
 
     def solve(
@@ -231,9 +249,11 @@ class StaticSolver:
             start = StaticSolution(tree.q_rest, np.zeros(tree.total), effects.nothing)
         origin = start.inputs
         self.symmetric = effects.conservative(target.u) and effects.conservative(origin.u)
-        if self.symmetric not in self._tangents:
-            self._tangents[self.symmetric] = effects.tangent(self.symmetric)
-        self.tangent = self._tangents[self.symmetric]
+        if self.symmetric not in self._equations:
+            tangent = effects.tangent(self.symmetric)
+            self._equations[self.symmetric] = Equilibrium(self, tangent)
+        self.equations = self._equations[self.symmetric]
+        self.tangent = self.equations.tangent
         good = StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
         self.count = 0
         self.gaps = np.zeros(tree.total)
@@ -267,26 +287,27 @@ class StaticSolver:
 
     def _attempt(self, start: StaticSolution, inputs: Inputs, aim: float) -> StaticSolution:
         """Newton iterations at one load level from `start`; raises NewtonError if they go astray."""
-        equations = Equilibrium(self, start, inputs, aim)
+        equations = self.equations
+        equations.begin(start, inputs, aim)
         before = self.count
         try:
-            solved = newton(equations, POLICY, Factor())
+            equations.attempt()
         finally:
             self.count = before + len(equations.steps)
-        near = len(solved.history) > 1 and solved.history[-2] < POLICY.near
+        sizes = equations.sizes
+        near = len(sizes) > 1 and sizes[-2] < POLICY.near
         negative = self.negative() if near else self._inertia()
         equations.heed_stability(negative, equations.moved, 1e-5)
-        size = solved.history[-1]
         return StaticSolution(
-            equations.q,
-            equations.z,
+            equations.state.q.copy(),
+            equations.z.copy(),
             inputs,
             0,
-            size,
-            solved.history,
+            sizes[-1],
+            sizes,
             [],
             negative,
-            solved.at_rounding,
+            bool(equations.counts[loops.AT_ROUNDING]),
         )
 
     def measure(self, r: Array) -> tuple[float, float]:

@@ -75,6 +75,13 @@ class Prescribed:
     def __init__(self, tree: Tree) -> None:
         self.names = [name for driver in tree.drivers.values() for name in driver.inputs]
         self._tree = tree
+        parts = [tree.parts[i] for i in tree.drivers]
+        none = np.zeros(0, dtype=np.int64)
+        spans = [np.arange(part.joint_slice.start, part.joint_slice.stop) for part in parts]
+        self.q_places = np.concatenate([none, *spans])
+        """Places in q of the prescribed coordinates; their numbers are `tree.prescribed`."""
+        self.v_places = np.concatenate([none, *(part.joint_index for part in parts)])
+        self.width = len(self.q_places) + 2 * len(self.v_places)
         at, self._rows = 0, {}
         for i, driver in tree.drivers.items():
             self._rows[i] = slice(at, at + len(driver.inputs))
@@ -84,6 +91,13 @@ class Prescribed:
         tree = self._tree
         for i, driver in tree.drivers.items():
             yield tree.parts[i], driver.motion(drive[self._rows[i]])
+
+    def row(self, drive: Array) -> Array:
+        """All coordinates, then velocities, then accelerations of the prescribed joints (width,)."""
+        if not self.names:
+            return np.zeros(0)
+        motions = [motion for _, motion in self._motions(drive)]
+        return np.concatenate([values for column in zip(*motions, strict=True) for values in column])
 
     def put(self, q: Array, drive: Array) -> Array:
         """Coordinates q (nq,) with the prescribed joints where the inputs have them."""

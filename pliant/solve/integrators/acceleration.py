@@ -11,41 +11,42 @@ iteration leaves a small part of the residual.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from pliant.linalg.matrices import Matrix, SingularError
+from pliant._numba import kernel
+from pliant.engine.arrays import combine, copy, put, put_values
+from pliant.engine.program import ask, run
+from pliant.linalg.matrices import SingularError
+from pliant.linalg.scatter import add_at
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import add_inertia
-from pliant.physics.own_law import LawError
 from pliant.physics.viscosity import meet_moving
 from pliant.rods.contract import Array
+from pliant.solve import loops
 from pliant.solve.integrators.coefficients import Coefficients
 from pliant.solve.integrators.contract import (
     StepError,
     Stepper,
-    constraints_met,
+    measure_residual,
     rounding_force,
     step_failed,
 )
 from pliant.solve.integrators.hard_rows import gap_accelerations
 from pliant.solve.integrators.march import March, make_march
 from pliant.solve.mass import Mass
-from pliant.solve.newton import SINGULAR, Factor, NewtonError, Policy, newton
+from pliant.solve.newton import SINGULAR, Policy
 from pliant.solve.schedule import Schedule
 from pliant.tree.backward import gather, gather_tangent
 from pliant.tree.forward import set_rates
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
+from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
-POLICY = Policy(iterations=25, contraction=0.01, patience=4, lost=100.0)
-
-FORGOTTEN = 0.8
-"""Part of how little a new tangent did that is kept in each step: from time to time one is tried."""
-
-ROUGH = 0.3
-"""A step that begins with more than this part of all forces in play out of balance is a rough one."""
+POLICY = Policy(iterations=25, contraction=0.01, patience=4, lost=100.0, forget=0.8)
 
 
 def dynamic_balance(effects: Effects, moment: Moment, acc: Array, grow: float) -> Array:
@@ -64,9 +65,9 @@ def dynamic_balance(effects: Effects, moment: Moment, acc: Array, grow: float) -
         moment.tangent.clear()
     meet_moving(work, state, moment.speed)
     for term in effects.terms:
-        term.act(moment)
+        ask(term.act, moment)
     for part, w in zip(tree.parts, work.parts, strict=True):
-        add_inertia(part.M, w.eta, w.acceleration, moment.speed, grow, wanted, w.p, w.k)
+        run(add_inertia, part.M, w.eta, w.acceleration, moment.speed, grow, wanted, w.p, w.k)
         w.mass = True
     gather(tree, state, work, work.residual)
     if moment.tangent is not None:
@@ -74,30 +75,29 @@ def dynamic_balance(effects: Effects, moment: Moment, acc: Array, grow: float) -
     return work.residual
 
 
-def inertia_forces(moment: Moment, other: Work) -> Array:
+def inertia_forces(tree: Tree, state: State, work: Work, other: Work) -> Array:
     """The part (total,) of the last `dynamic_balance` that is inertia, with another workspace."""
-    tree, work = moment.tree, moment.work
     other.clear(False)
     for part, w, o in zip(tree.parts, work.parts, other.parts, strict=True):
-        add_inertia(part.M, w.eta, w.acceleration, 0.0, 0.0, False, o.p, o.k)
+        run(add_inertia, part.M, w.eta, w.acceleration, 0.0, 0.0, False, o.p, o.k)
         o.mass = True
-    gather(tree, moment.state, other, other.residual)
+    gather(tree, state, other, other.residual)
     return other.residual
 
 
 class AccelerationStepper(Stepper):
-    """Steps of the integrators in acceleration form."""
+    """Steps of the integrators in acceleration form.
+
+    v, acc and like (total,) are rates, accelerations and the acceleration-like vector at the start of a
+    step, v1, acc1 and like1 those at its end, D (total,) the increment, `last` that of the last step.
+    """
 
     def __init__(
         self, effects: Effects, h: float, coefficients: Coefficients | None, tolerance: float
     ) -> None:
-        super().__init__(effects, h)
+        super().__init__(effects, h, POLICY, tolerance)
         self.coefficients = coefficients
-        self.tolerance = tolerance
-        self.tangent = effects.tangent(False)
-        self.factor = Factor()
-        self.a, self.b = State(self.tree), State(self.tree)
-        self.workspace, self._other = Work(self.tree), Work(self.tree)
+        self._other = Work(self.tree)
         undamped = coefficients is not None and coefficients.gamma <= 0.5
         if undamped:
             for term in effects.hard:
@@ -105,11 +105,13 @@ class AccelerationStepper(Stepper):
         self._frees = undamped and bool(effects.hard) and len(self.tree.parts) > 1
         """Whether accelerations are freed of what alternates; rods alone, which compiled loops may
         step without, have shown no harm by it."""
-        self.scale = 0.0
-        self._last: Array | None = None
-        self._first = 0.0
-        """Increment of the last step, and the residual at which its iterations began."""
-        self._floor = rounding_force(effects, h)
+        total = self.tree.total
+        self.v, self.acc, self.like, self.v1, self.acc1, self.like1 = (
+            np.zeros(total) for _ in range(6)
+        )
+        self.D, self.last, self._driven = np.zeros(total), np.zeros(total), np.zeros(total)
+        self._reaction = np.zeros(total)
+        self.numbers[loops.FLOOR] = rounding_force(effects, h)
         if coefficients is None:
             self.v_slope, self.a_slope = 1.0 / h, 1.0 / h**2
         else:
@@ -123,85 +125,55 @@ class AccelerationStepper(Stepper):
         """(9,): h, beta (0 for implicit Euler), gamma, am, af, slopes of v and a, tolerance, floor."""
         c = self.coefficients or Coefficients(0.0, 0.0, 0.0, 0.0)
         settings = (self.h, c.beta, c.gamma, c.am, c.af, self.v_slope, self.a_slope)
-        return np.array([*settings, self.tolerance, self._floor])
+        return np.array([*settings, self.tolerance, self.numbers[loops.FLOOR]])
 
     # -- state -------------------------------------------------------------------------------
 
     def start(self, q: Array, v: Array, inputs: Inputs) -> None:
         """Begin at q with rates v; the first acceleration comes from balance under `inputs`."""
         tree = self.tree
-        self.q, self.v, self._last = q.copy(), v.copy(), None
-        self.a.place(q)
-        self.b.place(q)
-        self.acc = self.effects.prescribed.rates(inputs.drive)[1]
-        set_rates(tree, self.a, self.workspace, v, self.acc)
+        self.q[...], self.v[...] = q, v
+        self.counts[loops.KNOWS_LAST] = 0
+        self.a.place(self.q)
+        self.b.place(self.q)
+        self.acc[...] = self.effects.prescribed.rates(inputs.drive)[1]
+        set_rates(tree, self.a, self.workspace, self.v, self.acc)
         meet_moving(self.workspace, self.a, self.v_slope)
         for term in self.effects.rows:
             term.settle(self.a, self.workspace, self.z)
-        self._set_acceleration(inputs)
-        self._reaction = np.zeros(0)
+        self._set_acceleration(inputs.u, self.acc.copy())
         if len(tree.prescribed):
-            r = self._balance(v, self.acc, self.z, inputs, None)
-            self._reaction = r[tree.prescribed].copy()
+            r = self._balance(self.b, self.v, self.acc, self.z, inputs.u, None)
+            put(r, tree.prescribed, self._reaction)
 
-    def _set_acceleration(self, inputs: Inputs) -> None:
-        """Set the accelerations that balance asks for where both states are."""
-        self.acc = self.effects.prescribed.rates(inputs.drive)[1]
-        self.acc = self.acc + self._first_acceleration(inputs)
-        self.like = np.zeros(self.tree.total) if self.coefficients is None else self.acc.copy()
+    def _set_acceleration(self, u: Array, known: Array) -> None:
+        """Set the accelerations that balance asks for where both states are.
+
+        u (J,) numbers of the inputs, known (total,) accelerations of prescribed coordinates.
+        """
+        self.acc[...] = known
+        self.acc += self._first_acceleration(u)
+        self.like[...] = 0.0 if self.coefficients is None else self.acc
 
     def velocity(self) -> Array:
         """Coordinate rates (total,)."""
         return self.v
 
-    def _kinematics(self, D: Array) -> tuple[Array, Array, Array]:
-        """Rates v1, accelerations v1' and the acceleration-like vector a1 for an increment D."""
-        if self.coefficients is not None:
-            v, acc, like = self.coefficients.kinematics(self.h, D, self.v, self.acc, self.like)
-        else:
-            v, like = D / self.h, np.zeros_like(D)
-            acc = (v - self.v) / self.h
-        at = self.tree.prescribed
-        v[at], acc[at], like[at] = self.known[0][at], self.known[1][at], self.known[1][at]
-        return v, acc, like
-
     # -- one step ----------------------------------------------------------------------------
 
-    def solve(self, before: Inputs, after: Inputs) -> None:
-        """Find balance under `after`, from the first of `_guesses` that leads there."""
-        scale = self.scale
-        self.begin(before, after)
-        self.factor.reach *= FORGOTTEN
-        guesses = self._guesses()
-        for D in guesses:
-            self.aim(D, self.z.copy(), after)
-            try:
-                self.iterations += newton(self, POLICY, self.factor).iterations
-                break
-            except NewtonError as reason:
-                self.factor.there, self.scale = False, scale
-                if D is guesses[-1]:
-                    raise self.error(str(reason)) from None
+    def begin_step(self, a: State, b: State) -> None:
+        """Set the increments of prescribed joints."""
+        combine(0.5, self.before, 0.5, self.after[: len(self.before)], self.mean)
+        at = 0
+        for i in self.tree.drivers:
+            part = self.tree.parts[i]
+            change = np.zeros(part.joint.nv)
+            target = self.joint_q[at : at + part.joint.nq]
+            ask(part.joint.set_difference, a.parts[i].joint_q, target, change)
+            put_values(change, part.joint_index, self._driven)
+            at += part.joint.nq
 
-    def begin(self, before: Inputs, after: Inputs) -> None:
-        """Prepare a step."""
-        self.inputs = after
-        self.known = self.effects.prescribed.rates(after.drive)
-        there = self.effects.prescribed.put(self.q, after.drive)
-        self._driven = self.effects.prescribed.steps(self.q, there)
-
-    def aim(self, D: Array, z: Array, after: Inputs) -> None:
-        """Set the iterate: the increment of the step."""
-        self.D, self.trial = D.copy(), z
-        at = self.tree.prescribed
-        self.D[at] = self._driven[at]
-        self._begun = False
-
-    @property
-    def iterate(self) -> tuple[Array, Array]:
-        return self.D, self.trial
-
-    def _guesses(self) -> list[Array]:
+    def guesses(self, a: State, b: State) -> list[Callable[[], None]]:
         """Increments at which Newton's method may begin, the most promising first.
 
         In a smooth motion that is constant acceleration. Modes that the step does not resolve make
@@ -209,118 +181,143 @@ class AccelerationStepper(Stepper):
         are then better foretold by the last one. Where the last step began far from balance the
         residuals decide. At last constant velocity, for loads that jump.
         """
-        steady = self.h * self.v
-        smooth = steady + (0.5 * self.h**2) * self.like
-        if self._last is None:
-            return [smooth, steady]
-        two = [smooth, self._last]
-        if self._first > ROUGH * self.scale:
-            two.sort(key=self._distance)
-        return [*two, steady]
 
-    def _distance(self, D: Array) -> float:
-        """Size of the residual at an increment D."""
-        self.aim(D, self.z.copy(), self.inputs)
-        self._begun = True
-        try:
-            return self.size(self.residual(False))
-        except LawError:
-            return np.inf
+        def smooth() -> None:
+            combine(self.h, self.v, 0.5 * self.h**2, self.like, self.D)
+            self._drive()
+
+        def as_before() -> None:
+            copy(self.last, self.D)
+            self._drive()
+
+        def steady() -> None:
+            combine(self.h, self.v, 0.0, self.v, self.D)
+            self._drive()
+
+        return [smooth, as_before, steady]
+
+    def _drive(self) -> None:
+        put(self._driven, self.tree.prescribed, self.D)
+        copy(self.z, self.trial)
+
+    def aim(self, x: Array, z: Array, after: Inputs) -> None:
+        self.D[...], self.trial[...] = x, z
+        put(self._driven, self.tree.prescribed, self.D)
+
+    @property
+    def iterate(self) -> tuple[Array, Array]:
+        return self.D, self.trial
 
     # -- equations ---------------------------------------------------------------------------
 
-    @property
-    def matrix(self) -> Matrix:
-        return self.tangent.matrix
-
-    def residual(self, tangent: bool) -> Array:
-        self.end = self.tree.moved(self.a, self.D, newton=False)
-        self.b.place(self.end)
-        self.motion = self._kinematics(self.D)
-        v, acc, _ = self.motion
+    def set_residual(self, a: State, b: State, tangent: bool) -> None:
+        self.tree.retract(a, self.D, b)
+        self._set_kinematics()
         filled = self.tangent if tangent else None
-        r = self._balance(v, acc, self.trial, self.inputs, filled).copy()
-        self.left = r
-        if not self._begun:
-            self._begun = True
-            net = (r - inertia_forces(self._moment, self._other))[self.tree.coordinates]
-            self.scale = max(self.scale, float(np.linalg.norm(net)))
-            self._first = self.size(r)
-        return r
+        u = self.after[: len(self.before)]
+        copy(self._balance(b, self.v1, self.acc1, self.trial, u, filled), self.left)
+        self._measure()
+
+    def _set_kinematics(self) -> None:
+        """Set rates, accelerations and the acceleration-like vector at the end of the step."""
+        known, found = (self.v, self.acc, self.like), (self.v1, self.acc1, self.like1)
+        c = self.coefficients
+        if c is not None:
+            rule = (c.beta, c.gamma, c.am, c.af)
+            run(newmark_kinematics, self.h, *rule, self.D, *known, *found)
+        else:
+            run(euler_kinematics, self.h, self.D, self.v, *found)
+        for given, out in zip((self.joint_v, self.joint_acc, self.joint_acc), found, strict=True):
+            put_values(given, self.effects.prescribed.v_places, out)
 
     def _balance(
-        self, v: Array, acc: Array, z: Array, inputs: Inputs, tangent: Tangent | None
+        self, b: State, v: Array, acc: Array, z: Array, u: Array, tangent: Tangent | None
     ) -> Array:
         """Residual at the end of the step, which is placed."""
         self._moment = Moment(
-            self.tree, self.b, self.workspace, inputs.u, z, v, self.v_slope, tangent,
+            self.tree, b, self.workspace, u, z, v, self.v_slope, tangent,
             mobility=1.0 / self.a_slope,
         )  # fmt: skip
         return dynamic_balance(self.effects, self._moment, acc, self.a_slope)
 
-    def size(self, residual: Array) -> float:
-        gaps = residual[self.effects.gap_rows] * self.effects.gap_weights
-        forces = float(np.linalg.norm(residual[self.tree.coordinates]))
-        return forces + float(np.linalg.norm(gaps)) * self.scale
+    def _measure(self) -> None:
+        effects, tree = self.effects, self.tree
+        rows = (tree.coordinates, effects.gap_rows, effects.gap_weights, tree.multipliers)
+        run(measure_residual, self.left, *rows, self.numbers)
 
-    def enough(self, size: float, residual: Array, at_rounding: bool) -> bool:
-        small = size <= self.tolerance * self.scale + self._floor or at_rounding
-        return small and constraints_met(self.effects, residual)
+    def weigh(self, a: State, b: State) -> None:
+        """Let the scale be as large as all forces but those of inertia."""
+        inertia = inertia_forces(self.tree, b, self.workspace, self._other)
+        run(weigh_forces, self.left, inertia, self.tree.coordinates, self.numbers)
+        self._measure()
 
-    def move(self, x: Array) -> None:
-        free, rows = self.tree.coordinates, self.effects.gap_rows
-        self.D[free] += x[free]
-        self.trial[rows] += x[rows]
+    def move_iterate(self, a: State, b: State) -> None:
+        run(add_at, self.tree.coordinates, self.x, self.D)
+        run(add_at, self.effects.gap_rows, self.x, self.trial)
 
-    def accept(self, before: Inputs, after: Inputs) -> None:
+    # -- the end of a step -------------------------------------------------------------------
+
+    def accept_step(self, a: State, b: State) -> None:
         """Take the iterate as the end of the step."""
-        tree = self.tree
-        hits = bool(self.effects.one_sided) and self._hits()
-        spent = self.work - self.dissipated
-        stored = self._stored() if hits and self.books else 0.0
+        if self.effects.one_sided:
+            ask(self._note_impact, a)
         if self.books:
-            mean = before.mix(after, 0.5).u
-            self.dissipated += self._lost(mean)
-            self.work += sum(term.work_done(self.a, self.b, mean) for term in self.effects.terms)
-        if len(tree.prescribed):
-            reaction = self.left[tree.prescribed].copy()
-            step = self.D[tree.prescribed]
-            self.work += 0.5 * float((self._reaction + reaction) @ step)
-            self._reaction = reaction
-        self.q, self.z, self._last = self.end, self.trial, self.D
-        self.v, self.acc, self.like = self.motion
-        self.a, self.b = self.b, self.a
-        if hits:
-            self._stop(after)
-        if hits and self.books:  # what is missing after the step is the loss of the impact
-            self.dissipated += stored - self._stored() + self.work - self.dissipated - spent
-        if self._frees and self._first > ROUGH * self.scale:
-            self.acc = self.like = self.acc - self._excess_acceleration()
+            self._account_loss(a, b)
+            for term in self.effects.terms:
+                ask(term.add_work_done, a, b, self.mean, self.account[:1])
+        if len(self.tree.prescribed):
+            at = self.tree.prescribed
+            run(add_drive_work, self.left, self.D, at, self._reaction, self.account)
+        copy(b.q, self.q)
+        copy(self.trial, self.z)
+        copy(self.D, self.last)
+        for new, old in ((self.v1, self.v), (self.acc1, self.acc), (self.like1, self.like)):
+            copy(new, old)
+        run(know_last, self.counts)
+        copy(self.after[: len(self.before)], self.before)
+        if self.effects.one_sided:
+            ask(self._stop_impact, a, b)
+        if self._frees:
+            ask(self._free_acceleration, b)
 
-    def _hits(self) -> bool:
-        """Whether one-sided rows begin to hold in the step."""
+    def _note_impact(self, a: State) -> None:
+        """Keep the energy before a step in which one-sided rows begin to hold."""
         rows = np.concatenate([term.rows for term in self.effects.one_sided])
-        return bool(np.any((self.trial[rows] > 0.0) & (self.z[rows] <= 0.0)))
+        self._hits = bool(np.any((self.trial[rows] > 0.0) & (self.z[rows] <= 0.0)))
+        self._spent = self.work - self.dissipated
+        self._energy = self._stored(a) if self._hits and self.books else 0.0
 
-    def _stop(self, inputs: Inputs) -> None:
+    def _stop_impact(self, a: State, b: State) -> None:
         """Take the rates away by which rows that hold would be violated, and begin anew."""
+        if not self._hits:
+            return
         mass, scale = Mass(self.effects), self.scale
-        momentum = mass.momentum(self.a, self.v)
-        self.v = mass.solve(self.a, momentum, known=self.known[0], z=self.z)
-        self.b.place(self.q)
-        self._last = None
-        self._set_acceleration(inputs)
+        known, acc = np.zeros(self.tree.total), np.zeros(self.tree.total)
+        known[self.effects.prescribed.v_places] = self.joint_v
+        acc[self.effects.prescribed.v_places] = self.joint_acc
+        self.v[...] = mass.solve(b, mass.momentum(b, self.v), known=known, z=self.z)
+        a.place(self.q)
+        self.counts[loops.KNOWS_LAST] = 0
+        self._set_acceleration(self.before, acc)
         self.scale = max(scale, self.scale)
+        if self.books:  # what is missing after the step is the loss of the impact
+            spent = self.work - self.dissipated - self._spent
+            self.dissipated += self._energy - self._stored(b) + spent
 
-    def _stored(self) -> float:
-        """Energy of the present state without that of inputs, J."""
+    def _free_acceleration(self, b: State) -> None:
+        if self.numbers[loops.FIRST] > loops.UNBALANCED * self.scale:
+            self.acc -= self._excess_acceleration(b)
+            self.like[...] = self.acc
+
+    def _stored(self, state: State) -> float:
+        """Energy of a state at the present rates without that of inputs, J."""
         effects = self.effects
         quiet = effects.numbers(dict.fromkeys(self.tree.description.inputs(), 0.0))
-        stored = [term.energy(self.a, quiet) for term in effects.terms if term.column != "loads"]
-        return sum(stored) + 0.5 * float(Mass(effects).momentum(self.a, self.v) @ self.v)
+        stored = [term.energy(state, quiet) for term in effects.terms if term.column != "loads"]
+        return sum(stored) + 0.5 * float(Mass(effects).momentum(state, self.v) @ self.v)
 
-    def _lost(self, u: Array) -> float:
-        """Energy lost to damping in the step, J.
+    def _account_loss(self, a: State, b: State) -> None:
+        """Add the energy lost to damping in the step, J.
 
         At the mean rates of the step, D / h and (e - e0) / h, which are those of its own balance: the
         mean of M v' + C v + K q = f at both ends of a trapezoidal step, times D, is
@@ -330,30 +327,29 @@ class AccelerationStepper(Stepper):
         The mean of the powers at both ends is more by h (v1 - v0)^T C (v1 - v0) / 4, which is no
         small part of it where rates jump. What sections meet at D / h is the mean of both places.
         """
-        tree, work, mean = self.tree, self.workspace, self.D / self.h
-        lost = 0.0
-        for state in (self.a, self.b):
+        tree, work, mean = self.tree, self.workspace, np.zeros(self.tree.total)
+        combine(1.0 / self.h, self.D, 0.0, self.D, mean)
+        for state in (a, b):
             set_rates(tree, state, work, mean)
-            for w, a, b in zip(work.parts, self.a.parts, self.b.parts, strict=True):
-                w.rate[...] = (b.strain.e - a.strain.e) / self.h
-            moment = Moment(tree, state, work, u, self.trial, v=mean)
-            lost += 0.5 * self.h * sum(term.power_lost(moment) for term in self.effects.terms)
-        return lost
+            for w, start, end in zip(work.parts, a.parts, b.parts, strict=True):
+                combine(1.0 / self.h, end.strain.e, -1.0 / self.h, start.strain.e, w.rate)
+            moment = Moment(tree, state, work, self.mean, self.trial, v=mean)
+            for term in self.effects.terms:
+                ask(term.add_power_lost, moment, 0.5 * self.h, self.account[1:])
 
     def factorise(self) -> Array:
         """Factorise the tangent at the iterate; returns its residual."""
-        self._begun = True
         r = self.residual(True)
         self._factorise()
         return r
 
     def _factorise(self) -> None:
-        self.factor.there = False
+        self.forget_factor()
         try:
-            self.tangent.matrix.factorise()
+            self.matrix.factorise()
         except SingularError:
             raise self.error(SINGULAR) from None
-        self.factor.there = True
+        self.counts[loops.THERE] = 1
 
     def error(self, reason: str) -> StepError:
         """The error of a step, with what went wrong and what to try."""
@@ -367,7 +363,7 @@ class AccelerationStepper(Stepper):
 
     # -- accelerations that a step resolves ----------------------------------------------------
 
-    def _first_acceleration(self, inputs: Inputs) -> Array:
+    def _first_acceleration(self, u: Array) -> Array:
         """Accelerations (total,) that balance asks for at the start, as far as a step resolves them.
 
         M^-1 f holds those of all modes, also of the many with periods far below the step. After a jump
@@ -386,10 +382,10 @@ class AccelerationStepper(Stepper):
             term.touch(self.a, self.v, self.z)
         pulled = True
         while pulled:
-            force = self._balance(self.v, self.acc, self.z, inputs, self.tangent).copy()
+            force = self._balance(self.b, self.v, self.acc, self.z, u, self.tangent).copy()
             self._factorise()
             right = -self.a_slope * force
-            right[rows] = self._held()[rows]
+            right[rows] = self._held(self.a)[rows]
             x = self.tangent.matrix.solve(right[: self.tree.size])
             pulled = any([term.release(x, self.z) for term in self.effects.one_sided])
         self.scale = float(np.linalg.norm(force[free]))
@@ -398,20 +394,20 @@ class AccelerationStepper(Stepper):
         right[free] = self.a_slope * Mass(self.effects).momentum(self.a, first)[free]
         return 2.0 * first - self._resolved(right)
 
-    def _excess_acceleration(self) -> Array:
+    def _excess_acceleration(self, state: State) -> Array:
         """Accelerations (total,) at the present instant beyond those that held strains allow.
 
         Newmark's method with gamma = 1/2 that holds e + h/2 e' leaves e and e' at zero one step later,
         but then h^2 (e0'' + e1'') = 0: the acceleration of the strain, and with it the force that holds
         it, changes its sign from step to step and stays.
         """
-        right = self._held()
+        right = self._held(state)
         right[self.tree.multipliers] = 0.0
         return -self._resolved(right)
 
-    def _held(self) -> Array:
+    def _held(self, state: State) -> Array:
         """Rows (total,) of hard terms that take away their second derivatives."""
-        right = gap_accelerations(self.effects, self.a, self.v, self.acc, self.z)
+        right = gap_accelerations(self.effects, state, self.v, self.acc, self.z)
         for term in self.effects.hard:
             right[term.rows] *= -term.rate_slope(self.workspace, self.v_slope)
         return right
@@ -421,3 +417,45 @@ class AccelerationStepper(Stepper):
         out, free = np.zeros(self.tree.total), self.tree.coordinates
         out[free] = self.tangent.matrix.solve(right[: self.tree.size])[free]
         return out
+
+
+@kernel
+def newmark_kinematics(h, beta, gamma, am, af, D, v, acc, like, v1, acc1, like1):  # type: ignore[no-untyped-def]
+    """Rates v1, accelerations acc1 and like1 after an increment D, from those before it; all (total,)."""
+    for i in range(D.shape[0]):
+        after = (D[i] - h * v[i] - h * h * (0.5 - beta) * like[i]) / (beta * h * h)
+        v1[i] = v[i] + h * ((1.0 - gamma) * like[i] + gamma * after)
+        acc1[i] = ((1.0 - am) * after + am * like[i] - af * acc[i]) / (1.0 - af)
+        like1[i] = after
+
+
+@kernel
+def euler_kinematics(h, D, v, v1, acc1, like1):  # type: ignore[no-untyped-def]
+    """v1 = D / h and acc1 = (v1 - v) / h."""
+    for i in range(D.shape[0]):
+        v1[i] = D[i] / h
+        acc1[i] = (v1[i] - v[i]) / h
+        like1[i] = 0.0
+
+
+@kernel
+def weigh_forces(left, inertia, free, numbers):  # type: ignore[no-untyped-def]
+    """Let the scale be as large as the forces left - inertia (total,)."""
+    total = 0.0
+    for at in free:
+        total += (left[at] - inertia[at]) ** 2
+    numbers[loops.SCALE] = max(numbers[loops.SCALE], np.sqrt(total))
+
+
+@kernel
+def add_drive_work(left, D, prescribed, reaction, account):  # type: ignore[no-untyped-def]
+    """account_0 += (reaction + left) . D / 2 over prescribed coordinates; reaction = left."""
+    for at in prescribed:
+        account[0] += 0.5 * (reaction[at] + left[at]) * D[at]
+        reaction[at] = left[at]
+
+
+@kernel
+def know_last(counts):  # type: ignore[no-untyped-def]
+    """There is an increment of a last step."""
+    counts[loops.KNOWS_LAST] = 1

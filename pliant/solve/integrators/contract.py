@@ -7,18 +7,43 @@ inputs at its two ends; `velocity()` is asked at output times only.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from pliant._numba import kernel
+from pliant.engine import modes
+from pliant.engine.calls import execute
+from pliant.engine.program import record, run
+from pliant.linalg.scatter import largest, norms
 from pliant.model import ConvergenceError
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
-from pliant.solve.newton import INFINITE, LOST, SINGULAR, SLOW, Equations, Factor
+from pliant.solve import loops
+from pliant.solve.loops import GAP, SCALE, SIZE
+from pliant.solve.newton import (
+    INFINITE,
+    LOST,
+    REASONS,
+    SINGULAR,
+    SLOW,
+    Equations,
+    NewtonError,
+    Policy,
+    negate,
+)
+from pliant.tree.state import State
+from pliant.tree.work import Work
 
 if TYPE_CHECKING:
     from pliant.solve.integrators.march import March
     from pliant.solve.schedule import Schedule
+
+
+_SHORT_LIVED = 2
+"""Steps that are taken by plain calls: what takes no more is not worth recording."""
 
 
 class StepError(ConvergenceError):
@@ -28,41 +53,228 @@ class StepError(ConvergenceError):
 class Stepper(Equations):
     """The moving state of one simulation, and the equations of its next step; it belongs to one thread.
 
-    q (nq,) configuration; z (total,) force fields and multipliers of the last step; energy dissipated
-    and work done by the inputs so far, J; Newton iterations so far.
+    q (nq,) configuration; z (total,) force fields and multipliers of the last step. A step leads from
+    the state `a` to the state `b`, which then change places; `trial` (total,) are the force fields and
+    multipliers at b, `left` (total,) the residual of the step. account (2,) : work done by the inputs
+    and energy dissipated so far, J. after (W,) : inputs at the end of the step, its first entries the
+    numbers u (J,), then what prescribed joints do; before (J,) : u at its start, mean (J,) : in between.
     """
 
-    q: Array
-    z: Array
-    dissipated: float = 0.0
-    work: float = 0.0
-    iterations: int = 0
-    factor: Factor
     books: bool = True
     """Whether energy is accounted for; it costs time."""
 
-    def __init__(self, effects: Effects, h: float) -> None:
+    def __init__(self, effects: Effects, h: float, policy: Policy, tolerance: float) -> None:
+        self.tangent = effects.tangent(False)
+        super().__init__(policy, self.tangent.matrix)
         self.effects = effects
-        self.tree = effects.tree
+        self.tree = tree = effects.tree
         self.h = h
-        self.z = np.zeros(effects.tree.total)
+        self.tolerance = tolerance
+        self.states = (State(tree), State(tree))
+        self.side = np.zeros(1, dtype=np.int64)
+        self.workspace = Work(tree)
+        self.q = np.zeros(tree.nq)
+        self.z, self.trial, self.left = (np.zeros(tree.total) for _ in range(3))
+        self.account = np.zeros(2)
+        joints, count = effects.prescribed, effects.inputs
+        self.before, self.mean = np.zeros(count), np.zeros(count)
+        self.after = np.zeros(count + joints.width)
+        ends = count + np.cumsum([0, len(joints.q_places), len(joints.v_places)])
+        self.joint_q = self.after[ends[0] : ends[1]]
+        """Coordinates, velocities and accelerations of prescribed joints at the end of the step."""
+        self.joint_v, self.joint_acc = self.after[ends[1] : ends[2]], self.after[ends[2] :]
+        self.numbers[loops.TOLERANCE] = tolerance
+        self.numbers[loops.GAP_LIMIT] = 1e-10 * max(tree.length, 1e-300)
+        self._taken = 0
+        self._plain: Any = None
+        self._programs: Any = None
+
+    # -- state ---------------------------------------------------------------------------------
+
+    @property
+    def a(self) -> State:
+        """The state at the start of the step."""
+        return self.states[self.side[0]]
+
+    @property
+    def b(self) -> State:
+        """The state at its end."""
+        return self.states[1 - self.side[0]]
+
+    @property
+    def work(self) -> float:
+        """Work done by the inputs so far, J."""
+        return float(self.account[0])
+
+    @work.setter
+    def work(self, value: float) -> None:
+        self.account[0] = value
+
+    @property
+    def dissipated(self) -> float:
+        """Energy dissipated so far, J."""
+        return float(self.account[1])
+
+    @dissipated.setter
+    def dissipated(self, value: float) -> None:
+        self.account[1] = value
 
     @abstractmethod
     def start(self, q: Array, v: Array, inputs: Inputs) -> None:
         """Begin at configuration q with rates v (total,) under `inputs`."""
 
+    @abstractmethod
+    def velocity(self) -> Array:
+        """Coordinate rates (total,) at the present configuration."""
+
+    # -- programs of a step from a to b ----------------------------------------------------------
+
+    @abstractmethod
+    def begin_step(self, a: State, b: State) -> None:
+        """Set the equations of a step."""
+
+    @abstractmethod
+    def guesses(self, a: State, b: State) -> list[Callable[[], None]]:
+        """What sets the iterate at which Newton's method may begin: one guess, or three."""
+
+    @abstractmethod
+    def set_residual(self, a: State, b: State, tangent: bool) -> None:
+        """Set `left` at the iterate and its size, and fill the matrix if asked."""
+
+    def weigh(self, a: State, b: State) -> None:
+        """Set the scale from the first residual of a step."""
+
+    @abstractmethod
+    def move_iterate(self, a: State, b: State) -> None:
+        """Move the iterate by x."""
+
+    @abstractmethod
+    def accept_step(self, a: State, b: State) -> None:
+        """Take the iterate as the end of the step."""
+
+    def residual_and_right(self, a: State, b: State, tangent: bool) -> None:
+        """The residual, and the right-hand side of the equations of a correction."""
+        self.set_residual(a, b, tangent)
+        run(negate, self.left, self.right)
+
+    def _row(self, side: int, record: Callable[..., Any]) -> list[Any]:
+        """The programs of a step, by what makes programs of functions."""
+        a, b = self.states[side], self.states[1 - side]
+        row: list[Any] = [None] * loops.PROGRAMS
+        row[loops.BEGIN] = record(self.begin_step, a, b)
+        places = (loops.FIRST_GUESS, loops.SECOND_GUESS, loops.LAST_GUESS)
+        for place, guess in zip(places, self.guesses(a, b), strict=False):
+            row[place] = record(guess)
+        row[loops.RESIDUAL] = record(self.residual_and_right, a, b, False)
+        row[loops.TANGENT] = record(self.residual_and_right, a, b, True)
+        row[loops.WEIGH] = record(self.weigh, a, b)
+        row[loops.FACTORISE] = record(self.matrix.record_factorise)
+        row[loops.SOLVE] = record(self.matrix.record_solve, self.right, self.x)
+        row[loops.REPAIR] = self.repair
+        row[loops.MOVE] = record(self.move_iterate, a, b)
+        row[loops.ACCEPT] = record(self.accept_step, a, b)
+        return row
+
+    def _table(self) -> Any:
+        """Programs of both sides (2, PROGRAMS): plain calls at first, then recorded ones.
+
+        Integers if all of them are compiled.
+        """
+        if self._programs is not None:
+            return self._programs
+        if self._taken < _SHORT_LIVED:
+            if self._plain is None:
+                self._plain = self._objects([self._row(side, partial) for side in (0, 1)])
+            return self._plain
+        rows = [self._row(side, record) for side in (0, 1)]
+        self._plain = self._objects(rows)
+        self._kept = rows
+        for row in rows:
+            row[loops.REPAIR] = None
+        whole = [program for row in rows for program in row if program is not None]
+        self._programs = self._plain
+        if all(program.compiled for program in whole):
+            numbers = [[0 if x is None else x.address for x in row] for row in rows]
+            self._programs = np.array(numbers, dtype=np.int64)
+        return self._programs
+
+    def _objects(self, rows: list[list[Any]]) -> Any:
+        table = np.full((2, loops.PROGRAMS), None, dtype=object)
+        for side, row in enumerate(rows):
+            for place, program in enumerate(row):
+                if program is not None:
+                    table[side, place] = self.guarded(program)
+        return table
+
+    def do(self, place: int) -> None:
+        """Carry out one program of the present side."""
+        table = self._table()
+        program = table[self.side[0], place]
+        if table.dtype == object:
+            if program is not None:
+                self.problem = ""
+                program()
+                if self.problem:
+                    raise NewtonError(self.problem)
+        else:
+            execute(program)
+
+    # -- steps -----------------------------------------------------------------------------------
+
+    def load(self, before: Inputs, after: Inputs) -> None:
+        """Set the inputs at both ends of the next step."""
+        self.before[...] = before.u
+        self.after[...] = self.row(after)
+
+    def row(self, inputs: Inputs) -> Array:
+        """Inputs as they stand in `after`."""
+        if not self.effects.prescribed.names:
+            return inputs.u
+        return np.concatenate([inputs.u, self.effects.prescribed.row(inputs.drive)])
+
     def advance(self, before: Inputs, after: Inputs) -> None:
         """One step; raises StepError and leaves the state unchanged if it does not converge."""
-        self.solve(before, after)
-        self.accept(before, after)
+        self.load(before, after)
+        self.take(self.after[None].copy())
 
-    @abstractmethod
+    def take(self, rows: Array) -> int:
+        """Take a step for each row of inputs (count, W); raises StepError where one fails.
+
+        `done` tells how many were taken.
+        """
+        self.done, self.problem = 0, ""
+        while self.done < len(rows):
+            table = self._table()
+            plain = table.dtype == object
+            count = min(len(rows), self.done + _SHORT_LIVED) if plain else len(rows)
+            loop = modes.uncompiled(loops.__name__) if plain else loops
+            rest = rows[self.done : count]
+            taken, end = loop.take_steps(table, self.side, *self.control, rest, self.after)
+            if end == loops.NEEDS_PIVOTING and not plain:
+                loop = modes.uncompiled(loops.__name__)
+                one = rest[taken : taken + 1]
+                more, end = loop.take_steps(self._plain, self.side, *self.control, one, self.after)
+                taken += more
+            self._taken += taken
+            self.done += taken
+            if end != loops.CONVERGED:
+                raise self.error(self.problem or REASONS[end])
+        return self.done
+
     def solve(self, before: Inputs, after: Inputs) -> None:
-        """Find the end of a step."""
+        """Find the end of a step, which is not taken yet."""
+        self.load(before, after)
+        self.problem = ""
+        plain = self._plain if self._table().dtype != object else self._table()
+        loop = modes.uncompiled(loops.__name__)
+        end = loop.solve_step(plain[self.side[0]], *self.control)
+        if end != loops.CONVERGED:
+            raise self.error(self.problem or REASONS[end])
 
-    @abstractmethod
     def begin(self, before: Inputs, after: Inputs) -> None:
         """Set the equations of a step."""
+        self.load(before, after)
+        self.do(loops.BEGIN)
 
     @abstractmethod
     def aim(self, x: Array, z: Array, after: Inputs) -> None:
@@ -73,17 +285,29 @@ class Stepper(Equations):
     def iterate(self) -> tuple[Array, Array]:
         """What `aim` sets, as it is now."""
 
-    @abstractmethod
+    def residual(self, tangent: bool) -> Array:
+        """Residual (total,) of the iterate; fills the matrix as well if asked."""
+        self.do(loops.TANGENT if tangent else loops.RESIDUAL)
+        return self.left
+
+    def move(self, x: Array) -> None:
+        """Move the iterate by x (n,)."""
+        self.x[...] = x
+        self.do(loops.MOVE)
+
     def accept(self, before: Inputs, after: Inputs) -> None:
         """Take the iterate, whose residual was the last one asked for, as the end of the step."""
+        self.do(loops.ACCEPT)
+        self._taken += 1
+        self.side[0] = 1 - self.side[0]
+
+    @abstractmethod
+    def error(self, reason: str) -> StepError:
+        """The error of a step, with what went wrong and what to try."""
 
     def march(self, schedule: Schedule) -> March | None:
         """Many steps at once under the inputs of a schedule, from where `start` began; or None."""
         return None
-
-    @abstractmethod
-    def velocity(self) -> Array:
-        """Coordinate rates (total,) at the present configuration."""
 
 
 class Integrator(ABC):
@@ -100,12 +324,15 @@ class Integrator(ABC):
         """A stepper with step length h, s."""
 
 
-def constraints_met(effects: Effects, residual: Array) -> bool:
-    """True if all constraint gaps in a residual are below 1e-10 of the longest part."""
-    tree = effects.tree
-    if not tree.m:
-        return True
-    return float(np.max(np.abs(residual[tree.multipliers]))) <= 1e-10 * max(tree.length, 1e-300)
+@kernel
+def measure_residual(r, free, rows, weights, multipliers, numbers):  # type: ignore[no-untyped-def]
+    """Set size and largest gap of a residual r (total,): forces r[free], gaps r[rows] times weights.
+
+    Gaps count relative to strain and length, times the scale of the forces.
+    """
+    forces, gaps = norms(r, free, rows, weights)
+    numbers[SIZE] = forces + gaps * numbers[SCALE]
+    numbers[GAP] = largest(r, multipliers)
 
 
 def rounding_force(effects: Effects, h: float) -> float:

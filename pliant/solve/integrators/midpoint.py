@@ -19,33 +19,36 @@ potential in the Lagrangian). No second derivative of the map is needed.
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from pliant.lie import se3
-from pliant.linalg.matrices import Matrix
+from pliant._numba import kernel
+from pliant.engine.arrays import clear, combine, copy, put, put_values
+from pliant.engine.program import ask, run
+from pliant.lie.se3_kernels import log_relative_array
 from pliant.linalg.scatter import add_at, norms
 from pliant.physics.contract import Moment, Step
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import step_momentum
 from pliant.physics.viscosity import meet_between
 from pliant.rods.contract import Array
+from pliant.solve import loops
 from pliant.solve.integrators.contract import (
     Integrator,
+    StepError,
     Stepper,
-    constraints_met,
+    measure_residual,
     rounding_force,
     step_failed,
 )
 from pliant.solve.integrators.impacts import Impacts
 from pliant.solve.mass import Mass
-from pliant.solve.newton import Factor, NewtonError, Policy, newton
+from pliant.solve.newton import Policy
 from pliant.tree.backward import gather, gather_form
 from pliant.tree.state import State
-from pliant.tree.work import Work
 
 POLICY = Policy(iterations=30, contraction=0.1, keep=3)
 
@@ -84,35 +87,38 @@ class Variational(Integrator):
 
 
 class VariationalStepper(Stepper):
-    """Steps of `Midpoint` (share = 1/2 of the elastic impulse implicit) or `Variational` (0)."""
+    """Steps of `Midpoint` (share = 1/2 of the elastic impulse implicit) or `Variational` (0).
+
+    p (total,) is the momentum at the start of a step, `goal` (total,) what has to leave it.
+    """
 
     def __init__(self, effects: Effects, h: float, tolerance: float, share: float) -> None:
-        super().__init__(effects, h)
-        self.tolerance = tolerance
+        super().__init__(effects, h, POLICY, tolerance)
         self.implicit = share > 0.0
         self.share = share
         self.first = share if self.implicit else 1.0
-        self.a, self.b = State(self.tree), State(self.tree)
-        self.workspace = Work(self.tree)
-        self.tangent = effects.tangent(False)
-        self.factor = Factor()
+        tree = self.tree
         self.mass = Mass(effects)
-        self._floor = h * rounding_force(effects, h)
+        self.numbers[loops.FLOOR] = h * rounding_force(effects, h)
+        self.counts[loops.KNOWS_LAST] = -1
+        self.p, self.goal, self._known = (np.zeros(tree.total) for _ in range(3))
+        self._acting = self.mean if self.implicit else self.before
+        self._previous, self._next = np.zeros(tree.nq), np.zeros(tree.nq)
+        self._variation = np.zeros(tree.total)
+        self._leaving = np.zeros(tree.total)
 
     # -- state -------------------------------------------------------------------------------
 
     def start(self, q: Array, v: Array, inputs: Inputs) -> None:
-        self.q = q.copy()
-        self.a.place(self.q)
-        self.p = self.mass.momentum(self.a, v)
-        self._known = np.zeros(self.tree.total)
-        self._known[self.tree.prescribed] = v[self.tree.prescribed]
-        self._previous: Array | None = None
+        self.q[...] = self._previous[...] = q
+        a = self.a.place(self.q)
+        self.p[...] = self.mass.momentum(a, v)
+        put(v, self.tree.prescribed, self._known)
         self.scale = float(np.linalg.norm(self.p))
-        for at, w in zip(self.a.parts, self.workspace.parts, strict=True):
+        for at, w in zip(a.parts, self.workspace.parts, strict=True):
             w.met[...] = at.strain.e
         for term in self.effects.rows:
-            term.settle(self.a, self.workspace, self.z)
+            term.settle(a, self.workspace, self.z)
         self.impacts = Impacts(self.effects, self.mass)
 
     def velocity(self) -> Array:
@@ -120,169 +126,207 @@ class VariationalStepper(Stepper):
 
     # -- one step ----------------------------------------------------------------------------
 
-    def solve(self, before: Inputs, after: Inputs) -> None:
-        self.begin(before, after)
-        self.aim(self._predict(), self.z.copy(), after)
-        self.factor.age += 1
-        try:
-            self.iterations += newton(self, POLICY, self.factor).iterations
-        except NewtonError as reason:
-            raise step_failed(self.h, str(reason), self._hint(), POLICY.iterations) from None
+    def _step(self, a: State, b: State, tangent: bool) -> Step:
+        filled = self.tangent if tangent else None
+        rule = (self.h, self.first, self.implicit)
+        return Step(self.tree, a, b, self.workspace, *rule, self._acting, self.trial, filled)
 
-    def begin(self, before: Inputs, after: Inputs) -> None:
+    def begin_step(self, a: State, b: State) -> None:
         """Set what has to leave the start of a step: momentum, with the impulse of the loads there.
 
         Loads that change act with their mean at both ends, as elastic stresses do. With the load of
         each end there, modes much faster than the step would answer to the first one alone, lag
         behind by its change in a step, and alternate about equilibrium from then on.
         """
-        tree, work = self.tree, self.workspace
-        u = before.mix(after, 0.5).u if self.implicit else before.u
-        self.step = Step(tree, self.a, self.b, work, self.h, self.first, self.implicit, u, self.z)
+        work, step = self.workspace, self._step(a, b, False)
+        combine(0.5, self.before, 0.5, self.after[: len(self.before)], self.mean)
+        copy(self.z, self.trial)
         work.clear(False)
         for term in self.effects.terms:
-            term.leave(self.step)
-        gather(tree, self.a, work, work.residual)
-        self.goal = self.p - work.residual
-        self._first = True
+            ask(term.leave, step)
+        gather(self.tree, a, work, work.residual)
+        combine(1.0, self.p, -1.0, work.residual, self.goal)
 
-    def aim(self, q: Array, z: Array, after: Inputs) -> None:
-        """Set the iterate: the end of the step, with prescribed joints where the inputs have them."""
-        self.end, self.step.z = self.effects.prescribed.put(q, after.drive), z
-
-    def _predict(self) -> Array:
+    def guesses(self, a: State, b: State) -> list[Callable[[], None]]:
         """Go on as in the last step."""
-        if self._previous is None:
-            return self.q.copy()
-        return self.tree.predict(self._previous, self.q)
+
+        def predict() -> None:
+            combine(2.0, self.q, -1.0, self._previous, b.q)
+            for part, at in zip(self.tree.parts, b.parts, strict=True):
+                if part.joint.nq:
+                    past, now = self._previous[part.joint_slice], self.q[part.joint_slice]
+                    ask(part.joint.extrapolate, past, now, at.joint_q)
+            self._drive(b)
+
+        return [predict]
+
+    def _drive(self, b: State) -> None:
+        """Set prescribed joints where the inputs have them."""
+        put_values(self.joint_q, self.effects.prescribed.q_places, b.q)
+
+    def aim(self, x: Array, z: Array, after: Inputs) -> None:
+        self.b.q[...], self.trial[...] = x, z
+        self._drive(self.b)
 
     @property
     def iterate(self) -> tuple[Array, Array]:
-        return self.end, self.step.z
+        return self.b.q, self.trial
 
-    def _hint(self) -> str:
-        if self.implicit:
-            return "a smaller dt"
-        return "dt below 2 / (2 pi f) for the highest frequency f of the robot, or Midpoint()"
+    def error(self, reason: str) -> StepError:
+        hint = "dt below 2 / (2 pi f) for the highest frequency f of the robot, or Midpoint()"
+        hint = "a smaller dt" if self.implicit else hint
+        return step_failed(self.h, reason, hint, POLICY.iterations)
 
     # -- equations ---------------------------------------------------------------------------
 
-    @property
-    def matrix(self) -> Matrix:
-        return self.tangent.matrix
-
-    def residual(self, tangent: bool) -> Array:
+    def set_residual(self, a: State, b: State, tangent: bool) -> None:
         tree, work, h = self.tree, self.workspace, self.h
-        self.b.place(self.end)
+        b.place(b.q)
         work.clear(tangent)
-        self.step.tangent = self.tangent if tangent else None
         if tangent:
             self.tangent.clear()
-        for part, a, b, w in zip(tree.parts, self.a.parts, self.b.parts, work.parts, strict=True):
-            w.pb[part.inertial :] = 0.0
-            step_momentum(part.M, a.g, b.g, h, tangent, w.eta, w.p, w.pb, w.k)
+        for part, start, end, w in zip(tree.parts, a.parts, b.parts, work.parts, strict=True):
+            clear(w.pb[part.inertial :])
+            run(step_momentum, part.M, start.g, end.g, h, tangent, w.eta, w.p, w.pb, w.k)
             w.mass = True
-        meet_between(work, self.a, self.b, h, self.share)
+        meet_between(work, a, b, h, self.share)
+        step = self._step(a, b, tangent)
         for term in self.effects.terms:
-            term.go(self.step)
-        gather(tree, self.a, work, work.residual)
+            ask(term.go, step)
+        gather(tree, a, work, work.residual)
         if tangent:
-            gather_form(tree, self.a, self.b, work, self.tangent)
-        self.left = work.residual - self.goal
-        if self._first:
-            self._first = False
-            force, _ = self._norms(self.left)
-            self.scale = max(self.scale, math.sqrt(self.goal @ self.goal), force)
-        return self.left
+            gather_form(tree, a, b, work, self.tangent)
+        combine(1.0, work.residual, -1.0, self.goal, self.left)
+        self._measure()
 
-    def _norms(self, r: Array) -> tuple[float, float]:
+    def _measure(self) -> None:
+        effects, tree = self.effects, self.tree
+        rows = (tree.coordinates, effects.gap_rows, effects.gap_weights, tree.multipliers)
+        run(measure_residual, self.left, *rows, self.numbers)
+
+    def weigh(self, a: State, b: State) -> None:
         effects = self.effects
-        return norms(r, self.tree.coordinates, effects.gap_rows, effects.gap_weights)
+        gaps = (effects.gap_rows, effects.gap_weights)
+        run(weigh_momenta, self.left, self.goal, self.tree.coordinates, *gaps, self.numbers)
+        self._measure()
 
-    def size(self, residual: Array) -> float:
-        """Size of a residual in units of momentum: gaps count relative to strain and length."""
-        forces, gaps = self._norms(residual)
-        return forces + gaps * self.scale
-
-    def enough(self, size: float, residual: Array, at_rounding: bool) -> bool:
-        small = size <= self.tolerance * self.scale + self._floor or at_rounding
-        return small and constraints_met(self.effects, residual)
-
-    def move(self, x: Array) -> None:
-        step = np.zeros(self.tree.total)
-        step[: len(x)] = x
-        self.end = self.tree.moved(self.b, step)
-        add_at(self.effects.gap_rows, x, self.step.z)
+    def move_iterate(self, a: State, b: State) -> None:
+        copy(self.x, self._variation[: len(self.x)])
+        self.tree.advance(b, self._variation, self._next)
+        copy(self._next, b.q)
+        run(add_at, self.effects.gap_rows, self.x, self.trial)
 
     # -- the end of a step -------------------------------------------------------------------
 
-    def accept(self, before: Inputs, after: Inputs) -> None:
+    def accept_step(self, a: State, b: State) -> None:
         """Take the iterate as the end of the step; momentum in its residual is left to the next step.
 
         So what the tolerance lets pass does not add up, however many steps a motion has.
         """
-        tree, free = self.tree, self.tree.coordinates
-        leaving = self.left[tree.prescribed].copy()
+        tree, effects = self.tree, self.effects
+        put(self.left, tree.prescribed, self._leaving)
         if self.books:
-            self._account(before, after)
-        arrived = self._arrived()
-        arrived[free] -= self.left[free]
-        arrived[self.effects.gap_rows] = 0.0
-        if self.books and self.effects.one_sided:
-            ends = (self.a, self.p), (self.b, arrived)
-            self.dissipated += self.impacts.taken(*ends, self.step.z, self.h, self._known)
-        self._previous = self.q
-        self.q, self.z, self.p = self.end, self.step.z, arrived
-        self.a, self.b = self.b, self.a
+            self._account(a, b)
+        self._arrive(a, b)
+        arrived = self.workspace.residual
+        run(leave_residual, self.left, tree.coordinates, effects.gap_rows, arrived)
+        if self.books and effects.one_sided:
+            ask(self._account_impacts, a, b)
+        copy(arrived, self.p)
+        copy(self.q, self._previous)
+        copy(b.q, self.q)
+        copy(self.trial, self.z)
+        copy(self.after[: len(self.before)], self.before)
         if len(tree.prescribed):
-            self._account_drives(after, leaving)
+            ask(self._account_drives, b)
 
-    def _account(self, before: Inputs, after: Inputs) -> None:
+    def _account(self, a: State, b: State) -> None:
         """Add work and loss of the step."""
-        tree = self.tree
-        mean = before.mix(after, 0.5).u
-        if any(term.needs_twists for term in self.effects.terms):
-            self._set_light_twists()
+        tree, terms = self.tree, self.effects.terms
+        if any(term.needs_twists for term in terms):
+            self._set_light_twists(a, b)
         v = np.zeros(tree.total)
-        for part in tree.parts:
+        for part, start, end in zip(tree.parts, a.parts, b.parts, strict=True):
             if part.joint.nv:
-                ends = (state.q[part.joint_slice] for state in (self.a, self.b))
-                v[part.joint_index] = part.joint.difference(*ends) / self.h
-        moment = Moment(tree, self.b, self.workspace, mean, self.step.z, v=v, ahead=0.5 * self.h)
-        self.dissipated += self.h * sum(term.power_lost(moment) for term in self.effects.terms)
-        self.work += sum(term.work_done(self.a, self.b, mean) for term in self.effects.terms)
+                change = np.zeros(part.joint.nv)
+                ask(part.joint.set_difference, start.joint_q, end.joint_q, change)
+                combine(1.0 / self.h, change, 0.0, change, change)
+                put_values(change, part.joint_index, v)
+        moment = Moment(
+            tree, b, self.workspace, self.mean, self.trial, v=v, ahead=0.5 * self.h
+        )  # fmt: skip
+        for term in terms:
+            ask(term.add_power_lost, moment, self.h, self.account[1:])
+            ask(term.add_work_done, a, b, self.mean, self.account[:1])
 
-    def _set_light_twists(self) -> None:
+    def _set_light_twists(self, a: State, b: State) -> None:
         """Set the mean twists of stations without inertia."""
-        states = zip(self.a.parts, self.b.parts, strict=True)
-        for part, (a, b), w in zip(self.tree.parts, states, self.workspace.parts, strict=True):
+        states = zip(a.parts, b.parts, strict=True)
+        for part, (start, end), w in zip(self.tree.parts, states, self.workspace.parts, strict=True):
             light = slice(part.inertial, None)
-            w.eta[light] = se3.log(se3.inverse(a.g[light]) @ b.g[light]) / self.h
+            run(step_twists, start.g[light], end.g[light], self.h, w.eta[light])
 
-    def _arrived(self) -> Array:
-        """Momentum (total,) that the step brings to its end."""
-        work = self.workspace
-        stresses = [w.sigma * (1.0 / self.first - 1.0) for w in work.parts]
+    def _arrive(self, a: State, b: State) -> None:
+        """Set the momentum (total,) that the step brings to its end, in the residual of the work."""
+        work, share = self.workspace, 1.0 - 1.0 / self.first
+        stresses = [np.zeros(w.sigma.shape) for w in work.parts]
+        for w, stress in zip(work.parts, stresses, strict=True):
+            combine(share, w.sigma, 0.0, w.sigma, stress)
         work.clear(False)
         for w, stress in zip(work.parts, stresses, strict=True):
-            w.p[...] = w.pb
-            w.sigma -= stress
+            copy(w.pb, w.p)
+            copy(stress, w.sigma)
             w.mass = True
+        step = self._step(a, b, False)
         for term in self.effects.terms:
-            term.arrive(self.step)
-        gather(self.tree, self.b, work, work.residual)
-        return work.residual.copy()
+            ask(term.arrive, step)
+        gather(self.tree, b, work, work.residual)
 
-    def _account_drives(self, after: Inputs, leaving: Array) -> None:
+    def _account_impacts(self, a: State, b: State) -> None:
+        arrived = self.workspace.residual
+        ends = (a, self.p), (b, arrived.copy())
+        self.dissipated += self.impacts.taken(*ends, self.trial, self.h, self._known)
+
+    def _account_drives(self, b: State) -> None:
         """Work of prescribed joints: the mean force of the step on them times their displacement.
 
         The impulse at the end of the step is the momentum that the joint has by its rates, less what
         the step brings there; the impulse at the start was the residual of the joint.
         """
         at = self.tree.prescribed
-        assert self._previous is not None
-        self._known = self.effects.prescribed.rates(after.drive)[0]
-        owned = self.mass.momentum(self.a, self.velocity())[at]
+        self._known[self.effects.prescribed.v_places] = self.joint_v
+        v = self.mass.solve(b, self.p, known=self._known, z=self.z)
+        owned = self.mass.momentum(b, v)[at]
         steps = self.effects.prescribed.steps(self._previous, self.q)[at]
-        self.work += float((leaving + owned - self.p[at]) @ steps) / self.h
+        if self.books:
+            self.work += float((self._leaving[at] + owned - self.p[at]) @ steps) / self.h
         self.p[at] = owned
+
+
+@kernel
+def weigh_momenta(left, goal, free, rows, weights, numbers):  # type: ignore[no-untyped-def]
+    """Let the scale be as large as the momentum that has to leave, and as the first residual."""
+    forces, _ = norms(left, free, rows, weights)
+    total = 0.0
+    for i in range(goal.shape[0]):
+        total += goal[i] * goal[i]
+    numbers[loops.SCALE] = max(numbers[loops.SCALE], np.sqrt(total), forces)
+
+
+@kernel
+def leave_residual(left, free, rows, arrived):  # type: ignore[no-untyped-def]
+    """Take what was left of the balance off the momentum that arrives; gaps have none."""
+    for at in free:
+        arrived[at] -= left[at]
+    for at in rows:
+        arrived[at] = 0.0
+
+
+@kernel
+def step_twists(ga, gb, h, eta):  # type: ignore[no-untyped-def]
+    """eta (S, 6) = log(ga^-1 gb) / h."""
+    x = np.empty(6)
+    for s in range(ga.shape[0]):
+        log_relative_array(ga[s], gb[s], x)
+        for i in range(6):
+            eta[s, i] = x[i] / h
