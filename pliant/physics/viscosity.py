@@ -25,11 +25,9 @@ class Viscosity(KernelTerm):
         self.i = i
         self.part = tree.parts[i]
 
-    def close(self, tree: Tree) -> None:
-        self.damping = self.part.plain * self.part.lag
-
     def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
-        run(add_quadratic, self.damping, m.work.parts[self.i].rate, scale, out)
+        damping = self.part.plain * self.part.lag
+        run(add_quadratic, damping, m.work.parts[self.i].rate, scale, out)
 
 
 def meet_moving(work: Work, state: State, speed: float) -> None:

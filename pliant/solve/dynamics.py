@@ -155,26 +155,43 @@ class _Run:
         if march is not None:
             self._march(march, progress)
             return
-        for k in range(clock.steps):
-            start = k * clock.h
-            end = clock.duration if k + 1 == clock.steps else (k + 1) * clock.h
-            self._between(stepper, start, end)
-            after = schedule.at(end)
+        ends = np.append(np.arange(clock.steps) * clock.h, clock.duration)
+        while self.done < clock.steps:
+            first = self.done
+            self._between(stepper, float(ends[first]), float(ends[first + 1]))
+            last = self._stretch(_CHUNK if progress is None else _SHOWN)
             try:
-                stepper.advance(before, after)
+                self.done += stepper.take(schedule.rows(ends[first + 1 : last + 1]))
             except StepError:
+                self.done += stepper.done
                 if not self.integrator.halves:
                     raise
-                self._halve(stepper, before, after, start, end, _HALVINGS)
+                times = float(ends[self.done]), float(ends[self.done + 1])
+                acting = (schedule.at(t) for t in times)
+                self._halve(stepper, *acting, *times, _HALVINGS)
+                self.done += 1
             self.iterations = stepper.iterations
             if not math.isfinite(float(stepper.q.sum())):
                 raise ConvergenceError("the motion became infinite; try a smaller dt")
-            self.done = k + 1
+            end = float(ends[self.done])
             schedule.passed(end, stepper.q)
             self._at_step(stepper, end)
-            before = after
             if progress is not None:
                 progress(end, clock.duration)
+
+    def _stretch(self, most: int) -> int:
+        """The step up to which all can be taken at once: the next output, or `most` steps on.
+
+        Behind a pressure line one after the other.
+        """
+        if self.schedule.lines:
+            return self.done + 1
+        clock, due = self.clock, self._wanted() / self.clock.h
+        last = min(clock.steps, self.done + most)
+        if due < last + 1:
+            inside = bool(clock.between[self.next])
+            last = min(last, int(due) if inside else round(due))
+        return max(last, self.done + 1)
 
     def _halve(
         self, stepper: Stepper, before: Acting, after: Acting, start: float, end: float, most: int

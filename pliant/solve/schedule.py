@@ -171,6 +171,28 @@ class Schedule(Inputs):
         acting = self._acting[1]
         return Acting(acting.u, self._drive(acting.drive, t)) if self._drives else acting
 
+    def rows(self, times: Array) -> Array:
+        """Inputs (T, W) at times (T,): numbers u (J,), then what prescribed joints do.
+
+        Behind lines, only the time after the last one that `passed`.
+        """
+        if self._drives or self.lines or self.channels is None:
+            prescribed, acting = self.effects.prescribed, [self.at(t) for t in times.tolist()]
+            return np.array([[*now.u, *prescribed.row(now.drive)] for now in acting])
+        base, channels = self.channels
+        asked, rows = self.asked(times), np.repeat(base[None], len(times), axis=0)
+        for channel in channels:
+            values = asked[channel.name].reshape(len(times), -1)[:, channel.component]
+            rows += values[:, None] * channel.unit
+        still = self.effects.prescribed.row(self.effects.at(self._at_rest).drive)
+        return np.concatenate([rows, np.repeat(still[None], len(times), axis=0)], axis=1)
+
+    @cached_property
+    def _at_rest(self) -> dict[str, Any]:
+        """Values of the inputs while all that moves is zero."""
+        zero = {name: np.zeros(self._shapes[name]) for name in self._loads}
+        return {**self.values, **{name: 0.0 for name, _ in self._drives.values()}, **zero}
+
     def _drive(self, still: Array, t: float) -> Array:
         """Inputs of the prescribed joints with their rates and accelerations, (K, 3)."""
         found = still.copy()
@@ -193,9 +215,7 @@ class Schedule(Inputs):
 
         None if a load along a direction of its own cannot be carried, though what is asked may.
         """
-        still = {name: 0.0 for name, _ in self._drives.values()}
-        zero = {name: np.zeros(self._shapes[name]) for name in self._loads}
-        fixed = {**self.values, **still, **zero}
+        fixed = self._at_rest
         base = self.effects.numbers(fixed)
         channels = []
         try:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -142,16 +143,16 @@ def test_load_without_equilibrium_changes_nothing(
 def interrupt_after(monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
     from pliant.solve.integrators.midpoint import VariationalStepper
 
-    advance = VariationalStepper.advance
+    take = VariationalStepper.take
 
-    def stop(self: VariationalStepper, before: object, after: object) -> None:
-        count = getattr(self, "count", 0) + 1
+    def stop(self: VariationalStepper, rows: np.ndarray) -> int:
+        count = getattr(self, "count", 0) + len(rows)
         self.count = count  # type: ignore[attr-defined]
         if count > steps:
             raise KeyboardInterrupt
-        advance(self, before, after)  # type: ignore[arg-type]
+        return take(self, rows)
 
-    monkeypatch.setattr(VariationalStepper, "advance", stop)
+    monkeypatch.setattr(VariationalStepper, "take", stop)
 
 
 def test_ctrl_c_leaves_a_readable_partial_result(
@@ -189,10 +190,11 @@ def test_failing_step_keeps_the_motion_and_says_why(
     from pliant.solve.integrators.contract import StepError
     from pliant.solve.integrators.midpoint import VariationalStepper
 
-    def fail(self: object, before: object, after: object) -> None:
+    def fail(self: VariationalStepper, rows: np.ndarray) -> int:
+        self.done = 0
         raise StepError("a time step of 0.01 s failed; try a smaller dt")
 
-    monkeypatch.setattr(VariationalStepper, "advance", fail)
+    monkeypatch.setattr(VariationalStepper, "take", fail)
     found = call("run", write(folder, ARM + RUNS))
     assert found.exit_code == 1 and "smaller dt" in found.output
     assert pl.load(folder / "pliant-results" / "arm-motion.nc").attrs["complete"] == "no"

@@ -235,7 +235,8 @@ class Moving:
         stepper = Newmark().stepper(self.effects, INSTANT)
         stepper.start(self.q, self.v, self.inputs)
         self.acc = stepper.acc.copy()
-        self.pushed = float(stepper._reaction @ self.v[self.tree.prescribed])
+        at = self.tree.prescribed
+        self.pushed = float(stepper._reaction[at] @ self.v[at])
         """Power that goes in through prescribed joints, W."""
         self.instant = float(np.sqrt(4e-7 / np.max(np.abs(self.acc))))
         """A time (s) short enough for differences along `path`."""

@@ -31,13 +31,19 @@ def one_frame(wrench: Array, follower: bool) -> tuple[Array, Array, Array]:
     """A random pose (1, 4, 4) with gradient p (1, 6) and derivative k (1, 6, 6) of one load."""
     g = se3.exp(np.array([[0.4, -1.1, 0.7, 0.3, 0.2, -0.5]]))
     p, k = np.zeros((1, 6)), np.zeros((1, 6, 6))
-    add_loads(g, STATION, wrench[None], follower, True, p, k)
+    add_one(g, wrench, follower, True, p, k)
     return g, p, k
+
+
+def add_one(g: Array, wrench: Array, follower: bool, tangent: bool, p: Array, k: Array) -> None:
+    """Add the wrench (6,) of an input to the only station."""
+    described, u = np.zeros((1, 6)), np.concatenate([np.zeros(2), wrench])
+    add_loads(g, STATION, np.ones(1), described, described, u, follower, tangent, p, k)
 
 
 def gradient(g: Array, wrench: Array, follower: bool) -> Array:
     p, k = np.zeros((1, 6)), np.zeros((1, 6, 6))
-    add_loads(g, STATION, wrench[None], follower, False, p, k)
+    add_one(g, wrench, follower, False, p, k)
     assert not k.any()
     return p[0]
 
@@ -94,7 +100,7 @@ def test_only_dead_forces_have_a_potential(
 def test_loads_on_one_frame_add_up() -> None:
     w = np.array([0.4, 0.1, -0.9, 0.3, -0.8, 0.5])
     g, p, k = one_frame(w, False)
-    add_loads(g, STATION, w[None], True, True, p, k)
+    add_one(g, w, True, True, p, k)
     once = one_frame(w, False), one_frame(w, True)
     assert p == pytest.approx(once[0][1] + once[1][1], abs=1e-15)
     assert k == pytest.approx(once[0][2] + once[1][2], abs=1e-15)

@@ -132,7 +132,7 @@ class AccelerationStepper(Stepper):
     def start(self, q: Array, v: Array, inputs: Inputs) -> None:
         """Begin at q with rates v; the first acceleration comes from balance under `inputs`."""
         tree = self.tree
-        self.q[...], self.v[...] = q, v
+        self.q[...], self.v[...], self.before[...] = q, v, inputs.u
         self.counts[loops.KNOWS_LAST] = 0
         self.a.place(self.q)
         self.b.place(self.q)
@@ -206,7 +206,7 @@ class AccelerationStepper(Stepper):
 
     @property
     def iterate(self) -> tuple[Array, Array]:
-        return self.D, self.trial
+        return self.D.copy(), self.trial.copy()
 
     # -- equations ---------------------------------------------------------------------------
 

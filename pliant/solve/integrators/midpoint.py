@@ -111,6 +111,7 @@ class VariationalStepper(Stepper):
 
     def start(self, q: Array, v: Array, inputs: Inputs) -> None:
         self.q[...] = self._previous[...] = q
+        self.before[...] = inputs.u
         a = self.a.place(self.q)
         self.p[...] = self.mass.momentum(a, v)
         put(v, self.tree.prescribed, self._known)
@@ -170,7 +171,7 @@ class VariationalStepper(Stepper):
 
     @property
     def iterate(self) -> tuple[Array, Array]:
-        return self.b.q, self.trial
+        return self.b.q.copy(), self.trial.copy()
 
     def error(self, reason: str) -> StepError:
         hint = "dt below 2 / (2 pi f) for the highest frequency f of the robot, or Midpoint()"
