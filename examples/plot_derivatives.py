@@ -88,7 +88,7 @@ class Bent:
         self.map.frame_second(self.frames, self.here, self.force, inner)
         self.map.strain_second(self.strains, self.here, self.stress, inner)
         K = np.empty((count, width, width))
-        self.map.lift_tangent(self.here, self.covectors(), None, inner, K)
+        self.map.lift_tangent(self.here, self.covectors(), None, inner, K, np.empty(6))
         return K
 
 

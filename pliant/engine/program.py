@@ -1,9 +1,9 @@
 """Programs: what maps, joints and effects do in one pass, written down once and then repeated.
 
-Forward and backward passes, effects and steps are plain Python that calls kernels by ``run(kernel, ...)``
-on arrays made beforehand. Within `record` nothing is computed: every call is written down with its
-arrays. The `Program` that results repeats all of them in one compiled call, whatever robot they are for:
-the loop over the calls knows neither formulations nor effects and is compiled once.
+Forward and backward passes, effects and steps are plain Python that calls kernels on arrays made
+beforehand, by ``run(kernel, ...)``. Within `record` nothing is computed: every call is written down with
+its arrays. The `Program` that results repeats all of them in one compiled call, whatever robot they are
+for: the loop over the calls knows neither formulations nor effects and is compiled once.
 
 A method of a user's class in plain Python is asked by ``ask(method, ...)``. It becomes one entry of the
 program that runs uncompiled, between compiled stretches. A class says that its methods only call
@@ -12,8 +12,8 @@ kernels through `run` by ``compiled = True``.
 
 from __future__ import annotations
 
+import struct
 import threading
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -137,7 +137,7 @@ class _Stretch:
         for function, arguments in calls:
             starts.append(len(words))
             words += _block(function, arguments)
-        self._words = np.array(words, dtype=np.uint64).view(np.int64)
+        self._words = np.array(words, dtype=np.int64)
         at = self._words.ctypes.data
         self._table = np.array([len(calls), *(at + 8 * start for start in starts)], dtype=np.int64)
         self.address = int(self._table.ctypes.data)
@@ -146,31 +146,41 @@ class _Stretch:
         execute(self.address)
 
 
-_overloads: weakref.WeakKeyDictionary[Any, dict[Any, tuple[int, int]]] = weakref.WeakKeyDictionary()
+_known: dict[tuple[Any, ...], tuple[int, int]] = {}
 
 
 def _block(kernel: Any, arguments: tuple[Any, ...]) -> list[int]:
     """Words of one call: trampoline, kernel, arguments."""
-    types = tuple(typeof(value) for value in arguments)
-    known = _overloads.setdefault(kernel, {})
-    if types not in known:
-        kernel.compile(types)
-        known[types] = trampoline(kernel.overloads[types])
-    words = [*known[types]]
+    key: list[Any] = [kernel]
+    words: list[int] = [0, 0]
     for value in arguments:
-        _append(value, words)
+        _append(value, words, key)
+    found = tuple(key)
+    if found not in _known:
+        types = tuple(typeof(value) for value in arguments)
+        kernel.compile(types)
+        _known[found] = trampoline(kernel.overloads[types])
+    words[0], words[1] = _known[found]
     return words
 
 
-def _append(value: Any, words: list[int]) -> None:
-    """Append a value in the order in which compiled functions take it."""
+def _append(value: Any, words: list[int], key: list[Any]) -> None:
+    """Append a value in the order in which compiled functions take it, and what tells its type."""
     if isinstance(value, np.ndarray):
-        words += [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape]
-        words += [stride % 2**64 for stride in value.strides]
+        flags = value.flags
+        key.append((value.dtype.char, value.ndim, flags.carray or flags.num))
+        shape, strides = value.shape, value.strides
+        words += (0, 0, value.size, value.itemsize, value.__array_interface__["data"][0], *shape)
+        words += strides
     elif isinstance(value, tuple):
+        key.append(type(value))
         for item in value:
-            _append(item, words)
-    elif isinstance(value, bool | int | np.integer):
-        words.append(int(value) % 2**64)
+            _append(item, words, key)
     else:
-        words.append(int(np.float64(value).view(np.uint64)))
+        key.append(type(value))
+        whole = isinstance(value, bool | int | np.integer)
+        words.append(int(value) if whole else _float_word(value))
+
+
+def _float_word(value: float) -> int:
+    return int(struct.unpack("q", struct.pack("d", value))[0])

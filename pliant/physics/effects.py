@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.engine.program import is_compiled
 from pliant.model import Description, DescriptionError, did_you_mean
 from pliant.physics.contract import Rows, Term
 from pliant.rods.contract import Array
@@ -73,9 +75,14 @@ class Effects:
             term.at = slice(count, count + term.size)
             count += term.size
             term.close(tree)
+        plain = not all(is_compiled(term) for term in self.terms)
+        for part in tree.parts:
+            part.loaded = plain
         self.inputs = count
         """How many numbers all inputs become."""
         self.prescribed = Prescribed(tree)
+        self.idle: dict[Any, deque[Any]] = {}
+        """What solvers have made for this robot and may take up again, by what it was made for."""
         self.nothing = Inputs(np.zeros(count), np.zeros((len(self.prescribed.names), 3)))
         """No load at all, not even gravity, and joints at rest."""
         self.rows: list[Rows] = [term for term in self.terms if isinstance(term, Rows)]

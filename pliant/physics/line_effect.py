@@ -96,7 +96,6 @@ class LineTerm(OwnTerm):
         self.i = tree.number_of(str(effect.on))  # type: ignore[attr-defined]
         part = tree.parts[self.i]
         over = getattr(effect, "over", None)
-        self.lines = over is None
         if over is None:
             self.stations, weight = np.arange(len(part.mass_s)), part.mass_w
         else:
@@ -118,7 +117,6 @@ class LineTerm(OwnTerm):
         return self.stores or not self.pulls
 
     def _g(self, state: State) -> Array:
-        if self.lines:
         return state.parts[self.i].g[self.stations]
 
     # -- statics and acceleration form ---------------------------------------------------------
@@ -126,7 +124,6 @@ class LineTerm(OwnTerm):
     def act(self, m: Moment) -> None:
         g, u, w = self._g(m.state), self.values(m.u), m.work.parts[self.i]
         weight = self.factor(m.u) * self.weight
-        w.mass |= self.lines
         if self.pulls:
             w.p[self.stations] += weight * self.law("gradient", self.s, g, u)
             if m.tangent is not None:
@@ -145,7 +142,6 @@ class LineTerm(OwnTerm):
         """The potential acts in the middle of an implicit step, at the start of an explicit one."""
         u, h, w = self.values(step.u), step.h, step.work.parts[self.i]
         f = self.factor(step.u)
-        w.mass |= self.lines
         ga, gb = self._g(step.a), self._g(step.b)
         between = middle(ga, gb)
         p, k = np.zeros((len(ga), 6)), np.zeros((len(ga), 6, 6))

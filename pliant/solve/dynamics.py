@@ -142,15 +142,19 @@ class _Run:
 
     def go(self, q: Array, v: Array, progress: Progress | None) -> None:
         """All steps from (q, v); snapshots are in the recorder whatever happens."""
-        clock, schedule = self.clock, self.schedule
+        clock = self.clock
         self.final = (0.0, q.copy(), v.copy())
         if clock.outputs[0] <= ON_GRID * clock.h:
             self.recorder.take(0.0, q, v, 0.0, 0.0)
             self.next = 1
-        stepper = self.integrator.stepper(self.effects, clock.h)
+        with self.integrator.borrowed(self.effects, clock.h) as stepper:
+            self._move(stepper, q, v, progress)
+
+    def _move(self, stepper: Stepper, q: Array, v: Array, progress: Progress | None) -> None:
+        """All steps of a stepper."""
+        clock, schedule = self.clock, self.schedule
         schedule.begin(q)
-        before = schedule.at(0.0)
-        stepper.start(q, v, before)
+        stepper.start(q, v, schedule.at(0.0))
         march = whole_march(stepper, schedule, clock)
         if march is not None:
             self._march(march, progress)

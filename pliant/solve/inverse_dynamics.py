@@ -113,7 +113,7 @@ class InverseDynamics:
         )
         pulled = True
         while pulled:
-            r = dynamic_balance(effects, moment, acc, slope).copy()
+            r = dynamic_balance(effects, moment, slope).copy()
             gaps = gap_accelerations(effects, state, v, acc, z)
             right = -slope * r
             right[effects.gap_rows] = -gaps[effects.gap_rows]

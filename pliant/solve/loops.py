@@ -14,13 +14,14 @@ from pliant.engine import modes
 
 kernel, execute = modes.tools(__name__)
 
-PROGRAMS = 14
-(BEGIN, FIRST_GUESS, SECOND_GUESS, LAST_GUESS, RESIDUAL, TANGENT, WEIGH, FACTORISE, SOLVE, REPAIR,
- INSPECT, MOVE, ACCEPT, LOAD) = range(PROGRAMS)  # fmt: skip
+PROGRAMS = 15
+(BEGIN, FIRST_GUESS, SECOND_GUESS, LAST_GUESS, RESIDUAL, TANGENT, SLOPE, WEIGH, FACTORISE, SOLVE,
+ REPAIR, INSPECT, MOVE, ACCEPT, LOAD) = range(PROGRAMS)  # fmt: skip
 """Programs of a step.
 
 BEGIN prepares a step, guesses set its first iterate. RESIDUAL and TANGENT (residual as well) write the
-SIZE of the residual, WEIGH the SCALE of all that is in play. FACTORISE and SOLVE set flags, REPAIR
+SIZE of the residual, SLOPE fills the tangent where the residual has just been found, WEIGH writes the
+SCALE of all that is in play. FACTORISE and SOLVE set flags, REPAIR
 solves with row exchanges where rounding spoiled the solution. INSPECT looks at a correction, MOVE makes
 it, ACCEPT takes the iterate. LOAD takes over the inputs at the end of the next step.
 """
@@ -65,7 +66,7 @@ def newton(programs, numbers, counts, flags, history):  # type: ignore[no-untype
     for k in range(counts[LIMIT] + 1):
         eager = always and not previous < numbers[NEAR]
         execute(programs[TANGENT] if eager else programs[RESIDUAL])
-        if k == 0:
+        if k == 0 and math.isfinite(numbers[SIZE]):
             execute(programs[WEIGH])
             numbers[FIRST] = numbers[SIZE]
         size, scale = numbers[SIZE], numbers[SCALE]
@@ -88,7 +89,7 @@ def newton(programs, numbers, counts, flags, history):  # type: ignore[no-untype
         fresh = _wants_tangent(numbers, counts, size, previous)
         if fresh:
             if not eager:
-                execute(programs[TANGENT])
+                execute(programs[SLOPE])
             counts[THERE] = 0
             execute(programs[FACTORISE])
             if flags[NEGATIVE] < 0:

@@ -53,7 +53,7 @@ class Policy:
     stalled: float = 1e-6
     progress: float = 0.5
     patience: int = 3
-    lost: float = math.inf
+    lost: float = 1e300
     forget: float = 1.0
 
 
@@ -118,8 +118,10 @@ class Equations:
 
     # -- programs ------------------------------------------------------------------------------
 
-    def guarded(self, function: Callable[[], object]) -> Callable[[], None]:
-        """A program in plain Python whose errors end the attempt."""
+    def guarded(self, function: Callable[[], object] | None) -> Callable[[], None] | None:
+        """A program in plain Python whose errors end the attempt; None for none."""
+        if function is None:
+            return None
 
         def guard() -> None:
             try:

@@ -15,6 +15,7 @@ with the steps of every integrator.
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,10 +98,18 @@ def follow(integrator: Integrator, runs: list[Run], clock: Clock, rates: bool) -
 
     Output times of the clock must be steps. rates : whether coordinate rates are kept, else zeros.
     """
+    with ExitStack() as stack:
+        lent = [integrator.borrowed(run.schedule.effects, clock.h, False) for run in runs]
+        steppers = [stack.enter_context(stepper) for stepper in lent]
+        return _follow(steppers, runs, clock, rates)
+
+
+def _follow(
+    steppers: list[Stepper], runs: list[Run], clock: Clock, rates: bool
+) -> list[Trajectory]:
+    """`follow` with a stepper for each robot."""
     began = time.perf_counter()
-    steppers = [integrator.stepper(run.schedule.effects, clock.h) for run in runs]
-    for run, stepper in zip(runs, steppers, strict=True):
-        stepper.books = False
+    for run in runs:
         run.schedule.begin(run.q)
     before = [run.schedule.at(0.0) for run in runs]
     for run, stepper, inputs in zip(runs, steppers, before, strict=True):

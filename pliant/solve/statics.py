@@ -152,7 +152,7 @@ class Equilibrium(Equations):
         row[loops.MOVE] = make(self._move)
         row[loops.WEIGH], row[loops.REPAIR] = self._weigh, self.repair
         row[loops.INSPECT] = self._inspect
-        return [None if program is None else self.guarded(program) for program in row]
+        return [self.guarded(program) for program in row]
 
     def _set_residual(self, tangent: bool) -> None:
         self.state.place(self.state.q)

@@ -68,6 +68,8 @@ class Part:
         self.inner_s: list[float] = []
         """Stations for strains besides those of the strain rule."""
         self.children: list[int] = []
+        self.loaded = False
+        """Whether effects in plain Python may act at its mass stations."""
         self.coupled = False
         """Whether some effect makes a stress depend on other strains than its own."""
         self.point_mass: Array = np.zeros(0)

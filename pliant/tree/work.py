@@ -22,6 +22,7 @@ class PartWork:
     """
 
     def __init__(self, part: Part) -> None:
+        self.part = part
         E, n = part.map.elements.shape
         m, S = part.map.m, len(part.strain_s)
         P = len(part.point_s)
@@ -68,7 +69,7 @@ class PartWork:
         """Begin anew."""
         for array in (self.p, self.ry, self.sigma, self.inner):
             clear(array)
-        self.mass = False
+        self.mass = self.part.loaded
         if tangent:
             for array in (self.k, self.Ky, self.slope, self.full):
                 clear(array)

@@ -49,8 +49,8 @@ from pliant.tree.work import Work
 POLICY = Policy(iterations=25, contraction=0.01, patience=4, lost=100.0, forget=0.8)
 
 
-def dynamic_balance(effects: Effects, moment: Moment, acc: Array, grow: float) -> Array:
-    """Residual (total,) of balance in motion at rates moment.v and accelerations acc (total,).
+def dynamic_balance(effects: Effects, moment: Moment, grow: float) -> Array:
+    """Residual (total,) of balance in motion at rates moment.v, with what `set_rates` made of them.
 
     grow : derivative of the accelerations in the coordinates that are sought, 1/s^2. A tangent is
     filled in the second-order chart. The inertia wrenches meet the second derivative of the map; what
@@ -59,7 +59,6 @@ def dynamic_balance(effects: Effects, moment: Moment, acc: Array, grow: float) -
     tree, state, work = moment.tree, moment.state, moment.work
     assert moment.v is not None
     wanted = moment.tangent is not None
-    set_rates(tree, state, work, moment.v, acc)
     work.clear(wanted)
     if moment.tangent is not None:
         moment.tangent.clear()
@@ -129,10 +128,10 @@ class AccelerationStepper(Stepper):
 
     # -- state -------------------------------------------------------------------------------
 
-    def start(self, q: Array, v: Array, inputs: Inputs) -> None:
-        """Begin at q with rates v; the first acceleration comes from balance under `inputs`."""
+    def begin_motion(self, v: Array, inputs: Inputs) -> None:
+        """The first acceleration comes from balance under `inputs`."""
         tree = self.tree
-        self.q[...], self.v[...], self.before[...] = q, v, inputs.u
+        self.v[...] = v
         self.counts[loops.KNOWS_LAST] = 0
         self.a.place(self.q)
         self.b.place(self.q)
@@ -143,7 +142,8 @@ class AccelerationStepper(Stepper):
             term.settle(self.a, self.workspace, self.z)
         self._set_acceleration(inputs.u, self.acc.copy())
         if len(tree.prescribed):
-            r = self._balance(self.b, self.v, self.acc, self.z, inputs.u, None)
+            set_rates(tree, self.b, self.workspace, self.v, self.acc)
+            r = self._balance(self.b, self.v, self.z, inputs.u, None)
             put(r, tree.prescribed, self._reaction)
 
     def _set_acceleration(self, u: Array, known: Array) -> None:
@@ -210,12 +210,15 @@ class AccelerationStepper(Stepper):
 
     # -- equations ---------------------------------------------------------------------------
 
-    def set_residual(self, a: State, b: State, tangent: bool) -> None:
+    def place_iterate(self, a: State, b: State) -> None:
         self.tree.retract(a, self.D, b)
         self._set_kinematics()
+        set_rates(self.tree, b, self.workspace, self.v1, self.acc1)
+
+    def set_residual(self, a: State, b: State, tangent: bool) -> None:
         filled = self.tangent if tangent else None
         u = self.after[: len(self.before)]
-        copy(self._balance(b, self.v1, self.acc1, self.trial, u, filled), self.left)
+        copy(self._balance(b, self.v1, self.trial, u, filled), self.left)
         self._measure()
 
     def _set_kinematics(self) -> None:
@@ -231,14 +234,14 @@ class AccelerationStepper(Stepper):
             put_values(given, self.effects.prescribed.v_places, out)
 
     def _balance(
-        self, b: State, v: Array, acc: Array, z: Array, u: Array, tangent: Tangent | None
+        self, b: State, v: Array, z: Array, u: Array, tangent: Tangent | None
     ) -> Array:
-        """Residual at the end of the step, which is placed."""
-        self._moment = Moment(
+        """Residual (total,) at a state that is placed, with its rates and accelerations."""
+        moment = Moment(
             self.tree, b, self.workspace, u, z, v, self.v_slope, tangent,
             mobility=1.0 / self.a_slope,
         )  # fmt: skip
-        return dynamic_balance(self.effects, self._moment, acc, self.a_slope)
+        return dynamic_balance(self.effects, moment, self.a_slope)
 
     def _measure(self) -> None:
         effects, tree = self.effects, self.tree
@@ -382,7 +385,8 @@ class AccelerationStepper(Stepper):
             term.touch(self.a, self.v, self.z)
         pulled = True
         while pulled:
-            force = self._balance(self.b, self.v, self.acc, self.z, u, self.tangent).copy()
+            set_rates(self.tree, self.b, self.workspace, self.v, self.acc)
+            force = self._balance(self.b, self.v, self.z, u, self.tangent).copy()
             self._factorise()
             right = -self.a_slope * force
             right[rows] = self._held(self.a)[rows]

@@ -7,7 +7,9 @@ inputs at its two ends; `velocity()` is asked at output times only.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -44,6 +46,10 @@ if TYPE_CHECKING:
 
 _SHORT_LIVED = 2
 """Steps that are taken by plain calls: what takes no more is not worth recording."""
+
+
+_IDLE, _KINDS = 8, 8
+"""Steppers that are kept for a robot: of one kind, and kinds of them."""
 
 
 class StepError(ConvergenceError):
@@ -119,9 +125,18 @@ class Stepper(Equations):
     def dissipated(self, value: float) -> None:
         self.account[1] = value
 
-    @abstractmethod
     def start(self, q: Array, v: Array, inputs: Inputs) -> None:
         """Begin at configuration q with rates v (total,) under `inputs`."""
+        self.q[...], self.before[...] = q, inputs.u
+        self.z[...] = self.account[...] = 0.0
+        self.side[0] = self.counts[loops.ITERATIONS] = 0
+        self.numbers[[loops.SCALE, loops.REACH, loops.FIRST]] = 0.0
+        self.forget_factor()
+        self.begin_motion(v, inputs)
+
+    @abstractmethod
+    def begin_motion(self, v: Array, inputs: Inputs) -> None:
+        """Set what is known at the start of a motion at q with rates v (total,)."""
 
     @abstractmethod
     def velocity(self) -> Array:
@@ -138,8 +153,12 @@ class Stepper(Equations):
         """What sets the iterate at which Newton's method may begin: one guess, or three."""
 
     @abstractmethod
+    def place_iterate(self, a: State, b: State) -> None:
+        """Place b where the iterate has it."""
+
+    @abstractmethod
     def set_residual(self, a: State, b: State, tangent: bool) -> None:
-        """Set `left` at the iterate and its size, and fill the matrix if asked."""
+        """Set `left` at the iterate, which is placed, and its size; fill the matrix if asked."""
 
     def weigh(self, a: State, b: State) -> None:
         """Set the scale from the first residual of a step."""
@@ -154,6 +173,7 @@ class Stepper(Equations):
 
     def residual_and_right(self, a: State, b: State, tangent: bool) -> None:
         """The residual, and the right-hand side of the equations of a correction."""
+        self.place_iterate(a, b)
         self.set_residual(a, b, tangent)
         run(negate, self.left, self.right)
 
@@ -167,6 +187,7 @@ class Stepper(Equations):
             row[place] = record(guess)
         row[loops.RESIDUAL] = record(self.residual_and_right, a, b, False)
         row[loops.TANGENT] = record(self.residual_and_right, a, b, True)
+        row[loops.SLOPE] = record(self.set_residual, a, b, True)
         row[loops.WEIGH] = record(self.weigh, a, b)
         row[loops.FACTORISE] = record(self.matrix.record_factorise)
         row[loops.SOLVE] = record(self.matrix.record_solve, self.right, self.x)
@@ -202,8 +223,8 @@ class Stepper(Equations):
         table = np.full((2, loops.PROGRAMS), None, dtype=object)
         for side, row in enumerate(rows):
             for place, program in enumerate(row):
-                if program is not None:
-                    table[side, place] = self.guarded(program)
+                whole = place in (loops.BEGIN, loops.ACCEPT)
+                table[side, place] = program if whole else self.guarded(program)
         return table
 
     def do(self, place: int) -> None:
@@ -322,6 +343,24 @@ class Integrator(ABC):
     @abstractmethod
     def stepper(self, effects: Effects, h: float) -> Stepper:
         """A stepper with step length h, s."""
+
+    @contextmanager
+    def borrowed(self, effects: Effects, h: float, books: bool = True) -> Iterator[Stepper]:
+        """A stepper that may have served before, so that its programs are recorded.
+
+        It is kept for the next motion unless this one fails.
+        """
+        idle: deque[Stepper] = deque()
+        if isinstance(self, Hashable):
+            idle = effects.idle.setdefault((self, h, books), deque(maxlen=_IDLE))
+        try:
+            stepper = idle.pop()
+        except IndexError:
+            stepper = self.stepper(effects, h)
+            stepper.books = books
+        yield stepper
+        if len(effects.idle) <= _KINDS:
+            idle.append(stepper)
 
 
 @kernel

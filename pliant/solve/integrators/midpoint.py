@@ -109,9 +109,8 @@ class VariationalStepper(Stepper):
 
     # -- state -------------------------------------------------------------------------------
 
-    def start(self, q: Array, v: Array, inputs: Inputs) -> None:
-        self.q[...] = self._previous[...] = q
-        self.before[...] = inputs.u
+    def begin_motion(self, v: Array, inputs: Inputs) -> None:
+        self._previous[...] = self.q
         a = self.a.place(self.q)
         self.p[...] = self.mass.momentum(a, v)
         put(v, self.tree.prescribed, self._known)
@@ -180,9 +179,11 @@ class VariationalStepper(Stepper):
 
     # -- equations ---------------------------------------------------------------------------
 
+    def place_iterate(self, a: State, b: State) -> None:
+        b.place(b.q)
+
     def set_residual(self, a: State, b: State, tangent: bool) -> None:
         tree, work, h = self.tree, self.workspace, self.h
-        b.place(b.q)
         work.clear(tangent)
         if tangent:
             self.tangent.clear()
