@@ -4,10 +4,9 @@
 signals.
 """
 
-from pliant.model.actuator import BendingActuator
-from pliant.model.base_motion import BaseMotion, BaseState, Moving, base_state
+from pliant.model.base_motion import BaseMotion
 from pliant.model.body import Body
-from pliant.model.chamber import Chamber, Flow, Lag, PressureLine
+from pliant.model.chamber import BendingActuator, Chamber, Flow, Lag, PressureLine
 from pliant.model.checks import Array
 from pliant.model.constraint import Constraint
 from pliant.model.description import Description
@@ -18,7 +17,7 @@ from pliant.model.errors import (
     ResolutionWarning,
     did_you_mean,
 )
-from pliant.model.frame import Frame, along, pose
+from pliant.model.frame import BaseState, Frame, Moving, along, base_state, pose
 from pliant.model.load import Load
 from pliant.model.material import Material
 from pliant.model.profile import Profile, ProfileLike, Table

@@ -45,6 +45,7 @@ class Constraint(Effect):
     )
 
     heading: ClassVar[str] = "constraints"
+    reacts: ClassVar[bool] = True
 
     def check(self) -> None:
         """Refuse a frame that is held by itself, and directions given twice."""

@@ -8,7 +8,7 @@ found by name before their modules are loaded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -21,6 +21,7 @@ from pliant.model.kinds import Kind, Name, Place, Reader, ReportedError, Schema
 if TYPE_CHECKING:
     from pliant.model.description import Description
     from pliant.model.drawing import Placed, Primitive
+    from pliant.model.frame import MovingFrame
 
 _CLASSES: list[type[Described]] = []
 _HEADINGS: dict[str, str] = {}
@@ -44,7 +45,7 @@ _HOMES = {
     "bodies": Home("body", "pliant.model.body", "Body"),
     "base_motions": Home("base motion", "pliant.model.base_motion", "BaseMotion"),
     "chambers": Home("chamber", "pliant.model.chamber", "Chamber"),
-    "actuators": Home("actuator", "pliant.model.actuator", "MountedActuator"),
+    "actuators": Home("actuator", "pliant.model.chamber", "MountedActuator"),
 }
 """Sections of robot files that hold the parts and effects that come with Pliant."""
 _FAMILIES = {"Joint": ("pliant.joints.fixed", "pliant.joints.free", "pliant.joints.revolute")}
@@ -103,7 +104,8 @@ class Entry(Described):
     word : how messages call it.  naming : the field that names the other pieces it brings along.
     found_under : heading of the views of a description that show it, its own or that of its parent.
     input_sizes : how many numbers a value of its input may have.  input_expected, input_remedy : what
-    messages say of one that is wrong.  prescribes : whether its inputs prescribe a motion.
+    messages say of one that is wrong.  input_unit : of its input, for pictures.  prescribes : whether
+    its inputs prescribe a motion.  reacts : whether results report the wrench with which it holds.
     """
 
     name: str = holds(Name())
@@ -116,7 +118,9 @@ class Entry(Described):
     input_sizes: ClassVar[tuple[int, ...]] = (1,)
     input_expected: ClassVar[str] = "one finite number"
     input_remedy: ClassVar[str] = "give e.g. 1.0"
+    input_unit: ClassVar[str] = ""
     prescribes: ClassVar[bool] = False
+    reacts: ClassVar[bool] = False
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Register the class and the words for it."""
@@ -141,6 +145,16 @@ class Entry(Described):
     def pieces(self) -> Sequence[Entry]:
         """Return what it brings into a robot: itself, or several parts and effects."""
         return (self,)
+
+    @classmethod
+    def written(
+        cls, entry: Mapping[str, Any], piece: Entry, path: list[str], value: Any
+    ) -> dict[tuple[str, ...], Any]:
+        """Return what its entry in a robot file must hold for a piece to have a value at a path.
+
+        entry : as the file has it. The result is by place in it; nothing if it has no such number.
+        """
+        return {}
 
     def taken(self, name: str, other: str) -> DescriptionError:
         """Return the error for the name of a piece that `other` has already."""
@@ -191,6 +205,16 @@ class Effect(Entry):
 
     family: ClassVar[str] = "effects"
 
+    def moves_base_of(self) -> str:
+        """Return the name of the rod whose base its input moves; "" if it moves none."""
+        return ""
+
+    def displaced(
+        self, base: MovingFrame, x: float, rate: float, acceleration: float
+    ) -> MovingFrame:
+        """Return a base after the motion that it makes of its input, with rate and acceleration."""
+        return base
+
     def drawing(self, at: Placed) -> Sequence[Primitive]:
         """Return what pictures show of it, at one configuration of the robot."""
         return ()
@@ -227,6 +251,12 @@ def carriers() -> dict[str, type[Entry]]:
     """Return the classes of parts, on which others can hang, by heading."""
     found = {heading: class_of(heading) for heading in _HEADINGS}
     return {h: cls for h, cls in found.items() if cls is not None and issubclass(cls, Part)}
+
+
+def bringing() -> dict[str, type[Entry]]:
+    """Return the classes whose entries bring along other pieces with names of their own, by heading."""
+    found = {heading: class_of(heading) for heading in _HEADINGS}
+    return {h: cls for h, cls in found.items() if cls is not None and cls.naming != "name"}
 
 
 def variants(*families: type) -> dict[str, type[Described]]:

@@ -72,9 +72,9 @@ class Experiment(ABC):
 
     target : (N, C) measured values in the compared rows and columns, NaN where missing.
     there : (N, C) True where measured.  rows : (N,) their numbers in the measurement.
-    input_columns : names of columns that are inputs.  empty : output columns without a number in
-    these rows, which are ignored.  unused : columns that are neither inputs nor outputs.
-    known_inputs : of the robot.  pressures : inputs in Pa.  notes : how the measurement is read.
+    input_columns : names of columns that are inputs.  units : of these, by name.  empty : output
+    columns without a number in these rows, which are ignored.  unused : columns that are neither
+    inputs nor outputs.  known_inputs : of the robot.  notes : how the measurement is read.
     """
 
     def __init__(self, measurement: Measurement, probes: list[Probe], robot: Robot) -> None:
@@ -96,7 +96,7 @@ class Experiment(ABC):
         outputs = {probe.column for probe in infer(robot.description, rest)}
         self.unused = [n for n in rest if n not in outputs]
         self.known_inputs = list(known)
-        self.pressures = set(robot.description.chambers)
+        self.units = {n: robot.description.input_owner(n).input_unit for n in self.input_columns}
         self.inputs: Mapping[str, Any] = given
         for name in self.input_columns:
             measurement.complete(name, "an input of the robot")

@@ -305,5 +305,6 @@ def _only_input(experiment: Experiment) -> tuple[str, Array] | None:
     if len(experiment.input_columns) != 1:
         return None
     name = experiment.input_columns[0]
-    unit = " / Pa" if name in experiment.pressures else ""
-    return f"{name}{unit}", experiment.measurement.column(name)[experiment.rows]
+    unit = experiment.units[name]
+    label = f"{name} / {unit}" if unit else name
+    return label, experiment.measurement.column(name)[experiment.rows]

@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.model import Array, Description, DescriptionError, did_you_mean
 from pliant.model.checks import as_array, positive
+from pliant.model.registry import Effect
 from pliant.study.quantities import QUANTITIES, Marker
 
 _PLACE = re.compile(r"^at\(\s*([^)]*?)\s*\)$")
@@ -201,7 +202,8 @@ def _marker(description: Description, path: str, rod: str, place: str) -> Marker
 
 
 def _reaction(description: Description, output: Output, part: str, component: str) -> Probe:
-    holders = [*description.rods, *description.constraints]
+    effects = description.of(Effect)
+    holders = [*description.rods, *(name for name, effect in effects.items() if effect.reacts)]
     if part not in holders:
         raise _wrong(output.path, "a rod or a constraint", did_you_mean(part, holders))
     if component not in _REACTION:

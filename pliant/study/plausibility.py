@@ -42,11 +42,10 @@ def check_positions(
 
 def _clamp_and_reach(description: Description, rod: str) -> tuple[Array, float] | None:
     """World position (3,) of the clamp at the root of a rod's chain, and the length of the chain, m."""
-    moved = {motion.part for motion in description.base_motions.values()}
     reach = 0.0
     while True:
         part = description.rods[rod]
-        if part.base is None or rod in moved:
+        if part.base is None or description.motions_of(rod):
             return None
         reach += float(part.length)
         place = np.asarray(part.pose, dtype=float)[:3, 3]
