@@ -18,6 +18,7 @@ from pliant.model.checks import as_float
 from pliant.model.fields import fields_of
 from pliant.model.kinds import Kind, Place, ReportedError, Vector
 from pliant.model.registry import Effect, Entry, carriers, class_of, headings, members_of, taken
+from pliant.model.signals import values_at
 
 _SECTIONS = ("gravity", "inputs", *RUNS)
 
@@ -38,9 +39,7 @@ class RobotFile:
 
     def inputs_at(self, t: float) -> dict[str, float | tuple[float, ...]]:
         """Return the values of the inputs that the file gives, at time ``t`` in seconds."""
-        return {
-            name: item if isinstance(item, tuple) else item(t) for name, item in self.inputs.items()
-        }
+        return values_at(self.inputs, t)
 
 
 def load_robot_file(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -335,3 +335,8 @@ def as_signal(value: float | Callable[[float], float]) -> Signal:
     if isinstance(value, Signal):
         return value
     return Function(value) if callable(value) else Constant(value)
+
+
+def values_at(inputs: Mapping[str, Any], t: float) -> dict[str, Any]:
+    """Return the values of inputs, constant or functions of time, at time ``t`` in seconds."""
+    return {name: item(t) if callable(item) else item for name, item in inputs.items()}

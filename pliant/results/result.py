@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model import Array, Body, DescriptionError, Frame, Rod, did_you_mean
-from pliant.model.checks import as_array
+from pliant.model.checks import as_array, choice
 from pliant.solve.problem import Problem
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ class Result:
         }
 
 
-class ShapeResult(Result):
+class ShapeResult(Result, ABC):
     """A result that holds one configuration, or one for each of T output times.
 
     A motion adds a leading axis T to the shapes of all arrays below.
@@ -229,21 +230,50 @@ class ShapeResult(Result):
         """Return strains (..., 6) = (u, v) at s, body frame: rad/m, and 1 for no stretch."""
         return self._sampled(self._compiled.sampler.strains, rod, s, (6,))
 
+    def wrench(self, rod: str, s: ArrayLike, by: str = "balance") -> Array:
+        """Return internal wrenches (..., 6) = (m, n) at s, body frame, N m and N.
+
+        The wrench is what the part of the rod beyond s exerts on the section at s. A load at exactly
+        s counts as beyond.
+        by : "balance" sums the loads on the part beyond s, in a motion less its inertia, and holds for
+            every formulation and theory; "law" is stiffness times strain, C(s) (e - e0), in a motion
+            plus damping times strain rate, whose force is zero in a Kirchhoff rod and inaccurate in
+            very slender ones. In a motion, a strong form solves for the wrench, and both are the same.
+
+        In a motion, an EnergyWarning says that the integrator added energy; see `Motion.reactions`.
+        """
+        part, where, shape = self._sections(rod, s)
+        choice("wrench", "by", by, ("balance", "law"))
+        return self._wrenches(part, where, by).reshape(*self._leading, *shape, 6)
+
+    @abstractmethod
+    def _wrenches(self, rod: Rod, s: Array, by: str) -> Array:
+        """Internal wrenches ([T,] S, 6) of a rod at arclengths s (S,)."""
+
+    @abstractmethod
+    def _final(self) -> tuple[Any, Any]:
+        """Configuration and rates with which a motion goes on from here; None for rates at rest."""
+
     def _frames(self, frame: Frame) -> Array:
         """World poses (4, 4) of a frame at each configuration."""
         rows = [self._compiled.frame(q, frame) for q in self._configurations]
         return np.array(rows).reshape(*self._leading, 4, 4)
 
-    def _body_variables(self) -> dict[str, Any]:
-        """Poses of all bodies, for files."""
-        from pliant.results.netcdf import pose_variables
+    def _variables(self, stations: int, **along: str) -> dict[str, Any]:
+        """Poses of rods and bodies, and quantities along rods by the name of their axis, for files."""
+        from pliant.results.netcdf import pose_variables, variable
 
+        time = ("time",) if self._leading else ()
+        dims = (*time, "rod", "station")
+        variables = pose_variables(dims, self._at_rods(self.pose, stations, (4, 4)))
         bodies = self._compiled.description.bodies
-        if not bodies:
-            return {}
-        poses = np.stack([self.pose(name) for name in bodies], axis=-3)
-        dims = ("time", "body") if self._leading else ("body",)
-        return pose_variables(dims, poses, "body_")
+        if bodies:
+            poses = np.stack([self.pose(name) for name in bodies], axis=-3)
+            variables |= pose_variables((*time, "body"), poses, "body_")
+        for name, axis in along.items():
+            values = self._at_rods(getattr(self, name), stations, (6,))
+            variables[name] = variable(name, (*dims, axis), values, frame="body")
+        return variables
 
     def _places(self) -> dict[str, Array]:
         """World poses (4, 4) of all tips, and of the centres of mass of bodies that move by a joint."""

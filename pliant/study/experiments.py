@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from pliant.model import Array, Description, DescriptionError
 from pliant.model.measurement import Measurement
+from pliant.model.signals import values_at
 from pliant.results.sensitivities import neighbouring_equilibrium
 from pliant.robot import Robot
 from pliant.study.outputs import CachedResult, Probe, infer
 from pliant.study.parameters import Variables
 from pliant.study.plausibility import check_positions
-from pliant.study.task import initial_values
 
 STATIC_STEP = 1e-4
 """Step in z of the central differences of equilibria, which are known to many digits."""
@@ -141,7 +141,7 @@ class LoadCases(Experiment):
         super().__init__(measurement, probes, robot)
         some = self.there.any(axis=1)
         self.rows, self.target = self.rows[some], self.target[some]
-        fixed = initial_values(self.inputs)
+        fixed = values_at(self.inputs, 0.0)
         self.cases = [
             {**fixed, **{name: float(measurement.column(name)[k]) for name in self.input_columns}}
             for k in self.rows
