@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pliant.files.problems import FileError
-from pliant.files.reader import FileReader
-from pliant.files.report import report_error, report_missing, unknown_name
+from pliant.files.reader import FileReader, report_error, report_missing, unknown_name
 from pliant.files.runs import RUNS, Input, InputKind, Run
-from pliant.files.source import Source, read_source
+from pliant.files.source import FileError, Source, read_source
 from pliant.model import Description, DescriptionError, did_you_mean
 from pliant.model.checks import as_float
 from pliant.model.fields import fields_of

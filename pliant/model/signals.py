@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -13,13 +14,47 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, as_float
-from pliant.model.columns import csv_column, read_csv
-from pliant.model.differences import ACCELERATION, RATE, difference
 from pliant.model.errors import DescriptionError, did_you_mean
 from pliant.model.fields import holds, quantity, schema_of
 from pliant.model.kinds import NUMBER, Number, Place, Reader, Schema, Several, Text
 from pliant.model.profile import table_columns
 from pliant.model.registry import Described, OneOf
+
+
+@dataclass(frozen=True)
+class Stencil:
+    """Weights of values h apart for a derivative: about a point, and from it onwards."""
+
+    h: float
+    power: int
+    central: tuple[float, ...]
+    forward: tuple[float, ...]
+
+
+RATE = Stencil(
+    2e-4,
+    1,
+    (1 / 12, -2 / 3, 0.0, 2 / 3, -1 / 12),
+    (-25 / 12, 4.0, -3.0, 4 / 3, -1 / 4),
+)
+ACCELERATION = Stencil(
+    1e-3,
+    2,
+    (-1 / 12, 4 / 3, -5 / 2, 4 / 3, -1 / 12),
+    (15 / 4, -77 / 6, 107 / 6, -13.0, 61 / 12, -5 / 6),
+)
+
+
+def difference(function: Callable[[float], float], t: float, stencil: Stencil) -> float:
+    """A derivative by fourth-order differences, central where that needs no time before zero."""
+    h, middle = stencil.h, len(stencil.central) // 2
+    first, weights = -middle, stencil.central
+    if t < middle * h:
+        first, weights = 0, stencil.forward
+    values = [
+        weight * float(function(t + (first + k) * h)) for k, weight in enumerate(weights) if weight
+    ]
+    return sum(values) / h**stencil.power
 
 
 class Signal(Described, ABC):
@@ -340,3 +375,48 @@ def as_signal(value: float | Callable[[float], float]) -> Signal:
 def values_at(inputs: Mapping[str, Any], t: float) -> dict[str, Any]:
     """Return the values of inputs, constant or functions of time, at time ``t`` in seconds."""
     return {name: item(t) if callable(item) else item for name, item in inputs.items()}
+
+
+def read_csv(path: Path) -> list[list[str]]:
+    """Return the rows of a CSV file with a header and at least two rows of numbers."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            rows = list(csv.reader(stream))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DescriptionError(
+            "Table",
+            "path",
+            str(path),
+            f"a readable CSV file ({reason})",
+            "check the name and the folder",
+        ) from error
+    if len([row for row in rows if row]) < 3 or not rows[0]:
+        raise DescriptionError(
+            "Table",
+            "path",
+            str(path),
+            "a CSV file with a header row and at least two rows of numbers",
+            "add a first row such as t,value",
+        )
+    return rows
+
+
+def csv_column(file: str, rows: list[list[str]], index: int, argument: str) -> list[float]:
+    """Return one column of the rows of a file as numbers; `argument` named it."""
+    found = []
+    for line, row in enumerate(rows[1:], start=2):
+        if not row:
+            continue
+        text = row[index] if index < len(row) else ""
+        try:
+            found.append(float(text))
+        except ValueError:
+            raise DescriptionError(
+                "Table",
+                argument,
+                text,
+                f"a column of numbers (row {line} of {file})",
+                "correct this cell",
+            ) from None
+    return found

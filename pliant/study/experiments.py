@@ -9,7 +9,7 @@ dq/dp = -K^-1 dr/dp; a motion is corrected step by step with the factorised tang
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,6 @@ from pliant.results.sensitivities import neighbouring_equilibrium
 from pliant.robot import Robot
 from pliant.study.outputs import CachedResult, Probe, infer
 from pliant.study.parameters import Variables
-from pliant.study.plausibility import check_positions
 
 STATIC_STEP = 1e-4
 """Step in z of the central differences of equilibria, which are known to many digits."""
@@ -177,3 +176,51 @@ class LoadCases(Experiment):
         cached = [CachedResult(result) for result in results]
         rows = [[float(p.ask(result, robot)) for p in self.probes] for result in cached]
         return self._unwrapped(np.array(rows))
+
+
+FAR = 3.0
+"""Farthest plausible distance from the clamp, in lengths of all rods up to the point."""
+
+
+def check_positions(
+    description: Description, label: str, probes: Iterable[Probe], target: Array
+) -> None:
+    """Refuse positions much farther from the clamp of a robot than it is long.
+
+    label : of the measurement, for messages.  target : (N, C) measured values of the probes. Free
+    rods and rods with a prescribed base may be anywhere.
+    """
+    for k, probe in enumerate(probes):
+        if probe.position is None:
+            continue
+        rod, axis, offset = probe.position
+        limits = _clamp_and_reach(description, rod)
+        if limits is None:
+            continue
+        clamp, reach = limits[0][axis], limits[1] + offset
+        away = np.abs(target[:, k] - clamp)
+        if np.nanmax(away) > FAR * reach:
+            row = int(np.nanargmax(away))
+            raise DescriptionError(
+                label, f"column {probe.column!r}", float(target[row, k]),
+                f"a position in metres within reach of the robot, which reaches {reach:.3g} m from "
+                f"{clamp:.3g} m",
+                "convert it to metres, in the axes of the robot",
+            )  # fmt: skip
+
+
+def _clamp_and_reach(description: Description, rod: str) -> tuple[Array, float] | None:
+    """World position (3,) of the clamp at the root of a rod's chain, and the length of the chain, m."""
+    reach = 0.0
+    while True:
+        part = description.rods[rod]
+        if part.base is None or description.motions_of(rod):
+            return None
+        reach += float(part.length)
+        place = np.asarray(part.pose, dtype=float)[:3, 3]
+        if isinstance(part.base, str):
+            return place, reach
+        reach += float(np.linalg.norm(place) + np.linalg.norm(part.base.offset))
+        if part.base.part not in description.rods:
+            return None
+        rod = part.base.part

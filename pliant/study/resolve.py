@@ -15,8 +15,7 @@ from pliant.model.checks import as_float, positive
 from pliant.results.resolution import Resolution
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations
-from pliant.study.refinement import Refinement
-from pliant.study.solutions import Progress, Solution, Solutions
+from pliant.study.solutions import Progress, Refinement, Solution, Solutions
 from pliant.study.task import Task, check_count, check_robot
 
 FIRST_STEPS = 50
