@@ -39,14 +39,12 @@ class Material(Described):
                 "exactly one number, the other left out",
                 "give e.g. nu=0.5",
             )
-        if self.nu is not None and not -1 < self.nu <= 0.5:
-            raise DescriptionError(
-                "Material",
-                "nu",
-                self.nu,
-                "above -1 and at most 0.5",
-                "give e.g. 0.5 for rubber, 0.3 for steel",
-            )
+        self.refuse(
+            self.nu is not None and not -1 < self.nu <= 0.5,
+            "nu",
+            "above -1 and at most 0.5",
+            "give e.g. 0.5 for rubber, 0.3 for steel",
+        )
 
     @property
     def shear_modulus(self) -> float:

@@ -82,6 +82,12 @@ class Described:
     def check(self) -> None:
         """Refuse clean fields that cannot be true together."""
 
+    def refuse(self, bad: object, field: str, expected: str, remedy: str) -> None:
+        """Refuse one of its fields if there is something bad about it."""
+        if bad:
+            value = getattr(self, field)
+            raise DescriptionError(self.label, field, value, expected, remedy)
+
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 

@@ -125,10 +125,8 @@ class Ramp(Signal):
 
     def check(self) -> None:
         """Refuse an end before the start."""
-        if self.t1 <= self.t0:
-            raise DescriptionError(
-                "Ramp", "t1", self.t1, f"later than t0 = {self.t0:g} s", "give e.g. t0=0, t1=1"
-            )
+        late = f"later than t0 = {self.t0:g} s"
+        self.refuse(self.t1 <= self.t0, "t1", late, "give e.g. t0=0, t1=1")
 
     def __call__(self, t: float) -> float:
         part = min(max((t - self.t0) / (self.t1 - self.t0), 0.0), 1.0)
@@ -231,12 +229,9 @@ class Table(Signal):
     def check(self) -> None:
         """Refuse columns that are no table."""
         t, values = table_columns("Table", "t", self.t, self.values)
-        if values.ndim != 1:
-            raise DescriptionError(
-                "Table", "values", values, "one number per time", "give one column"
-            )
         self._set("t", t)
         self._set("values", values)
+        self.refuse(values.ndim != 1, "values", "one number per time", "give one column")
 
     @classmethod
     def read(cls, reader: Reader, path: Place, given: Any) -> Table:
@@ -314,14 +309,12 @@ class Sum(Signal):
         """Refuse what is no list of signals."""
         given = self.signals if isinstance(self.signals, (tuple, list)) else ()
         good = [item for item in given if callable(item) or as_float(item) is not None]
-        if not given or len(good) != len(given):
-            raise DescriptionError(
-                "Sum",
-                "signals",
-                self.signals,
-                "a list of signals, numbers or functions of time",
-                "give e.g. (Sine(1.0, 0.5), Sine(0.5, 1.3))",
-            )
+        self.refuse(
+            not given or len(good) != len(given),
+            "signals",
+            "a list of signals, numbers or functions of time",
+            "give e.g. (Sine(1.0, 0.5), Sine(0.5, 1.3))",
+        )
         self._set("signals", tuple(as_signal(item) for item in given))
 
     @classmethod
