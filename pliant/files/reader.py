@@ -9,6 +9,7 @@ from typing import Any
 
 from pliant.files.source import Source
 from pliant.model import DescriptionError, PliantError, did_you_mean
+from pliant.model.checks import known_name
 from pliant.model.errors import nearest_name
 from pliant.model.fields import fields_of
 from pliant.model.kinds import Kind, Place, ReportedError
@@ -190,11 +191,9 @@ class FileReader:
                 expected, remedy = f"left out, for {part!r} is a body", "give offset: [0, 0, 0.1]"
                 raise DescriptionError("", "at", at, expected, remedy)
             return 0.0
-        if part not in self.lengths:
-            expected = "the name of a rod or body in this file"
-            hint = did_you_mean(part, [*self.lengths, *self.solids])
-            raise DescriptionError("", "part", part, expected, hint)
-        length = self.lengths[str(part)]
+        parts = [*self.lengths, *self.solids]
+        expected = "the name of a rod or body in this file"
+        length = self.lengths[known_name("", "part", part, parts, expected)]
         if length is None:
             raise ReportedError
         named = {"tip": length, None: length, "base": 0.0}
@@ -202,10 +201,7 @@ class FileReader:
         return check_arclength("", "at", s, length)
 
     def rod(self, name: object) -> str:
-        if name not in self.lengths:
-            expected = "the name of a rod in this file"
-            raise DescriptionError("", "", name, expected, did_you_mean(name, self.lengths))
-        return str(name)
+        return known_name("", "", name, self.lengths, "the name of a rod in this file")
 
     def file(self, name: str) -> str:
         """Return the path of a file named in the robot file, which is relative to it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +117,13 @@ def choice(part: str, field: str, value: object, choices: Iterable[str]) -> str:
             remedy = "give one of these names"
         raise DescriptionError(part, field, value, f"one of {listed}", remedy)
     return value
+
+
+def known_name(part: str, field: str, name: object, names: Collection[str], expected: str) -> str:
+    """Return ``name`` if it is one of some names; tell the nearest one otherwise."""
+    if name not in names:
+        raise DescriptionError(part, field, name, expected, did_you_mean(name, names))
+    return str(name)
 
 
 def flag(part: str, field: str, value: object) -> bool:

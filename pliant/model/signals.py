@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_float
-from pliant.model.errors import DescriptionError, did_you_mean
+from pliant.model.checks import Array, as_float, known_name
+from pliant.model.errors import DescriptionError
 from pliant.model.fields import holds, quantity, schema_of
 from pliant.model.kinds import NUMBER, Number, Place, Reader, Schema, Several, Text
 from pliant.model.profile import table_columns
@@ -280,19 +280,13 @@ class Table(Signal):
 
         time, value : names of the columns with the times (seconds) and the values.
         """
-        rows = read_csv(Path(path))
+        file, rows = Path(path).name, read_csv(Path(path))
         header = [name.strip() for name in rows[0]]
+        expected = f"the name of a column in the first row of {file}"
         columns = []
         for argument, name in (("time", time), ("value", value)):
-            if name not in header:
-                raise DescriptionError(
-                    "Table",
-                    argument,
-                    name,
-                    f"the name of a column in the first row of {Path(path).name}",
-                    did_you_mean(name, header),
-                )
-            columns.append(csv_column(Path(path).name, rows, header.index(name), argument))
+            known_name("Table", argument, name, header, expected)
+            columns.append(csv_column(file, rows, header.index(name), argument))
         return cls(columns[0], columns[1])
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.model import Array, DescriptionError, did_you_mean
+from pliant.model import Array
+from pliant.model.checks import known_name
 from pliant.model.output_files import check_suffix
 from pliant.results.result import Drawable
 from pliant.results.summary import paragraph, table, write_table
@@ -154,29 +155,16 @@ class Comparison(Drawable):
         method : as in the table.  rod : gives the error of its sections, (S,), or (T, S) for motions;
         None gives the largest over all rods and sections, () or (T,).
         """
-        if method not in self._errors:
-            raise DescriptionError(
-                "comparison", "method", method, "an entry that was solved",
-                did_you_mean(method, self._errors),
-            )  # fmt: skip
+        known_name("comparison", "method", method, self._errors, "an entry that was solved")
         errors = self._errors[method]
         if rod is None:
             return np.asarray(np.max([gap.max(axis=-1) for gap, _ in errors.values()], axis=0))
-        if rod not in errors:
-            raise DescriptionError(
-                "comparison", "rod", rod, "the name of a rod", did_you_mean(rod, errors)
-            )
-        return errors[rod][0]
+        return errors[known_name("comparison", "rod", rod, errors, "the name of a rod")][0]
 
     def row(self, method: str) -> ComparisonRow:
         """Return the row with this label."""
-        for row in self.table:
-            if row.method == method:
-                return row
-        names = [row.method for row in self.table]
-        raise DescriptionError(
-            "comparison", "method", method, "an entry of the table", did_you_mean(method, names)
-        )
+        rows = {row.method: row for row in self.table}
+        return rows[known_name("comparison", "method", method, rows, "an entry of the table")]
 
     def __repr__(self) -> str:
         solved = sum(row.solved for row in self.table)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.model import Array, DescriptionError, did_you_mean
-from pliant.model.checks import as_float
+from pliant.model import Array, DescriptionError
+from pliant.model.checks import as_float, known_name
 from pliant.model.output_files import check_suffix, whole_file
 from pliant.results.result import Drawable
 
@@ -174,12 +174,8 @@ class Fit(Drawable):
 
     def __getitem__(self, name: str) -> Estimate:
         """Return the estimate of a parameter by its path."""
-        for item in self.estimates:
-            if item.name == name:
-                return item
-        raise DescriptionError(
-            "fit", "parameter", name, "a fitted parameter", did_you_mean(name, self.values)
-        )
+        found = {item.name: item for item in self.estimates}
+        return found[known_name("fit", "parameter", name, found, "a fitted parameter")]
 
     def validate(self, data: Any) -> list[FitData]:
         """Return predictions of other measurements (`Measurement` or files) by the fitted robot."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model import Array, Body, DescriptionError, Frame, Rod, did_you_mean
-from pliant.model.checks import as_array, choice
+from pliant.model import Array, Body, DescriptionError, Frame, Rod
+from pliant.model.checks import as_array, choice, known_name
 from pliant.solve.problem import Problem
 
 if TYPE_CHECKING:
@@ -94,11 +94,7 @@ class Result:
     def _rod(self, rod: object) -> Rod:
         known = self._compiled.description.rods
         name = rod.name if isinstance(rod, Rod) else rod
-        if name not in known:
-            raise DescriptionError(
-                "result", "rod", name, "the name of a rod of this robot", did_you_mean(name, known)
-            )
-        return known[str(name)]
+        return known[known_name("result", "rod", name, known, "the name of a rod of this robot")]
 
     def _sections(self, rod: object, s: ArrayLike) -> tuple[Rod, Array, tuple[int, ...]]:
         """Return the rod, the arclengths flattened to (S,), and the shape they were given in."""
@@ -122,27 +118,22 @@ class Result:
 
     def _body(self, part: object, s: ArrayLike | None) -> Body | None:
         """Return the body of that name; None for a rod, which needs arclengths s."""
-        description = self._compiled.description
-        body = description.bodies.get(self._part(part))
-        if body is None:
-            rod = self._rod(part)
-            if s is None:
-                remedy = f"give e.g. s = {rod.length:g} for its tip"
-                raise DescriptionError(rod.label, "s", s, "arclengths in metres", remedy)
-        elif s is not None:
+        found = self._part(part)
+        if isinstance(found, Body):
             expected = "left out, for a body has no arclength"
-            raise DescriptionError(body.label, "s", s, expected, "remove it")
-        return body
+            if s is not None:
+                raise DescriptionError(found.label, "s", s, expected, "remove it")
+            return found
+        if s is None:
+            remedy = f"give e.g. s = {found.length:g} for its tip"
+            raise DescriptionError(found.label, "s", s, "arclengths in metres", remedy)
+        return None
 
-    def _part(self, part: object) -> str:
-        """Return the name of a rod or body."""
-        description = self._compiled.description
+    def _part(self, part: object) -> Rod | Body:
+        """Return a rod or body by name."""
+        known = self._compiled.description.members()
         name = part.name if isinstance(part, (Rod, Body)) else part
-        known = {**description.rods, **description.bodies}
-        if name not in known:
-            expected = "the name of a part of this robot"
-            raise DescriptionError("result", "part", name, expected, did_you_mean(name, known))
-        return str(name)
+        return known[known_name("result", "part", name, known, "the name of a part of this robot")]
 
     def _at_rods(
         self, ask: Callable[[str, Array], Array], count: int, entry: tuple[int, ...]
@@ -217,12 +208,11 @@ class ShapeResult(Result, ABC):
 
         The angle of a hinge in radians; of a free part, its pose (4, 4) at its place, row by row.
         """
-        name = self._part(part)
-        rows = [self._compiled.joint(q, name) for q in self._configurations]
+        found = self._part(part)
+        rows = [self._compiled.joint(q, found.name) for q in self._configurations]
         if not rows[0].size:
-            label = self._compiled.description.parts[name].label
             raise DescriptionError(
-                label, "joint", "fixed", "one that moves", "ask for its pose instead"
+                found.label, "joint", "fixed", "one that moves", "ask for its pose instead"
             )
         return np.array(rows).reshape(*self._leading, -1)
 

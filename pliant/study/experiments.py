@@ -69,12 +69,16 @@ class Family:
 class Experiment(ABC):
     """One measurement of one robot.
 
+    moving : whether it is a motion.  t : (N,) s, or row numbers of load cases.
     target : (N, C) measured values in the compared rows and columns, NaN where missing.
     there : (N, C) True where measured.  rows : (N,) their numbers in the measurement.
     input_columns : names of columns that are inputs.  units : of these, by name.  empty : output
     columns without a number in these rows, which are ignored.  unused : columns that are neither
     inputs nor outputs.  known_inputs : of the robot.  notes : how the measurement is read.
     """
+
+    moving: bool
+    t: Array
 
     def __init__(self, measurement: Measurement, probes: list[Probe], robot: Robot) -> None:
         self.measurement = measurement
@@ -120,6 +124,14 @@ class Experiment(ABC):
     def evaluate(self, family: Family, z: Array, slopes: bool) -> tuple[Array, Array | None]:
         """Return predictions (N, C) and, if asked, their derivatives in z (N, C, P)."""
 
+    def only_input(self) -> tuple[str, Array] | None:
+        """Label and values (N,) of the input that varies between load cases, if there is only one."""
+        if self.moving or len(self.input_columns) != 1:
+            return None
+        name = self.input_columns[0]
+        label = " / ".join(filter(None, (name, self.units[name])))
+        return label, self.measurement.column(name)[self.rows]
+
     def _unwrapped(self, y: Array) -> Array:
         """Return predictions (N, C) with angles shifted by full turns towards the measured ones.
 
@@ -136,10 +148,13 @@ class Experiment(ABC):
 class LoadCases(Experiment):
     """Equilibria, one for each row with a measured value."""
 
+    moving = False
+
     def __init__(self, measurement: Measurement, probes: list[Probe], robot: Robot) -> None:
         super().__init__(measurement, probes, robot)
         some = self.there.any(axis=1)
         self.rows, self.target = self.rows[some], self.target[some]
+        self.t = self.rows.astype(float)
         fixed = values_at(self.inputs, 0.0)
         self.cases = [
             {**fixed, **{name: float(measurement.column(name)[k]) for name in self.input_columns}}

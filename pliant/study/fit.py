@@ -284,27 +284,14 @@ def _method(search: _Search, setup: _Setup) -> dict[str, str]:
 
 
 def _data(experiment: Experiment, y: Array, std: Mapping[str, float]) -> FitData:
-    measurement = experiment.measurement
-    moving = isinstance(experiment, MotionRun)
-    along = experiment.t if isinstance(experiment, MotionRun) else experiment.rows.astype(float)
     return FitData(
-        measurement.name,
-        np.asarray(along),
-        moving,
+        experiment.measurement.name,
+        experiment.t,
+        experiment.moving,
         tuple(probe.column for probe in experiment.probes),
         tuple(probe.unit for probe in experiment.probes),
         experiment.target,
         y,
         np.array([std.get(probe.group, 1.0) for probe in experiment.probes]),
-        None if moving else _only_input(experiment),
+        experiment.only_input(),
     )
-
-
-def _only_input(experiment: Experiment) -> tuple[str, Array] | None:
-    """Label and values (N,) of the input that varies between load cases, if there is only one."""
-    if len(experiment.input_columns) != 1:
-        return None
-    name = experiment.input_columns[0]
-    unit = experiment.units[name]
-    label = f"{name} / {unit}" if unit else name
-    return label, experiment.measurement.column(name)[experiment.rows]
