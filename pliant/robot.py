@@ -29,13 +29,13 @@ from pliant.model import (
     Rod,
     Shape,
     Stiffness,
+    positive,
+    values_at,
 )
 from pliant.model.calls import checked
 from pliant.model.chamber import MountedActuator
-from pliant.model.checks import positive
 from pliant.model.joint import Joint
 from pliant.model.registry import Entry
-from pliant.model.signals import values_at
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.initial_state import begins_at, compiled_for, first_state, origin
 from pliant.results.modes import Modes

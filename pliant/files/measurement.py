@@ -12,9 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import DescriptionError
-from pliant.model.checks import known_name
-from pliant.model.measurement import Measurement
+from pliant.model import DescriptionError, Measurement, known_name
 
 _TIME = re.compile(r"^(?:t|time)(?:\s*[/\[(_ ]\s*(\w+)\s*[\])]?)?$", re.IGNORECASE)
 _SECONDS = ("s", "sec", "secs", "second", "seconds")

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant.files.source import Source
-from pliant.model import DescriptionError, PliantError, did_you_mean
-from pliant.model.checks import known_name
-from pliant.model.errors import nearest_name
+from pliant.model import DescriptionError, PliantError, did_you_mean, known_name, nearest_name
 from pliant.model.fields import fields_of
 from pliant.model.kinds import Kind, Place, ReportedError
 from pliant.model.registry import headings

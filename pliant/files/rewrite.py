@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 from ruamel.yaml import YAML
 
-from pliant.model import Description, DescriptionError, Stiffness, Table
-from pliant.model.checks import as_float
+from pliant.model import Description, DescriptionError, Stiffness, Table, as_float, field_at
 from pliant.model.fields import fields_of
-from pliant.model.paths import field_at
-from pliant.model.registry import Entry, bringing
+from pliant.model.registry import Entry, sections
 
 _SAME = 1e-12
 """Numbers that differ by less than this part of their size are the same."""
@@ -76,7 +74,9 @@ def _entry(data: Any, part: Entry, path: list[str], value: Any) -> tuple[Any, di
     heading = part.heading or part.family
     if part.name in (data.get(heading) or {}):
         return data[heading][part.name], {tuple(path): value}
-    for section, cls in bringing().items():
+    for section, cls in sections().items():
+        if cls.naming == "name":
+            continue
         names = fields_of(cls)[cls.naming].default
         for name, entry in (data.get(section) or {}).items():
             if part.name in (name, *entry.get(cls.naming, names)):

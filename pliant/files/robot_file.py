@@ -11,12 +11,10 @@ from typing import Any
 from pliant.files.reader import FileReader, report_error, report_missing, unknown_name
 from pliant.files.runs import RUNS, Input, InputKind, Run
 from pliant.files.source import FileError, Source, read_source
-from pliant.model import Description, DescriptionError, did_you_mean
-from pliant.model.checks import as_float
+from pliant.model import Description, DescriptionError, as_float, did_you_mean, values_at
 from pliant.model.fields import fields_of
 from pliant.model.kinds import Kind, Place, ReportedError, Vector
 from pliant.model.registry import Effect, Entry, carriers, class_of, headings, members_of, taken
-from pliant.model.signals import values_at
 
 _SECTIONS = ("gravity", "inputs", *RUNS)
 

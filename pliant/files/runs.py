@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pliant.model import Signal
+from pliant.model import Constant, Signal
 from pliant.model.fields import holds, quantity
 from pliant.model.kinds import Choice, Kind, Number, Place, Reader, Schema, Setting, Vector, Whole
 from pliant.model.registry import Described, OneOf
-from pliant.model.signals import Constant
 
 Input = Signal | tuple[float, ...]
 

@@ -7,7 +7,16 @@ signals.
 from pliant.model.base_motion import BaseMotion
 from pliant.model.body import Body
 from pliant.model.chamber import BendingActuator, Chamber, Flow, Lag, PressureLine
-from pliant.model.checks import Array
+from pliant.model.checks import (
+    Array,
+    as_array,
+    as_float,
+    choice,
+    known_name,
+    number,
+    positive,
+    whole_number,
+)
 from pliant.model.constraint import Constraint
 from pliant.model.description import Description
 from pliant.model.errors import (
@@ -16,10 +25,14 @@ from pliant.model.errors import (
     PliantError,
     ResolutionWarning,
     did_you_mean,
+    nearest_name,
 )
 from pliant.model.frame import BaseState, Frame, Moving, along, base_state, pose
 from pliant.model.load import Load
 from pliant.model.material import Material
+from pliant.model.measurement import Measurement
+from pliant.model.output_files import check_suffix, whole_file
+from pliant.model.paths import field_at, number_paths, value_at, with_values
 from pliant.model.profile import Profile, ProfileLike, Table
 from pliant.model.rod import Rod
 from pliant.model.section import (
@@ -30,7 +43,17 @@ from pliant.model.section import (
     SectionGeometry,
     Shape,
 )
-from pliant.model.signals import Constant, Function, Ramp, Signal, Sine, Sum, Sweep, as_signal
+from pliant.model.signals import (
+    Constant,
+    Function,
+    Ramp,
+    Signal,
+    Sine,
+    Sum,
+    Sweep,
+    as_signal,
+    values_at,
+)
 from pliant.model.signals import Table as TimeTable
 from pliant.model.stiffness import Damping, Stiffness
 
@@ -55,6 +78,7 @@ __all__ = [
     "Lag",
     "Load",
     "Material",
+    "Measurement",
     "Moving",
     "PliantError",
     "PressureLine",
@@ -75,8 +99,23 @@ __all__ = [
     "Table",
     "TimeTable",
     "along",
+    "as_array",
+    "as_float",
     "as_signal",
     "base_state",
+    "check_suffix",
+    "choice",
     "did_you_mean",
+    "field_at",
+    "known_name",
+    "nearest_name",
+    "number",
+    "number_paths",
     "pose",
+    "positive",
+    "value_at",
+    "values_at",
+    "whole_file",
+    "whole_number",
+    "with_values",
 ]

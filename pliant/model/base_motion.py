@@ -45,6 +45,7 @@ class BaseMotion(Effect):
     )
 
     heading: ClassVar[str] = "base_motions"
+    place: ClassVar[int] = 5
     input_expected: ClassVar[str] = "one finite number, for it moves a base"
     input_remedy: ClassVar[str] = "give e.g. 0.1"
     prescribes: ClassVar[bool] = True

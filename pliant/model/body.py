@@ -59,6 +59,7 @@ class Body(Part):
     joint: Joint | None = holds(JointKind(), None)
 
     heading: ClassVar[str] = "bodies"
+    place: ClassVar[int] = 4
 
     def check(self) -> None:
         """Take the inertia (3, 3) about the centre of mass; refuse one that no body has."""

@@ -136,6 +136,7 @@ class Chamber(Effect):
     line: PressureLine | None = holds(OneOf(families=(PressureLine,), python="Lag(0.05)"), None)
 
     heading: ClassVar[str] = "chambers"
+    place: ClassVar[int] = 6
     input_expected: ClassVar[str] = "one finite number, the pressure in Pa"
     input_remedy: ClassVar[str] = "give e.g. 2e4"
     input_unit: ClassVar[str] = "Pa"
@@ -281,6 +282,7 @@ class MountedActuator(BendingActuator, Part):
     line: PressureLine | None = holds(OneOf(families=(PressureLine,), python="Lag(0.05)"), None)
 
     heading: ClassVar[str] = "actuators"
+    place: ClassVar[int] = 7
     word: ClassVar[str] = "actuator"
     naming: ClassVar[str] = "chambers"
 

@@ -44,6 +44,7 @@ class Constraint(Effect):
     )
 
     heading: ClassVar[str] = "constraints"
+    place: ClassVar[int] = 3
     reacts: ClassVar[bool] = True
 
     def check(self) -> None:

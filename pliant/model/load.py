@@ -48,6 +48,7 @@ class Load(Effect):
     over: tuple[float, float] | None = holds(Interval(), None)
 
     heading: ClassVar[str] = "loads"
+    place: ClassVar[int] = 2
     input_sizes: ClassVar[tuple[int, ...]] = (1, 3, 6)
     input_expected: ClassVar[str] = "a finite factor, 3 finite numbers (force) or 6 (moment, force)"
     input_remedy: ClassVar[str] = "give e.g. 1.0 for the load as described"

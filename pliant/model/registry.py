@@ -1,8 +1,7 @@
 """Classes of descriptions, registered as they are defined, by the names that robot files use.
 
 A subclass of `Part`, `Joint` or `Effect` that is a frozen dataclass is known to robot files, to
-`pliant check` and to `fit` at once, wherever it is defined. The classes that come with Pliant are
-found by name before their modules are loaded.
+`pliant check` and to `fit` at once, wherever it is defined.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pliant.model.checks import part_name
 from pliant.model.errors import DescriptionError, did_you_mean
@@ -24,34 +23,8 @@ if TYPE_CHECKING:
     from pliant.model.frame import MovingFrame
 
 _CLASSES: list[type[Described]] = []
-_HEADINGS: dict[str, str] = {}
-
-
-class Home(NamedTuple):
-    """Where a section of robot files finds its class.
-
-    word : how messages call an entry.  module, name : of the class.
-    """
-
-    word: str
-    module: str
-    name: str
-
-
-_HOMES = {
-    "rods": Home("rod", "pliant.model.rod", "Rod"),
-    "loads": Home("load", "pliant.model.load", "Load"),
-    "constraints": Home("constraint", "pliant.model.constraint", "Constraint"),
-    "bodies": Home("body", "pliant.model.body", "Body"),
-    "base_motions": Home("base motion", "pliant.model.base_motion", "BaseMotion"),
-    "chambers": Home("chamber", "pliant.model.chamber", "Chamber"),
-    "actuators": Home("actuator", "pliant.model.chamber", "MountedActuator"),
-}
-"""Sections of robot files that hold the parts and effects that come with Pliant."""
 _FAMILIES = {"Joint": ("pliant.joints.fixed", "pliant.joints.free", "pliant.joints.revolute")}
-"""Modules of the classes that come with Pliant, by family."""
-_HEADINGS.update({heading: home.word for heading, home in _HOMES.items()})
-_HEADINGS.update({"parts": "part", "effects": "effect"})
+"""Modules of the classes that come with Pliant, by family, if they stand above the model."""
 
 
 class Described:
@@ -107,6 +80,7 @@ class Entry(Described):
     """Something with a name of its own in a robot: a part or an effect.
 
     heading : of its section in robot files; "" for the general section of its family.
+    place : of this section among the others; those that you define stand last.
     word : how messages call it.  naming : the field that names the other pieces it brings along.
     found_under : heading of the views of a description that show it, its own or that of its parent.
     input_sizes : how many numbers a value of its input may have.  input_expected, input_remedy : what
@@ -117,6 +91,7 @@ class Entry(Described):
     name: str = holds(Name())
 
     heading: ClassVar[str] = ""
+    place: ClassVar[int] = 50
     word: ClassVar[str] = ""
     naming: ClassVar[str] = "name"
     family: ClassVar[str] = ""
@@ -137,7 +112,6 @@ class Entry(Described):
             cls.heading = ""
         if cls.heading or "family" in cls.__dict__:
             cls.found_under = cls.heading or cls.family
-            _HEADINGS.setdefault(cls.found_under, cls.word)
 
     def __post_init__(self) -> None:
         part_name(self.word, self.name)
@@ -236,33 +210,30 @@ def taken(label: str, field: str, name: str, other: str) -> DescriptionError:
 # -- what there is --------------------------------------------------------------------------------
 
 
+def sections() -> dict[str, type[Entry]]:
+    """Return the classes of parts and effects by the headings that robot files have for them.
+
+    The general sections are those of `Part` and `Effect`.
+    """
+    classes = [cls for cls in _CLASSES if issubclass(cls, Entry)]
+    headed = [cls for cls in classes if cls.heading or cls in (Part, Effect)]
+    return {cls.found_under: cls for cls in sorted(headed, key=lambda cls: cls.place)}
+
+
 def headings() -> dict[str, str]:
     """Return the sections of robot files that hold parts and effects, each with its word."""
-    return _HEADINGS
+    return {heading: cls.word for heading, cls in sections().items()}
 
 
 def class_of(heading: str) -> type[Entry] | None:
     """Return the class of the entries of a section; None for the general sections."""
-    for cls in reversed(_entries()):
-        if cls.heading == heading:
-            return cls
-    if heading not in _HOMES:
-        return None
-    home = _HOMES[heading]
-    found: type[Entry] = getattr(import_module(home.module), home.name)
-    return found
+    cls = sections().get(heading)
+    return None if cls in (Part, Effect) else cls
 
 
 def carriers() -> dict[str, type[Entry]]:
     """Return the classes of parts, on which others can hang, by heading."""
-    found = {heading: class_of(heading) for heading in _HEADINGS}
-    return {h: cls for h, cls in found.items() if cls is not None and issubclass(cls, Part)}
-
-
-def bringing() -> dict[str, type[Entry]]:
-    """Return the classes whose entries bring along other pieces with names of their own, by heading."""
-    found = {heading: class_of(heading) for heading in _HEADINGS}
-    return {h: cls for h, cls in found.items() if cls is not None and cls.naming != "name"}
+    return {h: cls for h, cls in sections().items() if issubclass(cls, Part) and cls is not Part}
 
 
 def variants(*families: type) -> dict[str, type[Described]]:
@@ -275,13 +246,9 @@ def variants(*families: type) -> dict[str, type[Described]]:
 
 def members_of(family: str) -> dict[str, type[Entry]]:
     """Return the classes of the general section "parts" or "effects", by name."""
-    named = [cls for cls in _entries() if cls.file_name and not cls.heading]
-    return {cls.file_name: cls for cls in named if cls.family == family}
-
-
-def _entries() -> list[type[Entry]]:
-    general = (Entry, Part, Effect)
-    return [cls for cls in _CLASSES if issubclass(cls, Entry) and cls not in general]
+    named = [cls for cls in _CLASSES if issubclass(cls, Entry) and cls not in (Entry, Part, Effect)]
+    own = [cls for cls in named if cls.family == family and not cls.heading]
+    return {cls.file_name: cls for cls in own if cls.file_name}
 
 
 # -- fields that hold such objects ----------------------------------------------------------------

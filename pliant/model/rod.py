@@ -84,6 +84,7 @@ class Rod(Part):
     joint: Joint | None = holds(JointKind(), None)
 
     heading: ClassVar[str] = "rods"
+    place: ClassVar[int] = 1
 
     def check(self) -> None:
         """Refuse a material that does not go with the section, and profiles that are bad somewhere."""

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.model import Array
-from pliant.model.checks import known_name
-from pliant.model.output_files import check_suffix
+from pliant.model import Array, check_suffix, known_name
 from pliant.results.result import Drawable
 from pliant.results.summary import paragraph, table, write_table
 

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.model import Array, DescriptionError
-from pliant.model.checks import as_float, known_name
-from pliant.model.output_files import check_suffix, whole_file
+from pliant.model import Array, DescriptionError, as_float, check_suffix, known_name, whole_file
 from pliant.results.result import Drawable
 
 if TYPE_CHECKING:

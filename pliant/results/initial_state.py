@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pliant.model import DescriptionError
-from pliant.model.checks import choice
+from pliant.model import DescriptionError, choice
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
 from pliant.results.step_state import StepState

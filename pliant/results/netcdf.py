@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model import Array, DescriptionError
-from pliant.model.output_files import check_suffix, whole_file
+from pliant.model import Array, DescriptionError, check_suffix, whole_file
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model import Array, Body, DescriptionError, Frame, Rod
-from pliant.model.checks import as_array, choice, known_name
+from pliant.model import Array, Body, DescriptionError, Frame, Rod, as_array, choice, known_name
 from pliant.solve.problem import Problem
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.model import Array
-from pliant.model.output_files import whole_file
+from pliant.model import Array, whole_file
 
 if TYPE_CHECKING:
     from pliant.results.fit import Estimate, Fit, FitData

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model import Array, ConvergenceError, DescriptionError, PliantError
-from pliant.model.checks import positive
+from pliant.model import Array, ConvergenceError, DescriptionError, PliantError, positive
 from pliant.results.comparison import Comparison, ComparisonRow
 from pliant.results.summary import settings_text
 from pliant.robot import Robot

@@ -16,9 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model import Array, Description, DescriptionError
-from pliant.model.measurement import Measurement
-from pliant.model.signals import values_at
+from pliant.model import Array, Description, DescriptionError, Measurement, values_at
 from pliant.results.sensitivities import neighbouring_equilibrium
 from pliant.robot import Robot
 from pliant.study.outputs import CachedResult, Probe, infer

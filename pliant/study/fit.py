@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 
 from pliant.files.measurement import read_measurement
-from pliant.model import Array, DescriptionError
-from pliant.model.checks import choice, positive
-from pliant.model.measurement import Measurement
+from pliant.model import Array, DescriptionError, Measurement, choice, positive
 from pliant.results.fit import Fit, FitData, FitWarning
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations

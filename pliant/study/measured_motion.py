@@ -13,10 +13,10 @@ from pliant.model import (
     ConvergenceError,
     Description,
     DescriptionError,
+    Measurement,
     Signal,
     TimeTable,
 )
-from pliant.model.measurement import Measurement
 from pliant.results.sensitivities import neighbouring_motions, refuse_impacts
 from pliant.robot import Robot
 from pliant.study.experiments import Experiment, Family

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.lie import so3
-from pliant.model import Array, Description, DescriptionError, did_you_mean
-from pliant.model.checks import as_array, positive
+from pliant.model import Array, Description, DescriptionError, as_array, did_you_mean, positive
 from pliant.model.registry import Effect
 
 

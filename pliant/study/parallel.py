@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
-from pliant.model import ConvergenceError, DescriptionError
-from pliant.model.checks import whole_number
+from pliant.model import ConvergenceError, DescriptionError, whole_number
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
 from pliant.robot import Robot

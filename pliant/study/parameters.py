@@ -9,9 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, Description, DescriptionError
-from pliant.model.checks import as_float, choice, number, positive
-from pliant.model.paths import value_at, with_values
+from pliant.model import (
+    Array,
+    Description,
+    DescriptionError,
+    as_float,
+    choice,
+    number,
+    positive,
+    value_at,
+    with_values,
+)
 
 SCALES = ("log", "linear")
 

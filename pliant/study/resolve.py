@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import ConvergenceError, DescriptionError
-from pliant.model.checks import as_float, positive
+from pliant.model import ConvergenceError, DescriptionError, as_float, positive
 from pliant.results.resolution import Resolution
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations

@@ -10,9 +10,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from pliant.model import DescriptionError
-from pliant.model.checks import choice, positive, whole_number
-from pliant.model.signals import values_at
+from pliant.model import DescriptionError, choice, positive, values_at, whole_number
 from pliant.robot import Robot
 
 

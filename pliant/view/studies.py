@@ -13,8 +13,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.model import Array, DescriptionError
-from pliant.model.checks import choice
+from pliant.model import Array, DescriptionError, choice
 from pliant.view.charts import check_curve, figure_of, finish, flat_axes
 from pliant.view.mesh import check_shapes
 from pliant.view.shapes import RodShape, finite
