@@ -32,8 +32,8 @@ from pliant.model import (
     positive,
     values_at,
 )
-from pliant.model.calls import checked
 from pliant.model.chamber import MountedActuator
+from pliant.model.checks import checked
 from pliant.model.joint import Joint
 from pliant.model.registry import Entry
 from pliant.results.equilibrium import Equilibrium

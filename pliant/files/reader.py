@@ -9,8 +9,7 @@ from typing import Any
 
 from pliant.files.source import Source
 from pliant.model import DescriptionError, PliantError, did_you_mean, known_name, nearest_name
-from pliant.model.fields import fields_of
-from pliant.model.kinds import Kind, Place, ReportedError
+from pliant.model.fields import Kind, Place, ReportedError, fields_of
 from pliant.model.registry import headings
 from pliant.model.rod import check_arclength
 

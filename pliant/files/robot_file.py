@@ -12,8 +12,7 @@ from pliant.files.reader import FileReader, report_error, report_missing, unknow
 from pliant.files.runs import RUNS, Input, InputKind, Run
 from pliant.files.source import FileError, Source, read_source
 from pliant.model import Description, DescriptionError, as_float, did_you_mean, values_at
-from pliant.model.fields import fields_of
-from pliant.model.kinds import Kind, Place, ReportedError, Vector
+from pliant.model.fields import Kind, Place, ReportedError, Vector, fields_of
 from pliant.model.registry import Effect, Entry, carriers, class_of, headings, members_of, taken
 
 _SECTIONS = ("gravity", "inputs", *RUNS)

@@ -6,8 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from pliant.model import Constant, Signal
-from pliant.model.fields import holds, quantity
-from pliant.model.kinds import Choice, Kind, Number, Place, Reader, Schema, Setting, Vector, Whole
+from pliant.model.fields import (
+    Choice,
+    Kind,
+    Number,
+    Place,
+    Reader,
+    Schema,
+    Setting,
+    Vector,
+    Whole,
+    holds,
+    quantity,
+)
 from pliant.model.registry import Described, OneOf
 
 Input = Signal | tuple[float, ...]

@@ -29,7 +29,6 @@ from pliant.model.errors import (
 )
 from pliant.model.frame import BaseState, Frame, Moving, along, base_state, pose
 from pliant.model.load import Load
-from pliant.model.material import Material
 from pliant.model.measurement import Measurement
 from pliant.model.output_files import check_suffix, whole_file
 from pliant.model.paths import field_at, number_paths, value_at, with_values
@@ -38,10 +37,13 @@ from pliant.model.rod import Rod
 from pliant.model.section import (
     Annulus,
     Circle,
+    Damping,
+    Material,
     Rectangle,
     Section,
     SectionGeometry,
     Shape,
+    Stiffness,
 )
 from pliant.model.signals import (
     Constant,
@@ -55,7 +57,6 @@ from pliant.model.signals import (
     values_at,
 )
 from pliant.model.signals import Table as TimeTable
-from pliant.model.stiffness import Damping, Stiffness
 
 __all__ = [
     "Annulus",

@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, as_array, vector
 from pliant.model.errors import DescriptionError
-from pliant.model.fields import holds, quantity
+from pliant.model.fields import NUMBER, Kind, Schema, Vector, holds, quantity
 from pliant.model.frame import Frame, rotation_vector
 from pliant.model.joint import Joint, JointKind
-from pliant.model.kinds import NUMBER, Kind, Schema, Vector
 from pliant.model.places import OnFrame, Pose
 from pliant.model.registry import Part
 

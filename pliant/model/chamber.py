@@ -13,14 +13,13 @@ from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array
 from pliant.model.errors import DescriptionError, raised
-from pliant.model.fields import holds, quantity
+from pliant.model.fields import Flag, Interval, Setting, Several, Text, holds, quantity
 from pliant.model.frame import Frame
-from pliant.model.kinds import Flag, Interval, Setting, Several, Text
 from pliant.model.places import Base, OnRod, Pose
 from pliant.model.profile import ProfileLike, evaluate, evaluate_rows
 from pliant.model.registry import Described, Effect, Entry, OneOf, Part
 from pliant.model.rod import Rod
-from pliant.model.stiffness import Stiffness
+from pliant.model.section import Stiffness
 
 if TYPE_CHECKING:
     from pliant.model.description import Description

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pliant.model.checks import Array, choice
-from pliant.model.fields import holds
+from pliant.model.fields import Choice, Several, holds
 from pliant.model.frame import Frame
-from pliant.model.kinds import Choice, Several
 from pliant.model.places import OnFrame, OnFrameOrPose
 from pliant.model.registry import Effect
 

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from pliant.model.checks import Array, as_array, as_float
 from pliant.model.drawing import Arrow, Placed, Primitive
 from pliant.model.errors import DescriptionError, raised
-from pliant.model.fields import holds, quantity
+from pliant.model.fields import Choice, Interval, holds, quantity
 from pliant.model.frame import Frame
-from pliant.model.kinds import Choice, Interval
 from pliant.model.places import OnFrameOrRod
 from pliant.model.profile import evaluate_rows
 from pliant.model.registry import Effect

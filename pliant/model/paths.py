@@ -22,8 +22,8 @@ import numpy as np
 from pliant.model.checks import as_float
 from pliant.model.description import Description
 from pliant.model.errors import DescriptionError, did_you_mean
+from pliant.model.fields import Setting
 from pliant.model.frame import Frame
-from pliant.model.kinds import Setting
 from pliant.model.profile import Table
 from pliant.model.rod import Rod
 

@@ -10,9 +10,19 @@ import numpy as np
 
 from pliant.model.checks import Array, as_float, choice, number, pose_matrix
 from pliant.model.errors import DescriptionError, raised
-from pliant.model.fields import holds, schema_of
+from pliant.model.fields import (
+    NUMBER,
+    Choice,
+    Kind,
+    Place,
+    Reader,
+    Schema,
+    Text,
+    Vector,
+    holds,
+    schema_of,
+)
 from pliant.model.frame import AXES, Frame, along, pose
-from pliant.model.kinds import NUMBER, Choice, Kind, Place, Reader, Schema, Text, Vector
 
 if TYPE_CHECKING:
     from pliant.model.description import Description

@@ -14,8 +14,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pliant.model.checks import part_name
 from pliant.model.errors import DescriptionError, did_you_mean
-from pliant.model.fields import check_fields, fields_of, holds, schema_of
-from pliant.model.kinds import Kind, Name, Place, Reader, ReportedError, Schema
+from pliant.model.fields import (
+    Kind,
+    Name,
+    Place,
+    Reader,
+    ReportedError,
+    Schema,
+    check_fields,
+    fields_of,
+    holds,
+    schema_of,
+)
 
 if TYPE_CHECKING:
     from pliant.model.description import Description

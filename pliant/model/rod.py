@@ -12,16 +12,13 @@ from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, as_float, vector
 from pliant.model.errors import DescriptionError
-from pliant.model.fields import holds, quantity
+from pliant.model.fields import Choice, Flag, PerAxis, Setting, holds, quantity
 from pliant.model.frame import Frame, rotation_vector
 from pliant.model.joint import Joint, JointKind
-from pliant.model.kinds import Choice, Flag, PerAxis, Setting
-from pliant.model.material import Material
 from pliant.model.places import Base, Pose
 from pliant.model.profile import Rows, Table, evaluate_rows
 from pliant.model.registry import Group, OneOf, Part
-from pliant.model.section import Shape
-from pliant.model.stiffness import Damping, Stiffness
+from pliant.model.section import Damping, Material, Shape, Stiffness
 
 THEORIES = ("cosserat", "kirchhoff")
 STRAIGHT = (0.0, 0.0, 1.0)

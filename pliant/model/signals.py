@@ -15,8 +15,18 @@ from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, as_float, known_name
 from pliant.model.errors import DescriptionError
-from pliant.model.fields import holds, quantity, schema_of
-from pliant.model.kinds import NUMBER, Number, Place, Reader, Schema, Several, Text
+from pliant.model.fields import (
+    NUMBER,
+    Number,
+    Place,
+    Reader,
+    Schema,
+    Several,
+    Text,
+    holds,
+    quantity,
+    schema_of,
+)
 from pliant.model.profile import table_columns
 from pliant.model.registry import Described, OneOf
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.model import Array, Description, DescriptionError, as_float, value_at, with_values
-from pliant.model.fields import holds, quantity
-from pliant.model.kinds import Choice, Kind
+from pliant.model.fields import Choice, Kind, holds, quantity
 from pliant.model.registry import Described
 
 SCALES = ("log", "linear")
