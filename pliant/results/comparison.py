@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, check_suffix, known_name
+from pliant.results.netcdf import dataset, variable, write
 from pliant.results.result import Drawable
 from pliant.results.summary import paragraph, table, write_table
 
@@ -185,8 +186,6 @@ class Comparison(Drawable):
 
     def to_xarray(self) -> xr.Dataset:
         """Return all errors as labelled arrays; the attribute `failed` lists failed entries."""
-        from pliant.results.netcdf import dataset, variable
-
         solved = [row for row in self.table if row.method in self._errors]
         rods = list(self.places)
         dims = ("method", "rod", *(() if self.t is None else ("time",)), "station")
@@ -218,8 +217,6 @@ class Comparison(Drawable):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the table as .csv, or all errors as NetCDF (.nc), and return the path."""
-        from pliant.results.netcdf import write
-
         target = check_suffix("save", path, (".csv", ".nc"))
         if target.suffix.lower() == ".nc":
             return write(self.to_xarray(), target)

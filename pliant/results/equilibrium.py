@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, Rod
+from pliant.results.netcdf import dataset, names, variable
 from pliant.results.result import STATIONS, Saveable, ShapeResult
 from pliant.results.summary import describe_energy, describe_formulation, describe_places
 from pliant.solve.problem import Applied, Problem, Solution, Still
@@ -94,8 +95,6 @@ class Equilibrium(ShapeResult, Saveable):
 
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
         """Return the result as labelled arrays at evenly spaced sections of each rod."""
-        from pliant.results.netcdf import dataset, names, variable
-
         variables = self._variables(stations, strain="strain_part", wrench="wrench_part")
         variables["energy"] = variable("energy", ("energy_part",), list(self.energy.values()))
         reactions = np.array(list(self.reactions.values())).reshape(-1, 6)

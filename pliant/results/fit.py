@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, DescriptionError, as_float, check_suffix, known_name, whole_file
+from pliant.results.netcdf import dataset, variable, write
 from pliant.results.result import Drawable
 
 if TYPE_CHECKING:
@@ -226,8 +227,6 @@ class Fit(Drawable):
 
     def to_xarray(self) -> xr.Dataset:
         """Return measured and predicted columns with the estimates as labelled arrays."""
-        from pliant.results.netcdf import dataset, variable
-
         names, along = list(self.values), ("parameter",)
         variables: dict[str, Any] = {
             "value": variable("value", along, list(self.values.values())),
@@ -251,8 +250,6 @@ class Fit(Drawable):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write a report (.md), numbers (.json) or all columns (.nc), and return the path."""
-        from pliant.results.netcdf import write
-
         target = check_suffix("save", path, (".md", ".json", ".nc"))
         if target.suffix.lower() == ".nc":
             return write(self.to_xarray(), target)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from pliant.lie import se3, so3
 from pliant.model import Array, DescriptionError
 from pliant.results.equilibrium import Equilibrium
+from pliant.results.netcdf import dataset, variable
 from pliant.results.result import STATIONS, Result, Saveable
 from pliant.results.summary import describe_formulation
 from pliant.solve.modes import ModalSolution
@@ -64,8 +65,6 @@ class Modes(Result, Saveable):
 
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
         """Return the result as labelled arrays at evenly spaced sections of each rod."""
-        from pliant.results.netcdf import dataset, variable
-
         dims = ("mode", "rod", "station", "twist_part")
         shapes = [self._at_rods(partial(self.shape, k), stations, (6,)) for k in range(len(self))]
         variables = self.equilibrium._variables(stations)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.model import Array, Rod
+from pliant.results.netcdf import dataset, variable
 from pliant.results.result import Saveable, ShapeResult
 from pliant.results.summary import describe_energy, describe_formulation, describe_places
 from pliant.solve.problem import Path as MotionPath
@@ -177,8 +178,6 @@ class Motion(MovingResult, Saveable):
 
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
         """Return the result as labelled arrays at evenly spaced sections of each rod."""
-        from pliant.results.netcdf import dataset, variable
-
         variables = self._variables(stations, strain="strain_part", velocity="twist_part")
         energies = np.stack(list(self.energy.values()), axis=-1)
         variables["energy"] = variable("energy", ("time", "energy_part"), energies)

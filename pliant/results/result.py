@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model import Array, Body, DescriptionError, Frame, Rod, as_array, choice, known_name
+from pliant.results import netcdf
+from pliant.results.netcdf import names, pose_variables, variable
 from pliant.solve.problem import Problem
 
 if TYPE_CHECKING:
@@ -44,8 +46,6 @@ class Saveable(Drawable):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the result as NetCDF (.nc) and return the path; read it with `pliant.load`."""
-        from pliant.results import netcdf
-
         return netcdf.write(self.to_xarray(), path)
 
 
@@ -153,8 +153,6 @@ class Result:
 
     def _labels(self, count: int) -> dict[str, Any]:
         """Names of rods and bodies, and the arclengths of evenly spaced sections, for files."""
-        from pliant.results.netcdf import names, variable
-
         s = np.array([s for _, s in self._stations(count)]).reshape(-1, count)
         bodies = self._compiled.description.bodies
         body = {"body": names(bodies)} if bodies else {}
@@ -250,8 +248,6 @@ class ShapeResult(Result, ABC):
 
     def _variables(self, stations: int, **along: str) -> dict[str, Any]:
         """Poses of rods and bodies, and quantities along rods by the name of their axis, for files."""
-        from pliant.results.netcdf import pose_variables, variable
-
         time = ("time",) if self._leading else ()
         dims = (*time, "rod", "station")
         variables = pose_variables(dims, self._at_rods(self.pose, stations, (4, 4)))

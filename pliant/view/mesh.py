@@ -86,7 +86,7 @@ def force_arrow(origin: Array, vector: Array, length: float, thickness: float) -
     """Return a straight arrow that starts at ``origin`` and points along ``vector``."""
     head = min(0.45 * length, 5.5 * thickness)
     along = np.array([0.0, length - head, length - head, length])
-    frame = _frame_along(vector)
+    frame = frame_along(vector)
     poses = np.tile(np.eye(4), (4, 1, 1))
     poses[:, :3, :3] = frame
     poses[:, :3, 3] = origin + along[:, None] * frame[:, 2]
@@ -95,7 +95,7 @@ def force_arrow(origin: Array, vector: Array, length: float, thickness: float) -
 
 def moment_arrow(origin: Array, vector: Array, radius: float, thickness: float) -> Array:
     """Return an arrow that turns three quarters of a circle about ``vector``, right-handed."""
-    frame = _frame_along(vector)
+    frame = frame_along(vector)
     head = min(0.9, 6.0 * thickness / radius)
     shaft = np.linspace(0.0, 1.5 * np.pi - head, 22)
     # the head is straight along the tangent where the shaft ends: it looks crooked otherwise
@@ -119,7 +119,7 @@ def _profile(thickness: float, count: int) -> Array:
     return np.stack([radii, radii], axis=1)
 
 
-def _frame_along(vector: Array) -> Array:
+def frame_along(vector: Array) -> Array:
     """Return a rotation (3, 3) whose third column points along ``vector`` (3,), not zero."""
     third = vector / np.linalg.norm(vector)
     first = np.cross(np.eye(3)[np.argmin(np.abs(third))], third)
