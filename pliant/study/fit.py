@@ -189,12 +189,8 @@ class _Search:
         """Predictions (N, C) and derivatives (N, C, P) of every experiment; the last ones are kept."""
         key = z.tobytes()
         if self.last is None or self.last[0] != key:
-            predictions = []
-            for experiment in self.experiments:
-                y, J = experiment.evaluate(self.family, z, True)
-                assert J is not None
-                predictions.append((y, J))
-            self.last = (key, predictions)
+            every = [experiment.evaluate(self.family, z, True) for experiment in self.experiments]
+            self.last = key, [(y, J) for y, J in every if J is not None]
         return self.last[1]
 
     def evaluate(self, z: Array) -> tuple[Array, Array]:
@@ -205,10 +201,10 @@ class _Search:
             there = experiment.there
             parts.append(((y - experiment.target) / std)[there])
             slopes.append((J / std[:, None])[there])
-        for j, item in enumerate(self.family.variables.items):
-            if np.isfinite(item.std):
-                parts.append(np.array([(z[j] - item.mean) / item.std]))
-                slopes.append(np.eye(len(z))[j : j + 1] / item.std)
+        mean, std = np.array([[item.mean, item.std] for item in self.family.variables.items]).T
+        known = np.isfinite(std)
+        parts.append(((z - mean) / std)[known])
+        slopes.append(np.diag(1.0 / std)[known])
         return np.concatenate(parts), np.concatenate(slopes)
 
 
