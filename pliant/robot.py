@@ -14,7 +14,9 @@ from pliant.files import load_robot_file
 from pliant.model import (
     Array,
     BaseMotion,
+    BendingActuator,
     Body,
+    Chamber,
     Constraint,
     ConvergenceError,
     Damping,
@@ -23,21 +25,23 @@ from pliant.model import (
     Frame,
     Load,
     Material,
+    PressureLine,
     Rod,
     Shape,
     Stiffness,
+    positive,
+    values_at,
 )
-from pliant.model.calls import checked
-from pliant.model.checks import positive
+from pliant.model.chamber import MountedActuator
+from pliant.model.checks import checked
 from pliant.model.joint import Joint
-from pliant.model.pneumatics import Pneumatic
 from pliant.model.registry import Entry
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.initial_state import begins_at, compiled_for, first_state, origin
 from pliant.results.modes import Modes
 from pliant.results.motion import Motion
 from pliant.results.step_state import StepState
-from pliant.results.stepper import Streaming
+from pliant.results.stepper import Stepper, make_stepper
 from pliant.rods.contract import RodModel
 from pliant.solve import dynamics
 from pliant.solve.clock import make_clock
@@ -55,7 +59,7 @@ Formulations = RodModel | Mapping[str, RodModel]
 T = TypeVar("T", bound=Entry)
 
 
-class Robot(Pneumatic, Streaming):
+class Robot:
     """A robot made of slender parts.
 
     gravity : (3,) world frame, m/s^2.
@@ -211,6 +215,62 @@ class Robot(Pneumatic, Streaming):
         return self.description.add(motion)
 
     @checked
+    def add_chamber(
+        self,
+        name: str,
+        on: Rod | str,
+        area: Any,
+        offset: Any = (0.0, 0.0),
+        over: tuple[float, float] | None = None,
+        pressure: float = 0.0,
+        thrust: bool = True,
+        line: PressureLine | None = None,
+    ) -> Chamber:
+        """Add a pressure chamber along a rod and return it; its name is an input, the pressure in Pa.
+
+        area : m^2.  offset : (x, y) of its centroid in the section, metres.  over : (s0, s1) in
+        metres.  pressure : where no input is given.  thrust : False leaves out the pull along the
+        rod.  line : Lag or Flow between the input and the pressure in the chamber.
+        """
+        chamber = Chamber(name, on, area, offset, over, pressure, thrust, line)
+        return self.description.add(chamber)
+
+    @checked
+    def add_actuator(
+        self,
+        name: str,
+        actuator: BendingActuator,
+        pose: ArrayLike | None = None,
+        base: str | Frame | None = "world",
+        chambers: tuple[str, str] = ("chamber1", "chamber2"),
+        formulation: object = None,
+        line: PressureLine | None = None,
+    ) -> Rod:
+        """Add a bending actuator and return its rod; the names of its chambers are inputs, Pa.
+
+        pose, base : as for `add_rod`.  formulation : such as ANCF(8).  line : for each chamber.
+        """
+        if not isinstance(actuator, BendingActuator):
+            raise DescriptionError(
+                f"actuator {name!r}",
+                "actuator",
+                actuator,
+                "a BendingActuator",
+                "give e.g. BendingActuator(0.175, 0.0186, 0.006, 0.009)",
+            )
+        mounted = MountedActuator(
+            name=name,
+            **vars(actuator),
+            pose=pose,  # type: ignore[arg-type]
+            base=base,
+            chambers=chambers,
+            formulation=formulation,
+            line=line,
+        )
+        self.description.add(mounted)
+        return self.description.rods[name]
+
+    @checked
     def add(self, entry: T) -> T:
         """Add a part or an effect of any class, such as your own, and return it.
 
@@ -239,7 +299,9 @@ class Robot(Pneumatic, Streaming):
         """
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
         compiled = compiled_for(self._compiler, formulation, start, "start")
-        values = check_values(compiled.description, {**self._now(0.0), **as_inputs(inputs)})
+        values = check_values(
+            compiled.description, {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
+        )
         begin = origin(start)
         began = time.perf_counter()
         try:
@@ -290,8 +352,7 @@ class Robot(Pneumatic, Streaming):
         method = compiled.integrator(integrator)
         given = {**self.inputs, **as_inputs(inputs)}
         if start == "statics":
-            now = {name: value(0.0) if callable(value) else value for name, value in given.items()}
-            start = self.statics(now, compiled.formulations)
+            start = self.statics(values_at(given, 0.0), compiled.formulations)
         begin = first_state(compiled, start, velocity, joints)
         try:
             found = compiled.simulate(method, given, clock, begin, progress)
@@ -302,6 +363,36 @@ class Robot(Pneumatic, Streaming):
         motion = Motion(compiled, found, repr(method))
         motion.warn_of_energy(method.damped)
         return motion
+
+    @checked
+    def stepper(
+        self,
+        dt: float,
+        inputs: Mapping[str, Any] | None = None,
+        start: str | Equilibrium | Motion | StepState = "rest",
+        velocity: Mapping[str, Any] | None = None,
+        formulation: Formulations | None = None,
+        integrator: Integrator | None = None,
+        joints: Mapping[str, Any] | None = None,
+    ) -> Stepper:
+        """Return a stepper that moves the robot by ``dt`` seconds per call of `Stepper.step`.
+
+        inputs : by name, values at t = 0, as for `statics`; others have their described values.
+        start, velocity, formulation, integrator, joints : as for `simulate`.
+
+        A rehearsal step compiles and loads everything, so that your first step takes no longer than
+        the others.
+        """
+        h = positive("stepper", "dt", dt, "seconds", "give e.g. 1e-3")
+        known = begins_at("stepper", start)
+        compiled = compiled_for(self._compiler, formulation, known, "start")
+        method = compiled.integrator(integrator)
+        now = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
+        values = check_values(compiled.description, now)
+        if start == "statics":
+            start = self.statics(values, compiled.formulations)
+        begin = first_state(compiled, start, velocity, joints)
+        return make_stepper(compiled, method, values, h, begin)
 
     @checked
     def modes(
@@ -342,9 +433,3 @@ class Robot(Pneumatic, Streaming):
             )
         found = modal_analysis(problem.effects, solution.q, solution.z, solution.inputs, int(count))
         return Modes(still, found, time.perf_counter() - began)
-
-    # -- helpers -----------------------------------------------------------------------------
-
-    def _now(self, t: float) -> dict[str, Any]:
-        """The inputs of the robot's file at time t."""
-        return {k: v(t) if callable(v) else v for k, v in self.inputs.items()}

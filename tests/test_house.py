@@ -84,10 +84,6 @@ EFFECTS_NAMED = {
         "loads",
         "pliant.model.base_motion",
     ],
-    "pliant/files/rewrite.py": ["chambers"],
-    "pliant/model/actuator.py": ["Chamber", "chambers", "pliant.model.chamber"],
-    "pliant/model/description.py": ["base_motions"],
-    "pliant/model/pneumatics.py": ["Chamber", "chambers", "pliant.model.chamber"],
     "pliant/physics/supported.py": ["Load"],
     "pliant/solve/coordinates.py": ["constraints"],
     "pliant/solve/integrators/acceleration.py": ["pliant.physics.viscosity"],
@@ -106,10 +102,6 @@ EFFECTS_NAMED = {
     "pliant/solve/statics.py": ["pliant.physics.elasticity"],
     "pliant/solve/strong.py": ["loads", "pliant.model.base_motion"],
     "pliant/solve/strong_motion.py": ["pliant.model.base_motion"],
-    "pliant/study/experiments.py": ["chambers"],
-    "pliant/study/outputs.py": ["constraints"],
-    "pliant/study/plausibility.py": ["base_motions"],
-    "pliant/tree/drivers.py": ["BaseMotion"],
 }
 """Where effects are still named outside their own files. It may only become shorter."""
 

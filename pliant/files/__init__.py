@@ -1,9 +1,9 @@
 """Robot files: the description of a robot, its inputs and what to compute, in YAML."""
 
-from pliant.files.problems import FileError, Problem
 from pliant.files.robot_file import RobotFile, load_robot_file
 from pliant.files.runs import ModesRun, Run, SimulateRun, StaticsRun
 from pliant.files.schema import json_schema
+from pliant.files.source import FileError, Problem
 
 __all__ = [
     "FileError",

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import DescriptionError, did_you_mean
-from pliant.model.measurement import Measurement
+from pliant.model import DescriptionError, Measurement, known_name
 
 _TIME = re.compile(r"^(?:t|time)(?:\s*[/\[(_ ]\s*(\w+)\s*[\])]?)?$", re.IGNORECASE)
 _SECONDS = ("s", "sec", "secs", "second", "seconds")
@@ -56,8 +55,8 @@ def read_measurement(
             columns[name].append(_number(file, line, name, cell))
     if time is None:
         time = _time_column(file, header)
-    elif time not in header:
-        raise _wrong(file, 1, "column", time, "a column of the header", did_you_mean(time, header))
+    else:
+        known_name(f"{file}, line 1", "column", time, header, "a column of the header")
     if time is not None:
         _check_order(file, [line for line, _ in rows], time, np.array(columns[time]))
     return Measurement(columns, time, dict(inputs or {}), start, velocity, file.name)

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from ruamel.yaml import YAML
 
-from pliant.model import Description, DescriptionError, Stiffness, Table
-from pliant.model.checks import as_float
-from pliant.model.paths import field_at
+from pliant.model import Description, DescriptionError, Stiffness, Table, as_float, field_at
+from pliant.model.fields import fields_of
+from pliant.model.registry import Entry, sections
 
 _SAME = 1e-12
 """Numbers that differ by less than this part of their size are the same."""
@@ -31,18 +31,15 @@ def rewritten(path: Path, description: Description, changed: Iterable[str]) -> s
     data = yaml.load(path.read_text(encoding="utf-8-sig"))
     for item in changed:
         keys, value = field_at(description, item)
+        group, places = data, {tuple(keys): value}
         if keys[0] == "parts":
             part = description.parts[keys[1]]
-            keys = [part.heading or part.family, *keys[1:]]
-        actuator = _actuator(data, keys)
-        if keys[0] == "rods" and keys[-1] == "bending" and actuator is not None:
-            _write_bending(actuator, description.rods[keys[1]].section)
-            continue
-        holder = _holder(data, keys, actuator)
-        if holder is None:
+            group, places = _entry(data, part, keys[2:], value)
+        holders = {place: _holder(group, place) for place in places}
+        if not holders or None in holders.values():
             raise _refused(path, item, "written out in the file")
-        old = holder.get(keys[-1])
-        holder[keys[-1]] = _kept(old, _plain(value))
+        for place, holder in holders.items():
+            holder[place[-1]] = _kept(holder.get(place[-1]), _plain(places[place]))
     text = io.StringIO()
     yaml.dump(data, text)
     return text.getvalue()
@@ -72,42 +69,29 @@ def _felt(description: Description) -> Description:
     return replace(description, parts={**description.parts, **rods})
 
 
-def _actuator(data: Any, keys: list[str]) -> Any:
-    """The entry of the actuator that a rod or a chamber belongs to, or None."""
-    if len(keys) < 2 or keys[1] in (data.get(keys[0]) or {}):
-        return None
-    for name, entry in (data.get("actuators") or {}).items():
-        chambers = entry.get("chambers", ("chamber1", "chamber2"))
-        if keys[1] in ({"rods": (name,), "chambers": chambers}.get(keys[0]) or ()):
-            return entry
-    return None
+def _entry(data: Any, part: Entry, path: list[str], value: Any) -> tuple[Any, dict[Any, Any]]:
+    """The entry of the file that a part stands in or comes from, and by place what to write there."""
+    heading = part.heading or part.family
+    if part.name in (data.get(heading) or {}):
+        return data[heading][part.name], {tuple(path): value}
+    for section, cls in sections().items():
+        if cls.naming == "name":
+            continue
+        names = fields_of(cls)[cls.naming].default
+        for name, entry in (data.get(section) or {}).items():
+            if part.name in (name, *entry.get(cls.naming, names)):
+                return entry, cls.written(entry, part, path, value)
+    return data, {}
 
 
-def _write_bending(entry: Any, section: Any) -> None:
-    """Write the bending stiffness of an actuator, and what it would carry along but must not."""
-    sideways, bending = section.bending
-    entry["bending"] = float(bending)
-    for name, value in (("sideways", sideways), ("twist", section.twist)):
-        if name in entry or value != bending:
-            entry[name] = float(value)
-
-
-def _holder(data: Any, keys: list[str], actuator: Any) -> Any:
-    """The group of the file that holds a field, or None; one below a kind (circle:) or an actuator."""
-    groups, names = data, keys[:-1]
-    if actuator is not None:
-        if keys[0] == "rods":
-            return actuator
-        groups, names = actuator, keys[2:-1]
-        if names != ["line"]:
+def _holder(group: Any, place: tuple[str, ...]) -> Any:
+    """The group that holds a field, or None; it may stand below the name of a kind (circle:)."""
+    for key in place[:-1]:
+        group = _inside(group, key)
+        if key not in group or not isinstance(group[key], dict):
             return None
-    for key in names:
-        groups = _inside(groups, key)
-        if key in groups and isinstance(groups[key], dict):
-            groups = groups[key]
-        else:
-            return None
-    return _inside(groups, keys[-1])
+        group = group[key]
+    return _inside(group, place[-1])
 
 
 def _inside(group: Any, key: str) -> Any:

@@ -8,15 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pliant.files.problems import FileError
-from pliant.files.reader import FileReader
-from pliant.files.report import report_error, report_missing, unknown_name
+from pliant.files.reader import FileReader, report_error, report_missing, unknown_name
 from pliant.files.runs import RUNS, Input, InputKind, Run
-from pliant.files.source import Source, read_source
-from pliant.model import Description, DescriptionError, did_you_mean
-from pliant.model.checks import as_float
-from pliant.model.fields import fields_of
-from pliant.model.kinds import Kind, Place, ReportedError, Vector
+from pliant.files.source import FileError, Source, read_source
+from pliant.model import Description, DescriptionError, as_float, did_you_mean, values_at
+from pliant.model.fields import Kind, Place, ReportedError, Vector, fields_of
 from pliant.model.registry import Effect, Entry, carriers, class_of, headings, members_of, taken
 
 _SECTIONS = ("gravity", "inputs", *RUNS)
@@ -38,9 +34,7 @@ class RobotFile:
 
     def inputs_at(self, t: float) -> dict[str, float | tuple[float, ...]]:
         """Return the values of the inputs that the file gives, at time ``t`` in seconds."""
-        return {
-            name: item if isinstance(item, tuple) else item(t) for name, item in self.inputs.items()
-        }
+        return values_at(self.inputs, t)
 
 
 def load_robot_file(

@@ -5,11 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pliant.model import DescriptionError, Signal
-from pliant.model.fields import holds, quantity
-from pliant.model.kinds import Choice, Kind, Number, Place, Reader, Schema, Setting, Vector, Whole
+from pliant.model import Constant, Signal
+from pliant.model.fields import (
+    Choice,
+    Kind,
+    Number,
+    Place,
+    Reader,
+    Schema,
+    Setting,
+    Vector,
+    Whole,
+    holds,
+    quantity,
+)
 from pliant.model.registry import Described, OneOf
-from pliant.model.signals import Constant
 
 Input = Signal | tuple[float, ...]
 
@@ -45,17 +55,14 @@ class SimulateRun(Described):
 
     def check(self) -> None:
         """Refuse steps that do not fit into the duration or between the stored states."""
-        if self.dt > self.duration:
-            expected = f"at most the duration {self.duration:g} s"
-            raise DescriptionError("simulate", "dt", self.dt, expected, "take a smaller dt")
-        if self.output_every is not None and self.output_every < self.dt * (1 - 1e-9):
-            raise DescriptionError(
-                "simulate",
-                "output_every",
-                self.output_every,
-                f"at least the time step {self.dt:g} s",
-                "leave it out to store every step",
-            )
+        most = f"at most the duration {self.duration:g} s"
+        self.refuse(self.dt > self.duration, "dt", most, "take a smaller dt")
+        self.refuse(
+            self.output_every is not None and self.output_every < self.dt * (1 - 1e-9),
+            "output_every",
+            f"at least the time step {self.dt:g} s",
+            "leave it out to store every step",
+        )
 
 
 @dataclass(frozen=True)

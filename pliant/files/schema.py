@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pliant.files.runs import RUNS, InputKind
-from pliant.model.kinds import Schema, Vector
+from pliant.model.fields import Schema, Vector
 from pliant.model.registry import carriers, class_of, headings, members_of, one_property
 
 MEANINGS = {

@@ -4,11 +4,19 @@
 signals.
 """
 
-from pliant.model.actuator import BendingActuator
-from pliant.model.base_motion import BaseMotion, BaseState, Moving, base_state
+from pliant.model.base_motion import BaseMotion
 from pliant.model.body import Body
-from pliant.model.chamber import Chamber, Flow, Lag, PressureLine
-from pliant.model.checks import Array
+from pliant.model.chamber import BendingActuator, Chamber, Flow, Lag, PressureLine
+from pliant.model.checks import (
+    Array,
+    as_array,
+    as_float,
+    choice,
+    known_name,
+    number,
+    positive,
+    whole_number,
+)
 from pliant.model.constraint import Constraint
 from pliant.model.description import Description
 from pliant.model.errors import (
@@ -17,23 +25,38 @@ from pliant.model.errors import (
     PliantError,
     ResolutionWarning,
     did_you_mean,
+    nearest_name,
 )
-from pliant.model.frame import Frame, along, pose
+from pliant.model.frame import BaseState, Frame, Moving, along, base_state, pose
 from pliant.model.load import Load
-from pliant.model.material import Material
+from pliant.model.measurement import Measurement
+from pliant.model.output_files import check_suffix, whole_file
+from pliant.model.paths import field_at, number_paths, value_at, with_values
 from pliant.model.profile import Profile, ProfileLike, Table
 from pliant.model.rod import Rod
 from pliant.model.section import (
     Annulus,
     Circle,
+    Damping,
+    Material,
     Rectangle,
     Section,
     SectionGeometry,
     Shape,
+    Stiffness,
 )
-from pliant.model.signals import Constant, Function, Ramp, Signal, Sine, Sum, Sweep, as_signal
+from pliant.model.signals import (
+    Constant,
+    Function,
+    Ramp,
+    Signal,
+    Sine,
+    Sum,
+    Sweep,
+    as_signal,
+    values_at,
+)
 from pliant.model.signals import Table as TimeTable
-from pliant.model.stiffness import Damping, Stiffness
 
 __all__ = [
     "Annulus",
@@ -56,6 +79,7 @@ __all__ = [
     "Lag",
     "Load",
     "Material",
+    "Measurement",
     "Moving",
     "PliantError",
     "PressureLine",
@@ -76,8 +100,23 @@ __all__ = [
     "Table",
     "TimeTable",
     "along",
+    "as_array",
+    "as_float",
     "as_signal",
     "base_state",
+    "check_suffix",
+    "choice",
     "did_you_mean",
+    "field_at",
+    "known_name",
+    "nearest_name",
+    "number",
+    "number_paths",
     "pose",
+    "positive",
+    "value_at",
+    "values_at",
+    "whole_file",
+    "whole_number",
+    "with_values",
 ]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from pliant.model.checks import Array, as_float
+from pliant.model.checks import as_float
 from pliant.model.errors import DescriptionError
 from pliant.model.fields import holds, quantity
-from pliant.model.frame import Frame, _rotation_from_vector
+from pliant.model.frame import BaseState as BaseState
+from pliant.model.frame import Frame, MovingFrame, rotation_about
+from pliant.model.frame import Moving as Moving
+from pliant.model.frame import base_state as base_state
 from pliant.model.places import OnRod
 from pliant.model.registry import Effect
 
@@ -42,6 +45,7 @@ class BaseMotion(Effect):
     )
 
     heading: ClassVar[str] = "base_motions"
+    place: ClassVar[int] = 5
     input_expected: ClassVar[str] = "one finite number, for it moves a base"
     input_remedy: ClassVar[str] = "give e.g. 0.1"
     prescribes: ClassVar[bool] = True
@@ -82,6 +86,30 @@ class BaseMotion(Effect):
         """The name of the rod whose base moves."""
         return str(self.of)
 
+    def moves_base_of(self) -> str:
+        """Return the name of the rod whose base moves."""
+        return self.part
+
+    def displaced(
+        self, base: MovingFrame, x: float, rate: float, acceleration: float
+    ) -> MovingFrame:
+        """Return a base after this motion, at its input x, in 1/s and 1/s^2 its derivatives.
+
+        The rotation R = exp(x r) acts on the right, so that the body angular velocity becomes
+        R^T w + r x', and its derivative follows by the product rule.
+        """
+        shift, turn = np.array(self.translation), np.array(self.rotation)
+        step = rotation_about(x * turn)
+        carried = step.T @ base.w
+        return MovingFrame(
+            base.R @ step,
+            base.p + x * shift,
+            carried + rate * turn,
+            step.T @ base.w_rate - np.cross(rate * turn, carried) + acceleration * turn,
+            base.velocity + rate * shift,
+            base.acceleration + acceleration * shift,
+        )
+
     def amount(self, value: object) -> float:
         """Return an input value as the number it must be."""
         found = as_float(value)
@@ -94,51 +122,3 @@ class BaseMotion(Effect):
                 "give e.g. 0.1",
             )
         return found
-
-
-class BaseState(NamedTuple):
-    """Where a base is and how it moves.
-
-    pose : (4, 4) world.  twist : (6,) body twist (w, q), rad/s and m/s.  twist_rate : (6,) its
-    time derivative, rad/s^2 and m/s^2.
-    """
-
-    pose: Array
-    twist: Array
-    twist_rate: Array
-
-
-class Moving(NamedTuple):
-    """One motion at one instant: input x, its rate (per second) and acceleration (per second^2)."""
-
-    motion: BaseMotion
-    x: float
-    rate: float = 0.0
-    acceleration: float = 0.0
-
-
-def base_state(pose: Array, moving: Sequence[Moving]) -> BaseState:
-    """Return where a base is and how it moves.
-
-    pose : (4, 4) as described.  moving : the motions of the rod in the order of description.
-
-    Each rotation R_k = exp(x_k r_k) acts on the right, so with w_k the body angular velocity after
-    k of them, w_k = R_k^T w_{k-1} + r_k x_k', and its derivative follows by the product rule.
-    """
-    R, p = np.array(pose[:3, :3]), np.array(pose[:3, 3])
-    w, w_rate, velocity, acceleration = np.zeros((4, 3))
-    for motion, x, rate, second in moving:
-        shift, turn = np.array(motion.translation), np.array(motion.rotation)
-        p = p + x * shift
-        velocity = velocity + rate * shift
-        acceleration = acceleration + second * shift
-        step = _rotation_from_vector(x * turn)
-        R = R @ step
-        carried = step.T @ w
-        w_rate = step.T @ w_rate - np.cross(rate * turn, carried) + second * turn
-        w = carried + rate * turn
-    found = np.eye(4)
-    found[:3, :3], found[:3, 3] = R, p
-    q = R.T @ velocity
-    q_rate = R.T @ acceleration - np.cross(w, q)
-    return BaseState(found, np.concatenate((w, q)), np.concatenate((w_rate, q_rate)))

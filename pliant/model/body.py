@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, as_array, vector
 from pliant.model.errors import DescriptionError
-from pliant.model.fields import holds, quantity
+from pliant.model.fields import NUMBER, Kind, Schema, Vector, holds, quantity
 from pliant.model.frame import Frame, rotation_vector
 from pliant.model.joint import Joint, JointKind
-from pliant.model.kinds import NUMBER, Kind, Schema, Vector
 from pliant.model.places import OnFrame, Pose
 from pliant.model.registry import Part
 
@@ -59,34 +58,28 @@ class Body(Part):
     joint: Joint | None = holds(JointKind(), None)
 
     heading: ClassVar[str] = "bodies"
+    place: ClassVar[int] = 4
 
     def check(self) -> None:
-        """Refuse an inertia that no body has."""
-        self._set("inertia", self._matrix())
-
-    def _matrix(self) -> Array:
-        """The inertia (3, 3) about the centre of mass, checked to belong to a real body."""
+        """Take the inertia (3, 3) about the centre of mass; refuse one that no body has."""
         found = as_array(self.inertia)
         shapes = ((3,), (6,), (3, 3))
         if found is None or found.shape not in shapes or not np.isfinite(found).all():
             raise self._wrong("3 or 6 finite numbers in kg m^2, or a 3x3 matrix")
         if found.shape == (3,):
-            matrix = np.diag(found)
+            found = np.diag(found)
         elif found.shape == (6,):
-            xx, yy, zz, xy, xz, yz = found
-            matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        else:
-            matrix = found
-            if np.abs(matrix - matrix.T).max() > _SLACK * np.abs(matrix).max():
-                raise self._wrong("a symmetric 3x3 matrix")
-            matrix = 0.5 * (matrix + matrix.T)
+            found = found[[[0, 3, 4], [3, 1, 5], [4, 5, 2]]]
+        if np.abs(found - found.T).max() > _SLACK * np.abs(found).max():
+            raise self._wrong("a symmetric 3x3 matrix")
+        matrix = 0.5 * (found + found.T)
         low, middle, high = np.linalg.eigvalsh(matrix)
         if low < -_SLACK * max(high, 0.0) or high < 0:
             raise self._wrong("moments of inertia of zero or more")
         if high > (low + middle) + _SLACK * high:
             raise self._wrong("moments of which no one exceeds the sum of the other two")
         matrix.flags.writeable = False
-        return matrix
+        self._set("inertia", matrix)
 
     def _wrong(self, expected: str) -> DescriptionError:
         remedy = "give the moments about the centre of mass, e.g. (2e-6, 2e-6, 2e-6)"

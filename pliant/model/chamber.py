@@ -1,10 +1,10 @@
-"""Pressure chambers along a rod, and the lines that feed them."""
+"""Pressure chambers along a rod, the lines that feed them, and bending actuators made of them."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,15 +13,16 @@ from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array
 from pliant.model.errors import DescriptionError, raised
-from pliant.model.fields import holds, quantity
-from pliant.model.kinds import Flag, Interval
-from pliant.model.places import OnRod
+from pliant.model.fields import Flag, Interval, Setting, Several, Text, holds, quantity
+from pliant.model.frame import Frame
+from pliant.model.places import Base, OnRod, Pose
 from pliant.model.profile import ProfileLike, evaluate, evaluate_rows
-from pliant.model.registry import Described, Effect, OneOf
+from pliant.model.registry import Described, Effect, Entry, OneOf, Part
+from pliant.model.rod import Rod
+from pliant.model.section import Stiffness
 
 if TYPE_CHECKING:
     from pliant.model.description import Description
-    from pliant.model.rod import Rod
 
 ATMOSPHERE = 101325.0
 """Pa."""
@@ -134,8 +135,10 @@ class Chamber(Effect):
     line: PressureLine | None = holds(OneOf(families=(PressureLine,), python="Lag(0.05)"), None)
 
     heading: ClassVar[str] = "chambers"
+    place: ClassVar[int] = 6
     input_expected: ClassVar[str] = "one finite number, the pressure in Pa"
     input_remedy: ClassVar[str] = "give e.g. 2e4"
+    input_unit: ClassVar[str] = "Pa"
 
     def check(self) -> None:
         """Refuse a pressure that the line cannot have."""
@@ -191,3 +194,135 @@ class Chamber(Effect):
         found = np.zeros((len(where), 6))
         found[:, 0], found[:, 1], found[:, 5] = place[:, 1], -place[:, 0], float(self.thrust)
         return np.asarray(area[:, None] * found)
+
+
+@dataclass(frozen=True)
+class BendingActuator(Described):
+    """Two round chambers on both sides of a layer that does not stretch (Rong and Gu 2024, figure 1).
+
+    length : metres.
+    bending : stiffness EI about the local y axis, N m^2, of everything together, as it is measured.
+    chamber_radius : R2, metres.
+    arm : t, distance of the middle of a chamber from the layer, metres.
+    mass : per length, kg/m.
+    sideways : bending stiffness about the local x axis, N m^2; None for that of ``bending``.
+    twist : N m^2; None for that of ``bending``.
+    retardation : Kelvin-Voigt time of the material, seconds.
+    mass_damping : Rayleigh's first coefficient, 1/s.
+    axial : stiffness of the layer against stretch, N, the penalty k of Rong (11); None holds its
+        length by constraint.
+
+    Pressure in the first chamber bends it towards its local x axis, in the second away from it:
+    without other loads it is an arc of curvature moment / bending.
+    """
+
+    length: float = quantity("metres", sign="positive", example="0.175")
+    bending: float = quantity("N m^2", "stiffness", sign="positive", example="0.0186")
+    chamber_radius: float = quantity("metres", sign="positive", example="0.006")
+    arm: float = quantity(
+        "metres", "from the layer to the chambers", sign="positive", example="0.009"
+    )
+    mass: float = quantity("kg/m", "per length", default=0.0, sign="zero", example="0.12")
+    sideways: float | None = quantity(
+        "N m^2", "the other bending stiffness", default=None, sign="positive", example="0.05"
+    )
+    twist: float | None = quantity("N m^2", default=None, sign="positive", example="0.02")
+    retardation: float = quantity(
+        "seconds", "of the material", default=0.0, sign="zero", example="0.01"
+    )
+    mass_damping: float = quantity(
+        "1/s", "Rayleigh's first", default=0.0, sign="zero", example="2.4"
+    )
+    axial: float | None = quantity(
+        "N", "stiffness against stretch", default=None, sign="positive", example="1e4"
+    )
+
+    @property
+    def area(self) -> float:
+        """Cross-section of one chamber, m^2."""
+        return math.pi * self.chamber_radius**2
+
+    def moment(self, first: float, second: float = 0.0) -> float:
+        """Return the bending moment about local y at gauge pressures of the two chambers, Pa, N m."""
+        return self.area * self.arm * (first - second)
+
+    def section(self) -> Stiffness:
+        """Return stiffness and mass of the rod; axial and shear are not felt where `axial` is None."""
+        around = self.chamber_radius**2
+        stiff = self.axial or 100.0 * self.bending / (self.arm**2 + around)
+        wide = self.arm**2 + 0.5 * around
+        inertia = (0.5 * around, wide, wide + 0.5 * around)
+        return Stiffness(
+            bending=(self.sideways or self.bending, self.bending),
+            twist=self.twist or self.bending,
+            shear=stiff,
+            axial=stiff,
+            mass=self.mass,
+            inertia=(self.mass * inertia[0], self.mass * inertia[1], self.mass * inertia[2]),
+            retardation=self.retardation,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class MountedActuator(BendingActuator, Part):
+    """A bending actuator in a robot: a rod under its name, and two chambers, whose names are inputs.
+
+    name : of its rod.  pose, base, formulation : as for `Rod`.  chambers : their two names.
+    line : Lag or Flow, for each chamber. The other fields are those of `BendingActuator`.
+    """
+
+    pose: Array = holds(Pose(), lambda: np.eye(4))
+    base: str | Frame | None = holds(Base(), "world")
+    chambers: tuple[str, ...] = holds(
+        Several("their names, which are inputs", "Pa", "[left, right]", Text()),
+        ("chamber1", "chamber2"),
+    )
+    formulation: object = holds(Setting(family="formulation"), None)
+    line: PressureLine | None = holds(OneOf(families=(PressureLine,), python="Lag(0.05)"), None)
+
+    heading: ClassVar[str] = "actuators"
+    place: ClassVar[int] = 7
+    word: ClassVar[str] = "actuator"
+    naming: ClassVar[str] = "chambers"
+
+    def check(self) -> None:
+        """Refuse what is no pair of names."""
+        if not isinstance(self.chambers, (tuple, list)) or len(self.chambers) != 2:
+            expected, remedy = "two names", "give e.g. ('chamber1', 'chamber2')"
+            raise DescriptionError(self.label, "chambers", self.chambers, expected, remedy)
+
+    @classmethod
+    def written(
+        cls, entry: Mapping[str, Any], piece: Entry, path: list[str], value: Any
+    ) -> dict[tuple[str, ...], Any]:
+        """Return its own fields for those of its rod, and its line for that of a chamber.
+
+        A bending stiffness is written with the other two, which would follow it if left out.
+        """
+        if not isinstance(piece, Rod):
+            return {tuple(path): value} if path[0] == "line" else {}
+        if path[-1] != "bending":
+            return {(path[-1],): value}
+        assert isinstance(piece.section, Stiffness)
+        sideways, bending = value
+        others = {"sideways": sideways, "twist": piece.section.twist}
+        apart = {name: x for name, x in others.items() if name in entry or x != bending}
+        return {(name,): x for name, x in {"bending": bending, **apart}.items()}
+
+    def pieces(self) -> Sequence[Entry]:
+        """Return its rod, which bends but keeps its length or nearly so, and its chambers."""
+        rod = Rod(
+            self.name,
+            self.length,
+            self.section(),
+            pose=self.pose,
+            base=self.base,
+            formulation=self.formulation,
+            theory="kirchhoff" if self.axial is None else "cosserat",
+            mass_damping=self.mass_damping,
+        )
+        sides = zip(self.chambers, (-self.arm, self.arm), strict=True)
+        return rod, *(
+            Chamber(name, rod, self.area, (x, 0.0), thrust=False, line=self.line)
+            for name, x in sides
+        )

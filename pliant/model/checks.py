@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,6 +122,13 @@ def choice(part: str, field: str, value: object, choices: Iterable[str]) -> str:
     return value
 
 
+def known_name(part: str, field: str, name: object, names: Collection[str], expected: str) -> str:
+    """Return ``name`` if it is one of some names; tell the nearest one otherwise."""
+    if name not in names:
+        raise DescriptionError(part, field, name, expected, did_you_mean(name, names))
+    return str(name)
+
+
 def flag(part: str, field: str, value: object) -> bool:
     """Return ``value`` as a bool if it is one."""
     if not isinstance(value, (bool, np.bool_)):
@@ -170,3 +180,40 @@ def _finite(value: Array) -> bool:
 
 def _in(unit: str) -> str:
     return f" in {unit}" if unit else ""
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _refuse_arguments(
+    signature: inspect.Signature, where: str, known: list[str], args: Any, kwargs: Any
+) -> None:
+    """Say what is wrong with the arguments of a call, if it is they."""
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise DescriptionError(
+            where, "arguments", str(error), f"among {', '.join(known)}", "correct the call"
+        ) from None
+
+
+def checked(method: Callable[P, T]) -> Callable[P, T]:
+    """Refuse unknown and missing arguments of a method with a sentence."""
+    signature = inspect.signature(method)
+    known = [name for name in signature.parameters if name != "self"]
+    where = method.__qualname__.removesuffix(".__init__")
+
+    @wraps(method)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        for name, value in kwargs.items():
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise DescriptionError(where, name, value, "an argument that it takes", hint)
+        try:
+            return method(*args, **kwargs)
+        except TypeError:
+            _refuse_arguments(signature, where, known, args, kwargs)
+            raise
+
+    return call

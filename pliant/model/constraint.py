@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pliant.model.checks import Array, choice
-from pliant.model.errors import DescriptionError
-from pliant.model.fields import holds
+from pliant.model.fields import Choice, Several, holds
 from pliant.model.frame import Frame
-from pliant.model.kinds import Choice, Several
 from pliant.model.places import OnFrame, OnFrameOrPose
 from pliant.model.registry import Effect
 
@@ -45,32 +43,23 @@ class Constraint(Effect):
     )
 
     heading: ClassVar[str] = "constraints"
+    place: ClassVar[int] = 3
+    reacts: ClassVar[bool] = True
 
     def check(self) -> None:
         """Refuse a frame that is held by itself, and directions given twice."""
-        if isinstance(self.to, Frame) and self.to == self.on:
-            raise DescriptionError(
-                self.label, "to", self.to, "another frame than 'on'", "choose another place"
-            )
-        if self.hold is not None:
-            self._set("hold", self._held())
-        elif self.kind is None:
-            self._set("kind", "fixed")
-
-    def _held(self) -> tuple[str, ...]:
-        if self.kind is not None:
-            raise DescriptionError(
-                self.label, "hold", self.hold, "left out when kind is given", "remove one of them"
-            )
+        itself = isinstance(self.to, Frame) and self.to == self.on
+        self.refuse(itself, "to", "another frame than 'on'", "choose another place")
+        if self.hold is None:
+            self._set("kind", self.kind or "fixed")
+            return
+        self.refuse(self.kind, "hold", "left out when kind is given", "remove one of them")
         held = self.hold if isinstance(self.hold, (tuple, list)) else ()
-        remedy = "give e.g. ('x', 'y')"
-        if not held or len(set(held)) != len(held):
-            raise DescriptionError(
-                self.label, "hold", self.hold, "a list of different directions", remedy
-            )
+        once = held and len(set(held)) == len(held)
+        self.refuse(not once, "hold", "a list of different directions", "give e.g. ('x', 'y')")
         for item in held:
             choice(self.label, "hold", item, DIRECTIONS)
-        return tuple(name for name in DIRECTIONS if name in held)
+        self._set("hold", tuple(name for name in DIRECTIONS if name in held))
 
     @property
     def rows(self) -> tuple[int, ...]:

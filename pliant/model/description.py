@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pliant.model.body import Body
 from pliant.model.checks import vector
 from pliant.model.errors import DescriptionError, did_you_mean
-from pliant.model.registry import Entry, Part, headings
+from pliant.model.registry import Effect, Entry, Part, headings
 from pliant.model.rod import Rod
 
 T = TypeVar("T", bound=Entry)
@@ -91,8 +91,8 @@ class Description:
         return {name: part.name for part in self.members().values() for name in part.inputs()}
 
     def motions_of(self, rod: str) -> list[Any]:
-        """Return the motions of the base of a rod, by its name, in the order of description."""
-        return [motion for motion in self.base_motions.values() if motion.part == rod]
+        """Return the effects that move the base of a rod, by its name, in the order of description."""
+        return [effect for effect in self.of(Effect).values() if effect.moves_base_of() == rod]
 
     def members(self) -> dict[str, Rod | Body]:
         """Return rods and rigid bodies by name: what hangs on frames and carries others."""

@@ -9,12 +9,309 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import types
 import typing
+from collections.abc import Iterator
 from dataclasses import MISSING, dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from pliant.model.kinds import Kind, Number, Schema, Vector, kind_of
+from pliant.model.checks import (
+    as_float,
+    choice,
+    flag,
+    not_negative,
+    number,
+    vector,
+    whole_number,
+)
+from pliant.model.errors import DescriptionError, raised
+
+if TYPE_CHECKING:
+    from pliant.model.description import Description
+
+Place = tuple[str | int, ...]
+Schema = dict[str, Any]
+
+NUMBER: Schema = {"type": "number"}
+
+
+class ReportedError(Exception):
+    """What a file says somewhere is wrong, and has been reported."""
+
+
+class Reader(Protocol):
+    """What a kind may ask of the robot file that it is read from."""
+
+    def value(self, kind: Kind, path: Place, given: object) -> Any:
+        """Return an entry as its kind reads it; raise ReportedError if it is wrong."""
+
+    def group(self, path: Place, cls: type, given: object) -> dict[str, Any]:
+        """Return the entries of a group by the fields of a class; refuse wrong ones."""
+
+    def build(self, path: Place, cls: type, given: object, **more: object) -> Any:
+        """Return the object of a class that a group gives; raise ReportedError if it is wrong."""
+
+    def unknown(self, path: Place, name: str, value: object, known: list[str]) -> None:
+        """Report an entry of a group that does not exist."""
+
+    def setting(self, path: Place, family: str, given: object) -> Any:
+        """Return the object that a file names from the classes of a family, with its settings."""
+
+    def arclength(self, path: Place, part: object, at: float | str | None) -> float:
+        """Return the arclength of a place on a part, metres; 0 on one that has no length."""
+
+    def rod(self, name: object) -> str:
+        """Return the name of a rod if the file has it."""
+
+    def file(self, name: str) -> str:
+        """Return the path of a file named in the robot file."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a field may hold. This one takes anything.
+
+    meaning, unit : for documentation and messages.  example : as a robot file writes it.
+    """
+
+    meaning: str = ""
+    unit: str = ""
+    example: str = ""
+
+    nullable: ClassVar[bool] = False
+    """True if nothing in a file means the default."""
+    listed: ClassVar[bool] = True
+    """False for what is no field of robot files."""
+
+    @property
+    def note(self) -> str:
+        """Meaning and unit."""
+        return ", ".join(filter(None, (self.meaning, self.unit)))
+
+    @property
+    def remedy(self) -> str:
+        """What to do about a wrong value."""
+        return f"give e.g. {self.example or '1.0'}"
+
+    def check(self, part: str, field: str, value: Any) -> Any:
+        """Return the clean value, or raise a DescriptionError about a field of a part."""
+        return value
+
+    def read(self, reader: Reader, path: Place, given: Any) -> Any:
+        """Return the value that a robot file gives, or raise a DescriptionError about it."""
+        return self.check("", "", _tuples(given))
+
+    def problems(
+        self, description: Description, part: Any, field: str, value: Any
+    ) -> Iterator[DescriptionError]:
+        """Yield what is wrong with a value in the robot as a whole."""
+        return iter(())
+
+    def schema(self, defs: Schema) -> Schema:
+        """Return the JSON Schema; classes go into `defs`."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """A finite number; sign : "positive", "zero" (or more), "" for any."""
+
+    sign: str = ""
+
+    def check(self, part: str, field: str, value: Any) -> float:
+        return number(part, field, value, self.unit, self.remedy, self.sign)
+
+    def schema(self, defs: Schema) -> Schema:
+        limits = {"positive": {"exclusiveMinimum": 0}, "zero": {"minimum": 0}, "": {}}
+        return {**NUMBER, **limits[self.sign]}
+
+
+@dataclass(frozen=True)
+class Whole(Kind):
+    """A whole number of at least `least`, if that is given."""
+
+    least: int | None = None
+
+    def check(self, part: str, field: str, value: Any) -> int:
+        found = whole_number(value)
+        if found is None or (self.least is not None and found < self.least):
+            limit = "" if self.least is None else f" of {self.least} or more"
+            remedy = f"give e.g. {self.example or 3}"
+            raise DescriptionError(part, field, value, f"a whole number{limit}", remedy)
+        return found
+
+    def schema(self, defs: Schema) -> Schema:
+        return {"type": "integer", **({} if self.least is None else {"minimum": self.least})}
+
+
+@dataclass(frozen=True)
+class Vector(Kind):
+    """Finite numbers, as many as one of `sizes`; zero : none may be negative."""
+
+    sizes: tuple[int, ...] = (3,)
+    zero: bool = False
+
+    def check(self, part: str, field: str, value: Any) -> tuple[float, ...]:
+        found = vector(part, field, value, self.sizes, self.unit)
+        if self.zero and min(found) < 0:
+            expected = f"zero or positive numbers in {self.unit}"
+            raise DescriptionError(part, field, value, expected, "give 0 or more")
+        return found
+
+    def schema(self, defs: Schema) -> Schema:
+        options = [
+            {"type": "array", "items": NUMBER, "minItems": size, "maxItems": size}
+            for size in self.sizes
+        ]
+        return options[0] if len(options) == 1 else {"anyOf": options}
+
+
+@dataclass(frozen=True)
+class PerAxis(Vector):
+    """One number for all axes, or one for each; none negative."""
+
+    zero: bool = True
+
+    def check(self, part: str, field: str, value: Any) -> Any:
+        if as_float(value) is not None:
+            return not_negative(part, field, value, self.unit, self.remedy)
+        clear = dataclasses.replace(self, unit=f"{self.unit} (or one number for all)")
+        return super(PerAxis, clear).check(part, field, value)
+
+    def schema(self, defs: Schema) -> Schema:
+        return {"anyOf": [NUMBER, super().schema(defs)]}
+
+
+@dataclass(frozen=True)
+class Interval(Kind):
+    """A stretch (s0, s1) of the rod that carries the part, metres."""
+
+    unit: str = "metres"
+
+    def check(self, part: str, field: str, value: Any) -> tuple[float, float]:
+        start, end = vector(part, field, value, 2, self.unit)
+        if not 0 <= start < end:
+            expected = "(s0, s1) with 0 <= s0 < s1"
+            raise DescriptionError(part, field, value, expected, "give e.g. (0.0, 0.1)")
+        return start, end
+
+    def problems(
+        self, description: Description, part: Any, field: str, value: Any
+    ) -> Iterator[DescriptionError]:
+        from pliant.model.rod import check_arclength
+
+        rod = description.rods.get(part.part)
+        if rod is not None:
+            yield from raised(lambda: check_arclength(part.label, field, value[1], rod.length))
+
+    def schema(self, defs: Schema) -> Schema:
+        return Vector(sizes=(2,)).schema(defs)
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of some names."""
+
+    names: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        return self.meaning or ", ".join(self.names)
+
+    def check(self, part: str, field: str, value: Any) -> str:
+        return choice(part, field, value, self.names)
+
+    def schema(self, defs: Schema) -> Schema:
+        return {"enum": list(self.names)}
+
+
+@dataclass(frozen=True)
+class Flag(Kind):
+    """True or False."""
+
+    def check(self, part: str, field: str, value: Any) -> bool:
+        return flag(part, field, value)
+
+    def schema(self, defs: Schema) -> Schema:
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True)
+class Text(Kind):
+    """A text."""
+
+    def check(self, part: str, field: str, value: Any) -> str:
+        if not isinstance(value, str):
+            raise DescriptionError(part, field, value, "a text", "give a name")
+        return value
+
+    def schema(self, defs: Schema) -> Schema:
+        return {"type": "string"}
+
+
+@dataclass(frozen=True)
+class Name(Text):
+    """The name of a part, which is the key of its entry in a robot file."""
+
+    listed: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class Several(Kind):
+    """A list of one kind."""
+
+    item: Kind = Kind()
+
+    @property
+    def remedy(self) -> str:
+        return f"give e.g. {self.example or '[0.0, 1.0]'}"
+
+    def read(self, reader: Reader, path: Place, given: Any) -> Any:
+        if not isinstance(given, list):
+            raise DescriptionError("", "", given, "a list", self.remedy)
+        if type(self.item) is Number and all(type(item) is float for item in given):
+            return tuple(given)
+        return tuple(reader.value(self.item, (*path, k), item) for k, item in enumerate(given))
+
+    def schema(self, defs: Schema) -> Schema:
+        return {"type": "array", "items": self.item.schema(defs)}
+
+
+@dataclass(frozen=True)
+class Setting(Kind):
+    """An object of a family of classes that the caller hands over: a formulation, an integrator."""
+
+    family: str = "formulation"
+
+    def read(self, reader: Reader, path: Place, given: Any) -> Any:
+        return reader.setting(path, self.family, given)
+
+    def schema(self, defs: Schema) -> Schema:
+        one = {"type": "object", "minProperties": 1, "maxProperties": 1}
+        return {"anyOf": [{"type": "string"}, one]}
+
+
+def kind_of(annotation: Any) -> Kind:
+    """Return the kind that a type suggests."""
+    inner = typing.get_args(annotation)
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        options = [item for item in inner if item is not type(None)]
+        return kind_of(options[0]) if len(options) == 1 else Kind()
+    if typing.get_origin(annotation) is typing.Literal:
+        return Choice(names=inner) if all(isinstance(item, str) for item in inner) else Kind()
+    if typing.get_origin(annotation) is tuple and inner[-1] is Ellipsis:
+        return Several(item=kind_of(inner[0]))
+    plain = {int: Whole(), float: Number(), bool: Flag(), str: Text()}
+    if isinstance(annotation, type) and annotation in plain:
+        return plain[annotation]
+    kind = getattr(annotation, "field_kind", None)
+    return kind() if callable(kind) else Kind()
+
+
+def _tuples(given: Any) -> Any:
+    """Return lists in a list as tuples."""
+    return tuple(_tuples(item) for item in given) if isinstance(given, list) else given
 
 
 @dataclass(frozen=True)

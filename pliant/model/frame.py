@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +12,9 @@ from scipy.spatial.transform import Rotation
 
 from pliant.model.checks import Array, as_array, choice, number, part_name, rotation_matrix, vector
 from pliant.model.errors import DescriptionError
+
+if TYPE_CHECKING:
+    from pliant.model.registry import Effect
 
 
 @dataclass(frozen=True)
@@ -99,11 +104,11 @@ def pose(position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | None = Non
     if given.ndim == 2:
         found[:3, :3] = rotation_matrix("pose", "rotation", given)
     else:
-        found[:3, :3] = _rotation_from_vector(given)
+        found[:3, :3] = rotation_about(given)
     return found
 
 
-def _rotation_from_vector(vec: Array) -> Array:
+def rotation_about(vec: Array) -> Array:
     """Return the rotation (3x3) about ``vec`` by its norm in radians (Rodrigues)."""
     angle = float(np.linalg.norm(vec))
     x, y, z = vec
@@ -113,3 +118,52 @@ def _rotation_from_vector(vec: Array) -> Array:
     second = 0.5 * np.sinc(angle / (2 * np.pi)) ** 2
     found: Array = np.eye(3) + first * skew + second * (skew @ skew)
     return found
+
+
+class BaseState(NamedTuple):
+    """Where a base is and how it moves.
+
+    pose : (4, 4) world.  twist : (6,) body twist (w, q), rad/s and m/s.  twist_rate : (6,) its
+    time derivative, rad/s^2 and m/s^2.
+    """
+
+    pose: Array
+    twist: Array
+    twist_rate: Array
+
+
+class MovingFrame(NamedTuple):
+    """A frame in motion: rotation (3, 3) and position (3,) in the world, angular velocity and its
+    derivative (3,) in the body, velocity and acceleration (3,) in the world.
+    """
+
+    R: Array
+    p: Array
+    w: Array
+    w_rate: Array
+    velocity: Array
+    acceleration: Array
+
+
+class Moving(NamedTuple):
+    """One motion at one instant: input x, its rate (per second) and acceleration (per second^2)."""
+
+    motion: Effect
+    x: float
+    rate: float = 0.0
+    acceleration: float = 0.0
+
+
+def base_state(pose: Array, moving: Sequence[Moving]) -> BaseState:
+    """Return where a base is and how it moves.
+
+    pose : (4, 4) as described.  moving : the motions of the rod in the order of description.
+    """
+    base = MovingFrame(np.array(pose[:3, :3]), np.array(pose[:3, 3]), *np.zeros((4, 3)))
+    for motion, *x in moving:
+        base = motion.displaced(base, *x)
+    found = np.eye(4)
+    found[:3, :3], found[:3, 3] = base.R, base.p
+    q = base.R.T @ base.velocity
+    q_rate = base.R.T @ base.acceleration - np.cross(base.w, q)
+    return BaseState(found, np.concatenate((base.w, q)), np.concatenate((base.w_rate, q_rate)))

@@ -37,15 +37,3 @@ class JointKind(OneOf):
             remedy = f"write {value.__name__}()" if isinstance(value, type) else "give e.g. Fixed()"
             raise DescriptionError(part, field, value, "a joint", remedy)
         return value
-
-
-def check_joint(part: str, joint: Joint | None, free: bool) -> None:
-    """Refuse a joint of a part that nothing carries."""
-    if joint is not None and free:
-        raise DescriptionError(
-            part,
-            "joint",
-            joint,
-            "left out where base is None, for such a part is free",
-            "give base='world' or a frame that carries it",
-        )

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from pliant.model.checks import Array, as_array, as_float
 from pliant.model.drawing import Arrow, Placed, Primitive
 from pliant.model.errors import DescriptionError, raised
-from pliant.model.fields import holds, quantity
+from pliant.model.fields import Choice, Interval, holds, quantity
 from pliant.model.frame import Frame
-from pliant.model.kinds import Choice, Interval
 from pliant.model.places import OnFrameOrRod
 from pliant.model.profile import evaluate_rows
 from pliant.model.registry import Effect
@@ -48,25 +47,23 @@ class Load(Effect):
     over: tuple[float, float] | None = holds(Interval(), None)
 
     heading: ClassVar[str] = "loads"
+    place: ClassVar[int] = 2
     input_sizes: ClassVar[tuple[int, ...]] = (1, 3, 6)
     input_expected: ClassVar[str] = "a finite factor, 3 finite numbers (force) or 6 (moment, force)"
     input_remedy: ClassVar[str] = "give e.g. 1.0 for the load as described"
 
     def check(self) -> None:
         """Refuse at a point what only makes sense along a rod."""
-        if callable(self.force) and not self.distributed:
-            raise DescriptionError(
-                self.label,
+        if not self.distributed:
+            self.refuse(
+                callable(self.force),
                 "force",
-                self.force,
                 "three numbers for a point load",
                 "give its change in time as an input of statics or simulate",
             )
-        if self.over is not None and not self.distributed:
-            raise DescriptionError(
-                self.label,
-                "over",
+            self.refuse(
                 self.over,
+                "over",
                 "left out for a point load",
                 "give on= the name of the rod for a distributed load",
             )
@@ -115,14 +112,12 @@ class Load(Effect):
         force; six numbers are (moment, force). For a distributed load the result is per metre.
         """
         given = self._input(value)
-        if given.ndim == 0 and callable(self.force):
-            raise DescriptionError(
-                self.label,
-                "force",
-                self.force,
-                "three numbers where one wrench is asked for",
-                "use density(s, value) for a force that depends on s",
-            )
+        self.refuse(
+            given.ndim == 0 and callable(self.force),
+            "force",
+            "three numbers where one wrench is asked for",
+            "use density(s, value) for a force that depends on s",
+        )
         described = self.moment + (() if callable(self.force) else self.force)
         return self._combine(np.array(described), given)
 
@@ -131,10 +126,7 @@ class Load(Effect):
 
         Only for a distributed load; zero outside ``over``. ``value`` as in `wrench`.
         """
-        if not self.distributed:
-            raise DescriptionError(
-                self.label, "on", self.on, "the name of a rod", "use wrench(value) at a point"
-            )
+        self.refuse(not self.distributed, "on", "the name of a rod", "use wrench(value) at a point")
         where = np.atleast_1d(np.asarray(s, dtype=np.float64))
         given = self._input(value)
         forces = evaluate_rows(self.label, "force", self.force, where, (3,), "N/m")
@@ -151,8 +143,8 @@ class Load(Effect):
                 self.label,
                 "input",
                 value,
-                "a finite factor, 3 finite numbers (force) or 6 (moment, force)",
-                "give e.g. 1.0 for the load as described",
+                self.input_expected,
+                self.input_remedy,
             )
         return given
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.model.checks import Array, as_array
-from pliant.model.errors import DescriptionError, did_you_mean
+from pliant.model.checks import Array, as_array, known_name
+from pliant.model.errors import DescriptionError
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +86,7 @@ class Measurement:
 
     def column(self, name: str) -> Array:
         """Return a column (N,)."""
-        if name not in self.columns:
-            raise self._wrong("column", name, "in the file", did_you_mean(name, list(self.columns)))
+        known_name(self.label, "column", name, self.columns, "in the file")
         return np.asarray(self.columns[name])
 
     def complete(self, name: str, what: str) -> Array:

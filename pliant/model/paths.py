@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ import numpy as np
 from pliant.model.checks import as_float
 from pliant.model.description import Description
 from pliant.model.errors import DescriptionError, did_you_mean
+from pliant.model.fields import Setting
 from pliant.model.frame import Frame
-from pliant.model.kinds import Setting
 from pliant.model.profile import Table
 from pliant.model.rod import Rod
 
@@ -131,7 +132,13 @@ def _resolve(description: Description, path: object) -> tuple[str, list[Any]]:
         full = ".".join(filter(None, [full, *names]))
         for group in re.findall(r"\[([^\]]*)\]", match[2]):
             index = tuple(int(item) for item in group.split(","))
-            _check_index(path, _get(description, keys), index)
+            field = _get(description, keys)
+            try:
+                _step(field, index)
+            except (IndexError, ValueError, TypeError):
+                raise _refused(
+                    path, f"an index into {field!r}", "count from 0, within the size of the field"
+                ) from None
             keys = [*keys, index]
             full += f"[{','.join(str(item) for item in index)}]"
     return full, keys
@@ -154,29 +161,20 @@ def _find(holder: object, name: str) -> list[str] | None:
     return nested[0] if len(nested) == 1 else None
 
 
-def _check_index(path: object, value: object, index: tuple[int, ...]) -> None:
-    try:
-        if isinstance(value, tuple) and len(index) == 1:
-            value[index[0]]
-        else:
-            assert not callable(value)
-            np.asarray(value, dtype=float)[index].item()
-    except (IndexError, ValueError, TypeError, AssertionError):
-        raise _refused(
-            path, f"an index into {value!r}", "count from 0, within the size of the field"
-        ) from None
-
-
 # -- reading and writing ---------------------------------------------------------------------
 
 
+def _step(holder: Any, key: Any) -> Any:
+    """What a holder has under a name, or under an index (a tuple)."""
+    if isinstance(key, str):
+        return holder[key] if isinstance(holder, dict) else getattr(holder, key)
+    if isinstance(holder, tuple) and len(key) == 1:
+        return holder[key[0]]
+    return np.asarray(holder, dtype=float)[key].item()
+
+
 def _get(holder: Any, keys: list[Any]) -> Any:
-    for key in keys:
-        if isinstance(key, tuple):
-            holder = holder[key[0]] if isinstance(holder, tuple) else np.asarray(holder)[key]
-        else:
-            holder = holder[key] if isinstance(holder, dict) else getattr(holder, key)
-    return holder
+    return reduce(_step, keys, holder)
 
 
 def _put(holder: Any, keys: list[Any], value: float) -> Any:
@@ -256,12 +254,10 @@ def _follow_tip(description: Description, old: Rod, new: Rod) -> Description:
         return value
 
     def follow(part: Any) -> Any:
-        changed = {
-            item.name: moved(getattr(part, item.name))
-            for item in fields(part)
-            if moved(getattr(part, item.name)) is not getattr(part, item.name)
-        }
-        over = getattr(part, "over", None)
+        values = {item.name: getattr(part, item.name) for item in fields(part)}
+        moves = {name: moved(value) for name, value in values.items()}
+        changed = {name: value for name, value in moves.items() if value is not values[name]}
+        over = values.get("over")
         if over is not None and part.part == old.name and over[1] >= old.length * (1 - _TIP):
             changed["over"] = (over[0], new.length)
         return replace(part, **changed) if changed else part

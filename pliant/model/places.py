@@ -10,9 +10,19 @@ import numpy as np
 
 from pliant.model.checks import Array, as_float, choice, number, pose_matrix
 from pliant.model.errors import DescriptionError, raised
-from pliant.model.fields import holds, schema_of
+from pliant.model.fields import (
+    NUMBER,
+    Choice,
+    Kind,
+    Place,
+    Reader,
+    Schema,
+    Text,
+    Vector,
+    holds,
+    schema_of,
+)
 from pliant.model.frame import AXES, Frame, along, pose
-from pliant.model.kinds import NUMBER, Choice, Kind, Place, Reader, Schema, Text, Vector
 
 if TYPE_CHECKING:
     from pliant.model.description import Description
@@ -59,10 +69,12 @@ class OnFrame(Kind):
 
     example: str = _EXAMPLE
     expected: ClassVar[str] = "a Frame"
+    frame: ClassVar[str] = "arm.tip"
+    """An example."""
 
     def check(self, part: str, field: str, value: Any) -> Any:
         if not isinstance(value, Frame):
-            raise DescriptionError(part, field, value, self.expected, "give e.g. arm.tip")
+            raise DescriptionError(part, field, value, self.expected, f"give e.g. {self.frame}")
         return value
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
@@ -132,19 +144,11 @@ class OnRod(Kind):
 class OnFrameOrRod(OnFrame):
     """A Frame, or a rod or its name for something along it."""
 
+    expected: ClassVar[str] = "a Frame for a point load or the name of a rod for a distributed load"
+
     def check(self, part: str, field: str, value: Any) -> Any:
-        if isinstance(value, Frame):
-            return value
-        try:
-            return OnRod().check(part, field, value)
-        except DescriptionError:
-            raise DescriptionError(
-                part,
-                field,
-                value,
-                "a Frame for a point load or the name of a rod for a distributed load",
-                "give e.g. arm.tip",
-            ) from None
+        name = value if isinstance(value, str) else getattr(value, "name", None)
+        return name if isinstance(name, str) else super().check(part, field, value)
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         if isinstance(given, dict):
@@ -166,19 +170,12 @@ class Base(OnFrame):
     """What carries the base of a rod: "world", a Frame of another part, None for a free rod."""
 
     meaning: str = "world, free, or a place on another part"
+    expected: ClassVar[str] = "'world', a Frame of another part, or None for a free rod"
+    frame: ClassVar[str] = "other_rod.tip"
 
     def check(self, part: str, field: str, value: Any) -> Any:
-        if value is None or (isinstance(value, str) and value == "world"):
-            return value
-        if not isinstance(value, Frame):
-            raise DescriptionError(
-                part,
-                field,
-                value,
-                "'world', a Frame of another part, or None for a free rod",
-                "give e.g. other_rod.tip",
-            )
-        return value
+        named = isinstance(value, str) and value == "world"
+        return value if value is None or named else super().check(part, field, value)
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         if isinstance(given, dict):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, as_array, as_float, number
 from pliant.model.errors import DescriptionError, did_you_mean
-from pliant.model.kinds import NUMBER, Kind, Place, Reader, Schema, Vector
+from pliant.model.fields import NUMBER, Kind, Place, Reader, Schema, Vector
 
 
 @dataclass(frozen=True, eq=False)

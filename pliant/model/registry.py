@@ -1,56 +1,40 @@
 """Classes of descriptions, registered as they are defined, by the names that robot files use.
 
 A subclass of `Part`, `Joint` or `Effect` that is a frozen dataclass is known to robot files, to
-`pliant check` and to `fit` at once, wherever it is defined. The classes that come with Pliant are
-found by name before their modules are loaded.
+`pliant check` and to `fit` at once, wherever it is defined.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pliant.model.checks import part_name
 from pliant.model.errors import DescriptionError, did_you_mean
-from pliant.model.fields import check_fields, fields_of, holds, schema_of
-from pliant.model.kinds import Kind, Name, Place, Reader, ReportedError, Schema
+from pliant.model.fields import (
+    Kind,
+    Name,
+    Place,
+    Reader,
+    ReportedError,
+    Schema,
+    check_fields,
+    fields_of,
+    holds,
+    schema_of,
+)
 
 if TYPE_CHECKING:
     from pliant.model.description import Description
     from pliant.model.drawing import Placed, Primitive
+    from pliant.model.frame import MovingFrame
 
 _CLASSES: list[type[Described]] = []
-_HEADINGS: dict[str, str] = {}
-
-
-class Home(NamedTuple):
-    """Where a section of robot files finds its class.
-
-    word : how messages call an entry.  module, name : of the class.
-    """
-
-    word: str
-    module: str
-    name: str
-
-
-_HOMES = {
-    "rods": Home("rod", "pliant.model.rod", "Rod"),
-    "loads": Home("load", "pliant.model.load", "Load"),
-    "constraints": Home("constraint", "pliant.model.constraint", "Constraint"),
-    "bodies": Home("body", "pliant.model.body", "Body"),
-    "base_motions": Home("base motion", "pliant.model.base_motion", "BaseMotion"),
-    "chambers": Home("chamber", "pliant.model.chamber", "Chamber"),
-    "actuators": Home("actuator", "pliant.model.actuator", "MountedActuator"),
-}
-"""Sections of robot files that hold the parts and effects that come with Pliant."""
 _FAMILIES = {"Joint": ("pliant.joints.fixed", "pliant.joints.free", "pliant.joints.revolute")}
-"""Modules of the classes that come with Pliant, by family."""
-_HEADINGS.update({heading: home.word for heading, home in _HOMES.items()})
-_HEADINGS.update({"parts": "part", "effects": "effect"})
+"""Modules of the classes that come with Pliant, by family, if they stand above the model."""
 
 
 class Described:
@@ -81,6 +65,12 @@ class Described:
     def check(self) -> None:
         """Refuse clean fields that cannot be true together."""
 
+    def refuse(self, bad: object, field: str, expected: str, remedy: str) -> None:
+        """Refuse one of its fields if there is something bad about it."""
+        if bad:
+            value = getattr(self, field)
+            raise DescriptionError(self.label, field, value, expected, remedy)
+
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
@@ -100,15 +90,18 @@ class Entry(Described):
     """Something with a name of its own in a robot: a part or an effect.
 
     heading : of its section in robot files; "" for the general section of its family.
+    place : of this section among the others; those that you define stand last.
     word : how messages call it.  naming : the field that names the other pieces it brings along.
     found_under : heading of the views of a description that show it, its own or that of its parent.
     input_sizes : how many numbers a value of its input may have.  input_expected, input_remedy : what
-    messages say of one that is wrong.  prescribes : whether its inputs prescribe a motion.
+    messages say of one that is wrong.  input_unit : of its input, for pictures.  prescribes : whether
+    its inputs prescribe a motion.  reacts : whether results report the wrench with which it holds.
     """
 
     name: str = holds(Name())
 
     heading: ClassVar[str] = ""
+    place: ClassVar[int] = 50
     word: ClassVar[str] = ""
     naming: ClassVar[str] = "name"
     family: ClassVar[str] = ""
@@ -116,7 +109,9 @@ class Entry(Described):
     input_sizes: ClassVar[tuple[int, ...]] = (1,)
     input_expected: ClassVar[str] = "one finite number"
     input_remedy: ClassVar[str] = "give e.g. 1.0"
+    input_unit: ClassVar[str] = ""
     prescribes: ClassVar[bool] = False
+    reacts: ClassVar[bool] = False
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Register the class and the words for it."""
@@ -127,7 +122,6 @@ class Entry(Described):
             cls.heading = ""
         if cls.heading or "family" in cls.__dict__:
             cls.found_under = cls.heading or cls.family
-            _HEADINGS.setdefault(cls.found_under, cls.word)
 
     def __post_init__(self) -> None:
         part_name(self.word, self.name)
@@ -141,6 +135,16 @@ class Entry(Described):
     def pieces(self) -> Sequence[Entry]:
         """Return what it brings into a robot: itself, or several parts and effects."""
         return (self,)
+
+    @classmethod
+    def written(
+        cls, entry: Mapping[str, Any], piece: Entry, path: list[str], value: Any
+    ) -> dict[tuple[str, ...], Any]:
+        """Return what its entry in a robot file must hold for a piece to have a value at a path.
+
+        entry : as the file has it. The result is by place in it; nothing if it has no such number.
+        """
+        return {}
 
     def taken(self, name: str, other: str) -> DescriptionError:
         """Return the error for the name of a piece that `other` has already."""
@@ -191,6 +195,16 @@ class Effect(Entry):
 
     family: ClassVar[str] = "effects"
 
+    def moves_base_of(self) -> str:
+        """Return the name of the rod whose base its input moves; "" if it moves none."""
+        return ""
+
+    def displaced(
+        self, base: MovingFrame, x: float, rate: float, acceleration: float
+    ) -> MovingFrame:
+        """Return a base after the motion that it makes of its input, with rate and acceleration."""
+        return base
+
     def drawing(self, at: Placed) -> Sequence[Primitive]:
         """Return what pictures show of it, at one configuration of the robot."""
         return ()
@@ -206,27 +220,30 @@ def taken(label: str, field: str, name: str, other: str) -> DescriptionError:
 # -- what there is --------------------------------------------------------------------------------
 
 
+def sections() -> dict[str, type[Entry]]:
+    """Return the classes of parts and effects by the headings that robot files have for them.
+
+    The general sections are those of `Part` and `Effect`.
+    """
+    classes = [cls for cls in _CLASSES if issubclass(cls, Entry)]
+    headed = [cls for cls in classes if cls.heading or cls in (Part, Effect)]
+    return {cls.found_under: cls for cls in sorted(headed, key=lambda cls: cls.place)}
+
+
 def headings() -> dict[str, str]:
     """Return the sections of robot files that hold parts and effects, each with its word."""
-    return _HEADINGS
+    return {heading: cls.word for heading, cls in sections().items()}
 
 
 def class_of(heading: str) -> type[Entry] | None:
     """Return the class of the entries of a section; None for the general sections."""
-    for cls in reversed(_entries()):
-        if cls.heading == heading:
-            return cls
-    if heading not in _HOMES:
-        return None
-    home = _HOMES[heading]
-    found: type[Entry] = getattr(import_module(home.module), home.name)
-    return found
+    cls = sections().get(heading)
+    return None if cls in (Part, Effect) else cls
 
 
 def carriers() -> dict[str, type[Entry]]:
     """Return the classes of parts, on which others can hang, by heading."""
-    found = {heading: class_of(heading) for heading in _HEADINGS}
-    return {h: cls for h, cls in found.items() if cls is not None and issubclass(cls, Part)}
+    return {h: cls for h, cls in sections().items() if issubclass(cls, Part) and cls is not Part}
 
 
 def variants(*families: type) -> dict[str, type[Described]]:
@@ -239,13 +256,9 @@ def variants(*families: type) -> dict[str, type[Described]]:
 
 def members_of(family: str) -> dict[str, type[Entry]]:
     """Return the classes of the general section "parts" or "effects", by name."""
-    named = [cls for cls in _entries() if cls.file_name and not cls.heading]
-    return {cls.file_name: cls for cls in named if cls.family == family}
-
-
-def _entries() -> list[type[Entry]]:
-    general = (Entry, Part, Effect)
-    return [cls for cls in _CLASSES if issubclass(cls, Entry) and cls not in general]
+    named = [cls for cls in _CLASSES if issubclass(cls, Entry) and cls not in (Entry, Part, Effect)]
+    own = [cls for cls in named if cls.family == family and not cls.heading]
+    return {cls.file_name: cls for cls in own if cls.file_name}
 
 
 # -- fields that hold such objects ----------------------------------------------------------------

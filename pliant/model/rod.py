@@ -12,16 +12,13 @@ from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, as_float, vector
 from pliant.model.errors import DescriptionError
-from pliant.model.fields import holds, quantity
+from pliant.model.fields import Choice, Flag, PerAxis, Setting, holds, quantity
 from pliant.model.frame import Frame, rotation_vector
-from pliant.model.joint import Joint, JointKind, check_joint
-from pliant.model.kinds import Choice, Flag, PerAxis, Setting
-from pliant.model.material import Material
+from pliant.model.joint import Joint, JointKind
 from pliant.model.places import Base, Pose
 from pliant.model.profile import Rows, Table, evaluate_rows
 from pliant.model.registry import Group, OneOf, Part
-from pliant.model.section import Shape
-from pliant.model.stiffness import Damping, Stiffness
+from pliant.model.section import Damping, Material, Shape, Stiffness
 
 THEORIES = ("cosserat", "kirchhoff")
 STRAIGHT = (0.0, 0.0, 1.0)
@@ -84,38 +81,37 @@ class Rod(Part):
     joint: Joint | None = holds(JointKind(), None)
 
     heading: ClassVar[str] = "rods"
+    place: ClassVar[int] = 1
 
     def check(self) -> None:
         """Refuse a material that does not go with the section, and profiles that are bad somewhere."""
-        check_joint(self.label, self.joint, self.base is None)
-        if isinstance(self.section, Stiffness) and self.material is not None:
-            raise DescriptionError(
-                self.label,
-                "material",
-                self.material,
-                "left out when the section is a Stiffness",
-                "put mass and retardation into Stiffness",
-            )
-        if isinstance(self.section, Shape) and self.material is None:
-            raise DescriptionError(self.label, "material", None, "a Material", f"give e.g. {_SOFT}")
-        self._probe()
-
-    def _probe(self) -> None:
-        """Evaluate everything along the rod once, to refuse bad values when they are given."""
+        self.refuse(
+            self.joint is not None and self.base is None,
+            "joint",
+            "left out where base is None, for such a part is free",
+            "give base='world' or a frame that carries it",
+        )
+        direct = isinstance(self.section, Stiffness)
+        self.refuse(
+            direct and self.material is not None,
+            "material",
+            "left out when the section is a Stiffness",
+            "put mass and retardation into Stiffness",
+        )
+        missing = self.material is None and not direct
+        self.refuse(missing, "material", "a Material", f"give e.g. {_SOFT}")
         probes = _PROBES * self.length
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             stiffness = self.stiffness(probes)
             inertia = self.inertia(probes)
             self.damping(probes)
         good = np.isfinite(stiffness).all() and (stiffness > 0).all() and np.isfinite(inertia).all()
-        if not good:
-            raise DescriptionError(
-                self.label,
-                "section",
-                self.section,
-                "a section whose stiffness and mass are representable numbers above zero",
-                "check the units: lengths in metres, moduli in Pa",
-            )
+        self.refuse(
+            not good,
+            "section",
+            "a section whose stiffness and mass are representable numbers above zero",
+            "check the units: lengths in metres, moduli in Pa",
+        )
         self.natural_strain(probes)
 
     @property

@@ -1,4 +1,4 @@
-"""Cross-sections of rods: shapes with their areas and second moments.
+"""What a rod is made of: cross-sections with a material, or stiffness and mass given directly.
 
 Local x and y span the section, local z is the tangent. Ix is the integral of y^2 and resists
 bending about local x; Iy is the integral of x^2; J is the Saint-Venant torsion constant.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array
 from pliant.model.errors import DescriptionError
-from pliant.model.fields import holds, quantity
-from pliant.model.kinds import Number
-from pliant.model.profile import ProfileLike, evaluate
+from pliant.model.fields import Number, Vector, holds, quantity
+from pliant.model.profile import Along, Profile, ProfileLike, evaluate
+from pliant.model.profile import Directions as PerDirection
 from pliant.model.registry import Described
 
 ZETA_5 = 1.0369277551433699263
@@ -197,3 +197,143 @@ def rectangle_torsion(width: Array, height: Array) -> Array:
     series = 31 / 32 * ZETA_5 - remainder
     found: Array = long * short**3 / 3 * (1 - 192 * short / (math.pi**5 * long) * series)
     return found
+
+
+@dataclass(frozen=True)
+class Material(Described):
+    """An isotropic material.
+
+    E : Young's modulus, Pa.
+    nu : Poisson's ratio in (-1, 0.5], or G : shear modulus, Pa. Give exactly one of the two;
+        `shear_modulus` is the one to use in either case.
+    rho : density, kg/m^3; 0 for a rod without mass.
+    viscosity : Kelvin-Voigt viscosity of extension, Pa s. All six strains share the retardation
+        time viscosity / E, so the damping is the stiffness times `retardation`.
+    """
+
+    E: float = quantity("Pa", "Young's modulus", sign="positive", example="1.0e6")
+    nu: float | None = quantity("", "Poisson's ratio", default=None, example="0.5")
+    G: float | None = quantity(
+        "Pa", "shear modulus", default=None, sign="positive", example="3.3e5"
+    )
+    rho: float = quantity("kg/m^3", "density", default=0.0, sign="zero", example="1000")
+    viscosity: float = quantity("Pa s", "Kelvin-Voigt", default=0.0, sign="zero", example="10")
+
+    def check(self) -> None:
+        """Refuse both or neither of nu and G, and a nu that no material has."""
+        if (self.nu is None) == (self.G is None):
+            raise DescriptionError(
+                "Material",
+                "nu, G",
+                (self.nu, self.G),
+                "exactly one number, the other left out",
+                "give e.g. nu=0.5",
+            )
+        self.refuse(
+            self.nu is not None and not -1 < self.nu <= 0.5,
+            "nu",
+            "above -1 and at most 0.5",
+            "give e.g. 0.5 for rubber, 0.3 for steel",
+        )
+
+    @property
+    def shear_modulus(self) -> float:
+        """The shear modulus in Pa: as given, or E / (2 (1 + nu))."""
+        if self.G is not None:
+            return self.G
+        assert self.nu is not None
+        return self.E / (2 * (1 + self.nu))
+
+    @property
+    def retardation(self) -> float:
+        """The Kelvin-Voigt time in seconds, viscosity / E."""
+        return self.viscosity / self.E
+
+
+Directions = ProfileLike | tuple[ProfileLike, ProfileLike]
+
+
+def _per_length(unit: str, example: str, default: Any = MISSING) -> Any:
+    """A quantity along a rod; one that may be left out may be zero."""
+    return holds(Along("", unit, example, default is not MISSING, pair=False), default)
+
+
+def _per_direction(unit: str, example: str, default: Any = MISSING) -> Any:
+    return holds(PerDirection("", unit, example, default is not MISSING), default)
+
+
+@dataclass(frozen=True)
+class Stiffness(Described):
+    """Stiffness and mass per length given directly, instead of a shape and a material.
+
+    bending : N m^2, one value for both directions or a pair (about local x, about local y).
+    twist : N m^2.  shear : N, one value or a pair (along local x, along local y).  axial : N.
+    mass : kg/m, default 0.  inertia : rotary inertia per length (Ixx, Iyy, Izz), kg m, default 0.
+    retardation : Kelvin-Voigt time in seconds; damping = stiffness * retardation.
+
+    Each quantity is a number, a function of s or a Table. A pair here always means the two
+    directions, never a taper: give a taper as a function or a Table.
+    """
+
+    bending: Directions = _per_direction("N m^2", "0.01")
+    twist: ProfileLike = _per_length("N m^2", "0.01")
+    shear: Directions = _per_direction("N", "100")
+    axial: ProfileLike = _per_length("N", "300")
+    mass: ProfileLike = _per_length("kg/m", "0.1", 0.0)
+    inertia: tuple[float, ...] | None = holds(
+        Vector("rotary inertia (Ixx, Iyy, Izz)", "kg m", zero=True), None
+    )
+    retardation: float = quantity(
+        "seconds", "Kelvin-Voigt time", default=0.0, sign="zero", example="0.01"
+    )
+
+    def check(self) -> None:
+        """Take no rotary inertia for none."""
+        self._set("inertia", self.inertia or (0.0, 0.0, 0.0))
+
+    def stiffness(self, s: ArrayLike, length: float) -> Array:
+        """Return the diagonal stiffness (S, 6): two bending, twist, two shear, axial."""
+        return _diagonal(self, s, length)
+
+    def mass_per_length(self, s: ArrayLike, length: float) -> Array:
+        """Return the mass per length (S,), kg/m."""
+        return evaluate("Stiffness", "mass", self.mass, s, length, zero=True)
+
+    def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
+        """Return one hundredth of the length twice: there is no shape to draw."""
+        half = Profile(length / 100).at(s, length)
+        return half, half.copy()
+
+
+@dataclass(frozen=True)
+class Damping(Described):
+    """Kelvin-Voigt damping per strain: wrench = stiffness * strain + damping * strain rate.
+
+    bending : N m^2 s, one value for both directions or a pair (about local x, about local y).
+    twist : N m^2 s.  shear : N s, one value or a pair (along local x, along local y).
+    axial : N s. What is left out is not damped.
+
+    Each quantity is a number, a function of s or a Table. A pair here always means the two
+    directions, never a taper: give a taper as a function or a Table.
+    """
+
+    bending: Directions = _per_direction("N m^2 s", "1e-4", 0.0)
+    twist: ProfileLike = _per_length("N m^2 s", "1e-4", 0.0)
+    shear: Directions = _per_direction("N s", "0.1", 0.0)
+    axial: ProfileLike = _per_length("N s", "0.1", 0.0)
+
+    def damping(self, s: ArrayLike, length: float) -> Array:
+        """Return the diagonal damping (S, 6): two bending, twist, two shear, axial."""
+        return _diagonal(self, s, length, zero=True)
+
+
+def _diagonal(
+    holder: Stiffness | Damping, s: ArrayLike, length: float, zero: bool = False
+) -> Array:
+    """Return the values (S, 6) of all strains: two bending, twist, two shear, axial."""
+    part, columns = type(holder).__name__, []
+    for field, count in (("bending", 2), ("twist", 1), ("shear", 2), ("axial", 1)):
+        value = getattr(holder, field)
+        for item in value if isinstance(value, tuple) else (value,) * count:
+            columns.append(evaluate(part, field, item, s, length, zero))
+    return np.stack(columns, axis=-1)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,14 +13,58 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_float
-from pliant.model.columns import csv_column, read_csv
-from pliant.model.differences import ACCELERATION, RATE, difference
-from pliant.model.errors import DescriptionError, did_you_mean
-from pliant.model.fields import holds, quantity, schema_of
-from pliant.model.kinds import NUMBER, Number, Place, Reader, Schema, Several, Text
+from pliant.model.checks import Array, as_float, known_name
+from pliant.model.errors import DescriptionError
+from pliant.model.fields import (
+    NUMBER,
+    Number,
+    Place,
+    Reader,
+    Schema,
+    Several,
+    Text,
+    holds,
+    quantity,
+    schema_of,
+)
 from pliant.model.profile import table_columns
 from pliant.model.registry import Described, OneOf
+
+
+@dataclass(frozen=True)
+class Stencil:
+    """Weights of values h apart for a derivative: about a point, and from it onwards."""
+
+    h: float
+    power: int
+    central: tuple[float, ...]
+    forward: tuple[float, ...]
+
+
+RATE = Stencil(
+    2e-4,
+    1,
+    (1 / 12, -2 / 3, 0.0, 2 / 3, -1 / 12),
+    (-25 / 12, 4.0, -3.0, 4 / 3, -1 / 4),
+)
+ACCELERATION = Stencil(
+    1e-3,
+    2,
+    (-1 / 12, 4 / 3, -5 / 2, 4 / 3, -1 / 12),
+    (15 / 4, -77 / 6, 107 / 6, -13.0, 61 / 12, -5 / 6),
+)
+
+
+def difference(function: Callable[[float], float], t: float, stencil: Stencil) -> float:
+    """A derivative by fourth-order differences, central where that needs no time before zero."""
+    h, middle = stencil.h, len(stencil.central) // 2
+    first, weights = -middle, stencil.central
+    if t < middle * h:
+        first, weights = 0, stencil.forward
+    values = [
+        weight * float(function(t + (first + k) * h)) for k, weight in enumerate(weights) if weight
+    ]
+    return sum(values) / h**stencil.power
 
 
 class Signal(Described, ABC):
@@ -90,10 +135,8 @@ class Ramp(Signal):
 
     def check(self) -> None:
         """Refuse an end before the start."""
-        if self.t1 <= self.t0:
-            raise DescriptionError(
-                "Ramp", "t1", self.t1, f"later than t0 = {self.t0:g} s", "give e.g. t0=0, t1=1"
-            )
+        late = f"later than t0 = {self.t0:g} s"
+        self.refuse(self.t1 <= self.t0, "t1", late, "give e.g. t0=0, t1=1")
 
     def __call__(self, t: float) -> float:
         part = min(max((t - self.t0) / (self.t1 - self.t0), 0.0), 1.0)
@@ -196,12 +239,9 @@ class Table(Signal):
     def check(self) -> None:
         """Refuse columns that are no table."""
         t, values = table_columns("Table", "t", self.t, self.values)
-        if values.ndim != 1:
-            raise DescriptionError(
-                "Table", "values", values, "one number per time", "give one column"
-            )
         self._set("t", t)
         self._set("values", values)
+        self.refuse(values.ndim != 1, "values", "one number per time", "give one column")
 
     @classmethod
     def read(cls, reader: Reader, path: Place, given: Any) -> Table:
@@ -250,19 +290,13 @@ class Table(Signal):
 
         time, value : names of the columns with the times (seconds) and the values.
         """
-        rows = read_csv(Path(path))
+        file, rows = Path(path).name, read_csv(Path(path))
         header = [name.strip() for name in rows[0]]
+        expected = f"the name of a column in the first row of {file}"
         columns = []
         for argument, name in (("time", time), ("value", value)):
-            if name not in header:
-                raise DescriptionError(
-                    "Table",
-                    argument,
-                    name,
-                    f"the name of a column in the first row of {Path(path).name}",
-                    did_you_mean(name, header),
-                )
-            columns.append(csv_column(Path(path).name, rows, header.index(name), argument))
+            known_name("Table", argument, name, header, expected)
+            columns.append(csv_column(file, rows, header.index(name), argument))
         return cls(columns[0], columns[1])
 
 
@@ -279,14 +313,12 @@ class Sum(Signal):
         """Refuse what is no list of signals."""
         given = self.signals if isinstance(self.signals, (tuple, list)) else ()
         good = [item for item in given if callable(item) or as_float(item) is not None]
-        if not given or len(good) != len(given):
-            raise DescriptionError(
-                "Sum",
-                "signals",
-                self.signals,
-                "a list of signals, numbers or functions of time",
-                "give e.g. (Sine(1.0, 0.5), Sine(0.5, 1.3))",
-            )
+        self.refuse(
+            not given or len(good) != len(given),
+            "signals",
+            "a list of signals, numbers or functions of time",
+            "give e.g. (Sine(1.0, 0.5), Sine(0.5, 1.3))",
+        )
         self._set("signals", tuple(as_signal(item) for item in given))
 
     @classmethod
@@ -335,3 +367,53 @@ def as_signal(value: float | Callable[[float], float]) -> Signal:
     if isinstance(value, Signal):
         return value
     return Function(value) if callable(value) else Constant(value)
+
+
+def values_at(inputs: Mapping[str, Any], t: float) -> dict[str, Any]:
+    """Return the values of inputs, constant or functions of time, at time ``t`` in seconds."""
+    return {name: item(t) if callable(item) else item for name, item in inputs.items()}
+
+
+def read_csv(path: Path) -> list[list[str]]:
+    """Return the rows of a CSV file with a header and at least two rows of numbers."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            rows = list(csv.reader(stream))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DescriptionError(
+            "Table",
+            "path",
+            str(path),
+            f"a readable CSV file ({reason})",
+            "check the name and the folder",
+        ) from error
+    if len([row for row in rows if row]) < 3 or not rows[0]:
+        raise DescriptionError(
+            "Table",
+            "path",
+            str(path),
+            "a CSV file with a header row and at least two rows of numbers",
+            "add a first row such as t,value",
+        )
+    return rows
+
+
+def csv_column(file: str, rows: list[list[str]], index: int, argument: str) -> list[float]:
+    """Return one column of the rows of a file as numbers; `argument` named it."""
+    found = []
+    for line, row in enumerate(rows[1:], start=2):
+        if not row:
+            continue
+        text = row[index] if index < len(row) else ""
+        try:
+            found.append(float(text))
+        except ValueError:
+            raise DescriptionError(
+                "Table",
+                argument,
+                text,
+                f"a column of numbers (row {line} of {file})",
+                "correct this cell",
+            ) from None
+    return found

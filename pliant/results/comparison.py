@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.model import Array, DescriptionError, did_you_mean
-from pliant.model.output_files import check_suffix
+from pliant.model import Array, check_suffix, known_name
+from pliant.results.netcdf import dataset, variable, write
 from pliant.results.result import Drawable
 from pliant.results.summary import paragraph, table, write_table
 
@@ -154,29 +154,16 @@ class Comparison(Drawable):
         method : as in the table.  rod : gives the error of its sections, (S,), or (T, S) for motions;
         None gives the largest over all rods and sections, () or (T,).
         """
-        if method not in self._errors:
-            raise DescriptionError(
-                "comparison", "method", method, "an entry that was solved",
-                did_you_mean(method, self._errors),
-            )  # fmt: skip
+        known_name("comparison", "method", method, self._errors, "an entry that was solved")
         errors = self._errors[method]
         if rod is None:
             return np.asarray(np.max([gap.max(axis=-1) for gap, _ in errors.values()], axis=0))
-        if rod not in errors:
-            raise DescriptionError(
-                "comparison", "rod", rod, "the name of a rod", did_you_mean(rod, errors)
-            )
-        return errors[rod][0]
+        return errors[known_name("comparison", "rod", rod, errors, "the name of a rod")][0]
 
     def row(self, method: str) -> ComparisonRow:
         """Return the row with this label."""
-        for row in self.table:
-            if row.method == method:
-                return row
-        names = [row.method for row in self.table]
-        raise DescriptionError(
-            "comparison", "method", method, "an entry of the table", did_you_mean(method, names)
-        )
+        rows = {row.method: row for row in self.table}
+        return rows[known_name("comparison", "method", method, rows, "an entry of the table")]
 
     def __repr__(self) -> str:
         solved = sum(row.solved for row in self.table)
@@ -199,8 +186,6 @@ class Comparison(Drawable):
 
     def to_xarray(self) -> xr.Dataset:
         """Return all errors as labelled arrays; the attribute `failed` lists failed entries."""
-        from pliant.results.netcdf import dataset, variable
-
         solved = [row for row in self.table if row.method in self._errors]
         rods = list(self.places)
         dims = ("method", "rod", *(() if self.t is None else ("time",)), "station")
@@ -232,8 +217,6 @@ class Comparison(Drawable):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the table as .csv, or all errors as NetCDF (.nc), and return the path."""
-        from pliant.results.netcdf import write
-
         target = check_suffix("save", path, (".csv", ".nc"))
         if target.suffix.lower() == ".nc":
             return write(self.to_xarray(), target)

@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pliant.model import Array
-from pliant.model.checks import choice
+from pliant.model import Array, Rod
+from pliant.results.netcdf import dataset, names, variable
 from pliant.results.result import STATIONS, Saveable, ShapeResult
 from pliant.results.summary import describe_energy, describe_formulation, describe_places
 from pliant.solve.problem import Applied, Problem, Solution, Still
@@ -55,18 +54,11 @@ class Equilibrium(ShapeResult, Saveable):
     def __repr__(self) -> str:
         return f"<Equilibrium of {self._names}: {self.iterations} iterations>"
 
-    def wrench(self, rod: str, s: ArrayLike, by: str = "balance") -> Array:
-        """Return internal wrenches (..., 6) = (m, n) at s, body frame, N m and N.
+    def _wrenches(self, rod: Rod, s: Array, by: str) -> Array:
+        return self._compiled.wrenches(self._still, rod, s, by)
 
-        The wrench is what the part of the rod beyond s exerts on the section at s. A load at exactly
-        s counts as beyond.
-        by : "balance" sums the loads on the part beyond s and holds for every formulation and theory;
-            "law" is stiffness times strain, C(s) (e - e0), whose force is zero in a Kirchhoff rod and
-            inaccurate in very slender ones.
-        """
-        part, where, shape = self._sections(rod, s)
-        choice("wrench", "by", by, ("balance", "law"))
-        return self._compiled.wrenches(self._still, part, where, by).reshape(*shape, 6)
+    def _final(self) -> tuple[Any, Any]:
+        return self._solution.q, None
 
     @cached_property
     def energy(self) -> dict[str, float]:
@@ -103,17 +95,8 @@ class Equilibrium(ShapeResult, Saveable):
 
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
         """Return the result as labelled arrays at evenly spaced sections of each rod."""
-        from pliant.results.netcdf import COMPONENTS, dataset, names, pose_variables, variable
-
-        dims = ("rod", "station")
-        variables = pose_variables(dims, self._at_rods(self.pose, stations, (4, 4)))
-        variables |= self._body_variables()
-        strain = self._at_rods(self.strain, stations, (6,))
-        wrench = self._at_rods(self.wrench, stations, (6,))
-        variables["strain"] = variable("strain", (*dims, "strain_part"), strain, frame="body")
-        variables["wrench"] = variable("wrench", (*dims, "wrench_part"), wrench, frame="body")
-        parts = self.energy
-        variables["energy"] = variable("energy", ("energy_part",), list(parts.values()))
+        variables = self._variables(stations, strain="strain_part", wrench="wrench_part")
+        variables["energy"] = variable("energy", ("energy_part",), list(self.energy.values()))
         reactions = np.array(list(self.reactions.values())).reshape(-1, 6)
         variables["reaction"] = variable("reaction", ("support", "wrench_part"), reactions)
         numbers = self._compiled.as_numbers(self._solution.q)
@@ -121,9 +104,7 @@ class Equilibrium(ShapeResult, Saveable):
         variables["residuals"] = variable("residuals", ("iteration",), list(self.history))
         labels = {
             **self._labels(stations),
-            "strain_part": COMPONENTS["strain"],
-            "wrench_part": COMPONENTS["wrench"],
-            "energy_part": list(parts),
+            "energy_part": list(self.energy),
             "support": names(self.reactions),
         }
         return dataset(variables, labels, self._attributes())

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.model import Array, DescriptionError, did_you_mean
-from pliant.model.checks import as_float
-from pliant.model.output_files import check_suffix, whole_file
+from pliant.model import Array, DescriptionError, as_float, check_suffix, known_name, whole_file
+from pliant.results.netcdf import dataset, variable, write
 from pliant.results.result import Drawable
 
 if TYPE_CHECKING:
@@ -174,12 +173,8 @@ class Fit(Drawable):
 
     def __getitem__(self, name: str) -> Estimate:
         """Return the estimate of a parameter by its path."""
-        for item in self.estimates:
-            if item.name == name:
-                return item
-        raise DescriptionError(
-            "fit", "parameter", name, "a fitted parameter", did_you_mean(name, self.values)
-        )
+        found = {item.name: item for item in self.estimates}
+        return found[known_name("fit", "parameter", name, found, "a fitted parameter")]
 
     def validate(self, data: Any) -> list[FitData]:
         """Return predictions of other measurements (`Measurement` or files) by the fitted robot."""
@@ -232,8 +227,6 @@ class Fit(Drawable):
 
     def to_xarray(self) -> xr.Dataset:
         """Return measured and predicted columns with the estimates as labelled arrays."""
-        from pliant.results.netcdf import dataset, variable
-
         names, along = list(self.values), ("parameter",)
         variables: dict[str, Any] = {
             "value": variable("value", along, list(self.values.values())),
@@ -257,8 +250,6 @@ class Fit(Drawable):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write a report (.md), numbers (.json) or all columns (.nc), and return the path."""
-        from pliant.results.netcdf import write
-
         target = check_suffix("save", path, (".md", ".json", ".nc"))
         if target.suffix.lower() == ".nc":
             return write(self.to_xarray(), target)

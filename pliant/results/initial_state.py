@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pliant.model import DescriptionError
-from pliant.model.checks import choice
+from pliant.model import DescriptionError, choice
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
 from pliant.results.step_state import StepState
@@ -79,18 +78,7 @@ def first_state(
 
     joints : by part name, coordinates that replace those of the state.
     """
-    begin = _state_of(start, velocity)
+    q, v = start._final() if isinstance(start, RESULTS) else (None, None)
     if joints is not None:
-        begin.q = problem.with_joints(problem.rest if begin.q is None else begin.q, joints)
-    return begin
-
-
-def _state_of(start: object, velocity: Mapping[str, Any] | None) -> Start:
-    if isinstance(start, Equilibrium):
-        return Start(start._solution.q, None, velocity)
-    if isinstance(start, Motion):
-        _, q, rates = start._trajectory.final
-        return Start(q, rates, velocity)
-    if isinstance(start, StepState):
-        return Start(start._q, start._v, velocity)
-    return Start(None, None, velocity)
+        q = problem.with_joints(problem.rest if q is None else q, joints)
+    return Start(q, v, velocity)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from pliant.lie import se3, so3
 from pliant.model import Array, DescriptionError
 from pliant.results.equilibrium import Equilibrium
+from pliant.results.netcdf import dataset, variable
 from pliant.results.result import STATIONS, Result, Saveable
 from pliant.results.summary import describe_formulation
 from pliant.solve.modes import ModalSolution
@@ -64,20 +65,13 @@ class Modes(Result, Saveable):
 
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
         """Return the result as labelled arrays at evenly spaced sections of each rod."""
-        from pliant.results.netcdf import COMPONENTS, dataset, pose_variables, variable
-
-        dims = ("rod", "station")
+        dims = ("mode", "rod", "station", "twist_part")
         shapes = [self._at_rods(partial(self.shape, k), stations, (6,)) for k in range(len(self))]
-        variables = pose_variables(dims, self._at_rods(self.equilibrium.pose, stations, (4, 4)))
-        variables |= self.equilibrium._body_variables()
+        variables = self.equilibrium._variables(stations)
         variables["frequency"] = variable("frequency", ("mode",), self.frequencies)
         variables["growth"] = variable("growth", ("mode",), self.growth)
-        variables["shape"] = variable("shape", ("mode", *dims, "twist_part"), shapes, frame="body")
-        labels = {
-            "mode": np.arange(1, len(self) + 1),
-            **self._labels(stations),
-            "twist_part": COMPONENTS["twist"],
-        }
+        variables["shape"] = variable("shape", dims, shapes, frame="body")
+        labels = {"mode": np.arange(1, len(self) + 1), **self._labels(stations)}
         return dataset(variables, labels, self._attributes())
 
     def _attributes(self) -> dict[str, Any]:

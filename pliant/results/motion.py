@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.model import Array
-from pliant.model.checks import choice
+from pliant.model import Array, Rod
+from pliant.results.netcdf import dataset, variable
 from pliant.results.result import Saveable, ShapeResult
 from pliant.results.summary import describe_energy, describe_formulation, describe_places
 from pliant.solve.problem import Path as MotionPath
@@ -37,7 +37,49 @@ class EnergyWarning(UserWarning):
     """The integrator added energy to a motion."""
 
 
-class Motion(ShapeResult, Saveable):
+class MovingResult(ShapeResult):
+    """A result with velocities: a motion, or one instant of it."""
+
+    _path: Any
+    """Configurations, rates and energy records over time."""
+
+    def velocity(self, part: str, s: ArrayLike | None = None) -> Array:
+        """Return body twists (..., 6) = (w, v) of a rod's sections at s: rad/s and m/s.
+
+        Without s, the twist (6,) of a body.
+        """
+        return self._twists(part, s, self._path.v)
+
+    def _wrenches(self, rod: Rod, s: Array, by: str) -> Array:
+        self._warn_of_forces()
+        return self._compiled.moving_wrenches(self._path, rod, s, by)
+
+    @cached_property
+    def reactions(self) -> dict[str, Array]:
+        """Wrenches (6,) = (moment, force) that hold the robot, by name, N m and N.
+
+        A constraint: what it exerts on the frame it constrains, in the frame it is attached to.
+        A rod clamped to the world, at rest or with a prescribed motion: what the clamp exerts on it,
+        in the frame of its base. Reactions follow from balance at each output time, without
+        accelerations that the step does not resolve. Undamped modes that the step does not resolve
+        can grow, and forces show it long before positions do: in a motion, an EnergyWarning says if
+        the integrator added more than 1 % of the energy.
+        """
+        self._warn_of_forces()
+        reactions = self._compiled.moving_reactions(self._path)
+        return {name: rows.reshape(*self._leading, 6) for name, rows in reactions.items()}
+
+    def _energies(self, rows: NDArray[np.int64]) -> dict[str, Array]:
+        """Energies at some of the output times: the parts, and the total of what is stored."""
+        parts = self._compiled.energies(self._path, rows)
+        stored = [values for name, values in parts.items() if name not in ("dissipated", "work")]
+        return {**parts, "total": np.sum(stored, axis=0)}
+
+    def _warn_of_forces(self) -> None:
+        """Warn if forces contain the energy that the integrator added to unresolved modes."""
+
+
+class Motion(MovingResult, Saveable):
     """The robot moving in time.
 
     t : (T,) output times, s.  dt : time step, s.  steps, iterations : number of steps and of Newton
@@ -48,13 +90,13 @@ class Motion(ShapeResult, Saveable):
     integrator : as Python code.  seconds : wall time of the simulation.
 
     Poses are in the world frame; strains, wrenches and velocities in the body frame, angular part
-    first. `pose`, `tip`, `position` and `strain` have a leading axis T, the output times. Made by
-    `Robot.simulate` from compiled, trajectory and integrator.
+    first. All arrays have a leading axis T, the output times. Made by `Robot.simulate` from compiled,
+    trajectory and integrator.
     """
 
     def __init__(self, compiled: Problem, trajectory: MotionPath, integrator: str) -> None:
         super().__init__(compiled)
-        self._trajectory = trajectory
+        self._trajectory = self._path = trajectory
         self._configurations, self._leading = trajectory.q, (len(trajectory.t),)
         self.integrator = integrator
         self.t = trajectory.t
@@ -76,44 +118,8 @@ class Motion(ShapeResult, Saveable):
         state = "" if self.complete else ", incomplete"
         return f"<Motion of {self._names}: {self.steps} steps of {self.dt:g} s{state}>"
 
-    def velocity(self, part: str, s: ArrayLike | None = None) -> Array:
-        """Return body twists (T, ..., 6) = (w, v) of a rod's sections at s: rad/s and m/s.
-
-        Without s, those (T, 6) of a body.
-        """
-        return self._twists(part, s, self._trajectory.v)
-
-    def wrench(self, rod: str, s: ArrayLike, by: str = "balance") -> Array:
-        """Return internal wrenches (T, ..., 6) = (m, n) at s, body frame, N m and N.
-
-        The wrench is what the part of the rod beyond s exerts on the section at s, as in
-        `Equilibrium.wrench`.
-        by : "balance" sums the loads on the part beyond s and subtracts its inertia, which holds for
-            every formulation and theory; "law" is stiffness times strain plus damping times strain
-            rate, whose force is zero in a Kirchhoff rod. A strong form solves for the wrench, and
-            both are the same.
-
-        An EnergyWarning says that the integrator added energy to the motion; see `reactions`.
-        """
-        part, where, shape = self._sections(rod, s)
-        choice("wrench", "by", by, ("balance", "law"))
-        self._warn_of_forces()
-        rows = self._compiled.moving_wrenches(self._trajectory, part, where, by)
-        return rows.reshape(len(self.t), *shape, 6)
-
-    @cached_property
-    def reactions(self) -> dict[str, Array]:
-        """Wrenches (T, 6) = (moment, force) that hold the robot, by name, N m and N.
-
-        A constraint: what it exerts on the frame it constrains, in the frame it is attached to.
-        A rod clamped to the world, at rest or with a prescribed motion: what the clamp exerts on it,
-        in the frame of its base. Reactions follow from balance at each output time, without
-        accelerations that the step does not resolve. Undamped modes that the step does not resolve
-        can grow, and forces show it long before positions do: an EnergyWarning says if the integrator
-        added more than 1 % of the energy.
-        """
-        self._warn_of_forces()
-        return self._compiled.moving_reactions(self._trajectory)
+    def _final(self) -> tuple[Any, Any]:
+        return self._trajectory.final[1:]
 
     @cached_property
     def energy(self) -> dict[str, Array]:
@@ -128,11 +134,9 @@ class Motion(ShapeResult, Saveable):
 
     def _energy_at(self, rows: NDArray[np.int64]) -> dict[str, Array]:
         """The entries of `energy` at some of the output times."""
-        parts = self._compiled.energies(self._trajectory, rows)
-        stored = [values for name, values in parts.items() if name not in ("dissipated", "work")]
-        total = np.sum(stored, axis=0)
-        balance = total + parts["dissipated"] - parts["work"]
-        return {**parts, "total": total, "balance": balance - balance[:1]}
+        parts = self._energies(rows)
+        balance = parts["total"] + parts["dissipated"] - parts["work"]
+        return {**parts, "balance": balance - balance[:1]}
 
     def warn_of_energy(self, damped: str) -> None:
         """Warn if the integrator added energy: the step is too long for the motion.
@@ -160,7 +164,7 @@ class Motion(ShapeResult, Saveable):
                 f"off by several times {100 * gained / moved:.2g} %. Take a smaller dt, add viscosity, "
                 f"or use {self._damped}, which damps what the step cannot resolve.",
                 EnergyWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     @cached_property
@@ -174,15 +178,7 @@ class Motion(ShapeResult, Saveable):
 
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
         """Return the result as labelled arrays at evenly spaced sections of each rod."""
-        from pliant.results.netcdf import COMPONENTS, dataset, pose_variables, variable
-
-        dims = ("time", "rod", "station")
-        variables = pose_variables(dims, self._at_rods(self.pose, stations, (4, 4)))
-        variables |= self._body_variables()
-        strain = self._at_rods(self.strain, stations, (6,))
-        velocity = self._at_rods(self.velocity, stations, (6,))
-        variables["strain"] = variable("strain", (*dims, "strain_part"), strain, frame="body")
-        variables["velocity"] = variable("velocity", (*dims, "twist_part"), velocity, frame="body")
+        variables = self._variables(stations, strain="strain_part", velocity="twist_part")
         energies = np.stack(list(self.energy.values()), axis=-1)
         variables["energy"] = variable("energy", ("time", "energy_part"), energies)
         for index, (name, values) in enumerate(self.inputs.items()):
@@ -191,8 +187,6 @@ class Motion(ShapeResult, Saveable):
         labels = {
             "time": variable("time", ("time",), self.t),
             **self._labels(stations),
-            "strain_part": COMPONENTS["strain"],
-            "twist_part": COMPONENTS["twist"],
             "energy_part": list(self.energy),
         }
         return dataset(variables, labels, self._attributes())

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model import Array, DescriptionError
-from pliant.model.output_files import check_suffix, whole_file
+from pliant.model import Array, DescriptionError, check_suffix, whole_file
 
 if TYPE_CHECKING:
     import xarray as xr
 
-AXES = ["x", "y", "z"]
-COMPONENTS = {
-    "strain": ["ux", "uy", "uz", "vx", "vy", "vz"],
-    "wrench": ["mx", "my", "mz", "nx", "ny", "nz"],
-    "twist": ["wx", "wy", "wz", "vx", "vy", "vz"],
+AXES = {
+    "axis": ["x", "y", "z"],
+    "local": ["x", "y", "z"],
+    "strain_part": ["ux", "uy", "uz", "vx", "vy", "vz"],
+    "wrench_part": ["mx", "my", "mz", "nx", "ny", "nz"],
+    "twist_part": ["wx", "wy", "wz", "vx", "vy", "vz"],
 }
 UNITS = {
     "position": "m",
@@ -63,11 +63,11 @@ def pose_variables(dims: tuple[str, ...], poses: Array, of: str = "") -> dict[st
 def dataset(
     variables: Mapping[str, Any], coordinates: Mapping[str, Any], attributes: Mapping[str, Any]
 ) -> xr.Dataset:
-    """Return an xarray Dataset with the axes x, y, z named."""
+    """Return an xarray Dataset with the components of vectors named."""
     import xarray as xr
 
     used = {dim for dims, *_ in variables.values() for dim in dims}
-    axes = {name: AXES for name in ("axis", "local") if name in used}
+    axes = {name: parts for name, parts in AXES.items() if name in used}
     return xr.Dataset(dict(variables), {**axes, **coordinates}, dict(attributes))
 
 

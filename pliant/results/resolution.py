@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.model.output_files import check_suffix
+from pliant.model import check_suffix
 from pliant.results.result import Drawable
 from pliant.results.summary import WIDTH, table, write_table
 

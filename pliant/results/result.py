@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model import Array, Body, DescriptionError, Frame, Rod, did_you_mean
-from pliant.model.checks import as_array
+from pliant.model import Array, Body, DescriptionError, Frame, Rod, as_array, choice, known_name
+from pliant.results import netcdf
+from pliant.results.netcdf import names, pose_variables, variable
 from pliant.solve.problem import Problem
 
 if TYPE_CHECKING:
@@ -44,8 +46,6 @@ class Saveable(Drawable):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the result as NetCDF (.nc) and return the path; read it with `pliant.load`."""
-        from pliant.results import netcdf
-
         return netcdf.write(self.to_xarray(), path)
 
 
@@ -93,11 +93,7 @@ class Result:
     def _rod(self, rod: object) -> Rod:
         known = self._compiled.description.rods
         name = rod.name if isinstance(rod, Rod) else rod
-        if name not in known:
-            raise DescriptionError(
-                "result", "rod", name, "the name of a rod of this robot", did_you_mean(name, known)
-            )
-        return known[str(name)]
+        return known[known_name("result", "rod", name, known, "the name of a rod of this robot")]
 
     def _sections(self, rod: object, s: ArrayLike) -> tuple[Rod, Array, tuple[int, ...]]:
         """Return the rod, the arclengths flattened to (S,), and the shape they were given in."""
@@ -121,27 +117,22 @@ class Result:
 
     def _body(self, part: object, s: ArrayLike | None) -> Body | None:
         """Return the body of that name; None for a rod, which needs arclengths s."""
-        description = self._compiled.description
-        body = description.bodies.get(self._part(part))
-        if body is None:
-            rod = self._rod(part)
-            if s is None:
-                remedy = f"give e.g. s = {rod.length:g} for its tip"
-                raise DescriptionError(rod.label, "s", s, "arclengths in metres", remedy)
-        elif s is not None:
+        found = self._part(part)
+        if isinstance(found, Body):
             expected = "left out, for a body has no arclength"
-            raise DescriptionError(body.label, "s", s, expected, "remove it")
-        return body
+            if s is not None:
+                raise DescriptionError(found.label, "s", s, expected, "remove it")
+            return found
+        if s is None:
+            remedy = f"give e.g. s = {found.length:g} for its tip"
+            raise DescriptionError(found.label, "s", s, "arclengths in metres", remedy)
+        return None
 
-    def _part(self, part: object) -> str:
-        """Return the name of a rod or body."""
-        description = self._compiled.description
+    def _part(self, part: object) -> Rod | Body:
+        """Return a rod or body by name."""
+        known = self._compiled.description.members()
         name = part.name if isinstance(part, (Rod, Body)) else part
-        known = {**description.rods, **description.bodies}
-        if name not in known:
-            expected = "the name of a part of this robot"
-            raise DescriptionError("result", "part", name, expected, did_you_mean(name, known))
-        return str(name)
+        return known[known_name("result", "part", name, known, "the name of a part of this robot")]
 
     def _at_rods(
         self, ask: Callable[[str, Array], Array], count: int, entry: tuple[int, ...]
@@ -162,8 +153,6 @@ class Result:
 
     def _labels(self, count: int) -> dict[str, Any]:
         """Names of rods and bodies, and the arclengths of evenly spaced sections, for files."""
-        from pliant.results.netcdf import names, variable
-
         s = np.array([s for _, s in self._stations(count)]).reshape(-1, count)
         bodies = self._compiled.description.bodies
         body = {"body": names(bodies)} if bodies else {}
@@ -180,7 +169,7 @@ class Result:
         }
 
 
-class ShapeResult(Result):
+class ShapeResult(Result, ABC):
     """A result that holds one configuration, or one for each of T output times.
 
     A motion adds a leading axis T to the shapes of all arrays below.
@@ -216,12 +205,11 @@ class ShapeResult(Result):
 
         The angle of a hinge in radians; of a free part, its pose (4, 4) at its place, row by row.
         """
-        name = self._part(part)
-        rows = [self._compiled.joint(q, name) for q in self._configurations]
+        found = self._part(part)
+        rows = [self._compiled.joint(q, found.name) for q in self._configurations]
         if not rows[0].size:
-            label = self._compiled.description.parts[name].label
             raise DescriptionError(
-                label, "joint", "fixed", "one that moves", "ask for its pose instead"
+                found.label, "joint", "fixed", "one that moves", "ask for its pose instead"
             )
         return np.array(rows).reshape(*self._leading, -1)
 
@@ -229,21 +217,48 @@ class ShapeResult(Result):
         """Return strains (..., 6) = (u, v) at s, body frame: rad/m, and 1 for no stretch."""
         return self._sampled(self._compiled.sampler.strains, rod, s, (6,))
 
+    def wrench(self, rod: str, s: ArrayLike, by: str = "balance") -> Array:
+        """Return internal wrenches (..., 6) = (m, n) at s, body frame, N m and N.
+
+        The wrench is what the part of the rod beyond s exerts on the section at s. A load at exactly
+        s counts as beyond.
+        by : "balance" sums the loads on the part beyond s, in a motion less its inertia, and holds for
+            every formulation and theory; "law" is stiffness times strain, C(s) (e - e0), in a motion
+            plus damping times strain rate, whose force is zero in a Kirchhoff rod and inaccurate in
+            very slender ones. In a motion, a strong form solves for the wrench, and both are the same.
+
+        In a motion, an EnergyWarning says that the integrator added energy; see `Motion.reactions`.
+        """
+        part, where, shape = self._sections(rod, s)
+        choice("wrench", "by", by, ("balance", "law"))
+        return self._wrenches(part, where, by).reshape(*self._leading, *shape, 6)
+
+    @abstractmethod
+    def _wrenches(self, rod: Rod, s: Array, by: str) -> Array:
+        """Internal wrenches ([T,] S, 6) of a rod at arclengths s (S,)."""
+
+    @abstractmethod
+    def _final(self) -> tuple[Any, Any]:
+        """Configuration and rates with which a motion goes on from here; None for rates at rest."""
+
     def _frames(self, frame: Frame) -> Array:
         """World poses (4, 4) of a frame at each configuration."""
         rows = [self._compiled.frame(q, frame) for q in self._configurations]
         return np.array(rows).reshape(*self._leading, 4, 4)
 
-    def _body_variables(self) -> dict[str, Any]:
-        """Poses of all bodies, for files."""
-        from pliant.results.netcdf import pose_variables
-
+    def _variables(self, stations: int, **along: str) -> dict[str, Any]:
+        """Poses of rods and bodies, and quantities along rods by the name of their axis, for files."""
+        time = ("time",) if self._leading else ()
+        dims = (*time, "rod", "station")
+        variables = pose_variables(dims, self._at_rods(self.pose, stations, (4, 4)))
         bodies = self._compiled.description.bodies
-        if not bodies:
-            return {}
-        poses = np.stack([self.pose(name) for name in bodies], axis=-3)
-        dims = ("time", "body") if self._leading else ("body",)
-        return pose_variables(dims, poses, "body_")
+        if bodies:
+            poses = np.stack([self.pose(name) for name in bodies], axis=-3)
+            variables |= pose_variables((*time, "body"), poses, "body_")
+        for name, axis in along.items():
+            values = self._at_rods(getattr(self, name), stations, (6,))
+            variables[name] = variable(name, (*dims, axis), values, frame="body")
+        return variables
 
     def _places(self) -> dict[str, Array]:
         """World poses (4, 4) of all tips, and of the centres of mass of bodies that move by a joint."""

@@ -12,6 +12,7 @@ from pliant.model import Array, Body, Frame, Rod, drawing
 from pliant.model.registry import Effect
 from pliant.solve.problem import Problem
 from pliant.view import Arrow, RodShape
+from pliant.view.mesh import frame_along
 
 _SECTIONS = 61
 _DENSITY = 3000.0
@@ -30,22 +31,23 @@ def rod_shape(rod: Rod, poses: Array) -> RodShape:
 
 def rod_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodShape]:
     """Return all rods at one configuration or over several."""
-    shapes = []
-    for rod in compiled.description.rods.values():
-        s = np.linspace(0.0, rod.length, _SECTIONS)
-        poses = np.array([compiled.sampler.poses(q, rod.name, s) for q in configurations])
-        shapes.append(rod_shape(rod, poses))
-    return shapes
+    rods = compiled.description.rods
+    places = {name: np.linspace(0.0, rod.length, _SECTIONS) for name, rod in rods.items()}
+    return [
+        rod_shape(
+            rods[name], np.array([compiled.sampler.poses(q, name, s) for q in configurations])
+        )
+        for name, s in places.items()
+    ]
 
 
 def body_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodShape]:
     """Return the rigid bodies as ellipsoids of their inertia."""
-    shapes = []
-    for body in compiled.description.bodies.values():
-        if body.mass > 0:
-            poses = np.array([compiled.frame(q, body.origin) for q in configurations])
-            shapes.append(body_shape(body, poses))
-    return shapes
+    return [
+        body_shape(body, np.array([compiled.frame(q, body.origin) for q in configurations]))
+        for body in compiled.description.bodies.values()
+        if body.mass > 0
+    ]
 
 
 def body_shape(body: Body, poses: Array) -> RodShape:
@@ -101,22 +103,22 @@ def effect_shapes(
 
     inputs : by name, one value for each configuration.
     """
-    shapes, arrows = [], []
+    shapes: list[RodShape] = []
+    arrows: list[Arrow] = []
     rods = compiled.description.rods.values()
     size = max((rod.length for rod in rods), default=0.1)
     wide = [float(np.max(rod.section.outline(np.zeros(1), rod.length))) for rod in rods]
     radius = max(_MARK * size, _AROUND * max(wide, default=0.0))
     for effect in compiled.description.of(Effect).values():
-        rows = []
-        for k, q in enumerate(configurations):
-            values = {name: inputs[name][k] for name in effect.inputs()}
-            rows.append(effect.drawing(Snapshot(compiled, q, values)))
-        for over_time in zip(*rows, strict=True):
-            drawn = _over_time(list(over_time), size, radius)
-            if isinstance(drawn, RodShape):
-                shapes.append(drawn)
-            elif np.any(drawn.vector):
-                arrows.append(drawn)
+        rows = [
+            effect.drawing(
+                Snapshot(compiled, q, {name: inputs[name][k] for name in effect.inputs()})
+            )
+            for k, q in enumerate(configurations)
+        ]
+        drawn = [_over_time(list(item), size, radius) for item in zip(*rows, strict=True)]
+        shapes += [item for item in drawn if isinstance(item, RodShape)]
+        arrows += [item for item in drawn if isinstance(item, Arrow) and np.any(item.vector)]
     return shapes, arrows
 
 
@@ -148,12 +150,8 @@ def _over_time(drawn: list[Any], size: float, radius: float) -> RodShape | Arrow
 
 def _along(points: Array) -> Array:
     """Poses (N, 4, 4) at points (N, 3), with z along the line."""
+    ways = np.asarray(np.gradient(points, axis=0))
     poses = np.tile(np.eye(4), (len(points), 1, 1))
+    poses[:, :3, :3] = [frame_along(way if way.any() else np.eye(3)[2]) for way in ways]
     poses[:, :3, 3] = points
-    for pose, way in zip(poses, np.gradient(points, axis=0), strict=True):
-        length = float(np.linalg.norm(way))
-        z = way / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
-        x = np.cross(np.eye(3)[int(np.argmin(np.abs(z)))], z)
-        x /= np.linalg.norm(x)
-        pose[:3, :3] = np.stack([x, np.cross(z, x), z], axis=1)
     return poses

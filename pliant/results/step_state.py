@@ -7,11 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pliant.model import Array
-from pliant.model.checks import choice
-from pliant.results.result import ShapeResult
+from pliant.results.motion import MovingResult
 from pliant.solve.problem import Problem
 from pliant.solve.streaming import Stream
 
@@ -30,7 +28,7 @@ class _Instant:
     drive_rates: Array
 
 
-class StepState(ShapeResult):
+class StepState(MovingResult):
     """The robot at one instant of a `Stepper`.
 
     t : time since the start, s.  iterations : Newton iterations of the last step.
@@ -65,32 +63,11 @@ class StepState(ShapeResult):
         """The coordinates (nq,) of all rods; for a strong form, pose and wrench at every knot."""
         return np.asarray(self._compiled.as_numbers(self._q))
 
-    def velocity(self, part: str, s: ArrayLike | None = None) -> Array:
-        """Return body twists (..., 6) = (w, v) of a rod's sections at s, or of a body: rad/s, m/s."""
-        return self._twists(part, s, [self._v])
-
-    def wrench(self, rod: str, s: ArrayLike, by: str = "balance") -> Array:
-        """Return internal wrenches (..., 6) = (m, n) at s, body frame, N m and N.
-
-        The wrench is what the part of the rod beyond s exerts on the section at s.
-        by : "balance" or "law", as for `Motion.wrench`.
-        """
-        part, where, shape = self._sections(rod, s)
-        choice("wrench", "by", by, ("balance", "law"))
-        rows = self._compiled.moving_wrenches(self._instant, part, where, by)
-        return rows.reshape(*shape, 6)
+    def _final(self) -> tuple[Any, Any]:
+        return self._q, self._v
 
     @cached_property
-    def reactions(self) -> dict[str, Array]:
-        """Wrenches (6,) = (moment, force) that hold the robot, by name, N m and N.
-
-        Names and frames are those of `Motion.reactions`.
-        """
-        reactions = self._compiled.moving_reactions(self._instant)
-        return {name: rows[0] for name, rows in reactions.items()}
-
-    @cached_property
-    def _instant(self) -> _Instant:
+    def _path(self) -> _Instant:
         values, rates = self._acting()
         inputs = {name: np.asarray(value, dtype=float)[None] for name, value in values.items()}
         work, lost = (np.array([x]) for x in self._energy_record)
@@ -100,7 +77,5 @@ class StepState(ShapeResult):
     @cached_property
     def energy(self) -> dict[str, float]:
         """Energies in J: kinetic, elastic, gravity and their total, dissipated and work."""
-        parts = self._compiled.energies(self._instant, np.zeros(1, dtype=np.int64))
-        energy = {name: float(value[0]) for name, value in parts.items()}
-        stored = [value for name, value in energy.items() if name not in ("dissipated", "work")]
-        return {**energy, "total": sum(stored)}
+        parts = self._energies(np.zeros(1, dtype=np.int64))
+        return {name: float(value[0]) for name, value in parts.items()}

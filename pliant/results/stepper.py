@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from pliant.model import ConvergenceError, DescriptionError
-from pliant.model.calls import checked
-from pliant.model.checks import positive
 from pliant.physics.effects import check_inputs
-from pliant.results.equilibrium import Equilibrium
-from pliant.results.initial_state import begins_at, compiled_for, first_state
-from pliant.results.motion import Motion
 from pliant.results.step_state import StepState
-from pliant.rods.contract import RodModel
-from pliant.solve.compiled import Compiler
 from pliant.solve.integrators.contract import Integrator
-from pliant.solve.problem import Problem
-from pliant.solve.schedule import as_inputs, check_input, check_values
+from pliant.solve.problem import Problem, Start
+from pliant.solve.schedule import as_inputs, check_input
 from pliant.solve.streaming import Stream
 
 
@@ -148,44 +141,12 @@ class Stepper:
             gc.enable()
 
 
-class Streaming:
-    """The method `stepper` of a robot."""
-
-    inputs: dict[str, Any]
-    statics: Callable[..., Equilibrium]
-    _compiler: Compiler
-
-    @checked
-    def stepper(
-        self,
-        dt: float,
-        inputs: Mapping[str, Any] | None = None,
-        start: str | Equilibrium | Motion | StepState = "rest",
-        velocity: Mapping[str, Any] | None = None,
-        formulation: RodModel | Mapping[str, RodModel] | None = None,
-        integrator: Integrator | None = None,
-        joints: Mapping[str, Any] | None = None,
-    ) -> Stepper:
-        """Return a stepper that moves the robot by ``dt`` seconds per call of `Stepper.step`.
-
-        inputs : by name, values at t = 0, as for `statics`; others have their described values.
-        start, velocity, formulation, integrator, joints : as for `simulate`.
-
-        A rehearsal step compiles and loads everything, so that your first step takes no longer than
-        the others.
-        """
-        h = positive("stepper", "dt", dt, "seconds", "give e.g. 1e-3")
-        known = begins_at("stepper", start)
-        compiled = compiled_for(self._compiler, formulation, known, "start")
-        method = compiled.integrator(integrator)
-        now = {k: v(0.0) if callable(v) else v for k, v in self.inputs.items()}
-        values = check_values(compiled.description, {**now, **as_inputs(inputs)})
-        if start == "statics":
-            start = self.statics(values, compiled.formulations)
-        begin = first_state(compiled, start, velocity, joints)
-        _rehearse(Stepper(compiled, compiled.stream(method, values, h, begin), values, ""))
-        stream = compiled.stream(method, values, h, begin)
-        return Stepper(compiled, stream, values, repr(method))
+def make_stepper(
+    compiled: Problem, method: Integrator, values: Mapping[str, Any], h: float, begin: Start
+) -> Stepper:
+    """Return a stepper of h seconds, after a rehearsal on another stream."""
+    _rehearse(Stepper(compiled, compiled.stream(method, values, h, begin), values, ""))
+    return Stepper(compiled, compiled.stream(method, values, h, begin), values, repr(method))
 
 
 def _rehearse(stepper: Stepper) -> None:

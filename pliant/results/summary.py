@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.model import Array
-from pliant.model.output_files import whole_file
+from pliant.model import Array, whole_file
 
 if TYPE_CHECKING:
     from pliant.results.fit import Estimate, Fit, FitData
@@ -34,12 +33,11 @@ def describe_formulation(formulation: Mapping[str, str]) -> str:
 def describe_places(places: Mapping[str, Array]) -> list[str]:
     """Return one line for each pose (4, 4) of a tip or body: position and direction of its z axis."""
     width = max(len(name) for name in places)
-    lines = []
-    for name, g in places.items():
-        x, y, z = (_length(value) for value in g[:3, 3])
-        tangent = ", ".join(f"{value:+.3f}" for value in g[:3, 2])
-        lines.append(f"  {name:<{width}}  ({x}, {y}, {z}) m, pointing along ({tangent})")
-    return lines
+    return [
+        f"  {name:<{width}}  ({', '.join(_length(x) for x in g[:3, 3])}) m, pointing along "
+        f"({', '.join(f'{x:+.3f}' for x in g[:3, 2])})"
+        for name, g in places.items()
+    ]
 
 
 def describe_energy(parts: Mapping[str, float], lead: str = "  energy") -> str:
@@ -83,13 +81,12 @@ def paragraph(text: str) -> list[str]:
 
 def table(cells: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a table: a ruled heading, the first column left, the others right."""
-    widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
-    lines = []
-    for row in cells:
-        rest = "  ".join(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))
-        lines.append(f"{row[0]:<{widths[0]}}  {rest}".rstrip())
-    lines.insert(1, "-" * len(lines[0]))
-    return lines
+    first, *widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
+    lines = [
+        "  ".join([name.ljust(first), *map(str.rjust, rest, widths)]).rstrip()
+        for name, *rest in cells
+    ]
+    return [lines[0], "-" * len(lines[0]), *lines[1:]]
 
 
 def write_table(path: Path, names: Sequence[str], rows: Iterable[Any]) -> Path:
@@ -108,11 +105,12 @@ def describe_fit(fit: Fit) -> str:
     heading = ["parameter", "value", "standard error", "", "start"]
     lines = table([heading, *(_estimate(item) for item in fit.estimates)])
     if len(fit.estimates) > 1:
-        width = max(len(item.name) for item in fit.estimates)
-        width = max(width, len(heading[0]))
+        width = max(len(name) for name in (heading[0], *fit.values))
         lines += ["", "correlation"]
-        for item, row in zip(fit.estimates, fit.correlation, strict=True):
-            lines.append(f"{item.name:<{width}}  " + "  ".join(f"{x:+.3f}" for x in row))
+        lines += [
+            f"{name:<{width}}  " + "  ".join(f"{x:+.3f}" for x in row)
+            for name, row in zip(fit.values, fit.correlation, strict=True)
+        ]
     lines += ["", *_goodness("fitted", fit.data), *_goodness("held out", fit.validation)]
     noise = ", ".join(f"{name} {value:.3g}" for name, value in fit.noise.items())
     lines += [
@@ -138,12 +136,9 @@ def _estimate(item: Estimate) -> list[str]:
 
 
 def _goodness(what: str, data: list[FitData]) -> list[str]:
-    lines = []
-    for item in data:
-        rms, r2, missing = item.rms, item.r2, item.missing
-        for name, unit in zip(item.columns, item.units, strict=True):
-            lines.append(
-                f"{what} {item.name}, {name}: rms {rms[name]:.3g} {unit}, R2 {r2[name]:.5f}, "
-                f"{len(item.t)} rows" + (f", {missing[name]} missing" if missing[name] else "")
-            )
-    return lines
+    return [
+        f"{what} {item.name}, {name}: rms {item.rms[name]:.3g} {unit}, R2 {item.r2[name]:.5f}, "
+        f"{len(item.t)} rows" + (f", {item.missing[name]} missing" if item.missing[name] else "")
+        for item in data
+        for name, unit in zip(item.columns, item.units, strict=True)
+    ]

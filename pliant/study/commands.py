@@ -266,24 +266,16 @@ def fit(
 
 def _write_robot(file: Path, new: Any, paths: list[str], path: Path) -> None:
     """Write a robot file with the values of a new description at these paths, and check it."""
-    from pliant.model.output_files import whole_file
+    from pliant.files.rewrite import check_rewritten, rewritten
+    from pliant.model import whole_file
 
     with whole_file(path) as partial:
-        _rewrite(file, new, paths, partial)
-
-
-def _rewrite(file: Path, new: Any, paths: list[str], partial: Path) -> None:
-    from pliant.files.rewrite import check_rewritten, rewritten
-
-    partial.write_text(rewritten(file, new, paths), encoding="utf-8")
-    check_rewritten(file, read_robot(partial)[0].description, new)
+        partial.write_text(rewritten(file, new, paths), encoding="utf-8")
+        check_rewritten(file, read_robot(partial)[0].description, new)
 
 
 def _check_writing(file: Path, robot: Any, wanted: list[Any], paths: list[str], path: Path) -> None:
     """Check before the fit that its values can be written: try values near the start."""
-    import os
-    import tempfile
-
     import numpy as np
 
     from pliant.study.parameters import variables
@@ -292,13 +284,12 @@ def _check_writing(file: Path, robot: Any, wanted: list[Any], paths: list[str], 
     nudged = [
         item.start + (1e-3 if item.start + 1e-3 <= item.high else -1e-3) for item in unknowns.items
     ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(suffix=path.suffix, dir=path.parent)
-    os.close(handle)
+    # in the same folder, to which names of other files in it are relative
+    trial = path.with_name(f".{path.stem}-trial{path.suffix}")
     try:
-        _rewrite(file, unknowns.described(np.array(nudged)), paths, Path(name))
+        _write_robot(file, unknowns.described(np.array(nudged)), paths, trial)
     finally:
-        Path(name).unlink()
+        trial.unlink(missing_ok=True)
 
 
 def _print_iteration(k: int, cost: float, values: dict[str, float]) -> None:
@@ -307,8 +298,7 @@ def _print_iteration(k: int, cost: float, values: dict[str, float]) -> None:
 
 
 def _require_parameters(parameters: list[Any], robot: Any) -> None:
-    from pliant.model import DescriptionError
-    from pliant.model.paths import number_paths
+    from pliant.model import DescriptionError, number_paths
 
     if not parameters:
         listed = ", ".join(number_paths(robot.description))

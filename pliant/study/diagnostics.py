@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from pliant.model import Array, did_you_mean
@@ -20,63 +22,52 @@ def residual_warnings(data: list[FitData]) -> list[str]:
     return [*_unexplained(data), *_random_angles(data), *_correlated(data)]
 
 
-def _unexplained(data: list[FitData]) -> list[str]:
+def _unexplained(data: list[FitData]) -> Iterator[str]:
     """Outputs that a constant would predict better, beyond what noise explains."""
     worst: dict[str, list[tuple[float, str]]] = {}
     for item in data:
         for name, r2 in item.r2.items():
             if r2 < -0.1 - 4.0 / item.counts[name]:
                 worst.setdefault(name, []).append((r2, item.name))
-    notes = []
     for name, cases in worst.items():
         r2, where = min(cases)
         others = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
-        notes.append(
+        yield (
             f"the robot is further from {name} in {where}{others} than a constant (R2 {r2:.2f}): "
             "check its unit (SI), axis and sign, and that all inputs are given in SI units; or start "
             "the search closer to the solution (initial=...)"
         )
-    return notes
 
 
-def _random_angles(data: list[FitData]) -> list[str]:
+def _random_angles(data: list[FitData]) -> Iterator[str]:
     """Angles that look random: without full turns their rms would be pi / sqrt(3)."""
-    notes = []
     for item in data:
-        for k, name in enumerate(item.columns):
-            rms = item.rms[name]
-            if item.units[k] == "rad" and rms > CHANCE:
-                notes.append(
+        for (name, rms), unit in zip(item.rms.items(), item.units, strict=True):
+            if unit == "rad" and rms > CHANCE:
+                yield (
                     f"{name} in {item.name} looks unrelated to the robot's angle (rms {rms:.2f} rad "
                     "without full turns): check its axes, and that it is in radians, not degrees"
                 )
-    return notes
 
 
-def _correlated(data: list[FitData]) -> list[str]:
-    notes = []
-    for item in data:
-        for k, name in enumerate(item.columns):
-            r = item.residuals[:, k]
-            pairs = r[1:] * r[:-1]
-            if not item.moving or np.isfinite(pairs).sum() < 19:
-                continue
-            power = float(np.nanmean(r**2))
-            scale = float(np.nanmax(abs(item.measured[:, k])))
-            if power <= (1e-6 * scale) ** 2:
+def _correlated(data: list[FitData]) -> Iterator[str]:
+    """Residuals of motions that are not independent from row to row."""
+    for item in (item for item in data if item.moving):
+        for name, r, measured in zip(item.columns, item.residuals.T, item.measured.T, strict=True):
+            pairs, power = r[1:] * r[:-1], float(np.nanmean(r**2))
+            exact = power <= (1e-6 * float(np.nanmax(abs(measured)))) ** 2
+            if np.isfinite(pairs).sum() < 19 or exact:
                 continue
             lag = min(float(np.nanmean(pairs)) / power, 1.0)
             if lag > 0.5:
-                notes.append(
+                yield (
                     f"the residuals of {name} in {item.name} are correlated from row to row "
                     f"({lag:.2f}): the model misses something, and the standard errors are too small"
                 )
-    return notes
 
 
-def start_warnings(experiments: list[Experiment], data: list[FitData]) -> list[str]:
-    """Return warnings about motions that start at rest, far from their first measured row."""
-    notes = []
+def start_warnings(experiments: list[Experiment], data: list[FitData]) -> Iterator[str]:
+    """Yield warnings about motions that start at rest, far from their first measured row."""
     for experiment, item in zip(experiments, data, strict=True):
         begins = isinstance(experiment, MotionRun) and experiment.t[0] == experiment.origin
         if not begins or experiment.measurement.start != "rest":
@@ -85,12 +76,11 @@ def start_warnings(experiments: list[Experiment], data: list[FitData]) -> list[s
         parts = np.nan_to_num(off / np.maximum(range_, 1e-300))
         k = int(np.argmax(parts))
         if parts[k] > BEGINS and off[k] > 5.0 * _roughness(item.measured[:, k]):
-            notes.append(
+            yield (
                 f"{item.name} begins {off[k]:.3g} {item.units[k]} from where the robot is at rest "
                 f'({item.columns[k]} in its first row): give start="statics" if the robot was in '
                 "equilibrium with its inputs, or the inputs that held it"
             )
-    return notes
 
 
 def _roughness(values: Array) -> float:
@@ -99,36 +89,30 @@ def _roughness(values: Array) -> float:
     return float(1.4826 * np.median(np.abs(second)) / np.sqrt(6.0)) if len(second) else 0.0
 
 
-def noise_warnings(scarce: list[str]) -> list[str]:
-    """Return a warning about outputs with too few values to estimate their noise."""
-    if not scarce:
-        return []
-    return [
-        f"{_listed(scarce)}: too few numbers to estimate the noise of each output. Outputs of one unit "
-        "are assumed to have the same noise, others the same relative noise; give Output(..., std=...) "
-        "if you know it"
-    ]
-
-
-def column_warnings(experiments: list[Experiment]) -> list[str]:
-    """Return warnings about columns that are not used or empty."""
-    notes = []
-    for experiment in experiments:
-        notes += experiment.notes
-        if experiment.empty:
-            notes.append(
-                f"{experiment.measurement.name}: {_listed(experiment.empty)} ignored: no number in the "
-                "compared rows"
-            )
-        if not experiment.unused:
-            continue
-        inputs = experiment.known_inputs
-        remedy = did_you_mean(experiment.unused[0], inputs) if inputs else "it has no inputs"
-        notes.append(
-            f"{experiment.measurement.name}: {_listed(experiment.unused)} not used: neither an input "
-            f"of the robot ({remedy}) nor the path of an output"
+def noise_warnings(scarce: list[str]) -> Iterator[str]:
+    """Yield a warning about outputs with too few values to estimate their noise."""
+    if scarce:
+        yield (
+            f"{_listed(scarce)}: too few numbers to estimate the noise of each output. Outputs of one "
+            "unit are assumed to have the same noise, others the same relative noise; give "
+            "Output(..., std=...) if you know it"
         )
-    return notes
+
+
+def column_warnings(experiments: list[Experiment]) -> Iterator[str]:
+    """Yield warnings about columns that are not used or empty."""
+    for experiment in experiments:
+        yield from experiment.notes
+        name, inputs = experiment.measurement.name, experiment.known_inputs
+        if experiment.empty:
+            columns = _listed(experiment.empty)
+            yield f"{name}: {columns} ignored: no number in the compared rows"
+        if experiment.unused:
+            remedy = did_you_mean(experiment.unused[0], inputs) if inputs else "it has no inputs"
+            yield (
+                f"{name}: {_listed(experiment.unused)} not used: neither an input of the robot "
+                f"({remedy}) nor the path of an output"
+            )
 
 
 def _listed(names: list[str]) -> str:

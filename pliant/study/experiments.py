@@ -9,21 +9,18 @@ dq/dp = -K^-1 dr/dp; a motion is corrected step by step with the factorised tang
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model import Array, Description, DescriptionError
-from pliant.model.measurement import Measurement
+from pliant.model import Array, Description, DescriptionError, Measurement, values_at
 from pliant.results.sensitivities import neighbouring_equilibrium
 from pliant.robot import Robot
 from pliant.study.outputs import CachedResult, Probe, infer
 from pliant.study.parameters import Variables
-from pliant.study.plausibility import check_positions
-from pliant.study.task import initial_values
 
 STATIC_STEP = 1e-4
 """Step in z of the central differences of equilibria, which are known to many digits."""
@@ -70,12 +67,16 @@ class Family:
 class Experiment(ABC):
     """One measurement of one robot.
 
+    moving : whether it is a motion.  t : (N,) s, or row numbers of load cases.
     target : (N, C) measured values in the compared rows and columns, NaN where missing.
     there : (N, C) True where measured.  rows : (N,) their numbers in the measurement.
-    input_columns : names of columns that are inputs.  empty : output columns without a number in
-    these rows, which are ignored.  unused : columns that are neither inputs nor outputs.
-    known_inputs : of the robot.  pressures : inputs in Pa.  notes : how the measurement is read.
+    input_columns : names of columns that are inputs.  units : of these, by name.  empty : output
+    columns without a number in these rows, which are ignored.  unused : columns that are neither
+    inputs nor outputs.  known_inputs : of the robot.  notes : how the measurement is read.
     """
+
+    moving: bool
+    t: Array
 
     def __init__(self, measurement: Measurement, probes: list[Probe], robot: Robot) -> None:
         self.measurement = measurement
@@ -96,7 +97,7 @@ class Experiment(ABC):
         outputs = {probe.column for probe in infer(robot.description, rest)}
         self.unused = [n for n in rest if n not in outputs]
         self.known_inputs = list(known)
-        self.pressures = set(robot.description.chambers)
+        self.units = {n: robot.description.input_owner(n).input_unit for n in self.input_columns}
         self.inputs: Mapping[str, Any] = given
         for name in self.input_columns:
             measurement.complete(name, "an input of the robot")
@@ -121,6 +122,14 @@ class Experiment(ABC):
     def evaluate(self, family: Family, z: Array, slopes: bool) -> tuple[Array, Array | None]:
         """Return predictions (N, C) and, if asked, their derivatives in z (N, C, P)."""
 
+    def only_input(self) -> tuple[str, Array] | None:
+        """Label and values (N,) of the input that varies between load cases, if there is only one."""
+        if self.moving or len(self.input_columns) != 1:
+            return None
+        name = self.input_columns[0]
+        label = " / ".join(filter(None, (name, self.units[name])))
+        return label, self.measurement.column(name)[self.rows]
+
     def _unwrapped(self, y: Array) -> Array:
         """Return predictions (N, C) with angles shifted by full turns towards the measured ones.
 
@@ -137,11 +146,14 @@ class Experiment(ABC):
 class LoadCases(Experiment):
     """Equilibria, one for each row with a measured value."""
 
+    moving = False
+
     def __init__(self, measurement: Measurement, probes: list[Probe], robot: Robot) -> None:
         super().__init__(measurement, probes, robot)
         some = self.there.any(axis=1)
         self.rows, self.target = self.rows[some], self.target[some]
-        fixed = initial_values(self.inputs)
+        self.t = self.rows.astype(float)
+        fixed = values_at(self.inputs, 0.0)
         self.cases = [
             {**fixed, **{name: float(measurement.column(name)[k]) for name in self.input_columns}}
             for k in self.rows
@@ -177,3 +189,51 @@ class LoadCases(Experiment):
         cached = [CachedResult(result) for result in results]
         rows = [[float(p.ask(result, robot)) for p in self.probes] for result in cached]
         return self._unwrapped(np.array(rows))
+
+
+FAR = 3.0
+"""Farthest plausible distance from the clamp, in lengths of all rods up to the point."""
+
+
+def check_positions(
+    description: Description, label: str, probes: Iterable[Probe], target: Array
+) -> None:
+    """Refuse positions much farther from the clamp of a robot than it is long.
+
+    label : of the measurement, for messages.  target : (N, C) measured values of the probes. Free
+    rods and rods with a prescribed base may be anywhere.
+    """
+    for k, probe in enumerate(probes):
+        if probe.position is None:
+            continue
+        rod, axis, offset = probe.position
+        limits = _clamp_and_reach(description, rod)
+        if limits is None:
+            continue
+        clamp, reach = limits[0][axis], limits[1] + offset
+        away = np.abs(target[:, k] - clamp)
+        if np.nanmax(away) > FAR * reach:
+            row = int(np.nanargmax(away))
+            raise DescriptionError(
+                label, f"column {probe.column!r}", float(target[row, k]),
+                f"a position in metres within reach of the robot, which reaches {reach:.3g} m from "
+                f"{clamp:.3g} m",
+                "convert it to metres, in the axes of the robot",
+            )  # fmt: skip
+
+
+def _clamp_and_reach(description: Description, rod: str) -> tuple[Array, float] | None:
+    """World position (3,) of the clamp at the root of a rod's chain, and the length of the chain, m."""
+    reach = 0.0
+    while True:
+        part = description.rods[rod]
+        if part.base is None or description.motions_of(rod):
+            return None
+        reach += float(part.length)
+        place = np.asarray(part.pose, dtype=float)[:3, 3]
+        if isinstance(part.base, str):
+            return place, reach
+        reach += float(np.linalg.norm(place) + np.linalg.norm(part.base.offset))
+        if part.base.part not in description.rods:
+            return None
+        rod = part.base.part

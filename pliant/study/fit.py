@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 
 from pliant.files.measurement import read_measurement
-from pliant.model import Array, DescriptionError
-from pliant.model.checks import choice, positive
-from pliant.model.measurement import Measurement
+from pliant.model import Array, DescriptionError, Measurement, choice, positive
 from pliant.results.fit import Fit, FitData, FitWarning
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations
@@ -191,12 +189,8 @@ class _Search:
         """Predictions (N, C) and derivatives (N, C, P) of every experiment; the last ones are kept."""
         key = z.tobytes()
         if self.last is None or self.last[0] != key:
-            predictions = []
-            for experiment in self.experiments:
-                y, J = experiment.evaluate(self.family, z, True)
-                assert J is not None
-                predictions.append((y, J))
-            self.last = (key, predictions)
+            every = [experiment.evaluate(self.family, z, True) for experiment in self.experiments]
+            self.last = key, [(y, J) for y, J in every if J is not None]
         return self.last[1]
 
     def evaluate(self, z: Array) -> tuple[Array, Array]:
@@ -207,10 +201,10 @@ class _Search:
             there = experiment.there
             parts.append(((y - experiment.target) / std)[there])
             slopes.append((J / std[:, None])[there])
-        for j, item in enumerate(self.family.variables.items):
-            if np.isfinite(item.std):
-                parts.append(np.array([(z[j] - item.mean) / item.std]))
-                slopes.append(np.eye(len(z))[j : j + 1] / item.std)
+        mean, std = np.array([[item.mean, item.std] for item in self.family.variables.items]).T
+        known = np.isfinite(std)
+        parts.append(((z - mean) / std)[known])
+        slopes.append(np.diag(1.0 / std)[known])
         return np.concatenate(parts), np.concatenate(slopes)
 
 
@@ -284,26 +278,14 @@ def _method(search: _Search, setup: _Setup) -> dict[str, str]:
 
 
 def _data(experiment: Experiment, y: Array, std: Mapping[str, float]) -> FitData:
-    measurement = experiment.measurement
-    moving = isinstance(experiment, MotionRun)
-    along = experiment.t if isinstance(experiment, MotionRun) else experiment.rows.astype(float)
     return FitData(
-        measurement.name,
-        np.asarray(along),
-        moving,
+        experiment.measurement.name,
+        experiment.t,
+        experiment.moving,
         tuple(probe.column for probe in experiment.probes),
         tuple(probe.unit for probe in experiment.probes),
         experiment.target,
         y,
         np.array([std.get(probe.group, 1.0) for probe in experiment.probes]),
-        None if moving else _only_input(experiment),
+        experiment.only_input(),
     )
-
-
-def _only_input(experiment: Experiment) -> tuple[str, Array] | None:
-    """Label and values (N,) of the input that varies between load cases, if there is only one."""
-    if len(experiment.input_columns) != 1:
-        return None
-    name = experiment.input_columns[0]
-    unit = " / Pa" if name in experiment.pressures else ""
-    return f"{name}{unit}", experiment.measurement.column(name)[experiment.rows]

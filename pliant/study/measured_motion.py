@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from pliant.model import (
@@ -14,10 +13,10 @@ from pliant.model import (
     ConvergenceError,
     Description,
     DescriptionError,
+    Measurement,
     Signal,
     TimeTable,
 )
-from pliant.model.measurement import Measurement
 from pliant.results.sensitivities import neighbouring_motions, refuse_impacts
 from pliant.robot import Robot
 from pliant.study.experiments import Experiment, Family
@@ -34,87 +33,6 @@ MOST_STEPS = 20_000_000
 """Largest number of steps; more means that the column does not hold times in seconds."""
 
 
-class TimeGrid:
-    """The times of a measured motion.
-
-    rows : (N,) compared rows of the measurement.  input_columns : names of columns that are inputs.
-    inputs : all inputs by name.
-
-    origin : the time at which the motion begins, s: 0, or the first time of a file with inputs whose
-    clock did not start at 0.  notes : a remark in that case.
-    """
-
-    def __init__(
-        self,
-        measurement: Measurement,
-        rows: NDArray[np.int64],
-        input_columns: list[str],
-        inputs: Mapping[str, Any],
-    ) -> None:
-        assert measurement.t is not None
-        self.measurement = measurement
-        self.t, self.rows = measurement.t, rows
-        self.interval = float(np.median(np.diff(self.t)))
-        self.origin = 0.0
-        self.notes: list[str] = []
-        if input_columns:
-            self._check_gaps(input_columns)
-            if self.t[0] > GAP * self.interval:
-                others = [name for name in inputs if name not in input_columns]
-                self._begin_late(input_columns, [name for name in others if callable(inputs[name])])
-
-    def steps(self, dt: float | None) -> tuple[float, int, bool]:
-        """Return duration, s, number of steps and whether all rows lie on steps.
-
-        dt : requested step, s; shortened so that evenly spaced rows lie on steps. None takes the
-        interval between rows, and at least 200 steps.
-        """
-        t = self.t[self.rows] - self.origin
-        requested = dt if dt is not None else min(self.interval, float(t[-1]) / 200)
-        if t[-1] > MOST_STEPS * requested:
-            raise DescriptionError(
-                self.measurement.label, f"column {self.measurement.time!r}", float(t[-1]),
-                f"seconds since the start of the motion, up to {MOST_STEPS:g} steps of {requested:g} s",
-                "count time from the start, or give a longer dt",
-            )  # fmt: skip
-        part = self.interval / max(1, int(np.ceil(self.interval / requested - 1e-6)))
-        numbers = np.round(t / part)
-        if np.abs(t - numbers * part).max() <= 1e-6 * part and numbers[-1] >= 1:
-            return float(t[-1]), int(numbers[-1]), True
-        steps = max(4, int(np.ceil(t[-1] / requested - 1e-6)))
-        return float(t[-1]), steps, False
-
-    def _check_gaps(self, input_columns: list[str]) -> None:
-        """Refuse gaps over which input columns cannot be interpolated."""
-        t = self.t
-        gap = np.flatnonzero(np.diff(t[: self.rows[-1] + 1]) > GAP * self.interval)
-        if len(gap):
-            row = int(gap[0]) + 1
-            raise DescriptionError(
-                self.measurement.label, f"column {self.measurement.time!r}, row {row + 1}",
-                float(t[row]),
-                f"without a gap, because {input_columns[0]!r} is an input (the row before is at "
-                f"{t[row - 1]:g} s, the usual interval is {self.interval:g} s)",
-                "add rows with the inputs and leave the cells of outputs empty, split the file "
-                "there, or give the input as a function of time",
-            )  # fmt: skip
-
-    def _begin_late(self, input_columns: list[str], timed: list[str]) -> None:
-        """Begin at the first row, because the inputs before it are unknown."""
-        first = float(self.t[0])
-        if timed:
-            raise DescriptionError(
-                self.measurement.label, f"column {self.measurement.time!r}, row 1", first,
-                f"about 0 s, because {input_columns[0]!r} is not known before it and {timed[0]!r} is a "
-                "function of the time since 0 s",
-                "count time from the start of the motion",
-            )  # fmt: skip
-        self.origin = first
-        self.notes.append(
-            f"{self.measurement.name} begins at {first:.12g} s: the motion is taken to begin there"
-        )
-
-
 class SmoothTable(Signal):
     """A cubic spline through values (N,) at times t (N,), s, constant before and after them.
 
@@ -123,31 +41,36 @@ class SmoothTable(Signal):
 
     def __init__(self, t: Array, values: Array) -> None:
         self._ends = float(t[0]), float(t[-1])
-        self._values = CubicSpline(t, values)
-        self._rates = self._values.derivative()
-        self._accelerations = self._values.derivative(2)
+        self._spline = CubicSpline(t, values)
 
     def __call__(self, t: float) -> float:
         """Return the value at time ``t``, s."""
-        return float(self._values(min(max(t, self._ends[0]), self._ends[1])))
+        return float(self._spline(min(max(t, self._ends[0]), self._ends[1])))
+
+    def _derivative(self, t: float, order: int) -> float:
+        return float(self._spline(t, order)) if self._ends[0] <= t <= self._ends[1] else 0.0
 
     def rate(self, t: float) -> float:
         """Return the first derivative at time ``t``, per second."""
-        return float(self._rates(t)) if self._ends[0] <= t <= self._ends[1] else 0.0
+        return self._derivative(t, 1)
 
     def acceleration(self, t: float) -> float:
         """Return the second derivative at time ``t``, per second squared."""
-        return float(self._accelerations(t)) if self._ends[0] <= t <= self._ends[1] else 0.0
+        return self._derivative(t, 2)
 
 
 class MotionRun(Experiment):
     """A motion, compared at the measured times.
 
-    dt : requested step, s; shortened so that evenly spaced rows lie on steps.
+    dt : requested step, s; shortened so that evenly spaced rows lie on steps. None takes the interval
+    between rows, and at least 200 steps.
 
-    t : (N,) measured times of the rows, s.  origin : the time at which the motion begins, as of
-    `TimeGrid`.
+    t : (N,) measured times of the rows, s.  interval : between rows, s.  origin : the time at which
+    the motion begins, s: 0, or the first time of a file with inputs whose clock did not start at 0.
+    on_grid : whether all rows lie on steps.
     """
+
+    moving = True
 
     def __init__(
         self,
@@ -162,14 +85,62 @@ class MotionRun(Experiment):
         t = measurement.t
         self.t = t[self.rows]
         self.integrator = integrator
-        grid = TimeGrid(measurement, self.rows, self.input_columns, self.inputs)
-        self.origin, self.notes = grid.origin, grid.notes
-        self.duration, self.steps, self.on_grid = grid.steps(dt)
-        self.schedule: Mapping[str, Any] = {
-            **self.inputs,
-            **{name: self._column_signal(robot, name) for name in self.input_columns},
-        }
+        self.interval = float(np.median(np.diff(t)))
+        self.origin = 0.0
+        if self.input_columns:
+            self._check_gaps(t)
+            if t[0] > GAP * self.interval:
+                self._begin_late(float(t[0]))
+        self.duration, self.steps, self.on_grid = self._grid(dt)
+        signals = {name: self._column_signal(robot, name) for name in self.input_columns}
+        self.schedule: Mapping[str, Any] = {**self.inputs, **signals}
         self.rates = any(probe.rates for probe in probes)
+
+    def _check_gaps(self, t: Array) -> None:
+        """Refuse gaps over which input columns cannot be interpolated."""
+        gap = np.flatnonzero(np.diff(t[: self.rows[-1] + 1]) > GAP * self.interval)
+        if len(gap):
+            row = int(gap[0]) + 1
+            raise DescriptionError(
+                self.measurement.label, f"column {self.measurement.time!r}, row {row + 1}",
+                float(t[row]),
+                f"without a gap, because {self.input_columns[0]!r} is an input (the row before is at "
+                f"{t[row - 1]:g} s, the usual interval is {self.interval:g} s)",
+                "add rows with the inputs and leave the cells of outputs empty, split the file "
+                "there, or give the input as a function of time",
+            )  # fmt: skip
+
+    def _begin_late(self, first: float) -> None:
+        """Begin at the time of the first row, because the inputs before it are unknown."""
+        columns = self.input_columns
+        timed = [n for n, value in self.inputs.items() if n not in columns and callable(value)]
+        if timed:
+            raise DescriptionError(
+                self.measurement.label, f"column {self.measurement.time!r}, row 1", first,
+                f"about 0 s, because {columns[0]!r} is not known before it and {timed[0]!r} is a "
+                "function of the time since 0 s",
+                "count time from the start of the motion",
+            )  # fmt: skip
+        self.origin = first
+        self.notes.append(
+            f"{self.measurement.name} begins at {first:.12g} s: the motion is taken to begin there"
+        )
+
+    def _grid(self, dt: float | None) -> tuple[float, int, bool]:
+        """Duration, s, number of steps and whether all rows lie on steps."""
+        t = self._times
+        requested = dt if dt is not None else min(self.interval, float(t[-1]) / 200)
+        if t[-1] > MOST_STEPS * requested:
+            raise DescriptionError(
+                self.measurement.label, f"column {self.measurement.time!r}", float(t[-1]),
+                f"seconds since the start of the motion, up to {MOST_STEPS:g} steps of {requested:g} s",
+                "count time from the start, or give a longer dt",
+            )  # fmt: skip
+        part = self.interval / max(1, int(np.ceil(self.interval / requested - 1e-6)))
+        numbers = np.round(t / part)
+        if np.abs(t - numbers * part).max() <= 1e-6 * part and numbers[-1] >= 1:
+            return float(t[-1]), int(numbers[-1]), True
+        return float(t[-1]), max(4, int(np.ceil(t[-1] / requested - 1e-6))), False
 
     @property
     def _times(self) -> Array:
@@ -178,9 +149,8 @@ class MotionRun(Experiment):
 
     def _column_signal(self, robot: Robot, name: str) -> Signal:
         """A column over time: linear between rows, smooth if it prescribes a base."""
-        t, values = self.measurement.t, self.measurement.column(name)
-        assert t is not None
-        t = t - self.origin
+        assert self.measurement.t is not None
+        t, values = self.measurement.t - self.origin, self.measurement.column(name)
         moves = robot.description.input_owner(name).prescribes and len(t) > 3
         return SmoothTable(t, values) if moves else TimeTable(t, values)
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from functools import partial
 from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
-from pliant.model import ConvergenceError, DescriptionError
-from pliant.model.checks import whole_number
+from pliant.model import ConvergenceError, DescriptionError, whole_number
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
 from pliant.robot import Robot
@@ -54,28 +54,20 @@ def simulate_many(
     (whose own ``last`` is the motion up to the failure). Invalid input stops all robots. After
     Ctrl-C no further robot starts.
     """
-    where = "simulate_many"
-    every = _robots(where, robots)
+    every = _robots("simulate_many", robots)
     fields = {"inputs": inputs, "start": start, "velocity": velocity}
-    each = zip(
-        *(_for_each(where, name, given, len(every)) for name, given in fields.items()), strict=True
-    )
-
-    def task(robot: Robot, own: tuple[Any, Any, Any]) -> Callable[[], Motion]:
-        return lambda: robot.simulate(
-            duration,
-            dt,
-            inputs=own[0],
-            start=own[1],
-            velocity=own[2],
-            formulation=formulation,
-            integrator=integrator,
-            output_every=output_every,
-            output_times=output_times,
-        )
-
-    tasks = [task(robot, own) for robot, own in zip(every, each, strict=True)]
-    return _all(where, tasks, workers, progress)
+    own = [_for_each("simulate_many", name, item, len(every)) for name, item in fields.items()]
+    same = {
+        "formulation": formulation,
+        "integrator": integrator,
+        "output_every": output_every,
+        "output_times": output_times,
+    }
+    calls = [
+        partial(robot.simulate, duration, dt, inputs=u, start=first, velocity=v, **same)
+        for robot, u, first, v in zip(every, *own, strict=True)
+    ]
+    return _all("simulate_many", calls, workers, progress)
 
 
 def statics_many(
@@ -96,12 +88,11 @@ def statics_many(
     """
     every = _robots("statics_many", robots)
     each = _for_each("statics_many", "inputs", inputs, len(every))
-
-    def task(robot: Robot, own: Any) -> Callable[[], Equilibrium]:
-        return lambda: robot.statics(own, formulation, tolerance=tolerance)
-
-    tasks = [task(robot, own) for robot, own in zip(every, each, strict=True)]
-    return _all("statics_many", tasks, workers, progress)
+    calls = [
+        partial(robot.statics, own, formulation, tolerance=tolerance)
+        for robot, own in zip(every, each, strict=True)
+    ]
+    return _all("statics_many", calls, workers, progress)
 
 
 def _robots(where: str, given: Any) -> list[Robot]:
@@ -135,34 +126,34 @@ def _for_each(where: str, field: str, given: Any, count: int) -> list[Any]:
 
 def _all(
     where: str,
-    tasks: list[Callable[[], Result]],
+    calls: Sequence[Callable[[], Result]],
     workers: int | None,
     progress: Progress | None,
 ) -> list[Result]:
-    """Return the results of the tasks in order; failures raise when all are done."""
+    """Return the results of the calls in order; failures raise when all are done."""
     threads = _cores() if workers is None else whole_number(workers)
     if threads is None or threads < 1:
         raise DescriptionError(
             where, "workers", workers, "a whole number of 1 or more", "leave it out for all cores"
         )
     results: dict[int, Any] = {}
-    with ThreadPoolExecutor(min(threads, len(tasks)), f"pliant-{where}") as pool:
-        numbers = {pool.submit(task): k for k, task in enumerate(tasks)}
+    with ThreadPoolExecutor(min(threads, len(calls)), f"pliant-{where}") as pool:
+        numbers = {pool.submit(call): k for k, call in enumerate(calls)}
         try:
             for done, future in enumerate(as_completed(numbers), 1):
                 results[numbers[future]] = _outcome(future, numbers[future])
                 if progress is not None:
-                    progress(done, len(tasks))
+                    progress(done, len(calls))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    ordered = [results[k] for k in range(len(tasks))]
+    ordered = [results[k] for k in range(len(calls))]
     failed = {k: item for k, item in enumerate(ordered) if isinstance(item, ConvergenceError)}
     if failed:
         first, error = next(iter(failed.items()))
         others = f" (and robots {list(failed)[1:]})" if len(failed) > 1 else ""
         raise ConvergenceError(
-            f"{where}: {len(failed)} of {len(tasks)} robots failed. robots[{first}]{others}: {error} "
+            f"{where}: {len(failed)} of {len(calls)} robots failed. robots[{first}]{others}: {error} "
             "The error's `last` holds the results of the others.",
             ordered,
         )

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, Description, DescriptionError
-from pliant.model.checks import as_float, choice, number, positive
-from pliant.model.paths import value_at, with_values
+from pliant.model import Array, Description, DescriptionError, as_float, value_at, with_values
+from pliant.model.fields import Choice, Kind, holds, quantity
+from pliant.model.registry import Described
 
 SCALES = ("log", "linear")
 
 
+@dataclass(frozen=True)
+class Pair(Kind):
+    """Two numbers, which may be infinite."""
+
+    def check(self, part: str, field: str, value: Any) -> tuple[float, float]:
+        items = [as_float(item) for item in value] if isinstance(value, (tuple, list)) else []
+        if len(items) != 2 or items[0] is None or items[1] is None or any(x != x for x in items):
+            raise DescriptionError(part, field, value, "two numbers", "give e.g. (0.1, 10.0)")
+        return items[0], items[1]
+
+
 @dataclass(frozen=True, eq=False)
-class Parameter:
+class Parameter(Described):
     """A number of the description to identify from data.
 
     path : into the description, such as "arm.material.E", "arm.drag", "arm.natural[0]",
@@ -33,63 +44,40 @@ class Parameter:
     """
 
     path: str | tuple[str, ...]
-    initial: float | None = None
-    bounds: tuple[float, float] | None = None
-    prior: tuple[float, float] | None = None
-    scale: str | None = None
-    typical: float | None = None
+    initial: float | None = quantity(default=None)
+    bounds: tuple[float, float] | None = holds(Pair(), None)
+    prior: tuple[float, float] | None = holds(Pair(), None)
+    scale: str | None = holds(Choice(names=SCALES), None)
+    typical: float | None = quantity(default=None, sign="positive")
 
     def __post_init__(self) -> None:
-        paths = (self.path,) if isinstance(self.path, str) else tuple(self.path)
-        if not paths or not all(isinstance(item, str) for item in paths):
+        if not self.paths or not all(isinstance(item, str) for item in self.paths):
             raise DescriptionError(
                 "Parameter", "path", self.path, "a path or several", "give e.g. 'arm.material.E'"
             )
-        object.__setattr__(self, "path", self.path if isinstance(self.path, str) else paths)
-        if self.initial is not None:
-            object.__setattr__(self, "initial", number(self.label, "initial", self.initial))
-        if self.scale is not None:
-            choice(self.label, "scale", self.scale, SCALES)
-        if self.typical is not None:
-            positive(self.label, "typical", self.typical)
-        self._check_pairs()
+        super().__post_init__()
 
     @property
     def paths(self) -> tuple[str, ...]:
         """All its paths."""
-        return (self.path,) if isinstance(self.path, str) else self.path
+        return (self.path,) if isinstance(self.path, str) else tuple(self.path)
 
     @property
     def label(self) -> str:
         """The name of this parameter in error messages."""
         return f"parameter {self.paths[0]!r}"
 
-    def _check_pairs(self) -> None:
-        if self.bounds is not None:
-            low, high = self._pair("bounds", self.bounds)
-            if not low < high:
-                raise DescriptionError(
-                    self.label, "bounds", self.bounds, "(lowest, highest)", "give the lower first"
-                )
-            if self.initial is not None and not low <= self.initial <= high:
-                raise DescriptionError(
-                    self.label, "initial", self.initial, f"within the bounds {low:g} to {high:g}",
-                    "start inside of them",
-                )  # fmt: skip
-        if self.prior is not None:
-            mean, std = self._pair("prior", self.prior)
-            if not (math.isfinite(mean) and 0 < std < math.inf):
-                raise DescriptionError(
-                    self.label, "prior", self.prior, "(mean, positive standard deviation)",
-                    "give e.g. (1e6, 1e5)",
-                )  # fmt: skip
-
-    def _pair(self, name: str, value: object) -> tuple[float, float]:
-        items = [as_float(item) for item in value] if isinstance(value, (tuple, list)) else []
-        if len(items) != 2 or items[0] is None or items[1] is None or any(x != x for x in items):
-            raise DescriptionError(self.label, name, value, "two numbers", "give e.g. (0.1, 10.0)")
-        object.__setattr__(self, name, (items[0], items[1]))
-        return items[0], items[1]
+    def check(self) -> None:
+        """Refuse bounds that do not hold the start, and a prior without spread."""
+        low, high = self.bounds or (-math.inf, math.inf)
+        self.refuse(not low < high, "bounds", "(lowest, highest)", "give the lower first")
+        outside = self.initial is not None and not low <= self.initial <= high
+        within = f"within the bounds {low:g} to {high:g}"
+        self.refuse(outside, "initial", within, "start inside of them")
+        mean, std = self.prior or (0.0, 1.0)
+        good = math.isfinite(mean) and 0 < std < math.inf
+        spread = "(mean, positive standard deviation)"
+        self.refuse(not good, "prior", spread, "give e.g. (1e6, 1e5)")
 
 
 @dataclass(frozen=True)
@@ -100,7 +88,6 @@ class Variable:
     factor : True if the value multiplies the described quantity.
     """
 
-    parameter: Parameter
     name: str
     paths: tuple[str, ...]
     logarithmic: bool
@@ -119,12 +106,6 @@ class Variable:
     def slope(self, z: float) -> float:
         """Return the derivative of the value with respect to z."""
         return math.exp(z) if self.logarithmic else self.size
-
-    def coordinate(self, value: float) -> float:
-        """Return z of a value; -inf for the logarithm of zero or less."""
-        if not self.logarithmic:
-            return value / self.size
-        return math.log(value) if value > 0 else -math.inf
 
 
 @dataclass(frozen=True)
@@ -166,14 +147,10 @@ def variables(description: Description, parameters: Iterable[Any]) -> Variables:
                 "fit", "parameters", item, "a Parameter or a path", "give e.g. 'arm.material.E'"
             )
         items.append(_variable(description, one))
-    taken: dict[str, str] = {}
-    for variable in items:
-        for path in variable.paths:
-            if path in taken:
-                raise DescriptionError(
-                    "fit", "parameters", path, "named once", "remove one of the two"
-                )
-            taken[path] = variable.name
+    paths = [path for variable in items for path in variable.paths]
+    for k, path in enumerate(paths):
+        if path in paths[:k]:
+            raise DescriptionError("fit", "parameters", path, "named once", "remove one of the two")
     return Variables(description, tuple(items))
 
 
@@ -200,24 +177,27 @@ def _variable(description: Description, parameter: Parameter) -> Variable:
         )  # fmt: skip
     if not logarithmic and low < 0 <= initial and _refuses_negative(description, paths, size):
         low = 0.0
-    unit = Variable(
-        parameter, parameter.paths[0], paths, logarithmic, 1.0 if logarithmic else size,
-        0.0, 0.0, 0.0, 0.0, math.inf, factor,
-    )  # fmt: skip
     mean, std = parameter.prior or (initial, math.inf)
     if logarithmic and parameter.prior and mean <= 0:
         raise DescriptionError(
             parameter.label, "prior", parameter.prior, "of positive mean where the scale is 'log'",
             "give scale='linear'",
         )  # fmt: skip
-    spread = std / (mean if logarithmic else size)
-    return replace(
-        unit,
-        start=unit.coordinate(initial),
-        low=unit.coordinate(low),
-        high=unit.coordinate(high) if high < math.inf else math.inf,
-        mean=unit.coordinate(mean),
-        std=spread,
+
+    def coordinate(value: float) -> float:
+        if not logarithmic:
+            return value / size
+        return math.log(value) if value > 0 else -math.inf
+
+    z = {"start": initial, "low": low, "high": high, "mean": mean}
+    return Variable(
+        name=parameter.paths[0],
+        paths=paths,
+        logarithmic=logarithmic,
+        size=size,
+        factor=factor,
+        std=std / (mean if logarithmic else size),
+        **{name: coordinate(value) for name, value in z.items()},
     )
 
 

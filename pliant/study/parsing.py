@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pliant.model import DescriptionError, did_you_mean
-from pliant.model.checks import as_float
+from pliant.model import DescriptionError, as_float, did_you_mean
 from pliant.study.outputs import Output
 from pliant.study.parameters import Parameter
 

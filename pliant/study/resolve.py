@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import ConvergenceError, DescriptionError
-from pliant.model.checks import as_float, positive
+from pliant.model import ConvergenceError, DescriptionError, as_float, positive
 from pliant.results.resolution import Resolution
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations
-from pliant.study.refinement import Refinement
-from pliant.study.solutions import Progress, Solution, Solutions
+from pliant.study.solutions import Progress, Refinement, Solution, Solutions
 from pliant.study.task import Task, check_count, check_robot
 
 FIRST_STEPS = 50

@@ -10,8 +10,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from pliant.model import DescriptionError
-from pliant.model.checks import choice, positive, whole_number
+from pliant.model import DescriptionError, choice, positive, values_at, whole_number
 from pliant.robot import Robot
 
 
@@ -68,7 +67,7 @@ class Task:
         assert dt is not None
         start: Any = self.start
         if isinstance(start, Mapping):
-            values = {**initial_values(self.inputs or {}), **start}
+            values = {**values_at(self.inputs or {}, 0.0), **start}
             start = self.robot.statics(values, formulation, tolerance=self.tolerance)
         return self.robot.simulate(
             self.duration if duration is None else duration,
@@ -80,11 +79,6 @@ class Task:
             integrator=self.integrator if integrator is None else integrator,
             output_times=times,
         )
-
-
-def initial_values(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of inputs, constant or functions of time, at t = 0."""
-    return {k: v(0.0) if callable(v) else v for k, v in inputs.items()}
 
 
 @contextmanager

@@ -77,37 +77,32 @@ def parameter_warnings(
     variables: Variables, minimum: Minimum, uncertainty: Uncertainty
 ) -> list[str]:
     """Return warnings about parameters that the data do not determine, or that are at a bound."""
-    notes = []
-    for item in uncertainty.items:
-        if item.at_bound:
-            notes.append(
-                f"{item.name} stopped at its bound {item.value:g}, where its standard error is not "
-                "valid: widen the bounds, or reconsider the model"
-            )
-    names = variables.names
-    good = _determined(uncertainty.singular_values) & (uncertainty.singular_values >= 1.0 / LOOSE)
-    for clear, direction in zip(good, uncertainty.directions, strict=True):
-        if not clear:
-            part = _combination(names, direction)
-            fewer = "fix one of them" if part.endswith("separately") else "leave it out"
-            notes.append(
-                f"the data do not determine {part}: give a prior, {fewer}, or measure something that "
-                "depends on it"
-            )
+    names, singular = variables.names, uncertainty.singular_values
+    notes = [
+        f"{item.name} stopped at its bound {item.value:g}, where its standard error is not valid: "
+        "widen the bounds, or reconsider the model"
+        for item in uncertainty.items
+        if item.at_bound
+    ]
+    good = _determined(singular) & (singular >= 1.0 / LOOSE)
+    for direction in uncertainty.directions[~good]:
+        part = _combination(names, direction)
+        fewer = "fix one of them" if part.endswith("separately") else "leave it out"
+        notes.append(
+            f"the data do not determine {part}: give a prior, {fewer}, or measure something that "
+            "depends on it"
+        )
     notes += [
         f"the data say next to nothing about {name}: its estimate is its prior"
         for name in _from_prior_alone(variables, minimum)
     ]
     mentioned = {name for text in notes for name in names if name in text}
-    for i in range(len(names)):
-        for j in range(i):
-            close = abs(uncertainty.correlation[i, j])
-            if close > TWINS and not {names[i], names[j]} <= mentioned:
-                notes.append(
-                    f"{names[j]} and {names[i]} are hard to distinguish (correlation "
-                    f"{uncertainty.correlation[i, j]:+.4f}): their errors are coupled"
-                )
-    return notes
+    return notes + [
+        f"{names[j]} and {names[i]} are hard to distinguish (correlation "
+        f"{uncertainty.correlation[i, j]:+.4f}): their errors are coupled"
+        for i, j in zip(*np.nonzero(np.tril(abs(uncertainty.correlation) > TWINS, -1)), strict=True)
+        if not {names[i], names[j]} <= mentioned
+    ]
 
 
 def _from_prior_alone(variables: Variables, minimum: Minimum) -> list[str]:

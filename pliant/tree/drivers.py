@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.lie import se3
-from pliant.model import BaseMotion, Description, Moving, base_state
+from pliant.model import Description, Moving, base_state
+from pliant.model.registry import Effect
 from pliant.rods.contract import Array
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class AngleDriver(Driver):
 class BaseDriver(Driver):
     """Base motions of a clamped rod, in the order of their description."""
 
-    def __init__(self, pose: Array, motions: list[BaseMotion]) -> None:
+    def __init__(self, pose: Array, motions: list[Effect]) -> None:
         self._pose, self._motions = pose, motions
         self._out = se3.inverse(pose)
         self.inputs = tuple(motion.name for motion in motions)

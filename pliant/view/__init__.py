@@ -5,14 +5,17 @@ your own matplotlib drawings have the same look.
 """
 
 from pliant.view.animation import animate
-from pliant.view.charts import draw_convergence, draw_curves, draw_energy
-from pliant.view.comparison import ErrorPanel, draw_comparison, draw_methods
-from pliant.view.fit import draw_fits
-from pliant.view.matrix_pattern import draw_band
-from pliant.view.resolution import draw_resolution
+from pliant.view.charts import draw_band, draw_convergence, draw_curves, draw_energy
 from pliant.view.robot import draw_modes, draw_robot
 from pliant.view.saving import save_figure, saved, show
 from pliant.view.shapes import Arrow, RodShape
+from pliant.view.studies import (
+    ErrorPanel,
+    draw_comparison,
+    draw_fits,
+    draw_methods,
+    draw_resolution,
+)
 from pliant.view.theme import style
 
 __all__ = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +15,10 @@ from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
-from pliant.model import Array, DescriptionError
-from pliant.model.checks import positive
-from pliant.model.output_files import check_suffix, whole_file
-from pliant.view.interpolation import check_times, interpolate_arrow, interpolate_shape
-from pliant.view.mesh import Mesh
-from pliant.view.robot import WIDTH, axes_in, compose
-from pliant.view.scene import Box, View, box_of, choose_view, light_from, set_up_axes
-from pliant.view.shapes import Arrow, RodShape
-from pliant.view.theme import INK, lighten, style
-from pliant.view.tubes_and_arrows import (
+from pliant.model import Array, DescriptionError, check_suffix, positive, whole_file
+from pliant.view.mesh import (
     Detail,
+    Mesh,
     add_arrows,
     add_rods,
     check_shapes,
@@ -34,6 +26,10 @@ from pliant.view.tubes_and_arrows import (
     legend_handles,
     paint,
 )
+from pliant.view.robot import WIDTH, axes_in, compose
+from pliant.view.scene import Box, View, box_of, choose_view, light_from, set_up_axes
+from pliant.view.shapes import Arrow, RodShape, finite
+from pliant.view.theme import INK, lighten, style
 
 Pixels = NDArray[np.uint8]
 Progress = Callable[[int, int], object]
@@ -85,7 +81,7 @@ def animate(
     count = int(np.floor((clock[-1] - clock[0]) / pace * rate + 1e-6)) + 1
     shown = clock[0] + np.arange(count) * pace / rate
     with style():
-        film = _make_film(shapes, arrows or (), clock, shown, title, view)
+        film = _Film(shapes, arrows or (), clock, shown, title, view)
         with whole_file(target) as partial:
             write = _write_gif if target.suffix.lower() == ".gif" else _write_mp4
             write(partial, film, rate, progress or (lambda k, n: None))
@@ -105,22 +101,46 @@ def _check_rate(fps: float, path: Path) -> float:
     return rate
 
 
-@dataclass
 class _Film:
-    """A scene whose background is drawn once; only robot, trails and clock change."""
+    """A scene whose background is drawn once; only robot, trails and clock change.
 
-    shapes: list[RodShape]
-    arrows: list[Arrow]
-    shown: Array
-    size: float
-    detail: Detail
-    light: Array
-    ax: Axes3D
-    canvas: FigureCanvasAgg
-    robot: Poly3DCollection
-    trails: list[Line3D]
-    tips: list[Array]
-    clock: Array
+    clock : (T,) times of the shapes, s.  shown : (N,) times of the frames, s. The limits of the scene
+    contain the whole motion.
+    """
+
+    def __init__(
+        self,
+        shapes: Sequence[RodShape],
+        arrows: Sequence[Arrow],
+        clock: Array,
+        shown: Array,
+        title: str | None,
+        view: View,
+    ) -> None:
+        figure = Figure(figsize=(WIDTH, 4.8), dpi=100)
+        self.canvas = FigureCanvasAgg(figure)
+        self.ax = axes_in(figure)
+        self.clock, self.shown = clock, shown
+        self.shapes = [interpolate_shape(shape, clock, shown) for shape in shapes]
+        self.arrows = [interpolate_arrow(arrow, clock, shown) for arrow in arrows]
+        rods = box_of(shapes)
+        self.size = rods.size
+        box = _box_with_arrows(rods, self.shapes, self.arrows).with_margin()
+        camera = choose_view(view, shapes, arrows)
+        self.light = light_from(camera)
+        set_up_axes(self.ax, box, camera)
+        handles = legend_handles(shapes, arrows, ())
+        # a blank title keeps space for the clock
+        compose(self.ax, box, title or " ", handles if len(handles) > 1 else [])
+        # video codecs want even numbers of pixels
+        figure.set_size_inches(*(np.round(figure.get_size_inches() * 50) / 50))
+        self.robot = Poly3DCollection(
+            np.zeros((1, 4, 3)), linewidths=0.25, clip_on=False, animated=True
+        )
+        self.ax.add_collection3d(self.robot)
+        self.detail = Detail(int(np.clip(_MOST_FACES / _AROUND / len(shapes), 8, 48)), _AROUND)
+        self.trails = [_trail(self.ax, color) for color in colors_of(shapes)]
+        self.tips = [shape.points[:, -1] for shape in shapes]
 
     def frames(self, every: int = 1) -> Iterator[Pixels]:
         """Yield each frame (height, width, 3), drawn over the background."""
@@ -157,48 +177,6 @@ class _Film:
         paint(self.robot, mesh, self.light)
         self.robot.do_3d_projection()
         self.ax.draw_artist(self.robot)
-
-
-def _make_film(
-    shapes: Sequence[RodShape],
-    arrows: Sequence[Arrow],
-    clock: Array,
-    shown: Array,
-    title: str | None,
-    view: View,
-) -> _Film:
-    """Lay out the scene with limits that contain the whole motion."""
-    figure = Figure(figsize=(WIDTH, 4.8), dpi=100)
-    canvas = FigureCanvasAgg(figure)
-    ax = axes_in(figure)
-    rods = box_of(shapes)
-    moving = [interpolate_shape(shape, clock, shown) for shape in shapes]
-    pushing = [interpolate_arrow(arrow, clock, shown) for arrow in arrows]
-    box = _box_with_arrows(rods, moving, pushing).with_margin()
-    camera = choose_view(view, shapes, arrows)
-    set_up_axes(ax, box, camera)
-    handles = legend_handles(shapes, arrows, ())
-    # a blank title keeps space for the clock
-    compose(ax, box, title or " ", handles if len(handles) > 1 else [])
-    # video codecs want even numbers of pixels
-    figure.set_size_inches(*(np.round(figure.get_size_inches() * 50) / 50))
-    robot = Poly3DCollection(np.zeros((1, 4, 3)), linewidths=0.25, clip_on=False, animated=True)
-    ax.add_collection3d(robot)
-    along = int(np.clip(_MOST_FACES / _AROUND / len(shapes), 8, 48))
-    return _Film(
-        shapes=moving,
-        arrows=pushing,
-        shown=shown,
-        size=rods.size,
-        detail=Detail(along, _AROUND),
-        light=light_from(camera),
-        ax=ax,
-        canvas=canvas,
-        robot=robot,
-        trails=[_trail(ax, color) for color in colors_of(shapes)],
-        tips=[shape.points[:, -1] for shape in shapes],
-        clock=clock,
-    )
 
 
 def _box_with_arrows(box: Box, shapes: Sequence[RodShape], arrows: Sequence[Arrow]) -> Box:
@@ -271,3 +249,56 @@ def _counted(film: _Film, progress: Progress) -> Iterator[Pixels]:
     for index, pixels in enumerate(film.frames()):
         yield pixels
         progress(index + 1, len(film.shown))
+
+
+def check_times(times: ArrayLike, shapes: Sequence[RodShape], arrows: Sequence[Arrow]) -> Array:
+    """Return the times (T,) if they increase and fit the shapes and arrows."""
+    clock = finite("animate", "times", times, "(T,)")
+    if clock.ndim != 1 or len(clock) == 0 or (np.diff(clock) <= 0).any():
+        raise DescriptionError(
+            "animate", "times", times, "a row of increasing times in seconds", "give move.t"
+        )
+    lengths = {f"poses of {shape.name!r}": len(shape.frames) for shape in shapes}
+    for arrow in arrows:
+        for field in (arrow.origin, arrow.vector):
+            lengths[f"arrow {arrow.name!r}"] = len(field) if field.ndim == 2 else 1
+    for field_name, length in lengths.items():
+        if length not in (1, len(clock)):
+            raise DescriptionError(
+                "animate",
+                field_name,
+                f"{length} times",
+                f"given at the {len(clock)} times, or once if it is constant",
+                "give shapes and times of the same motion",
+            )
+    return clock
+
+
+def interpolate_shape(shape: RodShape, clock: Array, shown: Array) -> RodShape:
+    """Return the shape at other times: poses interpolated, section axes normalised."""
+    poses = _between(shape.frames, clock, shown)
+    axes = poses[..., :3, :3]
+    length = np.linalg.norm(axes, axis=-2, keepdims=True)
+    # axes that cancel halfway between two opposite ones have no direction: leave them
+    poses[..., :3, :3] = axes / np.where(length > 1e-9, length, 1.0)
+    return RodShape(shape.name, poses, shape.half_widths, shape.color, shape.axes)
+
+
+def interpolate_arrow(arrow: Arrow, clock: Array, shown: Array) -> Arrow:
+    """Return the arrow at other times."""
+    origin = _between(np.atleast_2d(arrow.origin), clock, shown)
+    vector = arrow.vector
+    if vector.ndim == 2:
+        vector = _between(vector, clock, shown)
+    return Arrow(origin, vector, arrow.kind, arrow.name)
+
+
+def _between(values: Array, clock: Array, shown: Array) -> Array:
+    """Return values (T, ...) at the times ``shown``, linearly interpolated."""
+    if len(values) == 1:
+        return np.repeat(values, len(shown), axis=0)
+    left = np.clip(np.searchsorted(clock, shown, side="right") - 1, 0, len(clock) - 2)
+    part = (shown - clock[left]) / (clock[left + 1] - clock[left])
+    part = np.clip(part, 0.0, 1.0).reshape(-1, *([1] * (values.ndim - 1)))
+    between: Array = values[left] * (1.0 - part) + values[left + 1] * part
+    return between

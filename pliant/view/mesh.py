@@ -1,11 +1,19 @@
-"""Meshes of quadrilaterals: a section outline swept along poses, and arrows."""
+"""Meshes of quadrilaterals: tubes swept along poses, section frames, force and moment arrows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 
-from pliant.model import Array
+from pliant.model import Array, DescriptionError
+from pliant.view.shapes import Arrow, RodShape
+from pliant.view.theme import AXES, FORCE, MOMENT, lighten, rod_color
 
 
 class Mesh:
@@ -78,7 +86,7 @@ def force_arrow(origin: Array, vector: Array, length: float, thickness: float) -
     """Return a straight arrow that starts at ``origin`` and points along ``vector``."""
     head = min(0.45 * length, 5.5 * thickness)
     along = np.array([0.0, length - head, length - head, length])
-    frame = _frame_along(vector)
+    frame = frame_along(vector)
     poses = np.tile(np.eye(4), (4, 1, 1))
     poses[:, :3, :3] = frame
     poses[:, :3, 3] = origin + along[:, None] * frame[:, 2]
@@ -87,7 +95,7 @@ def force_arrow(origin: Array, vector: Array, length: float, thickness: float) -
 
 def moment_arrow(origin: Array, vector: Array, radius: float, thickness: float) -> Array:
     """Return an arrow that turns three quarters of a circle about ``vector``, right-handed."""
-    frame = _frame_along(vector)
+    frame = frame_along(vector)
     head = min(0.9, 6.0 * thickness / radius)
     shaft = np.linspace(0.0, 1.5 * np.pi - head, 22)
     # the head is straight along the tangent where the shaft ends: it looks crooked otherwise
@@ -111,9 +119,148 @@ def _profile(thickness: float, count: int) -> Array:
     return np.stack([radii, radii], axis=1)
 
 
-def _frame_along(vector: Array) -> Array:
+def frame_along(vector: Array) -> Array:
     """Return a rotation (3, 3) whose third column points along ``vector`` (3,), not zero."""
     third = vector / np.linalg.norm(vector)
     first = np.cross(np.eye(3)[np.argmin(np.abs(third))], third)
     first /= np.linalg.norm(first)
     return np.stack([first, np.cross(third, first), third], axis=1)
+
+
+# fractions of the size of the robot
+_LEAST_WIDTH = 0.004
+_FRAME_LENGTH = 0.075
+# by kind: the mesh of an arrow, its length or radius and its thickness as fractions, its colour
+_ARROWS = {
+    "force": (force_arrow, 0.26, 0.0065, FORCE),
+    "moment": (moment_arrow, 0.10, 0.0055, MOMENT),
+}
+# an arrow is never shorter than this fraction of the longest one of its kind
+_LEAST_ARROW = 0.35
+
+
+@dataclass(frozen=True)
+class Detail:
+    """Resolution of tubes: largest number of sections along a rod, and corners around it."""
+
+    along: int = 80
+    around: int = 24
+
+
+def check_shapes(shapes: Sequence[RodShape], what: str) -> None:
+    """Raise an error unless there is a rod to draw."""
+    if not shapes:
+        raise DescriptionError(
+            what, "shapes", [], "a list with one rod or more", "give RodShape(name, poses, widths)"
+        )
+
+
+def colors_of(shapes: Sequence[RodShape]) -> list[str]:
+    """Return the colour of each shape: its own, or one of the palette for each name."""
+    names = list(dict.fromkeys(shape.name for shape in shapes))
+    return [shape.color or rod_color(names.index(shape.name)) for shape in shapes]
+
+
+def tube(shape: RodShape, index: int, size: float, detail: Detail) -> Array:
+    """Return the surface (N, 4, 3) of a rod at this index in time.
+
+    The half width is at least 0.4 % of ``size`` (metres), so that very slender rods are visible.
+    """
+    poses, widths = thin(shape.frames[index], shape.half_widths, detail.along)
+    return sweep(poses, np.maximum(widths, _LEAST_WIDTH * size), detail.around)
+
+
+def add_rods(
+    mesh: Mesh, shapes: Sequence[RodShape], index: int, size: float, detail: Detail
+) -> None:
+    """Add all rods at this index in time, with the frames at their base and tip."""
+    for shape, color in zip(shapes, colors_of(shapes), strict=True):
+        mesh.add(tube(shape, index, size, detail), color)
+        if not shape.axes:
+            continue
+        poses = shape.frames[index]
+        # z at the base lies inside the rod
+        for end, axes in ((0, (0, 1)), (-1, (0, 1, 2))):
+            for axis in axes:
+                # x and y start inside the rod
+                inside = 0.0 if axis == 2 else float(shape.half_widths[end].max())
+                origin, direction = poses[end][:3, 3], poses[end][:3, axis]
+                length = _FRAME_LENGTH * size + inside
+                mesh.add(force_arrow(origin, direction, length, 0.003 * size), AXES[axis])
+
+
+def strobe(shapes: Sequence[RodShape], size: float, count: int = 5) -> list[Mesh]:
+    """Return earlier shapes of a motion, one mesh each, the earliest the lightest."""
+    last = max(len(shape.frames) for shape in shapes) - 1
+    count = min(count, last)
+    meshes = []
+    for part in range(count):
+        mesh = Mesh()
+        for shape, color in zip(shapes, colors_of(shapes), strict=True):
+            index = round((len(shape.frames) - 1) * part / count)
+            light = lighten(color, 0.80 - 0.30 * part / count)
+            mesh.add(tube(shape, index, size, Detail(60, 16)), light)
+        meshes.append(mesh)
+    return meshes
+
+
+def ghost_mesh(ghosts: Sequence[RodShape], shapes: Sequence[RodShape], size: float) -> Mesh:
+    """Return lighter shapes, in the colour of the rod with the same name if there is one."""
+    mesh = Mesh()
+    known = dict(zip((shape.name for shape in shapes), colors_of(shapes), strict=True))
+    for index, ghost in enumerate(ghosts):
+        color = ghost.color or known.get(ghost.name) or rod_color(index)
+        mesh.add(tube(ghost, -1, size, Detail(60, 20)), lighten(color, 0.72))
+    return mesh
+
+
+def add_arrows(mesh: Mesh, arrows: Sequence[Arrow], index: int, size: float) -> None:
+    """Add arrows at this index in time; the longest of each kind is a fixed fraction of ``size``."""
+    for arrow in arrows:
+        largest = max(other.size for other in arrows if other.kind == arrow.kind)
+        origin, vector = arrow.at(index)
+        strength = float(np.linalg.norm(vector))
+        # a load that is zero up to rounding has no arrow
+        if strength <= 1e-9 * largest or largest == 0.0:
+            continue
+        scale = max(strength / largest, _LEAST_ARROW)
+        make, length, thickness, color = _ARROWS[arrow.kind]
+        mesh.add(make(origin, vector, length * size * scale, thickness * size), color)
+
+
+def collection(mesh: Mesh, light: Array, zorder: float) -> Poly3DCollection:
+    """Return the mesh, shaded, as one matplotlib artist sorted by depth."""
+    artist = Poly3DCollection(mesh.quads, zorder=zorder, linewidths=0.25, clip_on=False)
+    paint(artist, mesh, light)
+    return artist
+
+
+def paint(artist: Poly3DCollection, mesh: Mesh, light: Array) -> None:
+    """Colour the faces; edges have the colour of their face, to close the seams between them."""
+    colors = mesh.shaded(light)
+    artist.set_facecolor(colors)
+    artist.set_edgecolor(colors)
+
+
+def legend_handles(
+    shapes: Sequence[RodShape], arrows: Sequence[Arrow], ghosts: Sequence[RodShape]
+) -> list[Patch | Line2D]:
+    """Return legend entries: rods, the undeformed shape, then arrows with their largest value."""
+    named = {shape.name: color for shape, color in zip(shapes, colors_of(shapes), strict=True)}
+    handles: list[Patch | Line2D] = [
+        Patch(color=color, label=name) for name, color in named.items()
+    ]
+    if ghosts:
+        light = lighten(colors_of(ghosts)[0], 0.72)
+        handles.append(Patch(color=light, label="undeformed"))
+    names = [arrow.name for arrow in arrows]
+    for place, arrow in enumerate(arrows):
+        if arrow.size == 0.0 or arrow.name in names[:place]:
+            continue
+        size = max(other.size for other in arrows if other.name == arrow.name)
+        value = f"{size:.3g} {arrow.unit}"
+        if names.count(arrow.name) > 1 or len(arrow.vector.shape) == 2:
+            value = f"up to {value}"
+        label, color = f"{arrow.name or arrow.kind}: {value}", _ARROWS[arrow.kind][-1]
+        handles.append(Line2D([], [], color=color, marker=">", label=label, linewidth=1.5))
+    return handles

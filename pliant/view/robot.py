@@ -13,7 +13,17 @@ from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 
 from pliant.model import Array, DescriptionError
 from pliant.view.charts import figure_of
-from pliant.view.mesh import Mesh
+from pliant.view.mesh import (
+    Detail,
+    Mesh,
+    add_arrows,
+    add_rods,
+    check_shapes,
+    collection,
+    ghost_mesh,
+    legend_handles,
+    strobe,
+)
 from pliant.view.scene import (
     Box,
     View,
@@ -26,16 +36,6 @@ from pliant.view.scene import (
 )
 from pliant.view.shapes import Arrow, RodShape
 from pliant.view.theme import style
-from pliant.view.tubes_and_arrows import (
-    Detail,
-    add_arrows,
-    add_rods,
-    check_shapes,
-    collection,
-    ghost_mesh,
-    legend_handles,
-    strobe,
-)
 
 # inches
 WIDTH = 6.4

@@ -8,7 +8,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from pliant.model.output_files import check_suffix, whole_file
+from pliant.model import check_suffix, whole_file
 from pliant.view.theme import style
 
 

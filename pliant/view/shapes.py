@@ -8,8 +8,7 @@ import numpy as np
 from matplotlib.colors import is_color_like
 from numpy.typing import ArrayLike
 
-from pliant.model import Array, DescriptionError
-from pliant.model.checks import as_array, choice
+from pliant.model import Array, DescriptionError, as_array, choice
 
 
 @dataclass(eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.view.fit import gaps
+from pliant.view.studies import gaps
 
 METHOD = pl.Strain(order=1, segments=2)
 FORCES = np.array([0.0, 0.4, 0.8, 1.2, 1.6, 2.0])

@@ -288,3 +288,49 @@ def test_subclass_of_a_described_class_stays_among_its_kind():
     assert robot.description.loads == {"wind": gust}
     assert gust.label == "gust 'wind'"
     assert class_of("loads") is pl.Load
+
+
+@dataclass(frozen=True, eq=False)
+class Circling(Effect):
+    """The base of a rod goes round a circle in the world's xy plane; the input is the angle, rad."""
+
+    of: str = holds(OnRod())
+    radius: float = quantity("metres", sign="positive", example="0.1")
+
+    prescribes = True
+
+    def inputs(self):
+        return {self.name: 0.0}
+
+    def moves_base_of(self):
+        return self.of
+
+    def displaced(self, base, x, rate, acceleration):
+        out, along = np.array([np.cos(x), np.sin(x), 0.0]), np.array([-np.sin(x), np.cos(x), 0.0])
+        return base._replace(
+            p=base.p + self.radius * (out - (1.0, 0.0, 0.0)),
+            velocity=base.velocity + self.radius * rate * along,
+            acceleration=base.acceleration + self.radius * (acceleration * along - rate**2 * out),
+        )
+
+
+def test_own_motion_of_a_base_needs_no_edit_elsewhere():
+    """A circle of one effect is that of two motions along x and y: positions, velocities, forces."""
+    rubber, radius = pl.Material(E=1e7, nu=0.45, rho=1100.0, viscosity=1e4), 0.1
+    one, two = pl.Robot(), pl.Robot()
+    arms = [robot.add_rod("arm", 0.3, pl.Circle(0.01), rubber) for robot in (one, two)]
+    one.add(Circling("turn", arms[0], radius))
+    two.add_base_motion("x", arms[1], translation=(1, 0, 0))
+    two.add_base_motion("y", arms[1], translation=(0, 1, 0))
+    still = one.statics({"turn": np.pi / 2}).position("arm", 0.0)
+    np.testing.assert_allclose(still, (-radius, radius, 0.0), atol=1e-12)
+    apart = {
+        "x": lambda t: radius * (np.cos(3.0 * t**2) - 1.0),
+        "y": lambda t: radius * np.sin(3.0 * t**2),
+    }
+    found = one.simulate(0.3, 5e-3, {"turn": lambda t: 3.0 * t**2})
+    truth = two.simulate(0.3, 5e-3, apart)
+    s = np.linspace(0.0, 0.3, 5)
+    np.testing.assert_allclose(found.pose("arm", s), truth.pose("arm", s), atol=1e-7)
+    np.testing.assert_allclose(found.velocity("arm", s), truth.velocity("arm", s), atol=1e-5)
+    np.testing.assert_allclose(found.reactions["arm"], truth.reactions["arm"], atol=1e-4)

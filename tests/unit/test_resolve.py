@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 import pliant as pl
 from pliant.cli import main
-from pliant.study.refinement import Refinement
 from pliant.study.resolve import richardson
+from pliant.study.solutions import Refinement
 
 LENGTH, BENDING, PRESSURE = 0.175, 0.0186, 1.5e5
 MOMENT = np.pi * 0.006**2 * 0.009 * PRESSURE

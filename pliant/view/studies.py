@@ -1,4 +1,4 @@
-"""Pictures of several solutions: centre lines in a plane, and their errors."""
+"""Pictures of studies: several solutions with their errors, a choice of resolution, a fit."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from pliant.model import Array, DescriptionError
-from pliant.model.checks import choice
+from pliant.model import Array, DescriptionError, choice
 from pliant.view.charts import check_curve, figure_of, finish, flat_axes
+from pliant.view.mesh import check_shapes
 from pliant.view.shapes import RodShape, finite
-from pliant.view.theme import INK, RODS, length_unit, rod_color, scaled_ticks, style
-from pliant.view.tubes_and_arrows import check_shapes
+from pliant.view.theme import FAINT, INK, RODS, length_unit, rod_color, scaled_ticks, style
 
 _PLANES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2), "yx": (1, 0), "zx": (2, 0), "zy": (2, 1)}
 _MARKERS = "osD^vPX*"
@@ -191,3 +190,137 @@ def _widest_plane(points: Array) -> tuple[list[int], str]:
     size = np.ptp(points, axis=0)
     pick = sorted(int(k) for k in np.argsort(-size, kind="stable")[:2])
     return pick, "".join("xyz"[k] for k in pick)
+
+
+_ZERO = 1e-15
+"""The error of the reference, which is compared with itself; it is not drawn."""
+
+
+def draw_resolution(
+    rows: ArrayLike, accuracy: float, chosen: int, moving: bool, title: str | None = None
+) -> Figure:
+    """Draw error (solid) and computing time (dashed) over intervals and, for motions, over the step.
+
+    rows : (N, 4): intervals, step in s (ignored for equilibria), error, seconds.
+    accuracy : drawn as a line.  chosen : number of the row to mark.  moving : True for motions.
+    title : above the first panel.
+    """
+    values = np.asarray(rows, dtype=float)
+    values[:, 2] = np.maximum(values[:, 2], _ZERO)
+    if not moving:
+        values[:, 1] = 0.0
+    with style():
+        count = 2 if moving else 1
+        figure, axes = plt.subplots(
+            1, count, figsize=(5.6 * count + 0.4, 4.2), layout="constrained", squeeze=False
+        )
+        labels = [lambda dt: f"dt = {dt:.4g} s" if moving else "", lambda n: f"{n:.0f} intervals"]
+        names = ["intervals of each rod", "step / s"]
+        for k, ax in enumerate(axes[0]):
+            _panel(ax, values, k, labels[k], accuracy)
+            ax.plot(*values[chosen, [k, 2]], "o", mfc="none", ms=13, color=INK, zorder=6)
+            ax.set(xlabel=names[k], ylabel="error / length")
+            _plain_ticks(ax, np.unique(values[:, k]))
+        axes[0, 0].set_title(title or "")
+    return figure
+
+
+def _plain_ticks(ax: Axes, places: Array) -> None:
+    """Put ticks at the solved values only, fewer where they would overlap."""
+    apart = np.diff(np.log(places), prepend=-np.inf) > 0.08 * np.log(places[-1] / places[0])
+    shown = places[apart]
+    ax.set_xticks(shown, [f"{value:.4g}" for value in shown])
+    ax.set_xticks([], minor=True)
+
+
+def _panel(ax: Axes, values: Array, along: int, label: object, accuracy: float) -> None:
+    """Draw curves over one column, one for each value of the other with two points or more."""
+    ax.set(xscale="log", yscale="log")
+    time_axis = ax.twinx()
+    time_axis.set_yscale("log")
+    time_axis.set_ylabel("computing time / s (dashed)")
+    other = 1 - along
+    levels = [v for v in np.unique(values[:, other]) if np.sum(values[:, other] == v) > 1]
+    reference = values[:, 2] <= _ZERO
+    for number, level in enumerate(levels):
+        mine = values[values[:, other] == level]
+        mine = mine[np.argsort(mine[:, along])]
+        seen = mine[mine[:, 2] > _ZERO]
+        color = rod_color(number)
+        text = label(level) if callable(label) else ""
+        ax.plot(seen[:, along], seen[:, 2], "o-", color=color, label=text or None)
+        time_axis.plot(
+            mine[:, along], mine[:, 3], "s--", color=color, ms=3, linewidth=1.0, alpha=0.7
+        )
+    lonely = ~np.isin(values[:, other], levels) & ~reference
+    if lonely.any():
+        ax.plot(values[lonely, along], values[lonely, 2], "o", color=FAINT, label="others")
+    ax.axhline(accuracy, color=INK, linewidth=0.9, linestyle=":", label="requested")
+    low, high = time_axis.get_ylim()
+    time_axis.set_ylim(min(low, 0.1 * high), high)
+    ax.legend(loc="best")
+
+
+MOST = 8
+"""Largest number of columns in one picture."""
+
+
+def draw_fits(
+    columns: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike, str, str]],
+    across: int = 4,
+) -> Figure:
+    """Draw measured (circles) and computed (lines) columns with their residuals below.
+
+    columns : by title, x (N,), measured (N,), computed (N,), label of x, label of y. Gaps, NaN in the
+    measured values, are shaded. The first eight columns are drawn.  across : panels per row.
+    """
+    if not columns:
+        raise DescriptionError("draw_fits", "columns", {}, "one or more", "give a column")
+    shown = dict(list(columns.items())[:MOST])
+    across = min(len(shown), across)
+    down = -(-len(shown) // across)
+    with style():
+        figure, axes = plt.subplots(
+            2 * down,
+            across,
+            figsize=(3.6 * across + 0.6, 3.9 * down),
+            height_ratios=[2, 1] * down,
+            layout="constrained",
+            squeeze=False,
+        )
+        for k, (title, (x, measured, computed, xlabel, ylabel)) in enumerate(shown.items()):
+            above, below = axes[2 * (k // across) :, k % across][:2]
+            along = finite("draw_fits", f"x of {title!r}", x, "(N,)")
+            data = np.asarray(measured, dtype=float)
+            there = np.isfinite(data)
+            finite("draw_fits", f"measured {title!r}", data[~np.isnan(data)], "(N,)")
+            line = finite("draw_fits", f"computed {title!r}", computed, "(N,)")
+            order = np.argsort(along, kind="stable")
+            size = 4 if len(along) <= 60 else 2
+            for first, last in gaps(along[order], ~there[order]):
+                for axis in (above, below):
+                    axis.axvspan(first, last, color=FAINT, alpha=0.2, linewidth=0)
+            above.plot(along, data, "o", mfc="none", markersize=size, color=FAINT, label="measured")
+            above.plot(along[order], line[order], color=RODS[0], label="computed")
+            above.set_title(title, fontsize=9)
+            above.set_ylabel(ylabel)
+            below.axhline(0.0, color=INK, linewidth=0.8)
+            below.plot(along, line - data, ".", markersize=size, color=RODS[1])
+            below.set(xlabel=xlabel, ylabel="residual")
+        for ax in axes[-2:, len(shown) - across * (down - 1) :].ravel():
+            ax.set_axis_off()
+        axes[0, 0].legend(loc="best")
+        if len(columns) > MOST:
+            figure.suptitle(f"the first {MOST} of {len(columns)} outputs", fontsize=9)
+    return figure
+
+
+def gaps(x: Array, missing: NDArray[np.bool_]) -> list[tuple[float, float]]:
+    """Return the ends of each run of missing rows, half way to the neighbouring rows.
+
+    x : (N,) increasing.  missing : (N,) True for missing rows.
+    """
+    ends = np.concatenate([x[:1], 0.5 * (x[1:] + x[:-1]), x[-1:]])
+    edges = np.diff(np.concatenate([[0], missing.astype(int), [0]]))
+    firsts, lasts = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    return [(float(ends[i]), float(ends[j])) for i, j in zip(firsts, lasts, strict=True)]
