@@ -1,9 +1,9 @@
 """Programs: what maps, joints and effects do in one pass, written down once and then repeated.
 
 Forward and backward passes, effects and steps are plain Python that calls kernels on arrays made
-beforehand, by ``run(kernel, ...)``. Within `record` nothing is computed: every call is written down with
-its arrays. The `Program` that results repeats all of them in one compiled call, whatever robot they are
-for: the loop over the calls knows neither formulations nor effects and is compiled once.
+beforehand, by ``run(kernel, ...)``. Within `record` nothing is computed: every call is written down
+with its arrays. The `Program` that results repeats all of them in one compiled call, whatever robot
+they are for: the loop over the calls knows neither formulations nor effects and is compiled once.
 
 A method of a user's class in plain Python is asked by ``ask(method, ...)``. It becomes one entry of the
 program that runs uncompiled, between compiled stretches. A class says that its methods only call
@@ -54,7 +54,7 @@ def ask(method: Any, *arguments: Any) -> None:
 
 
 def is_compiled(owner: object) -> bool:
-    """Whether an object's own class says that its methods only call kernels; its base does not count."""
+    """Whether the class of an object, not a base of it, says that its methods only call kernels."""
     return "compiled" in vars(type(owner)) and bool(owner.compiled)  # type: ignore[attr-defined]
 
 
@@ -75,7 +75,7 @@ def record(function: Function, *arguments: Any) -> Program:
 
 
 class Program:
-    """Calls with their arrays. Call it to make all of them, in the order in which they were recorded."""
+    """Calls with their arrays. Call it to make all of them, in the order of their recording."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []

@@ -87,7 +87,7 @@ class Matrix(ABC):
             self.repair(b, x)
         return x
 
-    def repair(self, b: Array, x: Array) -> None:
+    def repair(self, b: Array, x: Array) -> None:  # noqa: B027
         """Solve anew where the last solution was too rough."""
 
 

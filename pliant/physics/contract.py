@@ -190,7 +190,6 @@ class Term:
         """Power dissipated, at the rates in `work` of a moment, W."""
         return 0.0
 
-
     def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
         """Add scale times `power_lost` to out (1,)."""
         out[0] += scale * self.power_lost(m)

@@ -145,7 +145,7 @@ class ForceFields(Rows):
         self, state: State, tangent: Tangent, down: float | Array, up: float | Array
     ) -> None:
         slots = tangent.effects[self.number]
-        block = np.zeros(0)
+        block: Array = np.zeros(0)
         for scale, whole, base in (
             (down, slots[0], slots[3]),
             (up, tangent.mirrored(self.number, 1), tangent.mirrored(self.number, 4)),
@@ -153,7 +153,8 @@ class ForceFields(Rows):
             if np.ndim(scale) == 0 and scale == 0.0:
                 continue
             if scale is not down or not block.size:
-                block = self.coupling(state, scale if np.ndim(scale) else scale * self._unit)
+                whole_scale = scale if isinstance(scale, np.ndarray) else scale * self._unit
+                block = self.coupling(state, whole_scale)
             tangent.add(whole, block)
             if len(self._base):
                 above, elements = state.base_jacobian(self.i), self.part.base_elements
@@ -302,7 +303,7 @@ def field_stress(  # type: ignore[no-untyped-def]
 
 @kernel
 def add_field_loss(w, N, rows, index, element, lag, rate, settle, scale, out):  # type: ignore[no-untyped-def]
-    """out_0 += scale sum_r a_r . d_r, d = strain rates against every field and a the fields that balance
+    """out_0 += scale sum_r a_r . d_r, d = strain rates against every field, a the fields that balance
     the lagging ones: a_r = settle_r (lag d)_r, settle (R, count, count).
     """
     S, p = N.shape

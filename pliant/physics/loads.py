@@ -191,7 +191,7 @@ def add_work(ga, gb, stations, weight, moment, force, u, follows, out):  # type:
 
 @kernel
 def add_loads(g, stations, weight, moment, force, u, follows, tangent, p, k):  # type: ignore[no-untyped-def]
-    """Add wrenches at some stations of g (F, 4, 4) to p and k: weight (u_0 moment + u_1 force + u_2..7).
+    """Add wrenches at stations of g (F, 4, 4) to p and k: weight (u_0 moment + u_1 force + u_2..7).
 
     weight (N,), moment and force (N, 6) in the frame of the load.
     """

@@ -239,7 +239,7 @@ class ANCFMap(KernelMap):
         assert isinstance(c, ANCFConfiguration)
         return reversal(self.rod, self.nodes, c.nodes) if self.turn == SPACE else ""
 
-    def compiled(self, s: Array) -> CompiledMap:
+    def march_map(self, s: Array) -> CompiledMap:
         """Strains at s (S,) for compiled loops."""
         plan = self._plan(s)
         ints, floats = pack(self.turn, self.d, plan.element, plan.dH, plan.ddH)

@@ -218,14 +218,14 @@ class RodMap(ABC):
     def strain(self, plan: Plan, c: Configuration) -> None:
         """Write plan.e (Cosserat strains) and plan.B, its exact derivative."""
 
-    def compiled(self, s: Array) -> CompiledMap | None:
+    def march_map(self, s: Array) -> CompiledMap | None:
         """Strains at s (S,) for compiled loops, or None if this map is not of that kind."""
         return None
 
     def centres(self, s: Array) -> tuple[Ints, Array]:
         """Element (S,) and derivative (S, 3, n) of section centres in its own entries, base frame.
 
-        Only where there is a `compiled` map.
+        Only where there is a `march_map`.
         """
         raise TypeError(f"{type(self).__name__} has no compiled map")
 

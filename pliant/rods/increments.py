@@ -141,7 +141,15 @@ class IncrementMap(KernelMap):
         assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
         run(
             cumulative_second.add_frame_second,
-            self.kind, self.first, plan.element, plan.b, c.psi, plan.J, plan.stage_pose, f, K
+            self.kind,
+            self.first,
+            plan.element,
+            plan.b,
+            c.psi,
+            plan.J,
+            plan.stage_pose,
+            f,
+            K,
         )
 
     def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:

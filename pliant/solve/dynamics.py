@@ -170,9 +170,8 @@ class _Run:
                 self.done += stepper.done
                 if not self.integrator.halves:
                     raise
-                times = float(ends[self.done]), float(ends[self.done + 1])
-                acting = (schedule.at(t) for t in times)
-                self._halve(stepper, *acting, *times, _HALVINGS)
+                start, end = float(ends[self.done]), float(ends[self.done + 1])
+                self._halve(stepper, schedule.at(start), schedule.at(end), start, end, _HALVINGS)
                 self.done += 1
             self.iterations = stepper.iterations
             if not math.isfinite(float(stepper.q.sum())):

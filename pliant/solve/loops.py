@@ -147,7 +147,7 @@ def solve_step(programs, numbers, counts, flags, history):  # type: ignore[no-un
             continue
         execute(programs[guess])
         end = newton(programs, numbers, counts, flags, history)
-        if end == CONVERGED or end == NEEDS_PIVOTING:
+        if end in (CONVERGED, NEEDS_PIVOTING):
             return end
         counts[THERE], numbers[SCALE] = 0, scale
     return end

@@ -17,7 +17,6 @@ from pliant._numba import kernel
 from pliant.engine import modes
 from pliant.linalg.matrices import Matrix, SingularError
 from pliant.physics.own_law import LawError
-from pliant.rods.contract import Array
 from pliant.solve import loops
 
 INFINITE, SINGULAR, LOST, SLOW = "infinite", "singular", "lost", "slow"
@@ -85,7 +84,7 @@ class Equations:
         self.counts[loops.KEEP] = -1 if policy.keep is None else policy.keep
 
     @property
-    def control(self) -> tuple[Array, ...]:
+    def control(self) -> tuple[Any, ...]:
         """What the loops share: numbers, counts, flags and history."""
         return self.numbers, self.counts, self.matrix.flags, self.history
 

@@ -112,7 +112,11 @@ class Equilibrium(Equations):
         effects, tree = solver.effects, solver.effects.tree
         self.solver, self.effects, self.tree, self.tangent = solver, effects, tree, tangent
         self.state, self.work = State(tree), Work(tree)
-        self.z, self.u, self.keep = np.zeros(tree.total), np.zeros(effects.inputs), np.zeros(tree.total)
+        self.z, self.u, self.keep = (
+            np.zeros(tree.total),
+            np.zeros(effects.inputs),
+            np.zeros(tree.total),
+        )
         self._next, self._variation = np.zeros(tree.nq), np.zeros(tree.total)
         self.moved = np.zeros(tree.size)
         self.steps: list[float] = []

@@ -83,7 +83,9 @@ def gather_form(tree: Tree, left: State, right: State, work: Work, tangent: Tang
         first = 0 if w.mass else len(part.mass_s)
         _add_strains(part, a, b, w)
         if first < len(w.k):
-            run(collect.add_bilinear, a.element[first:], a.J[first:], w.k[first:], b.J[first:], w.Ky)
+            run(
+                collect.add_bilinear, a.element[first:], a.J[first:], w.k[first:], b.J[first:], w.Ky
+            )
         ask(part.map.lift_matrix, a.c, b.c, w.Ky, w.K)
         run(scatter, tangent.parts[i].elements, w.K, tangent.matrix.data)
         _hand_over(tree, i, left, right, work, tangent, False)

@@ -130,7 +130,7 @@ def base_blocks(elements, K, left, right, base, down, up):  # type: ignore[no-un
 
 @kernel
 def joint_blocks(base, Sa, Sb, left, right, wrench, curved, down, up, own):  # type: ignore[no-untyped-def]
-    """Blocks of a joint: down (nv, c) = Sa^T base right, up (c, nv) = left^T base Sb, own = Sa^T base Sb.
+    """Blocks of a joint: down (nv, c) = Sa^T base right, up = left^T base Sb, own = Sa^T base Sb.
 
     left and right (6, c + nv), of which the first c columns count. If `curved`, the half bracket of the
     composition with the wrench (6,) on the base is added.

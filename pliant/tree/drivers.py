@@ -98,7 +98,9 @@ class Prescribed:
         if not self.names:
             return np.zeros(0)
         motions = [motion for _, motion in self._motions(drive)]
-        return np.concatenate([values for column in zip(*motions, strict=True) for values in column])
+        return np.concatenate(
+            [values for column in zip(*motions, strict=True) for values in column]
+        )
 
     def put(self, q: Array, drive: Array) -> Array:
         """Coordinates q (nq,) with the prescribed joints where the inputs have them."""

@@ -33,10 +33,8 @@ def set_rates(tree: Tree, state: State, work: Work, v: Array, acc: Array | None 
         _station_rates(part, at, w, acc is not None)
 
 
-def _base_motion(
-    tree: Tree, i: int, state: State, work: Work, v: Array, acc: Array | None
-) -> None:
-    """Set twist and twist rate of the base of part i, the first entries of its x; its carrier is done."""
+def _base_motion(tree: Tree, i: int, state: State, work: Work, v: Array, acc: Array | None) -> None:
+    """Set twist and twist rate of the base of part i, first in its x; its carrier is done."""
     part, at, w = tree.parts[i], state.parts[i], work.parts[i]
     carried, eta = _STILL, _STILL
     if part.parent >= 0:

@@ -152,4 +152,3 @@ class State:
         out = np.zeros((6, carried.shape[1] + part.joint.nv))
         run(stack_jacobian, at.inward, carried, at.S, out)
         return out
-

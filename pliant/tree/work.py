@@ -51,7 +51,7 @@ class PartWork:
         self.base = np.zeros(6)
         """Gradient in the twist of the base."""
         self.passed, self.excess = np.zeros(6), np.zeros(6)
-        """In the Newton chart, the wrench that is passed on to the base, and what it is beyond `base`."""
+        """In the Newton chart, the wrench passed on to the base, and what it is beyond `base`."""
         self.left = np.zeros(6 + part.map.nv)
         """Residual that is left on base and own coordinates."""
         self.extra, self.sections = np.zeros((P, 6)), np.zeros((P, 6))
@@ -67,12 +67,12 @@ class PartWork:
 
     def clear(self, tangent: bool) -> None:
         """Begin anew."""
-        for array in (self.p, self.ry, self.sigma, self.inner):
+        arrays: list[Array] = [self.p, self.ry, self.sigma, self.inner]
+        if tangent:
+            arrays += [self.k, self.Ky, self.slope, self.full]
+        for array in arrays:
             clear(array)
         self.mass = self.part.loaded
-        if tangent:
-            for array in (self.k, self.Ky, self.slope, self.full):
-                clear(array)
 
 
 class Work:

@@ -233,9 +233,7 @@ class AccelerationStepper(Stepper):
         for given, out in zip((self.joint_v, self.joint_acc, self.joint_acc), found, strict=True):
             put_values(given, self.effects.prescribed.v_places, out)
 
-    def _balance(
-        self, b: State, v: Array, z: Array, u: Array, tangent: Tangent | None
-    ) -> Array:
+    def _balance(self, b: State, v: Array, z: Array, u: Array, tangent: Tangent | None) -> Array:
         """Residual (total,) at a state that is placed, with its rates and accelerations."""
         moment = Moment(
             self.tree, b, self.workspace, u, z, v, self.v_slope, tangent,
@@ -425,7 +423,7 @@ class AccelerationStepper(Stepper):
 
 @kernel
 def newmark_kinematics(h, beta, gamma, am, af, D, v, acc, like, v1, acc1, like1):  # type: ignore[no-untyped-def]
-    """Rates v1, accelerations acc1 and like1 after an increment D, from those before it; all (total,)."""
+    """Rates v1, accelerations acc1 and like1 after an increment D, from those before; all (total,)."""
     for i in range(D.shape[0]):
         after = (D[i] - h * v[i] - h * h * (0.5 - beta) * like[i]) / (beta * h * h)
         v1[i] = v[i] + h * ((1.0 - gamma) * like[i] + gamma * after)

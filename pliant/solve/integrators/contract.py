@@ -63,7 +63,7 @@ class Stepper(Equations):
     the state `a` to the state `b`, which then change places; `trial` (total,) are the force fields and
     multipliers at b, `left` (total,) the residual of the step. account (2,) : work done by the inputs
     and energy dissipated so far, J. after (W,) : inputs at the end of the step, its first entries the
-    numbers u (J,), then what prescribed joints do; before (J,) : u at its start, mean (J,) : in between.
+    numbers u (J,), then what prescribed joints do; before (J,) : u at its start, mean (J,) : between.
     """
 
     books: bool = True

@@ -49,7 +49,7 @@ def compiled_rod(effects: Effects) -> CompiledMap | None:
         return None
     if not isinstance(part.map.actuation, OnStrains):
         return None
-    return part.map.compiled(np.concatenate([part.strain_s, part.inner_s]))
+    return part.map.march_map(np.concatenate([part.strain_s, part.inner_s]))
 
 
 class March:

@@ -264,7 +264,9 @@ class VariationalStepper(Stepper):
     def _set_light_twists(self, a: State, b: State) -> None:
         """Set the mean twists of stations without inertia."""
         states = zip(a.parts, b.parts, strict=True)
-        for part, (start, end), w in zip(self.tree.parts, states, self.workspace.parts, strict=True):
+        for part, (start, end), w in zip(
+            self.tree.parts, states, self.workspace.parts, strict=True
+        ):
             light = slice(part.inertial, None)
             run(step_twists, start.g[light], end.g[light], self.h, w.eta[light])
 

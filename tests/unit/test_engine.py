@@ -1,0 +1,268 @@
+"""The engine: programs of kernel calls repeat what plain calls do, whatever robot they are for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant._numba import kernel
+from pliant.engine import calls
+from pliant.engine.arrays import combine, copy, put_values, take
+from pliant.engine.program import Program, ask, is_compiled, record, recorder, run
+from pliant.solve import loops
+from pliant.solve.integrators import contract
+from pliant.solve.integrators.contract import Stepper
+
+
+@kernel
+def add_scaled(flag, count, factor, pair, x, out):  # type: ignore[no-untyped-def]
+    """out += factor count x if `flag`, and the sum of a pair of arrays in its first entry."""
+    if flag:
+        for i in range(x.shape[0]):
+            for j in range(x.shape[1]):
+                out[i, j] += factor * count * x[i, j]
+    out[0, 0] += pair[0][0] + pair[1][0]
+
+
+class Plain:
+    """What a user writes in plain Python."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def act(self, x: np.ndarray) -> None:
+        self.calls += 1
+        x[0, 0] *= 2.0
+
+
+class Compiled(Plain):
+    compiled = True
+
+
+class Derived(Compiled):
+    """A class of its own, of which nobody has said that it only calls kernels."""
+
+
+# -- programs --------------------------------------------------------------------------------------
+
+
+def test_a_program_passes_every_kind_of_argument():
+    x, out = np.arange(6.0).reshape(2, 3), np.zeros((2, 3))
+    pair = (np.array([0.25]), np.array([-1.5]))
+    program = record(run, add_scaled, True, -3, 0.5, pair, x, out)
+    assert program.compiled and not out.any(), "recording computes nothing"
+    program()
+    plain = np.zeros((2, 3))
+    add_scaled(True, -3, 0.5, pair, x, plain)
+    assert np.array_equal(out, plain) and out[1, 2] == -7.5
+    x[...], out[...] = 1.0, 0.0
+    program()
+    assert out[1, 2] == -1.5, "it reads its arrays as they are now"
+
+
+def test_a_program_keeps_its_arrays_alive():
+    program = record(lambda: combine(2.0, np.ones(1000), 0.0, np.zeros(1000), kept))
+    for _ in range(3):
+        kept[...] = 0.0
+        program()
+        assert np.array_equal(kept, np.full(1000, 2.0))
+
+
+kept = np.zeros(1000)
+
+
+def test_plain_calls_stand_between_compiled_stretches_in_their_order():
+    x, out, own = np.ones((1, 1)), np.zeros((1, 1)), Plain()
+
+    def both() -> None:
+        copy(x, out)
+        ask(own.act, out)
+        combine(1.0, out, 1.0, x, out)
+
+    program = record(both)
+    assert not program.compiled and own.calls == 0
+    program()
+    assert own.calls == 1 and out[0, 0] == 3.0
+    longer = record(program)
+    longer()
+    assert own.calls == 2 and len(longer.entries) == 3
+
+
+def test_only_the_class_itself_says_that_it_calls_kernels():
+    assert [is_compiled(each()) for each in (Plain, Compiled, Derived)] == [False, True, False]
+
+
+def test_threads_record_apart():
+    found = []
+
+    def look() -> None:
+        found.append(recorder())
+
+    def while_recording() -> None:
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+        found.append(recorder())
+
+    record(while_recording)
+    assert found[0] is None and isinstance(found[1], Program) and recorder() is None
+
+
+def test_an_error_ends_the_recording():
+    with pytest.raises(ZeroDivisionError):
+        record(lambda: 1 / 0)
+    assert recorder() is None
+
+
+def test_arrays_by_place():
+    x, out = np.arange(5.0), np.zeros(2)
+    places = np.array([3, 1])
+
+    def both() -> None:
+        take(x, places, out)
+        put_values(out, places, x)
+
+    record(both)()
+    assert out.tolist() == [3.0, 1.0] and x.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+# -- compiled and uncompiled -----------------------------------------------------------------------
+
+RUBBER = pl.Material(E=1e6, nu=0.45, rho=1100.0, viscosity=500.0)
+
+
+def tree(formulation: pl.Formulation) -> tuple[pl.Robot, dict[str, object]]:
+    """A rod with a hinged bob, a load, drag and damping; the second rod hangs on the first."""
+    robot = pl.Robot()
+    arm = robot.add_rod("arm", 0.3, pl.Circle(0.01), RUBBER, pose=pl.along("x"), mass_damping=0.5)
+    robot.add_load("push", arm.tip, force=(0.0, 0.0, 0.2))
+    robot.add_body("bob", 0.01, (1e-6,) * 3, on=arm.tip, joint=pl.Revolute("y", stiffness=0.01))
+    robot.add_rod("twig", 0.1, pl.Circle(0.005), RUBBER, base=arm.at(0.3), pose=pl.along("z"))
+    return robot, {"push": pl.Sine(1.0, 3.0)}
+
+
+FORMULATIONS = [pl.BSpline(3, 6), pl.BSpline(2, 5, "cayley"), pl.Hermite(3), pl.Strain(2, 2)]
+INTEGRATORS = [pl.Midpoint(), pl.Newmark(), pl.GeneralizedAlpha(0.7), pl.ImplicitEuler()]
+
+
+def rows(motion: pl.Motion) -> list[np.ndarray]:
+    energy = motion.energy
+    return [motion.tip("arm"), motion.tip("twig"), motion.joint("bob"), *energy.values()]
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS, ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+def test_compiled_and_uncompiled_engine_agree(
+    formulation: pl.Formulation, integrator: pl.Integrator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Forty steps of a tree: by compiled programs, and by the same source in plain Python."""
+    motions, compiled = [], []
+    take_steps = loops.take_steps
+
+    def counted(table, *others):  # type: ignore[no-untyped-def]
+        compiled.append(table.dtype)
+        return take_steps(table, *others)
+
+    monkeypatch.setattr(loops, "take_steps", counted)
+    for short_lived in (2, 10**6):
+        monkeypatch.setattr(contract, "_SHORT_LIVED", short_lived)
+        robot, inputs = tree(formulation)
+        motions.append(
+            robot.simulate(0.08, 2e-3, inputs, formulation=formulation, integrator=integrator)
+        )
+        if short_lived == 2:
+            assert compiled and all(kind == np.int64 for kind in compiled)
+            compiled.clear()
+    assert not compiled
+    for one, other in zip(*map(rows, motions), strict=True):
+        assert one == pytest.approx(other, rel=1e-12, abs=1e-12 * np.abs(other).max())
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+def test_recorded_equilibria_are_those_of_plain_calls(formulation: pl.Formulation) -> None:
+    """The first attempt of a solver is made by plain calls, later ones by programs."""
+    robot, _ = tree(formulation)
+    first = robot.statics({"push": 1.0}, formulation)
+    again = robot.statics({"push": 1.0}, formulation)
+    third = robot.statics({"push": 1.0}, formulation)
+    for found in (again, third):
+        assert found.iterations == first.iterations
+        assert found.tip("twig") == pytest.approx(first.tip("twig"), abs=1e-14)
+
+
+def test_a_stepper_that_served_before_starts_afresh() -> None:
+    """Motions that follow each other share steppers, not their states."""
+    robot, inputs = tree(FORMULATIONS[0])
+    for integrator in INTEGRATORS:
+        settings = {"formulation": FORMULATIONS[0], "integrator": integrator}
+        first = robot.simulate(0.02, 2e-3, inputs, **settings)
+        other = robot.simulate(0.02, 2e-3, {"push": 5.0}, **settings)
+        again = robot.simulate(0.02, 2e-3, inputs, **settings)
+        assert other.iterations > 0
+        for one, two in zip(rows(first), rows(again), strict=True):
+            assert one == pytest.approx(two, rel=1e-12, abs=1e-13)
+
+
+SPECIALISATIONS = """
+import numpy as np
+import pliant as pl
+from pliant.engine import calls
+from pliant.solve import loops
+
+rubber = pl.Material(E=1e6, nu=0.45, rho=1100.0)
+for k, form in enumerate([pl.BSpline(3, 6), pl.Hermite(3), pl.Strain(1, 2), pl.ANCF(3, planar=False)]):
+    robot = pl.Robot()
+    arm = robot.add_rod("arm", 0.3, pl.Circle(0.01), rubber, pose=pl.along("x"))
+    if k:
+        robot.add_load("push", arm.tip, force=(0, 0, 0.1))
+    if k > 1:
+        robot.add_body("bob", 0.01, (1e-6,) * 3, on=arm.tip, joint=pl.Revolute("y", stiffness=0.01))
+    robot.statics(formulation=form)
+    robot.simulate(0.01, 1e-3, formulation=form)
+loop = [loops.newton, loops.solve_step, loops.take_steps, calls.execute]
+print([len(each.overloads) for each in loop])
+"""
+
+
+def test_a_new_formulation_or_effect_adds_no_specialisation_of_the_engine() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SPECIALISATIONS], capture_output=True, text=True, check=True
+    )
+    counts = eval(done.stdout)  # a list of numbers that we printed
+    assert all(count <= 1 for count in counts) and counts[-1] == 1, counts
+
+
+def test_steps_of_a_users_own_effect_run_uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import dataclass
+
+    @dataclass(frozen=True)
+    class Pull(pl.FrameEffect):
+        """A constant pull on a frame along the world's y axis."""
+
+        on: pl.Frame = pl.Frame("arm", 0.3)
+
+        def frames(self):  # type: ignore[no-untyped-def]
+            return (self.on,)
+
+        def potential(self, g, u):  # type: ignore[no-untyped-def]
+            return -0.05 * float(g[0][1, 3])
+
+    robot, inputs = tree(FORMULATIONS[0])
+    robot.add(Pull("pull"))
+    tables = []
+    table = Stepper._table
+
+    def watched(stepper: Stepper) -> object:
+        tables.append(table(stepper))
+        return tables[-1]
+
+    monkeypatch.setattr(Stepper, "_table", watched)
+    found = robot.simulate(0.02, 2e-3, inputs, formulation=FORMULATIONS[0])
+    assert found.complete and tables[-1].dtype == object
+    programs = [x for x in np.ravel(tables[-1]) if isinstance(x, Program)]
+    assert programs and calls.execute.overloads
