@@ -150,8 +150,9 @@ def make_stepper(
 
 
 def _rehearse(stepper: Stepper) -> None:
-    """Take a step that is discarded, so that the first real one takes no longer than others."""
-    state = stepper.step()
-    for rod in state.rods:
-        state.tip(rod)
-        state.velocity(rod, 0.0)
+    """Take steps that are discarded, so that the first real one takes no longer than others."""
+    for _ in range(3):  # results repeat what they do by programs from the third time on
+        state = stepper.step()
+        for rod in state.rods:
+            state.tip(rod)
+            state.velocity(rod, 0.0)

@@ -87,4 +87,6 @@ def make_stream(
     schedule.begin(q)
     stepper.start(q, v, schedule.at(0.0))
     march = stepper.march(schedule)
+    if march is None:
+        stepper.prepare()
     return StepperStream(stepper, schedule, held) if march is None else MarchStream(march, held)

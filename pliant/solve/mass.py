@@ -6,6 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
+from pliant._numba import kernel
+from pliant.engine.program import Program, ask, record, run
 from pliant.linalg.matrices import SingularError
 from pliant.model import ConvergenceError
 from pliant.physics.contract import RATES
@@ -24,6 +26,9 @@ class Mass:
     def __init__(self, effects: Effects) -> None:
         self.effects = effects
         self.work = Work(effects.tree)
+        self._right, self._x = np.zeros(effects.tree.size), np.zeros(effects.tree.size)
+        self._programs: dict[int, tuple[State, Program | None]] = {}
+        """By identity of the states that were solved at, what repeats it."""
 
     @cached_property
     def tangent(self) -> Tangent:
@@ -68,31 +73,52 @@ class Mass:
             lifted = tree.variations(state, known)[1]
             for term in effects.hard:
                 right[term.rows] -= term.holding(z) * term.gap_rates(state, known, lifted)
-        self._fill(state, z)
-        matrix = self.tangent.matrix
-        try:
-            matrix.factorise()
-            x = matrix.solve(right[: tree.size])
-        except SingularError:
-            raise self._without_mass() from None
+        self._right[...] = right[: tree.size]
+        self._invert(state, z)
+        x = self._x
         v = np.zeros(tree.total)
         v[tree.coordinates] = x[tree.coordinates]
         if known is not None:
             v[tree.prescribed] = known[tree.prescribed]
         return v
 
+    def _invert(self, state: State, z: Array | None) -> None:
+        """Solve for x; at a state that was met before by a program."""
+        matrix = self.tangent.matrix
+        known, program = self._programs.get(id(state), (None, None))
+        if known is not state or self.effects.one_sided:
+            self._programs[id(state)] = (state, None)
+            self._factor_and_solve(state, z)
+        else:
+            if program is None:
+                program = record(self._factor_and_solve, state, None)
+                self._programs[id(state)] = (state, program)
+            program()
+        try:
+            if matrix.flags[0] < 0:
+                raise SingularError
+            if matrix.flags[2]:
+                matrix.repair(self._right, self._x)
+        except SingularError:
+            raise self._without_mass() from None
+
+    def _factor_and_solve(self, state: State, z: Array | None) -> None:
+        self._fill(state, z)
+        self.tangent.matrix.record_factorise()
+        self.tangent.matrix.record_solve(self._right, self._x)
+
     def _fill(self, state: State, z: Array | None) -> None:
-        tree, work, diagonal = self.effects.tree, self.work, np.arange(6)
+        tree, work = self.effects.tree, self.work
         work.clear(True)
         self.tangent.clear()
         for part, w in zip(tree.parts, work.parts, strict=True):
-            w.k[: part.inertial, diagonal, diagonal] = part.M
+            run(set_diagonal, part.M, w.k)
             w.mass = True
         gather_form(tree, state, state, work, self.tangent)
         for term in self.effects.rows:
             if term.hard:
-                term.hold(state, self.tangent, z)
-            term.add_compliance(self.tangent, RATES if term.hard else None)
+                ask(term.hold, state, self.tangent, z)
+            ask(term.add_compliance, self.tangent, RATES if term.hard else None)
 
     def _without_mass(self) -> ConvergenceError:
         parts = self.effects.tree.parts
@@ -101,3 +127,11 @@ class Mass:
             f"the mass matrix is singular: rods {names or 'of this robot'} have no mass or no "
             "rotary inertia; give the material a density rho, or Stiffness a mass and an inertia"
         )
+
+
+@kernel
+def set_diagonal(M, k):  # type: ignore[no-untyped-def]
+    """k_s (6, 6) += diag(M_s) with M (S, 6)."""
+    for s in range(M.shape[0]):
+        for i in range(6):
+            k[s, i, i] += M[s, i]

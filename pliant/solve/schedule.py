@@ -184,8 +184,13 @@ class Schedule(Inputs):
         for channel in channels:
             values = asked[channel.name].reshape(len(times), -1)[:, channel.component]
             rows += values[:, None] * channel.unit
-        still = self.effects.prescribed.row(self.effects.at(self._at_rest).drive)
-        return np.concatenate([rows, np.repeat(still[None], len(times), axis=0)], axis=1)
+        still = np.repeat(self._joints_at_rest[None], len(times), axis=0)
+        return np.concatenate([rows, still], axis=1)
+
+    @cached_property
+    def _joints_at_rest(self) -> Array:
+        """What prescribed joints do while all that moves is zero."""
+        return self.effects.prescribed.row(self.effects.at(self._at_rest).drive)
 
     @cached_property
     def _at_rest(self) -> dict[str, Any]:

@@ -150,7 +150,8 @@ class Equilibrium(Equations):
         """The programs of Newton's method: plain calls, or recorded ones."""
         row: list[Any] = [None] * loops.PROGRAMS
         for place, tangent in ((loops.RESIDUAL, False), (loops.TANGENT, True)):
-            row[place] = make(self._set_residual, tangent)
+            row[place] = make(self._place_and_balance, tangent)
+        row[loops.SLOPE] = make(self._set_residual, True)
         row[loops.FACTORISE] = make(self.matrix.record_factorise)
         row[loops.SOLVE] = make(self.matrix.record_solve, self.right, self.x)
         row[loops.MOVE] = make(self._move)
@@ -158,8 +159,11 @@ class Equilibrium(Equations):
         row[loops.INSPECT] = self._inspect
         return [self.guarded(program) for program in row]
 
-    def _set_residual(self, tangent: bool) -> None:
+    def _place_and_balance(self, tangent: bool) -> None:
         self.state.place(self.state.q)
+        self._set_residual(tangent)
+
+    def _set_residual(self, tangent: bool) -> None:
         filled = self.tangent if tangent else None
         keep = self.keep if self.tree.m else None
         what = (self.state, self.work, Inputs(self.u, _NOTHING), self.z)

@@ -48,7 +48,7 @@ _SHORT_LIVED = 2
 """Steps that are taken by plain calls: what takes no more is not worth recording."""
 
 
-_IDLE, _KINDS = 8, 8
+_IDLE, _KINDS = 2, 4
 """Steppers that are kept for a robot: of one kind, and kinds of them."""
 
 
@@ -227,6 +227,11 @@ class Stepper(Equations):
                 table[side, place] = program if whole else self.guarded(program)
         return table
 
+    def prepare(self) -> None:
+        """Record the programs now, so that no step takes longer than others."""
+        self._taken = max(self._taken, _SHORT_LIVED)
+        self._table()
+
     def do(self, place: int) -> None:
         """Carry out one program of the present side."""
         table = self._table()
@@ -359,8 +364,9 @@ class Integrator(ABC):
             stepper = self.stepper(effects, h)
             stepper.books = books
         yield stepper
-        if len(effects.idle) <= _KINDS:
-            idle.append(stepper)
+        if len(effects.idle) > _KINDS:
+            effects.idle.clear()
+        idle.append(stepper)
 
 
 @kernel
