@@ -2,7 +2,7 @@
 
 A call is a block of 64-bit words: the address of a trampoline, the address of the function, and the
 arguments as the function takes them, arrays taken apart into pointer, shape and strides. A trampoline
-loads the words and calls the function; functions of the same signature share one.
+loads the words, calls the function and returns its status; functions of the same signature share one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from numba.extending import intrinsic
 from pliant._numba import kernel
 
 _WORD = ir.IntType(64)
+_ENTER = ir.FunctionType(ir.IntType(32), [_WORD.as_pointer()])
+_RETURNED, _RETURNED_NOTHING = 0, -2
+"""Status of compiled functions that raised no error."""
 _trampolines: dict[str, int] = {}
 _engines: list[Any] = []
 _lock = threading.Lock()
@@ -39,7 +42,7 @@ def trampoline(compiled: Any) -> tuple[int, int]:
 def _make(signature: ir.FunctionType) -> int:
     """Compile a trampoline for functions of a signature; it takes the address of a block."""
     module = ir.Module("trampoline")
-    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [_WORD.as_pointer()]), "enter")
+    function = ir.Function(module, _ENTER, "enter")
     builder = ir.IRBuilder(function.append_basic_block())
     (block,) = function.args
 
@@ -51,8 +54,7 @@ def _make(signature: ir.FunctionType) -> int:
     arguments = [result, error]
     for i, wanted in enumerate(signature.args[2:]):
         arguments.append(_as(builder, word(2 + i), wanted))
-    builder.call(builder.inttoptr(word(1), signature.as_pointer()), arguments)
-    builder.ret_void()
+    builder.ret(builder.call(builder.inttoptr(word(1), signature.as_pointer()), arguments))
     return _compile(module)
 
 
@@ -87,15 +89,13 @@ def _load(typing: Any, address: Any) -> Any:
 
 @intrinsic
 def _enter(typing: Any, block: Any) -> Any:
-    """Call the function of a block."""
-    kind = ir.FunctionType(ir.VoidType(), [_WORD.as_pointer()])
+    """Call the function of a block and return its status."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         block = builder.inttoptr(arguments[0], _WORD.as_pointer())
-        builder.call(builder.inttoptr(builder.load(block), kind.as_pointer()), [block])
-        return context.get_dummy_value()
+        return builder.call(builder.inttoptr(builder.load(block), _ENTER.as_pointer()), [block])
 
-    return types.void(types.int64), generate
+    return types.int32(types.int64), generate
 
 
 @kernel
@@ -103,4 +103,6 @@ def execute(program):  # type: ignore[no-untyped-def]
     """Make all calls of a program, given by the address of its table: count, blocks. 0 is empty."""
     if program != 0:
         for i in range(_load(program)):
-            _enter(_load(program + 8 * (i + 1)))
+            status = _enter(_load(program + 8 * (i + 1)))
+            if status not in (_RETURNED, _RETURNED_NOTHING):
+                raise RuntimeError("a kernel in a program raised an error")

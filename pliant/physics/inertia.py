@@ -77,6 +77,7 @@ def step_momentum(M, ga, gb, h, tangent, eta, pa, pb, k):  # type: ignore[no-unt
     twist of gb.
     """
     x = np.empty(6)
+    N, A, D = np.zeros((6, 6)), np.empty((6, 6)), np.empty((6, 6))
     for s in range(M.shape[0]):
         log_relative_array(ga[s], gb[s], x)
         for i in range(6):
@@ -94,36 +95,35 @@ def step_momentum(M, ga, gb, h, tangent, eta, pa, pb, k):  # type: ignore[no-unt
         write_vector(pb[s], 0, add(1.0, apply(F, m), 1.0, apply(G, n)))
         write_vector(pb[s], 3, apply(F, n))
         if tangent:
-            _momentum_tangent(M[s], eta[s], h, x, k[s])
+            _momentum_tangent(M[s], eta[s], h, x, N, A, D, k[s])
 
 
 @kernel
-def _momentum_tangent(M, eta, h, x, k):  # type: ignore[no-untyped-def]
+def _momentum_tangent(M, eta, h, x, N, A, D, k):  # type: ignore[no-untyped-def]
     """k = derivative of A^T M x / h in the twist of gb, dx = D dz, A = dexp(-x)^-1, D = dexp(x)^-1.
 
     The derivative of the factor dexp(-x)^-T contracted with M eta is taken from its series
     I - ad/2 + ad^2/12 to the order that keeps Newton quadratic in practice for rotations below a
-    radian in a step; the momentum itself is exact.
+    radian in a step; the momentum itself is exact. N, A and D (6, 6) are workspace, N zero at first.
     """
-    mu = np.empty(6)
-    N = np.zeros((6, 6))
-    A = np.empty((6, 6))
-    D = np.empty((6, 6))
     dexp_inverse_array(x, D)
-    dexp_inverse_array(-x, A)
-    for i in range(6):
-        mu[i] = M[i] * eta[i]
+    # the blocks of dexp(-x)^-1 are those of dexp(x)^-1, transposed
+    for i in range(3):
+        for j in range(3):
+            A[i, j] = A[3 + i, 3 + j] = D[j, i]
+            A[3 + i, j], A[i, 3 + j] = D[3 + j, i], 0.0
     # d/dx [(-1/2 ad(x))^T mu] = 1/2 N(mu), N(mu) = -[[m^, n^], [n^, 0]]
     for blk in range(3):
         row = 3 if blk == 2 else 0
         col = 3 if blk == 1 else 0
         o = 0 if blk == 0 else 3
-        N[row, col + 1] = mu[o + 2]
-        N[row, col + 2] = -mu[o + 1]
-        N[row + 1, col] = -mu[o + 2]
-        N[row + 1, col + 2] = mu[o]
-        N[row + 2, col] = mu[o + 1]
-        N[row + 2, col + 1] = -mu[o]
+        m0, m1, m2 = M[o] * eta[o], M[o + 1] * eta[o + 1], M[o + 2] * eta[o + 2]
+        N[row, col + 1] = m2
+        N[row, col + 2] = -m1
+        N[row + 1, col] = -m2
+        N[row + 1, col + 2] = m0
+        N[row + 2, col] = m1
+        N[row + 2, col + 1] = -m0
     for i in range(6):
         for j in range(6):
             v = 0.0

@@ -212,16 +212,19 @@ class StrongProblem(Problem):
     ) -> StrongStream:
         """Move in time one boundary-value problem after the other."""
         assert isinstance(integrator, BDFAlpha)
-        self._warn(integrator, h)
+        self._warn(integrator, h, 6)
         held = held_inputs(self.description, dict(values))
         run = self._run(integrator, held, endless(h))
         return StrongStream(run, held, self._first(run, start))
 
-    def _warn(self, method: BDFAlpha, h: float) -> str:
-        """Warn of what the form does not resolve in steps of h seconds, and return the sentence."""
+    def _warn(self, method: BDFAlpha, h: float, level: int = 5) -> str:
+        """Warn of what the form does not resolve in steps of h seconds, and return the sentence.
+
+        level : how many calls above this one the user's is.
+        """
         doubt = self.form.doubt(self.chain, method.rule(h, h).c0, h)
         if doubt:
-            warnings.warn(doubt, ResolutionWarning, stacklevel=5)
+            warnings.warn(doubt, ResolutionWarning, stacklevel=level)
         return doubt
 
     def _run(self, method: BDFAlpha, inputs: Mapping[str, Any], clock: Clock) -> StrongRun:

@@ -266,3 +266,19 @@ def test_steps_of_a_users_own_effect_run_uncompiled(monkeypatch: pytest.MonkeyPa
     assert found.complete and tables[-1].dtype == object
     programs = [x for x in np.ravel(tables[-1]) if isinstance(x, Program)]
     assert programs and calls.execute.overloads
+
+
+@kernel
+def fail_at(limit, x):  # type: ignore[no-untyped-def]
+    """Raise an error if x_0 is beyond a limit."""
+    if x[0] > limit:
+        raise ValueError("beyond the limit")
+
+
+def test_an_error_in_a_kernel_is_not_lost():
+    x = np.zeros(1)
+    program = record(run, fail_at, 1.0, x)
+    program()
+    x[0] = 2.0
+    with pytest.raises(RuntimeError, match="a kernel in a program raised an error"):
+        program()

@@ -121,7 +121,7 @@ def test_compiled_strains_are_those_of_the_map(formulation: pl.ANCF) -> None:
     mapped = formulation.discretise(rod)
     assert isinstance(mapped, ANCFMap)
     s = np.linspace(0.0, 0.3, 11)
-    found = mapped.compiled(s)
+    found = mapped.march_map(s)
     rng = np.random.default_rng(4)
     q = mapped.rest() + 0.02 * rng.normal(size=mapped.nq)
     configuration, plan = mapped.configuration(), mapped.strains(s)
