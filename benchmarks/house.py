@@ -2,7 +2,7 @@
 
 Without names, all that does not compile is measured; `first_static` and `five_formulations` start with
 an empty kernel cache and take minutes, so they are measured when they are named. Both trees take turns
-in processes of their own.
+in processes of their own. The earlier commit needs `pip install pydantic qdldl`, which Pliant no longer does.
 
     python benchmarks/house.py
     python benchmarks/house.py midpoint star32 --rounds 9

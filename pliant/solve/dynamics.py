@@ -28,6 +28,8 @@ _HALVINGS = 6
 _TOTALS = ("work", "dissipated", "iterations")
 _CHUNK = 1000
 """Most steps in one compiled call, so that Ctrl-C is heard."""
+_PATIENCE = 0.1
+"""Seconds that a compiled call may take for the next one to be twice as long."""
 _SHOWN = 10
 """As many where somebody watches the progress."""
 
@@ -135,6 +137,8 @@ class _Run:
         self.recorder = Recorder(schedule)
         self.done = 0
         self.halved = 0
+        self._most = _SHOWN
+        """Steps that are taken in one compiled call; more of them if they turn out to be short."""
         self.iterations = 0
         self.next = 0
         self.began = time.perf_counter()
@@ -163,7 +167,8 @@ class _Run:
         while self.done < clock.steps:
             first = self.done
             self._between(stepper, float(ends[first]), float(ends[first + 1]))
-            last = self._stretch(_CHUNK if progress is None else _SHOWN)
+            last = self._stretch(self._most if progress is None else _SHOWN)
+            began = time.perf_counter()
             try:
                 self.done += stepper.take(schedule.rows(ends[first + 1 : last + 1]))
             except StepError:
@@ -173,6 +178,8 @@ class _Run:
                 start, end = float(ends[self.done]), float(ends[self.done + 1])
                 self._halve(stepper, schedule.at(start), schedule.at(end), start, end, _HALVINGS)
                 self.done += 1
+            if time.perf_counter() - began < _PATIENCE and last - first == self._most:
+                self._most = min(2 * self._most, _CHUNK)
             self.iterations = stepper.iterations
             if not math.isfinite(float(stepper.q.sum())):
                 raise ConvergenceError("the motion became infinite; try a smaller dt")
