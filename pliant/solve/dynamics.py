@@ -167,7 +167,7 @@ class _Run:
         while self.done < clock.steps:
             first = self.done
             self._between(stepper, float(ends[first]), float(ends[first + 1]))
-            last = self._stretch(self._most if progress is None else _SHOWN)
+            last = self._stretch(self._most if progress is None else 1)
             began = time.perf_counter()
             try:
                 self.done += stepper.take(schedule.rows(ends[first + 1 : last + 1]))

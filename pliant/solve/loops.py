@@ -2,7 +2,8 @@
 
 Statics and every integrator hand over a row of programs, one for each name below. They share arrays
 with the loops: `numbers` and `counts`, which have names below, and the record of sizes `history`.
-Compiled where all programs are, else in plain Python (`engine.modes`).
+Compiled where all programs are, else in plain Python (`engine.modes`). A program in plain Python that
+fails leaves an infinite SIZE.
 """
 
 from __future__ import annotations
@@ -90,6 +91,8 @@ def newton(programs, numbers, counts, flags, history):  # type: ignore[no-untype
         if fresh:
             if not eager:
                 execute(programs[SLOPE])
+                if not math.isfinite(numbers[SIZE]):
+                    return INFINITE
             counts[THERE] = 0
             execute(programs[FACTORISE])
             if flags[NEGATIVE] < 0:
@@ -105,6 +108,8 @@ def newton(programs, numbers, counts, flags, history):  # type: ignore[no-untype
         if not math.isfinite(numbers[SIZE]):
             return INFINITE
         execute(programs[MOVE])
+        if not math.isfinite(numbers[SIZE]):
+            return INFINITE
         previous = size
     return SLOW
 
@@ -126,7 +131,7 @@ def solve_step(programs, numbers, counts, flags, history):  # type: ignore[no-un
 
     After a rough step the second guess may be the better one: the residuals decide.
     """
-    scale = numbers[SCALE]
+    scale, iterations = numbers[SCALE], counts[ITERATIONS]
     execute(programs[BEGIN])
     numbers[REACH] *= numbers[FORGET]
     counts[AGE] += 1
@@ -145,11 +150,14 @@ def solve_step(programs, numbers, counts, flags, history):  # type: ignore[no-un
             continue
         if guess == LAST_GUESS and counts[KNOWS_LAST] < 0:
             continue
+        numbers[SIZE] = 0.0
         execute(programs[guess])
-        end = newton(programs, numbers, counts, flags, history)
+        end = INFINITE
+        if math.isfinite(numbers[SIZE]):
+            end = newton(programs, numbers, counts, flags, history)
         if end in (CONVERGED, NEEDS_PIVOTING):
             return end
-        counts[THERE], numbers[SCALE] = 0, scale
+        counts[THERE], counts[ITERATIONS], numbers[SCALE] = 0, iterations, scale
     return end
 
 

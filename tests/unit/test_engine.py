@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import threading
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -238,8 +240,6 @@ def test_a_new_formulation_or_effect_adds_no_specialisation_of_the_engine() -> N
 
 
 def test_steps_of_a_users_own_effect_run_uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import dataclass
-
     @dataclass(frozen=True)
     class Pull(pl.FrameEffect):
         """A constant pull on a frame along the world's y axis."""
@@ -263,9 +263,73 @@ def test_steps_of_a_users_own_effect_run_uncompiled(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Stepper, "_table", watched)
     found = robot.simulate(0.02, 2e-3, inputs, formulation=FORMULATIONS[0])
-    assert found.complete and tables[-1].dtype == object
-    programs = [x for x in np.ravel(tables[-1]) if isinstance(x, Program)]
-    assert programs and calls.execute.overloads
+    assert found.complete and isinstance(tables[-1], list)
+    programs = [x for row in tables[-1] for x in row if isinstance(x, Program)]
+    assert programs and not all(x.compiled for x in programs)
+    assert calls.execute.overloads
+
+
+def test_a_march_that_hands_back_leaves_its_stepper_whole() -> None:
+    """General steps, a march with an output inside a step, general steps again: all by one stepper."""
+    robot = pl.Robot()
+    form = pl.ANCF(4)
+    arm = robot.add_rod("arm", 0.3, pl.Circle(0.01), RUBBER, pose=pl.along("x"), formulation=form)
+    robot.add_load("pull", arm.tip, force=(0.05, 0, 0), frame="body")
+
+    def end(pull: float, **settings: object) -> np.ndarray:
+        motion = robot.simulate(0.02, 1e-3, {"pull": pull}, integrator=pl.Newmark(), **settings)
+        return motion.tip("arm")[-1, :3, 3]
+
+    first = end(1.0)
+    end(0.0, output_times=[0.0105, 0.02])
+    assert np.array_equal(end(1.0), first)
+
+
+def test_robots_and_steppers_are_freed() -> None:
+    def steppers() -> int:
+        gc.collect()
+        return sum(isinstance(item, Stepper) for item in gc.get_objects())
+
+    before = steppers()
+    robot, inputs = tree(FORMULATIONS[0])
+    times = np.linspace(0.0, 0.02, 28)
+    for integrator in INTEGRATORS[:2]:
+        settings = {"formulation": FORMULATIONS[0], "integrator": integrator}
+        robot.simulate(0.02, 2e-3, inputs, output_times=times, **settings)
+    assert steppers() <= before + 2, "one of each kind is kept for the next motion"
+    del robot
+    assert steppers() <= before
+
+
+def test_progress_is_told_of_every_step() -> None:
+    robot, inputs = tree(FORMULATIONS[0])
+    told: list[float] = []
+    robot.simulate(
+        0.02, 2e-3, inputs, formulation=FORMULATIONS[0], output_every=0.02,
+        progress=lambda t, duration: told.append(t),
+    )  # fmt: skip
+    assert told == pytest.approx(2e-3 * np.arange(1, 11))
+
+
+@dataclass(frozen=True)
+class Brittle(pl.FrameEffect):
+    """A spring whose stiffness has no value once its frame has moved."""
+
+    def frames(self):  # type: ignore[no-untyped-def]
+        return (pl.Frame("arm", 0.3),)
+
+    def gradient(self, g, u):  # type: ignore[no-untyped-def]
+        return np.zeros((1, 6))
+
+    def curvature(self, g, u):  # type: ignore[no-untyped-def]
+        return np.full((6, 6), np.nan if abs(g[0][2, 3]) > 1e-4 else 0.0)
+
+
+def test_a_law_without_stiffness_is_named() -> None:
+    robot, inputs = tree(FORMULATIONS[0])
+    robot.add(Brittle("glass"))
+    with pytest.raises(pl.ConvergenceError, match="glass"):
+        robot.simulate(0.3, 2e-3, inputs, formulation=FORMULATIONS[0], integrator=pl.Newmark())
 
 
 @kernel

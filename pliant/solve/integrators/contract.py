@@ -197,9 +197,9 @@ class Stepper(Equations):
         return row
 
     def _table(self) -> Any:
-        """Programs of both sides (2, PROGRAMS): plain calls at first, then recorded ones.
+        """Programs of both sides: rows of plain calls at first, then of recorded ones.
 
-        Integers if all of them are compiled.
+        An array of addresses (2, PROGRAMS) if all of them are compiled.
         """
         if self._programs is not None:
             return self._programs
@@ -219,13 +219,13 @@ class Stepper(Equations):
             self._programs = np.array(numbers, dtype=np.int64)
         return self._programs
 
-    def _objects(self, rows: list[list[Any]]) -> Any:
-        table = np.full((2, loops.PROGRAMS), None, dtype=object)
-        for side, row in enumerate(rows):
-            for place, program in enumerate(row):
-                whole = place in (loops.BEGIN, loops.ACCEPT)
-                table[side, place] = program if whole else self.guarded(program)
-        return table
+    def _objects(self, rows: list[list[Any]]) -> list[list[Any]]:
+        """Rows of programs in plain Python; errors in BEGIN and ACCEPT do not end an attempt."""
+        whole = (loops.BEGIN, loops.ACCEPT)
+        return [
+            [x if place in whole else self.guarded(x) for place, x in enumerate(row)]
+            for row in rows
+        ]
 
     def prepare(self) -> None:
         """Record the programs now, so that no step takes longer than others."""
@@ -235,15 +235,14 @@ class Stepper(Equations):
     def do(self, place: int) -> None:
         """Carry out one program of the present side."""
         table = self._table()
-        program = table[self.side[0], place]
-        if table.dtype == object:
-            if program is not None:
-                self.problem = ""
-                program()
-                if self.problem:
-                    raise NewtonError(self.problem)
-        else:
+        program = table[self.side[0]][place]
+        if not isinstance(table, list):
             execute(program)
+        elif program is not None:
+            self.problem = ""
+            program()
+            if self.problem:
+                raise NewtonError(self.problem)
 
     # -- steps -----------------------------------------------------------------------------------
 
@@ -271,7 +270,7 @@ class Stepper(Equations):
         self.done, self.problem = 0, ""
         while self.done < len(rows):
             table = self._table()
-            plain = table.dtype == object
+            plain = isinstance(table, list)
             count = min(len(rows), self.done + _SHORT_LIVED) if plain else len(rows)
             loop = modes.uncompiled(loops.__name__) if plain else loops
             rest = rows[self.done : count]
@@ -291,9 +290,9 @@ class Stepper(Equations):
         """Find the end of a step, which is not taken yet."""
         self.load(before, after)
         self.problem = ""
-        plain = self._plain if self._table().dtype != object else self._table()
+        self._table()
         loop = modes.uncompiled(loops.__name__)
-        end = loop.solve_step(plain[self.side[0]], *self.control)
+        end = loop.solve_step(self._plain[self.side[0]], *self.control)
         if end != loops.CONVERGED:
             raise self.error(self.problem or REASONS[end])
 

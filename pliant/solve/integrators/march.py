@@ -161,7 +161,7 @@ class March:
     def hand_back(self) -> None:
         """Let the stepper have the state reached."""
         stepper, state = self.stepper, self.state
-        stepper.q, stepper.v = state[0].copy(), state[1].copy()
+        stepper.q[...], stepper.v[...] = state[0], state[1]
         stepper.work, stepper.dissipated = float(self.books[0]), float(self.books[1])
 
     def columns(self, asked: dict[str, Array], count: int) -> Array:
