@@ -2,7 +2,8 @@
 
 Without names, all that does not compile is measured; `first_static` and `five_formulations` start with
 an empty kernel cache and take minutes, so they are measured when they are named. Both trees take turns
-in processes of their own. The earlier commit needs `pip install pydantic qdldl`, which Pliant no longer does.
+in processes of their own. The earlier commit needs packages that Pliant no longer does: `pip install
+pydantic qdldl`.
 
     python benchmarks/house.py
     python benchmarks/house.py midpoint star32 --rounds 9

@@ -111,7 +111,7 @@ class Equilibrium(Equations):
         super().__init__(POLICY, tangent.matrix)
         effects, tree = solver.effects, solver.effects.tree
         self.solver, self.effects, self.tree, self.tangent = solver, effects, tree, tangent
-        self.state, self.work = State(tree), Work(tree)
+        self.state, self.work, self._other = State(tree), Work(tree), Work(tree)
         self.z, self.u, self.keep = (
             np.zeros(tree.total),
             np.zeros(effects.inputs),
@@ -123,6 +123,7 @@ class Equilibrium(Equations):
         self.numbers[loops.GAP_LIMIT] = np.inf
         self._attempts = 0
         self._programs = self._row(partial)
+        self._unload: Callable[[], None] = self._balance_unloaded
 
     def begin(self, start: StaticSolution, inputs: Inputs, aim: float) -> None:
         """Set the inputs under which balance is sought, from a known equilibrium."""
@@ -144,6 +145,7 @@ class Equilibrium(Equations):
         self._attempts += 1
         if self._attempts == 2:
             self._programs = self._row(record)
+            self._unload = record(self._balance_unloaded)
         self.run_newton(self._programs)
 
     def _row(self, make: Callable[..., Any]) -> list[Any]:
@@ -182,10 +184,13 @@ class Equilibrium(Equations):
         own = max(float(np.linalg.norm(r[free])), 1e-12 * self.tree.stiffness)
         self._load = own
         if not self.start.inputs.empty:
-            other = Work(self.tree)
-            bare = balance(self.effects, self.state, other, self.effects.nothing, self.z)
-            self._load = max(float(np.linalg.norm((r - bare)[free])), own)
+            self._unload()
+            self._load = max(float(np.linalg.norm((r - self._other.residual)[free])), own)
         self._measure()
+
+    def _balance_unloaded(self) -> None:
+        """Set the residual without any load, in the other workspace."""
+        balance(self.effects, self.state, self._other, self.effects.nothing, self.z)
 
     def _move(self) -> None:
         copy(self.x, self._variation[: len(self.x)])
@@ -203,7 +208,7 @@ class Equilibrium(Equations):
         if len(self.steps) > 1:
             if self.steps[-1] > 0.75 * self.steps[-2] and self.steps[-1] > 0.05:
                 raise NewtonError("the Newton corrections do not get smaller")
-            if self.sizes[-1] > 200.0 * self.sizes[0]:
+            if self.numbers[loops.SIZE] > 200.0 * self.history[0]:
                 raise NewtonError("the residual grows")
         if self.tree.m or float(self.right @ x) < 0.0:
             self.heed_stability(self.solver.negative(), x, 0.05)
