@@ -13,6 +13,7 @@ from pliant.model.errors import DescriptionError
 from pliant.model.fields import holds, quantity
 from pliant.model.frame import Frame, _rotation_from_vector
 from pliant.model.places import OnRod
+from pliant.model.pointwise import BaseDrive
 from pliant.model.registry import Effect
 
 if TYPE_CHECKING:
@@ -76,6 +77,10 @@ class BaseMotion(Effect):
                 f"a rod clamped to the world ({rod.label} is {place})",
                 "move the base of the rod that carries it, or clamp it to the world",
             )
+
+    def pointwise(self) -> BaseDrive:
+        """Return that it moves a base."""
+        return BaseDrive(self.name)
 
     @property
     def part(self) -> str:
