@@ -75,16 +75,6 @@ def described() -> dict[str, set[str]]:
 
 
 EFFECTS_NAMED = {
-    "pliant/bvp": [
-        "Chamber",
-        "Constraint",
-        "Load",
-        "chambers",
-        "constraints",
-        "loads",
-        "pliant.model.base_motion",
-    ],
-    "pliant/physics/supported.py": ["Load"],
     "pliant/solve/coordinates.py": ["constraints"],
     "pliant/solve/integrators/acceleration.py": ["pliant.physics.viscosity"],
     "pliant/solve/integrators/march.py": [
@@ -100,13 +90,10 @@ EFFECTS_NAMED = {
     "pliant/solve/integrators/midpoint.py": ["pliant.physics.viscosity"],
     "pliant/solve/inverse_dynamics.py": ["pliant.physics.viscosity"],
     "pliant/solve/statics.py": ["pliant.physics.elasticity"],
-    "pliant/solve/strong.py": ["loads", "pliant.model.base_motion"],
-    "pliant/solve/strong_motion.py": ["pliant.model.base_motion"],
 }
 """Where effects are still named outside their own files. It may only become shorter."""
 
 FORMULATIONS_NAMED = {
-    "pliant/bvp": ["MultipleShooting", "Shooting", "pliant.bvp.collocation", "pliant.bvp.shooting"],
     "pliant/solve/stability.py": ["Strain", "pliant.rods.strain"],
 }
 """Where formulations are still named outside their own files. It may only become shorter."""

@@ -13,11 +13,11 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.bvp.chain import Chain
-from pliant.bvp.rod_equations import rotation
+from pliant.bvp.rod_equations import skew
 from pliant.lie import se3_kernels as se3
 from pliant.lie import so3
 from pliant.lie.operators import DEXP, DEXP_INVERSE
-from pliant.lie.tuples import Array, apply, multiply, transpose
+from pliant.lie.tuples import Array, read_block, read_vector
 
 
 class Supports(NamedTuple):
@@ -53,76 +53,53 @@ class Supports(NamedTuple):
 
 def make_supports(chain: Chain) -> Supports:
     """The ends of a chain at rest."""
-    one = np.array([1.0] * 3 + [chain.length] * 3)
-    units = np.array(
-        [
-            np.where(chain.base.held, chain.scale, one),
-            np.where(chain.tip.held, one, chain.scale),
-        ]
-    )
-    return Supports(
-        chain.base.held,
-        np.array(chain.base.pose, dtype=float),
-        np.zeros(6),
-        np.zeros(6),
-        chain.tip.held,
-        np.array(chain.tip.pose, dtype=float),
-        np.array(chain.tip.offset, dtype=float),
-        np.zeros(6),
-        units,
-    )
+    one, base, tip = np.array([1.0] * 3 + [chain.length] * 3), chain.base, chain.tip
+    units = [np.where(base.held, chain.scale, one), np.where(tip.held, one, chain.scale)]
+    pose, held_to = np.array(base.pose, dtype=float), np.array(tip.pose, dtype=float)
+    offset = np.array(tip.offset, dtype=float)
+    still = np.zeros(6), np.zeros(6), tip.held, held_to, offset, np.zeros(6), np.array(units)
+    return Supports(base.held, pose, *still)
 
 
 @kernel
-def _dexp_derivative(x, a, T, out):  # type: ignore[no-untyped-def]
-    """Add the derivative (6, 6) of dexp(x) a in x to `out`; T = dexp(x).
+def _dexp_derivative(x, a, T):  # type: ignore[no-untyped-def]
+    """The derivative (6, 6) of dexp(x) a in x; T = dexp(x).
 
     Its symmetric part is the second form; the rest follows from the Maurer-Cartan equation,
     D_v (T a) - D_a (T v) = -[T v, T a].
     """
-    form, bracket, unit = np.empty((6, 6)), np.empty((6, 6)), np.zeros(6)
-    for i in range(6):
-        unit[:] = 0.0
-        unit[i] = 1.0
-        se3.second_array(DEXP, x, unit, form)
-        for j in range(6):
-            for k in range(6):
-                out[i, j] += a[k] * form[k, j]
+    form, bracket, units = np.empty((6, 6)), np.empty((6, 6)), np.eye(6)
     se3.ad_array(np.dot(T, a), bracket)
-    out += 0.5 * np.dot(bracket, T)
+    out = 0.5 * np.dot(bracket, T)
+    for i in range(6):
+        se3.second_array(DEXP, x, units[i], form)
+        out[i] += np.dot(a, form)
+    return out
 
 
 @kernel
 def start_at_base(supports, c0, x, y, Z):  # type: ignore[no-untyped-def]
     """Write the state y (24,) at the base for unknowns x (6,), and its variations Z (18, 6)."""
+    held, g, twist = supports.held, supports.pose.copy(), supports.twist
     y[:], Z[:] = 0.0, 0.0
-    phi, free = np.zeros(6), False
+    y[:6] = np.where(held, x, 0.0)
     for i in range(6):
-        if supports.held[i]:
-            y[i], Z[i, i] = x[i], 1.0
-        else:
-            phi[i], free = x[i], True
-    g, twist = supports.pose, supports.twist
-    if free:
-        move, here, T, rates = np.eye(4), np.eye(4), np.empty((6, 6)), np.zeros((6, 6))
+        Z[i, i] = 1.0 if held[i] else 0.0
+    if not held.all():
+        phi, move, T = np.where(held, 0.0, x), np.eye(4), np.empty((6, 6))
         se3.exp_pose_array(phi, move)
-        se3.multiply_array(g, move, here)
+        se3.multiply_array(g, move, g)
         se3.dexp_array(phi, T)
-        g, twist = here, np.zeros(6)
+        free = np.where(held, 0.0, 1.0)
+        Z[12:18] = T * free
+        twist = np.zeros(6)
         if c0 != 0.0:
-            rate = c0 * phi + np.where(supports.held, 0.0, supports.history)
+            rate = c0 * phi + free * supports.history
             twist = np.dot(T, rate)
-            _dexp_derivative(phi, rate, T, rates)
-            rates += c0 * T
-        for i in range(6):
-            if not supports.held[i]:
-                for r in range(3):
-                    Z[6 + r, i], Z[9 + r, i] = rates[r, i], rates[3 + r, i]
-                    Z[12 + r, i], Z[15 + r, i] = T[3 + r, i], T[r, i]
+            Z[6:12] = (_dexp_derivative(phi, rate, T) + c0 * T) * free
+    y[6:12], y[12:15] = twist, g[:3, 3]
     for i in range(3):
-        y[6 + i], y[9 + i], y[12 + i] = twist[i], twist[3 + i], g[i, 3]
-        for j in range(3):
-            y[15 + 3 * i + j] = g[i, j]
+        y[15 + 3 * i : 18 + 3 * i] = g[i, :3]
 
 
 @kernel
@@ -133,40 +110,25 @@ def support_pairs(supports, y, Z):  # type: ignore[no-untyped-def]
     vector k and the position from the held pose, in its axes; a moment m does the work of dexp(k)^T m
     on changes of k.
     """
-    held, c = supports.tip_pose, Z.shape[1]
-    H = (held[0, 0], held[0, 1], held[0, 2], held[1, 0], held[1, 1], held[1, 2],
-         held[2, 0], held[2, 1], held[2, 2])  # fmt: skip
-    R, o = rotation(y), (supports.tip_offset[0], supports.tip_offset[1], supports.tip_offset[2])
-    Q9 = multiply(transpose(H), R)
-    k = so3.log_vector(Q9)
-    turn, arm = np.array([k[0], k[1], k[2]]), apply(R, o)
-    Q = np.array(Q9).reshape(3, 3)
-    D, back = np.empty((3, 3)), np.empty((3, 3))
+    c, D, back, bent = Z.shape[1], np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    H, R = supports.tip_pose[:3, :3].copy(), y[15:24].copy().reshape(3, 3)
+    Q = np.dot(H.T, R)
+    turn = np.array(so3.log_vector(read_block(Q))[:3])
     so3.operator_array(DEXP, turn, D)
     so3.operator_array(DEXP_INVERSE, turn, back)
-    shift = apply(
-        transpose(H),
-        (y[12] + arm[0] - held[0, 3], y[13] + arm[1] - held[1, 3], y[14] + arm[2] - held[2, 3]),
-    )
-    n = y[3:6].copy()
-    O = np.array([[0.0, -o[2], o[1]], [o[2], 0.0, -o[0]], [-o[1], o[0], 0.0]])  # noqa: E741
-    hat_n = np.array([[0.0, -n[2], n[1]], [n[2], 0.0, -n[0]], [-n[1], n[0], 0.0]])
+    O = np.array(skew(1.0, read_vector(supports.tip_offset, 0))).reshape(3, 3)  # noqa: E741
+    n, away = y[3:6].copy(), y[12:15] - supports.tip_pose[:3, 3]
     m = y[:3] - np.dot(O, n)
-    place, force = np.empty(6), np.empty(6)
-    place[:3], place[3], place[4], place[5] = turn, shift[0], shift[1], shift[2]
+    hat_m = np.array(skew(1.0, read_vector(m, 0))).reshape(3, 3)
+    hat_n = np.array(skew(1.0, read_vector(n, 0))).reshape(3, 3)
+    place, force, places, forces = np.empty(6), np.empty(6), np.empty((6, c)), np.empty((6, c))
+    place[:3], place[3:] = turn, np.dot(H.T, away + np.dot(R, supports.tip_offset))
     force[:3], force[3:] = np.dot(D.T, m), np.dot(Q, n)
-    places, forces = np.empty((6, c)), np.empty((6, c))
-    theta = np.ascontiguousarray(Z[15:18])
-    dm, dn, d = Z[:3].copy(), Z[3:6].copy(), Z[12:15].copy()
+    dm, dn, theta, d = Z[:3].copy(), Z[3:6].copy(), Z[12:15].copy(), Z[15:18].copy()
     places[:3], places[3:] = np.dot(back, theta), np.dot(Q, d - np.dot(O, theta))
     # derivative of dexp(k)^T m in k: second form of m and half a bracket
-    bent = np.empty((3, 3))
     so3.second_array(DEXP, turn, m, bent)
-    for i in range(3):
-        for j in range(3):
-            a, b = D[:, i], D[:, j]
-            half = m[0] * (a[1] * b[2] - a[2] * b[1]) + m[1] * (a[2] * b[0] - a[0] * b[2])
-            bent[i, j] += 0.5 * (half + m[2] * (a[0] * b[1] - a[1] * b[0]))
+    bent -= 0.5 * np.dot(D.T, np.dot(hat_m, D))
     forces[:3] = np.dot(D.T, dm - np.dot(O, dn)) + np.dot(bent, places[:3])
     forces[3:] = np.dot(Q, dn - np.dot(hat_n, theta))
     return place, places, force, forces
@@ -175,12 +137,9 @@ def support_pairs(supports, y, Z):  # type: ignore[no-untyped-def]
 @kernel
 def tip_conditions(supports, y, Z, r, J):  # type: ignore[no-untyped-def]
     """Write what must vanish at the tip r (6,) and its variations J (6, c), past the jumps there."""
-    if not supports.tip_held.any():
-        r[:], J[:] = y[:6], Z[:6]
-    else:
-        place, places, force, forces = support_pairs(supports, y, Z)
+    r[:], J[:] = y[:6], Z[:6]
+    if supports.tip_held.any():
+        place, places, r[:], J[:] = support_pairs(supports, y, Z)
         for i in range(6):
             if supports.tip_held[i]:
                 r[i], J[i] = place[i] - supports.left[i], places[i]
-            else:
-                r[i], J[i] = force[i], forces[i]

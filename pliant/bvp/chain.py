@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant.lie import se3
 from pliant.lie.tuples import Array
-from pliant.model import Body, Constraint, Description, DescriptionError, Frame, Load, Rod
+from pliant.model import Description, DescriptionError, Frame, Rod
+from pliant.model.pointwise import BaseDrive, Hold, LineStress, LineWrench, PointWrench
+from pliant.model.registry import Effect
 
 if TYPE_CHECKING:
     from pliant.bvp.pointwise_effects import PointwiseEffect
 
-LOAD, BODY, JOINT = 0, 1, 2
+WRENCH, BODY, JOINT = 0, 1, 2
 """Kinds of jumps."""
 _SAME = 1e-9
 """Places closer than this part of the rod's length are one."""
@@ -25,10 +27,10 @@ _SAME = 1e-9
 
 @dataclass
 class Jump:
-    """A point load, a body or a joint that sits between two pieces."""
+    """A wrench at a point, a body or a joint that sits between two pieces."""
 
     kind: int
-    part: Load | Body | None = None
+    part: Any = None
     offset: Array = field(default_factory=lambda: np.zeros(3))
     pose: Array = field(default_factory=lambda: np.eye(4))
 
@@ -67,19 +69,40 @@ class Chain:
     """Rods joined end to end.
 
     rods : from the base on.  pieces : smooth stretches in the same order.  at_tip : what sits at the
-    tip.  base, tip : how the ends are held.  effects : in plain Python, beside those described.
+    tip.  base, tip : how the ends are held.  points, lines, stresses : what acts, as the effects of the
+    description say.  own : effects in plain Python, beside those described.
     """
 
     def __init__(
         self, description: Description, method: str, effects: Sequence[PointwiseEffect] = ()
     ) -> None:
         self.description = description
-        self.effects = list(effects)
         self.method = method
+        forms: list[Any] = [*self._forms(), *effects]
+        self.points = [form for form in forms if isinstance(form, PointWrench)]
+        self.lines = [form for form in forms if isinstance(form, LineWrench)]
+        self.stresses = [form for form in forms if isinstance(form, LineStress)]
+        self._holds = [form for form in forms if isinstance(form, Hold)]
+        known = (PointWrench, LineWrench, LineStress, Hold, BaseDrive)
+        self.own: list[PointwiseEffect] = [form for form in forms if not isinstance(form, known)]
         self.rods = _in_a_row(description, method)
         self.at_tip: list[Jump] = []
         self.pieces = self._cut()
         self.base, self.tip = self._supports()
+
+    def _forms(self) -> Iterator[Any]:
+        """What the effects do at sections; those that are more than pointwise are refused."""
+        for effect in self.description.of(Effect).values():
+            form = effect.pointwise()
+            if form is None:
+                raise DescriptionError(
+                    effect.label,
+                    "formulation",
+                    self.method,
+                    "a formulation with coordinates, for strong forms do not carry this effect",
+                    "choose e.g. BSpline(), or leave the effect out",
+                )
+            yield form
 
     @property
     def length(self) -> float:
@@ -87,37 +110,38 @@ class Chain:
         return sum(rod.length for rod in self.rods)
 
     @cached_property
-    def stiffness(self) -> Array:
-        """Typical section stiffness (6,): of the middle of the first rod."""
-        rod = self.rods[0]
-        return rod.stiffness(np.array([0.5 * rod.length]))[0]
-
-    @cached_property
     def scale(self) -> Array:
-        """Typical internal wrench (6,): that bends the chain by a radian, N m and N."""
-        moment = float(np.mean(self.stiffness[:2])) / self.length
-        return np.array([moment] * 3 + [moment / self.length] * 3)
+        """Typical internal wrench (6,): that bends the chain by a radian, N m and N.
 
-    @cached_property
-    def jumps(self) -> list[Jump]:
-        """All jumps from base to tip."""
-        return [jump for group in self.jump_groups for jump in group]
+        With the stiffness in the middle of the first rod.
+        """
+        middle = np.array([0.5 * self.rods[0].length])
+        moment = float(np.mean(self.rods[0].stiffness(middle)[0, :2])) / self.length
+        return np.array([moment] * 3 + [moment / self.length] * 3)
 
     @property
     def jump_groups(self) -> list[list[Jump]]:
         """Jumps before each piece, then those at the tip."""
         return [*(piece.before for piece in self.pieces), self.at_tip]
 
+    @cached_property
+    def jumps(self) -> list[Jump]:
+        """All jumps from base to tip."""
+        return [jump for group in self.jump_groups for jump in group]
+
+    def jumps_of(self, kind: int) -> list[Jump]:
+        """The jumps of one kind from base to tip."""
+        return [jump for jump in self.jumps if jump.kind == kind]
+
     def sites(self, kind: int) -> list[tuple[int, int]]:
-        """Piece and end of it (0 or 1) that each load or body sits at, on its own rod."""
+        """Piece and end of it (0 or 1) that each point load or body sits at, on its own rod."""
         found = []
         for k, group in enumerate(self.jump_groups):
             kinds = [jump.kind for jump in group]
-            for i, jump in enumerate(group):
-                if jump.kind == kind:
-                    # at the end of the rod before it if a joint is still to come, or at the tip
-                    last = k == len(self.pieces) or JOINT in kinds[i:]
-                    found.append((k - 1, 1) if last else (k, 0))
+            for i in (i for i, other in enumerate(kinds) if other == kind):
+                # at the end of the rod before it if a joint is still to come, or at the tip
+                last = k == len(self.pieces) or JOINT in kinds[i:]
+                found.append((k - 1, 1) if last else (k, 0))
         return found
 
     def _cut(self) -> list[Piece]:
@@ -138,66 +162,56 @@ class Chain:
         return pieces
 
     def _jumps_of(self, rod: Rod) -> list[tuple[float, Jump]]:
-        found = []
-        for load in self.description.loads.values():
-            if isinstance(load.on, Frame) and load.part == rod.name:
-                found.append((load.on.s, Jump(LOAD, load, np.array(load.on.offset))))
-        for body in self.description.bodies.values():
-            if body.part == rod.name:
-                found.append((body.frame.s, Jump(BODY, body, body.arm())))
-        return found
+        points = [p for p in self.points if p.on.part == rod.name]
+        bodies = [body for body in self.description.bodies.values() if body.part == rod.name]
+        found = [(p.on.s, Jump(WRENCH, p, np.array(p.on.offset))) for p in points]
+        return [*found, *((body.frame.s, Jump(BODY, body, body.arm())) for body in bodies)]
+
+    @property
+    def along(self) -> list[LineWrench | LineStress]:
+        """What acts along rods."""
+        return [*self.lines, *self.stresses]
 
     def _edges(self, rod: Rod) -> list[float]:
-        """Ends of the stretches that loads along the rod and chambers cover."""
-        found: list[float] = []
-        for load in self.description.loads.values():
-            if load.distributed and load.part == rod.name:
-                found += load.over or ()
-        for chamber in self.description.chambers.values():
-            if chamber.part == rod.name:
-                found += chamber.span(rod.length)
-        return found
+        """Ends of the stretches that are covered by what acts along the rod."""
+        return [s for form in self.along if form.part == rod.name for s in form.over or ()]
 
     def _supports(self) -> tuple[Support, Support]:
         root, last = self.rods[0], self.rods[-1]
         clamped = root.base == "world"
         base = Support(np.full(6, clamped), np.array(root.pose))
         tip = Support(np.zeros(6, dtype=bool), np.eye(4))
-        for item in self.description.constraints.values():
-            where = item.on
-            if isinstance(item.to, Frame):
-                raise self._refused(item.label, "to", item.to, "the world", "closed loops")
+        for hold in self._holds:
+            where = hold.on
+            if isinstance(hold.to, Frame):
+                raise self._refused(hold.label, "to", hold.to, "the world", "closed loops")
             at_base = where.part == root.name and where.s <= _SAME * root.length
             at_tip = where.part == last.name and where.s >= last.length * (1.0 - _SAME)
             if at_base and not clamped and not base.name:
-                base = self._held(item, base.pose, np.eye(4))
+                base = self._held(hold, base.pose, np.eye(4))
+                self._check_base(hold, base)
             elif at_tip and not tip.name:
-                tip = self._held(item, base.pose, self.rest_pose())
+                tip = self._held(hold, base.pose, self.rest_pose())
             else:
                 raise self._refused(
-                    item.label, "on", where, "the tip of the last rod, or a free base", "loops"
+                    hold.label, "on", where, "the tip of the last rod, or a free base", "loops"
                 )
-        self._check_base(base)
         return base, tip
 
-    def _held(self, item: Constraint, root: Array, from_base: Array) -> Support:
-        held = np.zeros(6, dtype=bool)
-        held[list(item.rows)] = True
-        pose = root @ from_base @ item.on.pose_offset() if item.to is None else np.asarray(item.to)
-        return Support(held, pose, item.name, np.array(item.on.offset))
+    def _held(self, hold: Hold, root: Array, from_base: Array) -> Support:
+        held = np.isin(np.arange(6), hold.rows)
+        pose = root @ from_base @ hold.on.pose_offset() if hold.to is None else np.asarray(hold.to)
+        return Support(held, pose, hold.name, np.array(hold.on.offset))
 
-    def _check_base(self, base: Support) -> None:
+    def _check_base(self, hold: Hold, base: Support) -> None:
         turns, shifts = int(base.held[:3].sum()), int(base.held[3:].sum())
-        if (turns, shifts) in ((3, 3), (2, 3), (0, 3), (3, 0), (0, 0)) and not base.offset.any():
-            return
-        constraint = self.description.constraints[base.name]
-        raise self._refused(
-            constraint.label,
-            "hold",
-            constraint.hold or constraint.kind,
-            "at the base: fixed, articulated, sliding, or a hinge (all but one rotation)",
-            "other supports of a base",
-        )
+        if (turns, shifts) not in ((3, 3), (2, 3), (0, 3), (3, 0), (0, 0)) or base.offset.any():
+            raise self._refused(
+                hold.label,
+                *hold.given,
+                "at the base: fixed, articulated, sliding, or a hinge (all but one rotation)",
+                "other supports of a base",
+            )
 
     def rest_pose(self) -> Array:
         """Pose (4, 4) of the tip relative to the base when nothing acts, to about 1e-12."""

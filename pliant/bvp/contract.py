@@ -17,14 +17,15 @@ import numpy as np
 
 from pliant.bvp.chain import Chain
 from pliant.lie.tuples import Array
-from pliant.model import ConvergenceError
-from pliant.model.base_motion import BaseState
+from pliant.model import BaseState, ConvergenceError
 from pliant.rods.contract import Capabilities, Ints, RodModel
 
 Progress = Callable[[float, int, float], None]
 """Told the load level reached, the iterations so far and the relative residual."""
 CAREFUL, FINEST = 1.0 / 16.0, 1.0 / 512.0
 """Largest and smallest load step where stability is watched, as a part of the load."""
+LARGEST_TURN = 2.5
+"""Radians by which the chain may bend in one load step; beyond, branches can be confused."""
 
 
 @dataclass
@@ -45,6 +46,11 @@ class State:
     velocity: Array
     strain_rate: Array
     discrete: Any = None
+
+    def rows(self) -> Array:
+        """The states (K, 24) of the sections as kernels have them, see `rod_equations`."""
+        rotations = self.pose[:, :3, :3].reshape(-1, 9)
+        return np.concatenate([self.wrench, self.velocity, self.pose[:, :3, 3], rotations], axis=1)
 
 
 Watch = Callable[[State, float], int]
@@ -102,10 +108,18 @@ class StepError(ConvergenceError):
 
 
 class StrongSolver(ABC):
-    """Solves one chain; holds the present state and the history that a time rule needs."""
+    """Solves one chain; holds the present state and the history that a time rule needs.
 
-    record: Record
+    smallest : load step below which no equilibrium is expected.  growth : of load steps that converge.
+    """
+
+    smallest: ClassVar[float]
+    growth: ClassVar[float]
     failure: StepError | None = None
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain, self.record, self.totals = chain, Record(), np.zeros(2)
+        self._present: State | None = None
 
     @property
     @abstractmethod
@@ -167,20 +181,76 @@ class StrongSolver(ABC):
                 return k
         return len(values)
 
-    @abstractmethod
     def work_and_loss(self) -> tuple[float, float]:
         """Return the work done on the chain and the energy lost since `begin`, J.
 
         Weight does no work here: it has a potential.
         """
+        return float(self.totals[0]), float(self.totals[1])
 
-    @abstractmethod
     def state(self) -> State:
         """Return the present state."""
+        if self._present is None:
+            self._present = self._make_present()
+        return self._present
 
-    @abstractmethod
     def attach_discrete(self, state: State) -> None:
         """Give the present state what a motion needs to start from the same discrete solution."""
+        if state is self._present and state.discrete is None:
+            state.discrete = self._discrete(state)
+
+    @abstractmethod
+    def _make_present(self) -> State:
+        """The state that the last step led to."""
+
+    @abstractmethod
+    def _discrete(self, state: State) -> Any:
+        """What `State.discrete` is of the present state."""
+
+    # -- load continuation ------------------------------------------------------------------
+
+    @abstractmethod
+    def _keep(self) -> Any:
+        """What `_restore` needs to come back to the present load level."""
+
+    @abstractmethod
+    def _restore(self, kept: Any) -> None:
+        """Come back to a load level."""
+
+    @abstractmethod
+    def _reach(self, level: float, target: float) -> State:
+        """Go from one load level to the next; raises RejectedError if that leads nowhere."""
+
+    @abstractmethod
+    def _give_up(self, level: float, reason: str) -> ConvergenceError:
+        """The error of a branch that ends at a load level, where it is now."""
+
+    def _follow(self, progress: Progress | None, watch: Watch | None) -> State:
+        """Follow a branch to the full load in as few load steps as it takes, and return the last state.
+
+        watch : see `statics`.
+        """
+        largest = 1.0 if watch is None else CAREFUL
+        level, step, falling, record = 0.0, largest, 0, self.record
+        while True:
+            target, kept = min(1.0, level + step), self._keep()
+            try:
+                state = self._reach(level, target)
+                count = 0 if watch is None else watch(state, target)
+                if count > falling and step > FINEST:
+                    raise RejectedError("an equilibrium becomes unstable within a load step")
+            except RejectedError as error:
+                self._restore(kept)
+                step = (0.25 if step == 1.0 else 0.5) * (target - level)
+                if step < self.smallest:
+                    raise self._give_up(level, str(error)) from None
+                continue
+            step, level, falling = min(self.growth * (target - level), largest), target, count
+            record.levels.append(level)
+            if progress is not None:
+                progress(level, record.iterations, record.residual)
+            if level >= 1.0:
+                return state
 
 
 @dataclass(frozen=True)

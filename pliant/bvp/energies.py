@@ -1,4 +1,4 @@
-"""Energies, reactions and chamber volumes of a chain in a given state."""
+"""Energies, reactions and measures of a chain in a given state."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from pliant.bvp.chain import BODY, LOAD, Chain, Jump
+from pliant.bvp.chain import BODY, WRENCH, Chain, Jump
 from pliant.bvp.contract import State
 from pliant.bvp.jump_conditions import point_wrenches
-from pliant.bvp.pointwise_effects import covers, line_densities
 from pliant.bvp.sections import Sections
 from pliant.lie import so3
 from pliant.lie.tuples import Array
-from pliant.model import Body, DescriptionError, Load
-from pliant.model.profile import evaluate
+from pliant.model import DescriptionError
 
 
 class Knots(Sections):
@@ -38,15 +36,15 @@ class Knots(Sections):
         return [rows.start for rows in self.rows], [rows.stop - 1 for rows in self.rows]
 
 
-class ChainVolumes:
-    """Volumes of the chambers of a chain, by name and state, m^3."""
+class ChainMeasures:
+    """What the inputs that act by stress work on, the volumes of chambers, by name and state, m^3."""
 
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
         self._s = np.zeros(0)
 
     def __call__(self, name: str, state: State) -> float:
-        """Return the volume of a chamber: integral of its area and of `Chamber.sweep` times strain."""
+        """Return a measure: what it is without strain, and the integral of its sweep times strain."""
         if not np.array_equal(state.s, self._s):
             self._weigh(state)
         rest, sweep = self._weights[name]
@@ -54,19 +52,13 @@ class ChainVolumes:
 
     def _weigh(self, state: State) -> None:
         self._s = state.s.copy()
-        knots = Knots(self.chain, state)
-        w = knots.weights
-        self._weights = {}
-        for chamber in self.chain.description.chambers.values():
-            rest, sweep = 0.0, np.zeros((len(w), 6))
-            for piece, rows in zip(self.chain.pieces, knots.rows, strict=True):
-                if covers(chamber, piece):
-                    length, s = piece.rod.length, state.s[rows]
-                    sweep[rows] = w[rows, None] * chamber.sweep(s, length)
-                    if not chamber.thrust:
-                        area = evaluate(chamber.label, "area", chamber.area, s, length)
-                        rest += float(w[rows] @ area)
-            self._weights[chamber.name] = rest, sweep
+        knots, self._weights = Knots(self.chain, state), {}
+        for stress in self.chain.stresses:
+            rest, sweep = 0.0, np.zeros_like(state.strain)
+            for rows, s, length in knots.covered(stress):
+                sweep[rows] = knots.weights[rows, None] * stress.sweep(s, length)
+                rest += float(knots.weights[rows] @ stress.rest(s, length))
+            self._weights[stress.name] = rest, sweep
 
 
 class Energies:
@@ -77,7 +69,7 @@ class Energies:
         self.knots = Knots(chain, state)
         self.gravity = np.asarray(chain.description.gravity)
         self.C = np.where(self.knots.rigid[:, None] & (np.arange(6) > 2), 0.0, self.knots.C)
-        bodies = [jump.part for jump in chain.jumps if isinstance(jump.part, Body)]
+        bodies = [jump.part for jump in chain.jumps_of(BODY)]
         self.bodies = list(zip(self.knots.places(BODY, *self.knots.ends), bodies, strict=True))
 
     def _along(self, density: Array) -> float:
@@ -105,19 +97,18 @@ class Energies:
             found += 0.5 * float(eta @ body.spatial_inertia() @ eta)
         return found
 
-    def loads(self, state: State, values: Mapping[str, Any]) -> float:
+    def dead(self, state: State, values: Mapping[str, Any]) -> float:
         """Potential of dead forces, J."""
-        found = 0.0
-        loads = self.knots.jumps.loads[:, :3], point_wrenches(self.chain, values)
-        places = self.knots.places(LOAD, *self.knots.ends)
-        for knot, offset, wrench in zip(places, *loads, strict=True):
+        found, knots = 0.0, self.knots
+        points = knots.jumps.wrenches[:, :3], point_wrenches(self.chain, values)
+        for knot, offset, wrench in zip(knots.places(WRENCH, *knots.ends), *points, strict=True):
             g = state.pose[knot]
             found -= float(wrench[3:6] @ (g[:3, 3] + g[:3, :3] @ offset))
-        for load in self.chain.description.loads.values():
-            if load.distributed and load.frame == "world":
-                for rows, density in line_densities(self.knots, load, values):
-                    power = np.sum(density[:, 3:] * state.pose[rows, :3, 3], axis=1)
-                    found -= float(self.knots.weights[rows] @ power)
+        for line in (line for line in self.chain.lines if line.world):
+            for rows, s, _ in knots.covered(line):
+                force = line.density(s, values[line.name])[:, 3:]
+                power = np.sum(force * state.pose[rows, :3, 3], axis=1)
+                found -= float(knots.weights[rows] @ power)
         return found
 
 
@@ -160,7 +151,7 @@ def moving_reactions(
     ends = [chain.at_tip] if chain.tip.held.any() else []
     if chain.description.motions_of(chain.rods[0].name):
         ends.append(chain.pieces[0].before)
-    for body in [jump.part for end in ends for jump in end if isinstance(jump.part, Body)]:
+    for body in [jump.part for end in ends for jump in end if jump.kind == BODY]:
         raise DescriptionError(
             body.label,
             "on",
@@ -188,13 +179,11 @@ def _exerted(
     jump: Jump, pose: Array, values: Mapping[str, Any], share: float, gravity: Array
 ) -> Array:
     """Body wrench (6,) of a load or a weight on the section it sits at."""
-    R = pose[:3, :3]
-    if isinstance(jump.part, Load):
-        wrench = share * jump.part.wrench(values[jump.part.name])
-        if jump.part.frame == "world":
-            wrench = np.concatenate([R.T @ wrench[:3], R.T @ wrench[3:]])
-    elif isinstance(jump.part, Body):
-        wrench = np.concatenate([np.zeros(3), jump.part.mass * (R.T @ gravity)])
-    else:
-        return np.zeros(6)
-    return np.concatenate([wrench[:3] + np.cross(jump.offset, wrench[3:]), wrench[3:]])
+    R, moment, force = pose[:3, :3], np.zeros(3), np.zeros(3)
+    if jump.kind == BODY:
+        force = jump.part.mass * (R.T @ gravity)
+    elif jump.kind == WRENCH:
+        moment, force = share * jump.part.wrench(values[jump.part.name]).reshape(2, 3)
+        if jump.part.world:
+            moment, force = R.T @ moment, R.T @ force
+    return np.concatenate([moment + np.cross(jump.offset, force), force])

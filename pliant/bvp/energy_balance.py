@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import kernel, leaf
 from pliant.bvp import rod_equations as eq
-from pliant.bvp.effect_callback import RESULT, WRENCH, evaluate
+from pliant.bvp.pointwise_effects import RESULT, WRENCH, evaluate
 from pliant.bvp.sections import Sections
-from pliant.lie.tuples import Array
+from pliant.lie.tuples import Array, add, apply, cross, read_vector, write_vector
 from pliant.rods.contract import Ints
 
 
@@ -50,9 +50,7 @@ def new_balance(
     sections: Sections, totals: Array, weights: Array, sites: Ints, line: Ints, line_weights: Array
 ) -> Balance:
     """A balance that starts from rest; totals : (2,) go on being added to."""
-    loads = sections.chain.description.loads.values()
-    along = sections.own is not None or any(load.distributed for load in loads)
-    line = line if along else line[:0]
+    line = line if sections.own is not None or sections.chain.lines else line[:0]
     rows = 1 + len(sites) + len(line)
     at_stations = [np.zeros_like(sections.C) for _ in range(3)]
     at_places = [np.zeros((rows, 12)) for _ in range(2)]
@@ -92,61 +90,35 @@ def with_own_loads(own, c0, balance, places, table):  # type: ignore[no-untyped-
 @kernel
 def _twists(y, offset, move):  # type: ignore[no-untyped-def]
     """Write the twist of a section state y (24,) at an offset (3,): world (6,), then body (6,)."""
-    wx, wy, wz = y[6], y[7], y[8]
-    move[6], move[7], move[8] = wx, wy, wz
-    move[9] = y[9] + wy * offset[2] - wz * offset[1]
-    move[10] = y[10] + wz * offset[0] - wx * offset[2]
-    move[11] = y[11] + wx * offset[1] - wy * offset[0]
-    for part in (0, 3):
-        for i in range(3):
-            total = 0.0
-            for j in range(3):
-                total += y[15 + 3 * i + j] * move[6 + part + j]
-            move[part + i] = total
+    R, w = eq.rotation(y), read_vector(y, 6)
+    q = add(1.0, read_vector(y, 9), 1.0, cross(w, read_vector(offset, 0)))
+    write_vector(move, 0, apply(R, w))
+    write_vector(move, 3, apply(R, q))
+    write_vector(move, 6, w)
+    write_vector(move, 9, q)
 
 
 @kernel
-def _work(push, move, push_before, move_before, shares):  # type: ignore[no-untyped-def]
-    """Work of one row (12,) in a step, J; the row before becomes that of now."""
-    found = 0.0
-    for r in range(12):
-        f0, f1, v0, v1 = push_before[r], push[r], move_before[r], move[r]
-        found += shares[0] * f0 * v0 + shares[1] * f1 * v1
-        found += shares[2] * 0.25 * (f0 + f1) * (v0 + v1)
-        push_before[r], move_before[r] = f1, v1
-    return found
-
-
-@kernel
-def _loads_work(balance, shares, table, jumps, places, wrench):  # type: ignore[no-untyped-def]
-    """Work of the base, of point loads and of loads along the rods, weight left out, J."""
-    b, push, move, none = balance, np.zeros(12), np.zeros(12), np.zeros(3)
-    for r in range(6):
-        push[6 + r], move[6 + r] = -wrench[r], places[0, 6 + r]
-    found = _work(push, move, b.push[0], b.move[0], shares)
+def _write_pushes(balance, table, jumps, places, wrench, push, move):  # type: ignore[no-untyped-def]
+    """Write what pushes and moves now: base, point loads, and loads along the rods without weight."""
+    b, none = balance, np.zeros(3)
+    push[0, 6:], move[0, 6:] = -wrench, places[0, 6:12]
     for p in range(len(b.sites)):
-        load = jumps.loads[p]
-        push[:] = load[3:15]
-        _twists(places[b.sites[p]], load[:3], move)
-        found += _work(push, move, b.push[1 + p], b.move[1 + p], shares)
+        push[1 + p] = jumps.wrenches[p, 3:15]
+        _twists(places[b.sites[p]], jumps.wrenches[p, :3], move[1 + p])
     for k in range(len(b.line)):
         P, part, row = table[b.line[k, 0]], b.line_weights[k], 1 + len(b.sites) + k
-        for r in range(3):
-            push[r] = part * P[eq.MOMENT_WORLD + r]
-            push[3 + r] = part * (P[eq.FORCE_WORLD + r] - P[eq.MASS] * jumps.gravity[r])
-            push[6 + r], push[9 + r] = part * P[eq.MOMENT_BODY + r], part * P[eq.FORCE_BODY + r]
-        _twists(places[b.line[k, 1]], none, move)
-        found += _work(push, move, b.push[row], b.move[row], shares)
-    return found
+        push[row, :3] = part * P[eq.MOMENT_WORLD : eq.MOMENT_WORLD + 3]
+        force = P[eq.FORCE_WORLD : eq.FORCE_WORLD + 3] - P[eq.MASS] * jumps.gravity
+        push[row, 3:6], push[row, 6:] = part * force, part * P[eq.MOMENT_BODY : eq.DRAG]
+        _twists(places[b.line[k, 1]], none, move[row])
 
 
-@kernel
+@leaf
 def _lost(P, D, M, rate, e, r):  # type: ignore[no-untyped-def]
     """Power lost per length by one of six components: damping, mass damping, drag, W/m."""
-    found = D * rate * rate + P[eq.MASS_DAMPING] * M * e * e
-    if r > 2:
-        found += P[eq.DRAG - 3 + r] * abs(e) ** 3
-    return found
+    drag = P[eq.DRAG - 3 + r] * abs(e) ** 3 if r > 2 else 0.0
+    return D * rate * rate + P[eq.MASS_DAMPING] * M * e * e + drag
 
 
 @kernel
@@ -156,9 +128,12 @@ def accumulate(balance, shares, table, jumps, places, wrench, history):  # type:
     shares (3,) see `TimeRule.shares`; all zero only keeps the instant. table (S, 44) and jumps of the
     sections, places (K, 24) states where loads sit, wrench (6,) that the chain takes from the base.
     """
-    b, h = balance, history
-    work, lost = _loads_work(b, shares, table, jumps, places, wrench), 0.0
-    start, end, mean = shares[0], shares[1], shares[2]
+    b, h, (start, end, mean) = balance, history, (shares[0], shares[1], shares[2])
+    push, move = np.zeros_like(b.push), np.zeros_like(b.move)
+    _write_pushes(b, table, jumps, places, wrench, push, move)
+    work, lost = start * np.sum(b.push * b.move) + end * np.sum(push * move), 0.0
+    work += 0.25 * mean * np.sum((b.push + push) * (b.move + move))
+    b.push[:], b.move[:] = push, move
     for i in range(len(table)):
         P, part = table[i], b.weights[i]
         for r in range(6):
@@ -170,9 +145,9 @@ def accumulate(balance, shares, table, jumps, places, wrench, history):  # type:
             work -= part * (start * f0 * r0 + end * f1 * r1 + mean * 0.5 * (f0 + f1) * rate)
             if start != 0.0:
                 lost += start * part * _lost(P, d, m, r0, e0, r)
-            lost += end * part * _lost(P, d, m, r1, e1, r) + mean * part * _lost(
-                P, d, m, rate, e, r
-            )
+            if end != 0.0:
+                lost += end * part * _lost(P, d, m, r1, e1, r)
+            lost += mean * part * _lost(P, d, m, rate, e, r)
             b.active[i, r], b.strain_rate[i, r], b.velocity[i, r] = f1, r1, e1
     b.totals[0] += work
     b.totals[1] += lost

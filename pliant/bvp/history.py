@@ -10,15 +10,19 @@ the same discrete equations.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.bvp.chain import BODY
+from pliant.bvp.contract import State
 from pliant.bvp.rod_equations import write_law
 from pliant.bvp.sections import Sections
+from pliant.bvp.states import excess_strain, interpolated
 from pliant.lie import se3_kernels as se3
 from pliant.lie.tuples import Array
+from pliant.model import BaseState
 
 
 class History(NamedTuple):
@@ -53,6 +57,19 @@ class History(NamedTuple):
         return History._make(field.copy() for field in self)
 
 
+class Discrete(NamedTuple):
+    """A state as its solver has it.
+
+    points : orders of the grids, or edges of the intervals, of each piece.  history : there.
+    velocity : (K, 6) at the knots that belongs to it.  x : (U,) unknowns of collocation.
+    """
+
+    points: list[Any]
+    history: History
+    velocity: Array
+    x: Array
+
+
 def begin_history(
     strain: Array, velocity: Array, body: Array, pose: Array, twist: Array
 ) -> History:
@@ -61,6 +78,20 @@ def begin_history(
     for now in (strain, velocity, body):
         fields += [np.array(now), np.zeros_like(now), np.array(now), np.zeros_like(now)]
     return History._make([*fields[:-1], np.array([pose, pose]), np.array(twist)])
+
+
+def history_of(state: State, sections: Sections) -> History:
+    """A state at knots as a history at the stations of sections, rates zero."""
+    strain = sections.natural + excess_strain(state, sections)
+    velocity = interpolated(state, sections.piece, sections.s, ("velocity",), False).velocity
+    first = np.searchsorted(state.piece, np.arange(len(sections.chain.pieces) + 1))
+    body = state.velocity[sections.places(BODY, first[:-1], first[1:] - 1)]
+    return begin_history(strain, velocity, body, state.pose[0], state.velocity[0])
+
+
+def base_row(base: BaseState) -> Array:
+    """Rotation by rows, position and twist (18,) of a base, as `move_base` reads them."""
+    return np.concatenate([base.pose[:3, :3].ravel(), base.pose[:3, 3], base.twist])
 
 
 @kernel
@@ -110,19 +141,13 @@ def append_instant(c0, keep_before, table, bodies, strain, velocity, body, y, hi
         h.base[1] = h.base[0]
     for i in range(len(table)):
         for r in range(6):
-            h.strain[i, r], h.velocity[i, r] = strain[i, r], velocity[i, r]
-            h.strain_rate[i, r] = c0 * (strain[i, r] + h.strain_offset[i, r]) + table[i, 12 + r]
-            h.velocity_rate[i, r] = (
-                c0 * (velocity[i, r] + h.velocity_offset[i, r]) + table[i, 18 + r]
-            )
+            e, v = strain[i, r], velocity[i, r]
+            h.strain[i, r], h.velocity[i, r] = e, v
+            h.strain_rate[i, r] = c0 * (e + h.strain_offset[i, r]) + table[i, 12 + r]
+            h.velocity_rate[i, r] = c0 * (v + h.velocity_offset[i, r]) + table[i, 18 + r]
     h.body[:] = body
     h.body_rate[:] = c0 * body + bodies
     R = y[15:24].copy().reshape(3, 3)
     h.base[0, :3, :3] = np.dot(R, 1.5 * np.eye(3) - 0.5 * np.dot(R.T, R))  # orthonormal again
     h.base[0, :3, 3] = y[12:15]
     h.twist[:] = y[6:12]
-
-
-def law_of(sections: Sections) -> tuple[Array, ...]:
-    """The constants of the law that `write_histories` reads."""
-    return sections.C, sections.D, sections.natural, sections.rigid, sections.active

@@ -1,13 +1,7 @@
-"""What acts on the sections of a chain, point by point.
+"""Effects in plain Python, point by point along the rods of a chain.
 
-This is the only place where strong forms name effects. Each built-in effect is a function that adds its
-share to the arrays of `Sections`, which kernels read at every station:
-
-    line wrench per length    columns FORCE_WORLD ... MASS_DAMPING of the table
-    stress                    C, D, natural and active of the law m = C (xi - natural) + D xi_t + active
-
-`LAWS` do not change with the inputs; `LOADS` are those of one set of input values. Any other effect is
-a `PointwiseEffect` in plain Python, given to `Chain`; kernels call it at every station by its address.
+All other effects are arrays that kernels read, see `sections`. Kernels call these at every station by
+their address.
 """
 
 from __future__ import annotations
@@ -17,114 +11,41 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
-from pliant.bvp import rod_equations as eq
-from pliant.bvp.chain import Chain, Piece
-from pliant.bvp.effect_callback import RESULT
+from pliant._numba import kernel
 from pliant.lie.tuples import Array
-from pliant.model import Chamber, Load, Rod
 
 if TYPE_CHECKING:
     from pliant.bvp.sections import Sections
 
 
-def elasticity(sections: Sections, rows: slice, rod: Rod, s: Array) -> None:
-    """Stress C (xi - natural); a rod without shear and stretch has no law for its force."""
-    sections.C[rows], sections.natural[rows] = rod.stiffness(s), rod.natural_strain(s)
-    sections.rigid[rows] = rod.theory == "kirchhoff"
+COMPLIANCE, WRENCH, BY_POSE, BY_TWIST, STRESS, RESULT = 6, 42, 48, 84, 120, 126
+"""Places in the result of `evaluate`, after the strain."""
 
 
-def viscosity(sections: Sections, rows: slice, rod: Rod, s: Array) -> None:
-    """Stress D xi_t, one value for each of the six strains."""
-    sections.D[rows] = rod.damping(s)
+@intrinsic
+def _call(typing, address, station, c0, state, result):  # type: ignore[no-untyped-def]
+    """Call a function by its address."""
+    signature = types.void(types.int64, types.int64, types.float64, types.int64, types.int64)
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        integer = ir.IntType(64)
+        kind = ir.FunctionType(ir.VoidType(), [integer, ir.DoubleType(), integer, integer])
+        builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
+        return context.get_dummy_value()
+
+    return signature, generate
 
 
-def inertia(sections: Sections, rows: slice, rod: Rod, s: Array) -> None:
-    """Rotary inertia and mass per length."""
-    sections.M[rows] = rod.inertia(s)
-    sections.table[rows, eq.ROTARY : eq.MASS + 1] = sections.M[rows, :4]
-
-
-def drag(sections: Sections, rows: slice, rod: Rod, s: Array) -> None:
-    """Force -c_i q_i |q_i| per length."""
-    sections.table[rows, eq.DRAG : eq.DRAG + 3] = rod.drag_coefficients()
-
-
-def mass_damping(sections: Sections, rows: slice, rod: Rod, s: Array) -> None:
-    """Wrench per length of -c times the momentum."""
-    sections.table[rows, eq.MASS_DAMPING] = rod.mass_damping
-
-
-LAWS = (elasticity, viscosity, inertia, drag, mass_damping)
-
-
-def weight(sections: Sections, values: Mapping[str, Any], share: float) -> None:
-    """Force A g per length."""
-    gravity = share * np.asarray(sections.chain.description.gravity)
-    sections.table[:, eq.FORCE_WORLD : eq.FORCE_WORLD + 3] += sections.M[:, 3:4] * gravity
-
-
-def line_loads(sections: Sections, values: Mapping[str, Any], share: float) -> None:
-    """Loads along rods, with world directions or following the section."""
-    for load in sections.chain.description.loads.values():
-        if load.distributed:
-            for rows, density in line_densities(sections, load, values):
-                world = load.frame == "world"
-                moment, force = (
-                    (eq.MOMENT_WORLD, eq.FORCE_WORLD) if world else (eq.MOMENT_BODY, eq.FORCE_BODY)
-                )
-                sections.table[rows, moment : moment + 3] += share * density[:, :3]
-                sections.table[rows, force : force + 3] += share * density[:, 3:]
-
-
-def line_densities(
-    sections: Sections, load: Load, values: Mapping[str, Any]
-) -> list[tuple[slice, Array]]:
-    """Stations that a load along a rod covers, piece by piece, and its (moment, force) per metre there.
-
-    Pieces are cut where a load ends: at an end of a piece, what counts is its inside.
+@kernel
+def evaluate(address, station, c0, y, out):  # type: ignore[no-untyped-def]
+    """Write strain (6), compliance (36), line wrench (6) and its derivatives in pose (36) and twist
+    (36), and stress (6) at a state y (24,) into `out` (126,).
     """
-    found = []
-    for piece, rows in zip(sections.chain.pieces, sections.rows, strict=True):
-        if piece.rod.name == load.part:
-            inner = 1e-9 * piece.length
-            s = np.clip(sections.s[rows], piece.a + inner, piece.b - inner)
-            found.append((rows, load.density(s, values[load.name])))
-    return found
-
-
-def chambers(sections: Sections, values: Mapping[str, Any], share: float) -> None:
-    """Stress -p dV/d(strain) of pressurised chambers."""
-    for chamber in sections.chain.description.chambers.values():
-        for piece, rows in zip(sections.chain.pieces, sections.rows, strict=True):
-            if covers(chamber, piece):
-                sweep = chamber.sweep(sections.s[rows], piece.rod.length)
-                sections.active[rows] -= share * float(values[chamber.name]) * sweep
-
-
-def covers(chamber: Chamber, piece: Piece) -> bool:
-    """Tell whether a chamber runs along a piece; pieces are cut where chambers end."""
-    start, end = chamber.span(piece.rod.length)
-    return chamber.part == piece.rod.name and start < 0.5 * (piece.a + piece.b) < end
-
-
-LOADS = (weight, line_loads, chambers)
-
-
-def along_rods(chain: Chain) -> list[str]:
-    """Names of what acts along rods; those that are inputs may change in time."""
-    loads = [load.name for load in chain.description.loads.values() if load.distributed]
-    return [*loads, *(effect.name for effect in chain.effects), *chain.description.chambers]
-
-
-def conservative(sections: Sections, values: Mapping[str, Any]) -> bool:
-    """Tell whether all that acts along the rods has a potential: no follower loads, no dead moments."""
-    for load in sections.chain.description.loads.values():
-        if load.distributed:
-            for _, density in line_densities(sections, load, values):
-                if density.any() and (load.frame != "world" or density[:, :3].any()):
-                    return False
-    return True
+    _call(address, station, c0, np.int64(y.ctypes.data), np.int64(out.ctypes.data))
 
 
 class PointwiseEffect(Protocol):
@@ -156,7 +77,7 @@ class PointwiseEffect(Protocol):
 class OwnEffects:
     """All effects in plain Python of a chain, evaluated at the stations of sections.
 
-    address : of a function (station, c0, state, result), see `effect_callback`.  error : raised by one.
+    address : of a function (station, c0, state, result), see `evaluate`.  error : raised by one.
     """
 
     def __init__(self, sections: Sections, effects: list[PointwiseEffect]) -> None:
@@ -175,7 +96,7 @@ class OwnEffects:
 
     def keep_follower_loads(self) -> None:
         """Note the follower loads that the wrenches are added to."""
-        self._follower = self.sections.table[:, eq.MOMENT_BODY : eq.DRAG].copy()
+        self._follower = self.sections.follower.copy()
 
     def _answer(self, station: int, c0: float, state: int, result: int) -> None:
         """Write strain, compliance, wrench and its derivatives for a state (24,), both by address."""
@@ -255,6 +176,5 @@ class OwnEffects:
         slopes = np.zeros((len(states), 6, 12))
         for station, (y, here) in enumerate(zip(states, strain, strict=True)):
             p, slopes[station, :, :6], slopes[station, :, 6:] = self.line_wrench(station, y, here)
-            follower = self._follower[station] + p
-            self.sections.table[station, eq.MOMENT_BODY : eq.DRAG] = follower
+            self.sections.follower[station] = self._follower[station] + p
         return slopes

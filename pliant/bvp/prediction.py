@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._numba import kernel, leaf
+from pliant._numba import kernel
 from pliant.bvp.rod_equations import rotation
 from pliant.lie.so3 import exp_matrix, log_vector
-from pliant.lie.tuples import Array, multiply, transpose
+from pliant.lie.tuples import Array, add, multiply, transpose
 from pliant.rods.contract import Ints
 
 ORDER = 16
@@ -77,37 +77,22 @@ def replace_last(past, lead, values):  # type: ignore[no-untyped-def]
     past.values[past.counts[1]] = values
 
 
-@leaf
-def _usable(past, row):  # type: ignore[no-untyped-def]
-    """Whether there are enough increments for a predictor, and for it to have learnt."""
-    known = past.counts[0] - 1
-    return past.G[0, 0] > 0.0 if row == RECURRENCE else row <= known
-
-
 @kernel
 def append(past, scale, x, values):  # type: ignore[no-untyped-def]
     """Add an instant with leading numbers x (6,), and choose the predictor that served best of late."""
-    lead, table = past.lead, past.table
-    best, chosen = np.inf, HOLD
+    lead, table, known = past.lead, past.table, past.counts[0] - 1
+    increments = lead[:-1] - lead[1:]
+    misses = (lead[0] + np.dot(table, increments) - x) / scale
+    best, chosen = np.inf, HOLD if known > 0 else LINE
     for row in range(len(table)):
-        if not _usable(past, row):
-            continue
-        error = 0.0
-        for i in range(6):
-            e = lead[0, i] - x[i]
-            for j in range(min(ORDER, past.counts[0] - 1)):
-                e += table[row, j] * (lead[j, i] - lead[j + 1, i])
-            error += (e / scale[i]) ** 2
-        past.errors[row] = 0.5 * past.errors[row] + error
-        if past.errors[row] < best and (row > HOLD or past.counts[0] < 2):
-            best, chosen = past.errors[row], row
-    if past.counts[0] == 1:
+        usable = past.G[0, 0] > 0.0 if row == RECURRENCE else row <= known
+        if usable:
+            past.errors[row] = 0.5 * past.errors[row] + np.dot(misses[row], misses[row])
+            if known > 0 and row > HOLD and past.errors[row] < best:
+                best, chosen = past.errors[row], row
+    if known >= ORDER and not _learn(past, scale, x, increments) and chosen == RECURRENCE:
         chosen = LINE
-    if past.counts[0] > ORDER and not _learn(past, scale, x) and chosen == RECURRENCE:
-        chosen = LINE
-    for k in range(ORDER, 0, -1):
-        for i in range(6):
-            lead[k, i] = lead[k - 1, i]
+    lead[1:] = lead[:-1].copy()
     past.counts[0] = min(past.counts[0] + 1, ORDER + 1)
     past.counts[1] = (past.counts[1] + 1) % (ORDER + 1)
     past.counts[2] = chosen
@@ -115,65 +100,46 @@ def append(past, scale, x, values):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _learn(past, scale, x):  # type: ignore[no-untyped-def]
+def _learn(past, scale, x, increments):  # type: ignore[no-untyped-def]
     """Improve the recurrence by the increment to x (6,); tell whether it could be solved for."""
-    lead, G, g, trace = past.lead, past.G, past.g, 0.0
-    G *= _FORGET
-    g *= _FORGET
-    d = np.empty(ORDER)
-    for i in range(6):
-        for a in range(ORDER):
-            d[a] = (lead[a, i] - lead[a + 1, i]) / scale[i]
-        ahead = (x[i] - lead[0, i]) / scale[i]
-        for a in range(ORDER):
-            g[a] += d[a] * ahead
-            for b in range(ORDER):
-                G[a, b] += d[a] * d[b]
-    for a in range(ORDER):
-        trace += G[a, a]
-    return _solve(G, g, _RIDGE * trace, past.table[RECURRENCE])
+    d, G = increments / scale, past.G
+    G[:] = _FORGET * G + np.dot(d, d.T)
+    past.g[:] = _FORGET * past.g + np.dot(d, (x - past.lead[0]) / scale)
+    good = _solve(G, past.g, _RIDGE * np.trace(G), past.table[RECURRENCE])
+    if not good:
+        G[:], past.g[:] = 0.0, 0.0
+    return good
 
 
 @kernel
 def _solve(G, g, ridge, c):  # type: ignore[no-untyped-def]
-    """Solve (G + ridge I) c = g for a symmetric G (n, n) by Cholesky's method."""
+    """Solve (G + ridge I) c = g for a symmetric G (n, n) by Cholesky's method, if it can be."""
     n = len(g)
-    L = np.zeros((n, n))
+    L = G.copy()
     for a in range(n):
         for b in range(a + 1):
-            total = G[a, b]
+            total = L[a, b] + (ridge if a == b else 0.0)
             for k in range(b):
                 total -= L[a, k] * L[b, k]
-            if a > b:
-                L[a, b] = total / L[b, b]
-            else:
-                total += ridge
-                if not total > 0.0:
-                    G[:] = 0.0
-                    g[:] = 0.0
-                    return False
-                L[a, a] = np.sqrt(total)
+            if a == b and not total > 0.0:
+                return False
+            L[a, b] = np.sqrt(total) if a == b else total / L[b, b]
     for a in range(n):
-        total = g[a]
+        c[a] = g[a]
         for k in range(a):
-            total -= L[a, k] * c[k]
-        c[a] = total / L[a, a]
+            c[a] -= L[a, k] * c[k]
+        c[a] /= L[a, a]
     for a in range(n - 1, -1, -1):
-        total = c[a]
         for k in range(a + 1, n):
-            total -= L[k, a] * c[k]
-        c[a] = total / L[a, a]
+            c[a] -= L[k, a] * c[k]
+        c[a] /= L[a, a]
     return True
 
 
 @kernel
 def predict(past, row, x):  # type: ignore[no-untyped-def]
     """Write the leading numbers that a predictor expects at the next instant into x (6,)."""
-    c = past.table[row]
-    for i in range(6):
-        x[i] = past.lead[0, i]
-        for j in range(min(ORDER, past.counts[0] - 1)):
-            x[i] += c[j] * (past.lead[j, i] - past.lead[j + 1, i])
+    x[:] = past.lead[0] + np.dot(past.table[row], past.lead[:-1] - past.lead[1:])
 
 
 @kernel
@@ -183,27 +149,23 @@ def predict_values(past, row, first, out):  # type: ignore[no-untyped-def]
     out[:] = past.values[newest, first : first + len(out)]
     for j in range(min(ORDER, past.counts[0] - 1)):
         if c[j] != 0.0:
-            a, b = (
-                past.values[(newest - j) % (ORDER + 1)],
-                past.values[(newest - j - 1) % (ORDER + 1)],
-            )
+            a, b = (newest - j) % (ORDER + 1), (newest - j - 1) % (ORDER + 1)
             for i in range(len(out)):
-                out[i] += c[j] * (a[first + i] - b[first + i])
+                out[i] += c[j] * (past.values[a, first + i] - past.values[b, first + i])
 
 
 @kernel
 def predict_state(past, row, first, y):  # type: ignore[no-untyped-def]
     """`predict_values` for a state (24,), whose rotation follows increments of the rotation vector."""
     c, newest = past.table[row], past.counts[1]
-    kx, ky, kz = 0.0, 0.0, 0.0
+    turn = (0.0, 0.0, 0.0)
     predict_values(past, row, first, y[:15])
     at = slice(first, first + 24)
     for j in range(min(ORDER, past.counts[0] - 1)):
         if c[j] != 0.0:
             a = rotation(past.values[(newest - j) % (ORDER + 1), at])
             b = rotation(past.values[(newest - j - 1) % (ORDER + 1), at])
-            k = log_vector(multiply(transpose(b), a))
-            kx, ky, kz = kx + c[j] * k[0], ky + c[j] * k[1], kz + c[j] * k[2]
-    R = multiply(rotation(past.values[newest, at]), exp_matrix(kx, ky, kz))
+            turn = add(1.0, turn, c[j], log_vector(multiply(transpose(b), a)))
+    R = multiply(rotation(past.values[newest, at]), exp_matrix(*turn))
     for i in range(9):
         y[15 + i] = R[i]

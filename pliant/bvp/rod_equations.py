@@ -9,16 +9,20 @@ the body frame (`docs/theory/strong-form.md`):
     w' = u_t - u x w                                 q' = v_t - u x q + w x v
     p' = R v                                         R' = R u^
 
-A state y (24,) is (m, n, w, q, p, orientation); a variation of it (18,) is (dm, dn, dw, dq, d, theta)
-where dp = R d and dR = R theta^. A station is a place where the right-hand side is evaluated; its row
+A state y (24,) is (m, n, w, q, p, orientation); a variation of it (18,) is (dm, dn, dw, dq, theta, d)
+where dR = R theta^ and dp = R d. A station is a place where the right-hand side is evaluated; its row
 P has the columns below.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from pliant._numba import kernel, leaf
+from pliant.bvp.pointwise_effects import BY_POSE, BY_TWIST
+from pliant.bvp.pointwise_effects import COMPLIANCE as OWN_COMPLIANCE
 from pliant.lie.so3 import exp_matrix
-from pliant.lie.tuples import apply, cross, multiply, transpose
+from pliant.lie.tuples import add, apply, cross, multiply, read_vector, transpose, write_block
 
 COMPLIANCE = 0
 STRAIN = 6
@@ -63,6 +67,28 @@ def write_law(c0, C, D, natural, rigid, active, table):  # type: ignore[no-untyp
 def rotation(y):  # type: ignore[no-untyped-def]
     """The last nine numbers of a state (24,): its rotation by rows, or what is integrated for it."""
     return y[15], y[16], y[17], y[18], y[19], y[20], y[21], y[22], y[23]
+
+
+@leaf
+def skew(f, a):  # type: ignore[no-untyped-def]
+    """Matrix (9 numbers) of the cross product f a x."""
+    return 0.0, -f * a[2], f * a[1], f * a[2], 0.0, -f * a[0], -f * a[1], f * a[0], 0.0
+
+
+@leaf
+def plus(A, f, B):  # type: ignore[no-untyped-def]
+    """A + f B for matrices of 9 numbers."""
+    return (
+        A[0] + f * B[0], A[1] + f * B[1], A[2] + f * B[2],
+        A[3] + f * B[3], A[4] + f * B[4], A[5] + f * B[5],
+        A[6] + f * B[6], A[7] + f * B[7], A[8] + f * B[8],
+    )  # fmt: skip
+
+
+@leaf
+def diagonal(a, b, c):  # type: ignore[no-untyped-def]
+    """Diagonal matrix (9 numbers)."""
+    return a, 0.0, 0.0, 0.0, b, 0.0, 0.0, 0.0, c
 
 
 @leaf
@@ -209,3 +235,76 @@ def rates(kind, y, o, R, P, c0):  # type: ignore[no-untyped-def]
     u, v = strains(y, P)
     r = orientation(kind, o, R)
     return balance(y, r, u, v, P, c0), apply(r, v), orientation_rate(kind, o, u)
+
+
+@leaf
+def _write_scaled(A, i, j, M, S):  # type: ignore[no-untyped-def]
+    """Write M (9 numbers) to A[i : i + 3, j : j + 3], its columns times S[j : j + 3]."""
+    a, b, c = S[j], S[j + 1], S[j + 2]
+    columns = (
+        a * M[0], b * M[1], c * M[2], a * M[3], b * M[4], c * M[5], a * M[6], b * M[7], c * M[8],
+    )  # fmt: skip
+    write_block(A, i, j, columns)
+
+
+@leaf
+def _write_strain_response(y, c0, S, A):  # type: ignore[no-untyped-def]
+    """Write the derivative (18, 6) of the rates of a variation in the strains (u, v), times S (6,)."""
+    m, n, w, q = read_vector(y, 0), read_vector(y, 3), read_vector(y, 6), read_vector(y, 9)
+    one, turning = diagonal(1.0, 1.0, 1.0), plus(diagonal(c0, c0, c0), 1.0, skew(1.0, w))
+    _write_scaled(A, 0, 0, skew(1.0, m), S)
+    _write_scaled(A, 0, 3, skew(1.0, n), S)
+    _write_scaled(A, 3, 0, skew(1.0, n), S)
+    _write_scaled(A, 6, 0, turning, S)
+    _write_scaled(A, 9, 0, skew(1.0, q), S)
+    _write_scaled(A, 9, 3, turning, S)
+    _write_scaled(A, 12, 0, one, S)
+    _write_scaled(A, 15, 3, one, S)
+
+
+@leaf
+def _subtract_skew(A, i, j, a):  # type: ignore[no-untyped-def]
+    """Subtract the matrix of a x from A[i : i + 3, j : j + 3]."""
+    A[i, j + 1] += a[2]
+    A[i, j + 2] -= a[1]
+    A[i + 1, j] -= a[2]
+    A[i + 1, j + 2] += a[0]
+    A[i + 2, j] += a[1]
+    A[i + 2, j + 1] -= a[0]
+
+
+@kernel
+def linearise(y, R, P, c0, own, A):  # type: ignore[no-untyped-def]
+    """Write the matrix A (18, 18) of the rod equations about a state y: variations obey Z' = A Z.
+
+    R : its rotation (9 numbers).  own : (126,) what effects in plain Python return there, see
+    `pointwise_effects`, or (0,).
+    """
+    w, q, (u, v) = read_vector(y, 6), read_vector(y, 9), strains(y, P)
+    J, mass, c = read_vector(P, ROTARY), P[MASS], c0 + P[MASS_DAMPING]
+    inertia, spin = diagonal(J[0], J[1], J[2]), (J[0] * w[0], J[1] * w[1], J[2] * w[2])
+    moment, force = world_load(P, R)
+    for i in range(18):
+        for j in range(18):
+            A[i, j] = 0.0
+    if len(own) == 0:
+        _write_strain_response(y, c0, P, A)
+    else:
+        _write_strain_response(y, c0, np.ones(6), A)
+        A[:, :6] = A[:, :6].copy() @ own[OWN_COMPLIANCE : OWN_COMPLIANCE + 36].reshape(6, 6)
+        A[:6, 6:12] = -own[BY_TWIST : BY_TWIST + 36].reshape(6, 6)
+        A[:6, 12:] = -own[BY_POSE : BY_POSE + 36].reshape(6, 6)
+    for i in range(0, 18, 3):
+        _subtract_skew(A, i, i, u)
+    for i, j in ((0, 3), (9, 6), (15, 12)):
+        _subtract_skew(A, i, j, v)
+    # world loads seen from the body turn by (R^T f) x theta
+    _subtract_skew(A, 0, 12, moment)
+    _subtract_skew(A, 3, 12, force)
+    _subtract_skew(A, 3, 6, add(mass, q, 0.0, q))
+    _subtract_skew(A, 3, 9, add(-mass, w, 0.0, w))
+    turning = plus(plus(multiply(skew(1.0, w), inertia), c, inertia), -1.0, skew(1.0, spin))
+    for i in range(3):
+        A[3 + i, 9 + i] += mass * c + 2.0 * P[DRAG + i] * abs(q[i])
+        for j in range(3):
+            A[i, 6 + j] += turning[3 * i + j]

@@ -29,8 +29,7 @@ from pliant._numba import kernel
 from pliant.bvp.boundary_conditions import make_supports, support_pairs
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import State
-from pliant.bvp.jump_conditions import apply_jumps, point_wrenches
-from pliant.bvp.pointwise_effects import conservative
+from pliant.bvp.jump_conditions import apply_jumps
 from pliant.bvp.rod_equations import MATRIX
 from pliant.bvp.shooting.integration import RK4, integrate
 from pliant.bvp.shooting.mesh import STAGES, Mesh, even_edges
@@ -44,8 +43,6 @@ _NEUTRAL = 1e-6
 """Root, relative, below which a direction counts as neutral: a round column turns in its plane."""
 _SLACK = 1e-10
 """Flexibility, relative, given to what has none."""
-_ROWS = np.array([15, 16, 17, 12, 13, 14])
-"""Rotation and position among the 18 numbers of a variation."""
 
 
 class UnresolvedError(Exception):
@@ -80,17 +77,15 @@ class Stability:
         self._cuts = np.unique(np.linspace(0, N, count + 1).round().astype(np.int64))
 
     def conservative(self, values: Mapping[str, Any]) -> bool:
-        """Tell whether all loads have a potential: no follower loads, no dead moments."""
-        point = point_wrenches(self.chain, values)
-        loads = point[:, :3].any() or point[:, 6:].any()
-        return not loads and self.mesh.own is None and conservative(self.mesh, values)
+        """Tell whether all loads have a potential."""
+        return self.mesh.conservative(values)
 
     def falling(self, state: State, values: Mapping[str, Any], share: float = 1.0) -> int | None:
         """Return the number of directions in which the energy falls; None if it cannot be told.
 
         state : an equilibrium under `share` of gravity and of the loads with these input values.
         """
-        if not self.conservative(values):
+        if not self.mesh.conservative(values):
             return None
         intervals = _INTERVALS
         if 2 * _INTERVALS + len(self.chain.pieces) < self.mesh.N:
@@ -112,13 +107,13 @@ class Stability:
         starts = self._starts(state)
         ends = np.zeros_like(starts)
         Z = np.zeros((len(starts), 18, 12))
-        Z[:, _ROWS, np.arange(6)] = self._units[0]
+        Z[:, np.arange(12, 18), np.arange(6)] = self._units[0]
         Z[:, np.arange(6), np.arange(6, 12)] = self._units[1]
         Z[:, :6, :6] = _half(starts) * self._units[0]
         room = np.zeros((mesh.N, 2, 24)), np.zeros((mesh.N, STAGES, 12))
         _transitions(mesh.intervals, starts, cuts, Z, *room, ends)
         self._end, self._last = ends[-1], Z[-1].copy()
-        x = Z[:, _ROWS]
+        x = Z[:, 12:]
         w = Z[:, :6] - _half(ends) @ x
         return np.concatenate([x / self._units[0][:, None], w / self._units[1][:, None]], axis=1)
 
@@ -127,10 +122,7 @@ class Stability:
         ends = self._cuts[1:-1] - 1
         stations = np.concatenate([[0], STAGES * ends + STAGES - 1])
         piece, s = self.mesh.piece[stations], self.mesh.s[stations]
-        here = interpolated(state, piece, s, ("wrench",))
-        found = np.zeros((len(s), 24))
-        found[:, :6], found[:, 12:15] = here.wrench, here.pose[:, :3, 3]
-        found[:, 15:] = here.pose[:, :3, :3].reshape(-1, 9)
+        found = interpolated(state, piece, s, ("wrench",)).rows()
         # a state holds the wrench past what sits at the base; that changes it by what the pose says
         past = found[0].copy()
         first = self.mesh.jumps.first
@@ -179,7 +171,7 @@ class Stability:
         """
         y, units = self._end, self._units
         Z = np.zeros((18, 12))
-        Z[_ROWS, np.arange(6)] = units[0]
+        Z[np.arange(12, 18), np.arange(6)] = units[0]
         Z[np.arange(6), np.arange(6, 12)] = units[1]
         Z[:6, :6] = _half(y[None])[0] * units[0]
         _, gaps, _, slopes = support_pairs(self._supports, y, Z)

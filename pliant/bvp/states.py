@@ -61,11 +61,15 @@ def interpolated(
 
 def _along(state: State, a: Ints, b: Ints, s: Array) -> Array:
     """Poses (S, 4, 4) at s between knots a and b (S,)."""
-    h = state.s[b] - state.s[a]
-    t = ((s - state.s[a]) / h)[:, None]
-    first, slope = state.pose[a], state.strain[a] * h[:, None]
-    whole = se3.log(se3.inverse(first) @ state.pose[b])
-    end = np.einsum("sij,sj->si", se3.dexp_inverse(whole), state.strain[b] * h[:, None])
+    h = (state.s[b] - state.s[a])[:, None]
+    t = (s - state.s[a])[:, None] / h
+    return _cubic(state.pose[a], state.pose[b], h * state.strain[a], h * state.strain[b], t)
+
+
+def _cubic(first: Array, last: Array, slope: Array, end_slope: Array, t: Array | float) -> Array:
+    """Poses (S, 4, 4) at t from 0 to 1 on cubic curves from `first` to `last` with slopes (S, 6)."""
+    whole = se3.log(se3.inverse(first) @ last)
+    end = np.einsum("sij,sj->si", se3.dexp_inverse(whole), end_slope)
     curve = t * t * (3.0 - 2.0 * t) * whole
     curve = curve + t * (1.0 - t) ** 2 * slope - t * t * (1.0 - t) * end
     return np.asarray(first @ se3.exp(curve))
@@ -78,16 +82,9 @@ def between(a: State, b: State, h: float, part: float) -> State:
     """
     if len(a.s) != len(b.s) or not np.array_equal(a.s, b.s):
         a = interpolated(a, b.piece, b.s)
-    whole = se3.log(se3.inverse(a.pose) @ b.pose)
-    end = np.einsum("kij,kj->ki", se3.dexp_inverse(whole), h * b.velocity)
-    t = part
-    curve = t * t * (3.0 - 2.0 * t) * whole
-    curve = curve + t * (1.0 - t) ** 2 * h * a.velocity - t * t * (1.0 - t) * end
-    rest = [
-        (1.0 - t) * getattr(a, name) + t * getattr(b, name)
-        for name in ("wrench", "strain", "velocity", "strain_rate")
-    ]
-    return State(b.piece, b.s, np.asarray(a.pose @ se3.exp(curve)), *rest)
+    pose = _cubic(a.pose, b.pose, h * a.velocity, h * b.velocity, part)
+    rest = [(1.0 - part) * getattr(a, name) + part * getattr(b, name) for name in FIELDS]
+    return State(b.piece, b.s, pose, *rest)
 
 
 def excess_strain(state: State, sections: Sections) -> Array:

@@ -16,6 +16,7 @@ from pliant.model.frame import Frame, MovingFrame, rotation_about
 from pliant.model.frame import Moving as Moving
 from pliant.model.frame import base_state as base_state
 from pliant.model.places import OnRod
+from pliant.model.pointwise import BaseDrive
 from pliant.model.registry import Effect
 
 if TYPE_CHECKING:
@@ -80,6 +81,10 @@ class BaseMotion(Effect):
                 f"a rod clamped to the world ({rod.label} is {place})",
                 "move the base of the rod that carries it, or clamp it to the world",
             )
+
+    def pointwise(self) -> BaseDrive:
+        """Return that it moves a base."""
+        return BaseDrive(self.name)
 
     @property
     def part(self) -> str:

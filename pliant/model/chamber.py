@@ -16,6 +16,7 @@ from pliant.model.errors import DescriptionError, raised
 from pliant.model.fields import Flag, Interval, Setting, Several, Text, holds, quantity
 from pliant.model.frame import Frame
 from pliant.model.places import Base, OnRod, Pose
+from pliant.model.pointwise import LineStress
 from pliant.model.profile import ProfileLike, evaluate, evaluate_rows
 from pliant.model.registry import Described, Effect, Entry, OneOf, Part
 from pliant.model.rod import Rod
@@ -176,6 +177,16 @@ class Chamber(Effect):
     def part(self) -> str:
         """The name of the rod along which it runs."""
         return str(self.on)
+
+    def pointwise(self) -> LineStress:
+        """Return the stress of its pressure, which works on its volume."""
+        return LineStress(self.name, self.part, self.over, self.sweep, self._rest)
+
+    def _rest(self, s: Array, length: float) -> Array:
+        """Volume per metre (S,) without strain that `sweep` leaves out, m^2."""
+        if self.thrust:
+            return np.zeros(len(s))
+        return evaluate(self.label, "area", self.area, s, length)
 
     def span(self, length: float) -> tuple[float, float]:
         """Return where it begins and ends on a rod of this length, metres."""

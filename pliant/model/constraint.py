@@ -9,6 +9,7 @@ from pliant.model.checks import Array, choice
 from pliant.model.fields import Choice, Several, holds
 from pliant.model.frame import Frame
 from pliant.model.places import OnFrame, OnFrameOrPose
+from pliant.model.pointwise import Hold
 from pliant.model.registry import Effect
 
 DIRECTIONS = ("rx", "ry", "rz", "x", "y", "z")
@@ -60,6 +61,11 @@ class Constraint(Effect):
         for item in held:
             choice(self.label, "hold", item, DIRECTIONS)
         self._set("hold", tuple(name for name in DIRECTIONS if name in held))
+
+    def pointwise(self) -> Hold:
+        """Return which directions of which place it holds."""
+        given = ("hold", self.hold or self.kind)
+        return Hold(self.name, self.label, self.on, self.to, self.rows, given)
 
     @property
     def rows(self) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from pliant.model.errors import DescriptionError, raised
 from pliant.model.fields import Choice, Interval, holds, quantity
 from pliant.model.frame import Frame
 from pliant.model.places import OnFrameOrRod
+from pliant.model.pointwise import LineWrench, PointWrench
 from pliant.model.profile import evaluate_rows
 from pliant.model.registry import Effect
 
@@ -94,6 +95,13 @@ class Load(Effect):
         turn = pose[:3, :3] if self.frame == "body" else np.eye(3)
         halves = {"moment": turn @ wrench[:3], "force": turn @ wrench[3:]}
         return [Arrow(name, pose[:3, 3], vector, kind) for kind, vector in halves.items()]
+
+    def pointwise(self) -> PointWrench | LineWrench:
+        """Return its wrench at a point, or per metre of a rod."""
+        world = self.frame == "world"
+        if isinstance(self.on, Frame):
+            return PointWrench(self.name, self.on, world, self.wrench)
+        return LineWrench(self.name, self.on, self.over, world, self.density)
 
     @property
     def distributed(self) -> bool:

@@ -209,6 +209,13 @@ class Effect(Entry):
         """Return what pictures show of it, at one configuration of the robot."""
         return ()
 
+    def pointwise(self) -> Any:
+        """Return what it does at single sections, see `pliant.model.pointwise`: what strong forms read.
+
+        None if it does more than that: strong forms refuse it.
+        """
+        return None
+
 
 def taken(label: str, field: str, name: str, other: str) -> DescriptionError:
     """Return the error for a name that `other` has already, given in a field of `label`."""

@@ -19,46 +19,8 @@ def _numbers(u: Any) -> Array:
     return np.zeros(0) if u is None else np.atleast_1d(np.asarray(u, dtype=float))
 
 
-class PointwiseLine:
-    """The law of an effect along a rod, over its whole length or a stretch (s0, s1).
-
-    name : of its input.  rod : name of the rod.
-    """
-
-    def __init__(self, name: str, rod: str, law: Law, over: tuple[float, float] | None) -> None:
-        self.name, self.rod, self._law, self._over = name, rod, law, over
-
-    def line_wrench(
-        self, s: float, g: Array, strain: Array, twist: Array, u: Any
-    ) -> tuple[Array, Array, Array]:
-        """Wrench (6,) per metre at s (m), body frame, and its derivatives (6, 6) in the chart g exp(x)
-        of the pose g (4, 4) and in the body twist (6,).
-        """
-        turned, faster = np.zeros((6, 6)), np.zeros((6, 6))
-        if self._over is not None and not self._over[0] <= s <= self._over[1]:
-            return np.zeros(6), turned, faster
-        where, values, eta = np.array([s]), _numbers(u), twist[None]
-
-        def pull(pose: Array) -> Array:
-            return -np.asarray(self._law("gradient", where, pose[None], values)[0])
-
-        for a in range(6):
-            x = np.zeros(6)
-            x[a] = _STEP
-            turned[:, a] = (pull(g @ se3.exp(x)) - pull(g @ se3.exp(-x))) / (2.0 * _STEP)
-        faster -= self._law("resistance_slope", where, g[None], eta, values)[0]
-        lost = self._law("resistance", where, g[None], eta, values)[0]
-        return pull(g) - lost, turned, faster
-
-    def stress(
-        self, s: float, strain: Array, strain_rate: Array, u: Any
-    ) -> tuple[Array, Array, Array]:
-        """No stress."""
-        return np.zeros(6), np.zeros((6, 6)), np.zeros((6, 6))
-
-
-class PointwiseStress:
-    """The law of an effect on the strains of a rod.
+class Pointwise:
+    """The law of an effect at one section; the defaults do nothing.
 
     name : of its input.  rod : name of the rod.
     """
@@ -69,13 +31,50 @@ class PointwiseStress:
     def line_wrench(
         self, s: float, g: Array, strain: Array, twist: Array, u: Any
     ) -> tuple[Array, Array, Array]:
-        """No wrench."""
+        """Wrench (6,) per metre at s (m), body frame, and its derivatives (6, 6) in the chart g exp(x)
+        of the pose g (4, 4) and in the body twist (6,).
+        """
         return np.zeros(6), np.zeros((6, 6)), np.zeros((6, 6))
 
     def stress(
         self, s: float, strain: Array, strain_rate: Array, u: Any
     ) -> tuple[Array, Array, Array]:
         """Internal wrench (6,) at s (m), body frame, and its derivatives (6, 6) in strain and rate."""
+        return np.zeros(6), np.zeros((6, 6)), np.zeros((6, 6))
+
+
+class PointwiseLine(Pointwise):
+    """An effect along a rod, over its whole length or a stretch (s0, s1)."""
+
+    def __init__(self, name: str, rod: str, law: Law, over: tuple[float, float] | None) -> None:
+        super().__init__(name, rod, law)
+        self._over = over
+
+    def line_wrench(
+        self, s: float, g: Array, strain: Array, twist: Array, u: Any
+    ) -> tuple[Array, Array, Array]:
+        """Wrench (6,) per metre and its derivatives; those in the pose are differences."""
+        if self._over is not None and not self._over[0] <= s <= self._over[1]:
+            return super().line_wrench(s, g, strain, twist, u)
+        where, values, eta, turned = np.array([s]), _numbers(u), twist[None], np.zeros((6, 6))
+
+        def pull(pose: Array) -> Array:
+            return -np.asarray(self._law("gradient", where, pose[None], values)[0])
+
+        for a, x in enumerate(_STEP * np.eye(6)):
+            turned[:, a] = (pull(g @ se3.exp(x)) - pull(g @ se3.exp(-x))) / (2.0 * _STEP)
+        faster = -np.asarray(self._law("resistance_slope", where, g[None], eta, values)[0])
+        lost = self._law("resistance", where, g[None], eta, values)[0]
+        return pull(g) - lost, turned, faster
+
+
+class PointwiseStress(Pointwise):
+    """An effect on the strains of a rod."""
+
+    def stress(
+        self, s: float, strain: Array, strain_rate: Array, u: Any
+    ) -> tuple[Array, Array, Array]:
+        """Internal wrench (6,) and its derivatives."""
         where, e, values = np.array([s]), strain[None], _numbers(u)
         slope = self._law("stiffness", where, e, values)[0]
         return self._law("stress", where, e, values)[0], slope, np.zeros((6, 6))

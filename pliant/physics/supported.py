@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model import DescriptionError, Load, ResolutionWarning
+from pliant.model import DescriptionError, ResolutionWarning
 from pliant.rods.contract import Array, Ints
 from pliant.tree.part import Part
 
@@ -26,6 +27,18 @@ _NAMES = (
     "a force along y",
     "an axial force",
 )
+
+
+class Directed(Protocol):
+    """Something that exerts wrenches with directions of the "world" or of the "body"."""
+
+    @property
+    def frame(self) -> str:
+        """Whose directions they have."""
+
+    @property
+    def label(self) -> str:
+        """How error messages call it."""
 
 
 def uncarried_rows(part: Part) -> list[int]:
@@ -52,7 +65,7 @@ def warn_of_weight(parts: Iterable[Part], gravity: ArrayLike) -> None:
                 )
 
 
-def check_carried(part: Part, load: Load, stations: Ints, g: Array, wrench: Array) -> None:
+def check_carried(part: Part, load: Directed, stations: Ints, g: Array, wrench: Array) -> None:
     """Refuse wrenches (S, 6) of `load` with components that the rod cannot carry.
 
     g (S, 4, 4) rest poses of the frame stations at which it acts.

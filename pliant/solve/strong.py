@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import State, StrongForm, StrongSolver
 from pliant.bvp.energies import Energies, moving_reactions, reactions
-from pliant.bvp.pointwise_effects import PointwiseEffect
 from pliant.bvp.stability import Stability
 from pliant.bvp.states import StateSampler, rest_state
 from pliant.lie import se3
@@ -25,12 +24,12 @@ from pliant.model import (
     ConvergenceError,
     Description,
     DescriptionError,
+    Moving,
     PliantError,
     ResolutionWarning,
     Rod,
+    base_state,
 )
-from pliant.model.base_motion import Moving, base_state
-from pliant.model.registry import Effect
 from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
 from pliant.solve.initial_conditions import check_names, section_twists
@@ -74,8 +73,7 @@ class StrongProblem(Problem):
                 "give one formulation for the whole robot",
             )
         self.form = form
-        name = type(form).__name__
-        self.chain = Chain(description, name, effects=_own_effects(description, name))
+        self.chain = Chain(description, type(form).__name__)
         self.sampler: StateSampler = StateSampler(self.chain)
         self._own = threading.local()
         """What a thread works with: the count of stability, the energies at the last knots."""
@@ -176,7 +174,7 @@ class StrongProblem(Problem):
         """Pose (4, 4) of the base at rest for input values."""
         root = self.chain.rods[0]
         moving = [
-            Moving(motion, motion.amount(values[motion.name]))
+            Moving(motion, float(values[motion.name]))
             for motion in self.description.motions_of(root.name)
         ]
         return base_state(self.chain.base.pose, moving).pose
@@ -278,7 +276,7 @@ class StrongProblem(Problem):
         return {
             "elastic": ask.elastic(state),
             "gravity": share * ask.gravitational(state),
-            "loads": share * ask.loads(state, values),
+            "loads": share * ask.dead(state, values),
         }
 
     def _energies_at(self, state: State) -> Energies:
@@ -327,18 +325,3 @@ def _solution(state: State, solver: StrongSolver) -> StrongSolution:
     return StrongSolution(
         state, record.iterations, record.residual, history, solver.unknowns, rescues
     )
-
-
-def _own_effects(description: Description, method: str) -> list[PointwiseEffect]:
-    """Effects of the user's own at sections; those that are more than pointwise are refused."""
-    own: list[Any] = [x for x in description.of(Effect).values() if hasattr(x, "compile")]
-    for entry in own:
-        if not hasattr(entry, "pointwise"):
-            raise DescriptionError(
-                entry.label,
-                "formulation",
-                method,
-                "a formulation with coordinates, for strong forms do not carry this effect",
-                "choose e.g. BSpline(), or leave the effect out",
-            )
-    return [entry.pointwise() for entry in own]

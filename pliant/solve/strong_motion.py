@@ -12,11 +12,10 @@ import numpy as np
 
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import State, StepError, StrongForm, StrongSolver
-from pliant.bvp.energies import ChainVolumes
+from pliant.bvp.energies import ChainMeasures
 from pliant.bvp.states import between
 from pliant.lie.tuples import Array
-from pliant.model import ConvergenceError, as_signal
-from pliant.model.base_motion import BaseState, Moving, base_state
+from pliant.model import BaseState, ConvergenceError, Moving, as_signal, base_state
 from pliant.solve.clock import Clock
 from pliant.solve.integrators.bdf_alpha import BDFAlpha, first_rules
 from pliant.solve.schedule import Inputs
@@ -91,7 +90,7 @@ class StrongRun:
         clock: Clock,
     ) -> None:
         self.method, self.clock = method, clock
-        self.schedule = Inputs(chain.description, inputs, ChainVolumes(chain))
+        self.schedule = Inputs(chain.description, inputs, ChainMeasures(chain))
         self.rescue = getattr(form, "rescue", True)
         self.shorter: tuple[int, ...] = _SHORTER
         self.done = self.next = 0

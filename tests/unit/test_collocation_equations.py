@@ -9,8 +9,7 @@ import pliant as pl
 from pliant.bvp.boundary_conditions import make_supports
 from pliant.bvp.chain import Chain
 from pliant.bvp.collocation import Collocation, chebyshev
-from pliant.bvp.collocation.grid import Order
-from pliant.bvp.collocation.order import needed
+from pliant.bvp.collocation.grid import Order, needed
 from pliant.bvp.collocation.system import System
 from pliant.model import DescriptionError
 

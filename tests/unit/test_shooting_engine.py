@@ -17,9 +17,14 @@ from pliant.bvp.prediction import (
 )
 from pliant.bvp.rod_equations import ROTATIONS
 from pliant.bvp.shooting.elimination import condense, invert, resolve
-from pliant.bvp.shooting.integration import SCHEMES, integrate
+from pliant.bvp.shooting.integration import (
+    SCHEMES,
+    equal_runs,
+    grouping,
+    integrate,
+    integrate_variations,
+)
 from pliant.bvp.shooting.mesh import STAGES
-from pliant.bvp.shooting.variations import equal_runs, grouping, integrate_variations
 from pliant.lie import so3
 from tests.unit.test_shooting_integration import C0, JUMPS, intervals, start
 
@@ -104,12 +109,8 @@ def test_quick_variations_approach_those_of_the_sweep(case):
         Z = np.eye(18)
         kinds = ROTATIONS["quaternion"], SCHEMES["rk4"]
         integrate(*kinds, given, C0, 0, count, start(), Z, nodes, stages)
-        blocks = np.zeros((3, 18, 8))
-        for c in range(18):
-            blocks[c // 8, c, c % 8] = 1.0
-        runs = equal_runs(given.h, given.jumps.first)
-        integrate_variations(given, runs, 4, C0, 0, count, nodes, blocks)
-        found = np.concatenate(list(blocks), axis=1)[:, :18]
+        found, runs = np.eye(18), equal_runs(given.h, given.jumps.first)
+        integrate_variations(given, runs, 4, C0, 0, count, nodes, found)
         rows = np.abs(Z).max(axis=1, keepdims=True)
         errors.append(float((np.abs(found - Z) / rows).max()))
     assert errors[1] < 2e-6
@@ -121,10 +122,9 @@ def test_quick_variations_of_eulers_rule_are_its_derivative():
     nodes, stages = np.empty((50, 2, 24)), np.empty((50, STAGES, 12))
     Z = np.eye(18)[:, :6].copy()
     integrate(ROTATIONS["matrix"], SCHEMES["euler"], given, C0, 0, 50, start(), Z, nodes, stages)
-    block = np.zeros((1, 18, 8))
-    block[0, :6, :6] = np.eye(6)
-    integrate_variations(given, equal_runs(given.h, given.jumps.first), 0, C0, 0, 50, nodes, block)
-    assert block[0, :, :6] == pytest.approx(Z, rel=1e-9, abs=1e-9 * np.abs(Z).max())
+    found = np.eye(18)[:, :6].copy()
+    integrate_variations(given, equal_runs(given.h, given.jumps.first), 0, C0, 0, 50, nodes, found)
+    assert found == pytest.approx(Z, rel=1e-9, abs=1e-9 * np.abs(Z).max())
     assert grouping(SCHEMES["euler"], given, C0) == 0
 
 

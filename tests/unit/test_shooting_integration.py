@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant.bvp.chain import BODY, JOINT, LOAD
+from pliant.bvp.chain import BODY, JOINT, WRENCH
 from pliant.bvp.jump_conditions import Jumps
 from pliant.bvp.rod_equations import COLUMNS, ROTATIONS
 from pliant.bvp.shooting.integration import SCHEMES, integrate
 from pliant.bvp.shooting.mesh import STAGES, Intervals
-from pliant.lie import so3
+from pliant.lie import se3, so3
 
 C0 = 40.0
 STEP = 1e-5
-JUMPS = {"none": (), "load": (LOAD,), "body": (BODY,), "joint": (JOINT,)}
-JUMPS["all"] = (LOAD, BODY, JOINT)
+JUMPS = {"none": (), "load": (WRENCH,), "body": (BODY,), "joint": (JOINT,)}
+JUMPS["all"] = (WRENCH, BODY, JOINT)
 
 
 def intervals(count: int, kinds: tuple[int, ...]) -> Intervals:
@@ -43,7 +43,7 @@ def intervals(count: int, kinds: tuple[int, ...]) -> Intervals:
         (A @ A.T + np.eye(6))[None] * 1e-2,
         rng.standard_normal((1, 6)),
         np.array([[0.1, 0.01, 0.02, 0.03]]),
-        np.r_[turn.ravel(), 0.01, 0.02, 0.03][None],
+        se3.pose(turn, np.array([0.01, 0.02, 0.03]))[None],
         np.array([0.0, 0.0, -9.81]),
     )
     return Intervals(np.full(count, 1.0 / count), P, jumps, np.zeros(1, dtype=np.int64))
@@ -73,9 +73,9 @@ def moved(direction: int, by: float) -> np.ndarray:
         return y
     R, step = y[15:].reshape(3, 3), by * np.eye(3)[direction % 3]
     if direction < 15:
-        y[12:15] += R @ step
-    else:
         y[15:] = (R @ so3.exp(step)).ravel()
+    else:
+        y[12:15] += R @ step
     return y
 
 
@@ -90,8 +90,8 @@ def error(rotation: str, scheme: str, count: int, kinds: tuple[int, ...]) -> flo
         ahead, back = (swept(rotation, scheme, given, moved(k, h), none) for h in (STEP, -STEP))
         slope = (ahead - back) / (2 * STEP)
         turned = R.T @ slope[15:].reshape(3, 3)
-        found[:12, k], found[12:15, k] = slope[:12], R.T @ slope[12:15]
-        found[15:, k] = turned[2, 1], turned[0, 2], turned[1, 0]
+        found[:12, k], found[15:, k] = slope[:12], R.T @ slope[12:15]
+        found[12:15, k] = turned[2, 1], turned[0, 2], turned[1, 0]
     rows = np.abs(found).max(axis=1, keepdims=True)
     return float((np.abs(Z - found) / rows).max())
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pliant.bvp.chain import Chain
-from pliant.bvp.collocation.order import Policy
+from pliant.bvp.collocation.grid import Policy
 from pliant.bvp.contract import StrongForm, StrongSolver
 from pliant.model import DescriptionError
 from pliant.model.checks import as_float

@@ -1,4 +1,4 @@
-"""Motions by Chebyshev collocation, step by step."""
+"""Equilibria and motions by Chebyshev collocation."""
 
 from __future__ import annotations
 
@@ -7,32 +7,247 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bvp.chain import BODY
-from pliant.bvp.collocation.equilibria import LARGEST_GROWTH, CollocationEquilibria, Discrete
-from pliant.bvp.collocation.grid import Order, moved_unknowns, on_grid
-from pliant.bvp.collocation.kinematics import Shape, in_body
-from pliant.bvp.collocation.newton import converge
-from pliant.bvp.contract import RejectedError, State, StepError, TimeRule
+from pliant.bvp.boundary_conditions import make_supports
+from pliant.bvp.chain import BODY, Chain
+from pliant.bvp.collocation.chebyshev import between, points
+from pliant.bvp.collocation.grid import Order, Policy, moved_unknowns, on_grid
+from pliant.bvp.collocation.integrals import Shape, in_body
+from pliant.bvp.collocation.system import System, bent, converge, converge_nearby
+from pliant.bvp.contract import (
+    LARGEST_TURN,
+    Progress,
+    Record,
+    RejectedError,
+    State,
+    StepError,
+    StrongSolver,
+    TimeRule,
+    Watch,
+    blank_state,
+)
 from pliant.bvp.energy_balance import accumulate, transfer_powers
 from pliant.bvp.history import (
+    Discrete,
     History,
     append_instant,
+    base_row,
     begin_history,
-    law_of,
+    history_of,
     move_base,
     write_histories,
 )
 from pliant.bvp.prediction import Past, append, new_past, predict_values, replace_last, restart
-from pliant.bvp.states import excess_strain, interpolated
+from pliant.bvp.states import interpolated
+from pliant.lie import quaternion
 from pliant.lie.tuples import Array
-from pliant.model.base_motion import BaseState
+from pliant.model import BaseState, ConvergenceError
 
+LARGEST_GROWTH = 8
+"""Times that points may be added for one instant."""
+LEAST_KNOTS = 49
 PATIENCE = 25
 """Time steps during which fewer points would do before they are taken away."""
 
 
-class CollocationSolver(CollocationEquilibria):
-    """Equilibria and motions by Chebyshev collocation."""
+class CollocationSolver(StrongSolver):
+    """Equilibria and motions of one chain by Chebyshev collocation.
+
+    policy, moving : which numbers of points are given and which are chosen, at rest and in motion.
+    """
+
+    smallest, growth = 1e-4, 1.5
+
+    def __init__(self, chain: Chain, policy: Policy, moving: Policy | None = None) -> None:
+        super().__init__(chain)
+        self.policy, self.moving = policy, moving or policy
+        self.supports = make_supports(chain)
+        self._system = self._new_system(self._first_orders())
+        self._x = np.zeros(self._system.unknowns)
+        self._history: History | None = None
+        self._shape: Shape | None = None
+        self._given: State | None = None
+        self._idle = 0
+
+    def _first_orders(self) -> list[Order]:
+        return [self.policy.first(p.rod.theory == "kirchhoff") for p in self.chain.pieces]
+
+    def _new_system(self, orders: list[Order]) -> System:
+        return System(self.chain, orders, self.supports)
+
+    @property
+    def unknowns(self) -> int:
+        """Numbers that Newton's method solves for at present."""
+        return self._system.unknowns
+
+    @property
+    def orders(self) -> list[Order]:
+        """Numbers of points of each piece at present."""
+        return list(self._system.grid.orders)
+
+    def _use_points_of(self, state: State | None) -> Discrete | None:
+        """Take the points that made a state, if collocation did, or those to begin with."""
+        made = None if state is None else state.discrete
+        if not (isinstance(made, Discrete) and isinstance(made.points[0], Order)):
+            made = None
+        orders = self._first_orders() if made is None else made.points
+        if self._system.grid.orders != orders:
+            self._system = self._new_system(orders)
+        self._system.forget()
+        return made if made is not None and len(made.x) == self.unknowns else None
+
+    # -- equilibria --------------------------------------------------------------------------
+
+    def statics(
+        self,
+        values: Mapping[str, Any],
+        start: State | None,
+        base: Array,
+        tolerance: float,
+        progress: Progress | None = None,
+        watch: Watch | None = None,
+    ) -> State:
+        """Return the equilibrium for input values, on the branch from `start` (default: unloaded).
+
+        From rest the loads grow; from another state all loads act. The mismatch that is there, also the
+        gap at a held tip, goes to zero on the way.
+        """
+        self.record = Record()
+        made = self._use_points_of(start)
+        system, free = self._system, self._system.free.any()
+        pose = self.chain.base.pose if start is None else start.pose[0]
+        self.supports.pose[:], self.supports.twist[:] = (pose if free else base), 0.0
+        system.moving, system.c0 = False, 0.0
+        self._x = np.zeros(system.unknowns)
+        self._values, self._tolerance, self._good = values, tolerance, start
+        self._share = 0.0 if start is None else 1.0
+        self._apply(self._share)
+        if made is not None:
+            self._x = made.x.copy()
+            self._x[: system.grid.base_unknowns] = 0.0
+        elif start is not None:
+            self._x = self._unknowns_of(start)
+        self._left = system.evaluate(self._x)
+        state = self._follow(progress, watch)
+        if len(self.record.levels) > 1:
+            self.record.rescues["load steps"] = len(self.record.levels)
+        history = self._still_history()
+        state.discrete = Discrete(self.orders, history, state.velocity.copy(), self._x.copy())
+        self.begin(state)
+        return state
+
+    def _apply(self, share: float) -> None:
+        self._system.grid.load(self._values, share)
+        self._system.grid.rest()
+
+    def _unknowns_of(self, state: State) -> Array:
+        """Unknowns that a state means; the wrench beyond the tip is what the loads there leave."""
+        grid, x = self._system.grid, np.zeros(self.unknowns)
+        force = np.einsum("kij,kj->ki", state.pose[:, :3, :3], state.wrench[:, 3:])
+        world = State(*state.__dict__.values())
+        world.wrench = np.concatenate([state.wrench[:, :3], force], axis=1)
+        for k, (piece, order) in enumerate(zip(self.chain.pieces, grid.orders, strict=True)):
+            for count, first, part in (
+                (order.moment, grid.layout.moment_at[k], slice(3)),
+                (order.force, grid.layout.force_at[k], slice(3, 6)),
+            ):
+                s = points(count, piece.a, piece.b) if count else np.zeros(0)
+                here = interpolated(world, np.full(count, k), s, ("wrench",), False)
+                x[first : first + 3 * count] = here.wrench[:, part].ravel()
+        if grid.tip_unknowns:
+            self._system.evaluate(x)
+            R, shape = state.pose[-1, :3, :3], self._system.shape
+            x[-6:-3] = R @ state.wrench[-1, :3] - shape.M[:, -1]
+            x[-3:] = R @ state.wrench[-1, 3:] - shape.N[:, -1]
+        return x
+
+    def _keep(self) -> tuple[Any, ...]:
+        """System, unknowns, mismatch to be closed and base at the present load level."""
+        return self._system, self._x, self._left, self.supports.pose.copy(), self._good
+
+    def _restore(self, kept: tuple[Any, ...]) -> None:
+        """Come back to a load level."""
+        self._system, self._x, self._left, self.supports.pose[:], self._good = kept
+
+    def _reach(self, level: float, target: float) -> State:
+        """Solve at a load level and add points until the solution is resolved."""
+        for attempt in range(LARGEST_GROWTH):
+            system, x = self._system, self._x
+            self._apply(target if self._share == 0.0 else 1.0)
+            offset = (1.0 - target) * self._left
+            self._x = converge_nearby(system, x, offset, self._tolerance, self.record)
+            if attempt == 0 and bent(system, self._x - x) > LARGEST_TURN:
+                raise RejectedError("the rods turn too far in one load step")
+            grown = self.policy.grown(self.orders, self.policy.wanted(system.grid, system.shape))
+            if grown is None:
+                break
+            self._system = self._new_system(grown)
+            new = self._system.grid
+            self._system.shape.h[:] = on_grid(system.grid, new, system.shape.h.T).T
+            self._left = moved_unknowns(system.grid, new, self._left)
+            self._x = moved_unknowns(system.grid, new, self._x)
+        count = self._system.grid.base_unknowns
+        if count:  # the pose of a free base is the new reference
+            y = self._system.base_state(self._x)
+            self.supports.pose[:3, :3], self.supports.pose[:3, 3] = y[15:].reshape(3, 3), y[12:15]
+            self._x = self._x.copy()
+            self._x[:count] = 0.0
+        self._good = self._make_state(self._system.shape, np.zeros((self._system.grid.size, 6)))
+        return self._good
+
+    def _give_up(self, level: float, reason: str) -> ConvergenceError:
+        """The error of a branch that ends at a load level, with the last good state."""
+        names = ", ".join(repr(rod.name) for rod in self.chain.rods)
+        if level == 0.0 and "singular" in reason:
+            text = (
+                f"no equilibrium was found for rods {names} by collocation: {reason}. "
+                "Clamp the base (base='world') or add a constraint that holds the free part."
+            )
+        else:
+            text = (
+                f"no equilibrium was found beyond {100 * level:.1f} % of the load for rods {names} "
+                f"by collocation: {reason}. The rods may snap or buckle there, or no equilibrium "
+                "carries the load. Try a smaller load, more nodes, or simulate() from the last good "
+                "state."
+            )
+        return ConvergenceError(text, self._good)
+
+    # -- states ------------------------------------------------------------------------------
+
+    def _body_velocities(self) -> Array:
+        """Body twists (B, 6) of the sections that carry bodies."""
+        return self._system.shape.sections[self._system.grid.jumps.kind == BODY, 6:12]
+
+    def _still_history(self) -> History:
+        """The present shape of the system, at rest, as a history."""
+        strain = np.ascontiguousarray(self._system.shape.strain.T)
+        body, pose = np.zeros_like(self._system.grid.jumps.history), self.supports.pose
+        return begin_history(strain, np.zeros_like(strain), body, pose, np.zeros(6))
+
+    def _make_state(self, shape: Shape, strain_rate: Array) -> State:
+        """The state at knots: Chebyshev points again, dense enough for cubic interpolation."""
+        grid, pieces = self._system.grid, self.chain.pieces
+        counts = [max(LEAST_KNOTS, 3 * order.grid) for order in grid.orders]
+        places = [points(n, piece.a, piece.b) for n, piece in zip(counts, pieces, strict=True)]
+        state = blank_state(np.repeat(np.arange(len(counts)), counts), np.concatenate(places))
+        wrench, velocity = in_body(shape, shape.M, shape.N), in_body(shape, shape.W, shape.V)
+        fields = np.concatenate(
+            [shape.h.T, shape.p.T, wrench, shape.strain.T, velocity, strain_rate], axis=1
+        )
+        ends = np.cumsum(counts)
+        state.s[ends - 1] = [piece.b for piece in pieces]
+        values = np.concatenate(
+            [
+                between(order.grid, n) @ fields[rows]
+                for order, n, rows in zip(grid.orders, counts, grid.rows, strict=True)
+            ]
+        )
+        h = values[:, :4] / np.linalg.norm(values[:, :4], axis=1, keepdims=True)
+        state.pose[:, :3, :3], state.pose[:, :3, 3] = quaternion.to_matrix(h), values[:, 4:7]
+        parts = np.split(values[:, 7:], 4, axis=1)
+        state.wrench, state.strain, state.velocity, state.strain_rate = map(np.array, parts)
+        return state
+
+    # -- motions ----------------------------------------------------------------------------
 
     def begin(self, state: State) -> None:
         """Take `state` as the present one; strain and velocity count, their rates do not."""
@@ -45,22 +260,13 @@ class CollocationSolver(CollocationEquilibria):
                 state,
                 self._unknowns_of(state) if made is None else made.x.copy(),
             )
-            self._history = self._history_of(state)
+            self._history = history_of(state, grid)
         self._history.base[:], self._history.twist[:] = state.pose[0], state.velocity[0]
-        self._shape, self._state, self._idle = None, state, 0
-        self._totals = np.zeros(2)
-        self._balance = grid.balance(self._totals)
+        self._shape, self._present, self._idle = None, state, 0
+        self.totals = np.zeros(2)
+        self._balance = grid.balance(self.totals)
         self._past: Past = new_past(self.unknowns)
         restart(self._past, self._system.reaction(), self._x)
-
-    def _history_of(self, state: State) -> History:
-        """A state at knots as a history on the grid, rates zero."""
-        grid = self._system.grid
-        strain = grid.natural + excess_strain(state, grid)
-        velocity = interpolated(state, grid.piece, grid.s, ("velocity",), False).velocity
-        first = np.searchsorted(state.piece, np.arange(len(self.chain.pieces) + 1))
-        body = state.velocity[grid.places(BODY, first[:-1], first[1:] - 1)]
-        return begin_history(strain, velocity, body, state.pose[0], state.velocity[0])
 
     def step(
         self,
@@ -108,9 +314,8 @@ class CollocationSolver(CollocationEquilibria):
         assert history is not None
         grid.load(values)
         weights = np.array([rule.c0, rule.c1, rule.c2, rule.d1])
-        write_histories(weights, history, law_of(grid), grid.table, grid.jumps.history)
-        row = np.concatenate([base.pose[:3, :3].ravel(), base.pose[:3, 3], base.twist])
-        move_base(weights, history, self.supports, row)
+        write_histories(weights, history, grid.law, grid.table, grid.jumps.history)
+        move_base(weights, history, self.supports, base_row(base))
         if system.c0 != rule.c0 or not system.moving:
             system.forget()
         system.c0, system.moving = rule.c0, True
@@ -124,9 +329,7 @@ class CollocationSolver(CollocationEquilibria):
         system, grid, shape = self._system, self._system.grid, self._system.shape
         assert self._history is not None
         y, wrench = system.base_state(x), system.reaction()
-        places = np.zeros((grid.size, 24))
-        places[:, 6:12], places[:, 12:15] = in_body(shape, shape.W, shape.V), shape.p.T
-        places[:, 15:] = shape.R.T
+        places = shape.states()
         velocity, strain = places[:, 6:12].copy(), np.ascontiguousarray(shape.strain.T)
         data = grid.table, grid.jumps.history, strain, velocity, self._body_velocities()
         append_instant(rule.c0, keep_older, *data, y, self._history)
@@ -141,11 +344,7 @@ class CollocationSolver(CollocationEquilibria):
         else:
             append(self._past, self.chain.scale, wrench, x)
         self._shape = Shape(*(field.copy() for field in shape))
-        self._state = self._given = None
-
-    def work_and_loss(self) -> tuple[float, float]:
-        """Return the work done on the chain and the energy lost since `begin`, J."""
-        return float(self._totals[0]), float(self._totals[1])
+        self._present = self._given = None
 
     def _regrid(self, orders: list[Order], x: Array) -> Array:
         """Go over to other numbers of points; returns x on the new nodes."""
@@ -158,10 +357,10 @@ class CollocationSolver(CollocationEquilibria):
             return on_grid(old.grid, new.grid, values)
 
         if self._given is not None:
-            self._history = self._history_of(self._given)
+            self._history = history_of(self._given, new.grid)
         else:
             self._history = self._history.on(transfer)
-        balance = new.grid.balance(self._totals)
+        balance = new.grid.balance(self.totals)
         transfer_powers(self._balance, balance, transfer)
         past = new_past(new.unknowns)
         for k, values in enumerate(self._past.values):
@@ -179,16 +378,11 @@ class CollocationSolver(CollocationEquilibria):
             self._regrid(fewer, self._x)
             self._idle = 0
 
-    def state(self) -> State:
-        """Return the present state."""
-        if self._state is None:
-            assert self._shape is not None and self._history is not None
-            self._state = self._make_state(self._shape, self._history.strain_rate)
-        return self._state
+    def _make_present(self) -> State:
+        assert self._shape is not None and self._history is not None
+        return self._make_state(self._shape, self._history.strain_rate)
 
-    def attach_discrete(self, state: State) -> None:
-        """Give the present state its history on the grid and its unknowns."""
-        if state is self._state and state.discrete is None:
-            assert self._history is not None
-            made = self.orders, self._history.copy(), self._x.copy(), state.velocity.copy()
-            state.discrete = Discrete(*made)
+    def _discrete(self, state: State) -> Discrete:
+        """The history on the grid and the unknowns."""
+        assert self._history is not None
+        return Discrete(self.orders, self._history.copy(), state.velocity.copy(), self._x.copy())

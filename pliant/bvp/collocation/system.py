@@ -1,4 +1,4 @@
-"""The algebraic equations of collocation: unknowns to mismatch and exact tangent, on one grid."""
+"""The algebraic equations of collocation on one grid: mismatch, exact tangent, and Newton's method."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 from scipy.linalg import lapack
 
 from pliant.bvp.boundary_conditions import Supports, start_at_base, tip_conditions
-from pliant.bvp.chain import JOINT, Chain
-from pliant.bvp.collocation.balance import backward, mismatch, respond
+from pliant.bvp.chain import Chain
 from pliant.bvp.collocation.grid import Grid, Order
-from pliant.bvp.collocation.kinematics import Shape, forward, in_body, new_shape
-from pliant.bvp.collocation.tangent import (
-    Variation,
-    new_variation,
-    vary_backward,
-    vary_forward,
-    vary_mismatch,
+from pliant.bvp.collocation.integrals import (
+    Shape,
+    backward,
+    forward,
+    mismatch,
+    new_shape,
+    respond,
 )
-from pliant.bvp.history import law_of
+from pliant.bvp.collocation.tangent import Variations, to_body, to_world
+from pliant.bvp.contract import LARGEST_TURN, Record, RejectedError
 from pliant.bvp.rod_equations import write_law
-from pliant.lie import so3
+from pliant.lie.so3 import hat
 from pliant.lie.tuples import Array
 
 
@@ -38,7 +38,6 @@ class System:
         self.grid = Grid(chain, orders, (int(self.free.sum()), 0 if supports.tip_free else 6))
         jumps = len(self.grid.jumps.kind)
         self.shape: Shape = new_shape(self.grid.size, jumps)
-        self._variation: Variation | None = None
         self._factor: tuple[Array, Array] | None = None
         self.c0 = 0.0
         self.moving = False
@@ -92,40 +91,21 @@ class System:
         data = (grid.layout, grid.table, grid.jumps, self.c0)
         for _ in range(30):
             before = shape.strain.copy()
-            write_law(self.c0, *law_of(grid), grid.table)
+            write_law(self.c0, *grid.law, grid.table)
             own.linearise_stress(self.c0, before.T)
             forward(*data, self.moving, self._base, x, shape)
             if np.abs(shape.strain - before).max() < 1e-13 * (1.0 + np.abs(before).max()):
                 break
-        states = np.zeros((grid.size, 24))
-        states[:, 6:12], states[:, 12:15] = in_body(shape, shape.W, shape.V), shape.p.T
-        states[:, 15:] = shape.R.T
-        self._states, self._slopes = states, own.apply_line_wrench(states, shape.strain.T)
+        self._slopes = own.apply_line_wrench(shape.states(), shape.strain.T)
 
-    def _vary_own(self, var: Variation) -> Array:
+    def _vary_own(self, var: Variations) -> Array:
         """Variations (G, 6, U) of the wrench of effects in plain Python, world."""
-        grid, R = self.grid, self._states[:, 15:].reshape(-1, 3, 3)
-        back, moved, start = np.swapaxes(R, 1, 2), np.zeros_like(var.slope), self._vary_base()[3:6]
-        jumps, layout = grid.jumps, grid.layout
-        for k, rows in enumerate(grid.rows):
-            for e in range(jumps.first[k], jumps.first[k + 1]):
-                if jumps.kind[e] == JOINT:
-                    R_e, t = (
-                        self.shape.sections[e, 15:].reshape(3, 3),
-                        jumps.joints[jumps.row[e], 9:],
-                    )
-                    start = start - so3.hat(R_e @ t) @ R_e @ var.sections[e, 15:18]
-            K, at = rows.stop - rows.start, layout.at[0, k]
-            Q = layout.Q[at : at + K * K].reshape(K, K)
-            moved[rows] = start + np.einsum("ab,bcu->acu", Q, var.slope[rows])
-            start = moved[rows][-1]
+        back, states = np.swapaxes(var.R, 1, 2), self.shape.states()
         turn = back @ var.theta
-        rates = [
-            back @ of + so3.hat(self._states[:, a : a + 3]) @ turn
-            for of, a in ((var.dW, 6), (var.dV, 9))
-        ]
-        change = self._slopes @ np.concatenate([turn, back @ moved, *rates], axis=1)
-        return np.concatenate([R @ change[:, :3], R @ change[:, 3:]], axis=1)
+        w, q = hat(states[:, 6:9]), hat(states[:, 9:12])
+        twist = back @ var.W + w @ turn, back @ var.V + q @ turn
+        change = self._slopes @ np.concatenate([turn, back @ var.p, *twist], axis=1)
+        return np.concatenate([var.R @ change[:, :3], var.R @ change[:, 3:]], axis=1)
 
     def reaction(self) -> Array:
         """Wrench (6,) that the base gives, in its frame."""
@@ -141,48 +121,29 @@ class System:
 
     def tangent(self, x: Array) -> Array:
         """Derivative (U, U) of r at x, where it was evaluated last."""
-        grid, shape, U = self.grid, self.shape, self.unknowns
-        if self._variation is None:
-            self._variation = new_variation(grid.size, len(grid.jumps.kind), U)
-        var, data = self._variation, (grid.layout, grid.table, grid.jumps, self.c0)
-        vary_forward(*data, self.moving, self._vary_base(), shape, var)
-        tip = np.zeros((6, U))
+        grid, U, free = self.grid, self.unknowns, self.grid.base_unknowns
+        var, base, tip = (
+            Variations(grid, self.shape, self.c0, self.moving),
+            np.zeros((18, U)),
+            np.zeros((6, U)),
+        )
+        base[:, :free] = self._base_variation[:, self.free]
+        var.forward(to_world(self._base, base))
+        wrench = var.line_wrench() if self.moving or grid.follower.any() else None
+        if grid.own is not None:
+            wrench = self._vary_own(var) + (0.0 if wrench is None else wrench)
         if grid.tip_unknowns:
             tip[:, U - 6 :] = np.eye(6)
-        turning = self.moving or grid.follows()
-        own = np.zeros((0, 6, U)) if grid.own is None else self._vary_own(var)
-        vary_backward(*data, turning, tip, self.tip_wrench(x)[3:], own, shape, var)
-        matrix = np.zeros((U, U))
-        vary_mismatch(grid.layout, shape, var, matrix)
-        if grid.base_unknowns:
-            R = self._base[15:].reshape(3, 3)
-            rows = np.zeros((6, U))
-            for part in (0, 3):
-                turned = np.cross(shape.reaction[part : part + 3], var.theta[0], axisb=0).T
-                rows[part : part + 3] = R.T @ (var.reaction[part : part + 3] + turned)
-            matrix[: grid.base_unknowns] = rows[self.free]
+        var.backward(tip, self.tip_wrench(x)[3:], wrench)
+        matrix = var.mismatch()
+        if free:
+            R, reaction = self._base[15:].reshape(3, 3), self.shape.reaction.reshape(2, 3)
+            turned = var.reaction.reshape(2, 3, U) + hat(reaction) @ var.theta[0]
+            matrix[:free] = (R.T @ turned).reshape(6, U)[self.free]
         if grid.tip_unknowns:
-            matrix[U - 6 :] = self._vary_tip(x, var.tip, tip)
+            y, r, var.tip[:6] = self._tip_state(x), np.zeros(6), tip
+            tip_conditions(self.supports, y, to_body(y, var.tip), r, matrix[U - 6 :])
         return matrix
-
-    def _vary_base(self) -> Array:
-        """Variations (12, U) of theta, p, W, V, world; the first unknowns are those of the base."""
-        y, Z = self._base, self._base_variation[:, self.free]
-        R, rows = y[15:].reshape(3, 3), np.zeros((12, self.unknowns))
-        spin = [Z[a : a + 3] - so3.hat(y[a : a + 3]) @ Z[15:18] for a in (6, 9)]
-        parts = (Z[15:18], Z[12:15], *spin)
-        rows[:, : Z.shape[1]] = np.concatenate([R @ part for part in parts])
-        return rows
-
-    def _vary_tip(self, x: Array, moved: Array, wrench: Array) -> Array:
-        """Variations (6, U) of the tip's conditions for those of its pose (world) and wrench."""
-        y, Z = self._tip_state(x), np.zeros((18, moved.shape[1]))
-        R, r, J = y[15:].reshape(3, 3), np.zeros(6), np.zeros((6, moved.shape[1]))
-        Z[15:18], Z[12:15] = R.T @ moved[:3], R.T @ moved[3:6]
-        for a in (0, 3):
-            Z[a : a + 3] = R.T @ wrench[a : a + 3] + so3.hat(y[a : a + 3]) @ Z[15:18]
-        tip_conditions(self.supports, y, Z, r, J)
-        return J
 
     # -- linear equations --------------------------------------------------------------------
 
@@ -211,3 +172,108 @@ class System:
         """Largest mismatch in its unit; infinite if any is not finite."""
         size = float(np.abs(r * self._weight).max())
         return size if size < np.inf else np.inf
+
+
+def bent(system: System, d: Array) -> float:
+    """Radians by which a correction d of the unknowns bends the rods in all."""
+    grid = system.grid
+    total = 0.0
+    for k, (part, order) in enumerate(zip(grid.rows, grid.orders, strict=True)):
+        first = int(grid.layout.moment_at[k])
+        moment = d[first : first + 3 * order.moment].reshape(-1, 3)
+        size = np.abs(moment).max(axis=0) @ grid.table[part, :3].mean(axis=0)
+        total += float(size) * grid.chain.pieces[k].length
+    return total + float(np.abs(d[: grid.base_unknowns]).sum())
+
+
+def converge_nearby(
+    system: System, x: Array, offset: Array, tolerance: float, record: Record
+) -> Array:
+    """Newton's method with a fresh tangent each time, to r(x) = offset, on the branch of x.
+
+    Corrections must become smaller; what does not look like the neighbourhood of a solution is
+    rejected, for a smaller load step.
+    """
+    r = system.evaluate(x) - offset
+    size = first = system.norm(r)
+    last = np.inf
+    record.history.clear()
+    for count in range(30):
+        if size < tolerance and count:
+            return x
+        if not np.isfinite(size) or size > 1e6 * max(first, 1.0):
+            raise RejectedError("the mismatch of internal loads grows")
+        if not system.factorise(x):
+            raise RejectedError("the tangent is singular")
+        d = system.correction(r)
+        bend = bent(system, d)
+        if count and bend > 0.75 * last and bend > 0.05:
+            raise RejectedError("the Newton corrections do not get smaller")
+        if bend > 2.0 * LARGEST_TURN:
+            raise RejectedError("the rods turn too far in one load step")
+        last = bend
+        x = x + d
+        r = system.evaluate(x) - offset
+        before, size = size, system.norm(r)
+        record.iterations += 1
+        record.residual = size
+        record.history.append(size)
+        if size > 0.3 * before and size < 1e3 * tolerance:
+            return x  # as near as rounding allows
+    raise RejectedError("Newton's method needs too many iterations")
+
+
+def converge(system: System, guesses: list[Array], tolerance: float, record: Record) -> Array:
+    """Newton's method from the best of some guesses, with a tangent that is kept while it serves.
+
+    Returns the solution; raises RejectedError. Steps that make the mismatch larger are shortened.
+    """
+    found = [(system.evaluate(x), x) for x in guesses]
+    sizes = [system.norm(r) for r, _ in found]
+    best = int(np.argmin(sizes))
+    (r, x), size = found[best], sizes[best]
+    if best != len(guesses) - 1 or not system.factorised:
+        system.evaluate(x)
+    fresh = False
+    record.history.clear()
+    for count in range(40):
+        if size < tolerance and count:
+            return x
+        if not system.factorised:
+            if not system.factorise(x):
+                raise RejectedError("the tangent is singular")
+            fresh = True
+        d = system.correction(r)
+        trial = x + d
+        new = system.evaluate(trial)
+        now = system.norm(new)
+        record.iterations += 1
+        if now > 0.5 * size and now > tolerance:
+            if fresh and now < 1e3 * tolerance:
+                record.residual = min(now, size)
+                return trial if now < size else x
+            if not fresh:
+                system.evaluate(x)
+                system.forget()
+                continue
+            trial, new, now = _shortened(system, x, d, size)
+        if now > 0.25 * size and now > tolerance:
+            system.forget()
+        fresh = False
+        x, r, size = trial, new, now
+        record.residual = size
+        record.history.append(size)
+    raise RejectedError("Newton's method needs too many iterations")
+
+
+def _shortened(system: System, x: Array, d: Array, size: float) -> tuple[Array, Array, float]:
+    """The longest of d, d/2, d/4 ... that makes the mismatch smaller."""
+    share = 1.0
+    while share > 1e-3:
+        trial = x + share * d
+        r = system.evaluate(trial)
+        now = system.norm(r)
+        if now < (1.0 - 0.1 * share) * size:
+            return trial, r, now
+        share *= 0.5
+    raise RejectedError("no step makes the mismatch of internal loads smaller")

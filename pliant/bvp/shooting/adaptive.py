@@ -20,11 +20,11 @@ from pliant.bvp.shooting.mesh import STAGES, Mesh
 from pliant.bvp.shooting.solver import ShootingSolver
 from pliant.lie import so3
 from pliant.lie.tuples import Array
-from pliant.model.base_motion import BaseState
+from pliant.model import BaseState
 from pliant.rods.contract import Ints
 
 if TYPE_CHECKING:
-    from pliant.bvp.shooting import MultipleShooting, Shooting
+    from pliant.bvp.shooting.form import ShootingForm
 
 _ROUNDS = 6
 _MOST = 5000
@@ -36,8 +36,8 @@ _EVERY = 10
 class AdaptiveSolver(ShootingSolver):
     """Shooting with RK4 on intervals that are cut until the error in each is below a tolerance."""
 
-    def __init__(self, chain: Chain, form: Shooting | MultipleShooting, count: int) -> None:
-        super().__init__(chain, form, count)
+    def __init__(self, chain: Chain, form: ShootingForm, steps: int) -> None:
+        super().__init__(chain, form, steps)
         self._since, self._pace = 0, 1
         self._first: State | None = None
 

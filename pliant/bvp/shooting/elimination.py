@@ -25,28 +25,22 @@ _PREFERENCE = 100.0
 def invert(W, out):  # type: ignore[no-untyped-def]
     """Write the inverse of W (n, n), which is lost, into `out`; tell whether there is one."""
     n = len(W)
-    for i in range(n):
-        for j in range(n):
-            out[i, j] = 1.0 if i == j else 0.0
+    out[:] = np.eye(n)
     for k in range(n):
-        pivot = k
-        for i in range(k + 1, n):
-            if abs(W[i, k]) > abs(W[pivot, k]):
-                pivot = i
+        pivot = k + np.argmax(np.abs(W[k:, k]))
         # also false for NaN
         if not 1e-280 < abs(W[pivot, k]) < 1e280:
             return False
-        if pivot != k:
+        for M in (W, out):
             for j in range(n):
-                W[k, j], W[pivot, j] = W[pivot, j], W[k, j]
-                out[k, j], out[pivot, j] = out[pivot, j], out[k, j]
+                M[k, j], M[pivot, j] = M[pivot, j], M[k, j]
         part = 1.0 / W[k, k]
-        for j in range(n):
-            W[k, j] *= part
-            out[k, j] *= part
+        for M in (out, W):
+            for j in range(n):
+                M[k, j] *= part
         for i in range(n):
-            if i != k and W[i, k] != 0.0:
-                part = W[i, k]
+            part = W[i, k]
+            if i != k and part != 0.0:
                 for j in range(n):
                     W[i, j] -= part * W[k, j]
                     out[i, j] -= part * out[k, j]
@@ -54,27 +48,23 @@ def invert(W, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _choose(B, W, chosen):  # type: ignore[no-untyped-def]
-    """Choose six columns of B (6, n) that are well independent; W (6, n) is room for elimination."""
+def _choose(B, chosen):  # type: ignore[no-untyped-def]
+    """Choose six columns of B (6, n) that are well independent; B is lost."""
     n = B.shape[1]
-    W[:] = B
     for k in range(6):
         best, row, column = -1.0, k, k
         for i in range(k, 6):
             for j in range(n):
-                size = abs(W[i, j]) * (_PREFERENCE if j < 6 else 1.0)
+                size = abs(B[i, j]) * (_PREFERENCE if j < 6 else 1.0)
                 if size > best:
                     best, row, column = size, i, j
         chosen[k] = column
         for j in range(n):
-            W[k, j], W[row, j] = W[row, j], W[k, j]
-        if W[k, column] != 0.0:
-            for i in range(k + 1, 6):
-                part = W[i, column] / W[k, column]
-                for j in range(n):
-                    W[i, j] -= part * W[k, j]
-        for i in range(k, 6):
-            W[i, column] = 0.0
+            B[k, j], B[row, j] = B[row, j], B[k, j]
+        for i in range(k + 1, 6):
+            if B[k, column] != 0.0:
+                B[i] -= B[i, column] / B[k, column] * B[k]
+        B[k:, column] = 0.0
 
 
 @kernel
@@ -84,30 +74,15 @@ def condense(A, inverse, S, chosen):  # type: ignore[no-untyped-def]
     A (M, n, n): of the last segment only six rows count, the conditions at the tip; of the first six
     columns, the unknowns at the base. Tells whether all inverses exist.
     """
-    last, n = len(A) - 1, A.shape[1]
-    B, W, V = np.empty((6, n)), np.empty((6, n)), np.empty((6, 6))
+    last = len(A) - 1
+    chosen[0] = np.arange(6)
     for k in range(last, -1, -1):
-        columns = n if k > 0 else 6
-        for i in range(6):
-            for j in range(columns):
-                total = A[k, i, j]
-                if k < last:
-                    total = 0.0
-                    for e in range(n):
-                        total += S[k + 1, i, e] * A[k, e, j]
-                B[i, j] = total
+        B = A[k, :6].copy() if k == last else np.dot(S[k + 1], A[k])
         if k > 0:
-            _choose(B, W, chosen[k])
-        for i in range(6):
-            for j in range(6):
-                V[i, j] = B[i, chosen[k, j] if k > 0 else j]
-        if not invert(V, inverse[k]):
+            _choose(B.copy(), chosen[k])
+        if not invert(B[:, chosen[k]], inverse[k]):
             return False
-        for i in range(6):
-            for j in range(columns):
-                S[k, i, j] = 0.0
-                for e in range(6):
-                    S[k, i, j] += inverse[k, i, e] * B[e, j]
+        S[k] = np.dot(inverse[k], B)
     return True
 
 
@@ -118,32 +93,13 @@ def resolve(A, inverse, S, chosen, gaps, step):  # type: ignore[no-untyped-def]
     gaps : what arrives at the end of each segment less what is assumed there; of the last, the six
     conditions at the tip. step : changes at the starts, of the first those of the unknowns at the base.
     """
-    last, n = len(A) - 1, A.shape[1]
-    d, t = np.empty((last + 1, 6)), np.empty(6)
+    last, d = len(A) - 1, np.empty((len(A), 6))
     for k in range(last, -1, -1):
-        for i in range(6):
-            t[i] = -gaps[k, i]
-            if k < last:
-                t[i] = d[k + 1, i]
-                for j in range(n):
-                    t[i] -= S[k + 1, i, j] * gaps[k, j]
-        for i in range(6):
-            d[k, i] = 0.0
-            for j in range(6):
-                d[k, i] += inverse[k, i, j] * t[j]
-    for j in range(n):
-        step[0, j] = d[0, j] if j < 6 else 0.0
+        t = -gaps[k, :6] if k == last else d[k + 1] - np.dot(S[k + 1], gaps[k])
+        d[k] = np.dot(inverse[k], t)
+    step[0], step[0, :6] = 0.0, d[0]
     for k in range(last):
         z = step[k + 1]
-        for i in range(n):
-            z[i] = gaps[k, i]
-            for j in range(n if k > 0 else 6):
-                z[i] += A[k, i, j] * step[k, j]
-        for i in range(6):
-            z[chosen[k + 1, i]] = 0.0
-        for i in range(6):
-            t[i] = d[k + 1, i]
-            for j in range(n):
-                t[i] -= S[k + 1, i, j] * z[j]
-        for i in range(6):
-            z[chosen[k + 1, i]] = t[i]
+        z[:] = gaps[k] + np.dot(A[k], step[k])
+        z[chosen[k + 1]] = 0.0
+        z[chosen[k + 1]] = d[k + 1] - np.dot(S[k + 1], z)

@@ -22,7 +22,7 @@ from pliant.bvp.prediction import (
     predict_state,
     replace_last,
 )
-from pliant.bvp.shooting.integration import at_stations
+from pliant.bvp.shooting.integration import at_stations, grouping
 from pliant.bvp.shooting.newton import Criteria, newton
 from pliant.bvp.shooting.plausibility import (
     FLOOR,
@@ -32,7 +32,6 @@ from pliant.bvp.shooting.plausibility import (
     sudden_wrench,
     unexpected_curvature,
 )
-from pliant.bvp.shooting.variations import grouping
 from pliant.lie.tuples import Array
 from pliant.rods.contract import Ints
 
@@ -77,7 +76,7 @@ class Motion(NamedTuple):
     sizes: Array
 
 
-@kernel
+@driver
 def _attempt(data, motion, segments, level, c0, criteria, report, x):  # type: ignore[no-untyped-def]
     """Newton's method, entered in the report."""
     setting, intervals, supports = data
@@ -277,13 +276,13 @@ def _accept(intervals, motion, history, balance, places, c0, shares, keep_before
 
 
 @kernel
-def march(data, motion, history, balance, parts, options, rule, shares, loads, bases, report):  # type: ignore[no-untyped-def]
-    """Take len(loads) steps with one time rule; returns how many converged.
+def march(data, motion, history, balance, parts, options, rule, shares, wrenches, bases, report):  # type: ignore[no-untyped-def]
+    """Take len(wrenches) steps with one time rule; returns how many converged.
 
     history, balance : see there.  parts : segments half way and to the tip, the law of
     `write_histories` and places (B,) of bodies.  options : plain, rescue (see `solve_instant`) and
     whether the values two steps back stay what they are.  rule (4,): c0, c1, c2, d1.  shares (3,) see
-    `TimeRule.shares`.  loads (T, P, 15) rows of point loads and bases (T, 18) at the end of each step.
+    `TimeRule.shares`.  wrenches (T, P, 15) of point loads and bases (T, 18) at the end of each step.
     report (6,) see `ITERATIONS`.
     """
     setting, intervals, supports = data
@@ -291,8 +290,8 @@ def march(data, motion, history, balance, parts, options, rule, shares, loads, b
     plain, rescue, keep_before = options
     c0, N, x = rule[0], len(motion.nodes), np.empty(6)
     table = intervals.table.reshape((4 * N, intervals.table.shape[2]))
-    for k in range(len(loads)):
-        intervals.jumps.loads[:] = loads[k]
+    for k in range(len(wrenches)):
+        intervals.jumps.wrenches[:] = wrenches[k]
         write_histories(rule, history, law, table, intervals.jumps.history)
         move_base(rule, history, supports, bases[k])
         if k == 0:
@@ -309,4 +308,4 @@ def march(data, motion, history, balance, parts, options, rule, shares, loads, b
         _accept(
             intervals, motion, history, balance, places, c0, shares, keep_before, x, wrench, scale
         )
-    return len(loads)
+    return len(wrenches)

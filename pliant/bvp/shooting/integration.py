@@ -1,7 +1,8 @@
 """Integration of the rod equations from base to tip, with loads, bodies and joints on the way.
 
 Variations are integrated along with the state by the same scheme: they are the derivative of the state
-at the tip with respect to what is unknown at the base.
+at the tip with respect to what is unknown at the base. Along states that are known, variations alone
+are integrated for a fraction of the work.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel, leaf
-from pliant.bvp.effect_callback import RESULT, STRESS, WRENCH, evaluate
 from pliant.bvp.jump_conditions import apply_jumps
+from pliant.bvp.pointwise_effects import RESULT, STRESS, WRENCH, evaluate
 from pliant.bvp.rod_equations import (
     MAGNUS,
+    MOMENT_BODY,
     QUATERNION,
     balance,
+    linearise,
     orientation,
     quaternion_rate,
     quaternion_rotation,
@@ -23,21 +26,16 @@ from pliant.bvp.rod_equations import (
     strains,
     wrench_and_velocity,
 )
-from pliant.bvp.shooting.variations import (
-    BLOCK,
-    WIDTH,
-    add,
-    add_own_rates,
-    apply_jumps_to_blocks,
-    from_blocks,
-    linear_rates,
-    to_blocks,
-)
 from pliant.lie.quaternion_leaves import quaternion_from_matrix
-from pliant.lie.tuples import apply
+from pliant.lie.tuples import Array, add, apply, read_vector
+from pliant.rods.contract import Ints
 
 EULER, RK4 = 0, 1
 SCHEMES = {"euler": EULER, "rk4": RK4, "adaptive": RK4}
+_MOST = 8
+"""Intervals that variations may be taken over at once."""
+_REACH = 0.6
+"""Largest exponent by which a variation may grow in one step of RK4."""
 
 
 @leaf
@@ -49,11 +47,6 @@ def integrated_numbers(kind, r):  # type: ignore[no-untyped-def]
     if kind == MAGNUS:
         return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     return r
-
-
-@leaf
-def _move3(p, h, k):  # type: ignore[no-untyped-def]
-    return p[0] + h * k[0], p[1] + h * k[1], p[2] + h * k[2]
 
 
 @leaf
@@ -82,24 +75,23 @@ def _move12(y, h, k):  # type: ignore[no-untyped-def]
 @leaf
 def _move(state, h, k):  # type: ignore[no-untyped-def]
     """(y, p, q) + h k, where k are their rates."""
-    return _move12(state[0], h, k[0]), _move3(state[1], h, k[1]), _move4(state[2], h, k[2])
-
-
-@leaf
-def _write(y, p, r, out):  # type: ignore[no-untyped-def]
-    """Write a state with its orientation as a matrix r into `out` (24,)."""
-    for i in range(12):
-        out[i] = y[i]
-    for i in range(3):
-        out[12 + i] = p[i]
-    for i in range(9):
-        out[15 + i] = r[i]
+    return _move12(state[0], h, k[0]), add(1.0, state[1], h, k[1]), _move4(state[2], h, k[2])
 
 
 @leaf
 def _keep(y, out):  # type: ignore[no-untyped-def]
     for i in range(12):
         out[i] = y[i]
+
+
+@leaf
+def _write(y, p, r, out):  # type: ignore[no-untyped-def]
+    """Write wrench and velocity, position, and nine numbers r for the orientation into `out` (24,)."""
+    _keep(y, out)
+    for i in range(3):
+        out[12 + i] = p[i]
+    for i in range(9):
+        out[15 + i] = r[i]
 
 
 @leaf
@@ -122,13 +114,13 @@ def _rates(y, q, P, c0):  # type: ignore[no-untyped-def]
 def _integrate_state(scheme, intervals, c0, first, last, y, nodes, stages):  # type: ignore[no-untyped-def]
     """`integrate` with a quaternion and without variations, in scalars: the quickest way."""
     none, R, jumps = np.empty((18, 0)), rotation(y), intervals.jumps
-    state = wrench_and_velocity(y), (y[12], y[13], y[14]), quaternion_from_matrix(R)
+    state = wrench_and_velocity(y), read_vector(y, 12), quaternion_from_matrix(R)
     for i in range(first, last):
         if jumps.first[i + 1] > jumps.first[i]:
             _write(state[0], state[1], R, y)
             apply_jumps(jumps, jumps.first[i], jumps.first[i + 1], c0, y, none)
             R = rotation(y)
-            state = wrench_and_velocity(y), (y[12], y[13], y[14]), quaternion_from_matrix(R)
+            state = wrench_and_velocity(y), read_vector(y, 12), quaternion_from_matrix(R)
         _write(state[0], state[1], R, nodes[i, 0])
         h, P, stage = intervals.h[i], intervals.table[i], stages[i]
         k = _rates(state[0], state[2], P[0], c0)
@@ -158,82 +150,74 @@ def _integrate_state(scheme, intervals, c0, first, last, y, nodes, stages):  # t
         apply_jumps(jumps, jumps.first[last], jumps.first[last + 1], c0, y, none)
 
 
-@leaf
-def _rates_array(kind, y, r, P, c0, out):  # type: ignore[no-untyped-def]
-    """Write `rates` of the state y (24,), r (9 numbers) at the last grid point, into `out` (24,)."""
+@kernel
+def _vary(scheme, A, h, Z, K, T):  # type: ignore[no-untyped-def]
+    """Take variations Z (18, c) over h metres, where Z' = A Z at the four stages; K, T workspace."""
+    start, z, k, t = Z.copy().ravel(), Z.ravel(), K.ravel(), T.ravel()
+    np.dot(A[0], Z, K)
+    if scheme == EULER:
+        for i in range(len(z)):
+            z[i] += h * k[i]
+        return
+    for j in range(1, 5):
+        part, ahead = (h / 6.0 if j == 1 or j == 4 else h / 3.0), (h if j == 3 else 0.5 * h)
+        for i in range(len(z)):
+            z[i] += part * k[i]
+            t[i] = start[i] + ahead * k[i]
+        if j < 4:
+            np.dot(A[j], T, K)
+
+
+@kernel
+def _evaluate(kind, intervals, i, j, c0, y, r, E, A, slope):  # type: ignore[no-untyped-def]
+    """Write rates (24,) of a state y (24,) at stage j of interval i, and the matrix A of variations.
+
+    y has the numbers that are integrated for its orientation; r (9 numbers) at the last grid point.
+    E (126,) is what effects in plain Python return, or (0,).  A (18, 18), or (0, 18).
+    """
+    P, R, seen = intervals.table[i, j], orientation(kind, rotation(y), r), np.empty(24)
+    _write(wrench_and_velocity(y), read_vector(y, 12), R, seen)
+    if len(E) > 0:
+        evaluate(intervals.own[0], 4 * i + j, c0, seen, E)
+        P = P.copy()
+        P[:6], P[6:12] = 0.0, E[:6]
+        P[MOMENT_BODY : MOMENT_BODY + 6] += E[WRENCH : WRENCH + 6]
     dy, dp, do = rates(kind, wrench_and_velocity(y), rotation(y), r, P, c0)
-    _write(dy, dp, do, out)
-
-
-@leaf
-def _shift(h, y, k, out):  # type: ignore[no-untyped-def]
-    for i in range(24):
-        out[i] = y[i] + h * k[i]
+    _write(dy, dp, do, slope)
+    if len(A) > 0:
+        linearise(seen, R, P, c0, E, A)
 
 
 @kernel
-def _evaluate_own(kind, own, station, c0, y, r, P, row, E):  # type: ignore[no-untyped-def]
-    """Evaluate effects in plain Python; `row` becomes P with their strain and no compliance."""
-    seen = y.copy()
-    R = orientation(kind, rotation(y), r)
-    for i in range(9):
-        seen[15 + i] = R[i]
-    evaluate(own, station, c0, seen, E)
-    row[:] = P
-    row[:6], row[6:12] = 0.0, E[:6]
-
-
-@kernel
-def _integrate_both(kind, scheme, intervals, c0, first, last, y, blocks, nodes, stages):  # type: ignore[no-untyped-def]
-    """`integrate` with variations in blocks (B, 18, 8)."""
-    k, at, jumps = np.empty((4, 24)), np.empty((4, 24)), intervals.jumps
-    own, E, rows = intervals.own[0], np.empty((4, RESULT)), np.empty((4, intervals.table.shape[2]))
-    K, L, T = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    flat, width = blocks.reshape((len(blocks), BLOCK)), blocks.shape[2]
+def _integrate_general(kind, scheme, intervals, c0, first, last, y, Z, nodes, stages):  # type: ignore[no-untyped-def]
+    """`integrate` for all orientations, with variations and effects in plain Python."""
+    k, at, jumps, vary = np.empty((4, 24)), np.empty((4, 24)), intervals.jumps, Z.shape[1] > 0
+    E, A = np.empty(RESULT if intervals.own[0] != 0 else 0), np.empty((4, 18 if vary else 0, 18))
+    K, T, count = np.empty_like(Z), np.empty_like(Z), 1 if scheme == EULER else 4
     for i in range(first, last):
         if jumps.first[i + 1] > jumps.first[i]:
-            apply_jumps_to_blocks(intervals, i, c0, y, blocks)
+            apply_jumps(jumps, jumps.first[i], jumps.first[i + 1], c0, y, Z)
         nodes[i, 0] = y
-        r, h, P = rotation(y), intervals.h[i], intervals.table[i]
-        _write(wrench_and_velocity(y), (y[12], y[13], y[14]), integrated_numbers(kind, r), at[0])
-        for j in range(4):
-            if j > 0:
-                _shift(h if j == 3 else 0.5 * h, at[0], k[j - 1], at[j])
-            if own != 0:
-                _evaluate_own(kind, own, 4 * i + j, c0, at[j], r, P[j], rows[j], E[j])
-            _rates_array(kind, at[j], r, rows[j] if own != 0 else P[j], c0, k[j])
-            if own != 0:
-                k[j, :6] -= E[j, WRENCH : WRENCH + 6]
+        r, h = rotation(y), intervals.h[i]
+        _write(wrench_and_velocity(y), read_vector(y, 12), integrated_numbers(kind, r), at[0])
+        for j in range(count):
+            ahead = h if j == 3 else 0.5 * h
+            for c in range(24 if j > 0 else 0):
+                at[j, c] = at[0, c] + ahead * k[j - 1, c]
+            _evaluate(kind, intervals, i, j, c0, at[j], r, E, A[j], k[j])
             _keep(at[j], stages[i, j])
-        P = rows if own != 0 else P
-        for b in range(len(flat)):
-            Z = flat[b]
-            linear_rates(at[0], orientation(kind, rotation(at[0]), r), P[0], c0, width, Z, K)
-            if own != 0:
-                add_own_rates(E[0], at[0], c0, width, Z, K)
-            if scheme == EULER:
-                add(Z, h, K, Z)
-                continue
-            add(Z, 0.5 * h, K, T)
-            for j in range(1, 4):
-                linear_rates(at[j], orientation(kind, rotation(at[j]), r), P[j], c0, width, T, L)
-                if own != 0:
-                    add_own_rates(E[j], at[j], c0, width, T, L)
-                add(K, 1.0 if j == 3 else 2.0, L, K)
-                add(Z, h if j == 2 else 0.5 * h, L, T)
-            add(Z, h / 6.0, K, Z)
-        for j in range(24):
-            part = k[0, j]
-            if scheme != EULER:
-                part = (part + 2.0 * (k[1, j] + k[2, j]) + k[3, j]) / 6.0
-            y[j] = at[0, j] + h * part
+        if vary:
+            _vary(scheme, A, h, Z, K, T)
+        for c in range(24):
+            rk4 = (k[0, c] + 2.0 * (k[1, c] + k[2, c]) + k[3, c]) / 6.0
+            y[c] = at[0, c] + h * (k[0, c] if scheme == EULER else rk4)
         R = orientation(kind, rotation(y), r)
-        _write(wrench_and_velocity(y), (y[12], y[13], y[14]), R, nodes[i, 1])
+        _write(wrench_and_velocity(y), read_vector(y, 12), R, nodes[i, 1])
         if scheme == EULER:
             _keep_euler(nodes[i], stages[i])
         y[:] = nodes[i, 1]
     if last == len(intervals.h):
-        apply_jumps_to_blocks(intervals, last, c0, y, blocks)
+        apply_jumps(jumps, jumps.first[last], jumps.first[last + 1], c0, y, Z)
 
 
 @kernel
@@ -248,10 +232,7 @@ def integrate(kind, scheme, intervals, c0, first, last, y, Z, nodes, stages):  #
     if Z.shape[1] == 0 and kind == QUATERNION and intervals.own[0] == 0:
         _integrate_state(scheme, intervals, c0, first, last, y, nodes, stages)
     else:
-        blocks = np.empty(((Z.shape[1] + WIDTH - 1) // WIDTH, 18, WIDTH))
-        to_blocks(Z, blocks)
-        _integrate_both(kind, scheme, intervals, c0, first, last, y, blocks, nodes, stages)
-        from_blocks(blocks, Z)
+        _integrate_general(kind, scheme, intervals, c0, first, last, y, Z, nodes, stages)
 
 
 @kernel
@@ -259,9 +240,8 @@ def derivatives(kind, rows, c0, states, out):  # type: ignore[no-untyped-def]
     """Derivative (N, 12) of wrench and velocity at states (N, 24), with rows (N, 44) of stations."""
     for i in range(len(out)):
         y, R = wrench_and_velocity(states[i]), rotation(states[i])
-        k, _, _ = rates(kind, y, integrated_numbers(kind, R), R, rows[i], c0)
-        for j in range(12):
-            out[i, j] = k[j]
+        slope, _, _ = rates(kind, y, integrated_numbers(kind, R), R, rows[i], c0)
+        _keep(slope, out[i])
 
 
 @kernel
@@ -292,3 +272,75 @@ def at_stations(c0, intervals, D, stages, nodes, offsets, strain, velocity, new_
                 apart = E[1, r] - E[0, r] if own != 0 else P[r] * (Y[r] - y[r])
                 new_offsets[0, k, r] = apart + back
                 velocity[k, r], new_offsets[1, k, r] = y[6 + r], Y[6 + r] - y[6 + r]
+
+
+# -- variations along known states ---------------------------------------------------------------
+
+
+@kernel
+def grouping(scheme, intervals, c0):  # type: ignore[no-untyped-def]
+    """How many intervals `integrate_variations` may take at once and resolve the growth of variations.
+
+    Waves grow along s as exp(k s) with k^4 = A c0^2 / EI when they bend a rod, with k = c0 / speed
+    when they stretch, shear or twist it. Zero for Euler's rule, whose variations are exact.
+    """
+    if scheme == EULER:
+        return 0
+    fastest = 0.0
+    for i in range(len(intervals.h)):
+        P, h = intervals.table[i, 1], intervals.h[i]
+        heavy = P[27] * c0 * c0
+        bend = np.sqrt(np.sqrt(heavy * max(P[0], P[1])))
+        push = np.sqrt(max(heavy * max(P[3], P[4], P[5]), P[26] * c0 * c0 * P[2]))
+        fastest = max(fastest, h * max(bend, push))
+    most = _MOST
+    while most > 1 and most * fastest > _REACH:
+        most //= 2
+    return most
+
+
+@kernel
+def integrate_variations(intervals, runs, most, c0, first, last, nodes, Z):  # type: ignore[no-untyped-def]
+    """Integrate variations Z (18, c) along states that are known: nodes (N, 2, 24) of an integration.
+
+    They begin before the jumps at interval `first` and end after interval last - 1, at the tip after
+    the jumps there. With RK4 over up to `most` intervals at once (see `grouping`), the ends of which
+    give all the states that are needed. runs (N,): intervals of one length, without jumps between
+    them, from each one on.
+    """
+    K, T, middle = np.empty_like(Z), np.empty_like(Z), np.empty(24)
+    A, none, i = np.empty((4, 18, 18)), np.empty(0), first
+    jumps, table, scheme = intervals.jumps, intervals.table, EULER if most == 0 else RK4
+    while i < last:
+        if jumps.first[i + 1] > jumps.first[i]:
+            # jumps at the base only change the wrench, on which they do not depend
+            before = nodes[i - 1, 1].copy() if i > 0 else nodes[0, 0].copy()
+            apply_jumps(jumps, jumps.first[i], jumps.first[i + 1], c0, before, Z)
+        taken, left = 1, min(runs[i], last - i)
+        while 2 * taken <= min(left, most):
+            taken *= 2
+        half, end = i + taken // 2, i + taken - 1
+        ya, yb, yc, Pb = nodes[i, 0], nodes[half, 0], nodes[end, 1], table[half, 0]
+        if taken == 1:
+            middle[:] = 0.5 * (ya + yc)
+            yb, Pb = middle, table[i, 1]
+        linearise(ya, rotation(ya), table[i, 0], c0, none, A[0])
+        if scheme != EULER:
+            linearise(yb, rotation(yb), Pb, c0, none, A[1])
+            A[2] = A[1]
+            linearise(yc, rotation(yc), table[end, 3], c0, none, A[3])
+        _vary(scheme, A, taken * intervals.h[i], Z, K, T)
+        i += taken
+    if last == len(intervals.h):
+        tip = nodes[last - 1, 1].copy()
+        apply_jumps(jumps, jumps.first[last], jumps.first[last + 1], c0, tip, Z)
+
+
+def equal_runs(h: Array, first_jump: Ints) -> Ints:
+    """For each of N intervals, how many of its length follow without a jump, itself included."""
+    runs = np.ones(len(h), dtype=np.int64)
+    for i in range(len(h) - 2, -1, -1):
+        alone = first_jump[i + 2] > first_jump[i + 1]
+        if not alone and abs(h[i + 1] - h[i]) <= 1e-9 * h[i]:
+            runs[i] = runs[i + 1] + 1
+    return runs

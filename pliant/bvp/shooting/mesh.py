@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.bvp.chain import BODY, LOAD, Chain
+from pliant.bvp.chain import BODY, WRENCH, Chain
 from pliant.bvp.energy_balance import Balance, new_balance
 from pliant.bvp.jump_conditions import Jumps
 from pliant.bvp.sections import Sections
@@ -64,7 +64,7 @@ class Mesh(Sections):
         weights = (h[:, None] * np.array([1.0, 2.0, 2.0, 1.0]) / 6.0).ravel()
         station = (STAGES * np.arange(self.N)[:, None] + np.array([0, STAGES - 1])).ravel()
         line = np.stack([station, np.arange(2 * self.N)], axis=1)
-        sites = self.places(LOAD, *self._ends)
+        sites = self.places(WRENCH, *self._ends)
         return new_balance(self, totals, weights, sites, line, np.repeat(0.5 * h, 2))
 
 

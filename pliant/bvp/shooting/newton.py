@@ -11,17 +11,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import driver, kernel
 from pliant.bvp.boundary_conditions import start_at_base, tip_conditions
 from pliant.bvp.rod_equations import rotation
 from pliant.bvp.shooting.elimination import condense, resolve
-from pliant.bvp.shooting.integration import integrate
-from pliant.bvp.shooting.variations import from_blocks, integrate_variations
+from pliant.bvp.shooting.integration import integrate, integrate_variations
 from pliant.lie.so3 import exp_matrix, log_vector
-from pliant.lie.tuples import Array, multiply, transpose
+from pliant.lie.tuples import (
+    Array,
+    add,
+    apply,
+    multiply,
+    read_vector,
+    transpose,
+    write_vector,
+)
 from pliant.rods.contract import Ints
 
-ITERATIONS = 40
+MOST_ITERATIONS = 40
 SINGULAR, MANY, WORSE, INFINITE, IMPLAUSIBLE = -1.0, -2.0, -3.0, -4.0, -5.0
 """Results of Newton's method that are no residual."""
 _SMALLEST = 1.0 / 64.0
@@ -86,51 +93,35 @@ class Segments(NamedTuple):
 def new_segments(cuts: list[Ints], unknowns: int) -> Segments:
     """Segments for given cuts (segments + 1,) at each level."""
     counts = np.array([len(places) - 1 for places in cuts], dtype=np.int64)
-    most = int(counts.max())
+    most, n = int(counts.max()), unknowns
     table = np.zeros((len(cuts), most + 1), dtype=np.int64)
     for row, places in zip(table, cuts, strict=True):
         row[: len(places)] = places
-    return Segments(
-        counts,
-        table,
-        np.zeros(6),
-        np.zeros((most, 24)),
-        np.zeros(24),
-        np.zeros((most, unknowns, unknowns)),
-        np.zeros((most, 6, 6)),
-        np.zeros((most, 6, unknowns)),
-        np.zeros((most, 6), dtype=np.int64),
-        np.full(1, -1, dtype=np.int64),
-    )
-
-
-@kernel
-def _row(i):  # type: ignore[no-untyped-def]
-    """Row of a variation (18,) that the i-th unknown at a cut belongs to; positions come last."""
-    return i if i < 12 else (i + 3 if i < 15 else i - 3)
+    shapes = ((6,), (most, 24), (24,), (most, n, n), (most, 6, 6), (most, 6, n))
+    chosen, known = np.zeros((most, 6), dtype=np.int64), np.full(1, -1, dtype=np.int64)
+    return Segments._make([counts, table, *map(np.zeros, shapes), chosen, known])
 
 
 @kernel
 def _units(setting, c0):  # type: ignore[no-untyped-def]
     """Typical sizes (n,) of wrench, velocity, rotation and position."""
     rate, out = c0 if c0 > 0.0 else 1.0, np.full(setting.unknowns, setting.length)
-    for i in range(3):
-        out[i], out[3 + i] = setting.scale[i], setting.scale[3 + i]
-        out[6 + i], out[9 + i], out[12 + i] = rate, rate * setting.length, 1.0
+    out[:6], out[6:9], out[9:12], out[12:15] = setting.scale, rate, rate * setting.length, 1.0
     return out
 
 
 @kernel
 def _gap(y, state, unit, out):  # type: ignore[no-untyped-def]
     """Write by how much an arriving state y (24,) misses the assumed one, (n,) in typical units."""
-    for i in range(12):
-        out[i] = (y[i] - state[i]) / unit[i]
-    k = log_vector(multiply(transpose(rotation(state)), rotation(y)))
-    out[12], out[13], out[14] = k[0], k[1], k[2]
-    for i in range(15, len(out)):
-        out[i] = 0.0
-        for j in range(3):
-            out[i] += state[3 * j + i] * (y[12 + j] - state[12 + j]) / unit[i]
+    back = transpose(rotation(state))
+    turn = log_vector(multiply(back, rotation(y)))
+    move = apply(back, add(1.0, read_vector(y, 12), -1.0, read_vector(state, 12)))
+    out[:12] = y[:12] - state[:12]
+    for i in range(3):
+        out[12 + i] = turn[i]
+        if len(out) > 15:
+            out[15 + i] = move[i]
+    out /= unit
 
 
 @kernel
@@ -157,18 +148,17 @@ def _arrive(problem, x, unit, nodes, stages, gaps):  # type: ignore[no-untyped-d
                 gaps[k, :6] /= supports.units[1]
             else:
                 gaps[k, :6] = (y[:6] - segments.goal) / setting.scale
-        for i in range(setting.unknowns):
-            distance += gaps[k, i] ** 2
+        distance += np.dot(gaps[k], gaps[k])
     segments.end[:] = y
     load = 0.0
     for i in range(cuts[count]):
-        for e in range(2):
-            for j in range(6):
-                load = max(load, abs(nodes[i, e, j]) / setting.scale[j])
+        for j in range(6):
+            largest = max(abs(nodes[i, 0, j]), abs(nodes[i, 1, j]))
+            load = max(load, largest / setting.scale[j])
     return np.sqrt(distance), load
 
 
-@kernel
+@driver
 def _renew(problem, exact, x, unit, nodes, stages):  # type: ignore[no-untyped-def]
     """Find the derivatives of all segments along the last integration and condense them.
 
@@ -176,56 +166,42 @@ def _renew(problem, exact, x, unit, nodes, stages):  # type: ignore[no-untyped-d
     """
     setting, intervals, supports, segments, level, c0 = problem
     count, cuts, n = segments.counts[level], segments.cuts[level], setting.unknowns
-    blocks, J, r, y = np.empty((3, 18, 8)), np.empty((6, n)), np.empty(6), np.empty(24)
-    Z, start = np.empty((18, n)), np.empty((18, 6))
+    r, y, start = np.empty(6), np.empty(24), np.empty((18, 6))
+    start_at_base(supports, c0, x, y, start)
     for k in range(count):
-        columns, a, b = (n if k > 0 else 6), cuts[k], cuts[k + 1]
-        blocks[:] = 0.0
+        a, b, A, Z = cuts[k], cuts[k + 1], segments.A[k], np.zeros((18, 6 if k == 0 else n))
         if k == 0:
-            start_at_base(supports, c0, x, y, start)
-        for c in range(columns):
-            if k > 0:
-                blocks[c // 8, _row(c), c % 8] = unit[c]
-            else:
-                for i in range(18):
-                    blocks[0, i, c] = start[i, c] * supports.units[0, c]
-        from_blocks(blocks, Z)
+            Z[:] = start * supports.units[0]
+        else:
+            np.fill_diagonal(Z, unit)
+        y[:] = segments.states[k]
         if exact:
-            y[:] = segments.states[k]
             integrate(setting.kind, setting.scheme, intervals, c0, a, b, y, Z, nodes, stages)
         else:
-            some = blocks[: (columns + 7) // 8]
-            integrate_variations(intervals, setting.runs, setting.most[0], c0, a, b, nodes, some)
-            from_blocks(blocks, Z)
-        A = segments.A[k]
+            integrate_variations(intervals, setting.runs, setting.most[0], c0, a, b, nodes, Z)
+        columns = Z.shape[1]
         if k + 1 < count:
-            for i in range(n):
-                for c in range(columns):
-                    A[i, c] = Z[_row(i), c] / unit[i]
+            A[:, :columns] = Z[:n] / unit.reshape(n, 1)
+        elif b == len(intervals.h):
+            J = np.empty((6, columns))
+            tip_conditions(supports, segments.end, Z, r, J)
+            A[:6, :columns] = J / supports.units[1].reshape(6, 1)
         else:
-            units = setting.scale
-            J[:] = Z[:6]
-            if b == len(intervals.h):
-                units = supports.units[1]
-                tip_conditions(supports, segments.end, Z, r, J)
-            for i in range(6):
-                for c in range(columns):
-                    A[i, c] = J[i, c] / units[i]
+            A[:6, :columns] = Z[:6] / setting.scale.reshape(6, 1)
     return condense(segments.A[:count], segments.inverse, segments.S, segments.chosen)
 
 
 @kernel
 def _move(state, part, step, unit):  # type: ignore[no-untyped-def]
     """Move a state (24,) by a part of a step (n,) in typical units."""
-    for i in range(12):
-        state[i] += part * step[i] * unit[i]
-    for i in range(15, len(step)):
-        for j in range(3):
-            state[12 + j] += state[3 * j + i] * part * step[i] * unit[i]
-    turn = exp_matrix(part * step[12], part * step[13], part * step[14])
-    R = multiply(rotation(state), turn)
+    R, move = rotation(state), part * step * unit
+    state[:12] += move[:12]
+    if len(step) > 15:
+        forward = add(1.0, read_vector(state, 12), 1.0, apply(R, read_vector(move, 15)))
+        write_vector(state, 12, forward)
+    turned = multiply(R, exp_matrix(move[12], move[13], move[14]))
     for i in range(9):
-        state[15 + i] = R[i]
+        state[15 + i] = turned[i]
 
 
 @kernel
@@ -236,17 +212,11 @@ def _correct(steps, taken, step):  # type: ignore[no-untyped-def]
     derivative (Kelley 1995, Iterative Methods for Linear and Nonlinear Equations, algorithm brsol).
     """
     for j in range(taken):
-        inner, square = 0.0, 0.0
-        for i in range(len(step)):
-            inner += steps[j, i] * step[i]
-            square += steps[j, i] ** 2
-        part = inner / square
+        part = np.dot(steps[j], step) / np.dot(steps[j], steps[j])
         if j + 1 < taken:
-            for i in range(len(step)):
-                step[i] += part * steps[j + 1, i]
+            step += part * steps[j + 1]
         elif part < 0.9:
-            for i in range(len(step)):
-                step[i] /= 1.0 - part
+            step /= 1.0 - part
 
 
 @kernel
@@ -255,19 +225,10 @@ def _improve(inverse, change, step):  # type: ignore[no-untyped-def]
 
     All in typical units; unlike `_correct` it lasts over time steps.
     """
-    miss, row, bottom, square = np.empty(6), np.zeros(6), 0.0, 0.0
-    for i in range(6):
-        miss[i] = step[i]
-        for j in range(6):
-            miss[i] -= inverse[i, j] * change[j]
-            row[j] += step[i] * inverse[i, j]
-    for j in range(6):
-        bottom += row[j] * change[j]
-        square += step[j] * step[j]
-    if abs(bottom) > 1e-3 * square:
-        for i in range(6):
-            for j in range(6):
-                inverse[i, j] += miss[i] * row[j] / bottom
+    miss, row = step - np.dot(inverse, change), np.dot(step, inverse)
+    bottom = np.dot(row, change)
+    if abs(bottom) > 1e-3 * np.dot(step, step):
+        inverse += np.outer(miss, row) / bottom
 
 
 @kernel
@@ -277,19 +238,19 @@ def newton(problem, criteria, x, nodes, stages, sizes):  # type: ignore[no-untyp
     problem : setting, intervals, supports, segments, level of them, c0.
     In motions the derivative is kept, over iterations and time steps, for as long as it serves; a step
     with a new one that leads away is shortened. Returns the relative residual, or a negative number
-    that says why there is none, and the iterations. sizes (ITERATIONS + 1,) get the residuals, then
-    NaN.
+    that says why there is none, and the iterations. sizes (MOST_ITERATIONS + 1,) get the
+    residuals, then NaN.
     """
     setting, intervals, supports, segments, level, c0 = problem
     count, n = segments.counts[level], setting.unknowns
     unit, gaps, step = _units(setting, c0), np.empty((count, n)), np.zeros((count, n))
     states, back, old = segments.states[:count], x.copy(), gaps[0].copy()
     kept = states.copy()
-    steps, taken = np.empty((ITERATIONS + 1, n * count)), 0
+    steps, taken = np.empty((MOST_ITERATIONS + 1, n * count)), 0
     before, part, fresh, accepted = np.inf, 1.0, False, -1
     poor, known = _POOR if count == 1 else 0.5 * _POOR, segments.known
     sizes[:] = np.nan
-    for iteration in range(ITERATIONS):
+    for iteration in range(MOST_ITERATIONS):
         distance, load = _arrive(problem, x, unit, nodes, stages, gaps)
         size = distance / max(load, criteria.floor)
         closer = distance <= (1.0 - 0.1 * part) * before
@@ -330,4 +291,4 @@ def newton(problem, criteria, x, nodes, stages, sizes):  # type: ignore[no-untyp
         x += part * step[0, :6] * supports.units[0]
         for k in range(1, count):
             _move(states[k], part, step[k], unit)
-    return MANY, ITERATIONS
+    return MANY, MOST_ITERATIONS

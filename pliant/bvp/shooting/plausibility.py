@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pliant._numba import kernel
 from pliant.bvp.rod_equations import (
     COMPLIANCE,
@@ -22,16 +24,13 @@ def applied_wrench(intervals, scale):  # type: ignore[no-untyped-def]
     """Largest of the wrenches that act on the chain, weight included, in units of `scale` (6,)."""
     largest, jumps = 0.0, intervals.jumps
     for i in range(6):
-        total = 0.0
-        for p in range(len(jumps.loads)):
-            total += abs(jumps.loads[p, 3 + i]) + abs(jumps.loads[p, 9 + i])
+        total = np.sum(np.abs(jumps.wrenches[:, 3 + i]) + np.abs(jumps.wrenches[:, 9 + i]))
         world = FORCE_WORLD + i - 3 if i > 2 else MOMENT_WORLD + i
         for k in range(len(intervals.h)):
             P = intervals.table[k, 1]
             total += intervals.h[k] * (abs(P[world]) + abs(P[MOMENT_BODY + i]))
         if i > 2:
-            for b in range(len(jumps.weight)):
-                total += jumps.weight[b, 0] * abs(jumps.gravity[i - 3])
+            total += np.sum(jumps.weight[:, 0]) * abs(jumps.gravity[i - 3])
         largest = max(largest, total / scale[i])
     return largest
 
@@ -39,12 +38,7 @@ def applied_wrench(intervals, scale):  # type: ignore[no-untyped-def]
 @kernel
 def _whole_mass(intervals):  # type: ignore[no-untyped-def]
     """Mass of rods and bodies, kg."""
-    mass = 0.0
-    for i in range(len(intervals.h)):
-        mass += intervals.h[i] * intervals.table[i, 1, MASS]
-    for b in range(len(intervals.jumps.weight)):
-        mass += intervals.jumps.weight[b, 0]
-    return mass
+    return np.sum(intervals.h * intervals.table[:, 1, MASS]) + np.sum(intervals.jumps.weight[:, 0])
 
 
 @kernel
@@ -88,10 +82,7 @@ def plausible_wrench(explained, scale, wrench):  # type: ignore[no-untyped-def]
 
     explained : the largest that loads, pressures and inertia can bring.
     """
-    largest = max(0.01, explained)
-    for i in range(6):
-        largest = max(largest, abs(wrench[i]) / scale[i])
-    return 100.0 * largest
+    return 100.0 * max(0.01, explained, np.max(np.abs(wrench[:6]) / scale))
 
 
 @kernel

@@ -1,46 +1,352 @@
-"""Time steps of a chain by shooting."""
+"""Equilibria and motions of a chain by shooting."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.bvp.contract import Record, State, StepError, TimeRule
+from pliant.bvp.boundary_conditions import make_supports, start_at_base, tip_conditions
+from pliant.bvp.chain import Chain
+from pliant.bvp.contract import (
+    LARGEST_TURN,
+    Progress,
+    Record,
+    RejectedError,
+    State,
+    StepError,
+    StrongSolver,
+    TimeRule,
+    Watch,
+    blank_state,
+)
 from pliant.bvp.energy_balance import accumulate
-from pliant.bvp.history import begin_history, law_of
+from pliant.bvp.history import Discrete, History, base_row, begin_history, history_of
 from pliant.bvp.jump_conditions import point_wrenches
-from pliant.bvp.prediction import restart
-from pliant.bvp.shooting import engine
-from pliant.bvp.shooting.equilibria import Discrete, ShootingEquilibria
-from pliant.bvp.states import excess_strain, interpolated
+from pliant.bvp.prediction import new_past, restart
+from pliant.bvp.rod_equations import ROTATIONS
+from pliant.bvp.shooting.engine import (
+    BY_MODIFIED,
+    BY_MULTIPLE,
+    CODE,
+    ITERATIONS,
+    MOST_SEGMENTS,
+    RESIDUAL,
+    RETRY,
+    UNEXPECTED,
+    Motion,
+    march,
+    solve_instant,
+)
+from pliant.bvp.shooting.integration import SCHEMES, at_stations, equal_runs, integrate
+from pliant.bvp.shooting.mesh import STAGES, Mesh, even_edges
+from pliant.bvp.shooting.newton import (
+    IMPLAUSIBLE,
+    INFINITE,
+    MANY,
+    MOST_ITERATIONS,
+    SINGULAR,
+    WORSE,
+    Criteria,
+    Setting,
+    new_segments,
+)
+from pliant.bvp.shooting.plausibility import FLOOR, applied_wrench
+from pliant.bvp.states import interpolated
 from pliant.lie.tuples import Array
-from pliant.model.base_motion import BaseState
+from pliant.model import BaseState, ConvergenceError
+from pliant.rods.contract import Ints
+
+if TYPE_CHECKING:
+    from pliant.bvp.shooting.form import ShootingForm
+
+_HELP = 0.02
+"""Load step below which rescues are called."""
+_MOST_SEGMENTS = 64
+_REASONS = {
+    SINGULAR: "the end conditions do not depend on the unknowns",
+    MANY: f"no convergence in {MOST_ITERATIONS} iterations",
+    WORSE: "the residual does not get smaller",
+    INFINITE: "the numbers became infinite",
+    IMPLAUSIBLE: "what was found is another motion than the one under way, with wrenches far beyond "
+    "what loads, pressures and inertia can bring",
+    UNEXPECTED: "what was found lies too far from the last steps",
+}
 
 
-class ShootingSolver(ShootingEquilibria):
-    """Equilibria and motions by shooting."""
+def more_segments(count: int, intervals: int) -> list[int]:
+    """Numbers of segments that help, one after the other, where `count` are not enough."""
+    counts, more = [], 4 if count == 1 else 2 * count
+    while more <= min(_MOST_SEGMENTS, intervals // 2):
+        counts.append(more)
+        more *= 2
+    return counts
+
+
+def cut_places(mesh: Mesh, count: int) -> Ints:
+    """First intervals of `count` segments of about one length, and N; fewer if intervals are few."""
+    edges = np.concatenate([[0.0], np.cumsum(mesh.intervals.h)])
+    wanted = np.linspace(0.0, edges[-1], count + 1)
+    return np.unique(np.searchsorted(edges, wanted - 1e-9 * edges[-1]))
+
+
+class ShootingSolver(StrongSolver):
+    """Equilibria and motions by shooting over `steps` intervals, with help where it is needed."""
+
+    smallest, growth = 1e-3, 2.0
+
+    def __init__(self, chain: Chain, form: ShootingForm, steps: int) -> None:
+        super().__init__(chain)
+        self.form, self.count = form, form.segments
+        self.kind, self.scheme = ROTATIONS[form.rotation], SCHEMES[form.scheme]
+        self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
+        self.use(Mesh(chain, even_edges(chain, steps)))
+
+    def use(self, mesh: Mesh) -> None:
+        """Work on these intervals from now on."""
+        self.mesh, N = mesh, mesh.N
+        self.supports = make_supports(self.chain)
+        everywhere = self.supports.tip_held[3:].any() or mesh.own is not None
+        unknowns = 18 if everywhere else 15
+        runs, one = equal_runs(mesh.intervals.h, mesh.jumps.first), np.ones(1, dtype=np.int64)
+        size = self.chain.length, self.chain.scale
+        setting = Setting(self.kind, self.scheme, *size, unknowns, runs, one)
+        self.data = setting, mesh.intervals, self.supports
+        counts = ([self.count] if self.count > 1 else []) + more_segments(self.count, N)
+        cuts = [np.array([0, N]), *(cut_places(mesh, count) for count in counts)]
+        self._plain = min(self.count - 1, 1)
+        self.middle = new_segments([np.array([0, max(1, N // 2)])], unknowns)
+        self.segments = new_segments(cuts, unknowns)
+        nodes, kept = np.zeros((N, 2, 24)), np.zeros((N, 2, 24))
+        mode, sizes = np.zeros(4, dtype=np.int64), np.zeros(MOST_ITERATIONS + 1)
+        stages, law = np.zeros((N, STAGES, 12)), np.zeros((2 * N, 18))
+        self.motion = Motion(new_past(24 * N), mode, nodes, stages, kept, law, sizes)
+        self.balance = mesh.balance(self.totals)
+        self.x = np.zeros(6)
+        self._reset()
+        self._knots()
+
+    def _knots(self) -> None:
+        """Knots are the ends of the intervals: N + pieces of them, here as rows of 2 N ends."""
+        ends = []
+        for a, b in zip(self.mesh.first[:-1], self.mesh.first[1:], strict=True):
+            ends += [*range(2 * a, 2 * b, 2), 2 * b - 1]
+        self._ends: Ints = np.array(ends)
+        self._stations = STAGES * (self._ends // 2) + (STAGES - 1) * (self._ends % 2)
+
+    def _reset(self) -> None:
+        """Use as little help as possible, and no derivative of before."""
+        self.motion.mode[:] = self._plain, 0, 0, RETRY
+        self._most = self.count
+        self._forget()
+
+    def _forget(self) -> None:
+        self.middle.known[0] = self.segments.known[0] = -1
+
+    @property
+    def unknowns(self) -> int:
+        """Numbers that Newton's method solves for, with the most segments since `begin`."""
+        return 6 + 18 * (len(cut_places(self.mesh, max(self._most, self.count))) - 2)
+
+    # -- states ------------------------------------------------------------------------------
+
+    def _hold(self, state: State) -> None:
+        """Take the nodes and the unknowns at the base from a state, whose knots may be others."""
+        ends, s = self._ends, self.mesh.s[self._stations]
+        flat = self.motion.nodes.reshape(-1, 24)
+        flat[ends] = interpolated(state, self.mesh.piece[self._stations], s).rows()
+        inner = np.setdiff1d(np.arange(len(flat)), ends)
+        flat[inner] = flat[inner + 1]
+        self.x = np.where(self.chain.base.held, state.wrench[0], 0.0)
+
+    def _state(self, law: Array, c0: float) -> State:
+        """The nodes as a state; law (2 N, 18) of their instant."""
+        state = blank_state(self.mesh.piece[self._stations], self.mesh.s[self._stations])
+        rows, P = self.motion.nodes.reshape(-1, 24)[self._ends], law[self._ends]
+        state.wrench, state.velocity = rows[:, :6].copy(), rows[:, 6:12].copy()
+        state.pose[:, :3, 3] = rows[:, 12:15]
+        state.pose[:, :3, :3] = rows[:, 15:].reshape(-1, 3, 3)
+        state.strain = P[:, 6:12] + P[:, :6] * state.wrench
+        if self.mesh.own is not None:
+            pairs = zip(self._stations, state.wrench, strict=True)
+            state.strain = np.array([self.mesh.own.strain(k, c0, w)[0] for k, w in pairs])
+        state.strain_rate = c0 * state.strain + P[:, 12:18]
+        return state
+
+    def _end_rows(self) -> Array:
+        """Law and strain history (2 N, 18) at both ends of the intervals."""
+        rows = self.mesh.intervals.table[:, [0, STAGES - 1], :18]
+        return np.asarray(rows.reshape(-1, 18))
+
+    def _still_state(self) -> State:
+        """The nodes of an equilibrium as a state that a motion can start from."""
+        state, mesh = self._state(self._end_rows(), 0.0), self.mesh
+        history = self._still
+        still, offsets = np.zeros((2, len(mesh.s), 6)), np.zeros((2, len(mesh.s), 6))
+        parts = self.motion.stages, self.motion.nodes, offsets, history.strain, still[1]
+        at_stations(0.0, mesh.intervals, mesh.D, *parts, still, self.balance.own_stress)
+        history.strain_before[:], history.strain_offset[:] = history.strain, still[0]
+        state.discrete = Discrete(mesh.edges, history, state.velocity.copy(), np.zeros(0))
+        return state
+
+    # -- equilibria --------------------------------------------------------------------------
+
+    def statics(
+        self,
+        values: Mapping[str, Any],
+        start: State | None,
+        base: Array,
+        tolerance: float,
+        progress: Progress | None = None,
+        watch: Watch | None = None,
+    ) -> State:
+        """Return the equilibrium for input values, by load steps if it cannot be had at once."""
+        self.record, self._tolerance, self._values = Record(), tolerance, values
+        self._gap, self._slope = np.zeros(6), np.zeros(6)
+        clamped = self.supports.clamped
+        if start is not None:
+            self.supports.pose[:] = base if clamped else start.pose[0]
+            self._apply(1.0)
+            self._hold(start)
+            try:
+                self._solve(tolerance, True, False)
+                self.record.levels.append(1.0)
+                return self._still_state()
+            except RejectedError:
+                pass
+        self.supports.pose[:] = base if clamped else self.chain.base.pose
+        self._start_unloaded()
+        state = self._follow(progress, watch)
+        if len(self.record.levels) > 1:
+            self.record.rescues["load steps"] = len(self.record.levels) - 1
+        return state
+
+    def _start_unloaded(self) -> None:
+        """Integrate from the base without loads; a tip held elsewhere goes there with the load."""
+        mesh, y, Z = self.mesh, np.zeros(24), np.zeros((18, 6))
+        mesh.load(dict.fromkeys(self.chain.description.inputs(), 0.0), 0.0)
+        mesh.rest()
+        self.x = np.zeros(6)
+        start_at_base(self.supports, 0.0, self.x, y, Z)
+        workspace = self.motion.nodes, self.motion.stages
+        none = np.zeros((18, 0))
+        integrate(self.kind, self.scheme, mesh.intervals, 0.0, 0, mesh.N, y, none, *workspace)
+        self.supports.left[:] = 0.0
+        tip_conditions(self.supports, y, none, self._gap, np.zeros((6, 0)))
+        self._gap[~self.supports.tip_held] = 0.0
+        self._curvature = self._curvatures()
+
+    def _curvatures(self) -> Array:
+        """Curvature and twist (N, 3) at the starts of the intervals."""
+        law = self.mesh.intervals.table[:, 0]
+        return np.asarray(law[:, 6:9] + law[:, :3] * self.motion.nodes[:, 0, :3])
+
+    def _apply(self, level: float) -> None:
+        """Let loads act in part, and supports be as far away as is left of the way to them."""
+        self.mesh.load(self._values, level)
+        self.mesh.rest()
+        self.supports.left[:] = (1.0 - level) * self._gap
+
+    def _keep(self) -> tuple[Array, ...]:
+        """Unknowns, nodes, curvature and slope at the present load level."""
+        return self.x.copy(), self.motion.nodes.copy(), self._curvature, self._slope
+
+    def _restore(self, kept: tuple[Array, ...]) -> None:
+        """Come back to a load level."""
+        self.x, self.motion.nodes[:], self._curvature, self._slope = kept[0].copy(), *kept[1:]
+
+    def _reach(self, level: float, target: float) -> State:
+        """One load level: plainly, and with help once the load steps have become short."""
+        before, curvature, step = self.x.copy(), self._curvature, target - level
+        tolerance = self._tolerance if target >= 1.0 else max(self._tolerance, 1e-6)
+        nodes = self.motion.nodes.copy()
+        self._apply(target)
+        self.x = before + step * self._slope
+        try:
+            self._solve(tolerance, True, False)
+        except RejectedError:
+            if step > _HELP or not self.form.rescue:
+                raise
+            self.x, self.motion.nodes[:] = before + step * self._slope, nodes
+            self._solve(tolerance, False, True)
+        self._curvature, self._slope = self._curvatures(), (self.x - before) / step
+        turn = np.linalg.norm(self._curvature - curvature, axis=1) @ self.mesh.intervals.h
+        if not float(turn) < LARGEST_TURN:
+            raise RejectedError("the rods turn too far in one load step")
+        return self._still_state()
+
+    def _solve(self, tolerance: float, strict: bool, rescue: bool) -> None:
+        """Solve for an equilibrium from the nodes and x; raises RejectedError."""
+        self._reset()
+        scale, report, x = self.chain.scale, np.zeros(6), np.zeros(6)
+        floor = max(FLOOR, float(applied_wrench(self.mesh.intervals, scale)))
+        criteria = Criteria(tolerance, 1e-7, np.inf, floor, strict)
+        restart(self.motion.past, self.x, self.motion.nodes[:, 1].ravel())
+        parts = self.middle, self.segments, self._plain, rescue, 0.0, criteria
+        size = solve_instant(self.data, self.motion, self._still, *parts, report, x)
+        self._report(report)
+        if self.mesh.own is not None:
+            self.mesh.own.raise_error()
+        if size < 0.0:
+            raise RejectedError(self._reason(report[CODE], rescue))
+        sizes = self.motion.sizes[1:]
+        self.x, self.record.residual = x, float(size)
+        self.record.history = sizes[np.isfinite(sizes)].tolist()
+
+    @property
+    def _still(self) -> History:
+        """The history of nothing."""
+        zero, body = np.zeros((len(self.mesh.s), 6)), np.zeros_like(self.mesh.jumps.history)
+        return begin_history(zero, zero, body, np.eye(4), np.zeros(6))
+
+    def _give_up(self, level: float, reason: str) -> ConvergenceError:
+        """The error of a branch that ends at a load level, with the state there."""
+        self._apply(level)
+        names = ", ".join(repr(rod.name) for rod in self.chain.rods)
+        if not (self.chain.base.held.any() or self.chain.tip.held.any()):
+            text = (
+                f"no equilibrium was found for rods {names}: nothing holds them. "
+                "Clamp a rod (base='world') or add a constraint."
+            )
+        else:
+            text = (
+                f"no equilibrium was found beyond {100 * level:.1f} % of the load for rods {names}: "
+                f"{reason}. The rod may snap or buckle there, a support may be out of reach, or no "
+                "equilibrium carries the load. Try a smaller load, Collocation() or BSpline(), or "
+                "simulate() from the last good state."
+            )
+        self.record.levels.append(level)
+        return ConvergenceError(text, self._state(self._end_rows(), 0.0))
+
+    def _report(self, report: Array) -> None:
+        """Add what a solve tells to the record."""
+        self.record.iterations += int(report[ITERATIONS])
+        self._most = max(self._most, int(report[MOST_SEGMENTS]))
+        for name, entry in (("modified", BY_MODIFIED), ("multiple", BY_MULTIPLE)):
+            if report[entry]:
+                self.record.rescues[f"{name} shooting"] += int(report[entry])
+
+    def _reason(self, code: float, rescue: bool) -> str:
+        if rescue and code not in (IMPLAUSIBLE, UNEXPECTED):
+            return "neither modified nor multiple shooting arrived"
+        return _REASONS[float(code)]
+
+    # -- motions ----------------------------------------------------------------------------
 
     def begin(self, state: State) -> None:
         """Take `state` as the present one."""
         self.record = Record()
         self._hold(state)
-        mesh, made = self.mesh, state.discrete
-        body = self.motion.nodes.reshape(-1, 24)[mesh.body_places, 6:12]
-        first = state.pose[0], state.velocity[0]
-        strain = mesh.natural + excess_strain(state, mesh)
-        velocity = interpolated(state, mesh.piece, mesh.s, ("velocity",), False).velocity
-        self.history = begin_history(strain, velocity, body, *first)
-        if isinstance(made, Discrete) and all(map(np.array_equal, made.edges, mesh.edges)):
-            own = begin_history(made.history.strain, made.history.velocity, body, *first)
-            self.history.strain[:], self.history.strain_before[:] = own.strain, own.strain
-            self.history.strain_offset[:] = made.history.strain_offset
+        self.history, made = history_of(state, self.mesh), state.discrete
+        if isinstance(made, Discrete) and all(map(np.array_equal, made.points, self.mesh.edges)):
+            now, then = self.history, made.history
+            now.strain[:], now.strain_before[:] = then.strain, then.strain
+            now.strain_offset[:] = then.strain_offset
             if np.array_equal(made.velocity, state.velocity):
-                own.velocity_offset[:] = made.history.velocity_offset
-                own.strain_offset[:] = made.history.strain_offset
-                self.history = own
-        self.totals[:], self.balance = 0.0, mesh.balance(self.totals)
+                now.velocity[:], now.velocity_before[:] = then.velocity, then.velocity
+                now.velocity_offset[:] = then.velocity_offset
+        self.totals[:], self.balance = 0.0, self.mesh.balance(self.totals)
         self._start(state, TimeRule(0.0, 0.0, 0.0, 0.0))
 
     def _start(self, state: State, rule: TimeRule) -> None:
@@ -89,10 +395,10 @@ class ShootingSolver(ShootingEquilibria):
         mesh, report = self.mesh, np.zeros(6)
         mesh.load(values[0])
         weights = np.array([rule.c0, rule.c1, rule.c2, rule.d1]), np.array(rule.shares(step))
-        parts = self.middle, self.segments, law_of(mesh), mesh.body_places
+        parts = self.middle, self.segments, mesh.law, mesh.body_places
         options = self._plain, self.form.rescue, keep_before
-        rows = _rows(self._point_loads, values), _rows(_base_row, bases)
-        done = engine.march(
+        rows = _rows(self._point_loads, values), _rows(base_row, bases)
+        done = march(
             self.data,
             self.motion,
             self.history,
@@ -110,10 +416,10 @@ class ShootingSolver(ShootingEquilibria):
         if mesh.own is not None:
             mesh.own.raise_error()
         if done > 0:
-            self.record.residual = float(report[engine.RESIDUAL])
+            self.record.residual = float(report[RESIDUAL])
             self.rule, self._acting, self._present = rule, values[done - 1], None
         if done < len(values):
-            reason = self._reason(report[engine.CODE], self.form.rescue)
+            reason = self._reason(report[CODE], self.form.rescue)
             self.failure = StepError(
                 f"a time step did not converge: {reason}. Try a larger dt, alpha = 0, more steps along "
                 "the rod, inputs that rise over some steps where they jump, or Collocation()."
@@ -121,7 +427,7 @@ class ShootingSolver(ShootingEquilibria):
         return int(done)
 
     def _point_loads(self, values: Mapping[str, Any]) -> Array:
-        offsets = self.mesh.jumps.loads[:, :3]
+        offsets = self.mesh.jumps.wrenches[:, :3]
         return np.concatenate([offsets, point_wrenches(self.chain, values)], axis=1)
 
     def _keep_powers(self) -> None:
@@ -130,20 +436,12 @@ class ShootingSolver(ShootingEquilibria):
         parts = self.mesh.table, self.mesh.jumps, ends, wrench, self.history
         accumulate(self.balance, np.zeros(3), *parts)
 
-    def work_and_loss(self) -> tuple[float, float]:
-        """Return the work done on the chain and the energy lost since `begin`, J."""
-        return float(self.totals[0]), float(self.totals[1])
+    def _make_present(self) -> State:
+        return self._state(self.motion.law, self.rule.c0)
 
-    def state(self) -> State:
-        """Return the present state."""
-        if self._present is None:
-            self._present = self._state(self.motion.law, self.rule.c0)
-        return self._present
-
-    def attach_discrete(self, state: State) -> None:
-        """Give the present state its history at the stations."""
-        if state is self._present and state.discrete is None:
-            state.discrete = Discrete(self.mesh.edges, self.history.copy(), state.velocity.copy())
+    def _discrete(self, state: State) -> Discrete:
+        """The history at the stations."""
+        return Discrete(self.mesh.edges, self.history.copy(), state.velocity.copy(), np.zeros(0))
 
 
 def _rows(make: Callable[[Any], Array], items: Sequence[Any]) -> Array:
@@ -152,8 +450,3 @@ def _rows(make: Callable[[Any], Array], items: Sequence[Any]) -> Array:
     for k, item in enumerate(items):
         rows.append(rows[-1] if k > 0 and item is items[k - 1] else make(item))
     return np.array(rows)
-
-
-def _base_row(base: BaseState) -> Array:
-    """Rotation by rows, position and twist (18,) of a base."""
-    return np.concatenate([base.pose[:3, :3].ravel(), base.pose[:3, 3], base.twist])
