@@ -15,16 +15,16 @@ from pliant.engine import modes
 
 kernel, execute = modes.tools(__name__)
 
-PROGRAMS = 15
+PROGRAMS = 14
 (BEGIN, FIRST_GUESS, SECOND_GUESS, LAST_GUESS, RESIDUAL, TANGENT, SLOPE, WEIGH, FACTORISE, SOLVE,
- REPAIR, INSPECT, MOVE, ACCEPT, LOAD) = range(PROGRAMS)  # fmt: skip
+ REPAIR, INSPECT, MOVE, ACCEPT) = range(PROGRAMS)  # fmt: skip
 """Programs of a step.
 
 BEGIN prepares a step, guesses set its first iterate. RESIDUAL and TANGENT (residual as well) write the
 SIZE of the residual, SLOPE fills the tangent where the residual has just been found, WEIGH writes the
 SCALE of all that is in play. FACTORISE and SOLVE set flags, REPAIR
 solves with row exchanges where rounding spoiled the solution. INSPECT looks at a correction, MOVE makes
-it, ACCEPT takes the iterate. LOAD takes over the inputs at the end of the next step.
+it, ACCEPT takes the iterate.
 """
 
 NUMBERS = 14
@@ -173,7 +173,6 @@ def take_steps(sides, side, numbers, counts, flags, history, table, after):  # t
         programs = sides[side[0]]
         for j in range(after.shape[0]):
             after[j] = table[k, j]
-        execute(programs[LOAD])
         end = solve_step(programs, numbers, counts, flags, history)
         if end != CONVERGED:
             return k, end

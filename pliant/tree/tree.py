@@ -287,15 +287,6 @@ class Tree:
         """Weight of all parts under standard gravity, N: what is large where nothing is elastic."""
         return 9.81 * max(sum(float(np.sum(part.M[:, 3])) for part in self.parts), 1e-300)
 
-    def predict(self, before: Array, now: Array) -> Array:
-        """Coordinates (nq,) that go on from `now` as they came there from `before`."""
-        q = 2.0 * now - before
-        for part in self.parts:
-            if part.joint.nq:
-                a, b = before[part.joint_slice], now[part.joint_slice]
-                q[part.joint_slice] = part.joint.retract(b, part.joint.difference(a, b))
-        return q
-
 
 def joint_of(source: Rod | Body) -> JointMap:
     """The joint of a part: as described, else rigid, else free where nothing carries it."""
