@@ -90,7 +90,7 @@ class InverseDynamics:
         for part, at, w in zip(tree.parts, state.parts, work.parts, strict=True):
             add_inertia(part.M, w.eta, w.acceleration, 0.0, 0.0, False, w.p, w.k)
             wrenches.append(at_origin(at.g[: part.inertial], w.p[: part.inertial]))
-        bodies = [all_[len(part.mass_s) :] for part, all_ in zip(tree.parts, wrenches, strict=True)]
+        bodies = [all_[len(part.mass_w) :] for part, all_ in zip(tree.parts, wrenches, strict=True)]
         instant = Instant(q, v, acc, z, inputs, bodies, {})
         instant.reactions = self._reactions(instant)
         return instant
