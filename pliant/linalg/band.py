@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pliant._numba import kernel, leaf
 
 _REFINEMENTS, _BACKWARD = 4, 1e-12
-"""Solutions with a factor, at most, that improve each other; part of the terms of a row that may stay."""
+"""Solutions with a factor, at most, that improve each other; part of the terms that a row may leave."""
 
 
 @kernel
@@ -102,9 +104,10 @@ def factor_rows(data, A, b, flags):  # type: ignore[no-untyped-def]
     No rows are exchanged. Sets flags[1] = 1 if a pivot is lost to rounding, and flags[0] = 0.
     """
     # unsigned numbers are never taken for places counted from the end
-    width, one = np.uint64(b), np.uint64(1)
-    whole = width + width + one
-    n = np.uint64(len(data)) // whole
+    width: Any = np.uint64(b)
+    one: Any = np.uint64(1)
+    whole: Any = width + width + one
+    n: Any = np.uint64(len(data)) // whole
     for i in range(len(data)):
         A[i] = data[i]
     flags[0] = flags[1] = 0
@@ -152,8 +155,10 @@ def solve_rows(data, A, b, right, x, work, flags):  # type: ignore[no-untyped-de
 @kernel
 def _solve_rows(A, b, right, x):  # type: ignore[no-untyped-def]
     """x = A^-1 right with the factor."""
-    width, one = np.uint64(b), np.uint64(1)
-    whole, n = width + width + one, np.uint64(len(x))
+    width: Any = np.uint64(b)
+    one: Any = np.uint64(1)
+    n: Any = np.uint64(len(x))
+    whole = width + width + one
     for i in range(n):
         reach = min(i, width)
         at, from_ = i * whole + width - reach, i - reach
@@ -173,8 +178,10 @@ def _solve_rows(A, b, right, x):  # type: ignore[no-untyped-def]
 @kernel
 def _rows_gap(data, b, right, x, gap):  # type: ignore[no-untyped-def]
     """gap = right - A x; returns the square of its norm, and whether it is mere rounding everywhere."""
-    width, one = np.uint64(b), np.uint64(1)
-    whole, n = width + width + one, np.uint64(len(x))
+    width: Any = np.uint64(b)
+    one: Any = np.uint64(1)
+    n: Any = np.uint64(len(x))
+    whole = width + width + one
     norm, fine = 0.0, True
     for i in range(n):
         low = min(i, width)

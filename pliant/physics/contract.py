@@ -151,11 +151,10 @@ class Term:
         """Set its memory (memory,) at the start of a motion in a state under the inputs u (J,)."""
 
     def feed(self, h: float, memory: Array, u: Array) -> None:
-        """Replace its numbers in u (J,), those asked for at the end of a step of h seconds, by what is
-        going to act there."""
+        """Replace its numbers in u (J,), asked for at the end of a step, by those that will act."""
 
     def keep(self, h: float, state: State, memory: Array, u: Array) -> None:
-        """Bring its memory to the end of a step, `state`, and its numbers in u (J,) to what acts there."""
+        """Bring its memory to the end of a step, in `state`, and its numbers in u (J,) to what acts."""
 
     # -- variational steps -------------------------------------------------------------------
 
@@ -287,6 +286,8 @@ class Rows(Term):
     one_sided: bool = False
     label: str = ""
     """How error messages call it."""
+    source: Any = None
+    """The description that it comes from, None if that is the rod itself."""
 
     def gaps(self, state: State) -> Array:
         """Gaps (len(rows),) of hard rows at a configuration."""

@@ -252,20 +252,28 @@ class ANCFMap(KernelMap):
         """Write plan.g and plan.J."""
         assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
         if plan.at_centres:
-            where = (self.axes, plan.element, plan.H, c.nodes, c.base, plan.grounded)
+            where = (
+                self.axes,
+                plan.element,
+                plan.H,
+                c.nodes,
+                c.base,
+                plan.grounded,
+                plan.workspace,
+            )
             run(ancf_kernels.place_centres, *where, plan.g, plan.J)
         else:
-            where = (self.axes, plan.element, plan.H, plan.dH, c.nodes, c.base)
-            run(ancf_kernels.place_sections, self.turn, *where, plan.g, plan.J)
+            curve = (self.turn, self.axes, plan.element, plan.H, plan.dH, c.nodes, c.base)
+            run(ancf_kernels.place_sections, *curve, plan.workspace, plan.g, plan.J)
 
     def strain(self, plan: Plan, c: Configuration) -> None:
         """Write plan.e and plan.B."""
         assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
-        where = (plan.element, plan.dH, plan.ddH, c.nodes, plan.e, plan.B)
+        where = (plan.element, plan.dH, plan.ddH, c.nodes)
         if self.turn == SPACE:
-            run(ancf_kernels.place_space_strains, self.axes, *where)
+            run(ancf_kernels.place_space_strains, self.axes, *where, plan.workspace, plan.e, plan.B)
         else:
-            run(ancf_kernels.place_plane_strains, self.turn, *where)
+            run(ancf_kernels.place_plane_strains, self.turn, *where, plan.e, plan.B)
 
     def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
         """Add to K (E, m, m); `frame` was called with this plan and configuration before."""
@@ -273,17 +281,17 @@ class ANCFMap(KernelMap):
         if plan.at_centres:
             run(ancf_kernels.add_centre_second, self.axes, plan.element, plan.H, f, K)
             return
-        curve = (self.turn, self.axes, plan.element, plan.dH, c.nodes)
+        curve = (self.turn, self.axes, plan.element, plan.dH, c.nodes, plan.workspace)
         run(ancf_kernels.add_frame_second, *curve, plan.J, f, K)
 
     def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
         """Add to K (E, m, m) the second derivative of sum sigma.e."""
         assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
-        where = (plan.element, plan.dH, plan.ddH, c.nodes, sigma, K)
+        where = (plan.element, plan.dH, plan.ddH, c.nodes)
         if self.turn == SPACE:
-            run(ancf_kernels.add_space_second, *where)
+            run(ancf_kernels.add_space_second, self.axes, *where, plan.workspace, sigma, K)
         else:
-            run(ancf_kernels.add_plane_second, self.turn, *where)
+            run(ancf_kernels.add_plane_second, self.turn, *where, sigma, K)
 
     def set_centre_values(self, plan: Plan, y: Array, out: Array) -> None:
         """Velocities of centres."""
@@ -304,9 +312,17 @@ class ANCFMap(KernelMap):
         """Write bias (S, 6); `frame` was called with this plan and configuration before."""
         assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
         if plan.at_centres:
-            run(ancf_kernels.centre_bias, self.axes, plan.element, plan.H, ydot, bias)
+            run(
+                ancf_kernels.centre_bias,
+                self.axes,
+                plan.element,
+                plan.H,
+                plan.workspace,
+                ydot,
+                bias,
+            )
             return
-        curve = (self.turn, self.axes, plan.element, plan.dH, c.nodes)
+        curve = (self.turn, self.axes, plan.element, plan.dH, c.nodes, plan.workspace)
         run(ancf_kernels.frame_bias, *curve, plan.J, ydot, bias)
 
     def lift_tangent(

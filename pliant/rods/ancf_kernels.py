@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import kernel, leaf
 from pliant.rods.ancf_section import SPACE, XZ, orientation, rests, slopes
 
 
@@ -23,14 +23,17 @@ def _curve(nodes, e, values, d, axes, out):  # type: ignore[no-untyped-def]
         out[axes[i]] = a + nodes[e + 1, i] * values[2] + nodes[e + 1, d + i] * values[3]
 
 
+@leaf
+def _vectors(workspace):  # type: ignore[no-untyped-def]
+    """Three vectors (3,) and two matrices (3, 3) in the workspace of a plan (6, 3, 3)."""
+    return workspace[0, 0], workspace[0, 1], workspace[0, 2], workspace[1], workspace[2]
+
+
 @kernel
-def place_sections(turn, axes, element, H, dH, nodes, base, g, J):  # type: ignore[no-untyped-def]
+def place_sections(turn, axes, element, H, dH, nodes, base, workspace, g, J):  # type: ignore[no-untyped-def]
     """World poses g (S, 4, 4) of sections and their derivatives J (S, 6, m)."""
     d = axes.shape[0]
-    p = np.empty(3)
-    w = np.empty(3)
-    R = np.empty((3, 3))
-    W = np.empty((3, 3))
+    p, w, _, R, W = _vectors(workspace)
     for s in range(element.shape[0]):
         _curve(nodes, element[s], dH[s], d, axes, w)
         orientation(turn, w, R, W)
@@ -39,14 +42,14 @@ def place_sections(turn, axes, element, H, dH, nodes, base, g, J):  # type: igno
 
 
 @kernel
-def place_centres(axes, element, H, nodes, base, grounded, g, J):  # type: ignore[no-untyped-def]
+def place_centres(axes, element, H, nodes, base, grounded, workspace, g, J):  # type: ignore[no-untyped-def]
     """World poses g (S, 4, 4) of centres with the axes of the base, and their derivatives J (S, 6, m),
     those in the base twist unless the base is `grounded`.
 
     The twist of such a frame is (w, v + w x p + p.) for a base twist (w, v): J is constant but for p.
     """
     d = axes.shape[0]
-    p = np.empty(3)
+    p = workspace[0, 0]
     for s in range(element.shape[0]):
         _curve(nodes, element[s], H[s], d, axes, p)
         for i in range(3):
@@ -90,16 +93,10 @@ def place_plane_strains(turn, element, dH, ddH, nodes, e, B):  # type: ignore[no
 
 
 @kernel
-def place_space_strains(axes, element, dH, ddH, nodes, e, B):  # type: ignore[no-untyped-def]
+def place_space_strains(axes, element, dH, ddH, nodes, workspace, e, B):  # type: ignore[no-untyped-def]
     """Strains e (S, 6) and derivatives B (S, 6, m) of a cable in space: curvatures and stretch."""
-    w = np.empty(3)
-    z = np.empty(3)
-    R = np.empty((3, 3))
-    W = np.empty((3, 3))
-    gw = np.empty(3)
-    Hww = np.empty((3, 3))
-    Hwz = np.empty((3, 3))
-    unit = np.eye(3)
+    w, z, gw, R, W = _vectors(workspace)
+    Hww, Hwz = workspace[3], workspace[4]
     for s in range(element.shape[0]):
         _curve(nodes, element[s], dH[s], 3, axes, w)
         _curve(nodes, element[s], ddH[s], 3, axes, z)
@@ -107,7 +104,7 @@ def place_space_strains(axes, element, dH, ddH, nodes, e, B):  # type: ignore[no
         e[s, 5] = length
         for r in range(3):
             e[s, r] = W[r, 0] * z[0] + W[r, 1] * z[1] + W[r, 2] * z[2]
-            slopes(SPACE, w, z, unit[r, 0], unit[r, 1], unit[r, 2], 0.0, gw, Hww, Hwz)
+            slopes(SPACE, w, z, 1.0 * (r == 0), 1.0 * (r == 1), 1.0 * (r == 2), 0.0, gw, Hww, Hwz)
             for k in range(4):
                 for i in range(3):
                     B[s, r, 6 + 3 * k + i] = gw[i] * dH[s, k] + W[r, i] * ddH[s, k]
@@ -178,14 +175,9 @@ def add_plane_second(turn, element, dH, ddH, nodes, sigma, K):  # type: ignore[n
 
 
 @kernel
-def add_space_second(element, dH, ddH, nodes, sigma, K):  # type: ignore[no-untyped-def]
+def add_space_second(axes, element, dH, ddH, nodes, workspace, sigma, K):  # type: ignore[no-untyped-def]
     """Add to K (E, m, m) the second derivative of sum_s sigma_s.e_s of a cable, sigma (S, 6)."""
-    axes = np.arange(3)
-    w = np.empty(3)
-    z = np.empty(3)
-    gw = np.empty(3)
-    Hww = np.empty((3, 3))
-    Hwz = np.empty((3, 3))
+    w, z, gw, Hww, Hwz = _vectors(workspace)
     for s in range(element.shape[0]):
         el = element[s]
         _curve(nodes, el, dH[s], 3, axes, w)
@@ -265,10 +257,10 @@ def add_centre_form(axes, element, H, k, K):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def centre_bias(axes, element, H, ydot, bias):  # type: ignore[no-untyped-def]
+def centre_bias(axes, element, H, workspace, ydot, bias):  # type: ignore[no-untyped-def]
     """Write bias (S, 6) = (0, w x p.) of frames at centres when y moves at the rate ydot (E, m)."""
     d = axes.shape[0]
-    v = np.empty(3)
+    v = workspace[0, 0]
     for s in range(element.shape[0]):
         y = ydot[element[s]]
         for i in range(3):
@@ -283,7 +275,7 @@ def centre_bias(axes, element, H, ydot, bias):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_frame_second(turn, axes, element, dH, nodes, J, f, K):  # type: ignore[no-untyped-def]
+def add_frame_second(turn, axes, element, dH, nodes, workspace, J, f, K):  # type: ignore[no-untyped-def]
     """Add to K (E, m, m) the second derivative of sum_s f_s.log(g_s^-1 g_s(x)), f (S, 6) = (m, n).
 
     With omega, v the body twist of a variation of the nodes and A x the one of the base twist x:
@@ -291,11 +283,9 @@ def add_frame_second(turn, axes, element, dH, nodes, J, f, K):  # type: ignore[n
     """
     d = axes.shape[0]
     size = J.shape[2]
-    w = np.empty(3)
-    z = np.zeros(3)
-    gw = np.empty(3)
-    Hww = np.empty((3, 3))
-    Hwz = np.empty((3, 3))
+    w, z, gw, Hww, Hwz = _vectors(workspace)
+    for i in range(3):
+        z[i] = 0.0
     for s in range(element.shape[0]):
         el = element[s]
         m0, m1, m2, n0, n1, n2 = f[s, 0], f[s, 1], f[s, 2], f[s, 3], f[s, 4], f[s, 5]
@@ -328,19 +318,14 @@ def add_frame_second(turn, axes, element, dH, nodes, J, f, K):  # type: ignore[n
 
 
 @kernel
-def frame_bias(turn, axes, element, dH, nodes, J, ydot, bias):  # type: ignore[no-untyped-def]
+def frame_bias(turn, axes, element, dH, nodes, workspace, J, ydot, bias):  # type: ignore[no-untyped-def]
     """Write bias (S, 6): body acceleration of the stations when y moves at the rate ydot (E, m)."""
     d = axes.shape[0]
     size = J.shape[2]
-    w = np.empty(3)
-    z = np.zeros(3)
-    gw = np.empty(3)
-    Hww = np.empty((3, 3))
-    Hwz = np.empty((3, 3))
-    a = np.empty(6)
-    b = np.empty(6)
-    rate = np.empty(3)
-    unit = np.eye(3)
+    w, z, gw, Hww, Hwz = _vectors(workspace)
+    rate, a, b = workspace[3, 0], workspace[4].reshape(-1)[:6], workspace[5].reshape(-1)[:6]
+    for i in range(3):
+        z[i] = 0.0
     for s in range(element.shape[0]):
         el = element[s]
         _curve(nodes, el, dH[s], d, axes, w)
@@ -360,7 +345,7 @@ def frame_bias(turn, axes, element, dH, nodes, J, ydot, bias):  # type: ignore[n
             bias[s, r] = 0.0
             if rests(turn, r):
                 continue
-            slopes(turn, w, z, unit[r, 0], unit[r, 1], unit[r, 2], 0.0, gw, Hww, Hwz)
+            slopes(turn, w, z, 1.0 * (r == 0), 1.0 * (r == 1), 1.0 * (r == 2), 0.0, gw, Hww, Hwz)
             v = 0.0
             for i in range(3):
                 for j in range(3):

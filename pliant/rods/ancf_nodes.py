@@ -27,6 +27,8 @@ class ANCFPlan(Plan):
     def __init__(self, s: Array, element: Ints, m: int, shapes: tuple[Array, Array, Array]) -> None:
         super().__init__(s, element, m)
         self.H, self.dH, self.ddH = shapes
+        self.workspace = np.zeros((6, 3, 3))
+        """Workspace of kernels at one station."""
 
 
 class ANCFConfiguration(Configuration):

@@ -214,7 +214,7 @@ class RodMap(ABC):
         return Plan(s, np.zeros(len(s), dtype=np.int64), self.m)
 
     def centres(self, s: Array) -> Plan | None:
-        """Plan for frames at the centres of sections with the axes of the base, None for no such frames.
+        """Plan for frames at the centres of sections with the axes of the base, or None.
 
         A map whose centres are linear in its coordinates evaluates them far faster than the frames of
         sections. They serve whatever does not depend on how sections turn: inertia without rotary

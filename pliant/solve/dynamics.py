@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pliant.model import ConvergenceError, DescriptionError, PliantError
 from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
-from pliant.solve.clock import ON_GRID, Clock
+from pliant.solve.clock import Clock
 from pliant.solve.integrators.contract import Integrator, StepError, Stepper
 from pliant.solve.limits import with_limits
 from pliant.solve.schedule import Schedule
@@ -153,6 +153,7 @@ class _Run:
             most = 1 if progress is not None else min(self._most, stepper.capacity)
             last, wanted = self._stretch(most)
             began = time.perf_counter()
+            stepper.keep_now(False)
             try:
                 stepper.take(schedule.rows(ends[first + 1 : last + 1]), wanted)
                 self._collect(stepper, last)
@@ -181,7 +182,9 @@ class _Run:
         """
         clock, due = self.clock, slice(self.next, None)
         steps, between = clock.step_of[due], clock.between[due]
-        last = min([clock.steps, self.done + most, *steps[between & (steps > self.done)][:1].tolist()])
+        last = min(
+            [clock.steps, self.done + most, *steps[between & (steps > self.done)][:1].tolist()]
+        )
         wanted = np.zeros(last - self.done, dtype=np.bool_)
         wanted[steps[~between & (steps <= last)] - self.done - 1] = True
         return last, wanted

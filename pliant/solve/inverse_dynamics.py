@@ -28,7 +28,7 @@ from pliant.model import ConvergenceError
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import add_inertia
-from pliant.physics.viscosity import meet_moving
+from pliant.physics.met_strains import meet_moving
 from pliant.rods.contract import Array
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.acceleration import dynamic_balance

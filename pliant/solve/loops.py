@@ -24,8 +24,8 @@ BEGIN prepares a step, guesses set its first iterate. RESIDUAL and TANGENT (resi
 SIZE of the residual, SLOPE fills the tangent where the residual has just been found, WEIGH writes the
 SCALE of all that is in play. FACTORISE and SOLVE set flags, REPAIR
 solves with row exchanges where rounding spoiled the solution. INSPECT looks at a correction, MOVE makes
-it. PLACE, where there is one, is all that ACCEPT needs of an iterate. ACCEPT takes the iterate, SNAPSHOT
-keeps the state that was reached.
+it. PLACE sets all that ACCEPT needs of an iterate. ACCEPT takes the iterate, SNAPSHOT keeps the state
+that was reached.
 """
 
 FOLLOWER = 5
@@ -50,8 +50,8 @@ COUNTS = 15
 is a factor and how many steps it has served; whether the last solve stopped at rounding error, how
 many sizes its history has, and whether there is a second guess (-1: one guess only); whether a last
 correction may go without another residual; snapshots kept, and the step in hand, since the call began;
-whether the second guess was the better one when both were last compared, and rough steps since then; how
-`note_steps` ended.
+whether the second guess was the better one when both were last compared, and rough steps since then;
+how `note_steps` ended.
 """
 
 FLAGS = 3
@@ -131,16 +131,24 @@ def newton(programs, numbers, counts, flags, history):  # type: ignore[no-untype
         execute(programs[MOVE])
         if not math.isfinite(numbers[SIZE]):
             return INFINITE
-        shrinks = SURE * max(rate, before)
-        if counts[FORESEES] != 0 and k > 1 and not fresh:
-            if (
-                shrinks * size <= numbers[TOLERANCE] * scale + numbers[FLOOR]
-                and shrinks * numbers[GAP] <= numbers[GAP_LIMIT]
-            ):
-                execute(programs[PLACE])
-                return CONVERGED
+        if (
+            counts[FORESEES] != 0
+            and k > 1
+            and not fresh
+            and _ends(numbers, size, max(rate, before))
+        ):
+            execute(programs[PLACE])
+            return CONVERGED
         previous = size
     return SLOW
+
+
+@kernel
+def _ends(numbers, size, rate):  # type: ignore[no-untyped-def]
+    """Whether a correction that leaves the part `rate` of a residual and of gaps is the last one."""
+    shrinks = SURE * rate
+    enough = numbers[TOLERANCE] * numbers[SCALE] + numbers[FLOOR]
+    return shrinks * size <= enough and shrinks * numbers[GAP] <= numbers[GAP_LIMIT]
 
 
 @kernel

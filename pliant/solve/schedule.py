@@ -134,7 +134,7 @@ class Schedule(Inputs):
         }
         self._loads = [name for name in self.moving if name not in driven]
         self._acting: tuple[list[bytes], Acting] | None = None
-        self._fed = {term.input: term.at.start for term in effects.terms if term.memory}
+        self._fed = {str(term.input): term.at.start for term in effects.terms if term.memory}
         """Inputs that lag behind what is asked for, and their places in u (J,)."""
 
     def asked(self, times: Array) -> dict[str, Array]:
@@ -157,7 +157,7 @@ class Schedule(Inputs):
         return asked
 
     def acted(self, times: Array, u: Array) -> dict[str, Array]:
-        """Values of all inputs, (T, ...) by name, at times (T,) at which their numbers were u (T, J)."""
+        """Values of all inputs, (T, ...) by name, at times (T,) when their numbers were u (T, J)."""
         values = {
             name: np.broadcast_to(np.asarray(value, dtype=float), (len(times), *np.shape(value)))
             for name, value in self.values.items()

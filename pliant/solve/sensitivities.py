@@ -36,7 +36,7 @@ from pliant.solve.schedule import Schedule
 from pliant.tree.state import State
 
 CORRECTIONS = 6
-ENOUGH = 1e-6
+ENOUGH = 1e-8
 """Part of the first difference of residuals that may be left."""
 _CHUNK = 500
 """Most steps in one call."""
@@ -56,7 +56,7 @@ class Run:
 
 
 class Follower:
-    """Steps of one robot beside those of a leader; sizes (1,) takes that of a difference of residuals."""
+    """Steps of one robot beside those of a leader; sizes (1,) : of the difference of residuals."""
 
     def __init__(self, stepper: Stepper, leader: Stepper, sizes: Array) -> None:
         self.stepper, self.leader, self.sizes = stepper, leader, sizes

@@ -90,7 +90,7 @@ def gather_form(tree: Tree, left: State, right: State, work: Work, tangent: Tang
             ask(part.map.add_centre_form, a.mass, w.k[:first], w.Ky)
         if first < len(w.k):
             where = (part.first_variable, a.element[first:], a.J[first:])
-            run(collect.add_bilinear, *where, w.k[first:], b.J[first:], w.Ky)
+            run(collect.add_bilinear, *where, w.k[first:], b.J[first:], w.row, w.Ky)
         ask(part.map.lift_matrix, a.c, b.c, w.Ky, w.K)
         run(scatter, tangent.parts[i].elements, w.K, tangent.matrix.data)
         _hand_over(tree, i, left, right, work, tangent, False)
@@ -103,7 +103,7 @@ def _add_strains(part: Part, a: PartState, b: PartState, w: PartWork) -> None:
     where, Bb = (part.first_variable, a.strain.element, a.strain.B), b.strain.B
     run(collect.add_diagonal, *where, w.slope, w.shift, Bb, w.Ky)
     if part.coupled:
-        run(collect.add_bilinear, *where, w.full, Bb, w.Ky)
+        run(collect.add_bilinear, *where, w.full, Bb, w.row, w.Ky)
 
 
 def _add_stations(part: Part, at: PartState, w: PartWork) -> None:
@@ -117,7 +117,7 @@ def _add_stations(part: Part, at: PartState, w: PartWork) -> None:
         first = count
     if first < len(w.p):
         where = (part.first_variable, at.element[first:], at.J[first:])
-        run(collect.add_bilinear, *where, w.k[first:], at.J[first:], w.Ky)
+        run(collect.add_bilinear, *where, w.k[first:], at.J[first:], w.row, w.Ky)
     if w.mass and count and not part.straight:
         ask(part.map.frame_second, at.mass, at.c, w.p[:count], w.Ky)
     if len(part.stations):

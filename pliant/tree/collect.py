@@ -24,10 +24,9 @@ def add_vector(element, J, p, r):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_bilinear(first, element, Jl, k, Jr, K):  # type: ignore[no-untyped-def]
-    """K_e += sum_s Jl_s^T k_s Jr_s in the variables from `first` on."""
+def add_bilinear(first, element, Jl, k, Jr, row, K):  # type: ignore[no-untyped-def]
+    """K_e += sum_s Jl_s^T k_s Jr_s in the variables from `first` on; row (m,) is workspace."""
     S, _, m = Jl.shape
-    row = np.empty(m)
     for s in range(S):
         e = element[s]
         for i in range(6):
@@ -51,7 +50,8 @@ def add_bilinear(first, element, Jl, k, Jr, K):  # type: ignore[no-untyped-def]
 @kernel
 def add_diagonal(first, element, Bl, slope, shift, Br, K):  # type: ignore[no-untyped-def]
     """K_e += sum_s Bl_s^T diag(slope_s shift_s) Br_s, both (S, 6), three rows at a time, in the
-    variables from `first` on."""
+    variables from `first` on.
+    """
     S, _, m = Bl.shape
     for s in range(S):
         e = element[s]

@@ -71,9 +71,7 @@ def _element_rates(part: Part, at: PartState, w: PartWork, wanted: bool) -> None
         combine(1.0, w.ydd, 1.0, w.bias, w.ydd)
 
 
-def _station_rates(
-    part: Part, at: PartState, w: PartWork, wanted: bool, strains: bool
-) -> None:
+def _station_rates(part: Part, at: PartState, w: PartWork, wanted: bool, strains: bool) -> None:
     count = len(part.mass_s)
     first = part.first_variable
     begin = 0

@@ -23,7 +23,7 @@ from pliant.linalg.scatter import add_at
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import add_inertia
-from pliant.physics.viscosity import meet_moving
+from pliant.physics.met_strains import meet_moving
 from pliant.rods.contract import Array
 from pliant.solve import loops
 from pliant.solve.integrators.coefficients import Coefficients

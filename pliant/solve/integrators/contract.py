@@ -17,8 +17,8 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.engine import modes
-from pliant.engine.calls import execute
 from pliant.engine.arrays import copy
+from pliant.engine.calls import execute
 from pliant.engine.program import ask, record, run
 from pliant.linalg.scatter import largest, norms
 from pliant.model import ConvergenceError
@@ -95,7 +95,9 @@ class Stepper(Equations):
         fed = [term for term in effects.terms if term.memory]
         ends = np.cumsum([0, *(term.memory for term in fed)])
         self.memory, self.acted = np.zeros(ends[-1]), np.zeros(count)
-        self._fed = [(term, self.memory[a:b]) for term, a, b in zip(fed, ends, ends[1:], strict=False)]
+        self._fed = [
+            (term, self.memory[a:b]) for term, a, b in zip(fed, ends, ends[1:], strict=False)
+        ]
         width = tree.nq + tree.total + count + 2
         self.capacity = min(_SNAPSHOTS, max(1, _NUMBERS // width))
         """Snapshots that one call can keep."""
@@ -342,8 +344,8 @@ class Stepper(Equations):
     def take(self, rows: Array, wanted: Any = None) -> int:
         """Take a step for each row of inputs (count, W); raises StepError where one fails.
 
-        wanted : (count,) of which a snapshot is kept, at most `capacity`; None for no step. `done` tells
-        how many steps were taken.
+        wanted : (count,) of which a snapshot is kept, at most `capacity`; None for no step. `done` is
+        the number of steps taken.
         """
         self.done, self.problem, self.counts[loops.KEPT] = 0, "", 0
         wanted = np.zeros(len(rows), dtype=np.bool_) if wanted is None else wanted

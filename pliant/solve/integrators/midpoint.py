@@ -34,7 +34,7 @@ from pliant.linalg.scatter import add_at, norms
 from pliant.physics.contract import Moment, Step
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import step_momentum
-from pliant.physics.viscosity import meet_between
+from pliant.physics.met_strains import meet_between
 from pliant.rods.contract import Array
 from pliant.solve import loops
 from pliant.solve.integrators.contract import (
