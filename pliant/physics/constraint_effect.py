@@ -98,18 +98,16 @@ class ConstraintTerm(FrameRows):
     def _g(self, state: State) -> Array:
         return np.array([state.parts[i].g[station] for i, station in self.sides])
 
-    def gaps(self, state: State) -> Array:
-        return self.law("gap", self._g(state)).copy()
+    def set_gaps(self, state: State, gap: Array, slopes: Array) -> None:
+        g = self._g(state)
+        gap[...], slopes[...] = self.law("gap", g), self.law("slopes", g)
 
-    def slopes(self, state: State) -> Array:
-        return self.law("slopes", self._g(state))
-
-    def curvature(self, state: State, force: Array) -> Array:
-        return self.law("second", self._g(state), force)
+    def bend(self, state: State, force: Array, out: Array) -> None:
+        out[...] = self.law("second", self._g(state), force)
 
     def reactions(self, state: State, z: Array) -> dict[str, Array]:
         """The wrench on its first frame, in that frame."""
-        return {self.effect.name: -(self.slopes(state).T @ z[self.rows])[:6]}
+        return {self.effect.name: -(self.law("slopes", self._g(state)).T @ z[self.rows])[:6]}
 
 
 class CompliantTerm(ConstraintTerm):
@@ -128,10 +126,9 @@ class CompliantTerm(ConstraintTerm):
     def go(self, step: Step) -> None:
         """It acts in the middle of an implicit step, at the start of an explicit one."""
         between = middle(self._g(step.a), self._g(step.b if step.implicit else step.a))
-        z, K = step.z[self.rows], len(self.sides)
-        held = self._meet(z, self.law("gap", between.g) - self.compliance * z, step.work)
-        slopes = self.law("slopes", between.g)
-        impulse = step.h * (held * z) @ slopes
+        gap, slopes = self.law("gap", between.g), self.law("slopes", between.g)
+        held, force = self._meet(step.z, None, gap, step.work, 1.0, np.zeros(len(gap)))
+        impulse, K = step.h * force @ slopes, len(self.sides)
         share_a, share_b = block_diag(*between.Aa), block_diag(*between.Ab)
         leaving, arriving = ((x.T @ impulse).reshape(K, 6) for x in (share_a, share_b))
         for n, (i, station) in enumerate(self.sides):
@@ -141,10 +138,10 @@ class CompliantTerm(ConstraintTerm):
             return
         left, right = (state.frames_jacobian(self.sides) for state in (step.a, step.b))
         right = share_b @ right if step.implicit else 0.0 * right
-        self._add_rows(step.tangent, slopes @ right, held[:, None], 0.0)
-        self._add_rows(step.tangent, slopes @ share_a @ left, 0.0, step.h * held[:, None])
+        self._add_rows(step.tangent, slopes @ right, held, 1.0, 0.0)
+        self._add_rows(step.tangent, slopes @ share_a @ left, held, 0.0, step.h)
         self._add_own(step.tangent, held, 1.0)
-        curved = step.h * share_a.T @ self.law("second", between.g, held * z)
+        curved = step.h * share_a.T @ self.law("second", between.g, force)
         step.tangent.add(step.tangent.effects[self.number][2], (left.T @ curved @ right)[None])
 
     def energy(self, state: State, u: Array) -> float:

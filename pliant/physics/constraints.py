@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pliant.engine.program import run
 from pliant.model import Constraint, Frame
 from pliant.physics import frame_gap
 from pliant.physics.contract import Term
@@ -15,6 +16,8 @@ from pliant.tree.tree import Tree
 
 class FrameConstraint(FrameRows):
     """A frame `on` held against a frame `to` of the robot or a pose in the world."""
+
+    compiled = True
 
     def __init__(self, tree: Tree, constraint: Constraint) -> None:
         self.constraint = self.source = constraint
@@ -40,16 +43,11 @@ class FrameConstraint(FrameRows):
         g2 = state.parts[self.on[0]].g[self.on[1]]
         return (self.pose if self.to is None else state.parts[self.to[0]].g[self.to[1]]), g2
 
-    def gaps(self, state: State) -> Array:
-        return frame_gap.residual(*self.poses(state))[self.held]
+    def set_gaps(self, state: State, gap: Array, slopes: Array) -> None:
+        run(frame_gap.set_gap, *self.poses(state), self.held, gap, slopes)
 
-    def slopes(self, state: State) -> Array:
-        A1, A2 = frame_gap.jacobian(*self.poses(state))
-        return (A2 if self.to is None else np.concatenate([A1, A2], axis=1))[self.held]
-
-    def curvature(self, state: State, force: Array) -> Array:
-        H = frame_gap.second(*self.poses(state), self._force(force))
-        return H[6:, 6:] if self.to is None else H
+    def bend(self, state: State, force: Array, out: Array) -> None:
+        run(frame_gap.set_curvature, *self.poses(state), self.held, force, out)
 
     def _force(self, values: Array) -> Array:
         force = np.zeros(6)

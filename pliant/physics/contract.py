@@ -313,12 +313,6 @@ class Rows(Term):
 
     def hold(self, state: State, tangent: Tangent, z: Array | None) -> None:
         """Add A and A^T of the rows that hold; the others stand alone."""
-        self.add_jacobian(state, tangent, 1.0, 1.0)
-
-    def add_jacobian(
-        self, state: State, tangent: Tangent, down: float | Array, up: float | Array
-    ) -> None:
-        """Add A times `down` to its rows and A^T times `up` to its columns."""
         raise NotImplementedError
 
     def gap_rates(self, state: State, v: Array, lifted: list[Array]) -> Array:

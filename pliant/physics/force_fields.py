@@ -141,9 +141,13 @@ class ForceFields(Rows):
         plan, y = state.parts[self.i].strain, lifted[self.i]
         return self.strains(np.einsum("sia,sa->si", plan.B, y[plan.element])).ravel()
 
+    def hold(self, state: State, tangent: Tangent, z: Array | None) -> None:
+        self.add_jacobian(state, tangent, 1.0, 1.0)
+
     def add_jacobian(
         self, state: State, tangent: Tangent, down: float | Array, up: float | Array
     ) -> None:
+        """Add A times `down` to its rows and A^T times `up` to its columns."""
         slots = tangent.effects[self.number]
         block: Array = np.zeros(0)
         for scale, whole, base in (

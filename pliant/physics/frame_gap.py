@@ -8,68 +8,127 @@ the types of Xun et al., Table 3, whose Jacobian in g1 lacks a minus sign.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from pliant.lie import se3, so3
+from pliant._numba import kernel
+from pliant.lie import operators as op
+from pliant.lie.leaves import add_hat
+from pliant.lie.so3 import dexp_second_array, log_vector, operator_array
+from pliant.lie.tuples import read_block
 from pliant.rods.contract import Array
+
+_CUT = math.pi - 1e-9
+"""Angle between frames from which on the shorter turn is in doubt, rad."""
 
 
 def residual(g1: Array, g2: Array) -> Array:
     """b (6,) = (log R, p) of h = g1^-1 g2."""
-    h = se3.inverse(g1) @ g2
-    return np.concatenate([so3.log(h[:3, :3]), h[:3, 3]])
+    b = np.zeros(6)
+    set_gap(g1, g2, np.arange(6), b, np.zeros((6, 12)))
+    return b
 
 
-def jacobian(g1: Array, g2: Array) -> tuple[Array, Array]:
-    """Derivatives (6, 6) of b in the body twists of g1 and of g2."""
-    h = se3.inverse(g1) @ g2
-    R, p = h[:3, :3], h[:3, 3]
-    D = so3.dexp_inverse(so3.log(R))
-    A1, A2 = np.zeros((6, 6)), np.zeros((6, 6))
-    A2[:3, :3] = D
-    A2[3:, 3:] = R
-    A1[:3, :3] = -D @ R.T
-    A1[3:, :3] = so3.hat(p)
-    A1[3:, 3:] = -np.eye(3)
-    return A1, A2
+@kernel
+def set_gap(g1, g2, held, gap, slopes):  # type: ignore[no-untyped-def]
+    """Write the held rows (r,) of b and their derivatives (r, 6 K) in the body twists of the frames.
+
+    slopes : in the twists of g1 and g2 (r, 12), or in that of g2 alone (r, 6). Frames half a turn apart
+    have no gap: it is infinite.
+    """
+    R, D, A, b = np.empty((3, 3)), np.empty((3, 3)), np.zeros((6, 12)), np.empty(6)
+    angle = _relative(g1, g2, R, b)
+    operator_array(op.DEXP_INVERSE, b[:3], D)
+    for i in range(3):
+        A[3 + i, 3 + i] = -1.0
+        for j in range(3):
+            A[i, 6 + j] = D[i, j]
+            A[3 + i, 9 + j] = R[i, j]
+            A[i, j] = -(D[i, 0] * R[j, 0] + D[i, 1] * R[j, 1] + D[i, 2] * R[j, 2])
+    add_hat(A, 3, 0, b[3], b[4], b[5], 1.0)
+    first = 12 - slopes.shape[1]
+    for r in range(held.shape[0]):
+        gap[r] = b[held[r]] if angle < _CUT else np.inf
+        for j in range(slopes.shape[1]):
+            slopes[r, j] = A[held[r], first + j]
 
 
-def second(g1: Array, g2: Array, lam: Array) -> Array:
-    """(12, 12) second derivative of lam . b along (exp(x1), exp(x2)), symmetric.
+@kernel
+def _relative(g1, g2, R, b):  # type: ignore[no-untyped-def]
+    """R (3, 3) and b (6,) = (log R, p) of g1^-1 g2; returns the angle of R."""
+    for i in range(3):
+        b[3 + i] = 0.0
+        for k in range(3):
+            b[3 + i] += g1[k, i] * (g2[k, 3] - g1[k, 3])
+        for j in range(3):
+            R[i, j] = g1[0, i] * g2[0, j] + g1[1, i] * g2[1, j] + g1[2, i] * g2[2, j]
+    b[0], b[1], b[2], angle = log_vector(read_block(R))
+    return angle
 
+
+@kernel
+def set_curvature(g1, g2, held, force, out):  # type: ignore[no-untyped-def]
+    """Write the second derivative of force . b along (exp(x1), exp(x2)), symmetric.
+
+    force (r,) on the held rows; out (12, 12), or (6, 6) in x2 alone.
     Rotation: with k = log R, w = x2 - R^T x1 (angular), k' = D w and
     lam.k'' = -k'.M(k, d) k' + d.(x2 x R^T x1), d = D^T lam, M = so3.dexp_second.
-    Position p = R1^T (p2 - p1): p'' = x1 x (x1 x p) + ... collected below.
+    Position p = R1^T (p2 - p1): with a, u the angular and linear parts of x1, b, v those of x2,
+    p'' = a x (a x p) - 2 a x (R v - u) + R (b x v) - (a x u).
     """
-    h = se3.inverse(g1) @ g2
-    R, p = h[:3, :3], h[:3, 3]
-    k = so3.log(R)
-    D = so3.dexp_inverse(k)
-    H = np.zeros((12, 12))
-    lr, lp = lam[:3], lam[3:]
-    d = D.T @ lr
-    T = np.zeros((3, 12))
-    T[:, 0:3] = -D @ R.T
-    T[:, 6:9] = D
-    H -= T.T @ so3.dexp_second(k, d) @ T
-    # d.(x2 x R^T x1) = -x2 . d^ R^T x1
-    cross = -0.5 * so3.hat(d) @ R.T
-    H[6:9, 0:3] += cross
-    H[0:3, 6:9] += cross.T
-    # p(t) with q = p2 - p1 seen from frame 1. Writing a = x1 angular, u = x1 linear, b = x2 angular,
-    # v = x2 linear: p'' = a x (a x p) - 2 a x (R v - u) + R (b x v) - (a x u)
-    outer = 0.5 * (np.outer(lp, p) + np.outer(p, lp)) - np.dot(lp, p) * np.eye(3)
-    H[0:3, 0:3] += outer
-    # -2 lp.(a x R v) = -2 a.(R v x lp) = 2 a.(lp^ R v)
-    av = so3.hat(lp) @ R
-    H[0:3, 9:12] += av
-    H[9:12, 0:3] += av.T
-    # 2 lp.(a x u) - lp.(a x u) = lp.(a x u) = a.(u x lp) = -a.(lp^ u)
-    au = -0.5 * so3.hat(lp)
-    H[0:3, 3:6] += au
-    H[3:6, 0:3] += au.T
-    # lp.R(b x v) = b.(v x R^T lp) = -b.((R^T lp)^ v)
-    bv = -0.5 * so3.hat(R.T @ lp)
-    H[6:9, 9:12] += bv
-    H[9:12, 6:9] += bv.T
-    return H
+    R, D, M, b = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty(6)
+    lam, d, T, H = np.zeros(6), np.zeros(3), np.zeros((3, 12)), np.zeros((12, 12))
+    _relative(g1, g2, R, b)
+    operator_array(op.DEXP_INVERSE, b[:3], D)
+    for r in range(held.shape[0]):
+        lam[held[r]] = force[r]
+    for i in range(3):
+        for j in range(3):
+            d[j] += D[i, j] * lam[i]
+            T[i, 6 + j] = D[i, j]
+            T[i, j] = -(D[i, 0] * R[j, 0] + D[i, 1] * R[j, 1] + D[i, 2] * R[j, 2])
+    dexp_second_array(b[:3], d, M)
+    for i in range(12):
+        for j in range(12):
+            for k in range(3):
+                for m in range(3):
+                    H[i, j] -= T[k, i] * M[k, m] * T[m, j]
+    _add_turned(H, 6, 0, d, R, True, -0.5)  # d.(x2 x R^T x1) = -x2 . d^ R^T x1
+    _add_turned(H, 0, 9, lam[3:], R, False, 1.0)  # -2 lam.(a x R v) = 2 a.(lam^ R v)
+    p, force_p = b[3:], lam[3:]
+    along = force_p[0] * p[0] + force_p[1] * p[1] + force_p[2] * p[2]
+    turned = np.empty(3)
+    for i in range(3):
+        H[i, i] -= along
+        turned[i] = R[0, i] * force_p[0] + R[1, i] * force_p[1] + R[2, i] * force_p[2]
+        for j in range(3):
+            H[i, j] += 0.5 * (force_p[i] * p[j] + p[i] * force_p[j])
+    # lam.(a x u) = -a.(lam^ u), and lam.R (b x v) = -b.((R^T lam)^ v)
+    _add_hat_twice(H, 0, 3, force_p)
+    _add_hat_twice(H, 6, 9, turned)
+    first = 12 - out.shape[0]
+    for i in range(out.shape[0]):
+        for j in range(out.shape[0]):
+            out[i, j] = H[first + i, first + j]
+
+
+@kernel
+def _add_turned(H, row, col, x, R, transposed, scale):  # type: ignore[no-untyped-def]
+    """Add scale x^ R, or x^ R^T, to the block of H at (row, col), and its mirror image."""
+    X = np.zeros((3, 3))
+    add_hat(X, 0, 0, x[0], x[1], x[2], scale)
+    for i in range(3):
+        for j in range(3):
+            v = 0.0
+            for k in range(3):
+                v += X[i, k] * (R[j, k] if transposed else R[k, j])
+            H[row + i, col + j] += v
+            H[col + j, row + i] += v
+
+
+@kernel
+def _add_hat_twice(H, row, col, x):  # type: ignore[no-untyped-def]
+    """Add -1/2 x^ to the block of H at (row, col), and its mirror image."""
+    add_hat(H, row, col, x[0], x[1], x[2], -0.5)
+    add_hat(H, col, row, x[0], x[1], x[2], 0.5)

@@ -17,6 +17,8 @@ from abc import abstractmethod
 
 import numpy as np
 
+from pliant._numba import kernel
+from pliant.engine.program import run
 from pliant.physics.contract import Moment, Rows, Step
 from pliant.rods.contract import Array
 from pliant.tree.state import State
@@ -58,14 +60,24 @@ class FrameRows(Rows):
     # -- what a kind of row gives --------------------------------------------------------------
 
     @abstractmethod
-    def slopes(self, state: State) -> Array:
-        """Derivative (len(rows), 6 K) of the gaps in the body twists of all sides."""
+    def set_gaps(self, state: State, gap: Array, slopes: Array) -> None:
+        """Write gaps (r,) and their derivatives (r, 6 K) in the body twists of all sides."""
 
     @abstractmethod
-    def curvature(self, state: State, force: Array) -> Array:
-        """Second derivative (6 K, 6 K) of force (len(rows),) times the gaps in the charts g exp(x)."""
+    def bend(self, state: State, force: Array, out: Array) -> None:
+        """Write the second derivative (6 K, 6 K) of force (r,) . gaps in the charts g exp(x)."""
+
+    def _measured(self, state: State) -> tuple[Array, Array]:
+        """Gaps and slopes at a state."""
+        r = len(self.rows)
+        gap, slopes = np.zeros(r), np.zeros((r, 6 * len(self.sides)))
+        self.set_gaps(state, gap, slopes)
+        return gap, slopes
 
     # -- rows --------------------------------------------------------------------------------
+
+    def gaps(self, state: State) -> Array:
+        return self._measured(state)[0]
 
     def violations(self, state: State) -> Array:
         gaps = self.gaps(state)
@@ -93,41 +105,46 @@ class FrameRows(Rows):
 
     def hold(self, state: State, tangent: Tangent, z: Array | None) -> None:
         held = self.holding(z)
-        self.add_jacobian(state, tangent, held[:, None], held[:, None])
+        self._add_rows(tangent, self.jacobian(state), held, 1.0, 1.0)
         self._add_own(tangent, held, 1.0)
 
     def jacobian(self, state: State) -> Array:
         """Derivative (r, c) of the gaps in the numbers of `columns`."""
-        return self.slopes(state) @ state.frames_jacobian(self.sides)
+        return self._in_columns(state, self._measured(state)[1])
 
-    def add_jacobian(
-        self, state: State, tangent: Tangent, down: float | Array, up: float | Array
+    def _in_columns(self, state: State, slopes: Array) -> Array:
+        J = state.frames_jacobian(self.sides)
+        A = np.zeros((len(slopes), J.shape[1]))
+        run(multiply, slopes, J, A)
+        return A
+
+    def _add_rows(
+        self, tangent: Tangent, A: Array, held: Array, down: float | Array, up: float | Array
     ) -> None:
-        self._add_rows(tangent, self.jacobian(state), down, up)
-
-    def _add_rows(self, tangent: Tangent, A: Array, down: float | Array, up: float | Array) -> None:
+        """Add `down` times A and `up` times A^T of the rows that hold."""
         slots = tangent.effects[self.number]
-        tangent.add(slots[0], (down * A)[None])
-        tangent.add(slots[1], (up * A).T[None])
+        for slot, scale in ((slots[0], down), (tangent.mirrored(self.number, 1), up)):
+            if np.any(scale):
+                blocks = np.zeros((1, *A.shape))
+                run(scale_rows, A, held, scale * np.ones(len(held)), blocks[0])
+                tangent.add(slot, blocks)
 
     def gap_rates(self, state: State, v: Array, lifted: list[Array]) -> Array:
         return np.asarray(self.jacobian(state) @ v[self.columns])
 
     def add_forces(self, state: State, z: Array, work: Work, scale: float) -> None:
-        self._add_wrench(state, work, scale * z[self.rows])
+        self._add_wrench(work, self._measured(state)[1], z[self.rows], scale)
 
-    def _add_wrench(self, state: State, work: Work, force: Array) -> None:
-        if not force.any():
-            return
-        wrenches = (self.slopes(state).T @ force).reshape(-1, 6)
-        for (i, station), wrench in zip(self.sides, wrenches, strict=True):
-            work.parts[i].p[station] += wrench
+    def _add_wrench(self, work: Work, slopes: Array, force: Array, scale: float) -> None:
+        for n, (i, station) in enumerate(self.sides):
+            run(add_wrench, slopes, force, scale, 6 * n, work.parts[i].p[station])
 
     def _add_own(self, tangent: Tangent, held: Array, share: float | Array) -> None:
         """Add the derivatives of the rows in their own multipliers."""
         if self.one_sided or not self.hard:
-            own = (held - 1.0) / self.stiffness - held * share * self.compliance
-            tangent.add(tangent.effects[self.number][3], np.diag(own)[None])
+            own, shares = np.zeros((1, len(held), len(held))), share * np.ones(len(held))
+            run(own_slopes, held, self.stiffness, self.compliance, shares, own[0])
+            tangent.add(tangent.effects[self.number][3], own)
 
     def add_compliance(self, tangent: Tangent, mobility: float | None) -> None:
         if not self.hard:
@@ -137,44 +154,124 @@ class FrameRows(Rows):
         return self.stiffness * gaps
 
     def point_wrenches(self, state: State, u: Array, z: Array) -> list[tuple[int, int, Array]]:
-        wrenches = (self.slopes(state).T @ z[self.rows]).reshape(-1, 6)
+        wrenches = (self._measured(state)[1].T @ z[self.rows]).reshape(-1, 6)
         return [(*side, -wrench) for side, wrench in zip(self.sides, wrenches, strict=True)]
 
     # -- what acts ---------------------------------------------------------------------------
 
-    def _meet(self, z: Array, gap: Array, work: Work, share: float | Array = 1.0) -> Array:
-        """Add the equations of the rows, times a share, to the residual; returns which rows hold."""
-        held = np.ones(len(gap))
-        if self.one_sided:
-            held = (z + self.stiffness * gap > 0.0).astype(float)
-        work.residual[self.rows] += held * share * gap + (held - 1.0) * z / self.stiffness
-        return held
+    def _meet(
+        self, z: Array, keep: Array | None, gap: Array, work: Work, share: float | Array, k: Array
+    ) -> tuple[Array, Array]:
+        """Add the equations of the rows, times a share, to the residual.
+
+        keep (total,) : gaps to keep, None for none. k (r,) : what a gap adds to the multiplier. Returns
+        which rows hold, and their forces.
+        """
+        r = len(self.rows)
+        held, force, shares = np.zeros(r), np.zeros(r), share * np.ones(r)
+        kept = np.zeros(len(z)) if keep is None else keep
+        rule = (self.stiffness, self.compliance if k.any() or not self.hard else 0.0, shares, k)
+        run(meet_rows, self.rows, z, kept, *rule, self.one_sided, gap, work.residual, held, force)
+        return held, force
 
     def act(self, m: Moment) -> None:
-        z = m.z[self.rows]
-        gap = self.gaps(m.state) - self.compliance * z
-        if m.keep is not None:
-            gap -= m.keep[self.rows]
+        gap, slopes = self._measured(m.state)
         share = 1.0 - self.stiffness * self.compliance
-        held = self._meet(z, gap, m.work, share)
-        force = held * (z + self.stiffness * gap)
-        self._add_wrench(m.state, m.work, force)
+        held, force = self._meet(m.z, m.keep, gap, m.work, share, self.stiffness)
+        self._add_wrench(m.work, slopes, force, 1.0)
         if m.tangent is None:
             return
-        J = m.state.frames_jacobian(self.sides)
-        A = self.slopes(m.state) @ J
-        both = (held * share)[:, None]
-        self._add_rows(m.tangent, A, both, both)
+        A = self._in_columns(m.state, slopes)
+        self._add_rows(m.tangent, A, held, share, share)
         self._add_own(m.tangent, held, share)
-        curved = J.T @ self.curvature(m.state, force) @ J
-        curved += A.T @ ((held * self.stiffness)[:, None] * A)
-        m.tangent.add(m.tangent.effects[self.number][2], curved[None])
+        K, c = 6 * len(self.sides), A.shape[1]
+        bent, curved = np.zeros((K, K)), np.zeros((1, c, c))
+        self.bend(m.state, force, bent)
+        J = m.state.frames_jacobian(self.sides)
+        run(add_forms, J, bent, A, held, self.stiffness, curved[0])
+        m.tangent.add(m.tangent.effects[self.number][2], curved)
 
     def go(self, step: Step) -> None:
-        z = step.z[self.rows]
-        held = self._meet(z, self.gaps(step.b), step.work)
-        self._add_wrench(step.a, step.work, step.h * held * z)
+        gap, below = self._measured(step.b)
+        held, force = self._meet(step.z, None, gap, step.work, 1.0, np.zeros(len(gap)))
+        slopes = self._measured(step.a)[1]
+        self._add_wrench(step.work, slopes, force, step.h)
         if step.tangent is not None:
-            self.add_jacobian(step.b, step.tangent, held[:, None], 0.0)
-            self.add_jacobian(step.a, step.tangent, 0.0, step.h * held[:, None])
+            self._add_rows(step.tangent, self._in_columns(step.b, below), held, 1.0, 0.0)
+            self._add_rows(step.tangent, self._in_columns(step.a, slopes), held, 0.0, step.h)
             self._add_own(step.tangent, held, 1.0)
+
+
+@kernel
+def multiply(A, B, out):  # type: ignore[no-untyped-def]
+    """out (r, c) = A B."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            v = 0.0
+            for k in range(A.shape[1]):
+                v += A[i, k] * B[k, j]
+            out[i, j] = v
+
+
+@kernel
+def scale_rows(A, held, scale, out):  # type: ignore[no-untyped-def]
+    """out (r, c) = diag(held scale) A."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = held[i] * scale[i] * A[i, j]
+
+
+@kernel
+def add_wrench(slopes, force, scale, first, p):  # type: ignore[no-untyped-def]
+    """p (6,) += scale force . slopes, in the six columns from `first` on."""
+    for j in range(6):
+        for i in range(force.shape[0]):
+            p[j] += scale * force[i] * slopes[i, first + j]
+
+
+@kernel
+def own_slopes(held, stiffness, compliance, share, out):  # type: ignore[no-untyped-def]
+    """Diagonal of out (r, r): derivative of what `meet_rows` adds to the residual in lambda."""
+    for i in range(held.shape[0]):
+        out[i, i] = (held[i] - 1.0) / stiffness[i] - held[i] * share[i] * compliance
+
+
+@kernel
+def meet_rows(  # type: ignore[no-untyped-def]
+    rows, z, keep, stiffness, compliance, share, k, one_sided, gap, residual, held, force
+):
+    """Add the equations of rows (r,) to the residual (total,); write which hold, and their forces.
+
+    psi = gap - compliance lambda - keep. A row that holds adds share psi and has the force
+    lambda + k psi; one that is idle adds -lambda / stiffness.
+    """
+    for i in range(rows.shape[0]):
+        at = rows[i]
+        psi = gap[i] - compliance * z[at] - keep[at]
+        holds = not one_sided or z[at] + stiffness[i] * psi > 0.0
+        held[i] = 1.0 if holds else 0.0
+        residual[at] += share[i] * psi if holds else -z[at] / stiffness[i]
+        force[i] = z[at] + k[i] * psi if holds else 0.0
+
+
+@kernel
+def add_forms(J, bent, A, held, stiffness, out):  # type: ignore[no-untyped-def]
+    """out (c, c) = J^T bent J + A^T diag(held stiffness) A, J (6 K, c), A (r, c)."""
+    K, c = J.shape
+    row = np.empty(c)
+    for a in range(c):
+        for b in range(c):
+            out[a, b] = 0.0
+    for i in range(K):
+        for b in range(c):
+            row[b] = 0.0
+            for k in range(K):
+                row[b] += bent[i, k] * J[k, b]
+        for a in range(c):
+            for b in range(c):
+                out[a, b] += J[i, a] * row[b]
+    for i in range(A.shape[0]):
+        w = held[i] * stiffness[i]
+        for a in range(c):
+            for b in range(c):
+                out[a, b] += w * A[i, a] * A[i, b]

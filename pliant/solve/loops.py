@@ -109,38 +109,44 @@ def newton(programs, numbers, counts, flags, history):  # type: ignore[no-untype
             numbers[REACH] = size / previous
         before, rate = rate, size / previous
         fresh = _wants_tangent(numbers, counts, size, previous)
-        if fresh:
-            if not eager:
-                execute(programs[SLOPE])
-                if not math.isfinite(numbers[SIZE]):
-                    return INFINITE
-            counts[THERE] = 0
-            execute(programs[FACTORISE])
-            if flags[NEGATIVE] < 0:
-                return SINGULAR
-            counts[THERE], counts[AGE] = 1, 1
-        execute(programs[SOLVE])
-        if flags[ROUGH] != 0:
-            execute(programs[REPAIR])
-            if flags[ROUGH] != 0:
-                return NEEDS_PIVOTING
-        counts[ITERATIONS] += 1
-        execute(programs[INSPECT])
-        if not math.isfinite(numbers[SIZE]):
-            return INFINITE
-        execute(programs[MOVE])
-        if not math.isfinite(numbers[SIZE]):
-            return INFINITE
-        if (
-            counts[FORESEES] != 0
-            and k > 1
-            and not fresh
-            and _ends(numbers, size, max(rate, before))
-        ):
+        end = _correct(programs, numbers, counts, flags, fresh, fresh and not eager)
+        if end != CONVERGED:
+            return end
+        foreseen = counts[FORESEES] != 0 and k > 1 and not fresh
+        if foreseen and _ends(numbers, size, max(rate, before)):
             execute(programs[PLACE])
             return CONVERGED
         previous = size
     return SLOW
+
+
+@kernel
+def _correct(programs, numbers, counts, flags, fresh, unfilled):  # type: ignore[no-untyped-def]
+    """Make a correction; returns CONVERGED, or how it failed.
+
+    fresh : whether the tangent is factorised anew; unfilled : whether it has to be filled first.
+    """
+    if unfilled:
+        execute(programs[SLOPE])
+        if not math.isfinite(numbers[SIZE]):
+            return INFINITE
+    if fresh:
+        counts[THERE] = 0
+        execute(programs[FACTORISE])
+        if flags[NEGATIVE] < 0:
+            return SINGULAR
+        counts[THERE], counts[AGE] = 1, 1
+    execute(programs[SOLVE])
+    if flags[ROUGH] != 0:
+        execute(programs[REPAIR])
+        if flags[ROUGH] != 0:
+            return NEEDS_PIVOTING
+    counts[ITERATIONS] += 1
+    for move in (INSPECT, MOVE):
+        execute(programs[move])
+        if not math.isfinite(numbers[SIZE]):
+            return INFINITE
+    return CONVERGED
 
 
 @kernel

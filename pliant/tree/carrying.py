@@ -35,6 +35,14 @@ def spread_frame_jacobian(rows, entries, above, out):  # type: ignore[no-untyped
 
 
 @kernel
+def write_block(block, row, column, out):  # type: ignore[no-untyped-def]
+    """Write a block to its place in a matrix."""
+    for i in range(block.shape[0]):
+        for j in range(block.shape[1]):
+            out[row + i, column + j] = block[i, j]
+
+
+@kernel
 def stack_jacobian(inward, carried, S, out):  # type: ignore[no-untyped-def]
     """out (6, c + nv) = [inward carried, S]."""
     c = carried.shape[1]

@@ -9,7 +9,7 @@ import numpy as np
 from pliant.engine.arrays import copy
 from pliant.engine.program import Program, ask, record, recorder, run
 from pliant.rods.contract import Array, Configuration, Plan
-from pliant.tree.carrying import place_base, spread_frame_jacobian, stack_jacobian
+from pliant.tree.carrying import place_base, spread_frame_jacobian, stack_jacobian, write_block
 from pliant.tree.collect import carry
 from pliant.tree.part import Part
 
@@ -129,7 +129,7 @@ class State:
         blocks = [self.frame_jacobian(*side) for side in sides]
         out, column = np.zeros((6 * len(blocks), sum(x.shape[1] for x in blocks))), 0
         for a, block in enumerate(blocks):
-            out[6 * a : 6 * a + 6, column : column + block.shape[1]] = block
+            run(write_block, block, 6 * a, column, out)
             column += block.shape[1]
         return out
 

@@ -128,7 +128,8 @@ def test_step_that_fails_at_the_reversal_says_so(integrator: pl.Integrator) -> N
     start, inputs = failing(robot)
     with pytest.raises(pl.ConvergenceError, match="simulation stopped") as caught:
         robot.simulate(0.1, 1e-2, inputs, start, formulation=CABLE, integrator=integrator)
-    assert place(caught.value) == pytest.approx(1.0, abs=0.01)
+    tangents = caught.value.last.pose("arm", place(caught.value))[:, :3, 2]
+    assert tangents[-1, 2] < -0.99
 
 
 def test_streamed_step_that_fails_at_the_reversal_says_so() -> None:
