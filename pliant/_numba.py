@@ -30,6 +30,9 @@ from typing import Any, ClassVar
 import numba
 from numba.core import caching
 from numba.core import event as numba_event
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
 
 CACHE_VARIABLE = "PLIANT_CACHE_DIR"
 CACHE_LIFETIME = 30 * 24 * 3600.0
@@ -189,10 +192,70 @@ class SourceLocator(caching._CacheLocator):  # type: ignore[misc]
 
 caching.CacheImpl._locator_classes.insert(0, SourceLocator)
 
-leaf: Any = numba.njit(fastmath=FASTMATH, error_model="numpy", forceinline=True)
+
+class _LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Code that is only linked into other code, and optimised and translated there."""
+
+    def _optimize_final_module(self) -> None:
+        """Leave it to the code that it is linked into."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0
+
+    @property
+    def codegen(self) -> _LinkedLibrary:
+        return self
+
+    def set_env(self, name: str, environment: object) -> None:
+        """Set nothing: there is no machine code to tell its environment."""
+
+
+class _LinkedCompiler(Compiler):  # type: ignore[misc]
+    """Compiles functions that only kernels call."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, *others: Any) -> None:
+        super().__init__(typing, target, _LinkedLibrary(target.codegen(), "linked"), *others)
+
+
+class _Linked(CPUDispatcher):  # type: ignore[misc]
+    """A function that only kernels call. Called from Python, it runs in Python."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.py_func(*arguments)
+
+
+def _linked(**options: Any) -> Any:
+    """Decorator of functions that become part of the kernels that call them."""
+    compiled = numba.njit(
+        fastmath=FASTMATH,
+        error_model="numpy",
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        pipeline_class=_LinkedCompiler,
+        **options,
+    )
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = compiled(function)
+        if isinstance(dispatcher, CPUDispatcher):
+            dispatcher.__class__ = _Linked
+        return dispatcher
+
+    return decorate
+
+
+leaf: Any = _linked(forceinline=True)
 """Decorator of small functions on scalars and tuples, inlined into every caller."""
 
-kernel: Any = numba.njit(cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy")
+inner: Any = _linked()
+"""Decorator of functions on arrays that only kernels call: no code of their own, nothing cached."""
+
+kernel: Any = numba.njit(
+    cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy", no_cfunc_wrapper=True
+)
 """Decorator of functions on arrays: compiled once per type, cached on disk, without the GIL."""
 
 driver: Any = numba.njit(inline="always")

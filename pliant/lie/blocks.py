@@ -6,7 +6,7 @@ All functions write into arrays given by the caller and allocate nothing.
 
 from __future__ import annotations
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, leaf
 from pliant.lie import operators as op
 from pliant.lie.retraction import pose_coefficients, second_coefficients, tangent_coefficients
 from pliant.lie.tuples import read_vector
@@ -136,7 +136,7 @@ def map_second_so3_directional(kind, t2, k, e, u, scale, out, row, col):  # type
             )
 
 
-@kernel
+@inner
 def add_map_second(kind, z, u, scale, out, at):  # type: ignore[no-untyped-def]
     """Add scale * M6 to out[at:at+6, at:at+6], v.M6 v = u . D^2(dtau_z z)[v, v] on SE(3)."""
     k = z[:3]
@@ -191,7 +191,7 @@ def subtract_bracket(a, b, out):  # type: ignore[no-untyped-def]
     out[5] -= a[0] * b[4] - a[1] * b[3] + a[3] * b[1] - a[4] * b[0]
 
 
-@kernel
+@inner
 def tangent_rate(kind, z, v, out):  # type: ignore[no-untyped-def]
     """out = D(dtau_z)[v] v on SE(3): the part of the rate of dtau_z v that comes from z moving.
 
@@ -225,7 +225,7 @@ def tangent_rate(kind, z, v, out):  # type: ignore[no-untyped-def]
         out[3 + i] = dcv * vk[i] + cv * ve[i] + dck * k[i] + ck * e[i] + dcx * x + cx * dx
 
 
-@kernel
+@inner
 def invert_tangent(V, Q, W, X):  # type: ignore[no-untyped-def]
     """Blocks (W, X) of [[V, 0], [Q, V]]^-1 = [[W, 0], [X, W]], X = -W Q W."""
     for i in range(3):

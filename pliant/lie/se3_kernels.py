@@ -6,7 +6,7 @@ writes its result to the last argument.  `pliant.lie.se3` re-exports all of them
 
 from __future__ import annotations
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 from pliant.lie import operators as op
 from pliant.lie.coefficients import cayley_coefficients, exp_short_coefficients
 from pliant.lie.quaternion_leaves import (
@@ -58,7 +58,7 @@ def log_pose(R: Matrix, p: Vector) -> tuple[Vector, Vector, float]:
     return k, op.apply_transposed(i, s, q, k, p), angle
 
 
-@kernel
+@inner
 def exp_pose_array(x: Array, g: Array) -> None:
     """Write the pose exp(x) to g."""
     k = read_vector(x, 0)
@@ -68,7 +68,7 @@ def exp_pose_array(x: Array, g: Array) -> None:
     _write_pose(g, R, op.apply_transposed(a, -b, c, k, read_vector(x, 3)))
 
 
-@kernel
+@inner
 def cayley_pose_array(x: Array, g: Array) -> None:
     """Write the pose cayley(x), the Cayley map of the adjoint representation, to g."""
     k = read_vector(x, 0)
@@ -78,7 +78,7 @@ def cayley_pose_array(x: Array, g: Array) -> None:
     _write_pose(g, R, op.apply_transposed(al, -0.5 * al, 0.0, k, read_vector(x, 3)))
 
 
-@kernel
+@inner
 def log_pose_array(g: Array, x: Array) -> float:
     """Write the twist log(g) to x and return the rotation angle; at pi, one of the two axes."""
     k, e, angle = log_pose(read_block(g), _position(g))
@@ -87,7 +87,7 @@ def log_pose_array(g: Array, x: Array) -> float:
     return angle
 
 
-@kernel
+@inner
 def cayley_inverse_pose_array(g: Array, x: Array) -> float:
     """Write x with cayley(x) = g and return the rotation angle; x is infinite at pi."""
     kx, ky, kz, angle = quaternion_cayley_inverse(quaternion_from_matrix(read_block(g)))
@@ -111,7 +111,7 @@ def log_relative_array(g: Array, h: Array, x: Array) -> float:
     return angle
 
 
-@kernel
+@inner
 def inverse_array(g: Array, out: Array) -> None:
     """Write the pose g^-1 to `out`, which may be g."""
     Rt = transpose(read_block(g))
@@ -119,7 +119,7 @@ def inverse_array(g: Array, out: Array) -> None:
     _write_pose(out, Rt, apply(Rt, (-p[0], -p[1], -p[2])))
 
 
-@kernel
+@inner
 def multiply_array(g: Array, h: Array, out: Array) -> None:
     """Write the pose g h to `out`, which may be g or h."""
     R = read_block(g)
@@ -128,7 +128,7 @@ def multiply_array(g: Array, h: Array, out: Array) -> None:
     _write_pose(out, multiply(R, read_block(h)), (p[0] + r[0], p[1] + r[1], p[2] + r[2]))
 
 
-@kernel
+@inner
 def operator_array(kind: int, x: Array, out: Array) -> None:
     """Write the 6x6 operator `kind` (DEXP, DEXP_INVERSE, DCAYLEY, DCAYLEY_INVERSE) at x."""
     k = read_vector(x, 0)
@@ -137,13 +137,13 @@ def operator_array(kind: int, x: Array, out: Array) -> None:
     write_dual(out, op.operator(i, s, q, k), derivative)
 
 
-@kernel
+@inner
 def dexp_array(x: Array, out: Array) -> None:
     """Write dexp at x to `out` (6, 6)."""
     operator_array(op.DEXP, x, out)
 
 
-@kernel
+@inner
 def dexp_inverse_array(x: Array, out: Array) -> None:
     """Write the inverse of dexp at x to `out` (6, 6)."""
     operator_array(op.DEXP_INVERSE, x, out)
@@ -161,7 +161,7 @@ def dcayley_inverse_array(x: Array, out: Array) -> None:
     operator_array(op.DCAYLEY_INVERSE, x, out)
 
 
-@kernel
+@inner
 def ad_array(x: Array, out: Array) -> None:
     """Write ad_x = [[k^, 0], [e^, k^]] to `out` (6, 6)."""
     write_dual(out, _hat(read_vector(x, 0)), _hat(read_vector(x, 3)))
@@ -174,7 +174,7 @@ def Ad_array(g: Array, out: Array) -> None:
     write_dual(out, R, multiply(_hat(_position(g)), R))
 
 
-@kernel
+@inner
 def Ad_inverse_array(g: Array, out: Array) -> None:
     """Write the adjoint of g^-1, [[R^T, 0], [-R^T p^, R^T]], to `out` (6, 6)."""
     Rt = transpose(read_block(g))
@@ -182,7 +182,7 @@ def Ad_inverse_array(g: Array, out: Array) -> None:
     write_dual(out, Rt, multiply(Rt, _hat((-p[0], -p[1], -p[2]))))
 
 
-@kernel
+@inner
 def second_array(kind: int, x: Array, u: Array, out: Array) -> None:
     """Write the second form (6, 6) of DEXP or DCAYLEY at x (6,) for u (6,) to `out`."""
     upper, mixed = op.second_blocks(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 from pliant.lie import operators as op
 from pliant.lie.batch import as_stack, as_two_stacks, refuse_cut
 from pliant.lie.quaternion_leaves import (
@@ -50,7 +50,7 @@ def log_vector(r: Matrix) -> tuple[float, float, float, float]:
     return quaternion_log(quaternion_from_matrix(r))
 
 
-@kernel
+@inner
 def operator_array(kind: int, k: Array, out: Array) -> None:
     """Write the 3x3 operator `kind` of `pliant.lie.operators` at the vector k (3,) to `out`."""
     v = read_vector(k, 0)
@@ -58,7 +58,7 @@ def operator_array(kind: int, k: Array, out: Array) -> None:
     write_block(out, 0, 0, op.operator(i, s, q, v))
 
 
-@kernel
+@inner
 def second_array(kind: int, k: Array, u: Array, out: Array) -> None:
     """Write the second form (3, 3) of DEXP or DCAYLEY at k (3,) for u (3,) to `out`."""
     v = read_vector(k, 0)

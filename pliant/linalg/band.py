@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 
 
-@kernel
+@inner
 def factor_band(data, A, d, work):  # type: ignore[no-untyped-def]
     """L D L^T of a symmetric band matrix by columns, A[j, i - j] for i >= j, from its flat `data`.
 

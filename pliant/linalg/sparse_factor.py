@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant._numba import kernel
+from pliant._numba import inner, kernel
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -75,7 +75,7 @@ def solve_flagged(entries, data, fronts, factor, symmetric, b, x, flags):  # typ
     flags[2] = 0 if fine else 1
 
 
-@kernel
+@inner
 def load(entries, data, factor):  # type: ignore[no-untyped-def]
     """Put the entries of a matrix into the fronts of its factor; returns its largest diagonal entry."""
     _clear(factor.entries, len(factor.entries))
@@ -89,7 +89,7 @@ def load(entries, data, factor):  # type: ignore[no-untyped-def]
     return scale
 
 
-@kernel
+@inner
 def factorise(fronts, factor, symmetric, scale):  # type: ignore[no-untyped-def]
     """Factorise what `load` has put into the factor; scale: what it returned.
 
@@ -126,7 +126,7 @@ def factorise(fronts, factor, symmetric, scale):  # type: ignore[no-untyped-def]
     return negative, lost
 
 
-@kernel
+@inner
 def _substitute(part, size, scale):  # type: ignore[no-untyped-def]
     """What replaces a lost pivot: a part of its size, or of the matrix's if there is nothing of it.
 
@@ -137,13 +137,13 @@ def _substitute(part, size, scale):  # type: ignore[no-untyped-def]
     return part * size
 
 
-@kernel
+@inner
 def _clear(x, count):  # type: ignore[no-untyped-def]
     for a in range(count):
         x[a] = 0.0
 
 
-@kernel
+@inner
 def _collect(given, local, s, r, upper, lower, left, symmetric):  # type: ignore[no-untyped-def]
     """Add what a child hands on to its parent front of s pivot rows and r others."""
     n = len(local)
@@ -162,7 +162,7 @@ def _collect(given, local, s, r, upper, lower, left, symmetric):  # type: ignore
                 lower[local[b] * (s + r) + local[a]] += row[b]
 
 
-@kernel
+@inner
 def _reduce_pivot_row(upper, lower, m, inverse, symmetric):  # type: ignore[no-untyped-def]
     """Take the pivot rows before it off the next pivot row of a front with m rows."""
     j = len(inverse)
@@ -171,7 +171,7 @@ def _reduce_pivot_row(upper, lower, m, inverse, symmetric):  # type: ignore[no-u
         _reduce(lower[j * m + j + 1 : (j + 1) * m], j, j + 1, lower, upper, m, inverse)
 
 
-@kernel
+@inner
 def _hand_on(upper, lower, s, r, inverse, left, symmetric):  # type: ignore[no-untyped-def]
     """Take the pivot rows of a front off its other rows, two by two."""
     for a in range(0, r - 1, 2):
@@ -184,7 +184,7 @@ def _hand_on(upper, lower, s, r, inverse, left, symmetric):  # type: ignore[no-u
         _reduce(row, s + r - 1, s + start, upper, lower, s + r, inverse)
 
 
-@kernel
+@inner
 def _add_sizes(upper, lower, at, m, inverse, sizes):  # type: ignore[no-untyped-def]
     """Add to `sizes` what a pivot row takes off the diagonals of a front, all terms positive."""
     u, v = upper[at : at + m], lower[at : at + m]
@@ -192,7 +192,7 @@ def _add_sizes(upper, lower, at, m, inverse, sizes):  # type: ignore[no-untyped-
         sizes[a] += abs(u[a] * v[a] * inverse)
 
 
-@kernel
+@inner
 def _reduce(row, a, start, upper, lower, m, inverse):  # type: ignore[no-untyped-def]
     """Take pivot rows, from column `start` on, off a row that meets them in column a."""
     count = len(inverse)
@@ -210,7 +210,7 @@ def _reduce(row, a, start, upper, lower, m, inverse):  # type: ignore[no-untyped
             row[b] -= e * u[b]
 
 
-@kernel
+@inner
 def _reduce_two(row, next_row, a, start, upper, lower, m, inverse):  # type: ignore[no-untyped-def]
     """`_reduce` of a row and of the next one."""
     count = len(inverse)
@@ -231,7 +231,7 @@ def _reduce_two(row, next_row, a, start, upper, lower, m, inverse):  # type: ign
             next_row[b] -= h * u[b]
 
 
-@kernel
+@inner
 def solve_refined(entries, data, fronts, factor, symmetric, b, x):  # type: ignore[no-untyped-def]
     """Solve A x = b with the factor and improve x while the gap b - A x at least halves.
 
@@ -263,7 +263,7 @@ def solve_refined(entries, data, fronts, factor, symmetric, b, x):  # type: igno
     return least, backward
 
 
-@kernel
+@inner
 def _gap(entries, data, symmetric, b, x, gap, terms):  # type: ignore[no-untyped-def]
     """gap = b - A x and terms = |b| + |A| |x|; returns the norm of the gap and its largest part."""
     n = len(b)
@@ -281,7 +281,7 @@ def _gap(entries, data, symmetric, b, x, gap, terms):  # type: ignore[no-untyped
     return np.sqrt(norm), worst
 
 
-@kernel
+@inner
 def _subtract_row(column, row, i, x, gap, terms):  # type: ignore[no-untyped-def]
     """Take row i of a matrix times x off the gap."""
     total = size = 0.0
@@ -293,7 +293,7 @@ def _subtract_row(column, row, i, x, gap, terms):  # type: ignore[no-untyped-def
     terms[i] += size
 
 
-@kernel
+@inner
 def _subtract_column(column, row, i, x, gap, terms):  # type: ignore[no-untyped-def]
     """Take what stands below the diagonal, the mirror image of row i, times x off the gap."""
     for k in range(len(row)):
@@ -304,7 +304,7 @@ def _subtract_column(column, row, i, x, gap, terms):  # type: ignore[no-untyped-
             terms[j] += abs(y)
 
 
-@kernel
+@inner
 def solve(fronts, factor, x):  # type: ignore[no-untyped-def]
     """Solve with the factor, in place; x (n,) stands in the order of elimination."""
     row = factor.workspace[0]
@@ -320,7 +320,7 @@ def solve(fronts, factor, x):  # type: ignore[no-untyped-def]
         _backward(factor.upper[panel:], factor.inverse[at : at + s], rest, x[at : at + s], x, row)
 
 
-@kernel
+@inner
 def _forward(lower, inverse, rest, own, x, row):  # type: ignore[no-untyped-def]
     """Take the unknowns `own` of a front off its other rows of the right-hand side x."""
     s, r = len(own), len(rest)
@@ -337,7 +337,7 @@ def _forward(lower, inverse, rest, own, x, row):  # type: ignore[no-untyped-def]
         x[rest[b]] -= row[b]
 
 
-@kernel
+@inner
 def _backward(upper, inverse, rest, own, x, row):  # type: ignore[no-untyped-def]
     """Solve for the unknowns `own` of a front, the others being known."""
     s, r = len(own), len(rest)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 from pliant.lie.blocks import invert_tangent, tau_pose
 from pliant.lie.retraction import EXP
 from pliant.lie.se3_kernels import (
@@ -54,7 +54,7 @@ def propagate(kind, base, psi, controls, plus, minus):  # type: ignore[no-untype
         _times_adjoint_inverse(plus[i], R, p, minus[i])
 
 
-@kernel
+@inner
 def _times_adjoint_inverse(D, R, p, out):  # type: ignore[no-untyped-def]
     """out = -D Ad((R,p))^-1 for D = [[W, 0], [X, W]]; Ad^-1 = [[R^T, 0], [-R^T p^, R^T]]."""
     for a in range(3):
@@ -116,7 +116,7 @@ def lift_vector(first, plus, minus, ry, r):  # type: ignore[no-untyped-def]
                 r[e, c + 6 + j] = v
 
 
-@kernel
+@inner
 def _add_product(D, rows, out):  # type: ignore[no-untyped-def]
     """out += D^T rows for D = [[W, 0], [X, W]] (6, 6), rows and out (6, p).
 
@@ -136,7 +136,7 @@ def _add_product(D, rows, out):  # type: ignore[no-untyped-def]
             lower[q] += d * r3[q] + e * r4[q] + f * r5[q]
 
 
-@kernel
+@inner
 def _lift_columns(first, plus, minus, A, out):  # type: ignore[no-untyped-def]
     """out = T^T A for A (m, p) of the element whose first increment is `first`."""
     m, p = A.shape
@@ -150,7 +150,7 @@ def _lift_columns(first, plus, minus, A, out):  # type: ignore[no-untyped-def]
         _add_product(plus[first + a], rows, out[c + 6 : c + 12])
 
 
-@kernel
+@inner
 def _transpose(A, out):  # type: ignore[no-untyped-def]
     for i in range(A.shape[0]):
         for j in range(A.shape[1]):
@@ -197,7 +197,7 @@ def lift_matrix(first, plus_l, minus_l, plus_r, minus_r, Ky, K):  # type: ignore
         _transpose(A, K[e])
 
 
-@kernel
+@inner
 def adjoint_inverse(R, p, A):  # type: ignore[no-untyped-def]
     """A = Ad((R,p))^-1 = [[R^T, 0], [-R^T p^, R^T]]."""
     for a in range(3):
@@ -227,7 +227,7 @@ def retract_increments(kind, controls, base, x, out):  # type: ignore[no-untyped
                 near[a, b] = far[a, b]
 
 
-@kernel
+@inner
 def relative_increment(kind, near, far, out):  # type: ignore[no-untyped-def]
     """out (6,) = tau^-1(near^-1 far)."""
     if kind == EXP:

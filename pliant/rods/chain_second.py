@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import inner, kernel
 from pliant.lie.blocks import add_tangent_second, bracket_pair, tangent_rate, tau_pose
 from pliant.rods.chain import adjoint_inverse, lift_matrix
 
 
-@kernel
+@inner
 def gather_increments(first, ry, count, c):  # type: ignore[no-untyped-def]
     """c (n, 6): sum over elements of the covectors on each increment."""
     for i in range(count):
@@ -29,7 +29,7 @@ def gather_increments(first, ry, count, c):  # type: ignore[no-untyped-def]
                 c[first[e] + a, j] += ry[e, 6 * (a + 1) + j]
 
 
-@kernel
+@inner
 def covectors(plus, c, d):  # type: ignore[no-untyped-def]
     """d_i = (D+_i)^T c_i."""
     for i in range(c.shape[0]):
@@ -40,7 +40,7 @@ def covectors(plus, c, d):  # type: ignore[no-untyped-def]
             d[i, j] = v
 
 
-@kernel
+@inner
 def accumulate_balance(kind, psi, r, mu):  # type: ignore[no-untyped-def]
     """mu_i = r_i + Ad(tau(Psi_{i+1}))^-T mu_{i+1}: out-of-balance wrench beyond pose i, r (n+1, 6)."""
     n = psi.shape[0]
@@ -70,7 +70,7 @@ def accumulate_balance(kind, psi, r, mu):  # type: ignore[no-untyped-def]
         mu[i, 5] = r[i, 5] + f2
 
 
-@kernel
+@inner
 def _add_brackets(kind, first, owner, psi, d, K):  # type: ignore[no-untyped-def]
     """Add the second derivative d_i . [x_i, Ad(tau(Psi_i))^-1 x_{i-1}] of all i to K (E, m, m)."""
     A = np.empty((6, 6))

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 from pliant.lie.blocks import dot3, tau_pose
 from pliant.lie.retraction import second_coefficients, tangent_coefficients
 
@@ -59,7 +59,7 @@ def _adjoint_transport(R, p, scale, out, row, col):  # type: ignore[no-untyped-d
         out[row + 3 + i, col + 5] = r2
 
 
-@kernel
+@inner
 def _map_tangent(kind, z, F, G):  # type: ignore[no-untyped-def]
     """Blocks of D(dtau_z z): the identity for the exponential map."""
     k = z[:3]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 from pliant.lie.blocks import (
     add_map_second,
     add_tangent_second,
@@ -122,7 +122,7 @@ def _bracket_columns(x, F, G, X, Y):  # type: ignore[no-untyped-def]
         Y[2, j] = x[3] * f1 - x[4] * f0 + x[0] * q1 - x[1] * q0
 
 
-@kernel
+@inner
 def _add_symmetrised(H, K):  # type: ignore[no-untyped-def]
     """K += H + H^T, where H holds lower blocks in full and diagonal blocks by half; H is cleared."""
     for c in range(0, H.shape[0], 6):

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import inner, kernel
 from pliant.lie.blocks import (
     add_tangent_second,
     bracket_pair,
@@ -57,7 +57,7 @@ def node_tangents(kind, third, psi, plus, minus, handle, middle):  # type: ignor
                 middle[e, i, 12 + j] = v
 
 
-@kernel
+@inner
 def _handle_tangent(kind, z, scale, out, at):  # type: ignore[no-untyped-def]
     """out[:, at:at+12] = [Ad(tau(z))^-1, scale dtau(z)]."""
     R = np.empty((3, 3))
@@ -74,7 +74,7 @@ def _handle_tangent(kind, z, scale, out, at):  # type: ignore[no-untyped-def]
             out[a, at + 9 + b] = 0.0
 
 
-@kernel
+@inner
 def _adjoint_inverse(R, p, out, at):  # type: ignore[no-untyped-def]
     """out[:, at:at+6] = Ad((R,p))^-1 = [[R^T, 0], [-R^T p^, R^T]]."""
     for a in range(3):
@@ -189,7 +189,7 @@ def add_middle_second(kind, third, psi, handle, middle, d, K):  # type: ignore[n
                 K[e, b, a] += H[a, b]
 
 
-@kernel
+@inner
 def _middle_square(kind, z, d, rows, H):  # type: ignore[no-untyped-def]
     """Lower triangle of H (24, 24) = -rows^T M(z, d) rows, with v.M v = d . D(dtau_z)[v] v."""
     M = np.zeros((6, 6))
@@ -207,7 +207,7 @@ def _middle_square(kind, z, d, rows, H):  # type: ignore[no-untyped-def]
                 H[a, b] += rows[c, a] * W[c, b]
 
 
-@kernel
+@inner
 def _add_handle_second(kind, z, u, third, h, H, at):  # type: ignore[no-untyped-def]
     """Add to the lower triangle of H (24, 24) that of u . v_z', the handle at columns `at` of h."""
     F, G = h[:3, at + 6 : at + 9], h[3:, at + 6 : at + 9]
@@ -256,7 +256,7 @@ def middle_bias(kind, third, psi, plus, handle, middle, x, ydd):  # type: ignore
                 ydd[e, 12 + i] += plus[3 * e + 1, i, j] * rate2[j]
 
 
-@kernel
+@inner
 def _handle_rate(kind, z, third, h, x, at, v, rate):  # type: ignore[no-untyped-def]
     """Twist v (6) of the handle at columns `at` of h and its derivative `rate` (6) in time."""
     moved = np.empty(6)
@@ -305,7 +305,7 @@ def retract_nodes(kind, third, controls, base, move, q, out):  # type: ignore[no
         _copy_pose(far, node)
 
 
-@kernel
+@inner
 def _step_by(kind, scale, strain, handle, pose):  # type: ignore[no-untyped-def]
     """pose = tau(scale strain)."""
     for i in range(6):
@@ -316,7 +316,7 @@ def _step_by(kind, scale, strain, handle, pose):  # type: ignore[no-untyped-def]
         cayley_pose_array(handle, pose)
 
 
-@kernel
+@inner
 def _copy_pose(source, out):  # type: ignore[no-untyped-def]
     for i in range(4):
         for j in range(4):

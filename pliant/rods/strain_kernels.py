@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 from pliant.lie.blocks import tau_pose
 from pliant.lie.retraction import EXP
 
@@ -67,7 +67,7 @@ def _cross_add(c, u, v, out):  # type: ignore[no-untyped-def]
     out[2] += c * (u[0] * v[1] - u[1] * v[0])
 
 
-@kernel
+@inner
 def point_strains(z, i, q, rows, scale, out):  # type: ignore[no-untyped-def]
     """out (2, 6) = scale * natural strain + modes q (segments, K, rows) at the points of step i."""
     part = q[z.segment[i]]
@@ -79,7 +79,7 @@ def point_strains(z, i, q, rows, scale, out):  # type: ignore[no-untyped-def]
                 out[j, r] += z.phi[i, j, k] * part[k, r]
 
 
-@kernel
+@inner
 def add_brackets(a, x, d, out):  # type: ignore[no-untyped-def]
     """out += a ([x1, d2] + [d1, x2]) for pairs of twists x, d (2, 6)."""
     for i in range(3):
@@ -109,7 +109,7 @@ def slope(z, i, k, w):  # type: ignore[no-untyped-def]
     return 0.5 * h * (z.phi[i, 0, k] + z.phi[i, 1, k])
 
 
-@kernel
+@inner
 def _take_step(z, i, q, rows, start, R, p, D, w):  # type: ignore[no-untyped-def]
     """Take step i from pose `start` (3, 4), writing all of its state. R, p, D, w are scratch."""
     h = z.length[i]
@@ -136,7 +136,7 @@ def _take_step(z, i, q, rows, start, R, p, D, w):  # type: ignore[no-untyped-def
         _carry_out(P, D, z.theta[i, k])
 
 
-@kernel
+@inner
 def _carry_out(P, D, out):  # type: ignore[no-untyped-def]
     """out = Ad(P) D for twist blocks (6, 3)."""
     for c in range(3):
@@ -180,7 +180,7 @@ def push_back(P, f, W):  # type: ignore[no-untyped-def]
     W[2] += P[0, 3] * W[4] - P[1, 3] * W[3]
 
 
-@kernel
+@inner
 def _columns(n, m):  # type: ignore[no-untyped-def]
     """The (n, m) array with ones on the diagonal: a pose at the origin, a unit twist block."""
     out = np.zeros((n, m))
@@ -210,7 +210,7 @@ def sweep(z, steps, q, total):  # type: ignore[no-untyped-def]
                         total[i, k, r, c] += total[i - 1, k, r, c]
 
 
-@kernel
+@inner
 def _write_columns(P, S, extra, J, col, rows):  # type: ignore[no-untyped-def]
     """J[:, col : col + rows] = Ad(P)^-1 (S + extra) for twist blocks (6, 3)."""
     for j in range(3):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 from pliant.lie.blocks import add_tangent_second, subtract_bracket, tangent_rate
 from pliant.lie.retraction import EXP
 from pliant.rods.strain_kernels import (
@@ -37,7 +37,7 @@ def _add_dual(D, x, out):  # type: ignore[no-untyped-def]
             out[3 + i] += D[3 + i, j] * x[j] + D[i, j] * x[3 + j]
 
 
-@kernel
+@inner
 def _rate_step(z, i, qd, V, A, work):  # type: ignore[no-untyped-def]
     """Add to velocity V and acceleration A (6,), in the frame of the base, what step i adds.
 
@@ -99,7 +99,7 @@ def frame_bias(z, x, step, velocity, qd, bias):  # type: ignore[no-untyped-def]
             bias[s, 3 + i] = P[0, i] * h0 + P[1, i] * h1 + P[2, i] * h2
 
 
-@kernel
+@inner
 def _paired(W, D, out):  # type: ignore[no-untyped-def]
     """out = wrench block Y of twist block D: W.[a, b] = -a . Y b. Y = [m x F + n x G; n x F]."""
     for j in range(3):
@@ -111,7 +111,7 @@ def _paired(W, D, out):  # type: ignore[no-untyped-def]
             )
 
 
-@kernel
+@inner
 def _subtract_product(D, Y, out):  # type: ignore[no-untyped-def]
     """out -= D^T Y for a twist block D and a wrench block Y."""
     for i in range(3):
@@ -121,7 +121,7 @@ def _subtract_product(D, Y, out):  # type: ignore[no-untyped-def]
                 out[3 + i, j] -= D[r, i] * Y[3 + r, j]
 
 
-@kernel
+@inner
 def _slope_times(alpha, w, M, out):  # type: ignore[no-untyped-def]
     """out = M O for a wrench block M and O = alpha I + ad(w)."""
     for i in range(3):
@@ -137,7 +137,7 @@ def _slope_times(alpha, w, M, out):  # type: ignore[no-untyped-def]
             )
 
 
-@kernel
+@inner
 def _add_slope_product(scale, alpha, w, Y, out):  # type: ignore[no-untyped-def]
     """out += scale O^T Y for O = alpha I + ad(w) and a wrench block Y."""
     for i in range(3):
@@ -165,7 +165,7 @@ def _add_hat(scale, c, out):  # type: ignore[no-untyped-def]
         out[o + 2, 1] += scale * c[o]
 
 
-@kernel
+@inner
 def _local_form(z, i, W, full, f, M, c):  # type: ignore[no-untyped-def]
     """Write M (6, 3), the wrench block of f . D dexp(Omega)[v] v, and c = dexp(Omega)^T f.
 
@@ -192,7 +192,7 @@ def _local_form(z, i, W, full, f, M, c):  # type: ignore[no-untyped-def]
             M[3 + r, j] = full[r, 3 + j]
 
 
-@kernel
+@inner
 def _add_step(z, i, W, total, last, H, Y, full, vec, blk):  # type: ignore[no-untyped-def]
     """Add the quadratic form of step i under wrench W (6,) to H (K, K, 6, 3) and Y (K, 6, 3).
 
@@ -225,7 +225,7 @@ def _add_step(z, i, W, total, last, H, Y, full, vec, blk):  # type: ignore[no-un
             _add_hat(2.0 * a * swap, c, H[k, j])
 
 
-@kernel
+@inner
 def _scatter(B, scale, row, rows, col, cols, K):  # type: ignore[no-untyped-def]
     """Add scale times a wrench block to K at (row, col), and its transpose at (col, row)."""
     for r in range(rows):
@@ -235,7 +235,7 @@ def _scatter(B, scale, row, rows, col, cols, K):  # type: ignore[no-untyped-def]
             K[col + c, row + r] += v
 
 
-@kernel
+@inner
 def _collect_segment(seg, steps, rows, total, H, Y, K):  # type: ignore[no-untyped-def]
     """Add the quadratic form of a segment, H and Y of `_add_step`, to K (m, m)."""
     modes = H.shape[0]
