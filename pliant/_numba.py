@@ -13,6 +13,7 @@ can be written, a private temporary folder is used.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import re
@@ -193,11 +194,8 @@ class SourceLocator(caching._CacheLocator):  # type: ignore[misc]
 caching.CacheImpl._locator_classes.insert(0, SourceLocator)
 
 
-class _LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is only linked into other code, and optimised and translated there."""
-
-    def _optimize_final_module(self) -> None:
-        """Leave it to the code that it is linked into."""
+class _LeafLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Code that is only linked into other code: there is no machine code of it."""
 
     def _finalize_final_module(self) -> None:
         self._finalized = True
@@ -206,18 +204,33 @@ class _LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]
         return 0
 
     @property
-    def codegen(self) -> _LinkedLibrary:
+    def codegen(self) -> _LeafLibrary:
         return self
 
     def set_env(self, name: str, environment: object) -> None:
         """Set nothing: there is no machine code to tell its environment."""
 
 
-class _LinkedCompiler(Compiler):  # type: ignore[misc]
-    """Compiles functions that only kernels call."""
+class _InnerLibrary(_LeafLibrary):
+    """Code that is optimised as a part of the code it is linked into, and not before.
+
+    Leaves are optimised first: they end up in kernels so large that some of it would be given up.
+    """
+
+    def _optimize_final_module(self) -> None:
+        """Leave it to the caller."""
+
+
+class _LeafCompiler(Compiler):  # type: ignore[misc]
+    library_class: ClassVar[type] = _LeafLibrary
 
     def __init__(self, typing: Any, target: Any, library: Any, *others: Any) -> None:
-        super().__init__(typing, target, _LinkedLibrary(target.codegen(), "linked"), *others)
+        library = self.library_class(target.codegen(), "linked")
+        super().__init__(typing, target, library, *others)
+
+
+class _InnerCompiler(_LeafCompiler):
+    library_class: ClassVar[type] = _InnerLibrary
 
 
 class _Linked(CPUDispatcher):  # type: ignore[misc]
@@ -234,7 +247,6 @@ def _linked(**options: Any) -> Any:
         error_model="numpy",
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
-        pipeline_class=_LinkedCompiler,
         **options,
     )
 
@@ -247,10 +259,10 @@ def _linked(**options: Any) -> Any:
     return decorate
 
 
-leaf: Any = _linked(forceinline=True)
+leaf: Any = _linked(forceinline=True, pipeline_class=_LeafCompiler)
 """Decorator of small functions on scalars and tuples, inlined into every caller."""
 
-inner: Any = _linked()
+inner: Any = _linked(pipeline_class=_InnerCompiler)
 """Decorator of functions on arrays that only kernels call: no code of their own, nothing cached."""
 
 kernel: Any = numba.njit(
@@ -354,4 +366,26 @@ class _Word:
             print(text, file=sys.stderr, flush=True)
 
 
+class _WithoutCollection(numba_event.Listener):  # type: ignore[misc]
+    """No garbage collection while Numba compiles, which takes a tenth longer with it.
+
+    Numba compiles in one thread at a time.
+    """
+
+    depth = 0
+    was_enabled = False
+
+    def on_start(self, event: Any) -> None:
+        if self.depth == 0:
+            self.was_enabled = gc.isenabled()
+            gc.disable()
+        self.depth += 1
+
+    def on_end(self, event: Any) -> None:
+        self.depth -= 1
+        if self.depth == 0 and self.was_enabled:
+            gc.enable()
+
+
 announce(_Word())
+numba_event.register("numba:compile", _WithoutCollection())
