@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numba
-from numba.core import caching
+from numba.core import caching, types
 from numba.core import event as numba_event
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
@@ -238,6 +238,10 @@ class _Linked(CPUDispatcher):  # type: ignore[misc]
 
     def __call__(self, *arguments: Any) -> Any:
         return self.py_func(*arguments)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Take constants for numbers of their type: one version serves all of them."""
+        return super().get_call_template(tuple(map(types.unliteral, args)), kws)
 
 
 def _linked(**options: Any) -> Any:

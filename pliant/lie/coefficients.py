@@ -92,13 +92,6 @@ def exp_coefficients(t2: float) -> tuple[float, float, float, float, float, floa
 
 
 @leaf
-def exp_short_coefficients(t2: float) -> tuple[float, float, float]:
-    """Return (a, b, c) of `exp_coefficients` alone."""
-    f1, f2, f3, _, _, _, _ = _family(t2)
-    return f1, f2, f3
-
-
-@leaf
 def log_coefficients(t2: float) -> tuple[float, float]:
     """Return (d, d1): d = (1 - (t/2) cot(t/2)) / t^2 and its (1/t) d/dt derivative.
 

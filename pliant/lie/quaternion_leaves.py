@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import atan2, sqrt
 
 from pliant._numba import leaf
-from pliant.lie.coefficients import exp_short_coefficients
+from pliant.lie.coefficients import exp_coefficients
 from pliant.lie.tuples import Matrix, Quaternion, Vector, cross
 
 
@@ -18,13 +18,6 @@ def quaternion_multiply(a: Quaternion, b: Quaternion) -> Quaternion:
         a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
         a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
     )
-
-
-@leaf
-def quaternion_normalise(q: Quaternion) -> Quaternion:
-    """Return q / |q|."""
-    scale = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
-    return q[0] * scale, q[1] * scale, q[2] * scale, q[3] * scale
 
 
 @leaf
@@ -96,7 +89,7 @@ def quaternion_exp(k: Vector) -> Quaternion:
     """Return the unit quaternion of the rotation vector k."""
     x, y, z = 0.5 * k[0], 0.5 * k[1], 0.5 * k[2]
     t2 = x * x + y * y + z * z
-    a, b, _ = exp_short_coefficients(t2)
+    a, b, _, _, _, _, _ = exp_coefficients(t2)
     return 1.0 - t2 * b, a * x, a * y, a * z
 
 

@@ -37,14 +37,6 @@ def exp_matrix(kx: float, ky: float, kz: float) -> Matrix:
 
 
 @leaf
-def cayley_matrix(kx: float, ky: float, kz: float) -> Matrix:
-    """Return the nine entries, row by row, of I + (k^ + k^2/2) / (1 + k.k/4)."""
-    k = (kx, ky, kz)
-    i, s, q, _, _, _ = op.coefficients(op.CAYLEY, dot(k, k))
-    return op.operator(i, s, q, k)
-
-
-@leaf
 def log_vector(r: Matrix) -> tuple[float, float, float, float]:
     """Return (kx, ky, kz, angle) of a rotation matrix; at the angle pi one of the two axes."""
     return quaternion_log(quaternion_from_matrix(r))
@@ -64,12 +56,6 @@ def second_array(kind: int, k: Array, u: Array, out: Array) -> None:
     v = read_vector(k, 0)
     p, s1, q, _, _, q1, _ = op.second_coefficients(kind, dot(v, v))
     write_symmetric(out, 0, 0, op.second_form(p, s1, q, q1, v, read_vector(u, 0)))
-
-
-@kernel
-def dexp_second_array(k: Array, u: Array, out: Array) -> None:
-    """Write the second form (3, 3) of dexp at k (3,) for u (3,) to `out`."""
-    second_array(op.DEXP, k, u, out)
 
 
 @kernel

@@ -13,68 +13,34 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import inner, kernel, leaf
-from pliant.lie.blocks import invert_tangent, tau_pose
-from pliant.lie.retraction import EXP
-from pliant.lie.se3_kernels import (
-    cayley_inverse_pose_array,
-    exp_pose_array,
-    inverse_array,
-    log_relative_array,
-    multiply_array,
-)
+from pliant.lie.blocks import compose, invert_tangent, tau_pose
+from pliant.lie.se3_kernels import exp_pose_array, multiply_array, relative_array
 
 
 @kernel
 def propagate(kind, base, psi, controls, plus, minus):  # type: ignore[no-untyped-def]
-    """Control poses (n+1, 4, 4) from increments psi (n, 6), with D+ and D- (n, 6, 6)."""
-    n = psi.shape[0]
-    R = np.empty((3, 3))
-    p = np.empty(3)
+    """Control poses (n+1, 4, 4) from increments psi (n, 6), with D+ and D- (n, 6, 6).
+
+    As Ad(tau(z)) dtau(z) = dtau(-z), D- is -dtau(-Psi)^-1, whose blocks are those of D+ transposed.
+    """
+    T = np.empty((3, 4))
     V = np.empty((3, 3))
     Q = np.empty((3, 3))
     W = np.empty((3, 3))
     X = np.empty((3, 3))
-    controls[0] = base
-    for i in range(n):
-        tau_pose(kind, psi[i], R, p, V, Q)
+    for a in range(3):
+        for b in range(4):
+            controls[0, a, b] = base[a, b]
+    for i in range(psi.shape[0]):
+        tau_pose(kind, psi[i], T, V, Q)
+        compose(controls[i], T, controls[i + 1])
         invert_tangent(V, Q, W, X)
         for a in range(3):
-            controls[i + 1, a, 3] = controls[i, a, 3]
-            controls[i + 1, 3, a] = 0.0
             for b in range(3):
-                controls[i + 1, a, 3] += controls[i, a, b] * p[b]
-                controls[i + 1, a, b] = 0.0
-                for c in range(3):
-                    controls[i + 1, a, b] += controls[i, a, c] * R[c, b]
-                plus[i, a, b] = W[a, b]
-                plus[i, a + 3, b + 3] = W[a, b]
+                plus[i, a, b] = plus[i, a + 3, b + 3] = W[a, b]
                 plus[i, a + 3, b] = X[a, b]
-                plus[i, a, b + 3] = 0.0
-        controls[i + 1, 3, 3] = 1.0
-        _times_adjoint_inverse(plus[i], R, p, minus[i])
-
-
-@inner
-def _times_adjoint_inverse(D, R, p, out):  # type: ignore[no-untyped-def]
-    """out = -D Ad((R,p))^-1 for D = [[W, 0], [X, W]]; Ad^-1 = [[R^T, 0], [-R^T p^, R^T]]."""
-    for a in range(3):
-        for b in range(3):
-            f = D[a, 0] * R[b, 0] + D[a, 1] * R[b, 1] + D[a, 2] * R[b, 2]
-            out[a, b] = -f
-            out[a + 3, b + 3] = -f
-            out[a, b + 3] = 0.0
-    for a in range(3):
-        # rows of W R^T are -out[a, :3]; subtract W R^T p^
-        w0, w1, w2 = -out[a, 0], -out[a, 1], -out[a, 2]
-        c0 = w1 * p[2] - w2 * p[1]
-        c1 = w2 * p[0] - w0 * p[2]
-        c2 = w0 * p[1] - w1 * p[0]
-        x0 = D[a + 3, 0] * R[0, 0] + D[a + 3, 1] * R[0, 1] + D[a + 3, 2] * R[0, 2]
-        x1 = D[a + 3, 0] * R[1, 0] + D[a + 3, 1] * R[1, 1] + D[a + 3, 2] * R[1, 2]
-        x2 = D[a + 3, 0] * R[2, 0] + D[a + 3, 1] * R[2, 1] + D[a + 3, 2] * R[2, 2]
-        out[a + 3, 0] = -(x0 - c0)
-        out[a + 3, 1] = -(x1 - c1)
-        out[a + 3, 2] = -(x2 - c2)
+                minus[i, b, a] = minus[i, b + 3, a + 3] = -W[a, b]
+                minus[i, b + 3, a] = -X[a, b]
 
 
 @kernel
@@ -197,46 +163,15 @@ def lift_matrix(first, plus_l, minus_l, plus_r, minus_r, Ky, K):  # type: ignore
         _transpose(A, K[e])
 
 
-@inner
-def adjoint_inverse(R, p, A):  # type: ignore[no-untyped-def]
-    """A = Ad((R,p))^-1 = [[R^T, 0], [-R^T p^, R^T]]."""
-    for a in range(3):
-        w0, w1, w2 = R[0, a], R[1, a], R[2, a]
-        for b in range(3):
-            A[a, b] = R[b, a]
-            A[a + 3, b + 3] = R[b, a]
-            A[a, b + 3] = 0.0
-        A[a + 3, 0] = -(w1 * p[2] - w2 * p[1])
-        A[a + 3, 1] = -(w2 * p[0] - w0 * p[2])
-        A[a + 3, 2] = -(w0 * p[1] - w1 * p[0])
-
-
 @kernel
 def retract_increments(kind, controls, base, x, out):  # type: ignore[no-untyped-def]
     """out_i = tau^-1(h_{i-1}^-1 h_i) with h_i = g_i exp(x_i), h_0 = base; x (n+1, 6)."""
-    near, far, step = np.empty((4, 4)), np.empty((4, 4)), np.empty((4, 4))
-    for a in range(4):
-        for b in range(4):
-            near[a, b] = base[a, b]
+    step = np.empty((4, 4))
+    moved = np.empty((2, 4, 4))
     for i in range(out.shape[0]):
         exp_pose_array(x[i + 1], step)
-        multiply_array(controls[i + 1], step, far)
-        relative_increment(kind, near, far, out[i])
-        for a in range(4):
-            for b in range(4):
-                near[a, b] = far[a, b]
-
-
-@inner
-def relative_increment(kind, near, far, out):  # type: ignore[no-untyped-def]
-    """out (6,) = tau^-1(near^-1 far)."""
-    if kind == EXP:
-        log_relative_array(near, far, out)
-    else:
-        h = np.empty((4, 4))
-        inverse_array(near, h)
-        multiply_array(h, far, h)
-        cayley_inverse_pose_array(h, out)
+        multiply_array(controls[i + 1], step, moved[i % 2])
+        relative_array(kind, moved[(i + 1) % 2] if i > 0 else base, moved[i % 2], out[i])
 
 
 @kernel

@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import splu
 
 from pliant.engine.program import run
-from pliant.lie.retraction import CAYLEY, EXP
+from pliant.lie.operators import CAYLEY, EXP
 from pliant.model import DescriptionError, Rod
 from pliant.rods import cumulative, cumulative_second
 from pliant.rods.basis import alive, find_span

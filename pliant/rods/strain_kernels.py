@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant._numba import inner, kernel, leaf
-from pliant.lie.blocks import tau_pose
-from pliant.lie.retraction import EXP
+from pliant.lie.blocks import compose, tau_pose
+from pliant.lie.operators import EXP
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -110,20 +110,19 @@ def slope(z, i, k, w):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _take_step(z, i, q, rows, start, R, p, D, w):  # type: ignore[no-untyped-def]
-    """Take step i from pose `start` (3, 4), writing all of its state. R, p, D, w are scratch."""
+def _take_step(z, i, q, rows, start, step, D, w):  # type: ignore[no-untyped-def]
+    """Take step i from pose `start` (3, 4), writing all of its state.
+
+    step (3, 4), D (6, 3) and w (6,) are scratch.
+    """
     h = z.length[i]
     point_strains(z, i, q, rows, 1.0, z.xi[i])
     for r in range(6):
         z.omega[i, r] = 0.5 * h * (z.xi[i, 0, r] + z.xi[i, 1, r])
     add_brackets(0.5 * BRACKET * h * h, z.xi[i], z.xi[i], z.omega[i])
     T = z.tangent[i]
-    tau_pose(EXP, z.omega[i], R, p, T[:3], T[3:])
-    P = z.pose[i]
-    for r in range(3):
-        P[r, 3] = start[r, 3] + start[r, 0] * p[0] + start[r, 1] * p[1] + start[r, 2] * p[2]
-        for c in range(3):
-            P[r, c] = start[r, 0] * R[0, c] + start[r, 1] * R[1, c] + start[r, 2] * R[2, c]
+    tau_pose(EXP, z.omega[i], step, T[:3], T[3:])
+    compose(start, step, z.pose[i])
     for k in range(z.phi.shape[2]):
         alpha = slope(z, i, k, w)
         for r in range(6):
@@ -133,7 +132,7 @@ def _take_step(z, i, q, rows, start, R, p, D, w):  # type: ignore[no-untyped-def
             _cross_add(1.0, T[r], w[:3], D[r])
         for r in range(3):
             _cross_add(1.0, T[r], w[3:], D[3 + r])
-        _carry_out(P, D, z.theta[i, k])
+        _carry_out(z.pose[i], D, z.theta[i, k])
 
 
 @inner
@@ -169,17 +168,6 @@ def add_carried(P, x, out):  # type: ignore[no-untyped-def]
     out[5] += P[0, 3] * a1 - P[1, 3] * a0
 
 
-@leaf
-def push_back(P, f, W):  # type: ignore[no-untyped-def]
-    """W = Ad(P)^-T f: a wrench at pose P seen in the frame of the base."""
-    for i in range(3):
-        W[i] = P[i, 0] * f[0] + P[i, 1] * f[1] + P[i, 2] * f[2]
-        W[3 + i] = P[i, 0] * f[3] + P[i, 1] * f[4] + P[i, 2] * f[5]
-    W[0] += P[1, 3] * W[5] - P[2, 3] * W[4]
-    W[1] += P[2, 3] * W[3] - P[0, 3] * W[5]
-    W[2] += P[0, 3] * W[4] - P[1, 3] * W[3]
-
-
 @inner
 def _columns(n, m):  # type: ignore[no-untyped-def]
     """The (n, m) array with ones on the diagonal: a pose at the origin, a unit twist block."""
@@ -195,13 +183,12 @@ def sweep(z, steps, q, total):  # type: ignore[no-untyped-def]
 
     total (N, K, 6, 3): sum of theta from the start of the segment up to and including each step.
     """
-    R = np.empty((3, 3))
-    p = np.empty(3)
+    increment = np.empty((3, 4))
     D = np.empty((6, 3))
     w = np.empty(6)
     origin = _columns(3, 4)
     for i in range(len(z.length)):
-        _take_step(z, i, q, q.shape[2], z.pose[i - 1] if i > 0 else origin, R, p, D, w)
+        _take_step(z, i, q, q.shape[2], z.pose[i - 1] if i > 0 else origin, increment, D, w)
         for k in range(total.shape[1]):
             for r in range(6):
                 for c in range(3):
@@ -234,8 +221,7 @@ def evaluate_frames(z, steps, total, x, step, q, base, g, J):  # type: ignore[no
     Columns of segments beyond a station are zero and left alone.
     """
     modes, rows = q.shape[1], q.shape[2]
-    R = np.empty((3, 3))
-    p = np.empty(3)
+    increment = np.empty((3, 4))
     D = np.empty((6, 3))
     w = np.empty(6)
     zero = np.zeros((6, 3))
@@ -244,13 +230,9 @@ def evaluate_frames(z, steps, total, x, step, q, base, g, J):  # type: ignore[no
     for s in range(len(step)):
         n = step[s]
         seg = x.segment[s]
-        _take_step(x, s, q, rows, z.pose[n - 1] if n > 0 else origin, R, p, D, w)
+        _take_step(x, s, q, rows, z.pose[n - 1] if n > 0 else origin, increment, D, w)
         P = x.pose[s]
-        for i in range(3):
-            g[s, i, 3] = base[i, 3]
-            for j in range(3):
-                g[s, i, 3] += base[i, j] * P[j, 3]
-                g[s, i, j] = base[i, 0] * P[0, j] + base[i, 1] * P[1, j] + base[i, 2] * P[2, j]
+        compose(base, P, g[s])
         _write_columns(P, unit, zero, J[s], 0, 6)
         for b in range(seg * modes):
             done = total[steps * (b // modes) + steps - 1, b % modes]

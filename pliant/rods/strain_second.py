@@ -16,14 +16,19 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import inner, kernel, leaf
-from pliant.lie.blocks import add_tangent_second, subtract_bracket, tangent_rate
-from pliant.lie.retraction import EXP
+from pliant.lie.blocks import (
+    add_second,
+    add_to_body,
+    carry_wrench,
+    subtract_bracket,
+    tangent_rate,
+)
+from pliant.lie.operators import EXP
 from pliant.rods.strain_kernels import (
     BRACKET,
     add_brackets,
     add_carried,
     point_strains,
-    push_back,
     slope,
 )
 
@@ -90,13 +95,9 @@ def frame_bias(z, x, step, velocity, qd, bias):  # type: ignore[no-untyped-def]
             v[r] = V[step[s], r]
             b[r] = A[step[s], r]
         _rate_step(x, s, qd, v, b, work)
-        P = x.pose[s]
-        h0 = b[3] - (P[1, 3] * b[2] - P[2, 3] * b[1])
-        h1 = b[4] - (P[2, 3] * b[0] - P[0, 3] * b[2])
-        h2 = b[5] - (P[0, 3] * b[1] - P[1, 3] * b[0])
-        for i in range(3):
-            bias[s, i] = P[0, i] * b[0] + P[1, i] * b[1] + P[2, i] * b[2]
-            bias[s, 3 + i] = P[0, i] * h0 + P[1, i] * h1 + P[2, i] * h2
+        for r in range(6):
+            bias[s, r] = 0.0
+        add_to_body(x.pose[s], 1.0, b, bias[s])
 
 
 @inner
@@ -181,7 +182,7 @@ def _local_form(z, i, W, full, f, M, c):  # type: ignore[no-untyped-def]
     for r in range(3):
         f[r] = P[0, r] * m0 + P[1, r] * m1 + P[2, r] * m2
         f[3 + r] = P[0, r] * W[3] + P[1, r] * W[4] + P[2, r] * W[5]
-    add_tangent_second(EXP, z.omega[i], f, 1.0, full, 0)
+    add_second(EXP, z.omega[i], f, 1.0, full, 0)
     for r in range(3):
         c[r] = 0.0
         c[3 + r] = 0.0
@@ -270,7 +271,7 @@ def add_frame_second(z, steps, total, x, step, rows, f, K):  # type: ignore[no-u
     blk = np.empty((3, 6, 3))
     for s in range(len(step)):
         n, seg = step[s], x.segment[s]
-        push_back(x.pose[s], f[s], W)
+        carry_wrench(x.pose[s], f[s], W)
         last = n - 1 if n % steps != 0 else -1
         _add_step(x, s, W, total, last, H[seg], Y[seg], full, vec, blk)
         for r in range(6):
