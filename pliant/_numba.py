@@ -29,11 +29,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numba
-from numba.core import caching, types
+from numba.core import caching
 from numba.core import event as numba_event
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
+from numba.core.types.misc import unliteral
 
 CACHE_VARIABLE = "PLIANT_CACHE_DIR"
 CACHE_LIFETIME = 30 * 24 * 3600.0
@@ -241,7 +242,7 @@ class _Linked(CPUDispatcher):  # type: ignore[misc]
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Take constants for numbers of their type: one version serves all of them."""
-        return super().get_call_template(tuple(map(types.unliteral, args)), kws)
+        return super().get_call_template(tuple(map(unliteral, args)), kws)
 
 
 def _linked(**options: Any) -> Any:
