@@ -178,15 +178,6 @@ def pose(R: ArrayLike, p: ArrayLike) -> Array:
     return out.reshape((*shape, 4, 4))
 
 
-def compose(*poses: ArrayLike) -> Array:
-    """Return the product (..., 4, 4) of poses (..., 4, 4), the first one leftmost."""
-    product = np.eye(4)
-    for g in poses:
-        stack, lead = as_stack("g", g, (4, 4))
-        product = product @ stack.reshape((*lead, 4, 4))
-    return product
-
-
 def orthonormal(g: ArrayLike) -> Array:
     """Return the pose g (4, 4) without rounding errors in its rotation: R <- R (3 I - R^T R) / 2."""
     out = np.array(g, dtype=float)

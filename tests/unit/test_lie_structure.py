@@ -66,8 +66,8 @@ def test_inverse_pairs(name):
 
 
 def test_rotations_stay_orthogonal():
-    for R in (so3.exp(TWISTS[:, :3]), so3.cayley(TWISTS[:, :3])):
-        unit = so3.compose(so3.inverse(R), R)
+    for R in (so3.exp(TWISTS[:, :3]), se3.cayley(TWISTS)[:, :3, :3]):
+        unit = np.swapaxes(R, 1, 2) @ R
         np.testing.assert_allclose(unit, np.broadcast_to(np.eye(3), unit.shape), atol=1e-14)
         np.testing.assert_allclose(np.linalg.det(R), 1.0, atol=1e-14)
 
@@ -75,13 +75,11 @@ def test_rotations_stay_orthogonal():
 def test_rotation_functions_are_the_angular_blocks_of_the_rigid_ones():
     k, u = TWISTS[:, :3], WEIGHTS[:, :3]
     still = np.concatenate((k, 0 * k), axis=1)
-    for name in ("dexp", "dexp_inverse", "dcayley", "dcayley_inverse", "exp", "cayley", "ad"):
+    for name in ("dexp", "dexp_inverse", "exp"):
         block = getattr(se3, name)(still)[:, :3, :3]
         np.testing.assert_allclose(getattr(so3, name)(k), block, atol=1e-15)
-    for name in ("dexp_second", "dcayley_second"):
-        block = getattr(se3, name)(still, np.concatenate((u, 0 * u), axis=1))[:, :3, :3]
-        np.testing.assert_allclose(getattr(so3, name)(k, u), block, atol=1e-15)
-    np.testing.assert_array_equal(so3.Ad(so3.exp(k)), so3.exp(k))
+    block = se3.dexp_second(still, np.concatenate((u, 0 * u), axis=1))[:, :3, :3]
+    np.testing.assert_allclose(so3.dexp_second(k, u), block, atol=1e-15)
     np.testing.assert_array_equal(so3.vee(so3.hat(k)), k)
     np.testing.assert_array_equal(se3.vee(se3.hat(TWISTS)), TWISTS)
 
@@ -125,7 +123,7 @@ def test_stacks_of_any_shape():
     assert se3.exp(np.empty((0, 6))).shape == (0, 4, 4)
     assert se3.pose(np.eye(3), TWISTS[:, 3:]).shape == (40, 4, 4)
     np.testing.assert_allclose(
-        se3.compose(se3.exp(stack), se3.inverse(se3.exp(stack)))[2, 3], np.eye(4), atol=1e-14
+        (se3.exp(stack) @ se3.inverse(se3.exp(stack)))[2, 3], np.eye(4), atol=1e-14
     )
 
 
@@ -146,8 +144,7 @@ def test_nan_propagates():
     assert np.isnan(se3.dexp(x)[:3, :3]).all()
 
 
-@pytest.mark.parametrize("function", ["log", "cayley_inverse"])
-@pytest.mark.parametrize("module", [so3, se3])
+@pytest.mark.parametrize("module, function", [(so3, "log"), (se3, "log"), (se3, "cayley_inverse")])
 def test_half_a_turn_is_refused_with_a_remedy(module, function):
     size = 3 if module is so3 else 6
     x = np.zeros((2, size))
