@@ -57,26 +57,8 @@ class Factor(NamedTuple):
     substitute: Array
 
 
-@kernel
-def factorise_flagged(entries, data, fronts, factor, symmetric, flags):  # type: ignore[no-untyped-def]
-    """`load` and `factorise`, negative and lost pivots in flags[:2]."""
-    scale = load(entries, data, factor)
-    flags[0], flags[1] = factorise(fronts, factor, symmetric, scale)
-
-
-@kernel
-def solve_flagged(entries, data, fronts, factor, symmetric, b, x, flags):  # type: ignore[no-untyped-def]
-    """`solve_refined`, with flags[2] = 1 if the solution is too rough."""
-    gap, backward = solve_refined(entries, data, fronts, factor, symmetric, b, x)
-    size = 0.0
-    for i in range(len(b)):
-        size += b[i] * b[i]
-    fine = gap <= 1e-4 * np.sqrt(size) or (backward < 1e-12 and flags[1] == 0)
-    flags[2] = 0 if fine else 1
-
-
 @inner
-def load(entries, data, factor):  # type: ignore[no-untyped-def]
+def _load(entries, data, factor):  # type: ignore[no-untyped-def]
     """Put the entries of a matrix into the fronts of its factor; returns its largest diagonal entry."""
     _clear(factor.entries, len(factor.entries))
     scale = 0.0
@@ -89,13 +71,13 @@ def load(entries, data, factor):  # type: ignore[no-untyped-def]
     return scale
 
 
-@inner
-def factorise(fronts, factor, symmetric, scale):  # type: ignore[no-untyped-def]
-    """Factorise what `load` has put into the factor; scale: what it returned.
+@kernel
+def factorise(entries, data, fronts, factor, symmetric, flags):  # type: ignore[no-untyped-def]
+    """Factorise a matrix and write to flags[:2] the numbers of negative and of lost pivots.
 
-    Returns the numbers of negative pivots and of lost pivots, which were replaced; the first is -1 if
-    the matrix is singular.
+    Lost pivots were replaced. The first number is -1 if the matrix is singular.
     """
+    scale = _load(entries, data, factor)
     negative = lost = 0
     taken = factor.workspace[0]
     for k in range(len(fronts.first) - 1):
@@ -116,14 +98,15 @@ def factorise(fronts, factor, symmetric, scale):  # type: ignore[no-untyped-def]
                 pivot = _substitute(factor.substitute[at + j], size, scale)
                 lost += 1
                 if not abs(pivot) > 0.0:
-                    return -1, lost
+                    flags[0], flags[1] = -1, lost
+                    return
             negative += pivot < 0.0
             inverse[j] = 1.0 / pivot
             _add_sizes(upper, lower, j * (s + r), s + r, inverse[j], taken)
         _hand_on(upper, lower, s, r, inverse, left, symmetric)
         for a in range(r):
             factor.size[fronts.rest[start + a]] += taken[s + a]
-    return negative, lost
+    flags[0], flags[1] = negative, lost
 
 
 @inner
@@ -231,22 +214,24 @@ def _reduce_two(row, next_row, a, start, upper, lower, m, inverse):  # type: ign
             next_row[b] -= h * u[b]
 
 
-@inner
-def solve_refined(entries, data, fronts, factor, symmetric, b, x):  # type: ignore[no-untyped-def]
+@kernel
+def solve(entries, data, fronts, factor, symmetric, b, x, flags):  # type: ignore[no-untyped-def]
     """Solve A x = b with the factor and improve x while the gap b - A x at least halves.
 
-    Lost pivots and rounding spoil the factor, not A, whose entries are `data`. Returns the norm of the
-    gap, and its largest entry as a part of the terms whose sum it is.
+    Lost pivots and rounding spoil the factor, not A, whose entries are `data`. flags[2] = 1 if the
+    solution is too rough.
     """
     gap, correction, terms = factor.workspace[1], factor.workspace[2], factor.workspace[3]
     n = len(b)
+    size = 0.0
     for i in range(n):
         x[i], gap[i] = 0.0, b[i]
+        size += b[i] * b[i]
     least, backward = np.inf, np.inf
     for _ in range(_REFINEMENTS):
         for i in range(n):
             correction[entries.place[i]] = gap[i]
-        solve(fronts, factor, correction)
+        _solve_once(fronts, factor, correction)
         for i in range(n):
             x[i] += correction[entries.place[i]]
         norm, worst = _gap(entries, data, symmetric, b, x, gap, terms)
@@ -254,13 +239,15 @@ def solve_refined(entries, data, fronts, factor, symmetric, b, x):  # type: igno
             if least < np.inf:
                 for i in range(n):
                     x[i] -= correction[entries.place[i]]
-                return least, backward
-            return norm, worst
+            else:
+                least, backward = norm, worst
+            break
         halved = norm < 0.5 * least
         least, backward = norm, worst
         if worst < _BACKWARD or not halved:
             break
-    return least, backward
+    fine = least <= 1e-4 * np.sqrt(size) or (backward < 1e-12 and flags[1] == 0)
+    flags[2] = 0 if fine else 1
 
 
 @inner
@@ -305,7 +292,7 @@ def _subtract_column(column, row, i, x, gap, terms):  # type: ignore[no-untyped-
 
 
 @inner
-def solve(fronts, factor, x):  # type: ignore[no-untyped-def]
+def _solve_once(fronts, factor, x):  # type: ignore[no-untyped-def]
     """Solve with the factor, in place; x (n,) stands in the order of elimination."""
     row = factor.workspace[0]
     for k in range(len(fronts.first) - 1):

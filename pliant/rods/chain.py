@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import inner, kernel, leaf
+from pliant._numba import inner, kernel
 from pliant.lie.blocks import compose, invert_tangent, tau_pose
 from pliant.lie.se3_kernels import exp_pose_array, multiply_array, relative_array
 
@@ -127,27 +127,12 @@ def _transpose(A, out):  # type: ignore[no-untyped-def]
 def lift_rows(first, plus, minus, Cy, C):  # type: ignore[no-untyped-def]
     """C (E, p, m) = Cy T: several covectors of each element, as rows."""
     E, p, m = Cy.shape
+    A = np.empty((m, p))
+    B = np.empty((m, p))
     for e in range(E):
-        for q in range(p):
-            for j in range(6):
-                C[e, q, j] = Cy[e, q, j]
-        for a in range(m // 6 - 1):
-            c = 6 * a
-            P = plus[first[e] + a]
-            N = minus[first[e] + a]
-            for q in range(p):
-                _times_pair(Cy[e, q, c + 6 : c + 12], N, P, C[e, q, c : c + 12])
-
-
-@leaf
-def _times_pair(row, N, P, out):  # type: ignore[no-untyped-def]
-    """out[:6] += row N, out[6:] = row P."""
-    a, b, c, d, e, f = row[0], row[1], row[2], row[3], row[4], row[5]
-    for j in range(6):
-        out[j] += a * N[0, j] + b * N[1, j] + c * N[2, j] + d * N[3, j] + e * N[4, j] + f * N[5, j]
-    for j in range(6):
-        v = a * P[0, j] + b * P[1, j] + c * P[2, j] + d * P[3, j] + e * P[4, j] + f * P[5, j]
-        out[6 + j] = v
+        _transpose(Cy[e], A)
+        _lift_columns(first[e], plus, minus, A, B)
+        _transpose(B, C[e])
 
 
 @kernel

@@ -187,8 +187,7 @@ class HermiteMap(IncrementMap):
 
     def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
         """r (E, 24) = T^T ry with ry (E, 24)."""
-        assert isinstance(c, HermiteConfiguration)
-        run(hermite_kernels.lift_vector, self.third, c.middle, ry, r)
+        self.lift_rows(c, ry.reshape(-1, 1, 24), r.reshape(-1, 1, 24))
 
     def lift_rows(self, c: Configuration, Cy: Array, C: Array) -> None:
         """C (E, p, 24) = Cy T with Cy (E, p, 24)."""

@@ -88,21 +88,6 @@ def lift_velocity(third, middle, x, y):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def lift_vector(third, middle, ry, r):  # type: ignore[no-untyped-def]
-    """r (E, 24) = T^T ry with ry (E, 24)."""
-    for e in range(ry.shape[0]):
-        for j in range(24):
-            v = 0.0
-            for i in range(6):
-                v += middle[e, i, j] * ry[e, 12 + i]
-            r[e, j] = v
-        for j in range(6):
-            r[e, j] += ry[e, j]
-            r[e, 6 + j] += third * ry[e, 6 + j]
-            r[e, 18 + j] += third * ry[e, 18 + j]
-
-
-@kernel
 def lift_matrix(third, left, right, Ky, K):  # type: ignore[no-untyped-def]
     """K (E, 24, 24) = T_l^T Ky T_r; left and right (E, 6, 24) are the `middle` of T_l and T_r."""
     W = np.empty((24, 24))

@@ -23,6 +23,7 @@ from pliant.lie.blocks import (
     subtract_bracket,
     tangent_rate,
 )
+from pliant.lie.leaves import add_hat
 from pliant.lie.operators import EXP
 from pliant.rods.strain_kernels import (
     BRACKET,
@@ -154,18 +155,6 @@ def _add_slope_product(scale, alpha, w, Y, out):  # type: ignore[no-untyped-def]
             )
 
 
-@leaf
-def _add_hat(scale, c, out):  # type: ignore[no-untyped-def]
-    """out += scale [[m^, n^], [n^, 0]] as a wrench block, c = (m, n)."""
-    for o in range(0, 6, 3):
-        out[o, 1] -= scale * c[o + 2]
-        out[o, 2] += scale * c[o + 1]
-        out[o + 1, 0] += scale * c[o + 2]
-        out[o + 1, 2] -= scale * c[o]
-        out[o + 2, 0] -= scale * c[o + 1]
-        out[o + 2, 1] += scale * c[o]
-
-
 @inner
 def _local_form(z, i, W, full, f, M, c):  # type: ignore[no-untyped-def]
     """Write M (6, 3), the wrench block of f . D dexp(Omega)[v] v, and c = dexp(Omega)^T f.
@@ -223,7 +212,9 @@ def _add_step(z, i, W, total, last, H, Y, full, vec, blk):  # type: ignore[no-un
             alpha = slope(z, i, k, wk)
             _add_slope_product(2.0, alpha, wk, right, H[k, j])
             swap = z.phi[i, 1, k] * z.phi[i, 0, j] - z.phi[i, 0, k] * z.phi[i, 1, j]
-            _add_hat(2.0 * a * swap, c, H[k, j])
+            # wrench block of [[m^, n^], [n^, 0]], c = (m, n)
+            add_hat(H[k, j], 0, 0, c[0], c[1], c[2], 2.0 * a * swap)
+            add_hat(H[k, j], 3, 0, c[3], c[4], c[5], 2.0 * a * swap)
 
 
 @inner
