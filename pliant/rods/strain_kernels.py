@@ -31,6 +31,15 @@ from numpy.typing import NDArray
 from pliant._numba import inner, kernel, leaf
 from pliant.lie.blocks import compose, tau_pose
 from pliant.lie.operators import EXP
+from pliant.lie.tuples import (
+    add,
+    apply,
+    combine,
+    cross,
+    read_block,
+    read_vector,
+    write_vector,
+)
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -57,14 +66,6 @@ class Steps(NamedTuple):
     tangent: Array
     pose: Array
     theta: Array
-
-
-@leaf
-def _cross_add(c, u, v, out):  # type: ignore[no-untyped-def]
-    """out += c * u x v for vectors of length three."""
-    out[0] += c * (u[1] * v[2] - u[2] * v[1])
-    out[1] += c * (u[2] * v[0] - u[0] * v[2])
-    out[2] += c * (u[0] * v[1] - u[1] * v[0])
 
 
 @inner
@@ -125,47 +126,38 @@ def _take_step(z, i, q, rows, start, step, D, w):  # type: ignore[no-untyped-def
     compose(start, step, z.pose[i])
     for k in range(z.phi.shape[2]):
         alpha = slope(z, i, k, w)
-        for r in range(6):
-            for c in range(3):
-                D[r, c] = alpha * T[r, c]
-            # a row times the hat matrix of u is the row x u
-            _cross_add(1.0, T[r], w[:3], D[r])
+        u, v = read_vector(w, 0), read_vector(w, 3)
         for r in range(3):
-            _cross_add(1.0, T[r], w[3:], D[3 + r])
+            # a row times the hat matrix of u is the row x u
+            f, g = read_vector(T[r], 0), read_vector(T[3 + r], 0)
+            write_vector(D[r], 0, add(alpha, f, 1.0, cross(f, u)))
+            write_vector(D[3 + r], 0, combine(alpha, g, 1.0, cross(g, u), 1.0, cross(f, v)))
         _carry_out(z.pose[i], D, z.theta[i, k])
+
+
+@leaf
+def _carried(P, f, h):  # type: ignore[no-untyped-def]
+    """Both parts of Ad(P) (f, h) for vectors f and h."""
+    R = read_block(P)
+    turned = apply(R, f)
+    return turned, add(1.0, apply(R, h), 1.0, cross((P[0, 3], P[1, 3], P[2, 3]), turned))
 
 
 @inner
 def _carry_out(P, D, out):  # type: ignore[no-untyped-def]
     """out = Ad(P) D for twist blocks (6, 3)."""
     for c in range(3):
-        f0 = P[0, 0] * D[0, c] + P[0, 1] * D[1, c] + P[0, 2] * D[2, c]
-        f1 = P[1, 0] * D[0, c] + P[1, 1] * D[1, c] + P[1, 2] * D[2, c]
-        f2 = P[2, 0] * D[0, c] + P[2, 1] * D[1, c] + P[2, 2] * D[2, c]
-        out[0, c] = f0
-        out[1, c] = f1
-        out[2, c] = f2
-        for r in range(3):
-            out[3 + r, c] = P[r, 0] * D[3, c] + P[r, 1] * D[4, c] + P[r, 2] * D[5, c]
-        out[3, c] += P[1, 3] * f2 - P[2, 3] * f1
-        out[4, c] += P[2, 3] * f0 - P[0, 3] * f2
-        out[5, c] += P[0, 3] * f1 - P[1, 3] * f0
+        f, h = _carried(P, (D[0, c], D[1, c], D[2, c]), (D[3, c], D[4, c], D[5, c]))
+        out[0, c], out[1, c], out[2, c] = f
+        out[3, c], out[4, c], out[5, c] = h
 
 
 @leaf
 def add_carried(P, x, out):  # type: ignore[no-untyped-def]
     """out += Ad(P) x."""
-    a0 = P[0, 0] * x[0] + P[0, 1] * x[1] + P[0, 2] * x[2]
-    a1 = P[1, 0] * x[0] + P[1, 1] * x[1] + P[1, 2] * x[2]
-    a2 = P[2, 0] * x[0] + P[2, 1] * x[1] + P[2, 2] * x[2]
-    out[0] += a0
-    out[1] += a1
-    out[2] += a2
-    for i in range(3):
-        out[3 + i] += P[i, 0] * x[3] + P[i, 1] * x[4] + P[i, 2] * x[5]
-    out[3] += P[1, 3] * a2 - P[2, 3] * a1
-    out[4] += P[2, 3] * a0 - P[0, 3] * a2
-    out[5] += P[0, 3] * a1 - P[1, 3] * a0
+    f, h = _carried(P, read_vector(x, 0), read_vector(x, 3))
+    write_vector(out, 0, add(1.0, read_vector(out, 0), 1.0, f))
+    write_vector(out, 3, add(1.0, read_vector(out, 3), 1.0, h))
 
 
 @inner
