@@ -24,6 +24,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -123,15 +124,13 @@ def _private_temporary_folder() -> Path:
     """
     user = os.getuid() if hasattr(os, "getuid") else 0
     base = Path(tempfile.gettempdir()) / f"pliant-{user}"
-    try:
+    with suppress(OSError):
         base.mkdir(mode=0o700, exist_ok=True)
         status = base.lstat()
         open_to_others = os.name == "posix" and status.st_mode & 0o022
         owned = os.name != "posix" or status.st_uid == user
         if stat.S_ISDIR(status.st_mode) and owned and not open_to_others and _is_writable(base):
             return base
-    except OSError:
-        pass
     return Path(tempfile.mkdtemp(prefix="pliant-"))
 
 
@@ -147,17 +146,11 @@ def cache_folder() -> Path:
 def prune(folder: Path, lifetime: float = CACHE_LIFETIME) -> None:
     """Remove the caches in `folder` that nobody has used for `lifetime` seconds."""
     oldest = time.time() - lifetime
-    try:
-        caches = list(folder.iterdir())
-    except OSError:
-        return
-    for path in caches:
-        try:
-            named_by_hash = re.fullmatch("kernels-[0-9a-f]{16}", path.name) is not None
+    for path in folder.glob("kernels-*"):
+        named_by_hash = re.fullmatch("kernels-[0-9a-f]{16}", path.name) is not None
+        with suppress(OSError):
             if named_by_hash and path.is_dir() and path.stat().st_mtime < oldest:
                 shutil.rmtree(path, ignore_errors=True)
-        except OSError:
-            continue
 
 
 CACHE_FOLDER = cache_folder()

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from pliant._numba import kernel
 from pliant.lie import operators as op
 from pliant.lie import so3
-from pliant.lie.batch import as_stack, as_two_stacks, refuse_cut
+from pliant.lie.batch import as_stack, as_two_stacks, filled, refuse_cut
 from pliant.lie.se3_kernels import operator_array, pose_array, relative_array, second_array
 from pliant.lie.tuples import Array
 
@@ -46,9 +46,7 @@ def _second_stack(kind: int, x: Array, u: Array, out: Array) -> None:
 
 def _map(kind: int, x: ArrayLike) -> Array:
     stack, lead = as_stack("x", x, (6,))
-    out = np.empty((len(stack), 4, 4))
-    _map_stack(kind, stack, out)
-    return out.reshape((*lead, 4, 4))
+    return filled(_map_stack, kind, (stack,), lead, (4, 4))
 
 
 def _inverse_map(kind: int, name: str, g: ArrayLike) -> Array:
@@ -62,16 +60,12 @@ def _inverse_map(kind: int, name: str, g: ArrayLike) -> Array:
 
 def _operator(kind: int, x: ArrayLike) -> Array:
     stack, lead = as_stack("x", x, (6,))
-    out = np.empty((len(stack), 6, 6))
-    _operator_stack(kind, stack, out)
-    return out.reshape((*lead, 6, 6))
+    return filled(_operator_stack, kind, (stack,), lead, (6, 6))
 
 
 def _second(kind: int, x: ArrayLike, u: ArrayLike) -> Array:
     first, second, lead = as_two_stacks(("x", "u"), (x, u), (6, 6))
-    out = np.empty((len(first), 6, 6))
-    _second_stack(kind, first, second, out)
-    return out.reshape((*lead, 6, 6))
+    return filled(_second_stack, kind, (first, second), lead, (6, 6))
 
 
 def _dual(diagonal: Array, lower: Array, lead: tuple[int, ...]) -> Array:

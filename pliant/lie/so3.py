@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from pliant._numba import inner, kernel, leaf
 from pliant.lie import operators as op
-from pliant.lie.batch import as_stack, as_two_stacks, refuse_cut
+from pliant.lie.batch import as_stack, as_two_stacks, filled, refuse_cut
 from pliant.lie.quaternion_leaves import (
     quaternion_from_matrix,
     quaternion_log,
@@ -78,9 +78,7 @@ def _log_stack(R: Array, k: Array, angles: Array) -> None:
 
 def _operator(kind: int, k: ArrayLike) -> Array:
     stack, lead = as_stack("k", k, (3,))
-    out = np.empty((len(stack), 3, 3))
-    _operator_stack(kind, stack, out)
-    return out.reshape((*lead, 3, 3))
+    return filled(_operator_stack, kind, (stack,), lead, (3, 3))
 
 
 def hat(k: ArrayLike) -> Array:
@@ -127,9 +125,7 @@ def dexp_inverse(k: ArrayLike) -> Array:
 def dexp_second(k: ArrayLike, u: ArrayLike) -> Array:
     """Return the symmetric M (..., 3, 3) with v.M v = u . D(dexp)(k)[v] v, k and u (..., 3)."""
     first, second, lead = as_two_stacks(("k", "u"), (k, u), (3, 3))
-    out = np.empty((len(first), 3, 3))
-    _second_stack(op.DEXP, first, second, out)
-    return out.reshape((*lead, 3, 3))
+    return filled(_second_stack, op.DEXP, (first, second), lead, (3, 3))
 
 
 def from_quaternion(q: ArrayLike) -> Array:

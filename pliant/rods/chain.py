@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import inner, kernel
+from pliant._numba import inner, kernel, leaf
 from pliant.lie.blocks import compose, invert_tangent, tau_pose
 from pliant.lie.se3_kernels import exp_pose_array, multiply_array, relative_array
 
@@ -61,27 +61,6 @@ def lift_velocity(first, plus, minus, x, y):  # type: ignore[no-untyped-def]
                 y[e, c + 6 + i] = v
 
 
-@kernel
-def lift_vector(first, plus, minus, ry, r):  # type: ignore[no-untyped-def]
-    """r (E, m) = T^T ry: covectors on y carried to the twists of the control poses."""
-    E, m = ry.shape
-    for e in range(E):
-        for i in range(6):
-            r[e, i] = ry[e, i]
-        for a in range(m // 6 - 1):
-            c = 6 * a
-            P = plus[first[e] + a]
-            N = minus[first[e] + a]
-            for j in range(6):
-                u = 0.0
-                v = 0.0
-                for i in range(6):
-                    u += N[i, j] * ry[e, c + 6 + i]
-                    v += P[i, j] * ry[e, c + 6 + i]
-                r[e, c + j] += u
-                r[e, c + 6 + j] = v
-
-
 @inner
 def _add_product(D, rows, out):  # type: ignore[no-untyped-def]
     """out += D^T rows for D = [[W, 0], [X, W]] (6, 6), rows and out (6, p).
@@ -127,12 +106,29 @@ def _transpose(A, out):  # type: ignore[no-untyped-def]
 def lift_rows(first, plus, minus, Cy, C):  # type: ignore[no-untyped-def]
     """C (E, p, m) = Cy T: several covectors of each element, as rows."""
     E, p, m = Cy.shape
-    A = np.empty((m, p))
-    B = np.empty((m, p))
     for e in range(E):
-        _transpose(Cy[e], A)
-        _lift_columns(first[e], plus, minus, A, B)
-        _transpose(B, C[e])
+        for q in range(p):
+            row, out = Cy[e, q], C[e, q]
+            for j in range(6):
+                out[j] = row[j]
+            for a in range(first[e], first[e] + m // 6 - 1):
+                _lift_row(row, minus[a], plus[a], out, 6 * (a - first[e]))
+
+
+@leaf
+def _lift_row(row, N, P, out, at):  # type: ignore[no-untyped-def]
+    """What an increment gives to the two poses at its ends: out[at:at+6] += u N, the next six = u P.
+
+    u are the entries of `row` that belong to the increment.
+    """
+    a, b, c = row[at + 6], row[at + 7], row[at + 8]
+    d, e, f = row[at + 9], row[at + 10], row[at + 11]
+    for j in range(6):
+        v = a * N[0, j] + b * N[1, j] + c * N[2, j] + d * N[3, j] + e * N[4, j] + f * N[5, j]
+        out[at + j] += v
+    for j in range(6):
+        v = a * P[0, j] + b * P[1, j] + c * P[2, j] + d * P[3, j] + e * P[4, j] + f * P[5, j]
+        out[at + 6 + j] = v
 
 
 @kernel
