@@ -96,7 +96,8 @@ def _lift_columns(first, plus, minus, A, out):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _transpose(A, out):  # type: ignore[no-untyped-def]
+def transpose(A, out):  # type: ignore[no-untyped-def]
+    """out = A^T."""
     for i in range(A.shape[0]):
         for j in range(A.shape[1]):
             out[j, i] = A[i, j]
@@ -139,9 +140,9 @@ def lift_matrix(first, plus_l, minus_l, plus_r, minus_r, Ky, K):  # type: ignore
     B = np.empty((m, m))
     for e in range(E):
         _lift_columns(first[e], plus_l, minus_l, Ky[e], A)
-        _transpose(A, B)
+        transpose(A, B)
         _lift_columns(first[e], plus_r, minus_r, B, A)
-        _transpose(A, K[e])
+        transpose(A, K[e])
 
 
 @kernel

@@ -35,6 +35,7 @@ from pliant.lie.blocks import (
     write_adjoint_inverse,
 )
 from pliant.lie.se3_kernels import exp_pose_array, multiply_array, pose_array, relative_array
+from pliant.rods.chain import transpose
 from pliant.rods.chain_second import accumulate_balance
 
 
@@ -87,36 +88,39 @@ def lift_velocity(third, middle, x, y):  # type: ignore[no-untyped-def]
             y[e, 12 + i] = v
 
 
+@inner
+def _lift(third, middle, A, out):  # type: ignore[no-untyped-def]
+    """out = A T for rows A (p, 24) of one element."""
+    for q in range(A.shape[0]):
+        row, lifted = A[q], out[q]
+        for j in range(6):
+            lifted[j] = row[j]
+            lifted[6 + j] = third * row[6 + j]
+            lifted[12 + j] = 0.0
+            lifted[18 + j] = third * row[18 + j]
+        for i in range(6):
+            u = row[12 + i]
+            for a in range(24):
+                lifted[a] += u * middle[i, a]
+
+
+@kernel
+def lift_rows(third, middle, Cy, C):  # type: ignore[no-untyped-def]
+    """C (E, p, 24) = Cy T."""
+    for e in range(Cy.shape[0]):
+        _lift(third, middle[e], Cy[e], C[e])
+
+
 @kernel
 def lift_matrix(third, left, right, Ky, K):  # type: ignore[no-untyped-def]
     """K (E, 24, 24) = T_l^T Ky T_r; left and right (E, 6, 24) are the `middle` of T_l and T_r."""
-    W = np.empty((24, 24))
+    A = np.empty((24, 24))
+    B = np.empty((24, 24))
     for e in range(Ky.shape[0]):
-        A = Ky[e]
-        for i in range(24):
-            for j in range(24):
-                W[i, j] = 0.0
-            for b in range(6):
-                a = A[i, 12 + b]
-                for j in range(24):
-                    W[i, j] += a * right[e, b, j]
-            for j in range(6):
-                W[i, j] += A[i, j]
-                W[i, 6 + j] += third * A[i, 6 + j]
-                W[i, 18 + j] += third * A[i, 18 + j]
-        out = K[e]
-        for i in range(24):
-            for j in range(24):
-                out[i, j] = 0.0
-            for b in range(6):
-                a = left[e, b, i]
-                for j in range(24):
-                    out[i, j] += a * W[12 + b, j]
-        for i in range(6):
-            for j in range(24):
-                out[i, j] += W[i, j]
-                out[6 + i, j] += third * W[6 + i, j]
-                out[18 + i, j] += third * W[18 + i, j]
+        _lift(third, right[e], Ky[e], A)
+        transpose(A, B)
+        _lift(third, left[e], B, A)
+        transpose(A, K[e])
 
 
 @kernel
@@ -279,20 +283,6 @@ def advance_nodes(middle, x, q, out):  # type: ignore[no-untyped-def]
     for e in range(middle.shape[0] + 1):
         for i in range(6):
             out[2 * e, i] = q[2 * e, i] + x[12 * e + 6 + i]
-
-
-@kernel
-def lift_rows(third, middle, Cy, C):  # type: ignore[no-untyped-def]
-    """C (E, p, 24) = Cy T."""
-    E, p, m = Cy.shape
-    for e in range(E):
-        for q in range(p):
-            row, out = Cy[e, q], C[e, q]
-            for a in range(m):
-                v = row[a] if a < 6 else (0.0 if 12 <= a < 18 else third * row[a])
-                for i in range(6):
-                    v += row[12 + i] * middle[e, i, a]
-                out[a] = v
 
 
 @kernel
