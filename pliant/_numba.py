@@ -13,6 +13,7 @@ can be written, a private temporary folder is used.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import re
@@ -23,6 +24,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -30,6 +32,10 @@ from typing import Any, ClassVar
 import numba
 from numba.core import caching
 from numba.core import event as numba_event
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+from numba.core.types.misc import unliteral
 
 CACHE_VARIABLE = "PLIANT_CACHE_DIR"
 CACHE_LIFETIME = 30 * 24 * 3600.0
@@ -118,15 +124,13 @@ def _private_temporary_folder() -> Path:
     """
     user = os.getuid() if hasattr(os, "getuid") else 0
     base = Path(tempfile.gettempdir()) / f"pliant-{user}"
-    try:
+    with suppress(OSError):
         base.mkdir(mode=0o700, exist_ok=True)
         status = base.lstat()
         open_to_others = os.name == "posix" and status.st_mode & 0o022
         owned = os.name != "posix" or status.st_uid == user
         if stat.S_ISDIR(status.st_mode) and owned and not open_to_others and _is_writable(base):
             return base
-    except OSError:
-        pass
     return Path(tempfile.mkdtemp(prefix="pliant-"))
 
 
@@ -142,17 +146,11 @@ def cache_folder() -> Path:
 def prune(folder: Path, lifetime: float = CACHE_LIFETIME) -> None:
     """Remove the caches in `folder` that nobody has used for `lifetime` seconds."""
     oldest = time.time() - lifetime
-    try:
-        caches = list(folder.iterdir())
-    except OSError:
-        return
-    for path in caches:
-        try:
-            named_by_hash = re.fullmatch("kernels-[0-9a-f]{16}", path.name) is not None
+    for path in folder.glob("kernels-*"):
+        named_by_hash = re.fullmatch("kernels-[0-9a-f]{16}", path.name) is not None
+        with suppress(OSError):
             if named_by_hash and path.is_dir() and path.stat().st_mtime < oldest:
                 shutil.rmtree(path, ignore_errors=True)
-        except OSError:
-            continue
 
 
 CACHE_FOLDER = cache_folder()
@@ -189,25 +187,90 @@ class SourceLocator(caching._CacheLocator):  # type: ignore[misc]
 
 caching.CacheImpl._locator_classes.insert(0, SourceLocator)
 
-leaf: Any = numba.njit(fastmath=FASTMATH, error_model="numpy", forceinline=True)
+
+class _LeafLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Code that is only linked into other code: there is no machine code of it."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0
+
+    @property
+    def codegen(self) -> _LeafLibrary:
+        return self
+
+    def set_env(self, name: str, environment: object) -> None:
+        """Set nothing: there is no machine code to tell its environment."""
+
+
+class _InnerLibrary(_LeafLibrary):
+    """Code that is optimised as a part of the code it is linked into, and not before.
+
+    Leaves are optimised first: they end up in kernels so large that some of it would be given up.
+    """
+
+    def _optimize_final_module(self) -> None:
+        """Leave it to the caller."""
+
+
+class _LeafCompiler(Compiler):  # type: ignore[misc]
+    library_class: ClassVar[type] = _LeafLibrary
+
+    def __init__(self, typing: Any, target: Any, library: Any, *others: Any) -> None:
+        library = self.library_class(target.codegen(), "linked")
+        super().__init__(typing, target, library, *others)
+
+
+class _InnerCompiler(_LeafCompiler):
+    library_class: ClassVar[type] = _InnerLibrary
+
+
+class _Linked(CPUDispatcher):  # type: ignore[misc]
+    """A function that only kernels call. Called from Python, it runs in Python."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.py_func(*arguments)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Take constants for numbers of their type: one version serves all of them."""
+        return super().get_call_template(tuple(map(unliteral, args)), kws)
+
+
+def _linked(**options: Any) -> Any:
+    """Decorator of functions that become part of the kernels that call them."""
+    compiled = numba.njit(
+        fastmath=FASTMATH,
+        error_model="numpy",
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        **options,
+    )
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = compiled(function)
+        if isinstance(dispatcher, CPUDispatcher):
+            dispatcher.__class__ = _Linked
+        return dispatcher
+
+    return decorate
+
+
+leaf: Any = _linked(forceinline=True, pipeline_class=_LeafCompiler)
 """Decorator of small functions on scalars and tuples, inlined into every caller."""
 
-kernel: Any = numba.njit(cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy")
+inner: Any = _linked(pipeline_class=_InnerCompiler)
+"""Decorator of functions on arrays that only kernels call: no code of their own, nothing cached."""
+
+kernel: Any = numba.njit(
+    cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy", no_cfunc_wrapper=True
+)
 """Decorator of functions on arrays: compiled once per type, cached on disk, without the GIL."""
 
 driver: Any = numba.njit(inline="always")
 """Decorator of functions that only call kernels in turn: they become part of their one caller, and a
 long chain of calls is not compiled again at each of its links."""
-
-
-def handed(signature: str, function: Callable[..., None]) -> Any:
-    """Compile `function` for a signature such as "void(float64[::1])", now or from the cache.
-
-    A kernel that takes what is returned as an argument is compiled once for all functions of that
-    signature, not once for each function.
-    """
-    options = {"fastmath": FASTMATH, "error_model": "numpy"}
-    return numba.cfunc(signature, cache=True, **options)(function)
 
 
 Announcement = Callable[[str, float | None], None]
@@ -291,4 +354,26 @@ class _Word:
             print(text, file=sys.stderr, flush=True)
 
 
+class _WithoutCollection(numba_event.Listener):  # type: ignore[misc]
+    """No garbage collection while Numba compiles, which takes a tenth longer with it.
+
+    Numba compiles in one thread at a time.
+    """
+
+    depth = 0
+    was_enabled = False
+
+    def on_start(self, event: Any) -> None:
+        if self.depth == 0:
+            self.was_enabled = gc.isenabled()
+            gc.disable()
+        self.depth += 1
+
+    def on_end(self, event: Any) -> None:
+        self.depth -= 1
+        if self.depth == 0 and self.was_enabled:
+            gc.enable()
+
+
 announce(_Word())
+numba_event.register("numba:compile", _WithoutCollection())

@@ -45,12 +45,6 @@ class Free(JointMap):
     def difference(self, a: Array, b: Array) -> Array:
         return np.asarray(se3.log(se3.inverse(a.reshape(4, 4)) @ b.reshape(4, 4)))
 
-    def second(self, q: Array, r: Array) -> Array:
-        return np.zeros((6, 6))
-
-    def bias(self, q: Array, v: Array) -> Array:
-        return np.zeros(6)
-
     def place(self, q: Array, pose: Array, axes: Array) -> None:
         copy(q, pose)
 

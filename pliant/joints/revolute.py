@@ -67,12 +67,6 @@ class Revolute(JointMap):
     def axes(self, q: Array) -> Array:
         return self.screw[:, None]
 
-    def second(self, q: Array, r: Array) -> Array:
-        return np.zeros((1, 1))
-
-    def bias(self, q: Array, v: Array) -> Array:
-        return np.zeros(6)
-
     def place(self, q: Array, pose: Array, axes: Array) -> None:
         run(turn_about, self.screw, q, pose)
 

@@ -1,1 +1,1 @@
-"""Lie groups of rods: rotations (`so3`), poses (`se3`) and unit quaternions (`quaternion`)."""
+"""Lie groups of rods: rotations (`so3`) and poses (`se3`)."""

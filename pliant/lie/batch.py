@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import pi
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,6 +53,15 @@ def as_two_stacks(
         np.ascontiguousarray(two).reshape((-1, items[1])),
         lead,
     )
+
+
+def filled(
+    kernel: Any, kind: int, stacks: tuple[Array, ...], lead: tuple[int, ...], item: tuple[int, ...]
+) -> Array:
+    """Return what ``kernel(kind, *stacks, out)`` writes into out (n, *item), as (*lead, *item)."""
+    out = np.empty((len(stacks[0]), *item))
+    kernel(kind, *stacks, out)
+    return out.reshape((*lead, *item))
 
 
 def refuse_cut(name: str, angles: Array) -> None:

@@ -24,33 +24,13 @@ SERIES_LIMIT = 4.0
 
 @leaf
 def _last_two(t2: float) -> tuple[float, float]:
-    """Return f_6 and f_7 by eleven terms of their series, exact to rounding for t2 < 4.
-
-    Unrolled: a loop over a constant tuple compiles to a jump table.
-    """
-    f6 = 2.4795962632247976e-27
-    f7 = 9.183689863795546e-29
-    f6 = f6 * t2 - 1.6117375710961184e-24
-    f7 = f7 * t2 - 6.446950284384474e-26
-    f6 = f6 * t2 + 8.896791392450574e-22
-    f7 = f7 * t2 + 3.868170170630684e-23
-    f6 = f6 * t2 - 4.110317623312165e-19
-    f7 = f7 * t2 - 1.9572941063391263e-20
-    f6 = f6 * t2 + 1.5619206968586225e-16
-    f7 = f7 * t2 + 8.22063524662433e-18
-    f6 = f6 * t2 - 4.779477332387385e-14
-    f7 = f7 * t2 - 2.8114572543455206e-15
-    f6 = f6 * t2 + 1.1470745597729725e-11
-    f7 = f7 * t2 + 7.647163731819816e-13
-    f6 = f6 * t2 - 2.08767569878681e-09
-    f7 = f7 * t2 - 1.6059043836821613e-10
-    f6 = f6 * t2 + 2.755731922398589e-07
-    f7 = f7 * t2 + 2.505210838544172e-08
-    f6 = f6 * t2 - 2.48015873015873e-05
-    f7 = f7 * t2 - 2.7557319223985893e-06
-    f6 = f6 * t2 + 0.001388888888888889
-    f7 = f7 * t2 + 0.0001984126984126984
-    return f6, f7
+    """Return f_6 and f_7 by eleven terms of their series, exact to rounding for t2 < 4."""
+    f6 = f7 = 1.0
+    for j in range(10):
+        n = 26.0 - 2.0 * j
+        f6 = 1.0 - t2 * f6 / ((n - 1.0) * n)
+        f7 = 1.0 - t2 * f7 / (n * (n + 1.0))
+    return f6 / 720.0, f7 / 5040.0
 
 
 @leaf
@@ -89,13 +69,6 @@ def exp_coefficients(t2: float) -> tuple[float, float, float, float, float, floa
     b2 = 8.0 * f6 - 5.0 * f5 + f4
     c2 = 15.0 * f7 - 7.0 * f6 + f5
     return f1, f2, f3, b1, c1, b2, c2
-
-
-@leaf
-def exp_short_coefficients(t2: float) -> tuple[float, float, float]:
-    """Return (a, b, c) of `exp_coefficients` alone."""
-    f1, f2, f3, _, _, _, _ = _family(t2)
-    return f1, f2, f3
 
 
 @leaf

@@ -22,7 +22,6 @@ from pliant._numba import leaf
 from pliant.lie.coefficients import (
     cayley_coefficients,
     exp_coefficients,
-    exp_short_coefficients,
     log_coefficients,
 )
 from pliant.lie.tuples import (
@@ -38,7 +37,10 @@ from pliant.lie.tuples import (
     symmetric_sum,
 )
 
-EXP, CAYLEY, DEXP, DEXP_INVERSE, DCAYLEY, DCAYLEY_INVERSE = range(6)
+EXP, CAYLEY, DEXP, DCAYLEY, DEXP_INVERSE, DCAYLEY_INVERSE = range(6)
+"""Two maps tau, their derivatives dtau and the inverses of these; those of the Cayley map are odd."""
+DTWIST = 7
+"""The derivative of dtau_k k for the Cayley map; for the exponential it is the identity."""
 
 
 @leaf
@@ -47,33 +49,46 @@ def coefficients(kind: int, t2: float) -> tuple[float, float, float, float, floa
 
     The maps EXP and CAYLEY need no derivative here, as it is given by DEXP and DCAYLEY.
     """
-    if kind == EXP:
-        a, b, _ = exp_short_coefficients(t2)
-        return 1.0 - t2 * b, a, b, 0.0, 0.0, 0.0
-    if kind == CAYLEY:
-        al, _, _ = cayley_coefficients(t2)
-        return 1.0 - 0.5 * t2 * al, al, 0.5 * al, 0.0, 0.0, 0.0
-    if kind == DEXP:
-        a, b, c, b1, c1, _, _ = exp_coefficients(t2)
-        return a, -b, c, c - b, -b1, c1
     if kind == DEXP_INVERSE:
         d, d1 = log_coefficients(t2)
         return 1.0 - t2 * d, 0.5, d, -2.0 * d - t2 * d1, 0.0, d1
-    if kind == DCAYLEY:
-        al, al1, _ = cayley_coefficients(t2)
-        return al, -0.5 * al, 0.0, al1, -0.5 * al1, 0.0
-    return 1.0, 0.5, 0.25, 0.0, 0.0, 0.0
+    if kind == DCAYLEY_INVERSE:
+        return 1.0, 0.5, 0.25, 0.0, 0.0, 0.0
+    if kind == DTWIST:
+        al, al1, al2 = cayley_coefficients(t2)
+        return al, 0.0, al1, al1, 0.0, al2
+    of_map, of_tangent = map_coefficients(kind % 2, t2)
+    if kind < DEXP:
+        return of_map[0], of_map[1], of_map[2], 0.0, 0.0, 0.0
+    return of_tangent
+
+
+@leaf
+def map_coefficients(
+    kind: int, t2: float
+) -> tuple[tuple[float, float, float], tuple[float, float, float, float, float, float]]:
+    """Return (i, s, q) of EXP or CAYLEY, and (i, s, q, i1, s1, q1) of its derivative."""
+    if kind == EXP:
+        a, b, c, b1, c1, _, _ = exp_coefficients(t2)
+        return (1.0 - t2 * b, a, b), (a, -b, c, c - b, -b1, c1)
+    al, al1, _ = cayley_coefficients(t2)
+    return (1.0 - 0.5 * t2 * al, al, 0.5 * al), (al, -0.5 * al, 0.0, al1, -0.5 * al1, 0.0)
 
 
 @leaf
 def second_coefficients(
     kind: int, t2: float
 ) -> tuple[float, float, float, float, float, float, float]:
-    """Return (p, s1, q, p1, s2, q1, q2) of the second form of DEXP or DCAYLEY, p = i1 + q."""
-    if kind == DEXP:
+    """Return (p, s1, q, p1, s2, q1, q2), p = i1 + q, of the second form of an operator.
+
+    kind : DEXP, DCAYLEY or DTWIST; the map stands for its derivative as well.
+    """
+    if kind % 2 == EXP:
         _, b, c, b1, c1, b2, c2 = exp_coefficients(t2)
         return 2.0 * c - b, -b1, c, 2.0 * c1 - b1, -b2, c1, c2
-    _, al1, al2 = cayley_coefficients(t2)
+    al, al1, al2 = cayley_coefficients(t2)
+    if kind == DTWIST:
+        return 2.0 * al1, 0.0, al1, 2.0 * al2, 0.0, al2, -1.5 * al * al2
     return al1, -0.5 * al1, 0.0, al2, -0.5 * al2, 0.0, 0.0
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import atan2, sqrt
 
 from pliant._numba import leaf
-from pliant.lie.coefficients import exp_short_coefficients
-from pliant.lie.tuples import Matrix, Quaternion, Vector, cross
+from pliant.lie.tuples import Matrix, Quaternion
 
 
 @leaf
@@ -17,26 +16,6 @@ def quaternion_multiply(a: Quaternion, b: Quaternion) -> Quaternion:
         a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
         a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
         a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
-    )
-
-
-@leaf
-def quaternion_normalise(q: Quaternion) -> Quaternion:
-    """Return q / |q|."""
-    scale = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
-    return q[0] * scale, q[1] * scale, q[2] * scale, q[3] * scale
-
-
-@leaf
-def quaternion_rotate(q: Quaternion, v: Vector) -> Vector:
-    """Return the vector v rotated by the unit quaternion q."""
-    axis = (q[1], q[2], q[3])
-    t = cross(axis, v)
-    n = cross(axis, t)
-    return (
-        v[0] + 2.0 * (q[0] * t[0] + n[0]),
-        v[1] + 2.0 * (q[0] * t[1] + n[1]),
-        v[2] + 2.0 * (q[0] * t[2] + n[2]),
     )
 
 
@@ -89,15 +68,6 @@ def quaternion_from_matrix(r: Matrix) -> Quaternion:
     if w < 0.0:
         scale = -scale
     return w * scale, x * scale, y * scale, z * scale
-
-
-@leaf
-def quaternion_exp(k: Vector) -> Quaternion:
-    """Return the unit quaternion of the rotation vector k."""
-    x, y, z = 0.5 * k[0], 0.5 * k[1], 0.5 * k[2]
-    t2 = x * x + y * y + z * z
-    a, b, _ = exp_short_coefficients(t2)
-    return 1.0 - t2 * b, a * x, a * y, a * z
 
 
 @leaf

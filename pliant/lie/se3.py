@@ -4,7 +4,7 @@ Twists x are (..., 6), angular part first, (rad, m); poses g are (..., 4, 4).  D
 left-trivialised: exp(x)^-1 D exp(x)[y] = hat(dexp(x) y), dexp = I - ad(x)/2 + ...  The Cayley map
 is the one of the adjoint representation: Ad(cayley(x)) = (I - ad(x)/2)^-1 (I + ad(x)/2).
 
-The kernels named ``..._array`` act on one item and are meant to be called inside other kernels.
+The functions of `se3_kernels` act on one item and are meant to be called inside kernels.
 """
 
 from __future__ import annotations
@@ -15,86 +15,21 @@ from numpy.typing import ArrayLike
 from pliant._numba import kernel
 from pliant.lie import operators as op
 from pliant.lie import so3
-from pliant.lie.batch import as_stack, as_two_stacks, refuse_cut
-from pliant.lie.se3_kernels import (
-    Ad_array,
-    Ad_inverse_array,
-    ad_array,
-    cayley_inverse_pose_array,
-    cayley_pose_array,
-    dcayley_array,
-    dcayley_inverse_array,
-    dcayley_second_array,
-    dexp_array,
-    dexp_inverse_array,
-    dexp_second_array,
-    exp_pose_array,
-    inverse_array,
-    log_pose,
-    log_pose_array,
-    log_relative_array,
-    multiply_array,
-    operator_array,
-    second_array,
-)
+from pliant.lie.batch import as_stack, as_two_stacks, filled, refuse_cut
+from pliant.lie.se3_kernels import operator_array, pose_array, relative_array, second_array
 from pliant.lie.tuples import Array
-
-__all__ = [
-    "Ad",
-    "Ad_array",
-    "Ad_inverse_array",
-    "ad",
-    "ad_array",
-    "cayley",
-    "cayley_inverse",
-    "cayley_inverse_pose_array",
-    "cayley_pose_array",
-    "compose",
-    "dcayley",
-    "dcayley_array",
-    "dcayley_inverse",
-    "dcayley_inverse_array",
-    "dcayley_second",
-    "dcayley_second_array",
-    "dexp",
-    "dexp_array",
-    "dexp_inverse",
-    "dexp_inverse_array",
-    "dexp_second",
-    "dexp_second_array",
-    "exp",
-    "exp_pose_array",
-    "hat",
-    "inverse",
-    "inverse_array",
-    "log",
-    "log_pose",
-    "log_pose_array",
-    "log_relative_array",
-    "multiply_array",
-    "operator_array",
-    "pose",
-    "second_array",
-    "vee",
-]
 
 
 @kernel
 def _map_stack(kind: int, x: Array, g: Array) -> None:
     for n in range(x.shape[0]):
-        if kind == op.EXP:
-            exp_pose_array(x[n], g[n])
-        else:
-            cayley_pose_array(x[n], g[n])
+        pose_array(kind, x[n], g[n])
 
 
 @kernel
-def _inverse_map_stack(kind: int, g: Array, x: Array, angles: Array) -> None:
+def _inverse_map_stack(kind: int, origin: Array, g: Array, x: Array, angles: Array) -> None:
     for n in range(g.shape[0]):
-        if kind == op.EXP:
-            angles[n] = log_pose_array(g[n], x[n])
-        else:
-            angles[n] = cayley_inverse_pose_array(g[n], x[n])
+        angles[n] = relative_array(kind, origin, g[n], x[n])
 
 
 @kernel
@@ -111,32 +46,26 @@ def _second_stack(kind: int, x: Array, u: Array, out: Array) -> None:
 
 def _map(kind: int, x: ArrayLike) -> Array:
     stack, lead = as_stack("x", x, (6,))
-    out = np.empty((len(stack), 4, 4))
-    _map_stack(kind, stack, out)
-    return out.reshape((*lead, 4, 4))
+    return filled(_map_stack, kind, (stack,), lead, (4, 4))
 
 
 def _inverse_map(kind: int, name: str, g: ArrayLike) -> Array:
     stack, lead = as_stack("g", g, (4, 4))
     out = np.empty((len(stack), 6))
     angles = np.empty(len(stack))
-    _inverse_map_stack(kind, stack, out, angles)
+    _inverse_map_stack(kind, np.eye(4), stack, out, angles)
     refuse_cut(name, angles)
     return out.reshape((*lead, 6))
 
 
 def _operator(kind: int, x: ArrayLike) -> Array:
     stack, lead = as_stack("x", x, (6,))
-    out = np.empty((len(stack), 6, 6))
-    _operator_stack(kind, stack, out)
-    return out.reshape((*lead, 6, 6))
+    return filled(_operator_stack, kind, (stack,), lead, (6, 6))
 
 
 def _second(kind: int, x: ArrayLike, u: ArrayLike) -> Array:
     first, second, lead = as_two_stacks(("x", "u"), (x, u), (6, 6))
-    out = np.empty((len(first), 6, 6))
-    _second_stack(kind, first, second, out)
-    return out.reshape((*lead, 6, 6))
+    return filled(_second_stack, kind, (first, second), lead, (6, 6))
 
 
 def _dual(diagonal: Array, lower: Array, lead: tuple[int, ...]) -> Array:
@@ -241,15 +170,6 @@ def pose(R: ArrayLike, p: ArrayLike) -> Array:
     out[:, :3, 3] = positions
     out[:, 3, 3] = 1.0
     return out.reshape((*shape, 4, 4))
-
-
-def compose(*poses: ArrayLike) -> Array:
-    """Return the product (..., 4, 4) of poses (..., 4, 4), the first one leftmost."""
-    product = np.eye(4)
-    for g in poses:
-        stack, lead = as_stack("g", g, (4, 4))
-        product = product @ stack.reshape((*lead, 4, 4))
-    return product
 
 
 def orthonormal(g: ArrayLike) -> Array:

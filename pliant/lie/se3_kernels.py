@@ -1,14 +1,14 @@
 """Poses, SE(3): kernels on single arrays, allocation free, for use inside other kernels.
 
 A twist x (6,) is (k, e), angular part first; a pose g (4, 4) is [[R, p], [0, 1]].  Each kernel
-writes its result to the last argument.  `pliant.lie.se3` re-exports all of them.
+writes its result to the last argument.
 """
 
 from __future__ import annotations
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 from pliant.lie import operators as op
-from pliant.lie.coefficients import cayley_coefficients, exp_short_coefficients
+from pliant.lie.coefficients import log_coefficients
 from pliant.lie.quaternion_leaves import (
     quaternion_cayley_inverse,
     quaternion_from_matrix,
@@ -50,76 +50,59 @@ def _write_pose(g: Array, R: Matrix, p: Vector) -> None:
 
 
 @leaf
-def log_pose(R: Matrix, p: Vector) -> tuple[Vector, Vector, float]:
-    """Return (k, e, angle) of the pose (R, p): e is the left inverse of dexp applied to p."""
-    kx, ky, kz, angle = quaternion_log(quaternion_from_matrix(R))
+def inverse_map(kind: int, R: Matrix, p: Vector) -> tuple[Vector, Vector, float]:
+    """Return (k, e, angle) of the pose (R, p): e is the left inverse of dtau applied to p."""
+    quaternion = quaternion_from_matrix(R)
+    if kind == op.EXP:
+        kx, ky, kz, angle = quaternion_log(quaternion)
+        t2 = kx * kx + ky * ky + kz * kz
+        q, _ = log_coefficients(t2)
+        i = 1.0 - t2 * q
+    else:
+        kx, ky, kz, angle = quaternion_cayley_inverse(quaternion)
+        i, q = 1.0, 0.25
     k = (kx, ky, kz)
-    i, s, q, _, _, _ = op.coefficients(op.DEXP_INVERSE, dot(k, k))
-    return k, op.apply_transposed(i, s, q, k, p), angle
+    return k, op.apply_transposed(i, 0.5, q, k, p), angle
 
 
-@kernel
+@inner
+def pose_array(kind: int, x: Array, g: Array) -> None:
+    """Write the pose tau(x) to g; kind : EXP, or CAYLEY for that of the adjoint representation."""
+    k = read_vector(x, 0)
+    of_map, of_tangent = op.map_coefficients(kind, dot(k, k))
+    R = op.operator(of_map[0], of_map[1], of_map[2], k)
+    i, s, q, _, _, _ = of_tangent
+    _write_pose(g, R, op.apply_transposed(i, s, q, k, read_vector(x, 3)))
+
+
+@inner
 def exp_pose_array(x: Array, g: Array) -> None:
     """Write the pose exp(x) to g."""
-    k = read_vector(x, 0)
-    t2 = dot(k, k)
-    a, b, c = exp_short_coefficients(t2)
-    R = op.operator(1.0 - t2 * b, a, b, k)
-    _write_pose(g, R, op.apply_transposed(a, -b, c, k, read_vector(x, 3)))
+    pose_array(op.EXP, x, g)
 
 
-@kernel
-def cayley_pose_array(x: Array, g: Array) -> None:
-    """Write the pose cayley(x), the Cayley map of the adjoint representation, to g."""
-    k = read_vector(x, 0)
-    t2 = dot(k, k)
-    al, _, _ = cayley_coefficients(t2)
-    R = op.operator(1.0 - 0.5 * t2 * al, al, 0.5 * al, k)
-    _write_pose(g, R, op.apply_transposed(al, -0.5 * al, 0.0, k, read_vector(x, 3)))
+@inner
+def relative_array(kind: int, g: Array, h: Array, x: Array) -> float:
+    """Write x with tau(x) = g^-1 h, return its rotation angle.
 
-
-@kernel
-def log_pose_array(g: Array, x: Array) -> float:
-    """Write the twist log(g) to x and return the rotation angle; at pi, one of the two axes."""
-    k, e, angle = log_pose(read_block(g), _position(g))
+    At half a turn it is one of the two axes for the exponential, infinite for the Cayley map.
+    """
+    Rt = transpose(read_block(g))
+    p, r = _position(g), _position(h)
+    between = apply(Rt, (r[0] - p[0], r[1] - p[1], r[2] - p[2]))
+    k, e, angle = inverse_map(kind, multiply(Rt, read_block(h)), between)
     write_vector(x, 0, k)
     write_vector(x, 3, e)
-    return angle
-
-
-@kernel
-def cayley_inverse_pose_array(g: Array, x: Array) -> float:
-    """Write x with cayley(x) = g and return the rotation angle; x is infinite at pi."""
-    kx, ky, kz, angle = quaternion_cayley_inverse(quaternion_from_matrix(read_block(g)))
-    k = (kx, ky, kz)
-    write_vector(x, 0, k)
-    write_vector(x, 3, op.apply_transposed(1.0, 0.5, 0.25, k, _position(g)))
     return angle
 
 
 @kernel
 def log_relative_array(g: Array, h: Array, x: Array) -> float:
     """Write the twist log(g^-1 h) to x and return its rotation angle."""
-    Rt = transpose(read_block(g))
-    p = _position(g)
-    r = _position(h)
-    k, e, angle = log_pose(
-        multiply(Rt, read_block(h)), apply(Rt, (r[0] - p[0], r[1] - p[1], r[2] - p[2]))
-    )
-    write_vector(x, 0, k)
-    write_vector(x, 3, e)
-    return angle
+    return relative_array(op.EXP, g, h, x)  # type: ignore[no-any-return]
 
 
-@kernel
-def inverse_array(g: Array, out: Array) -> None:
-    """Write the pose g^-1 to `out`, which may be g."""
-    Rt = transpose(read_block(g))
-    p = _position(g)
-    _write_pose(out, Rt, apply(Rt, (-p[0], -p[1], -p[2])))
-
-
-@kernel
+@inner
 def multiply_array(g: Array, h: Array, out: Array) -> None:
     """Write the pose g h to `out`, which may be g or h."""
     R = read_block(g)
@@ -128,7 +111,7 @@ def multiply_array(g: Array, h: Array, out: Array) -> None:
     _write_pose(out, multiply(R, read_block(h)), (p[0] + r[0], p[1] + r[1], p[2] + r[2]))
 
 
-@kernel
+@inner
 def operator_array(kind: int, x: Array, out: Array) -> None:
     """Write the 6x6 operator `kind` (DEXP, DEXP_INVERSE, DCAYLEY, DCAYLEY_INVERSE) at x."""
     k = read_vector(x, 0)
@@ -137,44 +120,25 @@ def operator_array(kind: int, x: Array, out: Array) -> None:
     write_dual(out, op.operator(i, s, q, k), derivative)
 
 
-@kernel
+@inner
 def dexp_array(x: Array, out: Array) -> None:
     """Write dexp at x to `out` (6, 6)."""
     operator_array(op.DEXP, x, out)
 
 
-@kernel
+@inner
 def dexp_inverse_array(x: Array, out: Array) -> None:
     """Write the inverse of dexp at x to `out` (6, 6)."""
     operator_array(op.DEXP_INVERSE, x, out)
 
 
-@kernel
-def dcayley_array(x: Array, out: Array) -> None:
-    """Write dcayley at x to `out` (6, 6)."""
-    operator_array(op.DCAYLEY, x, out)
-
-
-@kernel
-def dcayley_inverse_array(x: Array, out: Array) -> None:
-    """Write the inverse of dcayley at x to `out` (6, 6)."""
-    operator_array(op.DCAYLEY_INVERSE, x, out)
-
-
-@kernel
+@inner
 def ad_array(x: Array, out: Array) -> None:
     """Write ad_x = [[k^, 0], [e^, k^]] to `out` (6, 6)."""
     write_dual(out, _hat(read_vector(x, 0)), _hat(read_vector(x, 3)))
 
 
-@kernel
-def Ad_array(g: Array, out: Array) -> None:
-    """Write Ad_g = [[R, 0], [p^ R, R]] to `out` (6, 6)."""
-    R = read_block(g)
-    write_dual(out, R, multiply(_hat(_position(g)), R))
-
-
-@kernel
+@inner
 def Ad_inverse_array(g: Array, out: Array) -> None:
     """Write the adjoint of g^-1, [[R^T, 0], [-R^T p^, R^T]], to `out` (6, 6)."""
     Rt = transpose(read_block(g))
@@ -182,7 +146,7 @@ def Ad_inverse_array(g: Array, out: Array) -> None:
     write_dual(out, Rt, multiply(Rt, _hat((-p[0], -p[1], -p[2]))))
 
 
-@kernel
+@inner
 def second_array(kind: int, x: Array, u: Array, out: Array) -> None:
     """Write the second form (6, 6) of DEXP or DCAYLEY at x (6,) for u (6,) to `out`."""
     upper, mixed = op.second_blocks(
@@ -192,15 +156,3 @@ def second_array(kind: int, x: Array, u: Array, out: Array) -> None:
     write_symmetric(out, 0, 3, mixed)
     write_symmetric(out, 3, 0, mixed)
     write_symmetric(out, 3, 3, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-
-
-@kernel
-def dexp_second_array(x: Array, u: Array, out: Array) -> None:
-    """Write M (6, 6) with v.M v = u . D(dexp)(x)[v] v to `out`."""
-    second_array(op.DEXP, x, u, out)
-
-
-@kernel
-def dcayley_second_array(x: Array, u: Array, out: Array) -> None:
-    """Write M (6, 6) with v.M v = u . D(dcayley)(x)[v] v to `out`."""
-    second_array(op.DCAYLEY, x, u, out)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 from pliant.lie import operators as op
-from pliant.lie.batch import as_stack, as_two_stacks, refuse_cut
+from pliant.lie.batch import as_stack, as_two_stacks, filled, refuse_cut
 from pliant.lie.quaternion_leaves import (
-    quaternion_cayley_inverse,
     quaternion_from_matrix,
     quaternion_log,
+    quaternion_matrix,
 )
 from pliant.lie.tuples import (
     Array,
@@ -37,20 +37,12 @@ def exp_matrix(kx: float, ky: float, kz: float) -> Matrix:
 
 
 @leaf
-def cayley_matrix(kx: float, ky: float, kz: float) -> Matrix:
-    """Return the nine entries, row by row, of I + (k^ + k^2/2) / (1 + k.k/4)."""
-    k = (kx, ky, kz)
-    i, s, q, _, _, _ = op.coefficients(op.CAYLEY, dot(k, k))
-    return op.operator(i, s, q, k)
-
-
-@leaf
 def log_vector(r: Matrix) -> tuple[float, float, float, float]:
     """Return (kx, ky, kz, angle) of a rotation matrix; at the angle pi one of the two axes."""
     return quaternion_log(quaternion_from_matrix(r))
 
 
-@kernel
+@inner
 def operator_array(kind: int, k: Array, out: Array) -> None:
     """Write the 3x3 operator `kind` of `pliant.lie.operators` at the vector k (3,) to `out`."""
     v = read_vector(k, 0)
@@ -58,18 +50,12 @@ def operator_array(kind: int, k: Array, out: Array) -> None:
     write_block(out, 0, 0, op.operator(i, s, q, v))
 
 
-@kernel
+@inner
 def second_array(kind: int, k: Array, u: Array, out: Array) -> None:
     """Write the second form (3, 3) of DEXP or DCAYLEY at k (3,) for u (3,) to `out`."""
     v = read_vector(k, 0)
     p, s1, q, _, _, q1, _ = op.second_coefficients(kind, dot(v, v))
     write_symmetric(out, 0, 0, op.second_form(p, s1, q, q1, v, read_vector(u, 0)))
-
-
-@kernel
-def dexp_second_array(k: Array, u: Array, out: Array) -> None:
-    """Write the second form (3, 3) of dexp at k (3,) for u (3,) to `out`."""
-    second_array(op.DEXP, k, u, out)
 
 
 @kernel
@@ -85,36 +71,14 @@ def _second_stack(kind: int, k: Array, u: Array, out: Array) -> None:
 
 
 @kernel
-def _inverse_stack(kind: int, R: Array, k: Array, angles: Array) -> None:
+def _log_stack(R: Array, k: Array, angles: Array) -> None:
     for n in range(R.shape[0]):
-        quaternion = quaternion_from_matrix(read_block(R[n]))
-        if kind == op.EXP:
-            k[n, 0], k[n, 1], k[n, 2], angles[n] = quaternion_log(quaternion)
-        else:
-            k[n, 0], k[n, 1], k[n, 2], angles[n] = quaternion_cayley_inverse(quaternion)
+        k[n, 0], k[n, 1], k[n, 2], angles[n] = log_vector(read_block(R[n]))
 
 
 def _operator(kind: int, k: ArrayLike) -> Array:
     stack, lead = as_stack("k", k, (3,))
-    out = np.empty((len(stack), 3, 3))
-    _operator_stack(kind, stack, out)
-    return out.reshape((*lead, 3, 3))
-
-
-def _second(kind: int, k: ArrayLike, u: ArrayLike) -> Array:
-    first, second, lead = as_two_stacks(("k", "u"), (k, u), (3, 3))
-    out = np.empty((len(first), 3, 3))
-    _second_stack(kind, first, second, out)
-    return out.reshape((*lead, 3, 3))
-
-
-def _inverse_map(kind: int, name: str, R: ArrayLike) -> Array:
-    stack, lead = as_stack("R", R, (3, 3))
-    out = np.empty((len(stack), 3))
-    angles = np.empty(len(stack))
-    _inverse_stack(kind, stack, out, angles)
-    refuse_cut(name, angles)
-    return out.reshape((*lead, 3))
+    return filled(_operator_stack, kind, (stack,), lead, (3, 3))
 
 
 def hat(k: ArrayLike) -> Array:
@@ -140,17 +104,12 @@ def exp(k: ArrayLike) -> Array:
 
 def log(R: ArrayLike) -> Array:
     """Return the rotation vectors (..., 3), rad, of the matrices R; refuses half a turn."""
-    return _inverse_map(op.EXP, "so3.log", R)
-
-
-def cayley(k: ArrayLike) -> Array:
-    """Return I + (hat(k) + hat(k)^2/2) / (1 + k.k/4) (..., 3, 3): exp up to third order in k."""
-    return _operator(op.CAYLEY, k)
-
-
-def cayley_inverse(R: ArrayLike) -> Array:
-    """Return k (..., 3) with cayley(k) = R; refuses half a turn, where k is infinite."""
-    return _inverse_map(op.CAYLEY, "so3.cayley_inverse", R)
+    stack, lead = as_stack("R", R, (3, 3))
+    out = np.empty((len(stack), 3))
+    angles = np.empty(len(stack))
+    _log_stack(stack, out, angles)
+    refuse_cut("so3.log", angles)
+    return out.reshape((*lead, 3))
 
 
 def dexp(k: ArrayLike) -> Array:
@@ -163,47 +122,16 @@ def dexp_inverse(k: ArrayLike) -> Array:
     return _operator(op.DEXP_INVERSE, k)
 
 
-def dcayley(k: ArrayLike) -> Array:
-    """Return the left-trivialised derivative (..., 3, 3) of cayley at k (..., 3)."""
-    return _operator(op.DCAYLEY, k)
-
-
-def dcayley_inverse(k: ArrayLike) -> Array:
-    """Return the inverse (..., 3, 3) of dcayley at k (..., 3)."""
-    return _operator(op.DCAYLEY_INVERSE, k)
-
-
 def dexp_second(k: ArrayLike, u: ArrayLike) -> Array:
     """Return the symmetric M (..., 3, 3) with v.M v = u . D(dexp)(k)[v] v, k and u (..., 3)."""
-    return _second(op.DEXP, k, u)
+    first, second, lead = as_two_stacks(("k", "u"), (k, u), (3, 3))
+    return filled(_second_stack, op.DEXP, (first, second), lead, (3, 3))
 
 
-def dcayley_second(k: ArrayLike, u: ArrayLike) -> Array:
-    """Return the symmetric M (..., 3, 3) with v.M v = u . D(dcayley)(k)[v] v, k and u (..., 3)."""
-    return _second(op.DCAYLEY, k, u)
+def from_quaternion(q: ArrayLike) -> Array:
+    """Return the rotation matrices (..., 3, 3) of the unit quaternions q = (w, x, y, z) (..., 4).
 
-
-def ad(k: ArrayLike) -> Array:
-    """Return the matrices (..., 3, 3) of the Lie bracket with k (..., 3): hat(k)."""
-    return hat(k)
-
-
-def Ad(R: ArrayLike) -> Array:
-    """Return the adjoint matrices (..., 3, 3) of the rotations R (..., 3, 3): R itself."""
-    stack, lead = as_stack("R", R, (3, 3))
-    return stack.reshape((*lead, 3, 3)).copy()
-
-
-def inverse(R: ArrayLike) -> Array:
-    """Return the inverse rotations (..., 3, 3), the transposed matrices."""
-    stack, lead = as_stack("R", R, (3, 3))
-    return np.ascontiguousarray(np.swapaxes(stack, 1, 2)).reshape((*lead, 3, 3))
-
-
-def compose(*rotations: ArrayLike) -> Array:
-    """Return the product (..., 3, 3) of rotations (..., 3, 3), the first one leftmost."""
-    product = np.eye(3)
-    for R in rotations:
-        stack, lead = as_stack("R", R, (3, 3))
-        product = product @ stack.reshape((*lead, 3, 3))
-    return product
+    q and -q stand for the same rotation, v -> q v q*, from the body frame to the outer one.
+    """
+    stack, lead = as_stack("q", q, (4,))
+    return np.stack(quaternion_matrix(stack.T), axis=-1).reshape((*lead, 3, 3))

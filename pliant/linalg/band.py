@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 
 _REFINEMENTS, _BACKWARD = 4, 1e-12
 """Solutions with a factor, at most, that improve each other; part of the terms that a row may leave."""
 
 
-@kernel
+@inner
 def factor_band(data, A, d, work):  # type: ignore[no-untyped-def]
     """L D L^T of a symmetric band matrix by columns, A[j, i - j] for i >= j, from its flat `data`.
 
@@ -152,7 +152,7 @@ def solve_rows(data, A, b, right, x, work, flags):  # type: ignore[no-untyped-de
     flags[2] = 0 if fine or norm <= 1e-8 * size else 1
 
 
-@kernel
+@inner
 def _solve_rows(A, b, right, x):  # type: ignore[no-untyped-def]
     """x = A^-1 right with the factor."""
     width: Any = np.uint64(b)
@@ -175,7 +175,7 @@ def _solve_rows(A, b, right, x):  # type: ignore[no-untyped-def]
         x[i] = v / A[at]
 
 
-@kernel
+@inner
 def _rows_gap(data, b, right, x, gap):  # type: ignore[no-untyped-def]
     """gap = right - A x; returns the square of its norm, and whether it is mere rounding everywhere."""
     width: Any = np.uint64(b)

@@ -248,12 +248,12 @@ class Sparse(Matrix):
         copy(self.data, self._factorised)
         entries, fronts = self._symbolic[1], self.elimination.fronts
         where = (entries, self.data, fronts, self._factor)
-        run(sparse_factor.factorise_flagged, *where, self.symmetric, self.flags)
+        run(sparse_factor.factorise, *where, self.symmetric, self.flags)
 
     def record_solve(self, b: Array, x: Array) -> None:
         entries, fronts = self._symbolic[1], self.elimination.fronts
         where = (entries, self._factorised, fronts, self._factor)
-        run(sparse_factor.solve_flagged, *where, self.symmetric, b, x, self.flags)
+        run(sparse_factor.solve, *where, self.symmetric, b, x, self.flags)
 
     def repair(self, b: Array, x: Array) -> None:
         """Solve with row exchanges, where the factor without them is too rough to be refined."""

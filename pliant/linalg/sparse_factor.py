@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant._numba import kernel
+from pliant._numba import inner, kernel
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -57,26 +57,8 @@ class Factor(NamedTuple):
     substitute: Array
 
 
-@kernel
-def factorise_flagged(entries, data, fronts, factor, symmetric, flags):  # type: ignore[no-untyped-def]
-    """`load` and `factorise`, negative and lost pivots in flags[:2]."""
-    scale = load(entries, data, factor)
-    flags[0], flags[1] = factorise(fronts, factor, symmetric, scale)
-
-
-@kernel
-def solve_flagged(entries, data, fronts, factor, symmetric, b, x, flags):  # type: ignore[no-untyped-def]
-    """`solve_refined`, with flags[2] = 1 if the solution is too rough."""
-    gap, backward = solve_refined(entries, data, fronts, factor, symmetric, b, x)
-    size = 0.0
-    for i in range(len(b)):
-        size += b[i] * b[i]
-    fine = gap <= 1e-4 * np.sqrt(size) or (backward < 1e-12 and flags[1] == 0)
-    flags[2] = 0 if fine else 1
-
-
-@kernel
-def load(entries, data, factor):  # type: ignore[no-untyped-def]
+@inner
+def _load(entries, data, factor):  # type: ignore[no-untyped-def]
     """Put the entries of a matrix into the fronts of its factor; returns its largest diagonal entry."""
     _clear(factor.entries, len(factor.entries))
     scale = 0.0
@@ -90,12 +72,12 @@ def load(entries, data, factor):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def factorise(fronts, factor, symmetric, scale):  # type: ignore[no-untyped-def]
-    """Factorise what `load` has put into the factor; scale: what it returned.
+def factorise(entries, data, fronts, factor, symmetric, flags):  # type: ignore[no-untyped-def]
+    """Factorise a matrix and write to flags[:2] the numbers of negative and of lost pivots.
 
-    Returns the numbers of negative pivots and of lost pivots, which were replaced; the first is -1 if
-    the matrix is singular.
+    Lost pivots were replaced. The first number is -1 if the matrix is singular.
     """
+    scale = _load(entries, data, factor)
     negative = lost = 0
     taken = factor.workspace[0]
     for k in range(len(fronts.first) - 1):
@@ -116,17 +98,18 @@ def factorise(fronts, factor, symmetric, scale):  # type: ignore[no-untyped-def]
                 pivot = _substitute(factor.substitute[at + j], size, scale)
                 lost += 1
                 if not abs(pivot) > 0.0:
-                    return -1, lost
+                    flags[0], flags[1] = -1, lost
+                    return
             negative += pivot < 0.0
             inverse[j] = 1.0 / pivot
             _add_sizes(upper, lower, j * (s + r), s + r, inverse[j], taken)
         _hand_on(upper, lower, s, r, inverse, left, symmetric)
         for a in range(r):
             factor.size[fronts.rest[start + a]] += taken[s + a]
-    return negative, lost
+    flags[0], flags[1] = negative, lost
 
 
-@kernel
+@inner
 def _substitute(part, size, scale):  # type: ignore[no-untyped-def]
     """What replaces a lost pivot: a part of its size, or of the matrix's if there is nothing of it.
 
@@ -137,13 +120,13 @@ def _substitute(part, size, scale):  # type: ignore[no-untyped-def]
     return part * size
 
 
-@kernel
+@inner
 def _clear(x, count):  # type: ignore[no-untyped-def]
     for a in range(count):
         x[a] = 0.0
 
 
-@kernel
+@inner
 def _collect(given, local, s, r, upper, lower, left, symmetric):  # type: ignore[no-untyped-def]
     """Add what a child hands on to its parent front of s pivot rows and r others."""
     n = len(local)
@@ -162,7 +145,7 @@ def _collect(given, local, s, r, upper, lower, left, symmetric):  # type: ignore
                 lower[local[b] * (s + r) + local[a]] += row[b]
 
 
-@kernel
+@inner
 def _reduce_pivot_row(upper, lower, m, inverse, symmetric):  # type: ignore[no-untyped-def]
     """Take the pivot rows before it off the next pivot row of a front with m rows."""
     j = len(inverse)
@@ -171,7 +154,7 @@ def _reduce_pivot_row(upper, lower, m, inverse, symmetric):  # type: ignore[no-u
         _reduce(lower[j * m + j + 1 : (j + 1) * m], j, j + 1, lower, upper, m, inverse)
 
 
-@kernel
+@inner
 def _hand_on(upper, lower, s, r, inverse, left, symmetric):  # type: ignore[no-untyped-def]
     """Take the pivot rows of a front off its other rows, two by two."""
     for a in range(0, r - 1, 2):
@@ -184,7 +167,7 @@ def _hand_on(upper, lower, s, r, inverse, left, symmetric):  # type: ignore[no-u
         _reduce(row, s + r - 1, s + start, upper, lower, s + r, inverse)
 
 
-@kernel
+@inner
 def _add_sizes(upper, lower, at, m, inverse, sizes):  # type: ignore[no-untyped-def]
     """Add to `sizes` what a pivot row takes off the diagonals of a front, all terms positive."""
     u, v = upper[at : at + m], lower[at : at + m]
@@ -192,7 +175,7 @@ def _add_sizes(upper, lower, at, m, inverse, sizes):  # type: ignore[no-untyped-
         sizes[a] += abs(u[a] * v[a] * inverse)
 
 
-@kernel
+@inner
 def _reduce(row, a, start, upper, lower, m, inverse):  # type: ignore[no-untyped-def]
     """Take pivot rows, from column `start` on, off a row that meets them in column a."""
     count = len(inverse)
@@ -210,7 +193,7 @@ def _reduce(row, a, start, upper, lower, m, inverse):  # type: ignore[no-untyped
             row[b] -= e * u[b]
 
 
-@kernel
+@inner
 def _reduce_two(row, next_row, a, start, upper, lower, m, inverse):  # type: ignore[no-untyped-def]
     """`_reduce` of a row and of the next one."""
     count = len(inverse)
@@ -232,21 +215,23 @@ def _reduce_two(row, next_row, a, start, upper, lower, m, inverse):  # type: ign
 
 
 @kernel
-def solve_refined(entries, data, fronts, factor, symmetric, b, x):  # type: ignore[no-untyped-def]
+def solve(entries, data, fronts, factor, symmetric, b, x, flags):  # type: ignore[no-untyped-def]
     """Solve A x = b with the factor and improve x while the gap b - A x at least halves.
 
-    Lost pivots and rounding spoil the factor, not A, whose entries are `data`. Returns the norm of the
-    gap, and its largest entry as a part of the terms whose sum it is.
+    Lost pivots and rounding spoil the factor, not A, whose entries are `data`. flags[2] = 1 if the
+    solution is too rough.
     """
     gap, correction, terms = factor.workspace[1], factor.workspace[2], factor.workspace[3]
     n = len(b)
+    size = 0.0
     for i in range(n):
         x[i], gap[i] = 0.0, b[i]
+        size += b[i] * b[i]
     least, backward = np.inf, np.inf
     for _ in range(_REFINEMENTS):
         for i in range(n):
             correction[entries.place[i]] = gap[i]
-        solve(fronts, factor, correction)
+        _solve_once(fronts, factor, correction)
         for i in range(n):
             x[i] += correction[entries.place[i]]
         norm, worst = _gap(entries, data, symmetric, b, x, gap, terms)
@@ -254,16 +239,18 @@ def solve_refined(entries, data, fronts, factor, symmetric, b, x):  # type: igno
             if least < np.inf:
                 for i in range(n):
                     x[i] -= correction[entries.place[i]]
-                return least, backward
-            return norm, worst
+            else:
+                least, backward = norm, worst
+            break
         halved = norm < 0.5 * least
         least, backward = norm, worst
         if worst < _BACKWARD or not halved:
             break
-    return least, backward
+    fine = least <= 1e-4 * np.sqrt(size) or (backward < 1e-12 and flags[1] == 0)
+    flags[2] = 0 if fine else 1
 
 
-@kernel
+@inner
 def _gap(entries, data, symmetric, b, x, gap, terms):  # type: ignore[no-untyped-def]
     """gap = b - A x and terms = |b| + |A| |x|; returns the norm of the gap and its largest part."""
     n = len(b)
@@ -281,7 +268,7 @@ def _gap(entries, data, symmetric, b, x, gap, terms):  # type: ignore[no-untyped
     return np.sqrt(norm), worst
 
 
-@kernel
+@inner
 def _subtract_row(column, row, i, x, gap, terms):  # type: ignore[no-untyped-def]
     """Take row i of a matrix times x off the gap."""
     total = size = 0.0
@@ -293,7 +280,7 @@ def _subtract_row(column, row, i, x, gap, terms):  # type: ignore[no-untyped-def
     terms[i] += size
 
 
-@kernel
+@inner
 def _subtract_column(column, row, i, x, gap, terms):  # type: ignore[no-untyped-def]
     """Take what stands below the diagonal, the mirror image of row i, times x off the gap."""
     for k in range(len(row)):
@@ -304,8 +291,8 @@ def _subtract_column(column, row, i, x, gap, terms):  # type: ignore[no-untyped-
             terms[j] += abs(y)
 
 
-@kernel
-def solve(fronts, factor, x):  # type: ignore[no-untyped-def]
+@inner
+def _solve_once(fronts, factor, x):  # type: ignore[no-untyped-def]
     """Solve with the factor, in place; x (n,) stands in the order of elimination."""
     row = factor.workspace[0]
     for k in range(len(fronts.first) - 1):
@@ -320,7 +307,7 @@ def solve(fronts, factor, x):  # type: ignore[no-untyped-def]
         _backward(factor.upper[panel:], factor.inverse[at : at + s], rest, x[at : at + s], x, row)
 
 
-@kernel
+@inner
 def _forward(lower, inverse, rest, own, x, row):  # type: ignore[no-untyped-def]
     """Take the unknowns `own` of a front off its other rows of the right-hand side x."""
     s, r = len(own), len(rest)
@@ -337,7 +324,7 @@ def _forward(lower, inverse, rest, own, x, row):  # type: ignore[no-untyped-def]
         x[rest[b]] -= row[b]
 
 
-@kernel
+@inner
 def _backward(upper, inverse, rest, own, x, row):  # type: ignore[no-untyped-def]
     """Solve for the unknowns `own` of a front, the others being known."""
     s, r = len(own), len(rest)

@@ -15,7 +15,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.lie import operators as op
 from pliant.lie.leaves import add_hat
-from pliant.lie.so3 import dexp_second_array, log_vector, operator_array
+from pliant.lie.so3 import log_vector, operator_array, second_array
 from pliant.lie.tuples import read_block
 from pliant.rods.contract import Array
 
@@ -88,7 +88,7 @@ def set_curvature(g1, g2, held, force, out):  # type: ignore[no-untyped-def]
             d[j] += D[i, j] * lam[i]
             T[i, 6 + j] = D[i, j]
             T[i, j] = -(D[i, 0] * R[j, 0] + D[i, 1] * R[j, 1] + D[i, 2] * R[j, 2])
-    dexp_second_array(b[:3], d, M)
+    second_array(op.DEXP, b[:3], d, M)
     for i in range(12):
         for j in range(12):
             for k in range(3):

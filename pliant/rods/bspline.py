@@ -229,10 +229,6 @@ class BSplineMap(IncrementMap):
         tangents = (c.plus, c.minus)
         run(chain_second.increment_bias, self.kind, c.psi, *tangents, self.first, x, ydot)
 
-    def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
-        assert isinstance(c, ChainConfiguration)
-        run(chain.lift_vector, self.first, c.plus, c.minus, ry, r)
-
     def lift_rows(self, c: Configuration, Cy: Array, C: Array) -> None:
         assert isinstance(c, ChainConfiguration)
         run(chain.lift_rows, self.first, c.plus, c.minus, Cy, C)

@@ -12,69 +12,35 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel, leaf
-from pliant.lie.blocks import invert_tangent, tau_pose
-from pliant.lie.retraction import EXP
-from pliant.lie.se3_kernels import (
-    cayley_inverse_pose_array,
-    exp_pose_array,
-    inverse_array,
-    log_relative_array,
-    multiply_array,
-)
+from pliant._numba import inner, kernel, leaf
+from pliant.lie.blocks import compose, invert_tangent, tau_pose
+from pliant.lie.se3_kernels import exp_pose_array, multiply_array, relative_array
 
 
 @kernel
 def propagate(kind, base, psi, controls, plus, minus):  # type: ignore[no-untyped-def]
-    """Control poses (n+1, 4, 4) from increments psi (n, 6), with D+ and D- (n, 6, 6)."""
-    n = psi.shape[0]
-    R = np.empty((3, 3))
-    p = np.empty(3)
+    """Control poses (n+1, 4, 4) from increments psi (n, 6), with D+ and D- (n, 6, 6).
+
+    As Ad(tau(z)) dtau(z) = dtau(-z), D- is -dtau(-Psi)^-1, whose blocks are those of D+ transposed.
+    """
+    T = np.empty((3, 4))
     V = np.empty((3, 3))
     Q = np.empty((3, 3))
     W = np.empty((3, 3))
     X = np.empty((3, 3))
-    controls[0] = base
-    for i in range(n):
-        tau_pose(kind, psi[i], R, p, V, Q)
+    for a in range(3):
+        for b in range(4):
+            controls[0, a, b] = base[a, b]
+    for i in range(psi.shape[0]):
+        tau_pose(kind, psi[i], T, V, Q)
+        compose(controls[i], T, controls[i + 1])
         invert_tangent(V, Q, W, X)
         for a in range(3):
-            controls[i + 1, a, 3] = controls[i, a, 3]
-            controls[i + 1, 3, a] = 0.0
             for b in range(3):
-                controls[i + 1, a, 3] += controls[i, a, b] * p[b]
-                controls[i + 1, a, b] = 0.0
-                for c in range(3):
-                    controls[i + 1, a, b] += controls[i, a, c] * R[c, b]
-                plus[i, a, b] = W[a, b]
-                plus[i, a + 3, b + 3] = W[a, b]
+                plus[i, a, b] = plus[i, a + 3, b + 3] = W[a, b]
                 plus[i, a + 3, b] = X[a, b]
-                plus[i, a, b + 3] = 0.0
-        controls[i + 1, 3, 3] = 1.0
-        _times_adjoint_inverse(plus[i], R, p, minus[i])
-
-
-@kernel
-def _times_adjoint_inverse(D, R, p, out):  # type: ignore[no-untyped-def]
-    """out = -D Ad((R,p))^-1 for D = [[W, 0], [X, W]]; Ad^-1 = [[R^T, 0], [-R^T p^, R^T]]."""
-    for a in range(3):
-        for b in range(3):
-            f = D[a, 0] * R[b, 0] + D[a, 1] * R[b, 1] + D[a, 2] * R[b, 2]
-            out[a, b] = -f
-            out[a + 3, b + 3] = -f
-            out[a, b + 3] = 0.0
-    for a in range(3):
-        # rows of W R^T are -out[a, :3]; subtract W R^T p^
-        w0, w1, w2 = -out[a, 0], -out[a, 1], -out[a, 2]
-        c0 = w1 * p[2] - w2 * p[1]
-        c1 = w2 * p[0] - w0 * p[2]
-        c2 = w0 * p[1] - w1 * p[0]
-        x0 = D[a + 3, 0] * R[0, 0] + D[a + 3, 1] * R[0, 1] + D[a + 3, 2] * R[0, 2]
-        x1 = D[a + 3, 0] * R[1, 0] + D[a + 3, 1] * R[1, 1] + D[a + 3, 2] * R[1, 2]
-        x2 = D[a + 3, 0] * R[2, 0] + D[a + 3, 1] * R[2, 1] + D[a + 3, 2] * R[2, 2]
-        out[a + 3, 0] = -(x0 - c0)
-        out[a + 3, 1] = -(x1 - c1)
-        out[a + 3, 2] = -(x2 - c2)
+                minus[i, b, a] = minus[i, b + 3, a + 3] = -W[a, b]
+                minus[i, b + 3, a] = -X[a, b]
 
 
 @kernel
@@ -95,28 +61,7 @@ def lift_velocity(first, plus, minus, x, y):  # type: ignore[no-untyped-def]
                 y[e, c + 6 + i] = v
 
 
-@kernel
-def lift_vector(first, plus, minus, ry, r):  # type: ignore[no-untyped-def]
-    """r (E, m) = T^T ry: covectors on y carried to the twists of the control poses."""
-    E, m = ry.shape
-    for e in range(E):
-        for i in range(6):
-            r[e, i] = ry[e, i]
-        for a in range(m // 6 - 1):
-            c = 6 * a
-            P = plus[first[e] + a]
-            N = minus[first[e] + a]
-            for j in range(6):
-                u = 0.0
-                v = 0.0
-                for i in range(6):
-                    u += N[i, j] * ry[e, c + 6 + i]
-                    v += P[i, j] * ry[e, c + 6 + i]
-                r[e, c + j] += u
-                r[e, c + 6 + j] = v
-
-
-@kernel
+@inner
 def _add_product(D, rows, out):  # type: ignore[no-untyped-def]
     """out += D^T rows for D = [[W, 0], [X, W]] (6, 6), rows and out (6, p).
 
@@ -136,7 +81,7 @@ def _add_product(D, rows, out):  # type: ignore[no-untyped-def]
             lower[q] += d * r3[q] + e * r4[q] + f * r5[q]
 
 
-@kernel
+@inner
 def _lift_columns(first, plus, minus, A, out):  # type: ignore[no-untyped-def]
     """out = T^T A for A (m, p) of the element whose first increment is `first`."""
     m, p = A.shape
@@ -150,8 +95,9 @@ def _lift_columns(first, plus, minus, A, out):  # type: ignore[no-untyped-def]
         _add_product(plus[first + a], rows, out[c + 6 : c + 12])
 
 
-@kernel
-def _transpose(A, out):  # type: ignore[no-untyped-def]
+@inner
+def transpose(A, out):  # type: ignore[no-untyped-def]
+    """out = A^T."""
     for i in range(A.shape[0]):
         for j in range(A.shape[1]):
             out[j, i] = A[i, j]
@@ -163,25 +109,27 @@ def lift_rows(first, plus, minus, Cy, C):  # type: ignore[no-untyped-def]
     E, p, m = Cy.shape
     for e in range(E):
         for q in range(p):
+            row, out = Cy[e, q], C[e, q]
             for j in range(6):
-                C[e, q, j] = Cy[e, q, j]
-        for a in range(m // 6 - 1):
-            c = 6 * a
-            P = plus[first[e] + a]
-            N = minus[first[e] + a]
-            for q in range(p):
-                _times_pair(Cy[e, q, c + 6 : c + 12], N, P, C[e, q, c : c + 12])
+                out[j] = row[j]
+            for a in range(first[e], first[e] + m // 6 - 1):
+                _lift_row(row, minus[a], plus[a], out, 6 * (a - first[e]))
 
 
 @leaf
-def _times_pair(row, N, P, out):  # type: ignore[no-untyped-def]
-    """out[:6] += row N, out[6:] = row P."""
-    a, b, c, d, e, f = row[0], row[1], row[2], row[3], row[4], row[5]
+def _lift_row(row, N, P, out, at):  # type: ignore[no-untyped-def]
+    """What an increment gives to the two poses at its ends: out[at:at+6] += u N, the next six = u P.
+
+    u are the entries of `row` that belong to the increment.
+    """
+    a, b, c = row[at + 6], row[at + 7], row[at + 8]
+    d, e, f = row[at + 9], row[at + 10], row[at + 11]
     for j in range(6):
-        out[j] += a * N[0, j] + b * N[1, j] + c * N[2, j] + d * N[3, j] + e * N[4, j] + f * N[5, j]
+        v = a * N[0, j] + b * N[1, j] + c * N[2, j] + d * N[3, j] + e * N[4, j] + f * N[5, j]
+        out[at + j] += v
     for j in range(6):
         v = a * P[0, j] + b * P[1, j] + c * P[2, j] + d * P[3, j] + e * P[4, j] + f * P[5, j]
-        out[6 + j] = v
+        out[at + 6 + j] = v
 
 
 @kernel
@@ -192,51 +140,20 @@ def lift_matrix(first, plus_l, minus_l, plus_r, minus_r, Ky, K):  # type: ignore
     B = np.empty((m, m))
     for e in range(E):
         _lift_columns(first[e], plus_l, minus_l, Ky[e], A)
-        _transpose(A, B)
+        transpose(A, B)
         _lift_columns(first[e], plus_r, minus_r, B, A)
-        _transpose(A, K[e])
-
-
-@kernel
-def adjoint_inverse(R, p, A):  # type: ignore[no-untyped-def]
-    """A = Ad((R,p))^-1 = [[R^T, 0], [-R^T p^, R^T]]."""
-    for a in range(3):
-        w0, w1, w2 = R[0, a], R[1, a], R[2, a]
-        for b in range(3):
-            A[a, b] = R[b, a]
-            A[a + 3, b + 3] = R[b, a]
-            A[a, b + 3] = 0.0
-        A[a + 3, 0] = -(w1 * p[2] - w2 * p[1])
-        A[a + 3, 1] = -(w2 * p[0] - w0 * p[2])
-        A[a + 3, 2] = -(w0 * p[1] - w1 * p[0])
+        transpose(A, K[e])
 
 
 @kernel
 def retract_increments(kind, controls, base, x, out):  # type: ignore[no-untyped-def]
     """out_i = tau^-1(h_{i-1}^-1 h_i) with h_i = g_i exp(x_i), h_0 = base; x (n+1, 6)."""
-    near, far, step = np.empty((4, 4)), np.empty((4, 4)), np.empty((4, 4))
-    for a in range(4):
-        for b in range(4):
-            near[a, b] = base[a, b]
+    step = np.empty((4, 4))
+    moved = np.empty((2, 4, 4))
     for i in range(out.shape[0]):
         exp_pose_array(x[i + 1], step)
-        multiply_array(controls[i + 1], step, far)
-        relative_increment(kind, near, far, out[i])
-        for a in range(4):
-            for b in range(4):
-                near[a, b] = far[a, b]
-
-
-@kernel
-def relative_increment(kind, near, far, out):  # type: ignore[no-untyped-def]
-    """out (6,) = tau^-1(near^-1 far)."""
-    if kind == EXP:
-        log_relative_array(near, far, out)
-    else:
-        h = np.empty((4, 4))
-        inverse_array(near, h)
-        multiply_array(h, far, h)
-        cayley_inverse_pose_array(h, out)
+        multiply_array(controls[i + 1], step, moved[i % 2])
+        relative_array(kind, moved[(i + 1) % 2] if i > 0 else base, moved[i % 2], out[i])
 
 
 @kernel

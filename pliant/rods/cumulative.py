@@ -20,101 +20,45 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel, leaf
-from pliant.lie.blocks import dot3, tau_pose
-from pliant.lie.retraction import second_coefficients, tangent_coefficients
+from pliant.lie import operators as op
+from pliant.lie.blocks import add_to_body, compose, tau_pose, write_adjoint_inverse
+from pliant.lie.tuples import dot, read_vector, write_block
 
 
 @leaf
-def _dual_transport(R, p, F, G, scale, out, row, col):  # type: ignore[no-untyped-def]
-    """out[row:row+6, col:col+6] = scale * Ad((R,p))^-1 [[F, 0], [G, F]]."""
+def _write_stage(T, F, G, scale, out, col):  # type: ignore[no-untyped-def]
+    """out[:, col:col+6] = scale * Ad(T)^-1 [[F, 0], [G, F]]."""
     for j in range(3):
-        f0, f1, f2 = F[0, j], F[1, j], F[2, j]
-        h0 = G[0, j] - (p[1] * f2 - p[2] * f1)
-        h1 = G[1, j] - (p[2] * f0 - p[0] * f2)
-        h2 = G[2, j] - (p[0] * f1 - p[1] * f0)
+        f0, f1, f2 = scale * F[0, j], scale * F[1, j], scale * F[2, j]
+        h0 = scale * G[0, j] - (T[1, 3] * f2 - T[2, 3] * f1)
+        h1 = scale * G[1, j] - (T[2, 3] * f0 - T[0, 3] * f2)
+        h2 = scale * G[2, j] - (T[0, 3] * f1 - T[1, 3] * f0)
         for i in range(3):
-            v = scale * (R[0, i] * f0 + R[1, i] * f1 + R[2, i] * f2)
-            out[row + i, col + j] = v
-            out[row + 3 + i, col + 3 + j] = v
-            out[row + 3 + i, col + j] = scale * (R[0, i] * h0 + R[1, i] * h1 + R[2, i] * h2)
-            out[row + i, col + 3 + j] = 0.0
+            v = T[0, i] * f0 + T[1, i] * f1 + T[2, i] * f2
+            out[i, col + j] = out[3 + i, col + 3 + j] = v
+            out[3 + i, col + j] = T[0, i] * h0 + T[1, i] * h1 + T[2, i] * h2
+            out[i, col + 3 + j] = 0.0
 
 
 @leaf
-def _adjoint_transport(R, p, scale, out, row, col):  # type: ignore[no-untyped-def]
-    """out[row:row+6, col:col+6] = scale * Ad((R,p))^-1 = scale [[R^T, 0], [-R^T p^, R^T]]."""
-    for i in range(3):
-        r0, r1, r2 = scale * R[0, i], scale * R[1, i], scale * R[2, i]
-        out[row + i, col] = r0
-        out[row + i, col + 1] = r1
-        out[row + i, col + 2] = r2
-        out[row + i, col + 3] = 0.0
-        out[row + i, col + 4] = 0.0
-        out[row + i, col + 5] = 0.0
-        out[row + 3 + i, col] = r2 * p[1] - r1 * p[2]
-        out[row + 3 + i, col + 1] = r0 * p[2] - r2 * p[0]
-        out[row + 3 + i, col + 2] = r1 * p[0] - r0 * p[1]
-        out[row + 3 + i, col + 3] = r0
-        out[row + 3 + i, col + 4] = r1
-        out[row + 3 + i, col + 5] = r2
+def _strain_stage(kind, z, T, psi, rate, B, col, h, F, G):  # type: ignore[no-untyped-def]
+    """One stage of the strain: h = dtau_z Psi and, in B, rate Ad(T)^-1 D[dtau_z Psi].
 
-
-@kernel
-def _map_tangent(kind, z, F, G):  # type: ignore[no-untyped-def]
-    """Blocks of D(dtau_z z): the identity for the exponential map."""
-    k = z[:3]
-    e = z[3:]
-    t2 = dot3(k, k)
-    al, _be, _ga, al1, _be1, _ga1 = tangent_coefficients(kind, t2)
-    al2, _be2, _ga2, _al3 = second_coefficients(kind, t2)
-    ke = dot3(k, e)
-    for i in range(3):
-        for j in range(3):
-            F[i, j] = al1 * k[i] * k[j]
-            G[i, j] = al2 * ke * k[i] * k[j] + al1 * (e[i] * k[j] + k[i] * e[j])
-        F[i, i] += al
-        G[i, i] += al1 * ke
-
-
-@leaf
-def _prepend(R, p, Rs, ps):  # type: ignore[no-untyped-def]
-    """(Rs, ps) <- (R, p) (Rs, ps): the pose of the station seen from one stage further back."""
-    p0, p1, p2 = ps[0], ps[1], ps[2]
-    for i in range(3):
-        ps[i] = p[i] + R[i, 0] * p0 + R[i, 1] * p1 + R[i, 2] * p2
-    for j in range(3):
-        c0, c1, c2 = Rs[0, j], Rs[1, j], Rs[2, j]
-        for i in range(3):
-            Rs[i, j] = R[i, 0] * c0 + R[i, 1] * c1 + R[i, 2] * c2
-
-
-@leaf
-def _compose(a, Rs, ps, g):  # type: ignore[no-untyped-def]
-    """g = a (Rs, ps) for poses a and g (4, 4)."""
-    for i in range(3):
-        g[i, 3] = a[i, 3] + a[i, 0] * ps[0] + a[i, 1] * ps[1] + a[i, 2] * ps[2]
-        for j in range(3):
-            g[i, j] = a[i, 0] * Rs[0, j] + a[i, 1] * Rs[1, j] + a[i, 2] * Rs[2, j]
-        g[3, i] = 0.0
-    g[3, 3] = 1.0
-
-
-@leaf
-def _strain_stage(kind, z, V, Q, Rs, ps, psi, rate, B, col, h, F, G):  # type: ignore[no-untyped-def]
-    """One stage of the strain: h = dtau_z Psi and, in B, rate Ad(S)^-1 D[dtau_z Psi]."""
-    if kind == 0:
+    For the exponential map dtau_z Psi = Psi. For the Cayley map it is al(z) Psi.
+    """
+    if kind == op.EXP:
         for i in range(6):
             h[i] = psi[i]
-        _adjoint_transport(Rs, ps, rate, B, 0, col)
+        write_adjoint_inverse(T, rate, B, col)
         return
-    _map_tangent(kind, z, F, G)
-    for i in range(3):
-        h[i] = 0.0
-        h[3 + i] = 0.0
-        for j in range(3):
-            h[i] += V[i, j] * psi[j]
-            h[3 + i] += Q[i, j] * psi[j] + V[i, j] * psi[3 + j]
-    _dual_transport(Rs, ps, F, G, rate, B, 0, col)
+    k, e = read_vector(z, 0), read_vector(z, 3)
+    i, s, q, i1, s1, q1 = op.coefficients(op.DTWIST, dot(k, k))
+    write_block(F, 0, 0, op.operator(i, s, q, k))
+    write_block(G, 0, 0, op.operator_derivative(s, q, i1, s1, q1, k, e))
+    _write_stage(T, F, G, rate, B, col)
+    for j in range(3):
+        h[j] = i * psi[j]
+        h[3 + j] = i * psi[3 + j] + i1 * dot(k, e) * psi[j]
 
 
 @kernel
@@ -129,78 +73,57 @@ def evaluate_curve(  # type: ignore[no-untyped-def]
     suffix (S, k, 3, 4) are the poses S_i, i = 1..k.
     """
     S, k = b.shape
-    R = np.empty((3, 3))
-    p = np.empty(3)
     V = np.empty((3, 3))
     Q = np.empty((3, 3))
     z = np.empty(6)
-    Rs = np.empty((3, 3))
-    ps = np.empty(3)
+    step = np.empty((3, 4))
+    whole = np.empty((3, 4))
     h = np.empty((k, 6))
-    Fh = np.empty((3, 3))
-    Gh = np.empty((3, 3))
     for s in range(S):
-        el = element[s]
-        inc = first[el]
+        inc = first[element[s]]
         for i in range(3):
-            ps[i] = 0.0
-            for j in range(3):
-                Rs[i, j] = 1.0 if i == j else 0.0
+            for j in range(4):
+                suffix[s, k - 1, i, j] = 1.0 if i == j else 0.0
         for a in range(k - 1, -1, -1):
             for i in range(6):
                 z[i] = b[s, a] * psi[inc + a, i]
-            tau_pose(kind, z, R, p, V, Q)
-            for i in range(3):
-                suffix[s, a, i, 3] = ps[i]
-                for j in range(3):
-                    suffix[s, a, i, j] = Rs[i, j]
-            _dual_transport(Rs, ps, V, Q, b[s, a], J[s], 0, 6 * (a + 1))
+            tau_pose(kind, z, step, V, Q)
+            T, col = suffix[s, a], 6 * (a + 1)
+            _write_stage(T, V, Q, b[s, a], J[s], col)
             if strains:
-                _strain_stage(
-                    kind, z, V, Q, Rs, ps, psi[inc + a], db[s, a], B[s], 6 * (a + 1), h[a], Fh, Gh
-                )
-            _prepend(R, p, Rs, ps)
+                _strain_stage(kind, z, T, psi[inc + a], db[s, a], B[s], col, h[a], V, Q)
+            compose(step, T, suffix[s, a - 1] if a > 0 else whole)
         if frames:
-            _adjoint_transport(Rs, ps, 1.0, J[s], 0, 0)
-            _compose(controls[inc], Rs, ps, g[s])
+            write_adjoint_inverse(whole, 1.0, J[s], 0)
+            compose(controls[inc], whole, g[s])
         if strains:
-            _accumulate_strain(s, k, db, h, suffix, J, e, B, xim)
+            _accumulate_strain(db[s], h, suffix[s], J[s], e[s], B[s], xim[s])
 
 
 @leaf
-def _accumulate_strain(s, k, db, h, suffix, J, e, B, xim):  # type: ignore[no-untyped-def]
+def _accumulate_strain(db, h, suffix, J, e, B, xim):  # type: ignore[no-untyped-def]
     """Sum xi stage by stage and add ad(xi_i^-) P_i to B (see the module docstring)."""
     for i in range(6):
-        e[s, i] = 0.0
+        e[i] = 0.0
         for j in range(6):
-            B[s, i, j] = 0.0
-    for a in range(k):
-        u0, u1, u2 = e[s, 0], e[s, 1], e[s, 2]
-        v0, v1, v2 = e[s, 3], e[s, 4], e[s, 5]
+            B[i, j] = 0.0
+    for a in range(len(db)):
+        u0, u1, u2, v0, v1, v2 = e[0], e[1], e[2], e[3], e[4], e[5]
         for i in range(6):
-            xim[s, a, i] = e[s, i]
-        col = 6 * (a + 1)
-        for j in range(3):
-            c = col + j
-            f0, f1, f2 = J[s, 0, c], J[s, 1, c], J[s, 2, c]
-            q0, q1, q2 = J[s, 3, c], J[s, 4, c], J[s, 5, c]
+            xim[a, i] = e[i]
+        for c in range(6 * (a + 1), 6 * (a + 1) + 3):
+            f0, f1, f2 = J[0, c], J[1, c], J[2, c]
+            q0, q1, q2 = J[3, c], J[4, c], J[5, c]
             a0 = u1 * f2 - u2 * f1
             a1 = u2 * f0 - u0 * f2
             a2 = u0 * f1 - u1 * f0
-            B[s, 0, c] += a0
-            B[s, 1, c] += a1
-            B[s, 2, c] += a2
-            B[s, 3, c + 3] += a0
-            B[s, 4, c + 3] += a1
-            B[s, 5, c + 3] += a2
-            B[s, 3, c] += v1 * f2 - v2 * f1 + u1 * q2 - u2 * q1
-            B[s, 4, c] += v2 * f0 - v0 * f2 + u2 * q0 - u0 * q2
-            B[s, 5, c] += v0 * f1 - v1 * f0 + u0 * q1 - u1 * q0
-        Rs = suffix[s, a]
-        d0 = h[a, 3] - (Rs[1, 3] * h[a, 2] - Rs[2, 3] * h[a, 1])
-        d1 = h[a, 4] - (Rs[2, 3] * h[a, 0] - Rs[0, 3] * h[a, 2])
-        d2 = h[a, 5] - (Rs[0, 3] * h[a, 1] - Rs[1, 3] * h[a, 0])
-        w = db[s, a]
-        for i in range(3):
-            e[s, i] += w * (Rs[0, i] * h[a, 0] + Rs[1, i] * h[a, 1] + Rs[2, i] * h[a, 2])
-            e[s, 3 + i] += w * (Rs[0, i] * d0 + Rs[1, i] * d1 + Rs[2, i] * d2)
+            B[0, c] += a0
+            B[1, c] += a1
+            B[2, c] += a2
+            B[3, c + 3] += a0
+            B[4, c + 3] += a1
+            B[5, c + 3] += a2
+            B[3, c] += v1 * f2 - v2 * f1 + u1 * q2 - u2 * q1
+            B[4, c] += v2 * f0 - v0 * f2 + u2 * q0 - u0 * q2
+            B[5, c] += v0 * f1 - v1 * f0 + u0 * q1 - u1 * q0
+        add_to_body(suffix[a], db[a], h[a], e)

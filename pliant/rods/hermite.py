@@ -185,11 +185,6 @@ class HermiteMap(IncrementMap):
         shapes = (c.psi, c.plus, c.handle, c.middle)
         run(hermite_kernels.middle_bias, self.kind, self.third, *shapes, x, ydot)
 
-    def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
-        """r (E, 24) = T^T ry with ry (E, 24)."""
-        assert isinstance(c, HermiteConfiguration)
-        run(hermite_kernels.lift_vector, self.third, c.middle, ry, r)
-
     def lift_rows(self, c: Configuration, Cy: Array, C: Array) -> None:
         """C (E, p, 24) = Cy T with Cy (E, p, 24)."""
         assert isinstance(c, HermiteConfiguration)

@@ -23,17 +23,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import inner, kernel
 from pliant.lie.blocks import (
-    add_tangent_second,
+    add_second,
+    add_to_body,
     bracket_pair,
+    carry_wrench,
     subtract_bracket,
     tangent_rate,
     tau_pose,
+    write_adjoint_inverse,
 )
-from pliant.lie.retraction import EXP
-from pliant.lie.se3_kernels import cayley_pose_array, exp_pose_array, multiply_array
-from pliant.rods.chain import relative_increment
+from pliant.lie.se3_kernels import exp_pose_array, multiply_array, pose_array, relative_array
+from pliant.rods.chain import transpose
 from pliant.rods.chain_second import accumulate_balance
 
 
@@ -57,35 +59,19 @@ def node_tangents(kind, third, psi, plus, minus, handle, middle):  # type: ignor
                 middle[e, i, 12 + j] = v
 
 
-@kernel
+@inner
 def _handle_tangent(kind, z, scale, out, at):  # type: ignore[no-untyped-def]
     """out[:, at:at+12] = [Ad(tau(z))^-1, scale dtau(z)]."""
-    R = np.empty((3, 3))
-    p = np.empty(3)
+    T = np.empty((3, 4))
     V = np.empty((3, 3))
     Q = np.empty((3, 3))
-    tau_pose(kind, z, R, p, V, Q)
-    _adjoint_inverse(R, p, out, at)
+    tau_pose(kind, z, T, V, Q)
+    write_adjoint_inverse(T, 1.0, out, at)
     for a in range(3):
         for b in range(3):
-            out[a, at + 6 + b] = scale * V[a, b]
-            out[a + 3, at + 9 + b] = scale * V[a, b]
+            out[a, at + 6 + b] = out[a + 3, at + 9 + b] = scale * V[a, b]
             out[a + 3, at + 6 + b] = scale * Q[a, b]
             out[a, at + 9 + b] = 0.0
-
-
-@kernel
-def _adjoint_inverse(R, p, out, at):  # type: ignore[no-untyped-def]
-    """out[:, at:at+6] = Ad((R,p))^-1 = [[R^T, 0], [-R^T p^, R^T]]."""
-    for a in range(3):
-        w0, w1, w2 = R[0, a], R[1, a], R[2, a]
-        for b in range(3):
-            out[a, at + b] = R[b, a]
-            out[a + 3, at + 3 + b] = R[b, a]
-            out[a, at + 3 + b] = 0.0
-        out[a + 3, at] = w2 * p[1] - w1 * p[2]
-        out[a + 3, at + 1] = w0 * p[2] - w2 * p[0]
-        out[a + 3, at + 2] = w1 * p[0] - w0 * p[1]
 
 
 @kernel
@@ -102,75 +88,61 @@ def lift_velocity(third, middle, x, y):  # type: ignore[no-untyped-def]
             y[e, 12 + i] = v
 
 
-@kernel
-def lift_vector(third, middle, ry, r):  # type: ignore[no-untyped-def]
-    """r (E, 24) = T^T ry with ry (E, 24)."""
-    for e in range(ry.shape[0]):
-        for j in range(24):
-            v = 0.0
-            for i in range(6):
-                v += middle[e, i, j] * ry[e, 12 + i]
-            r[e, j] = v
+@inner
+def _lift(third, middle, A, out):  # type: ignore[no-untyped-def]
+    """out = A T for rows A (p, 24) of one element."""
+    for q in range(A.shape[0]):
+        row, lifted = A[q], out[q]
         for j in range(6):
-            r[e, j] += ry[e, j]
-            r[e, 6 + j] += third * ry[e, 6 + j]
-            r[e, 18 + j] += third * ry[e, 18 + j]
+            lifted[j] = row[j]
+            lifted[6 + j] = third * row[6 + j]
+            lifted[12 + j] = 0.0
+            lifted[18 + j] = third * row[18 + j]
+        for i in range(6):
+            u = row[12 + i]
+            for a in range(24):
+                lifted[a] += u * middle[i, a]
+
+
+@kernel
+def lift_rows(third, middle, Cy, C):  # type: ignore[no-untyped-def]
+    """C (E, p, 24) = Cy T."""
+    for e in range(Cy.shape[0]):
+        _lift(third, middle[e], Cy[e], C[e])
 
 
 @kernel
 def lift_matrix(third, left, right, Ky, K):  # type: ignore[no-untyped-def]
     """K (E, 24, 24) = T_l^T Ky T_r; left and right (E, 6, 24) are the `middle` of T_l and T_r."""
-    W = np.empty((24, 24))
+    A = np.empty((24, 24))
+    B = np.empty((24, 24))
     for e in range(Ky.shape[0]):
-        A = Ky[e]
-        for i in range(24):
-            for j in range(24):
-                W[i, j] = 0.0
-            for b in range(6):
-                a = A[i, 12 + b]
-                for j in range(24):
-                    W[i, j] += a * right[e, b, j]
-            for j in range(6):
-                W[i, j] += A[i, j]
-                W[i, 6 + j] += third * A[i, 6 + j]
-                W[i, 18 + j] += third * A[i, 18 + j]
-        out = K[e]
-        for i in range(24):
-            for j in range(24):
-                out[i, j] = 0.0
-            for b in range(6):
-                a = left[e, b, i]
-                for j in range(24):
-                    out[i, j] += a * W[12 + b, j]
-        for i in range(6):
-            for j in range(24):
-                out[i, j] += W[i, j]
-                out[6 + i, j] += third * W[6 + i, j]
-                out[18 + i, j] += third * W[18 + i, j]
+        _lift(third, right[e], Ky[e], A)
+        transpose(A, B)
+        _lift(third, left[e], B, A)
+        transpose(A, K[e])
 
 
 @kernel
 def add_middle_second(kind, third, psi, handle, middle, d, K):  # type: ignore[no-untyped-def]
     """Add the second derivative of sum_e c_e . Psi_2(x) to K (E, 24, 24), d (E, 6) = (D+)^T c."""
-    A = np.empty((6, 6))
     X = np.empty((6, 12))
     H = np.empty((24, 24))
     z = np.empty(6)
     u = np.empty(6)
-    R = np.empty((3, 3))
-    p = np.empty(3)
+    A = np.empty((6, 6))
+    T = np.empty((3, 4))
     V = np.empty((3, 3))
     Q = np.empty((3, 3))
     for e in range(d.shape[0]):
         h = handle[e]
         _middle_square(kind, psi[3 * e + 1], d[e], middle[e], H)
-        tau_pose(kind, psi[3 * e + 1], R, p, V, Q)
-        _adjoint_inverse(R, p, A, 0)
+        tau_pose(kind, psi[3 * e + 1], T, V, Q)
+        write_adjoint_inverse(T, 1.0, A, 0)
+        carry_wrench(T, d[e], u)
         for a in range(6):
             z[a] = -psi[3 * e + 2, a]
-            u[a] = 0.0
-            for c in range(6):
-                u[a] -= A[c, a] * d[e, c]
+            u[a] = -u[a]
             for b in range(12):
                 X[a, b] = 0.0
                 for c in range(6):
@@ -178,8 +150,7 @@ def add_middle_second(kind, third, psi, handle, middle, d, K):  # type: ignore[n
         for i in range(12, 24, 6):
             for j in range(0, 12, 6):
                 # d.[v_2, A v_1]: minus what bracket_pair writes, half of it on each side
-                F, G = h[:3, i : i + 3], h[3:, i : i + 3]
-                bracket_pair(F, G, d[e], X[:3, j : j + 3], X[3:, j : j + 3], -0.5, H, i, j)
+                bracket_pair(h, d[e], X, -0.5, H, i, j)
         _add_handle_second(kind, psi[3 * e], u, third, h, H, 0)
         _add_handle_second(kind, z, d[e], third, h, H, 12)
         for a in range(24):
@@ -189,12 +160,12 @@ def add_middle_second(kind, third, psi, handle, middle, d, K):  # type: ignore[n
                 K[e, b, a] += H[a, b]
 
 
-@kernel
+@inner
 def _middle_square(kind, z, d, rows, H):  # type: ignore[no-untyped-def]
     """Lower triangle of H (24, 24) = -rows^T M(z, d) rows, with v.M v = d . D(dtau_z)[v] v."""
     M = np.zeros((6, 6))
     W = np.zeros((6, 24))
-    add_tangent_second(kind, z, d, -1.0, M, 0)
+    add_second(kind, z, d, -1.0, M, 0)
     for a in range(6):
         for c in range(6):
             for b in range(24):
@@ -207,18 +178,16 @@ def _middle_square(kind, z, d, rows, H):  # type: ignore[no-untyped-def]
                 H[a, b] += rows[c, a] * W[c, b]
 
 
-@kernel
+@inner
 def _add_handle_second(kind, z, u, third, h, H, at):  # type: ignore[no-untyped-def]
     """Add to the lower triangle of H (24, 24) that of u . v_z', the handle at columns `at` of h."""
-    F, G = h[:3, at + 6 : at + 9], h[3:, at + 6 : at + 9]
-    bracket_pair(F, G, u, h[:3, at : at + 3], h[3:, at : at + 3], 0.5, H, at + 6, at)
-    add_tangent_second(kind, z, u, third * third, H, at + 6)
+    bracket_pair(h, u, h, 0.5, H, at + 6, at)
+    add_second(kind, z, u, third * third, H, at + 6)
 
 
 @kernel
 def middle_bias(kind, third, psi, plus, handle, middle, x, ydd):  # type: ignore[no-untyped-def]
     """ydd (E, 24): second time derivative of y when coordinates move at constant rate x (E, 24)."""
-    A = np.empty((6, 6))
     z = np.empty(6)
     v1 = np.empty(6)
     v2 = np.empty(6)
@@ -226,8 +195,7 @@ def middle_bias(kind, third, psi, plus, handle, middle, x, ydd):  # type: ignore
     rate = np.empty(6)
     rate1 = np.empty(6)
     rate2 = np.empty(6)
-    R = np.empty((3, 3))
-    p = np.empty(3)
+    T = np.empty((3, 4))
     V = np.empty((3, 3))
     Q = np.empty((3, 3))
     for e in range(x.shape[0]):
@@ -236,27 +204,23 @@ def middle_bias(kind, third, psi, plus, handle, middle, x, ydd):  # type: ignore
         _handle_rate(kind, psi[3 * e], third, handle[e], x[e], 0, v1, rate1)
         _handle_rate(kind, z, third, handle[e], x[e], 12, v2, rate2)
         for i in range(6):
+            w1[i] = 0.0
             z[i] = 0.0
             for j in range(24):
                 z[i] += middle[e, i, j] * x[e, j]
         tangent_rate(kind, psi[3 * e + 1], z, rate)
-        tau_pose(kind, psi[3 * e + 1], R, p, V, Q)
-        _adjoint_inverse(R, p, A, 0)
-        for i in range(6):
-            w1[i] = 0.0
-            rate2[i] -= rate[i]
-            for j in range(6):
-                w1[i] += A[i, j] * v1[j]
-                rate2[i] -= A[i, j] * rate1[j]
+        tau_pose(kind, psi[3 * e + 1], T, V, Q)
+        add_to_body(T, 1.0, v1, w1)
+        add_to_body(T, -1.0, rate1, rate2)
         subtract_bracket(w1, v2, rate2)
         for i in range(24):
             ydd[e, i] = 0.0
         for i in range(6):
             for j in range(6):
-                ydd[e, 12 + i] += plus[3 * e + 1, i, j] * rate2[j]
+                ydd[e, 12 + i] += plus[3 * e + 1, i, j] * (rate2[j] - rate[j])
 
 
-@kernel
+@inner
 def _handle_rate(kind, z, third, h, x, at, v, rate):  # type: ignore[no-untyped-def]
     """Twist v (6) of the handle at columns `at` of h and its derivative `rate` (6) in time."""
     moved = np.empty(6)
@@ -287,40 +251,24 @@ def set_increments(third, q, psi):  # type: ignore[no-untyped-def]
 @kernel
 def retract_nodes(kind, third, controls, base, move, q, out):  # type: ignore[no-untyped-def]
     """q after nodes moved to g_i exp(x_i) and nodal strains by their variation, move (N + 1, 2, 6)."""
-    node, far, step = np.empty((4, 4)), np.empty((4, 4)), np.empty((4, 4))
-    handle = np.empty(6)
-    _copy_pose(base, node)
+    far, step = np.empty((4, 4)), np.empty((4, 4))
+    handle, far_handle = np.empty((4, 4)), np.empty((4, 4))
+    z = np.empty(6)
     for i in range(6):
         out[0, i] = q[0, i] + move[0, 1, i]
     for e in range(out.shape[0] // 2):
-        _step_by(kind, third, out[2 * e], handle, step)
-        multiply_array(node, step, node)
+        for i in range(6):
+            z[i] = third * out[2 * e, i]
+        pose_array(kind, z, step)
+        multiply_array(far if e > 0 else base, step, handle)
         exp_pose_array(move[e + 1, 0], step)
         multiply_array(controls[3 * e + 3], step, far)
         for i in range(6):
             out[2 * e + 2, i] = q[2 * e + 2, i] + move[e + 1, 1, i]
-        _step_by(kind, -third, out[2 * e + 2], handle, step)
-        multiply_array(far, step, step)
-        relative_increment(kind, node, step, out[2 * e + 1])
-        _copy_pose(far, node)
-
-
-@kernel
-def _step_by(kind, scale, strain, handle, pose):  # type: ignore[no-untyped-def]
-    """pose = tau(scale strain)."""
-    for i in range(6):
-        handle[i] = scale * strain[i]
-    if kind == EXP:
-        exp_pose_array(handle, pose)
-    else:
-        cayley_pose_array(handle, pose)
-
-
-@kernel
-def _copy_pose(source, out):  # type: ignore[no-untyped-def]
-    for i in range(4):
-        for j in range(4):
-            out[i, j] = source[i, j]
+            z[i] = -third * out[2 * e + 2, i]
+        pose_array(kind, z, step)
+        multiply_array(far, step, far_handle)
+        relative_array(kind, handle, far_handle, out[2 * e + 1])
 
 
 @kernel
@@ -335,20 +283,6 @@ def advance_nodes(middle, x, q, out):  # type: ignore[no-untyped-def]
     for e in range(middle.shape[0] + 1):
         for i in range(6):
             out[2 * e, i] = q[2 * e, i] + x[12 * e + 6 + i]
-
-
-@kernel
-def lift_rows(third, middle, Cy, C):  # type: ignore[no-untyped-def]
-    """C (E, p, 24) = Cy T."""
-    E, p, m = Cy.shape
-    for e in range(E):
-        for q in range(p):
-            row, out = Cy[e, q], C[e, q]
-            for a in range(m):
-                v = row[a] if a < 6 else (0.0 if 12 <= a < 18 else third * row[a])
-                for i in range(6):
-                    v += row[12 + i] * middle[e, i, a]
-                out[a] = v
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -10,7 +11,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import splu
 
 from pliant.engine.program import run
-from pliant.lie.retraction import CAYLEY, EXP
+from pliant.lie.operators import CAYLEY, EXP
 from pliant.model import DescriptionError, Rod
 from pliant.rods import cumulative, cumulative_second
 from pliant.rods.basis import alive, find_span
@@ -76,9 +77,9 @@ class IncrementMap(KernelMap):
         for e in range(len(first) - 1, -1, -1):
             self.owner[first[e] : first[e] + degree] = e
 
+    @abstractmethod
     def basis(self, s: Array) -> tuple[Ints, Array, Array]:
         """Element (S,), cumulative basis values and arclength derivatives (S, k) at s."""
-        raise TypeError(f"{type(self).__name__} does not define its basis")
 
     def spline_force_basis(self, knots: Array, before: Ints, held: float = 0.0) -> ForceBasis:
         """Modes from the derivatives of splines of this degree on `knots`: one for each increment
@@ -104,6 +105,9 @@ class IncrementMap(KernelMap):
     def _plan(self, s: Array) -> CurvePlan:
         s = np.asarray(s, dtype=float)
         return CurvePlan(s, *self.basis(s))
+
+    def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
+        self.lift_rows(c, ry.reshape(-1, 1, self.m), r.reshape(-1, 1, self.m))
 
     frames = _plan
     strains = _plan

@@ -28,9 +28,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant._numba import kernel, leaf
-from pliant.lie.blocks import tau_pose
-from pliant.lie.retraction import EXP
+from pliant._numba import inner, kernel, leaf
+from pliant.lie.blocks import compose, tau_pose
+from pliant.lie.operators import EXP
+from pliant.lie.tuples import (
+    add,
+    apply,
+    combine,
+    cross,
+    read_block,
+    read_vector,
+    write_vector,
+)
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -59,15 +68,7 @@ class Steps(NamedTuple):
     theta: Array
 
 
-@leaf
-def _cross_add(c, u, v, out):  # type: ignore[no-untyped-def]
-    """out += c * u x v for vectors of length three."""
-    out[0] += c * (u[1] * v[2] - u[2] * v[1])
-    out[1] += c * (u[2] * v[0] - u[0] * v[2])
-    out[2] += c * (u[0] * v[1] - u[1] * v[0])
-
-
-@kernel
+@inner
 def point_strains(z, i, q, rows, scale, out):  # type: ignore[no-untyped-def]
     """out (2, 6) = scale * natural strain + modes q (segments, K, rows) at the points of step i."""
     part = q[z.segment[i]]
@@ -79,7 +80,7 @@ def point_strains(z, i, q, rows, scale, out):  # type: ignore[no-untyped-def]
                 out[j, r] += z.phi[i, j, k] * part[k, r]
 
 
-@kernel
+@inner
 def add_brackets(a, x, d, out):  # type: ignore[no-untyped-def]
     """out += a ([x1, d2] + [d1, x2]) for pairs of twists x, d (2, 6)."""
     for i in range(3):
@@ -109,78 +110,57 @@ def slope(z, i, k, w):  # type: ignore[no-untyped-def]
     return 0.5 * h * (z.phi[i, 0, k] + z.phi[i, 1, k])
 
 
-@kernel
-def _take_step(z, i, q, rows, start, R, p, D, w):  # type: ignore[no-untyped-def]
-    """Take step i from pose `start` (3, 4), writing all of its state. R, p, D, w are scratch."""
+@inner
+def _take_step(z, i, q, rows, start, step, D, w):  # type: ignore[no-untyped-def]
+    """Take step i from pose `start` (3, 4), writing all of its state.
+
+    step (3, 4), D (6, 3) and w (6,) are scratch.
+    """
     h = z.length[i]
     point_strains(z, i, q, rows, 1.0, z.xi[i])
     for r in range(6):
         z.omega[i, r] = 0.5 * h * (z.xi[i, 0, r] + z.xi[i, 1, r])
     add_brackets(0.5 * BRACKET * h * h, z.xi[i], z.xi[i], z.omega[i])
     T = z.tangent[i]
-    tau_pose(EXP, z.omega[i], R, p, T[:3], T[3:])
-    P = z.pose[i]
-    for r in range(3):
-        P[r, 3] = start[r, 3] + start[r, 0] * p[0] + start[r, 1] * p[1] + start[r, 2] * p[2]
-        for c in range(3):
-            P[r, c] = start[r, 0] * R[0, c] + start[r, 1] * R[1, c] + start[r, 2] * R[2, c]
+    tau_pose(EXP, z.omega[i], step, T[:3], T[3:])
+    compose(start, step, z.pose[i])
     for k in range(z.phi.shape[2]):
         alpha = slope(z, i, k, w)
-        for r in range(6):
-            for c in range(3):
-                D[r, c] = alpha * T[r, c]
-            # a row times the hat matrix of u is the row x u
-            _cross_add(1.0, T[r], w[:3], D[r])
+        u, v = read_vector(w, 0), read_vector(w, 3)
         for r in range(3):
-            _cross_add(1.0, T[r], w[3:], D[3 + r])
-        _carry_out(P, D, z.theta[i, k])
+            # a row times the hat matrix of u is the row x u
+            f, g = read_vector(T[r], 0), read_vector(T[3 + r], 0)
+            write_vector(D[r], 0, add(alpha, f, 1.0, cross(f, u)))
+            write_vector(D[3 + r], 0, combine(alpha, g, 1.0, cross(g, u), 1.0, cross(f, v)))
+        _carry_out(z.pose[i], D, z.theta[i, k])
 
 
-@kernel
+@leaf
+def _carried(P, f, h):  # type: ignore[no-untyped-def]
+    """Both parts of Ad(P) (f, h) for vectors f and h."""
+    R = read_block(P)
+    turned = apply(R, f)
+    return turned, add(1.0, apply(R, h), 1.0, cross((P[0, 3], P[1, 3], P[2, 3]), turned))
+
+
+@inner
 def _carry_out(P, D, out):  # type: ignore[no-untyped-def]
     """out = Ad(P) D for twist blocks (6, 3)."""
     for c in range(3):
-        f0 = P[0, 0] * D[0, c] + P[0, 1] * D[1, c] + P[0, 2] * D[2, c]
-        f1 = P[1, 0] * D[0, c] + P[1, 1] * D[1, c] + P[1, 2] * D[2, c]
-        f2 = P[2, 0] * D[0, c] + P[2, 1] * D[1, c] + P[2, 2] * D[2, c]
-        out[0, c] = f0
-        out[1, c] = f1
-        out[2, c] = f2
-        for r in range(3):
-            out[3 + r, c] = P[r, 0] * D[3, c] + P[r, 1] * D[4, c] + P[r, 2] * D[5, c]
-        out[3, c] += P[1, 3] * f2 - P[2, 3] * f1
-        out[4, c] += P[2, 3] * f0 - P[0, 3] * f2
-        out[5, c] += P[0, 3] * f1 - P[1, 3] * f0
+        f, h = _carried(P, (D[0, c], D[1, c], D[2, c]), (D[3, c], D[4, c], D[5, c]))
+        out[0, c], out[1, c], out[2, c] = f
+        out[3, c], out[4, c], out[5, c] = h
 
 
 @leaf
 def add_carried(P, x, out):  # type: ignore[no-untyped-def]
     """out += Ad(P) x."""
-    a0 = P[0, 0] * x[0] + P[0, 1] * x[1] + P[0, 2] * x[2]
-    a1 = P[1, 0] * x[0] + P[1, 1] * x[1] + P[1, 2] * x[2]
-    a2 = P[2, 0] * x[0] + P[2, 1] * x[1] + P[2, 2] * x[2]
-    out[0] += a0
-    out[1] += a1
-    out[2] += a2
-    for i in range(3):
-        out[3 + i] += P[i, 0] * x[3] + P[i, 1] * x[4] + P[i, 2] * x[5]
-    out[3] += P[1, 3] * a2 - P[2, 3] * a1
-    out[4] += P[2, 3] * a0 - P[0, 3] * a2
-    out[5] += P[0, 3] * a1 - P[1, 3] * a0
+    f, h = _carried(P, read_vector(x, 0), read_vector(x, 3))
+    write_vector(out, 0, add(1.0, read_vector(out, 0), 1.0, f))
+    write_vector(out, 3, add(1.0, read_vector(out, 3), 1.0, h))
 
 
-@leaf
-def push_back(P, f, W):  # type: ignore[no-untyped-def]
-    """W = Ad(P)^-T f: a wrench at pose P seen in the frame of the base."""
-    for i in range(3):
-        W[i] = P[i, 0] * f[0] + P[i, 1] * f[1] + P[i, 2] * f[2]
-        W[3 + i] = P[i, 0] * f[3] + P[i, 1] * f[4] + P[i, 2] * f[5]
-    W[0] += P[1, 3] * W[5] - P[2, 3] * W[4]
-    W[1] += P[2, 3] * W[3] - P[0, 3] * W[5]
-    W[2] += P[0, 3] * W[4] - P[1, 3] * W[3]
-
-
-@kernel
+@inner
 def _columns(n, m):  # type: ignore[no-untyped-def]
     """The (n, m) array with ones on the diagonal: a pose at the origin, a unit twist block."""
     out = np.zeros((n, m))
@@ -195,13 +175,12 @@ def sweep(z, steps, q, total):  # type: ignore[no-untyped-def]
 
     total (N, K, 6, 3): sum of theta from the start of the segment up to and including each step.
     """
-    R = np.empty((3, 3))
-    p = np.empty(3)
+    increment = np.empty((3, 4))
     D = np.empty((6, 3))
     w = np.empty(6)
     origin = _columns(3, 4)
     for i in range(len(z.length)):
-        _take_step(z, i, q, q.shape[2], z.pose[i - 1] if i > 0 else origin, R, p, D, w)
+        _take_step(z, i, q, q.shape[2], z.pose[i - 1] if i > 0 else origin, increment, D, w)
         for k in range(total.shape[1]):
             for r in range(6):
                 for c in range(3):
@@ -210,7 +189,7 @@ def sweep(z, steps, q, total):  # type: ignore[no-untyped-def]
                         total[i, k, r, c] += total[i - 1, k, r, c]
 
 
-@kernel
+@inner
 def _write_columns(P, S, extra, J, col, rows):  # type: ignore[no-untyped-def]
     """J[:, col : col + rows] = Ad(P)^-1 (S + extra) for twist blocks (6, 3)."""
     for j in range(3):
@@ -234,8 +213,7 @@ def evaluate_frames(z, steps, total, x, step, q, base, g, J):  # type: ignore[no
     Columns of segments beyond a station are zero and left alone.
     """
     modes, rows = q.shape[1], q.shape[2]
-    R = np.empty((3, 3))
-    p = np.empty(3)
+    increment = np.empty((3, 4))
     D = np.empty((6, 3))
     w = np.empty(6)
     zero = np.zeros((6, 3))
@@ -244,13 +222,9 @@ def evaluate_frames(z, steps, total, x, step, q, base, g, J):  # type: ignore[no
     for s in range(len(step)):
         n = step[s]
         seg = x.segment[s]
-        _take_step(x, s, q, rows, z.pose[n - 1] if n > 0 else origin, R, p, D, w)
+        _take_step(x, s, q, rows, z.pose[n - 1] if n > 0 else origin, increment, D, w)
         P = x.pose[s]
-        for i in range(3):
-            g[s, i, 3] = base[i, 3]
-            for j in range(3):
-                g[s, i, 3] += base[i, j] * P[j, 3]
-                g[s, i, j] = base[i, 0] * P[0, j] + base[i, 1] * P[1, j] + base[i, 2] * P[2, j]
+        compose(base, P, g[s])
         _write_columns(P, unit, zero, J[s], 0, 6)
         for b in range(seg * modes):
             done = total[steps * (b // modes) + steps - 1, b % modes]

@@ -15,15 +15,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel, leaf
-from pliant.lie.blocks import add_tangent_second, subtract_bracket, tangent_rate
-from pliant.lie.retraction import EXP
+from pliant._numba import inner, kernel, leaf
+from pliant.lie.blocks import (
+    add_second,
+    add_to_body,
+    carry_wrench,
+    subtract_bracket,
+    tangent_rate,
+)
+from pliant.lie.leaves import add_hat
+from pliant.lie.operators import EXP
 from pliant.rods.strain_kernels import (
     BRACKET,
     add_brackets,
     add_carried,
     point_strains,
-    push_back,
     slope,
 )
 
@@ -37,7 +43,7 @@ def _add_dual(D, x, out):  # type: ignore[no-untyped-def]
             out[3 + i] += D[3 + i, j] * x[j] + D[i, j] * x[3 + j]
 
 
-@kernel
+@inner
 def _rate_step(z, i, qd, V, A, work):  # type: ignore[no-untyped-def]
     """Add to velocity V and acceleration A (6,), in the frame of the base, what step i adds.
 
@@ -90,16 +96,12 @@ def frame_bias(z, x, step, velocity, qd, bias):  # type: ignore[no-untyped-def]
             v[r] = V[step[s], r]
             b[r] = A[step[s], r]
         _rate_step(x, s, qd, v, b, work)
-        P = x.pose[s]
-        h0 = b[3] - (P[1, 3] * b[2] - P[2, 3] * b[1])
-        h1 = b[4] - (P[2, 3] * b[0] - P[0, 3] * b[2])
-        h2 = b[5] - (P[0, 3] * b[1] - P[1, 3] * b[0])
-        for i in range(3):
-            bias[s, i] = P[0, i] * b[0] + P[1, i] * b[1] + P[2, i] * b[2]
-            bias[s, 3 + i] = P[0, i] * h0 + P[1, i] * h1 + P[2, i] * h2
+        for r in range(6):
+            bias[s, r] = 0.0
+        add_to_body(x.pose[s], 1.0, b, bias[s])
 
 
-@kernel
+@inner
 def _paired(W, D, out):  # type: ignore[no-untyped-def]
     """out = wrench block Y of twist block D: W.[a, b] = -a . Y b. Y = [m x F + n x G; n x F]."""
     for j in range(3):
@@ -111,7 +113,7 @@ def _paired(W, D, out):  # type: ignore[no-untyped-def]
             )
 
 
-@kernel
+@inner
 def _subtract_product(D, Y, out):  # type: ignore[no-untyped-def]
     """out -= D^T Y for a twist block D and a wrench block Y."""
     for i in range(3):
@@ -121,7 +123,7 @@ def _subtract_product(D, Y, out):  # type: ignore[no-untyped-def]
                 out[3 + i, j] -= D[r, i] * Y[3 + r, j]
 
 
-@kernel
+@inner
 def _slope_times(alpha, w, M, out):  # type: ignore[no-untyped-def]
     """out = M O for a wrench block M and O = alpha I + ad(w)."""
     for i in range(3):
@@ -137,7 +139,7 @@ def _slope_times(alpha, w, M, out):  # type: ignore[no-untyped-def]
             )
 
 
-@kernel
+@inner
 def _add_slope_product(scale, alpha, w, Y, out):  # type: ignore[no-untyped-def]
     """out += scale O^T Y for O = alpha I + ad(w) and a wrench block Y."""
     for i in range(3):
@@ -153,19 +155,7 @@ def _add_slope_product(scale, alpha, w, Y, out):  # type: ignore[no-untyped-def]
             )
 
 
-@leaf
-def _add_hat(scale, c, out):  # type: ignore[no-untyped-def]
-    """out += scale [[m^, n^], [n^, 0]] as a wrench block, c = (m, n)."""
-    for o in range(0, 6, 3):
-        out[o, 1] -= scale * c[o + 2]
-        out[o, 2] += scale * c[o + 1]
-        out[o + 1, 0] += scale * c[o + 2]
-        out[o + 1, 2] -= scale * c[o]
-        out[o + 2, 0] -= scale * c[o + 1]
-        out[o + 2, 1] += scale * c[o]
-
-
-@kernel
+@inner
 def _local_form(z, i, W, full, f, M, c):  # type: ignore[no-untyped-def]
     """Write M (6, 3), the wrench block of f . D dexp(Omega)[v] v, and c = dexp(Omega)^T f.
 
@@ -181,7 +171,7 @@ def _local_form(z, i, W, full, f, M, c):  # type: ignore[no-untyped-def]
     for r in range(3):
         f[r] = P[0, r] * m0 + P[1, r] * m1 + P[2, r] * m2
         f[3 + r] = P[0, r] * W[3] + P[1, r] * W[4] + P[2, r] * W[5]
-    add_tangent_second(EXP, z.omega[i], f, 1.0, full, 0)
+    add_second(EXP, z.omega[i], f, 1.0, full, 0)
     for r in range(3):
         c[r] = 0.0
         c[3 + r] = 0.0
@@ -192,7 +182,7 @@ def _local_form(z, i, W, full, f, M, c):  # type: ignore[no-untyped-def]
             M[3 + r, j] = full[r, 3 + j]
 
 
-@kernel
+@inner
 def _add_step(z, i, W, total, last, H, Y, full, vec, blk):  # type: ignore[no-untyped-def]
     """Add the quadratic form of step i under wrench W (6,) to H (K, K, 6, 3) and Y (K, 6, 3).
 
@@ -222,10 +212,12 @@ def _add_step(z, i, W, total, last, H, Y, full, vec, blk):  # type: ignore[no-un
             alpha = slope(z, i, k, wk)
             _add_slope_product(2.0, alpha, wk, right, H[k, j])
             swap = z.phi[i, 1, k] * z.phi[i, 0, j] - z.phi[i, 0, k] * z.phi[i, 1, j]
-            _add_hat(2.0 * a * swap, c, H[k, j])
+            # wrench block of [[m^, n^], [n^, 0]], c = (m, n)
+            add_hat(H[k, j], 0, 0, c[0], c[1], c[2], 2.0 * a * swap)
+            add_hat(H[k, j], 3, 0, c[3], c[4], c[5], 2.0 * a * swap)
 
 
-@kernel
+@inner
 def _scatter(B, scale, row, rows, col, cols, K):  # type: ignore[no-untyped-def]
     """Add scale times a wrench block to K at (row, col), and its transpose at (col, row)."""
     for r in range(rows):
@@ -235,7 +227,7 @@ def _scatter(B, scale, row, rows, col, cols, K):  # type: ignore[no-untyped-def]
             K[col + c, row + r] += v
 
 
-@kernel
+@inner
 def _collect_segment(seg, steps, rows, total, H, Y, K):  # type: ignore[no-untyped-def]
     """Add the quadratic form of a segment, H and Y of `_add_step`, to K (m, m)."""
     modes = H.shape[0]
@@ -270,7 +262,7 @@ def add_frame_second(z, steps, total, x, step, rows, f, K):  # type: ignore[no-u
     blk = np.empty((3, 6, 3))
     for s in range(len(step)):
         n, seg = step[s], x.segment[s]
-        push_back(x.pose[s], f[s], W)
+        carry_wrench(x.pose[s], f[s], W)
         last = n - 1 if n % steps != 0 else -1
         _add_step(x, s, W, total, last, H[seg], Y[seg], full, vec, blk)
         for r in range(6):

@@ -17,8 +17,8 @@ import numpy as np
 from pliant._numba import CACHE_FOLDER, announce
 heard = []
 announce(lambda name, seconds: heard.append((name, seconds)))
-from pliant.lie.se3_kernels import ad_array
-ad_array(np.ones(6), np.empty((6, 6)))
+from pliant.lie.se3_kernels import log_relative_array
+log_relative_array(np.eye(4), np.eye(4), np.empty(6))
 print(CACHE_FOLDER)
 print([(name, seconds is None or seconds > 0) for name, seconds in heard])
 """
@@ -35,7 +35,7 @@ def run(folder, **more):
 
 def test_first_use_is_announced_and_the_second_process_finds_the_cache(tmp_path):
     cache, heard = run(tmp_path)
-    name = "pliant.lie.se3_kernels.ad_array"
+    name = "pliant.lie.se3_kernels.log_relative_array"
     assert cache == tmp_path
     assert _numba.source_key("pliant.lie.se3_kernels") in {path.name for path in cache.iterdir()}
     assert heard == str([(name, True), (name, True)])
@@ -105,7 +105,7 @@ def test_nan_survives_in_kernels():
 def test_whoever_waits_for_kernels_in_python_is_told_once(tmp_path):
     """Without a listener a line on standard error; nothing where another one tells, or a cache is."""
     quiet = SCRIPT.replace("announce(lambda", "(lambda")
-    twice = "from pliant.lie.se3_kernels import Ad_array\nAd_array(np.eye(4), np.empty((6, 6)))\n"
+    twice = "from pliant.lie import so3\nso3.exp(np.ones(3))\n"
 
     def said(script):
         environment = {**os.environ, "PLIANT_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}

@@ -104,8 +104,7 @@ def to_array(m):
     return np.array(m.tolist(), dtype=float)
 
 
-@pytest.mark.parametrize("group", GROUPS)
-@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("group, name", [("so3", "exp"), ("se3", "exp"), ("se3", "cayley")])
 @pytest.mark.parametrize("angle", ANGLES)
 class TestAgainstHighPrecision:
     def test_map_and_its_inverse(self, group, name, angle):
@@ -140,8 +139,7 @@ class TestAgainstHighPrecision:
         np.testing.assert_allclose(inverse, expected, rtol=0, atol=TOLERANCE)
 
 
-@pytest.mark.parametrize("group", GROUPS)
-@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("group, name", [("so3", "exp"), ("se3", "exp"), ("se3", "cayley")])
 @pytest.mark.parametrize("angle", [1e-12, 1e-6, 0.1, 1.0, 1.9999999, 2.0000001, 3.0, np.pi - 1e-6])
 def test_second_form_is_the_derivative_of_the_tangent(group, name, angle):
     module, size = GROUPS[group]

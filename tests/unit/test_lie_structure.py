@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pliant.lie import se3, so3
+from pliant.lie import se3, se3_kernels, so3
 from pliant.lie.batch import LieError
 from pliant.model.errors import PliantError
 
@@ -66,8 +66,8 @@ def test_inverse_pairs(name):
 
 
 def test_rotations_stay_orthogonal():
-    for R in (so3.exp(TWISTS[:, :3]), so3.cayley(TWISTS[:, :3])):
-        unit = so3.compose(so3.inverse(R), R)
+    for R in (so3.exp(TWISTS[:, :3]), se3.cayley(TWISTS)[:, :3, :3]):
+        unit = np.swapaxes(R, 1, 2) @ R
         np.testing.assert_allclose(unit, np.broadcast_to(np.eye(3), unit.shape), atol=1e-14)
         np.testing.assert_allclose(np.linalg.det(R), 1.0, atol=1e-14)
 
@@ -75,13 +75,11 @@ def test_rotations_stay_orthogonal():
 def test_rotation_functions_are_the_angular_blocks_of_the_rigid_ones():
     k, u = TWISTS[:, :3], WEIGHTS[:, :3]
     still = np.concatenate((k, 0 * k), axis=1)
-    for name in ("dexp", "dexp_inverse", "dcayley", "dcayley_inverse", "exp", "cayley", "ad"):
+    for name in ("dexp", "dexp_inverse", "exp"):
         block = getattr(se3, name)(still)[:, :3, :3]
         np.testing.assert_allclose(getattr(so3, name)(k), block, atol=1e-15)
-    for name in ("dexp_second", "dcayley_second"):
-        block = getattr(se3, name)(still, np.concatenate((u, 0 * u), axis=1))[:, :3, :3]
-        np.testing.assert_allclose(getattr(so3, name)(k, u), block, atol=1e-15)
-    np.testing.assert_array_equal(so3.Ad(so3.exp(k)), so3.exp(k))
+    block = se3.dexp_second(still, np.concatenate((u, 0 * u), axis=1))[:, :3, :3]
+    np.testing.assert_allclose(so3.dexp_second(k, u), block, atol=1e-15)
     np.testing.assert_array_equal(so3.vee(so3.hat(k)), k)
     np.testing.assert_array_equal(se3.vee(se3.hat(TWISTS)), TWISTS)
 
@@ -90,43 +88,30 @@ def test_rotation_functions_are_the_angular_blocks_of_the_rigid_ones():
     "kernel, function",
     [
         ("exp_pose_array", "exp"),
-        ("cayley_pose_array", "cayley"),
         ("dexp_array", "dexp"),
         ("dexp_inverse_array", "dexp_inverse"),
-        ("dcayley_array", "dcayley"),
-        ("dcayley_inverse_array", "dcayley_inverse"),
         ("ad_array", "ad"),
     ],
 )
 def test_kernels_write_what_the_public_functions_return(kernel, function):
     expected = getattr(se3, function)(TWISTS[0])
     np.testing.assert_allclose(
-        filled(getattr(se3, kernel), expected.shape, TWISTS[0]), expected, atol=1e-15
+        filled(getattr(se3_kernels, kernel), expected.shape, TWISTS[0]), expected, atol=1e-15
     )
 
 
 def test_pose_kernels():
     g, h = se3.exp(TWISTS[0]), se3.exp(WEIGHTS[0])
-    np.testing.assert_allclose(filled(se3.inverse_array, (4, 4), g), np.linalg.inv(g), atol=1e-14)
-    np.testing.assert_allclose(filled(se3.multiply_array, (4, 4), g, h), g @ h, atol=1e-14)
-    np.testing.assert_allclose(filled(se3.Ad_array, (6, 6), g), se3.Ad(g), atol=1e-14)
+    np.testing.assert_allclose(filled(se3_kernels.multiply_array, (4, 4), g, h), g @ h, atol=1e-14)
     np.testing.assert_allclose(
-        filled(se3.Ad_inverse_array, (6, 6), g), np.linalg.inv(se3.Ad(g)), atol=1e-14
+        filled(se3_kernels.Ad_inverse_array, (6, 6), g), np.linalg.inv(se3.Ad(g)), atol=1e-14
     )
     x = np.full(6, np.nan)
-    angle = se3.log_relative_array(g, g @ h, x)
+    angle = se3_kernels.log_relative_array(g, g @ h, x)
     np.testing.assert_allclose(x, se3.log(h), atol=1e-14)
     assert angle == pytest.approx(np.linalg.norm(x[:3]), abs=1e-14)
-    se3.multiply_array(g, h, h)
+    se3_kernels.multiply_array(g, h, h)
     np.testing.assert_allclose(h, g @ se3.exp(WEIGHTS[0]), atol=1e-14)
-    for name in ("dexp_second", "dcayley_second"):
-        expected = getattr(se3, name)(TWISTS[0], WEIGHTS[0])
-        written = filled(getattr(se3, f"{name}_array"), (6, 6), TWISTS[0], WEIGHTS[0])
-        np.testing.assert_allclose(written, expected, atol=1e-15)
-    k, u = TWISTS[0, :3].copy(), WEIGHTS[0, :3].copy()
-    np.testing.assert_allclose(
-        filled(so3.dexp_second_array, (3, 3), k, u), so3.dexp_second(k, u), atol=1e-15
-    )
 
 
 def test_stacks_of_any_shape():
@@ -138,7 +123,7 @@ def test_stacks_of_any_shape():
     assert se3.exp(np.empty((0, 6))).shape == (0, 4, 4)
     assert se3.pose(np.eye(3), TWISTS[:, 3:]).shape == (40, 4, 4)
     np.testing.assert_allclose(
-        se3.compose(se3.exp(stack), se3.inverse(se3.exp(stack)))[2, 3], np.eye(4), atol=1e-14
+        (se3.exp(stack) @ se3.inverse(se3.exp(stack)))[2, 3], np.eye(4), atol=1e-14
     )
 
 
@@ -159,8 +144,7 @@ def test_nan_propagates():
     assert np.isnan(se3.dexp(x)[:3, :3]).all()
 
 
-@pytest.mark.parametrize("function", ["log", "cayley_inverse"])
-@pytest.mark.parametrize("module", [so3, se3])
+@pytest.mark.parametrize("module, function", [(so3, "log"), (se3, "log"), (se3, "cayley_inverse")])
 def test_half_a_turn_is_refused_with_a_remedy(module, function):
     size = 3 if module is so3 else 6
     x = np.zeros((2, size))
@@ -175,7 +159,7 @@ def test_half_a_turn_is_refused_with_a_remedy(module, function):
 
 def test_kernel_logarithm_at_half_a_turn_takes_one_of_the_two_axes():
     x = np.empty(6)
-    angle = se3.log_pose_array(np.diag([-1.0, -1.0, 1.0, 1.0]), x)
+    angle = se3_kernels.log_relative_array(np.eye(4), np.diag([-1.0, -1.0, 1.0, 1.0]), x)
     assert angle == pytest.approx(np.pi)
     np.testing.assert_allclose(np.abs(x), [0, 0, np.pi, 0, 0, 0], atol=1e-15)
 

@@ -38,7 +38,7 @@ from pliant.bvp.history import (
 )
 from pliant.bvp.prediction import Past, append, new_past, predict_values, replace_last, restart
 from pliant.bvp.states import interpolated
-from pliant.lie import quaternion
+from pliant.lie import so3
 from pliant.lie.tuples import Array
 from pliant.model import BaseState, ConvergenceError
 
@@ -242,7 +242,7 @@ class CollocationSolver(StrongSolver):
             ]
         )
         h = values[:, :4] / np.linalg.norm(values[:, :4], axis=1, keepdims=True)
-        state.pose[:, :3, :3], state.pose[:, :3, 3] = quaternion.to_matrix(h), values[:, 4:7]
+        state.pose[:, :3, :3], state.pose[:, :3, 3] = so3.from_quaternion(h), values[:, 4:7]
         parts = np.split(values[:, 7:], 4, axis=1)
         state.wrench, state.strain, state.velocity, state.strain_rate = map(np.array, parts)
         return state
