@@ -28,8 +28,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numba
-from numba.core import caching
-from numba.core import event as numba_event
+from numba.core import caching, event as numba_event
 
 CACHE_VARIABLE = "PLIANT_CACHE_DIR"
 CACHE_LIFETIME = 30 * 24 * 3600.0

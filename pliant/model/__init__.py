@@ -53,10 +53,10 @@ from pliant.model.signals import (
     Sine,
     Sum,
     Sweep,
+    Table as TimeTable,
     as_signal,
     values_at,
 )
-from pliant.model.signals import Table as TimeTable
 
 __all__ = [
     "Annulus",

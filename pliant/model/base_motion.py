@@ -11,10 +11,14 @@ import numpy as np
 from pliant.model.checks import as_float
 from pliant.model.errors import DescriptionError
 from pliant.model.fields import holds, quantity
-from pliant.model.frame import BaseState as BaseState
-from pliant.model.frame import Frame, MovingFrame, rotation_about
-from pliant.model.frame import Moving as Moving
-from pliant.model.frame import base_state as base_state
+from pliant.model.frame import (
+    BaseState as BaseState,
+    Frame,
+    Moving as Moving,
+    MovingFrame,
+    base_state as base_state,
+    rotation_about,
+)
 from pliant.model.places import OnRod
 from pliant.model.pointwise import BaseDrive
 from pliant.model.registry import Effect

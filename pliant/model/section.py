@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 from pliant.model.checks import Array
 from pliant.model.errors import DescriptionError
 from pliant.model.fields import Number, Vector, holds, quantity
-from pliant.model.profile import Along, Profile, ProfileLike, evaluate
-from pliant.model.profile import Directions as PerDirection
+from pliant.model.profile import Along, Directions as PerDirection, Profile, ProfileLike, evaluate
 from pliant.model.registry import Described
 
 ZETA_5 = 1.0369277551433699263

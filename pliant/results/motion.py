@@ -16,8 +16,7 @@ from pliant.model import Array, Rod
 from pliant.results.netcdf import dataset, variable
 from pliant.results.result import Saveable, ShapeResult
 from pliant.results.summary import describe_energy, describe_formulation, describe_places
-from pliant.solve.problem import Path as MotionPath
-from pliant.solve.problem import Problem
+from pliant.solve.problem import Path as MotionPath, Problem
 
 if TYPE_CHECKING:
     import xarray as xr

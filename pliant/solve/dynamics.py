@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.model import ConvergenceError, DescriptionError, PliantError
-from pliant.physics.effects import Effects
-from pliant.physics.effects import Inputs as Acting
+from pliant.physics.effects import Effects, Inputs as Acting
 from pliant.rods.contract import Array
 from pliant.solve.clock import ON_GRID, Clock
 from pliant.solve.integrators.contract import Integrator, StepError, Stepper
