@@ -34,8 +34,7 @@ from pliant.model import (
 )
 from pliant.model.chamber import MountedActuator
 from pliant.model.checks import checked
-from pliant.model.joint import Joint
-from pliant.model.registry import Entry
+from pliant.model.registry import Entry, Joint
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.initial_state import begins_at, compiled_for, first_state, origin
 from pliant.results.modes import Modes

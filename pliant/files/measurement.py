@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 import re
@@ -13,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from pliant.model import DescriptionError, Measurement, known_name
+from pliant.model.checks import number_in
+from pliant.model.csv_files import read_csv
 
 _TIME = re.compile(r"^(?:t|time)(?:\s*[/\[(_ ]\s*(\w+)\s*[\])]?)?$", re.IGNORECASE)
 _SECONDS = ("s", "sec", "secs", "second", "seconds")
@@ -38,8 +39,8 @@ def read_measurement(
     with file, line, column and remedy.
     """
     file = Path(path)
-    lines = _read(file)
-    header = [name.strip() for name in lines[0][1]]
+    lines = read_csv(str(file), file)
+    header = [name.strip() for name in lines[0][1]] if lines else []
     _check_header(file, header)
     rows = [(line, cells) for line, cells in lines[1:] if any(cell.strip() for cell in cells)]
     if not rows:
@@ -62,32 +63,11 @@ def read_measurement(
     return Measurement(columns, time, dict(inputs or {}), start, velocity, file.name)
 
 
-def _read(file: Path) -> list[tuple[int, list[str]]]:
-    """Return the lines of the file, numbered, as cells."""
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise DescriptionError(
-            str(file), "path", str(file), f"a readable CSV file ({reason})", "check the name"
-        ) from error
-    first = text.partition("\n")[0]
-    mark = max(",;\t", key=first.count) if any(c in first for c in ",;\t") else ","
-    reader = csv.reader(text.splitlines(), delimiter=mark)
-    try:
-        found = [(reader.line_num, row) for row in reader]
-    except csv.Error as error:
-        raise _wrong(
-            file, reader.line_num, "file", str(error), "a CSV file", "correct it"
-        ) from error
-    if not found or not any(cell.strip() for cell in found[0][1]):
+def _check_header(file: Path, header: list[str]) -> None:
+    if not any(header):
         raise _wrong(
             file, 1, "header", "empty", "the names of the columns", "add a row such as t,arm.tip.z"
         )
-    return found
-
-
-def _check_header(file: Path, header: list[str]) -> None:
     for k, name in enumerate(header):
         if not name:
             raise _wrong(
@@ -95,7 +75,7 @@ def _check_header(file: Path, header: list[str]) -> None:
             )
         if name in header[:k]:
             raise _wrong(file, 1, "column", name, "named once", "rename one of the two")
-    if all(_is_number(name) for name in header):
+    if None not in map(number_in, header):
         raise _wrong(
             file, 1, "header", ", ".join(header[:3]), "the names of the columns, not numbers",
             "add a first row such as t,arm.tip.z",
@@ -106,20 +86,12 @@ def _time_column(file: Path, header: list[str]) -> str | None:
     """The column called t or time, with or without seconds as its unit; None if there is none."""
     for name in header:
         match = _TIME.match(name)
-        unit = "s" if match is None else (match[1] or "s").lower()
-        if match is not None and unit in _OTHER_UNITS:
+        unit = "" if match is None else (match[1] or "s").lower()
+        if unit in _OTHER_UNITS:
             raise _wrong(file, 1, "column", name, "of times in seconds", "convert it and call it t")
-        if match is not None and unit in _SECONDS:
+        if unit in _SECONDS:
             return name
     return None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _number(file: Path, line: int, name: str, cell: str) -> float:
@@ -127,11 +99,10 @@ def _number(file: Path, line: int, name: str, cell: str) -> float:
     field = f"column {name!r}"
     if not text:
         return math.nan
-    try:
-        value = float(text)
-    except ValueError:
+    value = number_in(text)
+    if value is None:
         hint = "write decimals with a point" if "," in text else "correct this cell"
-        raise _wrong(file, line, field, text, "a number", hint) from None
+        raise _wrong(file, line, field, text, "a number", hint)
     if math.isinf(value):
         raise _wrong(
             file, line, field, text, "a finite number", "leave the cell empty, or repair it"

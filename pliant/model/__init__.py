@@ -9,24 +9,22 @@ from pliant.model.body import Body
 from pliant.model.chamber import BendingActuator, Chamber, Flow, Lag, PressureLine
 from pliant.model.checks import (
     Array,
+    ConvergenceError,
+    DescriptionError,
+    PliantError,
+    ResolutionWarning,
     as_array,
     as_float,
     choice,
+    did_you_mean,
     known_name,
+    nearest_name,
     number,
     positive,
     whole_number,
 )
 from pliant.model.constraint import Constraint
 from pliant.model.description import Description
-from pliant.model.errors import (
-    ConvergenceError,
-    DescriptionError,
-    PliantError,
-    ResolutionWarning,
-    did_you_mean,
-    nearest_name,
-)
 from pliant.model.frame import BaseState, Frame, Moving, along, base_state, pose
 from pliant.model.load import Load
 from pliant.model.measurement import Measurement

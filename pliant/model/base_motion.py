@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from pliant.model.checks import as_float
-from pliant.model.errors import DescriptionError
+from pliant.model.checks import DescriptionError
 from pliant.model.fields import holds, quantity
 from pliant.model.frame import (
     BaseState as BaseState,
@@ -118,16 +117,3 @@ class BaseMotion(Effect):
             base.velocity + rate * shift,
             base.acceleration + acceleration * shift,
         )
-
-    def amount(self, value: object) -> float:
-        """Return an input value as the number it must be."""
-        found = as_float(value)
-        if found is None or not np.isfinite(found):
-            raise DescriptionError(
-                self.label,
-                "input",
-                value,
-                "one finite number, which multiplies translation and rotation",
-                "give e.g. 0.1",
-            )
-        return found

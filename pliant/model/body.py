@@ -8,16 +8,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_array, vector
-from pliant.model.errors import DescriptionError
-from pliant.model.fields import NUMBER, Kind, Schema, Vector, holds, quantity
+from pliant.model.checks import Array, DescriptionError, as_array, vector
+from pliant.model.fields import Kind, Schema, Vector, holds, quantity
 from pliant.model.frame import Frame, rotation_vector
-from pliant.model.joint import Joint, JointKind
 from pliant.model.places import OnFrame, Pose
-from pliant.model.registry import Part
+from pliant.model.registry import Joint, JointKind, Part
 
 # moments of a real body obey I1 + I2 >= I3; rounding in published numbers is forgiven
 _SLACK = 1e-6
+_SHAPES = ((3,), (6,), (3, 3))
+_PLACES = [[0, 3, 4], [3, 1, 5], [4, 5, 2]]
+"""Where the matrix has each of (Ixx, Iyy, Izz, Ixy, Ixz, Iyz)."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,7 @@ class Moments(Kind):
     """Moments of inertia: three, six, or a matrix; `Body` checks them."""
 
     def schema(self, defs: Schema) -> Schema:
-        row = {"type": "array", "items": NUMBER, "minItems": 3, "maxItems": 3}
-        rows = {"type": "array", "items": row, "minItems": 3, "maxItems": 3}
+        rows = {"type": "array", "items": Vector().schema(defs), "minItems": 3, "maxItems": 3}
         return {"anyOf": [Vector(sizes=(3, 6)).schema(defs), rows]}
 
 
@@ -62,17 +62,13 @@ class Body(Part):
 
     def check(self) -> None:
         """Take the inertia (3, 3) about the centre of mass; refuse one that no body has."""
-        found = as_array(self.inertia)
-        shapes = ((3,), (6,), (3, 3))
-        if found is None or found.shape not in shapes or not np.isfinite(found).all():
+        given = as_array(self.inertia)
+        if given is None or given.shape not in _SHAPES or not np.isfinite(given).all():
             raise self._wrong("3 or 6 finite numbers in kg m^2, or a 3x3 matrix")
-        if found.shape == (3,):
-            found = np.diag(found)
-        elif found.shape == (6,):
-            found = found[[[0, 3, 4], [3, 1, 5], [4, 5, 2]]]
-        if np.abs(found - found.T).max() > _SLACK * np.abs(found).max():
+        full = given if given.ndim == 2 else np.append(given, np.zeros(3))[_PLACES]
+        if np.abs(full - full.T).max() > _SLACK * np.abs(full).max():
             raise self._wrong("a symmetric 3x3 matrix")
-        matrix = 0.5 * (found + found.T)
+        matrix = 0.5 * (full + full.T)
         low, middle, high = np.linalg.eigvalsh(matrix)
         if low < -_SLACK * max(high, 0.0) or high < 0:
             raise self._wrong("moments of inertia of zero or more")

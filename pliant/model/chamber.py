@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array
-from pliant.model.errors import DescriptionError, raised
+from pliant.model.checks import Array, DescriptionError, raised
 from pliant.model.fields import Flag, Interval, Setting, Several, Text, holds, quantity
 from pliant.model.frame import Frame
 from pliant.model.places import Base, OnRod, Pose
@@ -35,8 +34,6 @@ Offset = tuple[float, ...] | Callable[[float], ArrayLike]
 
 class PressureLine(Described, ABC):
     """What lies between the pressure that is asked for and the pressure in a chamber."""
-
-    file_name: ClassVar[str] = ""
 
     @property
     def lowest(self) -> float:
@@ -151,9 +148,9 @@ class Chamber(Effect):
 
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what is wrong with it in the robot; functions of s are evaluated along it."""
-        told = list(super().problems(description))
-        yield from told
-        if not told:
+        problems = list(super().problems(description))
+        yield from problems
+        if not problems:
             length = description.rods[self.part].length
             yield from raised(lambda: self.sweep(np.linspace(*self.span(length), 33), length))
 
@@ -202,9 +199,9 @@ class Chamber(Effect):
         area = evaluate(self.label, "area", self.area, where, length)
         rows = evaluate_rows(self.label, "offset", self.offset, where, (2,), "metres")
         place = np.reshape(rows, (-1, 2))
-        found = np.zeros((len(where), 6))
-        found[:, 0], found[:, 1], found[:, 5] = place[:, 1], -place[:, 0], float(self.thrust)
-        return np.asarray(area[:, None] * found)
+        sweep = np.zeros((len(where), 6))
+        sweep[:, 0], sweep[:, 1], sweep[:, 5] = place[:, 1], -place[:, 0], float(self.thrust)
+        return np.asarray(area[:, None] * sweep)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from pliant.model.checks import Array, as_array, choice, number, part_name, rotation_matrix, vector
-from pliant.model.errors import DescriptionError
+from pliant.model.checks import (
+    Array,
+    DescriptionError,
+    as_array,
+    choice,
+    number,
+    part_name,
+    rotation_matrix,
+    vector,
+)
 
 if TYPE_CHECKING:
     from pliant.model.registry import Effect

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_array, as_float
+from pliant.model.checks import Array, DescriptionError, as_array, as_float, raised
 from pliant.model.drawing import Arrow, Placed, Primitive
-from pliant.model.errors import DescriptionError, raised
 from pliant.model.fields import Choice, Interval, holds, quantity
 from pliant.model.frame import Frame
 from pliant.model.places import OnFrameOrRod
@@ -75,9 +74,9 @@ class Load(Effect):
 
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what is wrong with it in the robot; a force that is a function is evaluated."""
-        told = list(super().problems(description))
-        yield from told
-        if self.distributed and not told:
+        problems = list(super().problems(description))
+        yield from problems
+        if self.distributed and not problems:
             start, end = self.over or (0.0, description.rods[self.part].length)
             yield from raised(lambda: self.density(np.linspace(start, end, 33)))
 
@@ -147,13 +146,8 @@ class Load(Effect):
         scalar = as_float(value)
         given = np.array(scalar) if scalar is not None else as_array(value)
         if given is None or given.shape not in ((), (3,), (6,)) or not np.isfinite(given).all():
-            raise DescriptionError(
-                self.label,
-                "input",
-                value,
-                self.input_expected,
-                self.input_remedy,
-            )
+            expected, remedy = self.input_expected, self.input_remedy
+            raise DescriptionError(self.label, "input", value, expected, remedy)
         return given
 
     @staticmethod

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.model.checks import Array, as_array, known_name
-from pliant.model.errors import DescriptionError
+from pliant.model.checks import Array, DescriptionError, as_array, known_name
 
 
 @dataclass(frozen=True, eq=False)

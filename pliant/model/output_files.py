@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pliant.model.errors import DescriptionError
+from pliant.model.checks import DescriptionError
 
 
 def check_suffix(part: str, path: str | os.PathLike[str], known: tuple[str, ...]) -> Path:

@@ -19,9 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model.checks import as_float
+from pliant.model.checks import DescriptionError, as_float, did_you_mean
 from pliant.model.description import Description
-from pliant.model.errors import DescriptionError, did_you_mean
 from pliant.model.fields import Setting
 from pliant.model.frame import Frame
 from pliant.model.profile import Table

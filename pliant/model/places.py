@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from pliant.model.checks import Array, as_float, choice, number, pose_matrix
-from pliant.model.errors import DescriptionError, raised
+from pliant.model.checks import (
+    Array,
+    DescriptionError,
+    as_float,
+    choice,
+    number,
+    pose_matrix,
+    raised,
+)
 from pliant.model.fields import (
     NUMBER,
     Choice,
@@ -34,13 +41,12 @@ _EXAMPLE = "{part: arm, at: tip}"
 class _At(Kind):
     """A place along a rod: its tip, its base, or an arclength."""
 
+    json: ClassVar[Schema] = {"anyOf": [NUMBER, {"enum": ["tip", "base"]}]}
+
     def check(self, part: str, field: str, value: Any) -> float | str:
         if as_float(value) is not None:
             return number(part, field, value)
         return choice(part, field, value, ("tip", "base"))
-
-    def schema(self, defs: Schema) -> Schema:
-        return {"anyOf": [NUMBER, {"enum": ["tip", "base"]}]}
 
 
 @dataclass(frozen=True)
@@ -78,11 +84,9 @@ class OnFrame(Kind):
         return value
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
-        found = reader.group(path, FrameEntry, given)
-        s = reader.arclength(path, found["part"], found.get("at"))
-        zero = (0.0, 0.0, 0.0)
-        turn = found.get("rotation_vector", zero)
-        return Frame(found["part"], s, found.get("offset", zero), turn)
+        entry = FrameEntry(**reader.group(path, FrameEntry, given))
+        s = reader.arclength(path, entry.part, entry.at)
+        return Frame(entry.part, s, entry.offset, entry.rotation_vector)
 
     def problems(
         self, description: Description, part: Any, field: str, value: Any
@@ -119,13 +123,14 @@ class OnRod(Kind):
 
     meaning: str = "name of a rod"
     example: str = "arm"
+    json: ClassVar[Schema] = Text.json
 
     def check(self, part: str, field: str, value: Any) -> str:
-        found = value if isinstance(value, str) else getattr(value, "name", None)
-        if not isinstance(found, str):
+        name = getattr(value, "name", value)
+        if not isinstance(name, str):
             expected = "a rod or the name of a rod"
             raise DescriptionError(part, field, value, expected, "give e.g. arm")
-        return found
+        return name
 
     def read(self, reader: Reader, path: Place, given: Any) -> str:
         return reader.rod(Text().check("", "", given))
@@ -136,9 +141,6 @@ class OnRod(Kind):
         if value not in description.rods:
             yield description.unknown(part.label, field, value)
 
-    def schema(self, defs: Schema) -> Schema:
-        return {"type": "string"}
-
 
 @dataclass(frozen=True)
 class OnFrameOrRod(OnFrame):
@@ -147,7 +149,7 @@ class OnFrameOrRod(OnFrame):
     expected: ClassVar[str] = "a Frame for a point load or the name of a rod for a distributed load"
 
     def check(self, part: str, field: str, value: Any) -> Any:
-        name = value if isinstance(value, str) else getattr(value, "name", None)
+        name = getattr(value, "name", value)
         return name if isinstance(name, str) else super().check(part, field, value)
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
@@ -174,8 +176,8 @@ class Base(OnFrame):
     frame: ClassVar[str] = "other_rod.tip"
 
     def check(self, part: str, field: str, value: Any) -> Any:
-        named = isinstance(value, str) and value == "world"
-        return value if value is None or named else super().check(part, field, value)
+        fixed = value is None or (isinstance(value, str) and value == "world")
+        return value if fixed else super().check(part, field, value)
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         if isinstance(given, dict):
@@ -196,10 +198,10 @@ class Pose(Kind):
         return pose_matrix(part, field, np.eye(4) if value is None else value)
 
     def read(self, reader: Reader, path: Place, given: Any) -> Array:
-        found = reader.group(path, PoseEntry, given)
-        first = [name for name in found if name in ("along", "origin")]
-        second = [name for name in found if name not in first]
-        if (first and second) or first == ["origin"] or not found:
+        entry = reader.group(path, PoseEntry, given)
+        first = [name for name in entry if name in ("along", "origin")]
+        second = [name for name in entry if name not in first]
+        if (first and second) or first == ["origin"] or not entry:
             raise DescriptionError(
                 "",
                 "",
@@ -207,10 +209,9 @@ class Pose(Kind):
                 "along with origin, or position with rotation_vector",
                 "give e.g. {along: x, origin: [0, 0, 0]}",
             )
-        zero = (0.0, 0.0, 0.0)
-        if found.get("along") is not None:
-            return along(found["along"], found.get("origin") or zero)
-        return pose(found.get("position") or zero, found.get("rotation_vector"))
+        if first:
+            return along(entry.pop("along"), **entry)
+        return pose(entry.get("position", (0.0, 0.0, 0.0)), entry.get("rotation_vector"))
 
     def schema(self, defs: Schema) -> Schema:
         return schema_of(PoseEntry, defs)

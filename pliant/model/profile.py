@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_array, as_float, number
-from pliant.model.errors import DescriptionError, did_you_mean
+from pliant.model.checks import Array, DescriptionError, as_array, as_float, did_you_mean, number
 from pliant.model.fields import NUMBER, Kind, Place, Reader, Schema, Vector
 
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pliant.model.checks import part_name
-from pliant.model.errors import DescriptionError, did_you_mean
+from pliant.model.checks import DescriptionError, did_you_mean, part_name
 from pliant.model.fields import (
     Kind,
     Name,
@@ -189,6 +188,20 @@ class Part(Entry):
         return {joint.input or self.name: 0.0}
 
 
+class Joint(Described):
+    """How a part hangs on the frame that carries it; the mechanics is in `pliant.joints`."""
+
+    drive: str | None = None
+    """What an input prescribes, such as "angle"; None for a joint that moves freely."""
+    input: str | None = None
+    """Name of that input; None for the name of the part."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether the part can move against the frame that carries it."""
+        return True
+
+
 @dataclass(frozen=True, eq=False)
 class Effect(Entry):
     """What acts on parts or holds them: a load, a chamber, a constraint."""
@@ -324,9 +337,9 @@ class OneOf(Kind):
         if unknown:
             raise ReportedError
         if len(given) != 1:
-            told = ", ".join(given) or "nothing"
+            names = ", ".join(given) or "nothing"
             expected = f"exactly one of {', '.join(known)}"
-            raise DescriptionError("", "", told, expected, "give one of them")
+            raise DescriptionError("", "", names, expected, "give one of them")
         ((name, inner),) = given.items()
         return reader.value(Group(cls=known[name]), (*path, name), inner)
 
@@ -337,9 +350,28 @@ class OneOf(Kind):
             defs[name] = {}
             properties = {key: cls.schema(defs) for key, cls in known.items()}
             defs[name].update(one_property(properties))
-        short = [key for key, cls in known.items() if not _must_give(cls)]
+        short = [
+            key
+            for key, cls in known.items()
+            if not any(item.required for item in fields_of(cls).values())
+        ]
         entry: Schema = {"$ref": f"#/$defs/{name}"}
         return {"anyOf": [{"enum": short}, entry]} if short else entry
+
+
+@dataclass(frozen=True)
+class JointKind(OneOf):
+    """A joint; its class is one of those that come with Pliant or one of the user's."""
+
+    meaning: str = "how it hangs on what carries it"
+    example: str = "{revolute: {axis: x}}"
+    families: tuple[type, ...] = (Joint,)
+
+    def check(self, part: str, field: str, value: Any) -> Any:
+        if not isinstance(value, Joint):
+            remedy = f"write {value.__name__}()" if isinstance(value, type) else "give e.g. Fixed()"
+            raise DescriptionError(part, field, value, "a joint", remedy)
+        return value
 
 
 def one_property(properties: Schema) -> Schema:
@@ -351,7 +383,3 @@ def one_property(properties: Schema) -> Schema:
         "maxProperties": 1,
         "additionalProperties": False,
     }
-
-
-def _must_give(cls: type) -> bool:
-    return any(item.required for item in fields_of(cls).values())

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pliant.model import DescriptionError, as_float, did_you_mean
+from pliant.model import DescriptionError, did_you_mean
+from pliant.model.checks import number_in
 from pliant.study.outputs import Output
 from pliant.study.parameters import Parameter
 
@@ -69,7 +70,7 @@ def output_from_text(text: str) -> Output:
     match = _NOISE.match(text.strip())
     std = None
     if match is not None:
-        std = as_float(_number(match["std"]))
+        std = number_in(match["std"])
         if std is None:
             raise DescriptionError(
                 "--output",
@@ -90,7 +91,7 @@ def inputs_from_text(option: str, texts: Iterable[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        numbers = [_number(item) for item in value.split(",")]
+        numbers = [number_in(item) for item in value.split(",")]
         if not name.strip() or not equals or any(item is None for item in numbers):
             raise DescriptionError(
                 option, "text", text, "the name of an input with its value",
@@ -112,13 +113,6 @@ def start_from_text(texts: Sequence[str]) -> str | dict[str, Any]:
 def _two(texts: Sequence[str]) -> tuple[float, float]:
     first, second = (float(item) for item in texts)
     return first, second
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def _object(option: str, text: str, tree: ast.expr, registry: Mapping[str, type]) -> Any:

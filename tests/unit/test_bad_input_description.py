@@ -28,7 +28,7 @@ from pliant.model import (
     along,
     pose,
 )
-from pliant.model.errors import show
+from pliant.model.checks import show
 
 SOFT = Material(E=1e6, nu=0.5, rho=1000.0)
 TIP = Frame("arm", 0.3)
