@@ -80,8 +80,7 @@ _HOMES = {
     "pliant.results.motion": ("Motion",),
     "pliant.results.resolution": ("Resolution", "ResolutionRow"),
     "pliant.results.netcdf": ("load",),
-    "pliant.results.step_state": ("StepState",),
-    "pliant.results.stepper": ("Stepper",),
+    "pliant.results.stepper": ("StepState", "Stepper"),
     "pliant.solve.registry": ("formulations", "integrators"),
     "pliant.study.compare": ("compare",),
     "pliant.study.fit": ("fit",),
@@ -154,8 +153,7 @@ if TYPE_CHECKING:
     from pliant.results.motion import Motion as Motion
     from pliant.results.netcdf import load as load
     from pliant.results.resolution import Resolution as Resolution, ResolutionRow as ResolutionRow
-    from pliant.results.step_state import StepState as StepState
-    from pliant.results.stepper import Stepper as Stepper
+    from pliant.results.stepper import Stepper as Stepper, StepState as StepState
     from pliant.robot import Robot as Robot
     from pliant.rods.ancf import ANCF as ANCF
     from pliant.rods.bspline import BSpline as BSpline

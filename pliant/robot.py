@@ -39,8 +39,7 @@ from pliant.results.equilibrium import Equilibrium
 from pliant.results.initial_state import begins_at, compiled_for, first_state, origin
 from pliant.results.modes import Modes
 from pliant.results.motion import Motion
-from pliant.results.step_state import StepState
-from pliant.results.stepper import Stepper, make_stepper
+from pliant.results.stepper import Stepper, StepState, make_stepper
 from pliant.rods.contract import RodModel
 from pliant.solve import dynamics
 from pliant.solve.clock import make_clock

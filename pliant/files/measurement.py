@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.model import DescriptionError, Measurement, known_name
 from pliant.model.checks import number_in
-from pliant.model.csv_files import read_csv
+from pliant.model.file_access import read_csv
 
 _TIME = re.compile(r"^(?:t|time)(?:\s*[/\[(_ ]\s*(\w+)\s*[\])]?)?$", re.IGNORECASE)
 _SECONDS = ("s", "sec", "secs", "second", "seconds")

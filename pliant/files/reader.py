@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from pliant.files.source import Source
-from pliant.model import DescriptionError, PliantError, did_you_mean, known_name, nearest_name
+from pliant.model import (
+    DescriptionError,
+    PliantError,
+    did_you_mean,
+    known_name,
+    nearest_name,
+    refuse,
+)
 from pliant.model.fields import Kind, Place, ReportedError, fields_of
 from pliant.model.registry import headings
 from pliant.model.rod import check_arclength
@@ -184,9 +191,14 @@ class FileReader:
 
     def arclength(self, path: Place, part: object, at: float | str | None) -> float:
         if part in self.solids:
-            if at not in (None, 0.0):
-                expected, remedy = f"left out, for {part!r} is a body", "give offset: [0, 0, 0.1]"
-                raise DescriptionError("", "at", at, expected, remedy)
+            refuse(
+                at not in (None, 0.0),
+                "",
+                "at",
+                at,
+                f"left out, for {part!r} is a body",
+                "give offset: [0, 0, 0.1]",
+            )
             return 0.0
         parts = [*self.lengths, *self.solids]
         expected = "the name of a rod or body in this file"

@@ -1,4 +1,4 @@
-"""Load a robot file: its description, its inputs and what to compute."""
+"""Robot files: their description, inputs and what to compute, and the JSON Schema for editors."""
 
 from __future__ import annotations
 
@@ -12,8 +12,17 @@ from pliant.files.reader import FileReader, report_error, report_missing, unknow
 from pliant.files.runs import RUNS, Input, InputKind, Run
 from pliant.files.source import FileError, Source, read_source
 from pliant.model import Description, DescriptionError, as_float, did_you_mean, values_at
-from pliant.model.fields import Kind, Place, ReportedError, Vector, fields_of
-from pliant.model.registry import Effect, Entry, carriers, class_of, headings, members_of, taken
+from pliant.model.fields import Kind, Place, ReportedError, Schema, Vector, fields_of
+from pliant.model.registry import (
+    Effect,
+    Entry,
+    carriers,
+    class_of,
+    headings,
+    members_of,
+    one_property,
+    taken,
+)
 
 _SECTIONS = ("gravity", "inputs", *RUNS)
 
@@ -201,3 +210,44 @@ class _Loader:
                 given = self.data[name]
                 found.append(RUNS[name].read(self.reader, (name,), {} if given is None else given))
         return tuple(found)
+
+
+MEANINGS = {
+    "gravity": "world frame, m/s^2",
+    "inputs": "values by load name: a factor, a force, (moment, force), or a signal; "
+    "by name of another effect: a number or a signal",
+}
+
+
+def json_schema() -> Schema:
+    """Return the JSON Schema of robot files, with all classes that are registered now."""
+    defs: Schema = {}
+    properties: Schema = {"gravity": {**Vector().schema(defs), "description": MEANINGS["gravity"]}}
+    for heading, word in headings().items():
+        cls = class_of(heading)
+        if cls is None:
+            known = {name: item.schema(defs) for name, item in members_of(heading).items()}
+            entry = one_property(known)
+        else:
+            entry = cls.schema(defs)
+        properties[heading] = {
+            "type": "object",
+            "additionalProperties": entry,
+            "description": f"each {word} by name",
+        }
+    properties["inputs"] = {
+        "type": "object",
+        "additionalProperties": InputKind().schema(defs),
+        "description": MEANINGS["inputs"],
+    }
+    for name, run in RUNS.items():
+        properties[name] = {"anyOf": [run.schema(defs), {"type": "null"}]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Pliant robot file",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        "anyOf": [{"required": [heading]} for heading in carriers()],
+        "$defs": defs,
+    }

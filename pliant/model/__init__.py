@@ -21,14 +21,15 @@ from pliant.model.checks import (
     nearest_name,
     number,
     positive,
+    refuse,
     whole_number,
 )
 from pliant.model.constraint import Constraint
 from pliant.model.description import Description
+from pliant.model.file_access import check_suffix, whole_file
 from pliant.model.frame import BaseState, Frame, Moving, along, base_state, pose
 from pliant.model.load import Load
 from pliant.model.measurement import Measurement
-from pliant.model.output_files import check_suffix, whole_file
 from pliant.model.paths import field_at, number_paths, value_at, with_values
 from pliant.model.profile import Profile, ProfileLike, Table
 from pliant.model.rod import Rod
@@ -112,6 +113,7 @@ __all__ = [
     "number_paths",
     "pose",
     "positive",
+    "refuse",
     "value_at",
     "values_at",
     "whole_file",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from pliant.model.checks import DescriptionError
+from pliant.model.checks import DescriptionError, refuse
 from pliant.model.fields import holds, quantity
 from pliant.model.frame import (
     BaseState as BaseState,
@@ -56,14 +56,14 @@ class BaseMotion(Effect):
 
     def check(self) -> None:
         """Refuse a motion that moves nothing."""
-        if not any(self.translation + self.rotation):
-            raise DescriptionError(
-                self.label,
-                "translation, rotation",
-                (self.translation, self.rotation),
-                "not both zero",
-                "give e.g. translation=(0, 0, 1) to shift the base by the input in metres",
-            )
+        refuse(
+            not any(self.translation + self.rotation),
+            self.label,
+            "translation, rotation",
+            (self.translation, self.rotation),
+            "not both zero",
+            "give e.g. translation=(0, 0, 1) to shift the base by the input in metres",
+        )
 
     def inputs(self) -> dict[str, float]:
         """Return its name with 0.0: no motion."""

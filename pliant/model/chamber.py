@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, DescriptionError, raised
+from pliant.model.checks import Array, DescriptionError, raised, refuse
 from pliant.model.fields import Flag, Interval, Setting, Several, Text, holds, quantity
 from pliant.model.frame import Frame
 from pliant.model.places import Base, OnRod, Pose
@@ -164,11 +164,14 @@ class Chamber(Effect):
         part, field : of what it was given, for the message.
         """
         lowest = -math.inf if self.line is None else self.line.lowest
-        if value < lowest - _ROUNDING * abs(lowest):
-            raise DescriptionError(
-                part, field, value, f"{lowest:g} Pa or more, for that is vacuum",
-                "give gauge pressures in Pa, which count from the atmosphere",
-            )  # fmt: skip
+        refuse(
+            value < lowest - _ROUNDING * abs(lowest),
+            part,
+            field,
+            value,
+            f"{lowest:g} Pa or more, for that is vacuum",
+            "give gauge pressures in Pa, which count from the atmosphere",
+        )
 
     @property
     def part(self) -> str:

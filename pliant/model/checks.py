@@ -123,6 +123,12 @@ class ResolutionWarning(UserWarning):
     """A motion, gravity or a shape that the formulation of a rod does not resolve."""
 
 
+def refuse(wrong: object, part: str, field: str, value: object, expected: str, remedy: str) -> None:
+    """Raise a DescriptionError if something is wrong with a value."""
+    if wrong:
+        raise DescriptionError(part, field, value, expected, remedy)
+
+
 @contextmanager
 def told_within(part: str, field: str) -> Iterator[None]:
     """Tell errors of what a field of a part holds as errors of that part."""

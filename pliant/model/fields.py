@@ -23,6 +23,7 @@ from pliant.model.checks import (
     flag,
     number,
     raised,
+    refuse,
     vector,
     whole_number,
 )
@@ -156,9 +157,14 @@ class Vector(Kind):
 
     def check(self, part: str, field: str, value: Any) -> tuple[float, ...]:
         numbers = vector(part, field, value, self.sizes, self.unit)
-        if self.zero and min(numbers) < 0:
-            expected = f"zero or positive numbers in {self.unit}"
-            raise DescriptionError(part, field, value, expected, "give 0 or more")
+        refuse(
+            self.zero and min(numbers) < 0,
+            part,
+            field,
+            value,
+            f"zero or positive numbers in {self.unit}",
+            "give 0 or more",
+        )
         return numbers
 
     def schema(self, defs: Schema) -> Schema:
@@ -194,9 +200,14 @@ class Interval(Kind):
 
     def check(self, part: str, field: str, value: Any) -> tuple[float, float]:
         start, end = vector(part, field, value, 2, self.unit)
-        if not 0 <= start < end:
-            expected = "(s0, s1) with 0 <= s0 < s1"
-            raise DescriptionError(part, field, value, expected, "give e.g. (0.0, 0.1)")
+        refuse(
+            not 0 <= start < end,
+            part,
+            field,
+            value,
+            "(s0, s1) with 0 <= s0 < s1",
+            "give e.g. (0.0, 0.1)",
+        )
         return start, end
 
     def problems(

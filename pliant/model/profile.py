@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, DescriptionError, as_array, as_float, did_you_mean, number
+from pliant.model.checks import (
+    Array,
+    DescriptionError,
+    as_array,
+    as_float,
+    did_you_mean,
+    number,
+    refuse,
+)
 from pliant.model.fields import NUMBER, Kind, Place, Reader, Schema, Vector
 
 
@@ -39,14 +47,14 @@ class Table:
     def check_cover(self, length: float) -> None:
         """Refuse a table that does not reach from 0 to ``length`` (metres)."""
         s = np.asarray(self.s)
-        if s[0] > 1e-9 * length or s[-1] < length * (1 - 1e-9):
-            raise DescriptionError(
-                "Table",
-                "s",
-                self.s,
-                f"arclengths that cover the rod from 0 to {length:g} m",
-                f"start the table at 0 and end it at {length:g}",
-            )
+        refuse(
+            s[0] > 1e-9 * length or s[-1] < length * (1 - 1e-9),
+            "Table",
+            "s",
+            self.s,
+            f"arclengths that cover the rod from 0 to {length:g} m",
+            f"start the table at 0 and end it at {length:g}",
+        )
 
 
 ProfileLike = float | tuple[float, float] | Callable[[float], float] | Table
@@ -126,22 +134,26 @@ def table_columns(part: str, axis: str, x: object, values: object) -> tuple[Arra
         raise DescriptionError(
             part, axis, x, "a list of at least two finite numbers", "give e.g. [0.0, 0.3]"
         )
-    if (np.diff(first) <= 0).any():
-        raise DescriptionError(
-            part, axis, x, "strictly increasing", "sort the rows and drop repeated ones"
-        )
+    refuse(
+        (np.diff(first) <= 0).any(),
+        part,
+        axis,
+        x,
+        "strictly increasing",
+        "sort the rows and drop repeated ones",
+    )
     if second is None or second.ndim not in (1, 2) or not np.isfinite(second).all():
         raise DescriptionError(
             part, "values", values, "a list of finite numbers", "give one value per entry"
         )
-    if len(second) != len(first):
-        raise DescriptionError(
-            part,
-            "values",
-            values,
-            f"as many values as {axis} has entries ({len(first)}, not {len(second)})",
-            "give one value per entry",
-        )
+    refuse(
+        len(second) != len(first),
+        part,
+        "values",
+        values,
+        f"as many values as {axis} has entries ({len(first)}, not {len(second)})",
+        "give one value per entry",
+    )
     first.flags.writeable = False
     second.flags.writeable = False
     return first, second
@@ -215,10 +227,14 @@ class Along(Kind):
         check = partial(number, part, field, unit=self.unit, remedy=self.remedy, sign=sign)
         if isinstance(value, Table):
             values = np.asarray(value.values)
-            if values.ndim != 1:
-                raise DescriptionError(
-                    part, field, values, "a table with one value per arclength", "give one column"
-                )
+            refuse(
+                values.ndim != 1,
+                part,
+                field,
+                values,
+                "a table with one value per arclength",
+                "give one column",
+            )
             bad = ~np.isfinite(values) | ((values < 0) if self.zero else (values <= 0))
             for item in values[bad]:
                 check(value=item)

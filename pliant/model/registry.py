@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pliant.model.checks import DescriptionError, did_you_mean, part_name
+from pliant.model.checks import DescriptionError, did_you_mean, part_name, refuse
 from pliant.model.fields import (
     Kind,
     Name,
@@ -66,9 +66,7 @@ class Described:
 
     def refuse(self, bad: object, field: str, expected: str, remedy: str) -> None:
         """Refuse one of its fields if there is something bad about it."""
-        if bad:
-            value = getattr(self, field)
-            raise DescriptionError(self.label, field, value, expected, remedy)
+        refuse(bad, self.label, field, getattr(self, field), expected, remedy)
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)

@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, DescriptionError, as_float, known_name, number_in
-from pliant.model.csv_files import read_csv
+from pliant.model.checks import Array, DescriptionError, as_float, known_name, number_in, refuse
 from pliant.model.fields import (
     NUMBER,
     Number,
@@ -26,6 +25,7 @@ from pliant.model.fields import (
     quantity,
     schema_of,
 )
+from pliant.model.file_access import read_csv
 from pliant.model.profile import table_columns
 from pliant.model.registry import Described, OneOf
 
@@ -283,14 +283,14 @@ class Table(PiecewiseLinear):
         """
         file = Path(path)
         rows = [(line, cells) for line, cells in read_csv("Table", file) if cells]
-        if len(rows) < 3:
-            raise DescriptionError(
-                "Table",
-                "path",
-                str(path),
-                "a CSV file with a header row and at least two rows of numbers",
-                "add a first row such as t,value",
-            )
+        refuse(
+            len(rows) < 3,
+            "Table",
+            "path",
+            str(path),
+            "a CSV file with a header row and at least two rows of numbers",
+            "add a first row such as t,value",
+        )
         header = [name.strip() for name in rows[0][1]]
         expected = f"the name of a column in the first row of {file.name}"
         columns: list[list[float]] = []

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pliant.model import DescriptionError, choice
+from pliant.model import DescriptionError, choice, refuse
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
-from pliant.results.step_state import StepState
+from pliant.results.stepper import StepState
 from pliant.solve.compiled import Compiler
 from pliant.solve.problem import Problem, Start, Still
 
@@ -42,14 +42,14 @@ def compiled_for(compiler: Compiler, choice: Any, start: object, field: str) -> 
     if choice is None and set(earlier.formulations) == set(compiler.description.rods):
         choice = earlier.formulations
     problem = compiler.compiled(choice)
-    if not problem.same_rods(earlier):
-        raise DescriptionError(
-            "robot",
-            field,
-            start,
-            "a result for the same rods, formulations and moving bases",
-            "solve it again with these rods and this formulation, or leave formulation out",
-        )
+    refuse(
+        not problem.same_rods(earlier),
+        "robot",
+        field,
+        start,
+        "a result for the same rods, formulations and moving bases",
+        "solve it again with these rods and this formulation, or leave formulation out",
+    )
     return problem
 
 

@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model import Array, Body, DescriptionError, Frame, Rod, as_array, choice, known_name
+from pliant.model import (
+    Array,
+    Body,
+    DescriptionError,
+    Frame,
+    Rod,
+    as_array,
+    choice,
+    known_name,
+    refuse,
+)
 from pliant.results import netcdf
 from pliant.results.netcdf import names, pose_variables, variable
 from pliant.solve.problem import Problem
@@ -120,8 +130,7 @@ class Result:
         found = self._part(part)
         if isinstance(found, Body):
             expected = "left out, for a body has no arclength"
-            if s is not None:
-                raise DescriptionError(found.label, "s", s, expected, "remove it")
+            refuse(s is not None, found.label, "s", s, expected, "remove it")
             return found
         if s is None:
             remedy = f"give e.g. s = {found.length:g} for its tip"
@@ -207,10 +216,14 @@ class ShapeResult(Result, ABC):
         """
         found = self._part(part)
         rows = [self._compiled.joint(q, found.name) for q in self._configurations]
-        if not rows[0].size:
-            raise DescriptionError(
-                found.label, "joint", "fixed", "one that moves", "ask for its pose instead"
-            )
+        refuse(
+            not rows[0].size,
+            found.label,
+            "joint",
+            "fixed",
+            "one that moves",
+            "ask for its pose instead",
+        )
         return np.array(rows).reshape(*self._leading, -1)
 
     def strain(self, rod: str, s: ArrayLike) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model import Array, ConvergenceError, DescriptionError, PliantError, positive
+from pliant.model import Array, ConvergenceError, DescriptionError, PliantError, positive, refuse
 from pliant.results.comparison import Comparison, ComparisonRow
 from pliant.results.summary import settings_text
 from pliant.robot import Robot
@@ -187,14 +187,14 @@ def _mismatch(result: Any, t: Array | None, lengths: Mapping[str, float]) -> str
 
 def _refuse_integrators(methods: list[Method]) -> None:
     for method in methods:
-        if method.integrator is not None or method.dt is not None:
-            raise DescriptionError(
-                "compare",
-                "formulations",
-                method.label,
-                "without integrator and dt where no duration is given",
-                "give duration=... and dt=... to compare motions",
-            )
+        refuse(
+            method.integrator is not None or method.dt is not None,
+            "compare",
+            "formulations",
+            method.label,
+            "without integrator and dt where no duration is given",
+            "give duration=... and dt=... to compare motions",
+        )
 
 
 @dataclass(frozen=True)
@@ -221,11 +221,14 @@ def read_methods(given: Sequence[Any] | Mapping[str, Any]) -> list[Method]:
         methods = [read_method(str(name), item, str(name)) for name, item in given.items()]
     elif isinstance(given, (list, tuple)):
         methods = [read_method(f"formulations[{k}]", item, None) for k, item in enumerate(given)]
-    if not methods:
-        raise DescriptionError(
-            "compare", "formulations", given, "a list of one or more, or a dict by label",
-            "give e.g. [BSpline(), Strain()]",
-        )  # fmt: skip
+    refuse(
+        not methods,
+        "compare",
+        "formulations",
+        given,
+        "a list of one or more, or a dict by label",
+        "give e.g. [BSpline(), Strain()]",
+    )
     return methods
 
 
@@ -238,11 +241,14 @@ def read_method(field: str, given: Any, label: str | None) -> Method:
         text = f"{type(given).__name__} given" if label is None else label
         return Method(text, result=given)
     parts = given if isinstance(given, tuple) else (given,)
-    if not 1 <= len(parts) <= 3:
-        raise DescriptionError(
-            "compare", field, given, "a formulation, (formulation, integrator) or with dt as third",
-            "give e.g. (BSpline(), Midpoint())",
-        )  # fmt: skip
+    refuse(
+        not 1 <= len(parts) <= 3,
+        "compare",
+        field,
+        given,
+        "a formulation, (formulation, integrator) or with dt as third",
+        "give e.g. (BSpline(), Midpoint())",
+    )
     formulation, integrator, dt = (*parts, None, None)[:3]
     if isinstance(formulation, Integrator):
         raise DescriptionError(

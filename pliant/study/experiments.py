@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model import Array, Description, DescriptionError, Measurement, values_at
+from pliant.model import Array, Description, DescriptionError, Measurement, refuse, values_at
 from pliant.results.sensitivities import neighbouring_equilibrium
 from pliant.robot import Robot
 from pliant.study.outputs import CachedResult, Probe, infer
@@ -104,11 +104,14 @@ class Experiment(ABC):
         self.rows = np.flatnonzero(measurement.compared)
         values = {p.column: measurement.column(p.column)[self.rows] for p in probes}
         self.probes = [p for p in probes if not np.isnan(values[p.column]).all()]
-        if not self.probes:
-            raise DescriptionError(
-                measurement.label, "columns", list(values), "measured in one row or more",
-                "give numbers, or another window",
-            )  # fmt: skip
+        refuse(
+            not self.probes,
+            measurement.label,
+            "columns",
+            list(values),
+            "measured in one row or more",
+            "give numbers, or another window",
+        )
         self.target = np.stack([values[p.column] for p in self.probes], axis=1)
         self.empty = [p.column for p in probes if p not in self.probes]
         check_positions(robot.description, measurement.label, self.probes, self.target)

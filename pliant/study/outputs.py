@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from pliant.lie import so3
-from pliant.model import Array, Description, DescriptionError, as_array, did_you_mean, positive
+from pliant.model import (
+    Array,
+    Description,
+    DescriptionError,
+    as_array,
+    did_you_mean,
+    positive,
+    refuse,
+)
 from pliant.model.registry import Effect
 
 
@@ -62,11 +70,14 @@ def _turn(marker: Marker, result: Any, robot: Description) -> Array:
 
 def _velocity(marker: Marker, result: Any, robot: Description) -> Array:
     """World velocities of the marker."""
-    if not hasattr(result, "velocity"):
-        raise DescriptionError(
-            "output", "path", "velocity", "an output of a motion",
-            "give a column of times, or another output",
-        )  # fmt: skip
+    refuse(
+        not hasattr(result, "velocity"),
+        "output",
+        "path",
+        "velocity",
+        "an output of a motion",
+        "give a column of times, or another output",
+    )
     twist = np.asarray(result.velocity(marker.rod, marker.at(robot)))
     body = twist[..., 3:] + np.cross(twist[..., :3], marker.offset)
     return np.einsum("...ij,...j->...i", marker.pose(result)[..., :3, :3], body)
@@ -202,8 +213,7 @@ def probes(description: Description, outputs: Iterable[Any]) -> list[Probe]:
         columns += _expand(description, output)
     names = [probe.column for probe in columns]
     for name in names:
-        if names.count(name) > 1:
-            raise DescriptionError("outputs", "column", name, "named once", "remove one")
+        refuse(names.count(name) > 1, "outputs", "column", name, "named once", "remove one")
     return columns
 
 

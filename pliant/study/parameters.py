@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, Description, DescriptionError, as_float, value_at, with_values
+from pliant.model import (
+    Array,
+    Description,
+    DescriptionError,
+    as_float,
+    refuse,
+    value_at,
+    with_values,
+)
 from pliant.model.fields import Choice, Kind, holds, quantity
 from pliant.model.registry import Described
 
@@ -149,8 +157,7 @@ def variables(description: Description, parameters: Iterable[Any]) -> Variables:
         items.append(_variable(description, one))
     paths = [path for variable in items for path in variable.paths]
     for k, path in enumerate(paths):
-        if path in paths[:k]:
-            raise DescriptionError("fit", "parameters", path, "named once", "remove one of the two")
+        refuse(path in paths[:k], "fit", "parameters", path, "named once", "remove one of the two")
     return Variables(description, tuple(items))
 
 
@@ -165,24 +172,33 @@ def _variable(description: Description, parameter: Parameter) -> Variable:
         alone = factor or not paths[0].endswith("]")
         logarithmic = initial > 0 and alone and (parameter.bounds is None or low >= 0)
     size = _size(parameter, initial, low, high)
-    if not low <= initial <= high:
-        raise DescriptionError(
-            parameter.label, "bounds", (low, high), f"around the start {initial:g}",
-            "widen them, or give initial=...",
-        )  # fmt: skip
-    if logarithmic and initial <= 0:
-        raise DescriptionError(
-            parameter.label, "initial", initial, "above 0 where the scale is 'log'",
-            "start above 0, or give scale='linear'",
-        )  # fmt: skip
+    refuse(
+        not low <= initial <= high,
+        parameter.label,
+        "bounds",
+        (low, high),
+        f"around the start {initial:g}",
+        "widen them, or give initial=...",
+    )
+    refuse(
+        logarithmic and initial <= 0,
+        parameter.label,
+        "initial",
+        initial,
+        "above 0 where the scale is 'log'",
+        "start above 0, or give scale='linear'",
+    )
     if not logarithmic and low < 0 <= initial and _refuses_negative(description, paths, size):
         low = 0.0
     mean, std = parameter.prior or (initial, math.inf)
-    if logarithmic and parameter.prior and mean <= 0:
-        raise DescriptionError(
-            parameter.label, "prior", parameter.prior, "of positive mean where the scale is 'log'",
-            "give scale='linear'",
-        )  # fmt: skip
+    refuse(
+        logarithmic and parameter.prior and mean <= 0,
+        parameter.label,
+        "prior",
+        parameter.prior,
+        "of positive mean where the scale is 'log'",
+        "give scale='linear'",
+    )
 
     def coordinate(value: float) -> float:
         if not logarithmic:
@@ -210,11 +226,14 @@ def _size(parameter: Parameter, initial: float, low: float, high: float) -> floa
     if parameter.prior is not None:
         return abs(parameter.prior[1])
     ends = [abs(end) for end in (low, high) if 0 < abs(end) < math.inf]
-    if not ends:
-        raise DescriptionError(
-            parameter.label, "initial", initial, "not 0 unless something gives its magnitude",
-            "give initial, bounds, prior or typical, e.g. typical=0.1",
-        )  # fmt: skip
+    refuse(
+        not ends,
+        parameter.label,
+        "initial",
+        initial,
+        "not 0 unless something gives its magnitude",
+        "give initial, bounds, prior or typical, e.g. typical=0.1",
+    )
     return max(ends)
 
 

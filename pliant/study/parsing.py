@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pliant.model import DescriptionError, did_you_mean
+from pliant.model import DescriptionError, did_you_mean, refuse
 from pliant.model.checks import number_in
 from pliant.study.outputs import Output
 from pliant.study.parameters import Parameter
@@ -97,8 +97,7 @@ def inputs_from_text(option: str, texts: Iterable[str]) -> dict[str, Any]:
                 option, "text", text, "the name of an input with its value",
                 "give e.g. 'thread=1.0', or 'push=0,0,1' for a vector",
             )  # fmt: skip
-        if name.strip() in values:
-            raise DescriptionError(option, "text", text, "named once", "remove one of the two")
+        refuse(name.strip() in values, option, "text", text, "named once", "remove one of the two")
         values[name.strip()] = numbers[0] if len(numbers) == 1 else tuple(numbers)
     return values
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import ConvergenceError, DescriptionError, as_float, positive
+from pliant.model import ConvergenceError, DescriptionError, as_float, positive, refuse
 from pliant.results.resolution import Resolution
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations
@@ -268,10 +268,9 @@ def _first_steps(duration: float | None, dt: float | None) -> int:
     if dt is None:
         return FIRST_STEPS
     step = positive("resolve", "dt", dt, "seconds", "give e.g. 0.01, or leave it out")
-    if step > duration:
-        raise DescriptionError(
-            "resolve", "dt", dt, f"at most the duration {duration:g} s", "leave it out"
-        )
+    refuse(
+        step > duration, "resolve", "dt", dt, f"at most the duration {duration:g} s", "leave it out"
+    )
     return max(1, int(np.ceil(duration / step - 1e-6)))
 
 
@@ -280,10 +279,12 @@ def _halvings(first: float, shortest: float | None) -> list[int]:
     least = first / 1000.0
     if shortest is not None:
         least = positive("resolve", "shortest", shortest, "seconds", "leave it out")
-        if least > first / 4.0:
-            raise DescriptionError(
-                "resolve", "shortest", shortest,
-                f"at most a quarter of the longest step {first:.4g} s, as three steps are compared",
-                "give a shorter one, or a longer dt",
-            )  # fmt: skip
+        refuse(
+            least > first / 4.0,
+            "resolve",
+            "shortest",
+            shortest,
+            f"at most a quarter of the longest step {first:.4g} s, as three steps are compared",
+            "give a shorter one, or a longer dt",
+        )
     return list(range(int(np.floor(np.log2(first / least) + 1e-9)) + 1))

@@ -15,7 +15,7 @@ from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
-from pliant.model import Array, DescriptionError, check_suffix, positive, whole_file
+from pliant.model import Array, DescriptionError, check_suffix, positive, refuse, whole_file
 from pliant.view.mesh import (
     Detail,
     Mesh,
@@ -90,14 +90,14 @@ def animate(
 
 def _check_rate(fps: float, path: Path) -> float:
     rate = positive("animate", "fps", fps, "frames per second", "give e.g. 25")
-    if path.suffix.lower() == ".gif" and rate > _FASTEST_GIF:
-        raise DescriptionError(
-            "animate",
-            "fps",
-            fps,
-            f"{_FASTEST_GIF:g} or less for a .gif, because players cannot show it faster",
-            "lower fps, or write an .mp4",
-        )
+    refuse(
+        path.suffix.lower() == ".gif" and rate > _FASTEST_GIF,
+        "animate",
+        "fps",
+        fps,
+        f"{_FASTEST_GIF:g} or less for a .gif, because players cannot show it faster",
+        "lower fps, or write an .mp4",
+    )
     return rate
 
 
@@ -254,23 +254,27 @@ def _counted(film: _Film, progress: Progress) -> Iterator[Pixels]:
 def check_times(times: ArrayLike, shapes: Sequence[RodShape], arrows: Sequence[Arrow]) -> Array:
     """Return the times (T,) if they increase and fit the shapes and arrows."""
     clock = finite("animate", "times", times, "(T,)")
-    if clock.ndim != 1 or len(clock) == 0 or (np.diff(clock) <= 0).any():
-        raise DescriptionError(
-            "animate", "times", times, "a row of increasing times in seconds", "give move.t"
-        )
+    refuse(
+        clock.ndim != 1 or len(clock) == 0 or (np.diff(clock) <= 0).any(),
+        "animate",
+        "times",
+        times,
+        "a row of increasing times in seconds",
+        "give move.t",
+    )
     lengths = {f"poses of {shape.name!r}": len(shape.frames) for shape in shapes}
     for arrow in arrows:
         for field in (arrow.origin, arrow.vector):
             lengths[f"arrow {arrow.name!r}"] = len(field) if field.ndim == 2 else 1
     for field_name, length in lengths.items():
-        if length not in (1, len(clock)):
-            raise DescriptionError(
-                "animate",
-                field_name,
-                f"{length} times",
-                f"given at the {len(clock)} times, or once if it is constant",
-                "give shapes and times of the same motion",
-            )
+        refuse(
+            length not in (1, len(clock)),
+            "animate",
+            field_name,
+            f"{length} times",
+            f"given at the {len(clock)} times, or once if it is constant",
+            "give shapes and times of the same motion",
+        )
     return clock
 
 

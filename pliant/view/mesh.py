@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 
-from pliant.model import Array, DescriptionError
+from pliant.model import Array, refuse
 from pliant.view.shapes import Arrow, RodShape
 from pliant.view.theme import AXES, FORCE, MOMENT, lighten, rod_color
 
@@ -149,10 +149,14 @@ class Detail:
 
 def check_shapes(shapes: Sequence[RodShape], what: str) -> None:
     """Raise an error unless there is a rod to draw."""
-    if not shapes:
-        raise DescriptionError(
-            what, "shapes", [], "a list with one rod or more", "give RodShape(name, poses, widths)"
-        )
+    refuse(
+        not shapes,
+        what,
+        "shapes",
+        [],
+        "a list with one rod or more",
+        "give RodShape(name, poses, widths)",
+    )
 
 
 def colors_of(shapes: Sequence[RodShape]) -> list[str]:

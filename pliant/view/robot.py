@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 
-from pliant.model import Array, DescriptionError
+from pliant.model import Array, DescriptionError, refuse
 from pliant.view.charts import figure_of
 from pliant.view.mesh import (
     Detail,
@@ -105,14 +105,14 @@ def draw_modes(
     frequencies : (modes,) in Hz, written above each panel.
     ghosts : the equilibrium shape, drawn lighter in each panel.
     """
-    if len(shapes_per_mode) != len(frequencies):
-        raise DescriptionError(
-            "draw_modes",
-            "frequencies",
-            f"{len(frequencies)} values",
-            f"one value for each of the {len(shapes_per_mode)} modes",
-            "give as many frequencies as modes",
-        )
+    refuse(
+        len(shapes_per_mode) != len(frequencies),
+        "draw_modes",
+        "frequencies",
+        f"{len(frequencies)} values",
+        f"one value for each of the {len(shapes_per_mode)} modes",
+        "give as many frequencies as modes",
+    )
     everything = [shape for shapes in shapes_per_mode for shape in shapes]
     check_shapes(everything, "draw_modes")
     everything.extend(ghosts)

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 from mpl_toolkits.mplot3d.proj3d import proj_transform  # type: ignore[import-untyped]
 
-from pliant.model import Array, DescriptionError
+from pliant.model import Array, refuse
 from pliant.view.shapes import Arrow, RodShape
 from pliant.view.theme import GRID, PANE, length_unit, scaled_ticks
 
@@ -80,14 +80,14 @@ def choose_view(view: View, shapes: Iterable[RodShape], arrows: Iterable[Arrow] 
         return np.array(_VIEWS[view])
     if view is not None:
         pair = np.asarray(view) if not isinstance(view, str) else np.zeros(0)
-        if pair.shape != (2,) or pair.dtype.kind not in "iuf" or not np.isfinite(pair).all():
-            raise DescriptionError(
-                "picture",
-                "view",
-                view,
-                "(elevation, azimuth) in degrees, or one of 'iso', 'front', 'side', 'top'",
-                "give e.g. (20, -60), or None for an automatic choice",
-            )
+        refuse(
+            pair.shape != (2,) or pair.dtype.kind not in "iuf" or not np.isfinite(pair).all(),
+            "picture",
+            "view",
+            view,
+            "(elevation, azimuth) in degrees, or one of 'iso', 'front', 'side', 'top'",
+            "give e.g. (20, -60), or None for an automatic choice",
+        )
         return pair.astype(float)
     normal = _plane_normal(shapes, arrows)
     return np.array(_VIEWS["iso"]) if normal is None else _view_along(normal)

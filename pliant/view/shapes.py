@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.colors import is_color_like
 from numpy.typing import ArrayLike
 
-from pliant.model import Array, DescriptionError, as_array, choice
+from pliant.model import Array, DescriptionError, as_array, choice, refuse
 
 
 @dataclass(eq=False)
@@ -34,14 +34,14 @@ class RodShape:
         part = f"rod shape {self.name!r}"
         self.poses = finite(part, "poses", self.poses, "(S, 4, 4) or (T, S, 4, 4)")
         shape = self.poses.shape
-        if len(shape) not in (3, 4) or shape[-2:] != (4, 4) or shape[-3] < 2 or 0 in shape:
-            raise DescriptionError(
-                part,
-                "poses",
-                f"array of shape {shape}",
-                "of shape (S, 4, 4) or (T, S, 4, 4) with two sections or more",
-                "give the poses of a result, e.g. still.pose('arm', s)",
-            )
+        refuse(
+            len(shape) not in (3, 4) or shape[-2:] != (4, 4) or shape[-3] < 2 or 0 in shape,
+            part,
+            "poses",
+            f"array of shape {shape}",
+            "of shape (S, 4, 4) or (T, S, 4, 4) with two sections or more",
+            "give the poses of a result, e.g. still.pose('arm', s)",
+        )
         widths = finite(part, "half_widths", self.half_widths, "(S, 2)")
         count = shape[-3]
         if widths.shape not in ((), (2,), (count, 2)) or (widths < 0).any():
@@ -53,10 +53,14 @@ class RodShape:
                 "give the two half widths of each section",
             )
         self.half_widths = np.array(np.broadcast_to(widths, (count, 2)))
-        if self.color is not None and not is_color_like(self.color):
-            raise DescriptionError(
-                part, "color", self.color, "a colour", "give e.g. '#3a7ca5', 'red', or None"
-            )
+        refuse(
+            self.color is not None and not is_color_like(self.color),
+            part,
+            "color",
+            self.color,
+            "a colour",
+            "give e.g. '#3a7ca5', 'red', or None",
+        )
 
     @property
     def frames(self) -> Array:
@@ -123,8 +127,12 @@ def finite(part: str, field: str, value: ArrayLike, shape: str) -> Array:
 
 def _triple(part: str, field: str, value: ArrayLike) -> Array:
     array = finite(part, field, value, "(3,) or (T, 3)")
-    if array.ndim not in (1, 2) or array.shape[-1] != 3 or array.size == 0:
-        raise DescriptionError(
-            part, field, value, "of shape (3,) or (T, 3)", "give three numbers, e.g. (0, 0, -1)"
-        )
+    refuse(
+        array.ndim not in (1, 2) or array.shape[-1] != 3 or array.size == 0,
+        part,
+        field,
+        value,
+        "of shape (3,) or (T, 3)",
+        "give three numbers, e.g. (0, 0, -1)",
+    )
     return array
