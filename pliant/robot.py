@@ -29,11 +29,11 @@ from pliant.model import (
     Rod,
     Shape,
     Stiffness,
+    checks,
     positive,
     values_at,
 )
 from pliant.model.chamber import MountedActuator
-from pliant.model.checks import checked
 from pliant.model.registry import Entry, Joint
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.initial_state import begins_at, compiled_for, first_state, origin
@@ -66,7 +66,7 @@ class Robot:
     Every load is an input by its own name. What was compiled for one call is kept for the next.
     """
 
-    @checked
+    @checks.checked
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
         self._begin(Description(gravity))  # type: ignore[arg-type]
 
@@ -94,7 +94,7 @@ class Robot:
 
     # -- describing --------------------------------------------------------------------------
 
-    @checked
+    @checks.checked
     def add_rod(
         self,
         name: str,
@@ -137,7 +137,7 @@ class Robot:
         )
         return self.description.add(rod)
 
-    @checked
+    @checks.checked
     def add_load(
         self,
         name: str,
@@ -157,7 +157,7 @@ class Robot:
         place = on.name if isinstance(on, Rod) else on
         return self.description.add(Load(name, place, force, moment, frame, over))  # type: ignore[arg-type]
 
-    @checked
+    @checks.checked
     def add_constraint(
         self,
         name: str,
@@ -174,7 +174,7 @@ class Robot:
         """
         return self.description.add(Constraint(name, on, to, kind, hold))  # type: ignore[arg-type]
 
-    @checked
+    @checks.checked
     def add_body(
         self,
         name: str,
@@ -196,7 +196,7 @@ class Robot:
         """
         return self.description.add(Body(name, mass, inertia, on, centre, pose, joint))  # type: ignore[arg-type]
 
-    @checked
+    @checks.checked
     def add_base_motion(
         self,
         name: str,
@@ -212,7 +212,7 @@ class Robot:
         motion = BaseMotion(name, of, translation, rotation)  # type: ignore[arg-type]
         return self.description.add(motion)
 
-    @checked
+    @checks.checked
     def add_chamber(
         self,
         name: str,
@@ -233,7 +233,7 @@ class Robot:
         chamber = Chamber(name, on, area, offset, over, pressure, thrust, line)
         return self.description.add(chamber)
 
-    @checked
+    @checks.checked
     def add_actuator(
         self,
         name: str,
@@ -248,14 +248,14 @@ class Robot:
 
         pose, base : as for `add_rod`.  formulation : such as ANCF(8).  line : for each chamber.
         """
-        if not isinstance(actuator, BendingActuator):
-            raise DescriptionError(
-                f"actuator {name!r}",
-                "actuator",
-                actuator,
-                "a BendingActuator",
-                "give e.g. BendingActuator(0.175, 0.0186, 0.006, 0.009)",
-            )
+        checks.instance(
+            f"actuator {name!r}",
+            "actuator",
+            actuator,
+            BendingActuator,
+            "a BendingActuator",
+            "give e.g. BendingActuator(0.175, 0.0186, 0.006, 0.009)",
+        )
         mounted = MountedActuator(
             name=name,
             **vars(actuator),
@@ -268,7 +268,7 @@ class Robot:
         self.description.add(mounted)
         return self.description.rods[name]
 
-    @checked
+    @checks.checked
     def add(self, entry: T) -> T:
         """Add a part or an effect of any class, such as your own, and return it.
 
@@ -278,7 +278,7 @@ class Robot:
 
     # -- solving -----------------------------------------------------------------------------
 
-    @checked
+    @checks.checked
     def statics(
         self,
         inputs: Mapping[str, Any] | None = None,
@@ -311,7 +311,7 @@ class Robot:
             raise
         return Equilibrium(compiled, found.solution, found.applied, time.perf_counter() - began)
 
-    @checked
+    @checks.checked
     def simulate(
         self,
         duration: float,
@@ -362,7 +362,7 @@ class Robot:
         motion.warn_of_energy(method.damped)
         return motion
 
-    @checked
+    @checks.checked
     def stepper(
         self,
         dt: float,
@@ -392,7 +392,7 @@ class Robot:
         begin = first_state(compiled, start, velocity, joints)
         return make_stepper(compiled, method, values, h, begin)
 
-    @checked
+    @checks.checked
     def modes(
         self,
         count: int = 6,
@@ -406,17 +406,14 @@ class Robot:
         """
         from pliant.solve.modes import modal_analysis
 
-        if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 1:
-            raise DescriptionError("modes", "count", count, "a whole number above 0", "give e.g. 6")
-        if at is not None and not isinstance(at, Equilibrium):
-            raise DescriptionError(
-                "modes", "at", at, "an Equilibrium", "give what statics returned, or inputs=..."
-            )
+        number = checks.count("modes", "count", count, 1, "give e.g. 6")
+        if at is not None:
+            remedy = "give what statics returned, or inputs=..."
+            checks.instance("modes", "at", at, Equilibrium, "an Equilibrium", remedy)
         require_mass(self.description)
-        if at is not None and inputs is not None:
-            raise DescriptionError(
-                "modes", "inputs", inputs, "left out when at is given", "remove one of them"
-            )
+        both = at is not None and inputs is not None
+        expected = "left out when at is given"
+        checks.refuse(both, "modes", "inputs", inputs, expected, "remove one of them")
         compiled = compiled_for(self._compiler, formulation, at, "at")
         still = at or self.statics(inputs, compiled.formulations)
         began = time.perf_counter()
@@ -429,5 +426,5 @@ class Robot:
                 "a formulation with coordinates, for modes are found from its matrices",
                 "give e.g. BSpline(), or at= an equilibrium found with it",
             )
-        found = modal_analysis(problem.effects, solution.q, solution.z, solution.inputs, int(count))
+        found = modal_analysis(problem.effects, solution.q, solution.z, solution.inputs, number)
         return Modes(still, found, time.perf_counter() - began)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import DescriptionError, Measurement, known_name
+from pliant.model import Measurement, known_name, refuse
 from pliant.model.checks import number_in
 from pliant.model.file_access import read_csv
 
@@ -43,15 +43,14 @@ def read_measurement(
     header = [name.strip() for name in lines[0][1]] if lines else []
     _check_header(file, header)
     rows = [(line, cells) for line, cells in lines[1:] if any(cell.strip() for cell in cells)]
-    if not rows:
-        raise _wrong(file, 2, "file", "no rows", "rows of numbers below the header", "add them")
+    below = "rows of numbers below the header"
+    _refuse(not rows, file, 2, "file", "no rows", below, "add them")
     columns: dict[str, list[float]] = {name: [] for name in header}
     for line, cells in rows:
-        if len(cells) != len(header):
-            raise _wrong(
-                file, line, "row", f"{len(cells)} cells", f"as many as in the header, {len(header)}",
-                "give one number for each column",
-            )  # fmt: skip
+        _refuse(
+            len(cells) != len(header), file, line, "row", f"{len(cells)} cells",
+            f"as many as in the header, {len(header)}", "give one number for each column",
+        )  # fmt: skip
         for name, cell in zip(header, cells, strict=True):
             columns[name].append(_number(file, line, name, cell))
     if time is None:
@@ -64,22 +63,17 @@ def read_measurement(
 
 
 def _check_header(file: Path, header: list[str]) -> None:
-    if not any(header):
-        raise _wrong(
-            file, 1, "header", "empty", "the names of the columns", "add a row such as t,arm.tip.z"
-        )
+    names = "the names of the columns"
+    _refuse(not any(header), file, 1, "header", "empty", names, "add a row such as t,arm.tip.z")
     for k, name in enumerate(header):
-        if not name:
-            raise _wrong(
-                file, 1, f"column {k + 1}", "", "a name in the header", "name or remove the column"
-            )
-        if name in header[:k]:
-            raise _wrong(file, 1, "column", name, "named once", "rename one of the two")
-    if None not in map(number_in, header):
-        raise _wrong(
-            file, 1, "header", ", ".join(header[:3]), "the names of the columns, not numbers",
-            "add a first row such as t,arm.tip.z",
-        )  # fmt: skip
+        remedy = "name or remove the column"
+        _refuse(not name, file, 1, f"column {k + 1}", "", "a name in the header", remedy)
+        twice = name in header[:k]
+        _refuse(twice, file, 1, "column", name, "named once", "rename one of the two")
+    _refuse(
+        None not in map(number_in, header), file, 1, "header", ", ".join(header[:3]),
+        f"{names}, not numbers", "add a first row such as t,arm.tip.z",
+    )  # fmt: skip
 
 
 def _time_column(file: Path, header: list[str]) -> str | None:
@@ -87,48 +81,37 @@ def _time_column(file: Path, header: list[str]) -> str | None:
     for name in header:
         match = _TIME.match(name)
         unit = "" if match is None else (match[1] or "s").lower()
-        if unit in _OTHER_UNITS:
-            raise _wrong(file, 1, "column", name, "of times in seconds", "convert it and call it t")
+        seconds, remedy = "of times in seconds", "convert it and call it t"
+        _refuse(unit in _OTHER_UNITS, file, 1, "column", name, seconds, remedy)
         if unit in _SECONDS:
             return name
     return None
 
 
 def _number(file: Path, line: int, name: str, cell: str) -> float:
-    text = cell.strip()
-    field = f"column {name!r}"
-    if not text:
-        return math.nan
+    text = cell.strip() or "nan"
     value = number_in(text)
-    if value is None:
-        hint = "write decimals with a point" if "," in text else "correct this cell"
-        raise _wrong(file, line, field, text, "a number", hint)
-    if math.isinf(value):
-        raise _wrong(
-            file, line, field, text, "a finite number", "leave the cell empty, or repair it"
-        )
-    return value
+    field = f"column {name!r}"
+    hint = "write decimals with a point" if "," in text else "correct this cell"
+    _refuse(value is None, file, line, field, text, "a number", hint)
+    remedy = "leave the cell empty, or repair it"
+    _refuse(value in (-math.inf, math.inf), file, line, field, text, "a finite number", remedy)
+    return float(text)
 
 
 def _check_order(file: Path, lines: list[int], name: str, t: np.ndarray) -> None:
     """Refuse times that are missing or go back, with their line."""
-    missing = np.flatnonzero(np.isnan(t))
-    if len(missing):
-        raise _wrong(
-            file, lines[int(missing[0])], f"column {name!r}", "", "a number (the cell is empty)",
-            "fill in the time, or leave out the line",
-        )  # fmt: skip
-    back = np.flatnonzero(np.diff(t) <= 0)
-    if len(back):
-        k = int(back[0]) + 1
-        raise _wrong(
-            file, lines[k], f"column {name!r}", float(t[k]),
-            f"later than the line before it, {t[k - 1]:g} s",
-            "sort the lines by time and leave out repeated ones",
-        )  # fmt: skip
+    field = f"column {name!r}"
+    for k in np.flatnonzero(np.isnan(t))[:1]:
+        expected, remedy = "a number (the cell is empty)", "fill in the time, or leave out the line"
+        _refuse(True, file, lines[k], field, "", expected, remedy)
+    for k in np.flatnonzero(np.diff(t) <= 0)[:1]:
+        expected = f"later than the line before it, {t[k]:g} s"
+        remedy = "sort the lines by time and leave out repeated ones"
+        _refuse(True, file, lines[k + 1], field, float(t[k + 1]), expected, remedy)
 
 
-def _wrong(
-    file: Path, line: int, field: str, value: object, expected: str, remedy: str
-) -> DescriptionError:
-    return DescriptionError(f"{file}, line {line}", field, value, expected, remedy)
+def _refuse(
+    wrong: object, file: Path, line: int, field: str, value: object, expected: str, remedy: str
+) -> None:
+    refuse(wrong, f"{file}, line {line}", field, value, expected, remedy)

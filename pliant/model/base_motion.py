@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from pliant.model.checks import DescriptionError, refuse
 from pliant.model.fields import holds, quantity
@@ -16,7 +17,6 @@ from pliant.model.frame import (
     Moving as Moving,
     MovingFrame,
     base_state as base_state,
-    rotation_about,
 )
 from pliant.model.places import OnRod
 from pliant.model.pointwise import BaseDrive
@@ -107,7 +107,7 @@ class BaseMotion(Effect):
         R^T w + r x', and its derivative follows by the product rule.
         """
         shift, turn = np.array(self.translation), np.array(self.rotation)
-        step = rotation_about(x * turn)
+        step = Rotation.from_rotvec(x * turn).as_matrix()
         carried = step.T @ base.w
         return MovingFrame(
             base.R @ step,

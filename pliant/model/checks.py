@@ -182,52 +182,76 @@ def whole_number(value: object) -> int | None:
         return None
 
 
+def count(part: str, field: str, value: object, least: int | None = None, remedy: str = "") -> int:
+    """Return ``value`` as an int of at least ``least``, if that is given."""
+    whole = whole_number(value)
+    if whole is None or (least is not None and whole < least):
+        limit = "" if least is None else f" of {least} or more"
+        remedy = remedy or f"give e.g. {least}"
+        raise DescriptionError(part, field, value, f"a whole number{limit}", remedy)
+    return whole
+
+
+def finite_array(
+    part: str,
+    field: str,
+    value: object,
+    expected: str,
+    remedy: str,
+    fits: Callable[[Array], bool] = lambda array: True,
+) -> Array:
+    """Return ``value`` as an array of finite numbers; fits : tells whether its shape is right."""
+    array = as_array(value)
+    if array is None or not fits(array) or not np.isfinite(array).all():
+        raise DescriptionError(part, field, value, expected, remedy)
+    return array
+
+
+def instance(part: str, field: str, value: object, cls: type[T], expected: str, remedy: str) -> T:
+    """Return ``value`` if it is an object of a class."""
+    if not isinstance(value, cls):
+        raise DescriptionError(part, field, value, expected, remedy)
+    return value
+
+
 def vector(
     part: str, field: str, value: object, sizes: int | tuple[int, ...], unit: str = ""
 ) -> tuple[float, ...]:
     """Return ``value`` as a tuple of finite floats whose length is one of ``sizes``."""
     allowed = (sizes,) if isinstance(sizes, int) else sizes
-    found = as_array(value)
-    if (
-        found is None
-        or found.ndim != 1
-        or len(found) not in allowed
-        or not np.isfinite(found).all()
-    ):
-        counts = " or ".join(str(size) for size in allowed)
-        example = ", ".join(["0.0"] * allowed[0])
-        raise DescriptionError(
-            part, field, value, f"{counts} finite numbers{_in(unit)}", f"give e.g. ({example})"
-        )
-    return tuple(float(item) for item in found)
+    expected = f"{' or '.join(map(str, allowed))} finite numbers{_in(unit)}"
+    remedy = f"give e.g. ({', '.join(['0.0'] * allowed[0])})"
+    found = finite_array(
+        part, field, value, expected, remedy, lambda x: x.ndim == 1 and len(x) in allowed
+    )
+    return tuple(found.tolist())
 
 
 def pose_matrix(part: str, field: str, value: object) -> Array:
     """Return ``value`` as a read-only 4x4 pose: rotation, position in metres, last row 0 0 0 1."""
-    found = as_array(value)
     remedy = "make one with along('x') or pose(position, rotation)"
-    if found is None or found.shape != (4, 4) or not np.isfinite(found).all():
-        raise DescriptionError(part, field, value, "a 4x4 array of finite numbers", remedy)
-    if not np.allclose(found[3], (0.0, 0.0, 0.0, 1.0), atol=ROTATION_TOLERANCE):
-        raise DescriptionError(part, field, value, "a pose with last row (0, 0, 0, 1)", remedy)
-    clean = np.array(found)
-    clean[:3, :3] = rotation_matrix(part, field, found[:3, :3])
-    clean[3] = (0.0, 0.0, 0.0, 1.0)
-    clean.flags.writeable = False
-    return clean
+    expected = "a 4x4 array of finite numbers"
+    pose = finite_array(part, field, value, expected, remedy, lambda x: x.shape == (4, 4))
+    last = np.eye(4)[3]
+    good = np.allclose(pose[3], last, atol=ROTATION_TOLERANCE)
+    refuse(not good, part, field, value, "a pose with last row (0, 0, 0, 1)", remedy)
+    pose[:3, :3] = rotation_matrix(part, field, pose[:3, :3])
+    pose[3] = last
+    pose.flags.writeable = False
+    return pose
 
 
 def rotation_matrix(part: str, field: str, value: Array) -> Array:
     """Return the rotation nearest to ``value`` (3x3), which must be one within 1e-6."""
     gap = np.abs(value.T @ value - np.eye(3)).max()
-    if gap > ROTATION_TOLERANCE or np.linalg.det(value) < 0:
-        raise DescriptionError(
-            part,
-            field,
-            value,
-            "a right-handed rotation (orthonormal columns, determinant +1)",
-            "make one with along('x') or pose(position, rotation)",
-        )
+    refuse(
+        gap > ROTATION_TOLERANCE or np.linalg.det(value) < 0,
+        part,
+        field,
+        value,
+        "a right-handed rotation (orthonormal columns, determinant +1)",
+        "make one with along('x') or pose(position, rotation)",
+    )
     left, _, right = np.linalg.svd(value)
     nearest: Array = left @ right
     # an exact input, such as the identity, must not pick up rounding from the SVD
@@ -239,9 +263,8 @@ def choice(part: str, field: str, value: object, choices: Iterable[str]) -> str:
     known = tuple(choices)
     if not isinstance(value, str) or value not in known:
         listed = ", ".join(repr(name) for name in known)
-        remedy = did_you_mean(value, known) if isinstance(value, str) else "give one of these names"
-        if remedy.startswith("choose"):
-            remedy = "give one of these names"
+        near = nearest_name(value, known) if isinstance(value, str) else None
+        remedy = "give one of these names" if near is None else f"did you mean {near!r}?"
         raise DescriptionError(part, field, value, f"one of {listed}", remedy)
     return value
 
@@ -266,10 +289,8 @@ def part_name(kind: str, value: object) -> str:
         raise DescriptionError(
             kind, "name", value, "a text without spaces at its ends", "give e.g. 'arm'"
         )
-    if value in ("world", "free"):
-        raise DescriptionError(
-            kind, "name", value, "a name of your own", f"{value!r} is reserved, give e.g. 'arm'"
-        )
+    remedy = f"{value!r} is reserved, give e.g. 'arm'"
+    refuse(value in ("world", "free"), kind, "name", value, "a name of your own", remedy)
     return value
 
 

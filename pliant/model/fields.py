@@ -20,12 +20,13 @@ from pliant.model.checks import (
     DescriptionError,
     as_float,
     choice,
+    count,
     flag,
+    instance,
     number,
     raised,
     refuse,
     vector,
-    whole_number,
 )
 
 if TYPE_CHECKING:
@@ -137,12 +138,7 @@ class Whole(Kind):
     least: int | None = None
 
     def check(self, part: str, field: str, value: Any) -> int:
-        count = whole_number(value)
-        if count is None or (self.least is not None and count < self.least):
-            limit = "" if self.least is None else f" of {self.least} or more"
-            remedy = f"give e.g. {self.example or 3}"
-            raise DescriptionError(part, field, value, f"a whole number{limit}", remedy)
-        return count
+        return count(part, field, value, self.least, f"give e.g. {self.example or 3}")
 
     def schema(self, defs: Schema) -> Schema:
         return {"type": "integer", **({} if self.least is None else {"minimum": self.least})}
@@ -254,9 +250,7 @@ class Text(Kind):
     json: ClassVar[Schema] = {"type": "string"}
 
     def check(self, part: str, field: str, value: Any) -> str:
-        if not isinstance(value, str):
-            raise DescriptionError(part, field, value, "a text", "give a name")
-        return value
+        return instance(part, field, value, str, "a text", "give a name")
 
 
 @dataclass(frozen=True)

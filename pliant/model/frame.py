@@ -12,9 +12,9 @@ from scipy.spatial.transform import Rotation
 
 from pliant.model.checks import (
     Array,
-    DescriptionError,
     as_array,
     choice,
+    finite_array,
     number,
     part_name,
     rotation_matrix,
@@ -84,10 +84,10 @@ def along(axis: str, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
     """
     name = axis[1:] if isinstance(axis, str) and axis.startswith("+") else axis
     choice("along", "axis", name, AXES)
-    found = np.eye(4)
-    found[:3, :3] = AXES[name]
-    found[:3, 3] = vector("along", "origin", origin, 3, "metres")
-    return found
+    matrix = np.eye(4)
+    matrix[:3, :3] = AXES[name]
+    matrix[:3, 3] = vector("along", "origin", origin, 3, "metres")
+    return matrix
 
 
 def pose(position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | None = None) -> Array:
@@ -96,36 +96,23 @@ def pose(position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | None = Non
     rotation : 3x3 matrix whose columns are the local axes, or a rotation vector (3,) in radians
     (axis times angle), or None for no rotation.
     """
-    found = np.eye(4)
-    found[:3, 3] = vector("pose", "position", position, 3, "metres")
+    matrix = np.eye(4)
+    matrix[:3, 3] = vector("pose", "position", position, 3, "metres")
     if rotation is None:
-        return found
-    given = as_array(rotation)
-    if given is None or given.shape not in ((3,), (3, 3)) or not np.isfinite(given).all():
-        raise DescriptionError(
-            "pose",
-            "rotation",
-            rotation,
-            "a 3x3 matrix or a rotation vector of 3 finite numbers in radians",
-            "give e.g. (0, 1.57, 0)",
-        )
+        return matrix
+    given = finite_array(
+        "pose",
+        "rotation",
+        rotation,
+        "a 3x3 matrix or a rotation vector of 3 finite numbers in radians",
+        "give e.g. (0, 1.57, 0)",
+        lambda x: x.shape in ((3,), (3, 3)),
+    )
     if given.ndim == 2:
-        found[:3, :3] = rotation_matrix("pose", "rotation", given)
+        matrix[:3, :3] = rotation_matrix("pose", "rotation", given)
     else:
-        found[:3, :3] = rotation_about(given)
-    return found
-
-
-def rotation_about(vec: Array) -> Array:
-    """Return the rotation (3x3) about ``vec`` by its norm in radians (Rodrigues)."""
-    angle = float(np.linalg.norm(vec))
-    x, y, z = vec
-    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    # sinc keeps both factors exact as the angle goes to zero
-    first = np.sinc(angle / np.pi)
-    second = 0.5 * np.sinc(angle / (2 * np.pi)) ** 2
-    found: Array = np.eye(3) + first * skew + second * (skew @ skew)
-    return found
+        matrix[:3, :3] = Rotation.from_rotvec(given).as_matrix()
+    return matrix
 
 
 class BaseState(NamedTuple):
@@ -170,8 +157,8 @@ def base_state(pose: Array, moving: Sequence[Moving]) -> BaseState:
     base = MovingFrame(np.array(pose[:3, :3]), np.array(pose[:3, 3]), *np.zeros((4, 3)))
     for motion, *x in moving:
         base = motion.displaced(base, *x)
-    found = np.eye(4)
-    found[:3, :3], found[:3, 3] = base.R, base.p
+    place = np.eye(4)
+    place[:3, :3], place[:3, 3] = base.R, base.p
     q = base.R.T @ base.velocity
     q_rate = base.R.T @ base.acceleration - np.cross(base.w, q)
-    return BaseState(found, np.concatenate((base.w, q)), np.concatenate((base.w_rate, q_rate)))
+    return BaseState(place, np.concatenate((base.w, q)), np.concatenate((base.w_rate, q_rate)))

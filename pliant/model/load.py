@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, DescriptionError, as_array, as_float, raised
+from pliant.model.checks import Array, DescriptionError, finite_array, raised
 from pliant.model.drawing import Arrow, Placed, Primitive
 from pliant.model.fields import Choice, Interval, holds, quantity
 from pliant.model.frame import Frame
@@ -143,12 +143,14 @@ class Load(Effect):
         return found
 
     def _input(self, value: object) -> Array:
-        scalar = as_float(value)
-        given = np.array(scalar) if scalar is not None else as_array(value)
-        if given is None or given.shape not in ((), (3,), (6,)) or not np.isfinite(given).all():
-            expected, remedy = self.input_expected, self.input_remedy
-            raise DescriptionError(self.label, "input", value, expected, remedy)
-        return given
+        return finite_array(
+            self.label,
+            "input",
+            value,
+            self.input_expected,
+            self.input_remedy,
+            lambda x: x.shape in ((), (3,), (6,)),
+        )
 
     @staticmethod
     def _combine(described: Array, given: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.model.checks import Array, DescriptionError, as_array, known_name
+from pliant.model.checks import Array, DescriptionError, as_array, known_name, refuse
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,33 +40,37 @@ class Measurement:
     window: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.columns, Mapping) or not self.columns:
-            raise self._wrong("columns", self.columns, "arrays by column name", "give a dict")
-        clean: dict[str, Array] = {}
-        for name, values in self.columns.items():
-            found = as_array(values)
-            if found is None or found.ndim != 1 or len(found) == 0:
-                raise self._wrong(f"column {name!r}", values, "numbers (N,)", "give one per row")
-            bad = np.flatnonzero(np.isinf(found))
-            if len(bad):
-                raise self._wrong(
-                    f"column {name!r}, row {bad[0] + 1}",
-                    found[bad[0]],
-                    "a finite number",
-                    "give NaN where an output is missing",
-                )
-            found.flags.writeable = False
-            clean[str(name)] = found
-        sizes = {len(values) for values in clean.values()}
-        if len(sizes) > 1:
-            listed = {name: len(values) for name, values in clean.items()}
-            raise self._wrong("columns", listed, "of one length", "give a number in every row")
+        good = isinstance(self.columns, Mapping) and self.columns
+        self._refuse(not good, "columns", self.columns, "arrays by column name", "give a dict")
+        clean = {str(name): self._clean(name, values) for name, values in self.columns.items()}
+        sizes = {name: len(values) for name, values in clean.items()}
+        unequal = len(set(sizes.values())) > 1
+        self._refuse(unequal, "columns", sizes, "of one length", "give a number in every row")
         object.__setattr__(self, "columns", clean)
-        self._check_start()
+        self._refuse(
+            (isinstance(self.start, str) and self.start not in ("rest", "statics"))
+            or not isinstance(self.start, (str, Mapping)),
+            "start",
+            self.start,
+            "'rest', 'statics' or inputs by name",
+            "give e.g. 'statics'",
+        )
         if self.time is not None:
             self._check_time(self.complete(self.time, "the time"))
-        if not self.compared.any():
-            raise self._wrong("window", self.window, "a range with rows in it", "widen it")
+        empty = not self.compared.any()
+        self._refuse(empty, "window", self.window, "a range with rows in it", "widen it")
+
+    def _clean(self, name: str, values: object) -> Array:
+        """Return a column as a read-only array; NaN is allowed, infinity is not."""
+        column = as_array(values)
+        if column is None or column.ndim != 1 or len(column) == 0:
+            expected, remedy = "numbers (N,)", "give one per row"
+            raise DescriptionError(self.label, f"column {name!r}", values, expected, remedy)
+        self._refuse_rows(
+            name, np.isinf(column), column, "a finite number", "give NaN where an output is missing"
+        )
+        column.flags.writeable = False
+        return column
 
     @property
     def label(self) -> str:
@@ -90,16 +94,11 @@ class Measurement:
 
     def complete(self, name: str, what: str) -> Array:
         """Return a column (N,) without missing cells; what : it is, for the message."""
-        found = self.column(name)
-        missing = np.flatnonzero(np.isnan(found))
-        if len(missing):
-            raise self._wrong(
-                f"column {name!r}, row {missing[0] + 1}",
-                "empty",
-                f"a number, for it is {what}",
-                "fill it in, or leave out the row; only what was measured may be missing",
-            )
-        return found
+        column = self.column(name)
+        remedy = "fill it in, or leave out the row; only what was measured may be missing"
+        cells = ["empty"] * len(column)
+        self._refuse_rows(name, np.isnan(column), cells, f"a number, for it is {what}", remedy)
+        return column
 
     @property
     def compared(self) -> NDArray[np.bool_]:
@@ -115,33 +114,29 @@ class Measurement:
         """
         return replace(self, window=(first, last))
 
-    def _check_start(self) -> None:
-        good = self.start in ("rest", "statics") if isinstance(self.start, str) else True
-        if not good or not isinstance(self.start, (str, Mapping)):
-            raise self._wrong(
-                "start", self.start, "'rest', 'statics' or inputs by name", "give e.g. 'statics'"
-            )
-
     def _check_time(self, t: Array) -> None:
-        where = f"column {self.time!r}"
-        if len(t) < 2:
-            raise self._wrong(where, t, "two rows or more", "measure longer")
-        steps = np.diff(t)
-        back = np.flatnonzero(steps <= 0)
-        if len(back):
-            row = int(back[0]) + 1
-            raise self._wrong(
-                f"{where}, row {row + 1}",
-                float(t[row]),
-                f"later than the row before it, {t[row - 1]:g} s",
-                "sort the rows by time and leave out repeated ones",
-            )
-        if t[0] < 0:
-            raise self._wrong(
-                f"{where}, row 1", float(t[0]), "0 s or later", "count time from the start"
-            )
+        name = str(self.time)
+        self._refuse(len(t) < 2, f"column {name!r}", t, "two rows or more", "measure longer")
+        back = np.append(False, np.diff(t) <= 0)
+        before = float(t[max(int(back.argmax()) - 1, 0)])
+        self._refuse_rows(
+            name,
+            back,
+            t,
+            f"later than the row before it, {before:g} s",
+            "sort the rows by time and leave out repeated ones",
+        )
+        self._refuse_rows(name, t < 0, t, "0 s or later", "count time from the start")
 
-    def _wrong(
-        self, field_name: str, value: object, expected: str, remedy: str
-    ) -> DescriptionError:
-        return DescriptionError(self.label, field_name, value, expected, remedy)
+    def _refuse(
+        self, wrong: object, field_name: str, value: object, expected: str, remedy: str
+    ) -> None:
+        refuse(wrong, self.label, field_name, value, expected, remedy)
+
+    def _refuse_rows(
+        self, name: str, wrong: NDArray[np.bool_], cells: Any, expected: str, remedy: str
+    ) -> None:
+        """Refuse the first cell of a column in a row that is wrong."""
+        for row in np.flatnonzero(wrong)[:1]:
+            where = f"column {name!r}, row {row + 1}"
+            raise DescriptionError(self.label, where, cells[row], expected, remedy)

@@ -13,6 +13,7 @@ from pliant.model.checks import (
     DescriptionError,
     as_float,
     choice,
+    instance,
     number,
     pose_matrix,
     raised,
@@ -79,9 +80,7 @@ class OnFrame(Kind):
     """An example."""
 
     def check(self, part: str, field: str, value: Any) -> Any:
-        if not isinstance(value, Frame):
-            raise DescriptionError(part, field, value, self.expected, f"give e.g. {self.frame}")
-        return value
+        return instance(part, field, value, Frame, self.expected, f"give e.g. {self.frame}")
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         entry = FrameEntry(**reader.group(path, FrameEntry, given))
@@ -127,10 +126,7 @@ class OnRod(Kind):
 
     def check(self, part: str, field: str, value: Any) -> str:
         name = getattr(value, "name", value)
-        if not isinstance(name, str):
-            expected = "a rod or the name of a rod"
-            raise DescriptionError(part, field, value, expected, "give e.g. arm")
-        return name
+        return instance(part, field, name, str, "a rod or the name of a rod", "give e.g. arm")
 
     def read(self, reader: Reader, path: Place, given: Any) -> str:
         return reader.rod(Text().check("", "", given))

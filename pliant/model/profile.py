@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -14,10 +15,11 @@ from pliant.model.checks import (
     Array,
     DescriptionError,
     as_array,
-    as_float,
     did_you_mean,
+    finite_array,
     number,
     refuse,
+    told_within,
 )
 from pliant.model.fields import NUMBER, Kind, Place, Reader, Schema, Vector
 
@@ -90,10 +92,8 @@ def evaluate(
     part: str, field: str, value: ProfileLike, s: ArrayLike, length: float, zero: bool = False
 ) -> Array:
     """Return the profile at ``s``; raise if it is not finite or not positive there."""
-    try:
+    with told_within(part, field):
         found = Profile(value).at(s, length)
-    except DescriptionError as error:
-        raise error.within(part, field) from None
     bad = ~np.isfinite(found) | ((found < 0) if zero else (found <= 0))
     if bad.any():
         where = float(np.asarray(s, dtype=np.float64)[bad].ravel()[0])
@@ -114,26 +114,23 @@ def evaluate_rows(
     """Return the vectors of a field at arclengths ``s`` (S,): fixed, or from a function of s."""
     if not callable(value):
         return [np.asarray(value, dtype=np.float64)] * len(s)
-    found = []
-    for point in s.tolist():
-        given = value(point)
-        row = as_array(given)
-        if row is None or row.ndim != 1 or len(row) not in sizes or not np.isfinite(row).all():
-            counts = " or ".join(map(str, sizes))
-            expected = f"{counts} finite numbers{f' in {unit}' if unit else ''} at every s"
-            remedy = f"correct what it gives at s = {point:g} m"
-            raise DescriptionError(part, field, given, expected, remedy)
-        found.append(row)
-    return found
+    counts = " or ".join(map(str, sizes))
+    expected = f"{counts} finite numbers{f' in {unit}' if unit else ''} at every s"
+
+    def row(point: float) -> Array:
+        remedy = f"correct what it gives at s = {point:g} m"
+        given, shapes = value(point), [(size,) for size in sizes]
+        return finite_array(part, field, given, expected, remedy, lambda x: x.shape in shapes)
+
+    return [row(point) for point in s.tolist()]
 
 
 def table_columns(part: str, axis: str, x: object, values: object) -> tuple[Array, Array]:
     """Return the two columns of a table as read-only arrays, x strictly increasing."""
-    first, second = as_array(x), as_array(values)
-    if first is None or first.ndim != 1 or len(first) < 2 or not np.isfinite(first).all():
-        raise DescriptionError(
-            part, axis, x, "a list of at least two finite numbers", "give e.g. [0.0, 0.3]"
-        )
+    listed = "a list of at least two finite numbers"
+    first = finite_array(
+        part, axis, x, listed, "give e.g. [0.0, 0.3]", lambda x: x.ndim == 1 and len(x) > 1
+    )
     refuse(
         (np.diff(first) <= 0).any(),
         part,
@@ -142,17 +139,15 @@ def table_columns(part: str, axis: str, x: object, values: object) -> tuple[Arra
         "strictly increasing",
         "sort the rows and drop repeated ones",
     )
-    if second is None or second.ndim not in (1, 2) or not np.isfinite(second).all():
-        raise DescriptionError(
-            part, "values", values, "a list of finite numbers", "give one value per entry"
-        )
+    listed, one = "a list of finite numbers", "give one value per entry"
+    second = finite_array(part, "values", values, listed, one, lambda x: x.ndim in (1, 2))
     refuse(
         len(second) != len(first),
         part,
         "values",
         values,
         f"as many values as {axis} has entries ({len(first)}, not {len(second)})",
-        "give one value per entry",
+        one,
     )
     first.flags.writeable = False
     second.flags.writeable = False
@@ -170,11 +165,8 @@ def interpolate(x: Array, values: Array, at: ArrayLike) -> Array:
 
 def _scalar(value: object) -> float:
     """Return what a profile function gave as a float; NaN marks anything that is not a number."""
-    found = as_float(value)
-    if found is not None:
-        return found
     array = as_array(value)
-    return float(array.ravel()[0]) if array is not None and array.size == 1 else float("nan")
+    return float(array.item()) if array is not None and array.size == 1 else math.nan
 
 
 _TABLE = {"type": "array", "items": NUMBER}
@@ -196,10 +188,8 @@ def read_table(given: Any) -> Any:
             )
     if len(columns) < 2:
         raise DescriptionError("", "table", given["table"], "given with s and values", remedy)
-    try:
-        return Table(columns["s"], columns["values"])
-    except DescriptionError as error:
-        raise error.within("", "table") from None
+    with told_within("", "table"):
+        return Table(**columns)
 
 
 def _table_schema(values: Schema) -> Schema:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pliant.model.checks import DescriptionError, did_you_mean, part_name, refuse
+from pliant.model.checks import DescriptionError, did_you_mean, instance, part_name, refuse
 from pliant.model.fields import (
     Kind,
     Name,
@@ -293,10 +293,8 @@ class Group(Kind):
     python: str = ""
 
     def check(self, part: str, field: str, value: Any) -> Any:
-        if not isinstance(value, self.cls):
-            expected = f"a {self.cls.__name__}"
-            raise DescriptionError(part, field, value, expected, f"give e.g. {self.python}")
-        return value
+        expected, remedy = f"a {self.cls.__name__}", f"give e.g. {self.python}"
+        return instance(part, field, value, self.cls, expected, remedy)
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         return self.cls.read(reader, path, given)
@@ -366,10 +364,8 @@ class JointKind(OneOf):
     families: tuple[type, ...] = (Joint,)
 
     def check(self, part: str, field: str, value: Any) -> Any:
-        if not isinstance(value, Joint):
-            remedy = f"write {value.__name__}()" if isinstance(value, type) else "give e.g. Fixed()"
-            raise DescriptionError(part, field, value, "a joint", remedy)
-        return value
+        remedy = f"write {value.__name__}()" if isinstance(value, type) else "give e.g. Fixed()"
+        return instance(part, field, value, Joint, "a joint", remedy)
 
 
 def one_property(properties: Schema) -> Schema:

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pliant.model import DescriptionError, choice, refuse
+from pliant.model import choice, instance, refuse
 from pliant.results.equilibrium import Equilibrium
-from pliant.results.motion import Motion
-from pliant.results.stepper import StepState
+from pliant.results.result import ShapeResult
 from pliant.solve.compiled import Compiler
 from pliant.solve.problem import Problem, Start, Still
 
-RESULTS = (Equilibrium, Motion, StepState)
-"""Results that a motion can start from."""
 
-
-def begins_at(part: str, start: object) -> Equilibrium | Motion | StepState | None:
+def begins_at(part: str, start: object) -> ShapeResult | None:
     """Return the result that a motion starts from; None for "rest" and "statics".
 
     part : the method that was called, for error messages.
     """
-    if isinstance(start, RESULTS):
+    if isinstance(start, ShapeResult):
         return start
     choice(part, "start", start, ("rest", "statics"))
     return None
@@ -34,11 +30,10 @@ def compiled_for(compiler: Compiler, choice: Any, start: object, field: str) -> 
     """
     if start is None:
         return compiler.compiled(choice)
-    if not isinstance(start, RESULTS):
-        raise DescriptionError(
-            "robot", field, start, "a result of this robot", "give what statics returned"
-        )
-    earlier = start._compiled
+    expected = "a result of this robot"
+    remedy = "give what statics returned"
+    result = instance("robot", field, start, ShapeResult, expected, remedy)  # type: ignore[type-abstract]
+    earlier = result._compiled
     if choice is None and set(earlier.formulations) == set(compiler.description.rods):
         choice = earlier.formulations
     problem = compiler.compiled(choice)
@@ -57,14 +52,14 @@ def origin(start: Equilibrium | None) -> tuple[Problem, Still] | None:
     """Return the problem and the equilibrium from which statics follows a branch."""
     if start is None:
         return None
-    if not isinstance(start, Equilibrium):
-        raise DescriptionError(
-            "statics",
-            "start",
-            start,
-            "an Equilibrium of the robot with the same constraints",
-            "leave start out to begin at the unloaded robot",
-        )
+    instance(
+        "statics",
+        "start",
+        start,
+        Equilibrium,
+        "an Equilibrium of the robot with the same constraints",
+        "leave start out to begin at the unloaded robot",
+    )
     return start._compiled, start._still
 
 
@@ -78,7 +73,7 @@ def first_state(
 
     joints : by part name, coordinates that replace those of the state.
     """
-    q, v = start._final() if isinstance(start, RESULTS) else (None, None)
+    q, v = start._final() if isinstance(start, ShapeResult) else (None, None)
     if joints is not None:
         q = problem.with_joints(problem.rest if q is None else q, joints)
     return Start(q, v, velocity)

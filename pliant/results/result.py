@@ -19,8 +19,8 @@ from pliant.model import (
     DescriptionError,
     Frame,
     Rod,
-    as_array,
     choice,
+    finite_array,
     known_name,
     refuse,
 )
@@ -108,12 +108,9 @@ class Result:
     def _sections(self, rod: object, s: ArrayLike) -> tuple[Rod, Array, tuple[int, ...]]:
         """Return the rod, the arclengths flattened to (S,), and the shape they were given in."""
         part = self._rod(rod)
-        given = as_array(s)
+        expected, remedy = "finite arclengths in metres", f"give e.g. {part.length:g}"
+        given = finite_array(part.label, "s", s, expected, remedy)
         slack = 1e-9 * part.length
-        if given is None or not np.isfinite(given).all():
-            raise DescriptionError(
-                part.label, "s", s, "finite arclengths in metres", f"give e.g. {part.length:g}"
-            )
         outside = (given < -slack) | (given > part.length + slack)
         if outside.any():
             raise DescriptionError(

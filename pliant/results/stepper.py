@@ -5,9 +5,8 @@ from __future__ import annotations
 import gc
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from types import TracebackType
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,20 +18,6 @@ from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start
 from pliant.solve.schedule import as_inputs, check_input
 from pliant.solve.streaming import Stream
-
-
-@dataclass
-class _Instant:
-    """A trajectory of one instant, for quantities that are computed from trajectories."""
-
-    t: Array
-    h: float
-    q: list[Any]
-    v: list[Any]
-    work: Array
-    dissipated: Array
-    inputs: dict[str, Array]
-    drive_rates: Array
 
 
 class StepState(MovingResult):
@@ -74,12 +59,20 @@ class StepState(MovingResult):
         return self._q, self._v
 
     @cached_property
-    def _path(self) -> _Instant:
+    def _path(self) -> SimpleNamespace:
+        """A trajectory of one instant, for quantities that are computed from trajectories."""
         values, rates = self._acting()
-        inputs = {name: np.asarray(value, dtype=float)[None] for name, value in values.items()}
-        work, lost = (np.array([x]) for x in self._energy_record)
-        now = np.array([self.t])
-        return _Instant(now, self._h, [self._q], [self._v], work, lost, inputs, rates[None])
+        work, dissipated = self._energy_record
+        return SimpleNamespace(
+            t=np.array([self.t]),
+            h=self._h,
+            q=[self._q],
+            v=[self._v],
+            work=np.array([work]),
+            dissipated=np.array([dissipated]),
+            inputs={name: np.asarray(x, dtype=float)[None] for name, x in values.items()},
+            drive_rates=rates[None],
+        )
 
     @cached_property
     def energy(self) -> dict[str, float]:
@@ -200,12 +193,7 @@ class Stepper:
         gc.disable()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         if self._collecting:
             gc.enable()
 

@@ -10,12 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model import Array, ConvergenceError, DescriptionError, PliantError, positive, refuse
+from pliant.model import (
+    Array,
+    ConvergenceError,
+    DescriptionError,
+    PliantError,
+    count,
+    positive,
+    refuse,
+)
 from pliant.results.comparison import Comparison, ComparisonRow
 from pliant.results.summary import settings_text
 from pliant.robot import Robot
 from pliant.solve.integrators.contract import Integrator
-from pliant.study.task import Task, check_count, recorded_warnings
+from pliant.study.task import Task, recorded_warnings
 
 Progress = Callable[[str, int, int], object]
 """Called with the label of the next method, its number from 0, and the number of methods."""
@@ -65,8 +73,8 @@ def compare(
                 "compare", "dt", dt, "a step in seconds where a duration is given", "give dt=0.01"
             )
         positive("compare", "dt", dt, "seconds", "give e.g. 0.01")
-    count = check_count("compare", "sections", sections, 2)
-    repeats = check_count("compare", "repeat", repeat, 1)
+    number = count("compare", "sections", sections, 2)
+    repeats = count("compare", "repeat", repeat, 1)
     methods = read_methods(formulations)
     truth = methods[0] if reference is None else read_method("reference", reference, None)
     if duration is None:
@@ -81,7 +89,7 @@ def compare(
         rows.append(row)
         if result is not None:
             results[method.label] = result
-    return _compared(robot, duration is not None, rows, results, count)
+    return _compared(robot, duration is not None, rows, results, number)
 
 
 def _solve(
@@ -209,9 +217,10 @@ class Method:
 
     def same(self, other: Method) -> bool:
         """Return whether both solve a robot in the same way."""
-        mine = (self.formulation, self.integrator, self.dt, self.result)
-        theirs = (other.formulation, other.integrator, other.dt, other.result)
-        return all(a is b or _equal(a, b) for a, b in zip(mine, theirs, strict=True))
+        try:
+            return self == replace(other, label=self.label)
+        except (TypeError, ValueError):  # settings that are arrays
+            return False
 
 
 def read_methods(given: Sequence[Any] | Mapping[str, Any]) -> list[Method]:
@@ -277,13 +286,3 @@ def with_unique_labels(methods: list[Method]) -> list[Method]:
         replace(method, label=f"{method.label} ({count})") if count > 1 else method
         for method, count in zip(methods, counts, strict=True)
     ]
-
-
-def _equal(a: Any, b: Any) -> bool:
-    """Equality that never raises and never is an array."""
-    if type(a) is not type(b):
-        return False
-    try:
-        return bool(a == b)
-    except (TypeError, ValueError):
-        return False

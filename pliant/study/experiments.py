@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.model import Array, Description, DescriptionError, Measurement, refuse, values_at
-from pliant.results.sensitivities import neighbouring_equilibrium
 from pliant.robot import Robot
+from pliant.study.neighbours import neighbouring_equilibrium
 from pliant.study.outputs import CachedResult, Probe, infer
 from pliant.study.parameters import Variables
 
@@ -27,25 +27,20 @@ STATIC_STEP = 1e-4
 
 
 @dataclass
-class Counts:
-    """Number of simulations or static solves, and of neighbours corrected from a known result."""
-
-    solves: int = 0
-    followed: int = 0
-
-
-@dataclass
 class Family:
     """The robot with any values of its parameters.
 
     sensitivities : "auto", or "differences" to solve every neighbour from scratch.
+    solves, followed : number of simulations or static solves, and of neighbours corrected from a
+        known result.
     """
 
     robot: Robot
     variables: Variables
     formulation: Any
     sensitivities: str = "auto"
-    counts: Counts = field(default_factory=Counts)
+    solves: int = 0
+    followed: int = 0
 
     def at(self, z: Array) -> Robot:
         """Return the robot with the parameters at z (P,)."""
@@ -165,7 +160,7 @@ class LoadCases(Experiment):
     def evaluate(self, family: Family, z: Array, slopes: bool) -> tuple[Array, Array | None]:
         robot = family.at(z)
         equilibria = [robot.statics(case, family.formulation) for case in self.cases]
-        family.counts.solves += len(equilibria)
+        family.solves += len(equilibria)
         y = self._predicted(equilibria, robot.description)
         if not slopes:
             return y, None
@@ -183,9 +178,9 @@ class LoadCases(Experiment):
         if family.sensitivities == "auto":
             near = neighbouring_equilibrium(still, robot._compiler, case)
             if near is not None:
-                family.counts.followed += 1
+                family.followed += 1
                 return near
-        family.counts.solves += 1
+        family.solves += 1
         return robot.statics(case, family.formulation)
 
     def _predicted(self, results: list[Any], robot: Description) -> Array:

@@ -17,9 +17,9 @@ from pliant.model import (
     Signal,
     TimeTable,
 )
-from pliant.results.sensitivities import neighbouring_motions, refuse_impacts
 from pliant.robot import Robot
 from pliant.study.experiments import Experiment, Family
+from pliant.study.neighbours import neighbouring_motions, refuse_impacts
 from pliant.study.outputs import CachedResult, Probe
 from pliant.study.task import Task
 
@@ -183,8 +183,8 @@ class MotionRun(Experiment):
         motions = neighbouring_motions(compilers, family.formulation, self)
         if motions is None:
             return None
-        family.counts.solves += 1
-        family.counts.followed += len(steps)
+        family.solves += 1
+        family.followed += len(steps)
         pairs = zip(motions, robots, strict=True)
         y, *sides = [self._predicted(motion, robot.description) for motion, robot in pairs]
         return y, (np.stack(sides, axis=-1) - y[..., None]) / steps
@@ -192,7 +192,7 @@ class MotionRun(Experiment):
     def _simulated(self, family: Family, z: Array) -> Array:
         robot = family.at(z)
         motion = self.simulate(robot, family.formulation)
-        family.counts.solves += 1
+        family.solves += 1
         return self._predicted(motion, robot.description)
 
     def simulate(self, robot: Robot, formulation: Any) -> Any:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import permutations
 from typing import Any
 
@@ -15,11 +17,12 @@ from pliant.model import (
     Array,
     Description,
     DescriptionError,
-    as_array,
     did_you_mean,
+    finite_array,
     positive,
     refuse,
 )
+from pliant.model.checks import number_in
 from pliant.model.registry import Effect
 
 
@@ -83,16 +86,13 @@ def _velocity(marker: Marker, result: Any, robot: Description) -> Array:
     return np.einsum("...ij,...j->...i", marker.pose(result)[..., :3, :3], body)
 
 
-def _curvature(marker: Marker, result: Any, robot: Description) -> Array:
-    return np.asarray(result.strain(marker.rod, marker.at(robot))[..., :3])
+def _sampled(quantity: str, part: slice) -> Vector:
+    """Some components of a quantity that results have along rods."""
 
+    def ask(marker: Marker, result: Any, robot: Description) -> Array:
+        return np.asarray(getattr(result, quantity)(marker.rod, marker.at(robot))[..., part])
 
-def _moment(marker: Marker, result: Any, robot: Description) -> Array:
-    return np.asarray(result.wrench(marker.rod, marker.at(robot))[..., :3])
-
-
-def _force(marker: Marker, result: Any, robot: Description) -> Array:
-    return np.asarray(result.wrench(marker.rod, marker.at(robot))[..., 3:])
+    return ask
 
 
 _TABLE: tuple[tuple[tuple[str, ...], str, Vector], ...] = (
@@ -100,9 +100,9 @@ _TABLE: tuple[tuple[tuple[str, ...], str, Vector], ...] = (
     (("tx", "ty", "tz"), "1", _tangent),
     (("rx", "ry", "rz"), "rad", _turn),
     (tuple(f"angle_{a}{b}" for a, b in permutations("xyz", 2)), "rad", _angles),
-    (("ux", "uy", "uz"), "rad/m", _curvature),
-    (("mx", "my", "mz"), "N m", _moment),
-    (("nx", "ny", "nz"), "N", _force),
+    (("ux", "uy", "uz"), "rad/m", _sampled("strain", slice(3))),
+    (("mx", "my", "mz"), "N m", _sampled("wrench", slice(3))),
+    (("nx", "ny", "nz"), "N", _sampled("wrench", slice(3, 6))),
     (("vx", "vy", "vz"), "m/s", _velocity),
 )
 QUANTITIES = {
@@ -187,20 +187,12 @@ class CachedResult:
 
     def __init__(self, result: Any) -> None:
         self._result = result
-        self._known: dict[Any, Any] = {}
+        for name in ("pose", "tip", "velocity", "strain", "wrench"):
+            if hasattr(result, name):
+                setattr(self, name, cache(getattr(result, name)))
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(self._result, name)
-        if name not in ("pose", "tip", "velocity", "strain", "wrench"):
-            return value
-
-        def ask(*args: Any) -> Any:
-            key = (name, *args)
-            if key not in self._known:
-                self._known[key] = value(*args)
-            return self._known[key]
-
-        return ask
+        return getattr(self._result, name)
 
 
 def probes(description: Description, outputs: Iterable[Any]) -> list[Probe]:
@@ -219,12 +211,10 @@ def probes(description: Description, outputs: Iterable[Any]) -> list[Probe]:
 
 def infer(description: Description, columns: Iterable[str]) -> list[Probe]:
     """Return a probe for every column whose name is the path of an output."""
-    inferred = []
+    inferred: list[Probe] = []
     for name in columns:
-        try:
+        with suppress(DescriptionError):
             inferred += _expand(description, Output(name))
-        except DescriptionError:
-            continue
     return inferred
 
 
@@ -236,7 +226,8 @@ def _expand(description: Description, output: Output) -> list[Probe]:
             return _numbers(column, function(result))
 
         return [Probe(column, column, output.std, "", ask, rates=True)]
-    words = _split(output.path)
+    # split at dots outside of parentheses
+    words = [word for word in re.split(r"\.(?![^(]*\))", output.path.strip()) if word]
     if len(words) == 3 and words[1] == "reaction":
         return [_reaction(description, output, words[0], words[2])]
     if len(words) == 2:
@@ -271,22 +262,15 @@ def _probe(output: Output, marker: Marker, column: str, part: str) -> Probe:
     )
 
 
-def _split(path: str) -> list[str]:
-    """Split at dots outside of parentheses."""
-    return [word for word in re.split(r"\.(?![^(]*\))", path.strip()) if word]
-
-
 def _marker(description: Description, path: str, rod: str, place: str) -> Marker:
     """Return the marker at a place: tip, base, at(s) or at(s, x, y)."""
     length = description.rods[rod].length
     if place in ("tip", "base"):
         return Marker(rod, np.inf if place == "tip" else 0.0, np.zeros(3))
     match = _PLACE.match(place)
-    try:
-        numbers = [float(item) for item in match[1].split(",")] if match else []
-    except ValueError:
-        numbers = []
-    if len(numbers) not in (1, 3, 4):
+    texts = match[1].split(",") if match else []
+    numbers = [x for x in map(number_in, texts) if x is not None]
+    if len(numbers) not in (1, 3, 4) or len(numbers) < len(texts):
         raise _wrong(path, "a place tip, base, at(s) or at(s, x, y)", "give e.g. 'arm.at(0.1).z'")
     if not 0 <= numbers[0] <= length * (1 + 1e-9):
         raise _wrong(
@@ -324,13 +308,14 @@ def _reaction(description: Description, output: Output, part: str, component: st
 
 
 def _numbers(column: str, value: object) -> Array:
-    numbers = as_array(value)
-    if numbers is None or numbers.ndim > 1 or not np.isfinite(numbers).all():
-        raise DescriptionError(
-            f"output {column!r}", "value", value, "one finite number, or one for each time",
-            "correct the function",
-        )  # fmt: skip
-    return numbers
+    return finite_array(
+        f"output {column!r}",
+        "value",
+        value,
+        "one finite number, or one for each time",
+        "correct the function",
+        lambda x: x.ndim < 2,
+    )
 
 
 def _wrong(path: object, expected: str, remedy: str = "give e.g. 'arm.tip.z'") -> DescriptionError:

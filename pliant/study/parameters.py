@@ -14,6 +14,7 @@ from pliant.model import (
     Description,
     DescriptionError,
     as_float,
+    instance,
     refuse,
     value_at,
     with_values,
@@ -147,13 +148,11 @@ def variables(description: Description, parameters: Iterable[Any]) -> Variables:
         raise DescriptionError(
             "fit", "parameters", parameters, "a list of one or more", "give ['arm.material.E']"
         )
-    items: list[Variable] = []
+    expected, remedy = "a Parameter or a path", "give e.g. 'arm.material.E'"
+    items = []
     for item in given:
         one = Parameter(item) if isinstance(item, (str, tuple)) else item
-        if not isinstance(one, Parameter):
-            raise DescriptionError(
-                "fit", "parameters", item, "a Parameter or a path", "give e.g. 'arm.material.E'"
-            )
+        instance("fit", "parameters", one, Parameter, expected, remedy)
         items.append(_variable(description, one))
     paths = [path for variable in items for path in variable.paths]
     for k, path in enumerate(paths):
@@ -172,14 +171,9 @@ def _variable(description: Description, parameter: Parameter) -> Variable:
         alone = factor or not paths[0].endswith("]")
         logarithmic = initial > 0 and alone and (parameter.bounds is None or low >= 0)
     size = _size(parameter, initial, low, high)
-    refuse(
-        not low <= initial <= high,
-        parameter.label,
-        "bounds",
-        (low, high),
-        f"around the start {initial:g}",
-        "widen them, or give initial=...",
-    )
+    around = f"around the start {initial:g}"
+    outside = not low <= initial <= high
+    parameter.refuse(outside, "bounds", around, "widen them, or give initial=...")
     refuse(
         logarithmic and initial <= 0,
         parameter.label,
@@ -191,19 +185,14 @@ def _variable(description: Description, parameter: Parameter) -> Variable:
     if not logarithmic and low < 0 <= initial and _refuses_negative(description, paths, size):
         low = 0.0
     mean, std = parameter.prior or (initial, math.inf)
-    refuse(
-        logarithmic and parameter.prior and mean <= 0,
-        parameter.label,
-        "prior",
-        parameter.prior,
-        "of positive mean where the scale is 'log'",
-        "give scale='linear'",
-    )
+    negative = logarithmic and parameter.prior and mean <= 0
+    expected = "of positive mean where the scale is 'log'"
+    parameter.refuse(negative, "prior", expected, "give scale='linear'")
 
     def coordinate(value: float) -> float:
-        if not logarithmic:
-            return value / size
-        return math.log(value) if value > 0 else -math.inf
+        if logarithmic:
+            return math.log(value) if value > 0 else -math.inf
+        return value / size
 
     z = {"start": initial, "low": low, "high": high, "mean": mean}
     return Variable(

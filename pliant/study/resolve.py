@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import ConvergenceError, DescriptionError, as_float, positive, refuse
+from pliant.model import ConvergenceError, DescriptionError, as_float, count, positive, refuse
 from pliant.results.resolution import Resolution
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations
 from pliant.study.solutions import Progress, Refinement, Solution, Solutions
-from pliant.study.task import Task, check_count, check_robot
+from pliant.study.task import Task, check_robot
 
 FIRST_STEPS = 50
 """Steps of the coarsest motion by default."""
@@ -78,9 +78,9 @@ def resolve(
     exact = positive("resolve", "tolerance", tolerance)
     task = Task("resolve", robot, inputs, duration, integrator, start, velocity, exact)
     task.needs_duration(dt=dt, shortest=shortest)
-    count = check_count("resolve", "sections", sections, 2)
-    most = check_count("resolve", "largest", largest, 4)
-    solutions = Solutions(task, refinement, _first_steps(duration, dt), count, progress)
+    compared = count("resolve", "sections", sections, 2)
+    most = count("resolve", "largest", largest, 4)
+    solutions = Solutions(task, refinement, _first_steps(duration, dt), compared, progress)
     first = solutions.step(0)
     if first is None:
         space = _refine(solutions, _powers(most), 0, wanted, "intervals")

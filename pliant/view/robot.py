@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 
-from pliant.model import Array, DescriptionError, refuse
+from pliant.model import Array, instance, refuse
 from pliant.view.charts import figure_of
 from pliant.view.mesh import (
     Detail,
@@ -166,15 +166,14 @@ def axes_in(figure: Figure) -> Axes3D:
 
 
 def _check_axes(ax: object) -> Axes3D:
-    if not isinstance(ax, Axes3D):
-        raise DescriptionError(
-            "draw_robot",
-            "ax",
-            type(ax).__name__,
-            "three-dimensional axes",
-            "make them with figure.add_subplot(projection='3d'), or leave ax out",
-        )
-    return ax
+    return instance(
+        "draw_robot",
+        "ax",
+        ax,
+        Axes3D,
+        "three-dimensional axes",
+        "make them with figure.add_subplot(projection='3d'), or leave ax out",
+    )
 
 
 def fill(ax: Axes3D, camera: Array, meshes: Sequence[Mesh]) -> None:

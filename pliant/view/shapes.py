@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.colors import is_color_like
 from numpy.typing import ArrayLike
 
-from pliant.model import Array, DescriptionError, as_array, choice, refuse
+from pliant.model import Array, DescriptionError, choice, finite_array, refuse
 
 
 @dataclass(eq=False)
@@ -113,16 +113,8 @@ class Arrow:
 
 def finite(part: str, field: str, value: ArrayLike, shape: str) -> Array:
     """Return ``value`` as a float array without NaN or infinity."""
-    array = as_array(value)
-    if array is None or not np.isfinite(array).all():
-        raise DescriptionError(
-            part,
-            field,
-            value,
-            f"an array {shape} of finite numbers",
-            "draw only results that converged",
-        )
-    return array
+    expected = f"an array {shape} of finite numbers"
+    return finite_array(part, field, value, expected, "draw only results that converged")
 
 
 def _triple(part: str, field: str, value: ArrayLike) -> Array:
