@@ -30,10 +30,10 @@ from pliant.model.checks import (
 from pliant.model.constraint import Constraint
 from pliant.model.description import Description
 from pliant.model.file_access import check_suffix, whole_file
-from pliant.model.frame import BaseState, Frame, Moving, along, base_state, pose
 from pliant.model.load import Load
 from pliant.model.measurement import Measurement
 from pliant.model.paths import field_at, number_paths, value_at, with_values
+from pliant.model.places import BaseState, Frame, Moving, along, base_state, pose
 from pliant.model.profile import Profile, ProfileLike, Table
 from pliant.model.rod import Rod
 from pliant.model.section import (

@@ -11,14 +11,14 @@ from scipy.spatial.transform import Rotation
 
 from pliant.model.checks import DescriptionError, refuse
 from pliant.model.fields import holds, quantity
-from pliant.model.frame import (
+from pliant.model.places import (
     BaseState as BaseState,
     Frame,
     Moving as Moving,
     MovingFrame,
+    OnRod,
     base_state as base_state,
 )
-from pliant.model.places import OnRod
 from pliant.model.pointwise import BaseDrive
 from pliant.model.registry import Effect
 

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, DescriptionError, as_array, vector
 from pliant.model.fields import Kind, Schema, Vector, holds, quantity
-from pliant.model.frame import Frame, rotation_vector
-from pliant.model.places import OnFrame, Pose
+from pliant.model.places import Frame, OnFrame, Pose, rotation_vector
 from pliant.model.registry import Joint, JointKind, Part
 
 # moments of a real body obey I1 + I2 >= I3; rounding in published numbers is forgiven

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, DescriptionError, raised, refuse
 from pliant.model.fields import Flag, Interval, Setting, Several, Text, holds, quantity
-from pliant.model.frame import Frame
-from pliant.model.places import Base, OnRod, Pose
+from pliant.model.places import Base, Frame, OnRod, Pose
 from pliant.model.pointwise import LineStress
 from pliant.model.profile import ProfileLike, evaluate, evaluate_rows
 from pliant.model.registry import Described, Effect, Entry, OneOf, Part

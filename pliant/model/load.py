@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from pliant.model.checks import Array, DescriptionError, finite_array, raised
 from pliant.model.drawing import Arrow, Placed, Primitive
 from pliant.model.fields import Choice, Interval, holds, quantity
-from pliant.model.frame import Frame
-from pliant.model.places import OnFrameOrRod
+from pliant.model.places import Frame, OnFrameOrRod
 from pliant.model.pointwise import LineWrench, PointWrench
 from pliant.model.profile import evaluate_rows
 from pliant.model.registry import Effect

@@ -22,7 +22,7 @@ import numpy as np
 from pliant.model.checks import DescriptionError, as_float, did_you_mean
 from pliant.model.description import Description
 from pliant.model.fields import Setting
-from pliant.model.frame import Frame
+from pliant.model.places import Frame
 from pliant.model.profile import Table
 from pliant.model.rod import Rod
 

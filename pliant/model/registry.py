@@ -29,7 +29,7 @@ from pliant.model.fields import (
 if TYPE_CHECKING:
     from pliant.model.description import Description
     from pliant.model.drawing import Placed, Primitive
-    from pliant.model.frame import MovingFrame
+    from pliant.model.places import MovingFrame
 
 _CLASSES: list[type[Described]] = []
 _FAMILIES = {"Joint": ("pliant.joints.fixed", "pliant.joints.free", "pliant.joints.revolute")}

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, DescriptionError, as_float, told_within, vector
 from pliant.model.fields import Choice, Flag, PerAxis, Setting, holds, quantity
-from pliant.model.frame import Frame, rotation_vector
-from pliant.model.places import Base, Pose
+from pliant.model.places import Base, Frame, Pose, rotation_vector
 from pliant.model.profile import Rows, Table, evaluate_rows
 from pliant.model.registry import Group, Joint, JointKind, OneOf, Part
 from pliant.model.section import Damping, Material, Shape, Stiffness

@@ -6,8 +6,8 @@ your own matplotlib drawings have the same look.
 
 from pliant.view.animation import animate
 from pliant.view.charts import draw_band, draw_convergence, draw_curves, draw_energy
+from pliant.view.mesh import Arrow, RodShape
 from pliant.view.robot import draw_modes, draw_robot
-from pliant.view.shapes import Arrow, RodShape
 from pliant.view.studies import (
     ErrorPanel,
     draw_comparison,

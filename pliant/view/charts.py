@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from pliant.model import Array, refuse
-from pliant.view.shapes import finite
+from pliant.view.mesh import finite
 from pliant.view.theme import FAINT, INK, energy_unit, rod_color, scaled_ticks, style
 
 _STYLES = ("-", "--", ":")
@@ -95,8 +95,7 @@ def draw_convergence(
     """
     with style():
         canvas = flat_axes(ax, height=4.2)
-        canvas.set_xscale("log")
-        canvas.set_yscale("log")
+        canvas.set(xscale="log", yscale="log")
         curves: dict[str, tuple[Array, Array]] = {}
         for index, (label, values) in enumerate(errors.items()):
             given = x[label] if isinstance(x, Mapping) else x
@@ -131,12 +130,9 @@ def _reference_slope(
     ax.plot(along, line, color=FAINT, linestyle="--", linewidth=1.2, label=name)
 
 
-def flat_axes(ax: Axes | None, width: float = 6.4, height: float = 3.6) -> Axes:
-    """Return the axes given, or those of a new pyplot figure (size in inches)."""
-    if ax is not None:
-        return ax
-    figure = plt.figure(figsize=(width, height), layout="constrained")
-    return figure.add_subplot()
+def flat_axes(ax: Axes | None, height: float = 3.6) -> Axes:
+    """Return the axes given, or those of a new pyplot figure of this height in inches."""
+    return ax or plt.subplots(figsize=(6.4, height), layout="constrained")[1]
 
 
 def figure_of(ax: Axes) -> Figure:
@@ -221,9 +217,8 @@ def _draw_pattern(ax: Axes, matrix: Array, color: str) -> None:
         edgecolors="white" if edge else "none",
         linewidth=edge,
     )
-    ax.set_xlim(0.5, columns + 0.5)
-    ax.set_ylim(rows + 0.5, 0.5)
-    ax.set_aspect("equal" if max(rows, columns) <= 4 * min(rows, columns) else "auto")
+    square = max(rows, columns) <= 4 * min(rows, columns)
+    ax.set(xlim=(0.5, columns + 0.5), ylim=(rows + 0.5, 0.5), aspect="equal" if square else "auto")
     ax.grid(visible=False)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))

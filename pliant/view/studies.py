@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.model import Array, choice, refuse
 from pliant.view.charts import check_curve, figure_of, finish, flat_axes
-from pliant.view.mesh import check_shapes
-from pliant.view.shapes import RodShape, finite
+from pliant.view.mesh import RodShape, check_shapes, finite
 from pliant.view.theme import FAINT, INK, RODS, length_unit, rod_color, scaled_ticks, style
 
 _PLANES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2), "yx": (1, 0), "zx": (2, 0), "zy": (2, 1)}
@@ -70,8 +69,7 @@ def _label_colors(count: int) -> list[str]:
     """Return colours: the palette for few labels, a colour map for many."""
     if count <= 4:
         return list(RODS[:count])
-    ramp = mpl.colormaps["viridis"](np.linspace(0.05, 0.85, count))
-    return [to_hex(color) for color in ramp]
+    return [to_hex(color) for color in mpl.colormaps["viridis"](np.linspace(0.05, 0.85, count))]
 
 
 def _plane_points(name: str, given: ArrayLike, pick: list[int]) -> Array:
