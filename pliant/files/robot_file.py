@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pliant.files.reader import FileReader, report_error, report_missing, unknown_name
+from pliant.files.reader import FileReader, class_named, report_error, report_missing, unknown_name
 from pliant.files.source import FileError, Source, read_source
 from pliant.model import (
     Constant,
     Description,
-    DescriptionError,
     Signal,
     as_float,
-    did_you_mean,
+    known_name,
+    refuse,
     values_at,
 )
 from pliant.model.fields import (
@@ -204,12 +204,12 @@ class _Loader:
     def _check_sections(self) -> None:
         known = [*headings(), *_SECTIONS]
         for name, value in self.data.items():
-            if name not in known:
-                report_error(self.source, (name,), unknown_name("field", value, name, known))
-            elif (name in headings() or name == "inputs") and not isinstance(value, dict):
+            with suppress(ReportedError), self.reader.reporting((name,)):
+                if name not in known:
+                    raise unknown_name("field", value, name, known)
+                group = name in headings() or name == "inputs"
                 expected, remedy = "a group of named entries", "give e.g. {name: ...}"
-                error = DescriptionError("", "", value, expected, remedy)
-                report_error(self.source, (name,), error)
+                refuse(group and not isinstance(value, dict), "", "", value, expected, remedy)
         if not set(carriers()) & set(self.data):
             example = "rods: {arm: {length: 0.3, section: ..., material: ...}}"
             report_missing(self.source, ("rods",), Kind("the rods by name", example=example))
@@ -236,19 +236,17 @@ class _Loader:
     def _general(self, family: str, place: Place, given: Any) -> tuple[type[Entry], Place, Any]:
         """Return class, place and fields of an entry of a section for all classes of a family."""
         known = members_of(family)
-        if not isinstance(given, dict) or len(given) != 1:
-            listed = ", ".join(known) or "none yet"
-            expected = f"one of the classes of {family} with its fields ({listed})"
-            error = DescriptionError("", "", given, expected, "give e.g. {spring: {stiffness: 10}}")
-            report_error(self.source, place, error)
-            raise ReportedError
+        listed = ", ".join(known) or "none yet"
+        expected = f"one of the classes of {family} with its fields ({listed})"
+        remedy = "give e.g. {spring: {stiffness: 10}}"
+        with self.reader.reporting(place):
+            single = isinstance(given, dict) and len(given) == 1
+            refuse(not single, "", "", given, expected, remedy)
         ((name, fields),) = given.items()
-        match = {key.replace("_", ""): cls for key, cls in known.items()}
-        cls = match.get(name.replace("_", "").lower())
+        cls = class_named(name, known)
         if cls is None:
-            error = unknown_name("class", fields, name, list(known))
-            report_error(self.source, (*place, name), error)
-            raise ReportedError
+            with self.reader.reporting((*place, name)):
+                raise unknown_name("class", fields, name, list(known))
         return cls, (*place, name), fields
 
     def _lengths(self) -> dict[str, float | None]:
@@ -257,9 +255,8 @@ class _Loader:
         for heading, cls in carriers().items():
             for name, given in self._group(heading).items():
                 length = as_float(given.get("length")) if isinstance(given, dict) else None
-                usable = length is not None and 0 < length < float("inf")
-                known = length if usable else None
-                lengths.setdefault(name, known if "length" in fields_of(cls) else 0.0)
+                usable = length if length is not None and 0 < length < float("inf") else None
+                lengths.setdefault(name, usable if "length" in fields_of(cls) else 0.0)
         return lengths
 
     def _group(self, section: str) -> dict[str, Any]:
@@ -283,24 +280,21 @@ class _Loader:
                 report_error(self.source, places.get(problem.part, ()), problem)
 
     def _inputs(self, description: Description) -> dict[str, Input]:
-        found: dict[str, Input] = {}
+        values: dict[str, Input] = {}
         known = [*description.inputs(), *self.broken]
         for name, given in self._group("inputs").items():
             with suppress(ReportedError):
-                found[name] = self.reader.value(InputKind(), ("inputs", name), given)
-            error = None
+                values[name] = self.reader.value(InputKind(), ("inputs", name), given)
             entry = description.parts.get(name)
-            if name not in known and not self.hidden:
-                expected = "the name of a load, a base motion or a chamber in this file"
-                error = DescriptionError("", "name", name, expected, did_you_mean(name, known))
-            elif isinstance(entry, Effect) and isinstance(found.get(name), tuple):
-                sizes = entry.input_sizes
-                if len(given) not in sizes:
+            with suppress(ReportedError), self.reader.reporting(("inputs", name)):
+                if not self.hidden:
+                    expected = "the name of a load, a base motion or a chamber in this file"
+                    known_name("", "name", name, known, expected)
+                if isinstance(entry, Effect) and isinstance(values.get(name), tuple):
                     expected = f"a number or a signal for a {entry.word}"
-                    error = DescriptionError("", "", given, expected, "give e.g. 0.1")
-            if error is not None:
-                report_error(self.source, ("inputs", name), error)
-        return found
+                    wrong = len(given) not in entry.input_sizes
+                    refuse(wrong, "", "", given, expected, "give e.g. 0.1")
+        return values
 
     def _runs(self) -> tuple[Run, ...]:
         found = []
@@ -322,23 +316,14 @@ def json_schema() -> Schema:
     """Return the JSON Schema of robot files, with all classes that are registered now."""
     defs: Schema = {}
     properties: Schema = {"gravity": {**Vector().schema(defs), "description": MEANINGS["gravity"]}}
+    sections = {"inputs": (InputKind().schema(defs), MEANINGS["inputs"])}
     for heading, word in headings().items():
         cls = class_of(heading)
-        if cls is None:
-            known = {name: item.schema(defs) for name, item in members_of(heading).items()}
-            entry = one_property(known)
-        else:
-            entry = cls.schema(defs)
-        properties[heading] = {
-            "type": "object",
-            "additionalProperties": entry,
-            "description": f"each {word} by name",
-        }
-    properties["inputs"] = {
-        "type": "object",
-        "additionalProperties": InputKind().schema(defs),
-        "description": MEANINGS["inputs"],
-    }
+        known = {name: item.schema(defs) for name, item in members_of(heading).items()}
+        entry = one_property(known) if cls is None else cls.schema(defs)
+        sections[heading] = entry, f"each {word} by name"
+    for name, (entry, meaning) in sections.items():
+        properties[name] = {"type": "object", "additionalProperties": entry, "description": meaning}
     for name, run in RUNS.items():
         properties[name] = {"anyOf": [run.schema(defs), {"type": "null"}]}
     return {
