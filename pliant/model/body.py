@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, DescriptionError, as_array, vector
+from pliant.model.checks import Array, finite_array, vector
 from pliant.model.fields import Kind, Schema, Vector, holds, quantity
 from pliant.model.places import Frame, OnFrame, Pose, rotation_vector
 from pliant.model.registry import Joint, JointKind, Part
@@ -61,24 +61,23 @@ class Body(Part):
 
     def check(self) -> None:
         """Take the inertia (3, 3) about the centre of mass; refuse one that no body has."""
-        given = as_array(self.inertia)
-        if given is None or given.shape not in _SHAPES or not np.isfinite(given).all():
-            raise self._wrong("3 or 6 finite numbers in kg m^2, or a 3x3 matrix")
+        remedy = "give the moments about the centre of mass, e.g. (2e-6, 2e-6, 2e-6)"
+        expected = "3 or 6 finite numbers in kg m^2, or a 3x3 matrix"
+        given = finite_array(
+            self.label, "inertia", self.inertia, expected, remedy, lambda x: x.shape in _SHAPES
+        )
         full = given if given.ndim == 2 else np.append(given, np.zeros(3))[_PLACES]
-        if np.abs(full - full.T).max() > _SLACK * np.abs(full).max():
-            raise self._wrong("a symmetric 3x3 matrix")
+        skew = np.abs(full - full.T).max() > _SLACK * np.abs(full).max()
+        self.refuse(skew, "inertia", "a symmetric 3x3 matrix", remedy)
         matrix = 0.5 * (full + full.T)
         low, middle, high = np.linalg.eigvalsh(matrix)
-        if low < -_SLACK * max(high, 0.0) or high < 0:
-            raise self._wrong("moments of inertia of zero or more")
-        if high > (low + middle) + _SLACK * high:
-            raise self._wrong("moments of which no one exceeds the sum of the other two")
+        negative = low < -_SLACK * max(high, 0.0) or high < 0
+        self.refuse(negative, "inertia", "moments of inertia of zero or more", remedy)
+        impossible = high > (low + middle) + _SLACK * high
+        expected = "moments of which no one exceeds the sum of the other two"
+        self.refuse(impossible, "inertia", expected, remedy)
         matrix.flags.writeable = False
         self._set("inertia", matrix)
-
-    def _wrong(self, expected: str) -> DescriptionError:
-        remedy = "give the moments about the centre of mass, e.g. (2e-6, 2e-6, 2e-6)"
-        return DescriptionError(self.label, "inertia", self.inertia, expected, remedy)
 
     @property
     def carrier(self) -> Frame | None:

@@ -297,9 +297,14 @@ class MountedActuator(BendingActuator, Part):
 
     def check(self) -> None:
         """Refuse what is no pair of names."""
-        if not isinstance(self.chambers, (tuple, list)) or len(self.chambers) != 2:
-            expected, remedy = "two names", "give e.g. ('chamber1', 'chamber2')"
-            raise DescriptionError(self.label, "chambers", self.chambers, expected, remedy)
+        refuse(
+            not isinstance(self.chambers, (tuple, list)) or len(self.chambers) != 2,
+            self.label,
+            "chambers",
+            self.chambers,
+            "two names",
+            "give e.g. ('chamber1', 'chamber2')",
+        )
 
     @classmethod
     def written(

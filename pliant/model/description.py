@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pliant.model.body import Body
-from pliant.model.checks import DescriptionError, did_you_mean, raised, vector
+from pliant.model.checks import DescriptionError, did_you_mean, raised, refuse, vector
 from pliant.model.registry import Effect, Entry, Part, headings
 from pliant.model.rod import Rod
 
@@ -31,9 +31,14 @@ class Description:
 
     def add(self, entry: T) -> T:
         """Add a part or an effect whose places are already there; return it."""
-        if not isinstance(entry, Entry):
-            expected, remedy = "a part or an effect", "give e.g. Load('push', arm.tip)"
-            raise DescriptionError("robot", "add", entry, expected, remedy)
+        refuse(
+            not isinstance(entry, Entry),
+            "robot",
+            "add",
+            entry,
+            "a part or an effect",
+            "give e.g. Load('push', arm.tip)",
+        )
         new: dict[str, Entry] = {}
         for piece in entry.pieces():
             owner = self.parts.get(piece.name) or new.get(piece.name)

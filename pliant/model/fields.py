@@ -268,8 +268,7 @@ class Several(Kind):
     item: Kind = Kind()
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
-        if not isinstance(given, list):
-            raise DescriptionError("", "", given, "a list", self.remedy)
+        instance("", "", given, list, "a list", self.remedy)
         if type(self.item) is Number and all(type(item) is float for item in given):
             return tuple(given)
         return tuple(reader.value(self.item, (*path, k), item) for k, item in enumerate(given))

@@ -22,6 +22,7 @@ from pliant.model.checks import (
     part_name,
     pose_matrix,
     raised,
+    refuse,
     rotation_matrix,
     vector,
 )
@@ -344,14 +345,14 @@ class Pose(Kind):
         entry = reader.group(path, PoseEntry, given)
         first = [name for name in entry if name in ("along", "origin")]
         second = [name for name in entry if name not in first]
-        if (first and second) or first == ["origin"] or not entry:
-            raise DescriptionError(
-                "",
-                "",
-                ", ".join(first + second) or "nothing",
-                "along with origin, or position with rotation_vector",
-                "give e.g. {along: x, origin: [0, 0, 0]}",
-            )
+        refuse(
+            (first and second) or first == ["origin"] or not entry,
+            "",
+            "",
+            ", ".join(first + second) or "nothing",
+            "along with origin, or position with rotation_vector",
+            "give e.g. {along: x, origin: [0, 0, 0]}",
+        )
         if first:
             return along(entry.pop("along"), **entry)
         return pose(entry.get("position", (0.0, 0.0, 0.0)), entry.get("rotation_vector"))

@@ -186,8 +186,7 @@ def read_table(given: Any) -> Any:
             raise DescriptionError(
                 "", f"table.{key}", columns[key], "left out", did_you_mean(key, ["s", "values"])
             )
-    if len(columns) < 2:
-        raise DescriptionError("", "table", given["table"], "given with s and values", remedy)
+    refuse(len(columns) < 2, "", "table", given["table"], "given with s and values", remedy)
     with told_within("", "table"):
         return Table(**columns)
 

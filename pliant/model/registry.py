@@ -332,10 +332,14 @@ class OneOf(Kind):
             reader.unknown(path, name, given[name], list(known))
         if unknown:
             raise ReportedError
-        if len(given) != 1:
-            names = ", ".join(given) or "nothing"
-            expected = f"exactly one of {', '.join(known)}"
-            raise DescriptionError("", "", names, expected, "give one of them")
+        refuse(
+            len(given) != 1,
+            "",
+            "",
+            ", ".join(given) or "nothing",
+            f"exactly one of {', '.join(known)}",
+            "give one of them",
+        )
         ((name, inner),) = given.items()
         return reader.value(Group(cls=known[name]), (*path, name), inner)
 

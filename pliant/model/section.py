@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, DescriptionError
+from pliant.model.checks import Array, DescriptionError, refuse
 from pliant.model.fields import Number, Vector, holds, quantity
 from pliant.model.profile import Along, Directions as PerDirection, Profile, ProfileLike, evaluate
 from pliant.model.registry import Described
@@ -219,14 +219,14 @@ class Material(Described):
 
     def check(self) -> None:
         """Refuse both or neither of nu and G, and a nu that no material has."""
-        if (self.nu is None) == (self.G is None):
-            raise DescriptionError(
-                "Material",
-                "nu, G",
-                (self.nu, self.G),
-                "exactly one number, the other left out",
-                "give e.g. nu=0.5",
-            )
+        refuse(
+            (self.nu is None) == (self.G is None),
+            "Material",
+            "nu, G",
+            (self.nu, self.G),
+            "exactly one number, the other left out",
+            "give e.g. nu=0.5",
+        )
         self.refuse(
             self.nu is not None and not -1 < self.nu <= 0.5,
             "nu",

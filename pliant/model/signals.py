@@ -246,14 +246,14 @@ class Table(PiecewiseLinear):
         entry = reader.group(path, TableEntry, given)
         if set(entry) == {"t", "values"}:
             return cls(**entry)
-        if "csv" not in entry or {"t", "values"} & set(entry):
-            raise DescriptionError(
-                "",
-                "",
-                ", ".join(sorted(entry)) or "nothing",
-                "t with values, or csv with the column names time and value",
-                "give e.g. {t: [0, 1], values: [0, 5]}",
-            )
+        refuse(
+            "csv" not in entry or {"t", "values"} & set(entry),
+            "",
+            "",
+            ", ".join(sorted(entry)) or "nothing",
+            "t with values, or csv with the column names time and value",
+            "give e.g. {t: [0, 1], values: [0, 5]}",
+        )
         return cls.from_csv(reader.file(entry.pop("csv")), **entry)
 
     @classmethod

@@ -259,11 +259,14 @@ def read_method(field: str, given: Any, label: str | None) -> Method:
         "give e.g. (BSpline(), Midpoint())",
     )
     formulation, integrator, dt = (*parts, None, None)[:3]
-    if isinstance(formulation, Integrator):
-        raise DescriptionError(
-            "compare", field, given, "a formulation first, the integrator second",
-            "give e.g. (BSpline(), Midpoint()), or (None, Midpoint()) for the default formulation",
-        )  # fmt: skip
+    refuse(
+        isinstance(formulation, Integrator),
+        "compare",
+        field,
+        given,
+        "a formulation first, the integrator second",
+        "give e.g. (BSpline(), Midpoint()), or (None, Midpoint()) for the default formulation",
+    )
     if dt is not None:
         positive("compare", f"{field} dt", dt, "seconds", "give e.g. 0.01")
     return Method(label or _label(formulation, integrator, dt), formulation, integrator, dt)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pliant.files.measurement import read_measurement
-from pliant.model import Array, DescriptionError, Measurement, choice, positive, refuse
+from pliant.model import Array, DescriptionError, Measurement, choice, instance, positive, refuse
 from pliant.results.fit import Fit, FitData, FitWarning
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations
@@ -52,11 +52,9 @@ class _Setup:
         for item in items:
             if isinstance(item, (str, os.PathLike)):
                 item = read_measurement(item)
-            if not isinstance(item, Measurement):
-                raise DescriptionError(
-                    "fit", name, item, "a Measurement or the path of a CSV file",
-                    "read it with read_measurement(path)",
-                )  # fmt: skip
+            expected = "a Measurement or the path of a CSV file"
+            remedy = "read it with read_measurement(path)"
+            item = instance("fit", name, item, Measurement, expected, remedy)
             if self.inputs:
                 item = Measurement(**{**vars(item), "inputs": {**self.inputs, **item.inputs}})
             experiments.append(

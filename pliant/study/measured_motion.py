@@ -16,6 +16,7 @@ from pliant.model import (
     Measurement,
     Signal,
     TimeTable,
+    refuse,
 )
 from pliant.robot import Robot
 from pliant.study.experiments import Experiment, Family
@@ -130,12 +131,14 @@ class MotionRun(Experiment):
         """Duration, s, number of steps and whether all rows lie on steps."""
         t = self._times
         requested = dt if dt is not None else min(self.interval, float(t[-1]) / 200)
-        if t[-1] > MOST_STEPS * requested:
-            raise DescriptionError(
-                self.measurement.label, f"column {self.measurement.time!r}", float(t[-1]),
-                f"seconds since the start of the motion, up to {MOST_STEPS:g} steps of {requested:g} s",
-                "count time from the start, or give a longer dt",
-            )  # fmt: skip
+        refuse(
+            t[-1] > MOST_STEPS * requested,
+            self.measurement.label,
+            f"column {self.measurement.time!r}",
+            float(t[-1]),
+            f"seconds since the start of the motion, up to {MOST_STEPS:g} steps of {requested:g} s",
+            "count time from the start, or give a longer dt",
+        )
         part = self.interval / max(1, int(np.ceil(self.interval / requested - 1e-6)))
         numbers = np.round(t / part)
         if np.abs(t - numbers * part).max() <= 1e-6 * part and numbers[-1] >= 1:

@@ -151,12 +151,16 @@ class Output:
     std: float | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.path, str) and not callable(self.path):
-            raise _wrong(self.path, "a path such as 'arm.tip.z', or a function of the result")
-        if callable(self.path) and self.column is None:
-            raise DescriptionError(
-                "output", "column", None, "given where the path is a function", "name the column"
-            )
+        expected = "a path such as 'arm.tip.z', or a function of the result"
+        _refuse(not isinstance(self.path, str) and not callable(self.path), self.path, expected)
+        refuse(
+            callable(self.path) and self.column is None,
+            "output",
+            "column",
+            None,
+            "given where the path is a function",
+            "name the column",
+        )
         if self.std is not None:
             positive("output", "std", self.std, "the unit of the output", "give e.g. 1e-3")
 
@@ -200,8 +204,8 @@ def probes(description: Description, outputs: Iterable[Any]) -> list[Probe]:
     columns: list[Probe] = []
     for given in outputs:
         output = Output(given) if isinstance(given, str) else given
-        if not isinstance(output, Output):
-            raise _wrong(given, "an Output or a path such as 'arm.tip.z'")
+        expected = "an Output or a path such as 'arm.tip.z'"
+        _refuse(not isinstance(output, Output), given, expected)
         columns += _expand(description, output)
     names = [probe.column for probe in columns]
     for name in names:
@@ -232,14 +236,14 @@ def _expand(description: Description, output: Output) -> list[Probe]:
         return [_reaction(description, output, words[0], words[2])]
     if len(words) == 2:
         words = [*words, "position"]
-    if len(words) != 3 or words[0] not in description.rods:
-        name = words[0] if words else ""
-        raise _wrong(output.path, "rod.place.component", did_you_mean(name, description.rods))
+    wrong = len(words) != 3 or words[0] not in description.rods
+    hint = did_you_mean(words[0] if words else "", description.rods)
+    _refuse(wrong, output.path, "rod.place.component", hint)
     marker = _marker(description, output.path, words[0], words[1])
     parts = _VECTORS.get(words[2], (words[2],))
-    if any(part not in QUANTITIES for part in parts):
-        known = (*QUANTITIES, *_VECTORS)
-        raise _wrong(output.path, f"a component, not {words[2]!r}", did_you_mean(words[2], known))
+    hint = did_you_mean(words[2], (*QUANTITIES, *_VECTORS))
+    unknown = any(part not in QUANTITIES for part in parts)
+    _refuse(unknown, output.path, f"a component, not {words[2]!r}", hint)
     stem = output.column or ".".join(words[:2])
     single = output.column or output.path
     columns = [single] if len(parts) == 1 else [f"{stem}.{part}" for part in parts]
@@ -270,12 +274,12 @@ def _marker(description: Description, path: str, rod: str, place: str) -> Marker
     match = _PLACE.match(place)
     texts = match[1].split(",") if match else []
     numbers = [x for x in map(number_in, texts) if x is not None]
-    if len(numbers) not in (1, 3, 4) or len(numbers) < len(texts):
-        raise _wrong(path, "a place tip, base, at(s) or at(s, x, y)", "give e.g. 'arm.at(0.1).z'")
-    if not 0 <= numbers[0] <= length * (1 + 1e-9):
-        raise _wrong(
-            path, f"a place on the rod, from 0 to {length:g} m", f"give e.g. at({length / 2:g})"
-        )
+    wrong = len(numbers) not in (1, 3, 4) or len(numbers) < len(texts)
+    expected = "a place tip, base, at(s) or at(s, x, y)"
+    _refuse(wrong, path, expected, "give e.g. 'arm.at(0.1).z'")
+    outside = not 0 <= numbers[0] <= length * (1 + 1e-9)
+    expected = f"a place on the rod, from 0 to {length:g} m"
+    _refuse(outside, path, expected, f"give e.g. at({length / 2:g})")
     at_tip = len(numbers) == 1 and abs(numbers[0] - length) <= 1e-9 * length
     offset = np.array([*numbers[1:], 0.0, 0.0, 0.0][:3])
     return Marker(rod, np.inf if at_tip else numbers[0], offset)
@@ -284,22 +288,21 @@ def _marker(description: Description, path: str, rod: str, place: str) -> Marker
 def _reaction(description: Description, output: Output, part: str, component: str) -> Probe:
     effects = description.of(Effect)
     holders = [*description.rods, *(name for name, effect in effects.items() if effect.reacts)]
-    if part not in holders:
-        raise _wrong(output.path, "a rod or a constraint", did_you_mean(part, holders))
-    if component not in _REACTION:
-        raise _wrong(
-            output.path, f"a component of a reaction, not {component!r}",
-            did_you_mean(component, _REACTION),
-        )  # fmt: skip
+    hint = did_you_mean(part, holders)
+    _refuse(part not in holders, output.path, "a rod or a constraint", hint)
+    expected = f"a component of a reaction, not {component!r}"
+    hint = did_you_mean(component, _REACTION)
+    _refuse(component not in _REACTION, output.path, expected, hint)
     k = _REACTION.index(component)
 
     def ask(result: Any, _: Description) -> Array:
-        reactions = getattr(result, "reactions", None)
-        if reactions is None or part not in reactions:
-            raise _wrong(
-                output.path, "the reaction of a constraint, or of a rod clamped to the world",
-                "for a rod mounted on another take its wrench, e.g. 'arm.base.nz'",
-            )  # fmt: skip
+        reactions = getattr(result, "reactions", {})
+        _refuse(
+            part not in reactions,
+            output.path,
+            "the reaction of a constraint, or of a rod clamped to the world",
+            "for a rod mounted on another take its wrench, e.g. 'arm.base.nz'",
+        )
         return np.asarray(reactions[part])[..., k]
 
     path = str(output.path)
@@ -318,5 +321,7 @@ def _numbers(column: str, value: object) -> Array:
     )
 
 
-def _wrong(path: object, expected: str, remedy: str = "give e.g. 'arm.tip.z'") -> DescriptionError:
-    return DescriptionError("output", "path", path, expected, remedy)
+def _refuse(
+    wrong: bool, path: object, expected: str, remedy: str = "give e.g. 'arm.tip.z'"
+) -> None:
+    refuse(wrong, "output", "path", path, expected, remedy)

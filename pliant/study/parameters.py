@@ -60,10 +60,14 @@ class Parameter(Described):
     typical: float | None = quantity(default=None, sign="positive")
 
     def __post_init__(self) -> None:
-        if not self.paths or not all(isinstance(item, str) for item in self.paths):
-            raise DescriptionError(
-                "Parameter", "path", self.path, "a path or several", "give e.g. 'arm.material.E'"
-            )
+        refuse(
+            not self.paths or not all(isinstance(item, str) for item in self.paths),
+            "Parameter",
+            "path",
+            self.path,
+            "a path or several",
+            "give e.g. 'arm.material.E'",
+        )
         super().__post_init__()
 
     @property
@@ -144,10 +148,14 @@ class Variables:
 def variables(description: Description, parameters: Iterable[Any]) -> Variables:
     """Return the parameters, checked against the description."""
     given = list(parameters) if isinstance(parameters, Sequence) else []
-    if isinstance(parameters, str) or not given:
-        raise DescriptionError(
-            "fit", "parameters", parameters, "a list of one or more", "give ['arm.material.E']"
-        )
+    refuse(
+        isinstance(parameters, str) or not given,
+        "fit",
+        "parameters",
+        parameters,
+        "a list of one or more",
+        "give ['arm.material.E']",
+    )
     expected, remedy = "a Parameter or a path", "give e.g. 'arm.material.E'"
     items = []
     for item in given:

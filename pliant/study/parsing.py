@@ -92,11 +92,14 @@ def inputs_from_text(option: str, texts: Iterable[str]) -> dict[str, Any]:
     for text in texts:
         name, equals, value = text.partition("=")
         numbers = [number_in(item) for item in value.split(",")]
-        if not name.strip() or not equals or any(item is None for item in numbers):
-            raise DescriptionError(
-                option, "text", text, "the name of an input with its value",
-                "give e.g. 'thread=1.0', or 'push=0,0,1' for a vector",
-            )  # fmt: skip
+        refuse(
+            not name.strip() or not equals or any(item is None for item in numbers),
+            option,
+            "text",
+            text,
+            "the name of an input with its value",
+            "give e.g. 'thread=1.0', or 'push=0,0,1' for a vector",
+        )
         refuse(name.strip() in values, option, "text", text, "named once", "remove one of the two")
         values[name.strip()] = numbers[0] if len(numbers) == 1 else tuple(numbers)
     return values

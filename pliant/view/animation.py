@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 from scipy.interpolate import make_interp_spline
 
-from pliant.model import Array, DescriptionError, check_suffix, positive, refuse, whole_file
+from pliant.model import Array, check_suffix, positive, refuse, whole_file
 from pliant.view.mesh import (
     Arrow,
     Detail,
@@ -82,14 +82,14 @@ def animate(
     clock = check_times(times, shapes, arrows or ())
     rate = _check_rate(fps, target)
     pace = positive("animate", "speed", speed, "", "give e.g. 0.1 to play ten times slower")
-    if target.suffix.lower() == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None:
-        raise DescriptionError(
-            "animate",
-            "path",
-            str(path),
-            "a .gif unless the package imageio-ffmpeg is installed",
-            "install it with pip install 'pliant[view]', or write a .gif",
-        )
+    refuse(
+        target.suffix.lower() == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None,
+        "animate",
+        "path",
+        str(path),
+        "a .gif unless the package imageio-ffmpeg is installed",
+        "install it with pip install 'pliant[view]', or write a .gif",
+    )
     count = int(np.floor((clock[-1] - clock[0]) / pace * rate + 1e-6)) + 1
     shown = clock[0] + np.arange(count) * pace / rate
     with style():

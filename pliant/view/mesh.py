@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 from numpy.typing import ArrayLike
 
-from pliant.model import Array, DescriptionError, choice, finite_array, refuse
+from pliant.model import Array, choice, finite_array, refuse
 from pliant.view.theme import AXES, FORCE, MOMENT, lighten, rod_color
 
 
@@ -49,14 +49,14 @@ class RodShape:
         )
         widths = finite(part, "half_widths", self.half_widths, "(S, 2)")
         count = shape[-3]
-        if widths.shape not in ((), (2,), (count, 2)) or (widths < 0).any():
-            raise DescriptionError(
-                part,
-                "half_widths",
-                f"array of shape {widths.shape}" if (widths >= 0).all() else widths,
-                f"of shape ({count}, 2), metres, zero or more",
-                "give the two half widths of each section",
-            )
+        refuse(
+            widths.shape not in ((), (2,), (count, 2)) or (widths < 0).any(),
+            part,
+            "half_widths",
+            f"array of shape {widths.shape}" if (widths >= 0).all() else widths,
+            f"of shape ({count}, 2), metres, zero or more",
+            "give the two half widths of each section",
+        )
         self.half_widths = np.array(np.broadcast_to(widths, (count, 2)))
         refuse(
             self.color is not None and not is_color_like(self.color),
