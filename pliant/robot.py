@@ -22,9 +22,12 @@ from pliant.model import (
     Damping,
     Description,
     DescriptionError,
+    Entry,
     Frame,
+    Joint,
     Load,
     Material,
+    MountedActuator,
     PressureLine,
     Rod,
     Shape,
@@ -33,8 +36,6 @@ from pliant.model import (
     positive,
     values_at,
 )
-from pliant.model.chamber import MountedActuator
-from pliant.model.registry import Entry, Joint
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.initial_state import begins_at, compiled_for, first_state, origin
 from pliant.results.modes import Modes

@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Measurement, known_name, refuse
-from pliant.model.checks import number_in
-from pliant.model.file_access import read_csv
+from pliant.model import Measurement, known_name, number_in, read_csv, refuse
 
 _TIME = re.compile(r"^(?:t|time)(?:\s*[/\[(_ ]\s*(\w+)\s*[\])]?)?$", re.IGNORECASE)
 _SECONDS = ("s", "sec", "secs", "second", "seconds")

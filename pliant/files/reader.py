@@ -12,15 +12,18 @@ from typing import Any, TypeVar
 from pliant.files.source import Source
 from pliant.model import (
     DescriptionError,
+    Kind,
+    Place,
     PliantError,
+    ReportedError,
+    check_arclength,
     did_you_mean,
+    fields_of,
+    headings,
     known_name,
     nearest_name,
     refuse,
 )
-from pliant.model.fields import Kind, Place, ReportedError, fields_of
-from pliant.model.registry import headings
-from pliant.model.rod import check_arclength
 
 T = TypeVar("T")
 _RUNS = ("statics", "simulate", "modes")

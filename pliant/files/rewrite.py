@@ -11,9 +11,17 @@ from typing import Any
 import numpy as np
 from ruamel.yaml import YAML
 
-from pliant.model import Description, DescriptionError, Stiffness, Table, as_float, field_at
-from pliant.model.fields import fields_of
-from pliant.model.registry import Entry, sections
+from pliant.model import (
+    Description,
+    DescriptionError,
+    Entry,
+    Stiffness,
+    Table,
+    as_float,
+    field_at,
+    fields_of,
+    sections,
+)
 
 _SAME = 1e-12
 """Numbers that differ by less than this part of their size are the same."""

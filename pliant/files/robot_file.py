@@ -11,40 +11,36 @@ from typing import Any
 from pliant.files.reader import FileReader, class_named, report_error, report_missing, unknown_name
 from pliant.files.source import FileError, Source, read_source
 from pliant.model import (
-    Constant,
-    Description,
-    Signal,
-    as_float,
-    known_name,
-    refuse,
-    values_at,
-)
-from pliant.model.fields import (
     Choice,
+    Constant,
+    Described,
+    Description,
+    Effect,
+    Entry,
     Kind,
     Number,
+    OneOf,
     Place,
     Reader,
     ReportedError,
     Schema,
     Setting,
+    Signal,
     Vector,
     Whole,
-    fields_of,
-    holds,
-    quantity,
-)
-from pliant.model.registry import (
-    Described,
-    Effect,
-    Entry,
-    OneOf,
+    as_float,
     carriers,
     class_of,
+    fields_of,
     headings,
+    holds,
+    known_name,
     members_of,
     one_property,
+    quantity,
+    refuse,
     taken,
+    values_at,
 )
 
 Input = Signal | tuple[float, ...]

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, Body, Frame, Rod, drawing
-from pliant.model.registry import Effect
+from pliant.model import Array, Body, Effect, Frame, Rod, drawing
 from pliant.solve.problem import Problem
 from pliant.view import Arrow, RodShape
 from pliant.view.mesh import frame_along

@@ -17,13 +17,13 @@ from pliant.model import (
     Array,
     Description,
     DescriptionError,
+    Effect,
     did_you_mean,
     finite_array,
+    number_in,
     positive,
     refuse,
 )
-from pliant.model.checks import number_in
-from pliant.model.registry import Effect
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,16 +11,19 @@ import numpy as np
 
 from pliant.model import (
     Array,
+    Choice,
+    Described,
     Description,
     DescriptionError,
+    Kind,
     as_float,
+    holds,
     instance,
+    quantity,
     refuse,
     value_at,
     with_values,
 )
-from pliant.model.fields import Choice, Kind, holds, quantity
-from pliant.model.registry import Described
 
 SCALES = ("log", "linear")
 

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pliant.model import DescriptionError, did_you_mean, refuse
-from pliant.model.checks import number_in
+from pliant.model import DescriptionError, did_you_mean, number_in, refuse
 from pliant.study.outputs import Output
 from pliant.study.parameters import Parameter
 
