@@ -47,7 +47,7 @@ from pliant.solve.clock import make_clock
 from pliant.solve.compiled import Compiler, require_mass
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.integrators.contract import Integrator
-from pliant.solve.problem import Still
+from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_values
 from pliant.solve.statics import StaticSolution
@@ -69,25 +69,24 @@ class Robot:
 
     @checks.checked
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
-        self._begin(Description(gravity))  # type: ignore[arg-type]
+        self._begin(Description(gravity), {})  # type: ignore[arg-type]
 
-    def _begin(self, description: Description) -> None:
+    def _begin(self, description: Description, inputs: Mapping[str, Any]) -> None:
         self.description = description
-        self.inputs: dict[str, Any] = {}
+        self.inputs = dict(inputs)
         """Values or signals from a robot file, for inputs that a call does not name."""
         self._compiler = Compiler(description)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Robot:
         """Return the robot that a YAML file describes, with the inputs that it gives."""
-        found = load_robot_file(os.fspath(path), formulations(), integrators())
-        return cls._from(found.description, found.inputs)
+        file = load_robot_file(os.fspath(path), formulations(), integrators())
+        return cls._from(file.description, file.inputs)
 
     @classmethod
     def _from(cls, description: Description, inputs: Mapping[str, Any]) -> Robot:
         robot = cls.__new__(cls)
-        robot._begin(description)
-        robot.inputs = dict(inputs)
+        robot._begin(description, inputs)
         return robot
 
     def __repr__(self) -> str:
@@ -304,13 +303,13 @@ class Robot:
         begin = origin(start)
         began = time.perf_counter()
         try:
-            found = compiled.statics(values, begin, limit, progress)
+            still = compiled.statics(values, begin, limit, progress)
         except ConvergenceError as error:
             if isinstance(error.last, Still):
                 seconds = time.perf_counter() - began
                 error.last = Equilibrium(compiled, error.last.solution, error.last.applied, seconds)
             raise
-        return Equilibrium(compiled, found.solution, found.applied, time.perf_counter() - began)
+        return Equilibrium(compiled, still.solution, still.applied, time.perf_counter() - began)
 
     @checks.checked
     def simulate(
@@ -346,20 +345,17 @@ class Robot:
         ``last`` is the motion up to there.
         """
         clock = make_clock(duration, dt, output_every, output_times)
-        known = begins_at("simulate", start)
-        compiled = compiled_for(self._compiler, formulation, known, "start")
-        method = compiled.integrator(integrator)
         given = {**self.inputs, **as_inputs(inputs)}
-        if start == "statics":
-            start = self.statics(values_at(given, 0.0), compiled.formulations)
-        begin = first_state(compiled, start, velocity, joints)
+        compiled, method, begin = self._prepare(
+            "simulate", formulation, integrator, given, start, velocity, joints
+        )
         try:
-            found = compiled.simulate(method, given, clock, begin, progress)
+            trajectory = compiled.simulate(method, given, clock, begin, progress)
         except ConvergenceError as error:
             if isinstance(error.last, (dynamics.Trajectory, StrongTrajectory)):
                 error.last = Motion(compiled, error.last, repr(method))
             raise
-        motion = Motion(compiled, found, repr(method))
+        motion = Motion(compiled, trajectory, repr(method))
         motion.warn_of_energy(method.damped)
         return motion
 
@@ -383,15 +379,33 @@ class Robot:
         the others.
         """
         h = positive("stepper", "dt", dt, "seconds", "give e.g. 1e-3")
-        known = begins_at("stepper", start)
+        now = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
+        values = check_values(self.description, now)
+        compiled, method, begin = self._prepare(
+            "stepper", formulation, integrator, values, start, velocity, joints
+        )
+        return make_stepper(compiled, method, values, h, begin)
+
+    def _prepare(
+        self,
+        part: str,
+        formulation: Formulations | None,
+        integrator: Integrator | None,
+        inputs: Mapping[str, Any],
+        start: Any,
+        velocity: Mapping[str, Any] | None,
+        joints: Mapping[str, Any] | None,
+    ) -> tuple[Problem, Integrator, Start]:
+        """Return the compiled robot, the integrator and the initial conditions of a motion.
+
+        part : the method that was called, for error messages.
+        """
+        known = begins_at(part, start)
         compiled = compiled_for(self._compiler, formulation, known, "start")
         method = compiled.integrator(integrator)
-        now = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
-        values = check_values(compiled.description, now)
         if start == "statics":
-            start = self.statics(values, compiled.formulations)
-        begin = first_state(compiled, start, velocity, joints)
-        return make_stepper(compiled, method, values, h, begin)
+            known = self.statics(values_at(inputs, 0.0), compiled.formulations)
+        return compiled, method, first_state(compiled, known, velocity, joints)
 
     @checks.checked
     def modes(
@@ -427,5 +441,5 @@ class Robot:
                 "a formulation with coordinates, for modes are found from its matrices",
                 "give e.g. BSpline(), or at= an equilibrium found with it",
             )
-        found = modal_analysis(problem.effects, solution.q, solution.z, solution.inputs, number)
-        return Modes(still, found, time.perf_counter() - began)
+        modes = modal_analysis(problem.effects, solution.q, solution.z, solution.inputs, number)
+        return Modes(still, modes, time.perf_counter() - began)
