@@ -224,21 +224,19 @@ class Along(Kind):
                 "a table with one value per arclength",
                 "give one column",
             )
-            bad = ~np.isfinite(values) | ((values < 0) if self.zero else (values <= 0))
-            for item in values[bad]:
-                check(value=item)
+            check(value=values.min())
             return value
         if callable(value):
             return value  # type: ignore[no-any-return]
-        found = as_array(value)
-        if self.pair and found is not None and found.shape == (2,):
-            base, tip = (check(value=item) for item in found)
-            return (base, tip)
-        if found is not None and found.ndim > 0:
-            taper = "a number, a (base, tip) pair, a function of s"
-            forms = taper if self.pair else "a number, a function"
-            raise DescriptionError(part, field, value, f"{forms} or a Table", self.remedy)
-        return check(value=value)
+        array = as_array(value)
+        if array is None or array.ndim == 0:
+            return check(value=value)
+        taper = "a number, a (base, tip) pair, a function of s"
+        forms = taper if self.pair else "a number, a function"
+        fits = self.pair and array.shape == (2,)
+        refuse(not fits, part, field, value, f"{forms} or a Table", self.remedy)
+        base, tip = (check(value=item) for item in array)
+        return (base, tip)
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         return self.check("", "", read_table(given))

@@ -68,10 +68,8 @@ def compare(
     task = Task("compare", robot, inputs, duration, integrator, start, velocity, tolerance)
     task.needs_duration(dt=dt, output_times=output_times)
     if duration is not None:
-        if dt is None:
-            raise DescriptionError(
-                "compare", "dt", dt, "a step in seconds where a duration is given", "give dt=0.01"
-            )
+        expected = "a step in seconds where a duration is given"
+        refuse(dt is None, "compare", "dt", dt, expected, "give dt=0.01")
         positive("compare", "dt", dt, "seconds", "give e.g. 0.01")
     number = count("compare", "sections", sections, 2)
     repeats = count("compare", "repeat", repeat, 1)
@@ -148,49 +146,49 @@ def _compared(
     robot: Robot, moving: bool, rows: list[ComparisonRow], results: dict[str, Any], sections: int
 ) -> Comparison:
     """Return the comparison of all results with the first."""
-    lengths = {name: rod.length for name, rod in robot.description.rods.items()}
-    places = {name: np.linspace(0.0, length, sections) for name, length in lengths.items()}
+    rods = robot.description.rods
+    places = {name: np.linspace(0.0, rod.length, sections) for name, rod in rods.items()}
     truth = results[rows[0].method]
     t = np.asarray(truth.t, dtype=float) if moving else None
     poses: dict[str, dict[str, Array]] = {}
-    done = []
-    for row in rows:
-        if row.method in results:
-            result = results[row.method]
-            reason = _mismatch(result, t, lengths)
-            if not reason:
-                sampled = {rod: np.asarray(result.pose(rod, s)) for rod, s in places.items()}
-                finite = all(np.isfinite(g).all() for g in sampled.values())
-                reason = "" if finite else "its poses are not finite"
-            if reason:
-                row = ComparisonRow(row.method, note=reason)
-            else:
-                poses[row.method] = sampled
-        done.append(row)
+    reasons = {name: _mismatch(result, t, list(rods)) for name, result in results.items()}
+    for name, result in results.items():
+        if not reasons[name]:
+            poses[name] = {rod: np.asarray(result.pose(rod, s)) for rod, s in places.items()}
+            if not all(np.isfinite(g).all() for g in poses[name].values()):
+                reasons[name] = "its poses are not finite"
+                del poses[name]
     if rows[0].method not in poses:
         raise DescriptionError(
-            "compare", "reference", truth, f"a result to compare with ({done[0].note})",
+            "compare", "reference", truth,
+            f"a result to compare with ({reasons[rows[0].method]})",
             "give a formulation or a result of this robot",
         )  # fmt: skip
+    rows = [
+        ComparisonRow(row.method, note=reasons[row.method]) if reasons.get(row.method) else row
+        for row in rows
+    ]
     outlines = {
         name: np.stack(rod.section.outline(places[name], rod.length), axis=-1)
-        for name, rod in robot.description.rods.items()
+        for name, rod in rods.items()
     }
     kept = {name: results[name] for name in poses}
-    return Comparison(done, kept, poses, places, outlines, t)
+    return Comparison(rows, kept, poses, places, outlines, t)
 
 
-def _mismatch(result: Any, t: Array | None, lengths: Mapping[str, float]) -> str:
+def _mismatch(result: Any, t: Array | None, rods: list[str]) -> str:
     """Why a result cannot be compared with the reference; "" if it can."""
-    if set(result.rods) != set(lengths):
-        return f"it has the rods {', '.join(result.rods)}, not {', '.join(lengths)}"
-    if t is None:
-        return "" if not hasattr(result, "t") else "it is a motion, the others are equilibria"
-    if not hasattr(result, "t"):
-        return "it is an equilibrium, the others are motions"
-    if len(result.t) != len(t) or np.abs(result.t - t).max() > _SAME_TIME * max(t[-1], 1.0):
-        return "its output times are not those of the reference"
-    return ""
+    if set(result.rods) != set(rods):
+        return f"it has the rods {', '.join(result.rods)}, not {', '.join(rods)}"
+    kinds = {True: ("a motion", "motions"), False: ("an equilibrium", "equilibria")}
+    moves, moving = hasattr(result, "t"), t is not None
+    if moves != moving:
+        return f"it is {kinds[moves][0]}, the others are {kinds[moving][1]}"
+    if t is None or (
+        len(result.t) == len(t) and np.abs(result.t - t).max() <= _SAME_TIME * max(t[-1], 1.0)
+    ):
+        return ""
+    return "its output times are not those of the reference"
 
 
 def _refuse_integrators(methods: list[Method]) -> None:
