@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import numpy as np
+
 from pliant.model.body import Body
-from pliant.model.checks import DescriptionError, did_you_mean, raised, refuse, vector
+from pliant.model.checks import Array, DescriptionError, did_you_mean, raised, refuse, vector
 from pliant.model.registry import Effect, Entry, Part, headings
 from pliant.model.rod import Rod
 
@@ -94,6 +96,10 @@ class Description:
     def motions_of(self, rod: str) -> list[Any]:
         """Return the effects that move the base of a rod, by its name, in the order of description."""
         return [effect for effect in self.of(Effect).values() if effect.moves_base_of() == rod]
+
+    def stations(self, count: int) -> dict[str, Array]:
+        """Return evenly spaced arclengths (count,) of each rod by name, metres, both ends included."""
+        return {name: np.linspace(0.0, rod.length, count) for name, rod in self.rods.items()}
 
     def members(self) -> dict[str, Rod | Body]:
         """Return rods and rigid bodies by name: what hangs on frames and carries others."""

@@ -137,6 +137,10 @@ class Rod(Part):
         shift = vector(self.label, "offset", offset, (2, 3), "metres")
         return Frame(self.name, place, shift, rotation_vector(self.label, rotation))
 
+    def outline(self, s: ArrayLike) -> Array:
+        """Return half the width (S, 2) along local x and along local y at ``s`` (S,), metres."""
+        return np.stack(self.section.outline(s, self.length), axis=-1)
+
     def stiffness(self, s: ArrayLike) -> Array:
         """Return diag(EIx, EIy, GJ, kGA, kGA, EA) at arclengths ``s`` (S,), shape (S, 6)."""
         with told_within(self.label, "section"):

@@ -14,7 +14,7 @@ import numpy as np
 
 from pliant.model import Array, check_suffix, known_name
 from pliant.results.netcdf import dataset, variable, write
-from pliant.results.result import Drawable
+from pliant.results.result import Study
 from pliant.results.summary import paragraph, table, write_table
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ _COLUMNS = {
 }
 
 
-class Comparison(Drawable):
+class Comparison(Study):
     """One robot solved in several ways, each compared with a reference.
 
     table : one ComparisonRow for each entry, the reference first.
@@ -169,18 +169,11 @@ class Comparison(Drawable):
         solved = sum(row.solved for row in self.table)
         return f"<Comparison of {len(self.table)} methods, {solved} solved>"
 
-    def __str__(self) -> str:
-        return self.summary()
-
     def summary(self) -> str:
         """Return the table as text, with the notes below it."""
         lines = table([list(_COLUMNS.values()), *(_cells(row) for row in self.table)])
-        lines += [
-            line
-            for row in self.table
-            if row.note
-            for line in paragraph(f"{row.method}: {row.note}")
-        ]
+        notes = [f"{row.method}: {row.note}" for row in self.table if row.note]
+        lines += [line for note in notes for line in paragraph(note)]
         what = "equilibria" if self.t is None else f"motions of {self.t[-1]:g} s"
         return "\n".join([f"{len(self.table)} {what}, errors against {self._reference}", *lines])
 

@@ -125,14 +125,14 @@ class Equilibrium(ShapeResult, Saveable):
 
         view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
         """
-        from pliant.results.shapes_and_arrows import body_shapes, effect_shapes, rod_shapes
+        from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes, rod_shapes
         from pliant.view import draw_robot, saved
 
         q = self._configurations
         inputs = {name: [value] for name, value in self.inputs.items()}
         effects, arrows = effect_shapes(self._compiled, q, inputs)
         figure = draw_robot(
-            rod_shapes(self._compiled, q) + body_shapes(self._compiled, q) + effects,
+            robot_shapes(self._compiled, q) + effects,
             arrows,
             rod_shapes(self._compiled, [self._compiled.rest]),
             view=view,

@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.model import Array, DescriptionError, as_float, check_suffix, known_name, whole_file
 from pliant.results.netcdf import dataset, variable, write
-from pliant.results.result import Drawable
+from pliant.results.result import Study
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -120,7 +120,7 @@ class FitData:
 
 
 @dataclass(eq=False, repr=False)
-class Fit(Drawable):
+class Fit(Study):
     """Identified parameters with their uncertainty.
 
     robot : the robot with the estimated parameters.
@@ -183,9 +183,6 @@ class Fit(Drawable):
     def __repr__(self) -> str:
         listed = ", ".join(f"{item.name} = {item.value:.5g}" for item in self.estimates)
         return f"<Fit: {listed}>"
-
-    def __str__(self) -> str:
-        return self.summary()
 
     def summary(self) -> str:
         """Return estimates, goodness of fit and warnings as text."""

@@ -82,11 +82,10 @@ class Modes(Result, Saveable):
 
         view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
         """
-        from pliant.results.shapes_and_arrows import body_shapes, rod_shapes
+        from pliant.results.shapes_and_arrows import robot_shapes
         from pliant.view import draw_modes, saved
 
-        q = [self.equilibrium._solution.q]
-        rest = rod_shapes(self._compiled, q) + body_shapes(self._compiled, q)
+        rest = robot_shapes(self._compiled, [self.equilibrium._solution.q])
         points = np.concatenate([shape.points.reshape(-1, 3) for shape in rest])
         size = float(np.ptp(points, axis=0).max())
         displaced = [self._displaced(k, size) for k in range(len(self))]
@@ -96,9 +95,9 @@ class Modes(Result, Saveable):
         """Return rods and bodies displaced along mode k, by a fraction of the robot's size (m)."""
         from pliant.results.shapes_and_arrows import body_shape, rod_shape
 
-        rods = self._stations(_SECTIONS)
-        frames = [self.equilibrium.pose(rod, s) for rod, s in rods]
-        twists = [self.shape(k, rod, s) for rod, s in rods]
+        rods = self._compiled.description.stations(_SECTIONS)
+        frames = [self.equilibrium.pose(rod, s) for rod, s in rods.items()]
+        twists = [self.shape(k, rod, s) for rod, s in rods.items()]
         # bodies are displaced at their centres of mass
         bodies = [body for body in self._compiled.description.bodies.values() if body.mass > 0]
         for body in bodies:
@@ -114,7 +113,7 @@ class Modes(Result, Saveable):
         for g, twist in zip(frames, twists, strict=True):
             g[:, :3, 3] += factor * np.einsum("sij,sj->si", g[:, :3, :3], twist[:, 3:])
             g[:, :3, :3] = g[:, :3, :3] @ so3.exp(factor * twist[:, :3])
-        shapes = [rod_shape(self._rod(rod), g) for (rod, _), g in zip(rods, frames, strict=False)]
+        shapes = [rod_shape(self._rod(rod), g) for rod, g in zip(rods, frames, strict=False)]
         for body, g in zip(bodies, frames[len(rods) :], strict=True):
             back = se3.inverse(body.at(body.centre).pose_offset())
             shapes.append(body_shape(body, g @ back))

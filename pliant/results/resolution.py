@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import check_suffix
-from pliant.results.result import Drawable
+from pliant.results.result import Study
 from pliant.results.summary import WIDTH, table, write_table
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ _COLUMNS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Resolution(Drawable):
+class Resolution(Study):
     """The cheapest resolution that reaches an accuracy.
 
     formulation : the chosen one, for all rods or by rod name, as for `Robot.statics`.
@@ -93,9 +93,6 @@ class Resolution(Drawable):
 
     def __repr__(self) -> str:
         return f"<Resolution {self._named(self.chosen)}, error {self.error:.2g} of the length>"
-
-    def __str__(self) -> str:
-        return self.summary()
 
     @staticmethod
     def _named(row: ResolutionRow) -> str:

@@ -49,6 +49,15 @@ class Drawable:
         show()
 
 
+class Study(Drawable):
+    """A result that prints as its summary."""
+
+    summary: Callable[[], str]
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
 class Saveable(Drawable):
     """A result that can be written to a NetCDF file."""
 
@@ -147,19 +156,15 @@ class Result:
 
         A leading axis of what is asked stays in front.
         """
-        rows = [ask(rod, s) for rod, s in self._stations(count)]
+        rows = [ask(*station) for station in self._compiled.description.stations(count).items()]
         if not rows:
             return np.zeros((*getattr(self, "_leading", ()), 0, count, *entry))
         return np.stack(rows, axis=rows[0].ndim - 1 - len(entry))
 
-    def _stations(self, count: int) -> list[tuple[str, Array]]:
-        """The name of each rod with evenly spaced arclengths (count,), m."""
-        rods = self._compiled.description.rods
-        return [(name, np.linspace(0.0, rod.length, count)) for name, rod in rods.items()]
-
     def _labels(self, count: int) -> dict[str, Any]:
         """Names of rods and bodies, and the arclengths of evenly spaced sections, for files."""
-        s = np.array([s for _, s in self._stations(count)]).reshape(-1, count)
+        stations = self._compiled.description.stations(count).values()
+        s = np.array(list(stations)).reshape(-1, count)
         bodies = self._compiled.description.bodies
         body = {"body": names(bodies)} if bodies else {}
         return {"rod": names(self.rods), **body, "s": variable("s", ("rod", "station"), s)}

@@ -147,7 +147,7 @@ def _compared(
 ) -> Comparison:
     """Return the comparison of all results with the first."""
     rods = robot.description.rods
-    places = {name: np.linspace(0.0, rod.length, sections) for name, rod in rods.items()}
+    places = robot.description.stations(sections)
     truth = results[rows[0].method]
     t = np.asarray(truth.t, dtype=float) if moving else None
     poses: dict[str, dict[str, Array]] = {}
@@ -168,10 +168,7 @@ def _compared(
         ComparisonRow(row.method, note=reasons[row.method]) if reasons.get(row.method) else row
         for row in rows
     ]
-    outlines = {
-        name: np.stack(rod.section.outline(places[name], rod.length), axis=-1)
-        for name, rod in rods.items()
-    }
+    outlines = {name: rods[name].outline(s) for name, s in places.items()}
     kept = {name: results[name] for name in poses}
     return Comparison(rows, kept, poses, places, outlines, t)
 
