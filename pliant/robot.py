@@ -37,9 +37,9 @@ from pliant.model import (
     values_at,
 )
 from pliant.results.equilibrium import Equilibrium
-from pliant.results.initial_state import begins_at, compiled_for, first_state, origin
 from pliant.results.modes import Modes
 from pliant.results.motion import Motion
+from pliant.results.result import ShapeResult
 from pliant.results.stepper import Stepper, StepState, make_stepper
 from pliant.rods.contract import RodModel
 from pliant.solve import dynamics
@@ -296,11 +296,16 @@ class Robot:
         progress : called with the load level reached, the iterations so far and the residual.
         """
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
-        compiled = compiled_for(self._compiler, formulation, start, "start")
+        compiled = self._compiled(formulation, start, "start")
         values = check_values(
             compiled.description, {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
         )
-        begin = origin(start)
+        begin = None
+        if start is not None:
+            expected = "an Equilibrium of the robot with the same constraints"
+            remedy = "leave start out to begin at the unloaded robot"
+            checks.instance("statics", "start", start, Equilibrium, expected, remedy)
+            begin = start._compiled, start._still
         began = time.perf_counter()
         try:
             still = compiled.statics(values, begin, limit, progress)
@@ -400,12 +405,40 @@ class Robot:
 
         part : the method that was called, for error messages.
         """
-        known = begins_at(part, start)
-        compiled = compiled_for(self._compiler, formulation, known, "start")
+        known = start if isinstance(start, ShapeResult) else None
+        if known is None:
+            checks.choice(part, "start", start, ("rest", "statics"))
+        compiled = self._compiled(formulation, known, "start")
         method = compiled.integrator(integrator)
         if start == "statics":
             known = self.statics(values_at(inputs, 0.0), compiled.formulations)
-        return compiled, method, first_state(compiled, known, velocity, joints)
+        q, v = (None, None) if known is None else known._final()
+        if joints is not None:
+            q = compiled.with_joints(compiled.rest if q is None else q, joints)
+        return compiled, method, Start(q, v, velocity)
+
+    def _compiled(self, formulation: Formulations | None, start: object, field: str) -> Problem:
+        """Compile with the chosen formulations, or those of the result to start from.
+
+        field : the argument that holds the result, for error messages.
+        """
+        if start is None:
+            return self._compiler.compiled(formulation)
+        expected, remedy = "a result of this robot", "give what statics returned"
+        result = checks.instance("robot", field, start, ShapeResult, expected, remedy)  # type: ignore[type-abstract]
+        earlier = result._compiled
+        if formulation is None and set(earlier.formulations) == set(self.description.rods):
+            formulation = earlier.formulations
+        problem = self._compiler.compiled(formulation)
+        checks.refuse(
+            not problem.same_rods(earlier),
+            "robot",
+            field,
+            start,
+            "a result for the same rods, formulations and moving bases",
+            "solve it again with these rods and this formulation, or leave formulation out",
+        )
+        return problem
 
     @checks.checked
     def modes(
@@ -429,7 +462,7 @@ class Robot:
         both = at is not None and inputs is not None
         expected = "left out when at is given"
         checks.refuse(both, "modes", "inputs", inputs, expected, "remove one of them")
-        compiled = compiled_for(self._compiler, formulation, at, "at")
+        compiled = self._compiled(formulation, at, "at")
         still = at or self.statics(inputs, compiled.formulations)
         began = time.perf_counter()
         problem, solution = still._compiled, still._solution
