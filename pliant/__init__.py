@@ -88,8 +88,7 @@ _HOMES = {
     "pliant.study.outputs": ("Output",),
     "pliant.study.parameters": ("Parameter",),
     "pliant.study.resolve": ("resolve",),
-    "pliant.model.measurement": ("Measurement",),
-    "pliant.files.measurement": ("read_measurement",),
+    "pliant.files.measurement": ("Measurement", "read_measurement"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -97,7 +96,10 @@ if TYPE_CHECKING:
     from pliant.bvp.collocation import Collocation as Collocation
     from pliant.bvp.shooting import MultipleShooting as MultipleShooting, Shooting as Shooting
     from pliant.files import FileError as FileError
-    from pliant.files.measurement import read_measurement as read_measurement
+    from pliant.files.measurement import (
+        Measurement as Measurement,
+        read_measurement as read_measurement,
+    )
     from pliant.joints.contract import JointMap as JointMap
     from pliant.joints.fixed import Fixed as Fixed
     from pliant.joints.free import Free as Free
@@ -136,7 +138,6 @@ if TYPE_CHECKING:
         along as along,
         pose as pose,
     )
-    from pliant.model.measurement import Measurement as Measurement
     from pliant.physics.constraint_effect import ConstraintEffect as ConstraintEffect
     from pliant.physics.frame_effect import FrameEffect as FrameEffect
     from pliant.physics.line_effect import LineEffect as LineEffect

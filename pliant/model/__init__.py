@@ -47,7 +47,6 @@ from pliant.model.fields import (
 )
 from pliant.model.file_access import check_suffix, read_csv, whole_file
 from pliant.model.load import Load
-from pliant.model.measurement import Measurement
 from pliant.model.paths import field_at, number_paths, value_at, with_values
 from pliant.model.places import BaseState, Frame, Moving, along, base_state, pose
 from pliant.model.profile import Profile, ProfileLike, Table
@@ -117,7 +116,6 @@ __all__ = [
     "Lag",
     "Load",
     "Material",
-    "Measurement",
     "MountedActuator",
     "Moving",
     "Number",

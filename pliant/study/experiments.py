@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model import Array, Description, DescriptionError, Measurement, refuse, values_at
+from pliant.files.measurement import Measurement
+from pliant.model import Array, Description, DescriptionError, refuse, values_at
 from pliant.robot import Robot
 from pliant.study.neighbours import neighbouring_equilibrium
 from pliant.study.outputs import CachedResult, Probe, infer

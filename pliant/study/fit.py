@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.files.measurement import read_measurement
-from pliant.model import Array, DescriptionError, Measurement, choice, instance, positive, refuse
+from pliant.files.measurement import Measurement, read_measurement
+from pliant.model import Array, DescriptionError, choice, instance, positive, refuse
 from pliant.results.fit import Fit, FitData, FitWarning
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations

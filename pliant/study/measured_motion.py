@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from pliant.files.measurement import Measurement
 from pliant.model import (
     Array,
     ConvergenceError,
     Description,
     DescriptionError,
-    Measurement,
     Signal,
     TimeTable,
     refuse,
