@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import matplotlib as mpl
@@ -60,11 +59,9 @@ _SETTINGS: dict[str, object] = {
 }
 
 
-@contextmanager
-def style() -> Iterator[None]:
+def style() -> AbstractContextManager[None]:
     """Use Pliant's colours and fonts inside this context; your settings return afterwards."""
-    with mpl.rc_context(_SETTINGS):  # type: ignore[arg-type]
-        yield
+    return mpl.rc_context(_SETTINGS)  # type: ignore[arg-type]
 
 
 def rod_color(index: int) -> str:
