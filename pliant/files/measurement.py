@@ -235,9 +235,12 @@ def _time_column(file: Path, header: list[str]) -> str | None:
 
 def _number(file: Path, line: int, name: str, cell: str) -> float:
     text = cell.strip() or "nan"
-    hint = "write decimals with a point" if "," in text else "correct this cell"
-    _refuse(number_in(text) is None, file, line, f"column {name!r}", text, "a number", hint)
-    return float(text)
+    value = number_in(text)
+    if value is None:
+        hint = "write decimals with a point" if "," in text else "correct this cell"
+        where = f"{file}, line {line}"
+        raise DescriptionError(where, f"column {name!r}", text, "a number", hint)
+    return value
 
 
 def _refuse(

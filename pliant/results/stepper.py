@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, ConvergenceError, DescriptionError, refuse
+from pliant.model import Array, ConvergenceError, DescriptionError
 from pliant.physics.effects import check_inputs
 from pliant.results.motion import MovingResult
 from pliant.solve.integrators.contract import Integrator
@@ -176,14 +176,14 @@ class Stepper:
                 continue
             check_inputs(self.inputs, {name: value})
             array = check_input(self._compiled.description, name, value)
-            refuse(
-                array.shape != np.shape(self.inputs[name]),
-                f"input {name!r}",
-                "value",
-                value,
-                f"of the same shape {np.shape(self.inputs[name])} as at the start",
-                f"give inputs={{{name!r}: ...}} of the shape you need to Robot.stepper",
-            )
+            if array.shape != np.shape(self.inputs[name]):
+                raise DescriptionError(
+                    f"input {name!r}",
+                    "value",
+                    value,
+                    f"of the same shape {np.shape(self.inputs[name])} as at the start",
+                    f"give inputs={{{name!r}: ...}} of the shape you need to Robot.stepper",
+                )
             checked_inputs[name] = float(array) if scalar else array
         return checked_inputs
 
