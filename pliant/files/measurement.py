@@ -81,7 +81,7 @@ class Measurement:
         if column is None or column.ndim != 1 or len(column) == 0:
             expected, remedy = "numbers (N,)", "give one per row"
             raise DescriptionError(self.label, f"column {name!r}", values, expected, remedy)
-        self._refuse_rows(
+        self.refuse_rows(
             name, np.isinf(column), column, "a finite number", "give NaN where an output is missing"
         )
         column.flags.writeable = False
@@ -112,7 +112,7 @@ class Measurement:
         column = self.column(name)
         remedy = "fill it in, or leave out the row; only what was measured may be missing"
         expected = f"a number, for it is {what} (the cell is empty)"
-        self._refuse_rows(name, np.isnan(column), [""] * len(column), expected, remedy)
+        self.refuse_rows(name, np.isnan(column), [""] * len(column), expected, remedy)
         return column
 
     @property
@@ -134,21 +134,21 @@ class Measurement:
         self._refuse(len(t) < 2, f"column {name!r}", t, "two rows or more", "measure longer")
         back = np.append(False, np.diff(t) <= 0)
         before = float(t[max(int(back.argmax()) - 1, 0)])
-        self._refuse_rows(
+        self.refuse_rows(
             name,
             back,
             t,
             f"later than the row before it, {before:g} s",
             "sort the rows by time and leave out repeated ones",
         )
-        self._refuse_rows(name, t < 0, t, "0 s or later", "count time from the start")
+        self.refuse_rows(name, t < 0, t, "0 s or later", "count time from the start")
 
     def _refuse(
         self, wrong: object, field_name: str, value: object, expected: str, remedy: str
     ) -> None:
         refuse(wrong, self.label, field_name, value, expected, remedy)
 
-    def _refuse_rows(
+    def refuse_rows(
         self, name: str, wrong: NDArray[np.bool_], cells: Any, expected: str, remedy: str
     ) -> None:
         """Refuse the first cell of a column in a row that is wrong."""

@@ -22,9 +22,8 @@ from pliant.study.diagnostics import (
     residual_warnings,
     start_warnings,
 )
-from pliant.study.experiments import Experiment, Family, LoadCases
+from pliant.study.experiments import Experiment, Family, LoadCases, MotionRun
 from pliant.study.least_squares import Minimum, minimise
-from pliant.study.measured_motion import MotionRun
 from pliant.study.outputs import Probe, infer, probes
 from pliant.study.parameters import Variables, variables
 from pliant.study.task import check_robot

@@ -20,7 +20,7 @@ from pliant.solve.sensitivities import Run, follow
 from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
 
 if TYPE_CHECKING:
-    from pliant.study.measured_motion import MotionRun
+    from pliant.study.experiments import MotionRun
 
 TOLERANCE = 1e-12
 
