@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import csv
-import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pliant.model import Array, whole_file
-
-if TYPE_CHECKING:
-    from pliant.results.fit import Estimate, Fit, FitData
 
 WIDTH = 98
 """Longest line of a paragraph."""
@@ -98,47 +94,3 @@ def write_table(path: Path, names: Sequence[str], rows: Iterable[Any]) -> Path:
             values = (getattr(row, name) for name in names)
             writer.writerow(["" if value is None else value for value in values])
     return path
-
-
-def describe_fit(fit: Fit) -> str:
-    """Return estimates, correlation, goodness of fit, validation and warnings."""
-    heading = ["parameter", "value", "standard error", "", "start"]
-    lines = table([heading, *(_estimate(item) for item in fit.estimates)])
-    if len(fit.estimates) > 1:
-        width = max(len(name) for name in (heading[0], *fit.values))
-        lines += ["", "correlation"]
-        lines += [
-            f"{name:<{width}}  " + "  ".join(f"{x:+.3f}" for x in row)
-            for name, row in zip(fit.values, fit.correlation, strict=True)
-        ]
-    lines += ["", *_goodness("fitted", fit.data), *_goodness("held out", fit.validation)]
-    noise = ", ".join(f"{name} {value:.3g}" for name, value in fit.noise.items())
-    lines += [
-        f"noise: {noise}",
-        f"chi2 / degrees of freedom: {fit.chi2:.4g} / {fit.dof}",
-        f"{fit.iterations} iterations, {fit.solves} solves and {fit.followed} neighbours followed, "
-        f"{fit.seconds:.3g} s; {fit.reason}",
-    ]
-    solved = ", ".join(f"{name} {value}" for name, value in fit.method.items())
-    lines += paragraph(f"solved with: {solved}") if solved else []
-    return "\n".join(
-        lines + [line for text in fit.warnings for line in paragraph(f"warning: {text}")]
-    )
-
-
-def _estimate(item: Estimate) -> list[str]:
-    value = f"{item.value:.6g}" + (" x" if item.factor else "")
-    if not math.isfinite(item.error):
-        return [item.name, value, "undetermined", "", f"{item.initial:.4g}"]
-    share = f"{100 * item.error / abs(item.value):.2g} %" if item.value else ""
-    mark = "at bound" if item.at_bound else share
-    return [item.name, value, f"{item.error:.2g}", mark, f"{item.initial:.4g}"]
-
-
-def _goodness(what: str, data: list[FitData]) -> list[str]:
-    return [
-        f"{what} {item.name}, {name}: rms {item.rms[name]:.3g} {unit}, R2 {item.r2[name]:.5f}, "
-        f"{len(item.t)} rows" + (f", {item.missing[name]} missing" if item.missing[name] else "")
-        for item in data
-        for name, unit in zip(item.columns, item.units, strict=True)
-    ]
