@@ -260,11 +260,11 @@ class _Loader:
         return found if isinstance(found, dict) else {}
 
     def _gravity(self) -> tuple[float, ...]:
+        gravity = Description().gravity
         with suppress(ReportedError):
-            if "gravity" in self.data:
-                kind = Vector(unit="m/s^2")
-                return self.reader.value(kind, ("gravity",), self.data["gravity"])  # type: ignore[no-any-return]
-        return Description().gravity
+            given = self.data.get("gravity", list(gravity))
+            gravity = self.reader.value(Vector(unit="m/s^2"), ("gravity",), given)
+        return gravity
 
     def _check_whole(self, description: Description, places: Mapping[str, Place]) -> None:
         """Report what is wrong between parts, as far as the parts themselves are right."""
@@ -293,12 +293,12 @@ class _Loader:
         return values
 
     def _runs(self) -> tuple[Run, ...]:
-        found = []
+        runs = []
         for name in [key for key in self.data if key in RUNS]:
             with suppress(ReportedError):
                 given = self.data[name]
-                found.append(RUNS[name].read(self.reader, (name,), {} if given is None else given))
-        return tuple(found)
+                runs.append(RUNS[name].read(self.reader, (name,), {} if given is None else given))
+        return tuple(runs)
 
 
 MEANINGS = {

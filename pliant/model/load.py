@@ -153,8 +153,6 @@ class Load(Effect):
 
     @staticmethod
     def _combine(described: Array, given: Array) -> Array:
-        if given.shape == (6,):
-            return given
-        if given.shape == (3,):
-            return np.concatenate((described[:3], given))
-        return described * given
+        if given.ndim == 0:
+            return described * given
+        return given if len(given) == 6 else np.concatenate((described[:3], given))

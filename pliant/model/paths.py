@@ -203,9 +203,7 @@ def _scaled(old: Any, value: float) -> Any:
         return tuple(
             value * item if as_float(item) is not None else _scaled(item, value) for item in old
         )
-    if isinstance(old, np.ndarray):
-        return value * old
-    return Scaled(old, value)
+    return value * old if isinstance(old, np.ndarray) else Scaled(old, value)
 
 
 def _is_value(value: object) -> bool:
