@@ -181,8 +181,9 @@ class Part(Entry):
     def inputs(self) -> dict[str, float]:
         """Return the input of its joint, if one is prescribed; 0 is where it rests."""
         joint = getattr(self, "joint", None)
-        free = joint is None or joint.drive is None
-        return {} if free else {joint.input or self.name: 0.0}
+        if joint is None or joint.drive is None:
+            return {}
+        return {joint.input or self.name: 0.0}
 
 
 class Joint(Described):
