@@ -79,7 +79,7 @@ _HOMES = {
     "pliant.results.modes": ("Modes",),
     "pliant.results.motion": ("Motion",),
     "pliant.results.resolution": ("Resolution", "ResolutionRow"),
-    "pliant.results.netcdf": ("load",),
+    "pliant.results.export": ("load",),
     "pliant.results.stepper": ("StepState", "Stepper"),
     "pliant.solve.registry": ("formulations", "integrators"),
     "pliant.study.compare": ("compare",),
@@ -144,6 +144,7 @@ if TYPE_CHECKING:
     from pliant.physics.strain_effect import StrainEffect as StrainEffect
     from pliant.results.comparison import Comparison as Comparison, ComparisonRow as ComparisonRow
     from pliant.results.equilibrium import Equilibrium as Equilibrium
+    from pliant.results.export import load as load
     from pliant.results.fit import (
         Estimate as Estimate,
         Fit as Fit,
@@ -152,7 +153,6 @@ if TYPE_CHECKING:
     )
     from pliant.results.modes import Modes as Modes
     from pliant.results.motion import Motion as Motion
-    from pliant.results.netcdf import load as load
     from pliant.results.resolution import Resolution as Resolution, ResolutionRow as ResolutionRow
     from pliant.results.stepper import Stepper as Stepper, StepState as StepState
     from pliant.robot import Robot as Robot

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, check_suffix, known_name
-from pliant.results.netcdf import dataset, variable, write
+from pliant.results.export import dataset, paragraph, table, variable, write, write_table
 from pliant.results.result import Study
-from pliant.results.summary import paragraph, table, write_table
 
 if TYPE_CHECKING:
     import xarray as xr

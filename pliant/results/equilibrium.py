@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, Rod
-from pliant.results.netcdf import dataset, names, variable
+from pliant.results.export import (
+    dataset,
+    describe_energy,
+    describe_formulation,
+    describe_places,
+    names,
+    variable,
+)
 from pliant.results.result import STATIONS, Saveable, ShapeResult
-from pliant.results.summary import describe_energy, describe_formulation, describe_places
 from pliant.solve.problem import Applied, Problem, Solution, Still
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, DescriptionError, as_float, check_suffix, known_name, whole_file
-from pliant.results.netcdf import dataset, variable, write
+from pliant.results.export import dataset, paragraph, table, variable, write
 from pliant.results.result import Study
-from pliant.results.summary import paragraph, table
 
 if TYPE_CHECKING:
     import xarray as xr

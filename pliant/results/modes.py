@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from pliant.lie import se3, so3
 from pliant.model import Array, DescriptionError
 from pliant.results.equilibrium import Equilibrium
-from pliant.results.netcdf import dataset, variable
+from pliant.results.export import dataset, describe_formulation, variable
 from pliant.results.result import STATIONS, Result, Saveable
-from pliant.results.summary import describe_formulation
 from pliant.solve.modes import ModalSolution
 
 if TYPE_CHECKING:

@@ -13,9 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.model import Array, Rod
-from pliant.results.netcdf import dataset, variable
+from pliant.results.export import (
+    dataset,
+    describe_energy,
+    describe_formulation,
+    describe_places,
+    variable,
+)
 from pliant.results.result import Saveable, ShapeResult
-from pliant.results.summary import describe_energy, describe_formulation, describe_places
 from pliant.solve.problem import Path as MotionPath, Problem
 
 if TYPE_CHECKING:

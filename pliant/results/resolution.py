@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import check_suffix
+from pliant.results.export import WIDTH, table, write_table
 from pliant.results.result import Study
-from pliant.results.summary import WIDTH, table, write_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

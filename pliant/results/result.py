@@ -24,8 +24,8 @@ from pliant.model import (
     known_name,
     refuse,
 )
-from pliant.results import netcdf
-from pliant.results.netcdf import names, pose_variables, variable
+from pliant.results import export
+from pliant.results.export import names, pose_variables, variable
 from pliant.solve.problem import Problem
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Saveable(Drawable):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the result as NetCDF (.nc) and return the path; read it with `pliant.load`."""
-        return netcdf.write(self.to_xarray(), path)
+        return export.write(self.to_xarray(), path)
 
 
 class Result:

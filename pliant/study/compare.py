@@ -20,7 +20,7 @@ from pliant.model import (
     refuse,
 )
 from pliant.results.comparison import Comparison, ComparisonRow
-from pliant.results.summary import settings_text
+from pliant.results.export import settings_text
 from pliant.robot import Robot
 from pliant.solve.integrators.contract import Integrator
 from pliant.study.task import Task, recorded_warnings

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from pliant.model import Array, ConvergenceError, DescriptionError
+from pliant.results.export import settings_text
 from pliant.results.resolution import ResolutionRow
-from pliant.results.summary import settings_text
 from pliant.rods.contract import RodModel
 from pliant.study.task import Task, recorded_warnings
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import pliant as pl
 from pliant.cli import main
-from pliant.results.summary import settings_text
+from pliant.results.export import settings_text
 
 CABLE = pl.ANCF(4, planar=False)
 """Refuses a curved rod."""
