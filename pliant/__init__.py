@@ -73,12 +73,10 @@ _HOMES = {
     "pliant.solve.integrators.contract": ("Integrator",),
     "pliant.solve.integrators.midpoint": ("Midpoint", "Variational"),
     "pliant.solve.integrators.newmark": ("GeneralizedAlpha", "ImplicitEuler", "Newmark"),
-    "pliant.results.comparison": ("Comparison", "ComparisonRow"),
-    "pliant.results.equilibrium": ("Equilibrium",),
+    "pliant.results.studies": ("Comparison", "ComparisonRow", "Resolution", "ResolutionRow"),
+    "pliant.results.equilibrium": ("Equilibrium", "Modes"),
     "pliant.results.fit": ("Estimate", "Fit", "FitData", "FitWarning"),
-    "pliant.results.modes": ("Modes",),
     "pliant.results.motion": ("Motion",),
-    "pliant.results.resolution": ("Resolution", "ResolutionRow"),
     "pliant.results.export": ("load",),
     "pliant.results.stepper": ("StepState", "Stepper"),
     "pliant.solve.registry": ("formulations", "integrators"),
@@ -142,8 +140,7 @@ if TYPE_CHECKING:
     from pliant.physics.frame_effect import FrameEffect as FrameEffect
     from pliant.physics.line_effect import LineEffect as LineEffect
     from pliant.physics.strain_effect import StrainEffect as StrainEffect
-    from pliant.results.comparison import Comparison as Comparison, ComparisonRow as ComparisonRow
-    from pliant.results.equilibrium import Equilibrium as Equilibrium
+    from pliant.results.equilibrium import Equilibrium as Equilibrium, Modes as Modes
     from pliant.results.export import load as load
     from pliant.results.fit import (
         Estimate as Estimate,
@@ -151,10 +148,14 @@ if TYPE_CHECKING:
         FitData as FitData,
         FitWarning as FitWarning,
     )
-    from pliant.results.modes import Modes as Modes
     from pliant.results.motion import Motion as Motion
-    from pliant.results.resolution import Resolution as Resolution, ResolutionRow as ResolutionRow
     from pliant.results.stepper import Stepper as Stepper, StepState as StepState
+    from pliant.results.studies import (
+        Comparison as Comparison,
+        ComparisonRow as ComparisonRow,
+        Resolution as Resolution,
+        ResolutionRow as ResolutionRow,
+    )
     from pliant.robot import Robot as Robot
     from pliant.rods.ancf import ANCF as ANCF
     from pliant.rods.bspline import BSpline as BSpline

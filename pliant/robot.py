@@ -36,8 +36,7 @@ from pliant.model import (
     positive,
     values_at,
 )
-from pliant.results.equilibrium import Equilibrium
-from pliant.results.modes import Modes
+from pliant.results.equilibrium import Equilibrium, Modes
 from pliant.results.motion import Motion
 from pliant.results.result import ShapeResult
 from pliant.results.stepper import Stepper, StepState, make_stepper

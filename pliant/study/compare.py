@@ -19,8 +19,8 @@ from pliant.model import (
     positive,
     refuse,
 )
-from pliant.results.comparison import Comparison, ComparisonRow
 from pliant.results.export import settings_text
+from pliant.results.studies import Comparison, ComparisonRow
 from pliant.robot import Robot
 from pliant.solve.integrators.contract import Integrator
 from pliant.study.task import Task, recorded_warnings

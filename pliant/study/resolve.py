@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.model import ConvergenceError, DescriptionError, as_float, count, positive, refuse
-from pliant.results.resolution import Resolution
+from pliant.results.studies import Resolution
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations
 from pliant.study.solutions import Progress, Refinement, Solution, Solutions

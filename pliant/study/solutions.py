@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.model import Array, ConvergenceError, DescriptionError
 from pliant.results.export import settings_text
-from pliant.results.resolution import ResolutionRow
+from pliant.results.studies import ResolutionRow
 from pliant.rods.contract import RodModel
 from pliant.study.task import Task, recorded_warnings
 
