@@ -145,9 +145,9 @@ def _difference(a: Any, b: Any, path: str) -> str | None:
             return None if abs(one - two) <= _SAME * (abs(one) + abs(two)) else path
         return None if a is b or bool(a == b) else path
     for name, x, y in pairs:
-        found = _difference(x, y, f"{path}.{name}" if path else name)
-        if found is not None:
-            return found
+        other = _difference(x, y, f"{path}.{name}" if path else name)
+        if other is not None:
+            return other
     return None
 
 

@@ -153,10 +153,10 @@ def load_robot_file(
     """
     source = read_source(path)
     families = {"formulation": formulations or {}, "integrator": integrators or {}}
-    found = _Loader(source, families).load(Path(path))
+    contents = _Loader(source, families).load(Path(path))
     if source.problems:
         raise FileError(source.problems)
-    return found
+    return contents
 
 
 class _Loader:
@@ -256,8 +256,8 @@ class _Loader:
         return lengths
 
     def _group(self, section: str) -> dict[str, Any]:
-        found = self.data.get(section)
-        return found if isinstance(found, dict) else {}
+        group = self.data.get(section)
+        return group if isinstance(group, dict) else {}
 
     def _gravity(self) -> tuple[float, ...]:
         gravity = Description().gravity

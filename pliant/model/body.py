@@ -141,10 +141,7 @@ class Body(Part):
         x, y, z = c = self.arm()
         R = self.placement()[:3, :3]
         cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-        found = np.zeros((6, 6))
-        found[:3, :3] = R @ np.asarray(self.inertia) @ R.T
-        found[:3, :3] += self.mass * (c @ c * np.eye(3) - np.outer(c, c))
-        found[:3, 3:] = self.mass * cross
-        found[3:, :3] = -self.mass * cross
-        found[3:, 3:] = self.mass * np.eye(3)
-        return found
+        about_origin = R @ np.asarray(self.inertia) @ R.T
+        about_origin += self.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        first = self.mass * cross
+        return np.block([[about_origin, first], [-first, self.mass * np.eye(3)]])

@@ -157,12 +157,12 @@ def number(
     part: str, field: str, value: object, unit: str = "", remedy: str = "", sign: str = ""
 ) -> float:
     """Return ``value`` as a finite float; sign : "positive", "zero" (or more), "" for any."""
-    found = as_float(value)
+    real = as_float(value)
     low = {"positive": math.ulp(0.0), "zero": 0.0, "": -math.inf}[sign]
-    if found is None or not math.isfinite(found) or found < low:
+    if real is None or not math.isfinite(real) or real < low:
         expected = f"{_SIGNS[sign]}{_in(unit)}"
         raise DescriptionError(part, field, value, expected, remedy or "give e.g. 1.0")
-    return found
+    return real
 
 
 def positive(
@@ -221,10 +221,10 @@ def vector(
     allowed = (sizes,) if isinstance(sizes, int) else sizes
     expected = f"{' or '.join(map(str, allowed))} finite numbers{_in(unit)}"
     remedy = f"give e.g. ({', '.join(['0.0'] * allowed[0])})"
-    found = finite_array(
+    array = finite_array(
         part, field, value, expected, remedy, lambda x: x.ndim == 1 and len(x) in allowed
     )
-    return tuple(found.tolist())
+    return tuple(array.tolist())
 
 
 def pose_matrix(part: str, field: str, value: object) -> Array:
@@ -319,12 +319,12 @@ def number_in(text: str) -> float | None:
 def as_array(value: object) -> Array | None:
     """Return numbers in any nesting as a float array, None if they are not all real numbers."""
     try:
-        found = np.asarray(value)
+        array = np.asarray(value)
     except (ValueError, TypeError):
         return None
-    if found.dtype.kind not in "iuf":
+    if array.dtype.kind not in "iuf":
         return None
-    return np.array(found, dtype=np.float64)
+    return np.array(array, dtype=np.float64)
 
 
 def _in(unit: str) -> str:

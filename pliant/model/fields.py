@@ -397,11 +397,11 @@ def _hints(cls: type) -> dict[str, Any]:
     """Return the types of the constructor's arguments, as far as they can be found."""
     for holder in (getattr(cls, "__init__", None), cls):
         try:
-            found = typing.get_type_hints(holder)
+            hints = typing.get_type_hints(holder)
         except (NameError, TypeError):
             continue
-        if set(found) - {"return"}:
-            return found
+        if set(hints) - {"return"}:
+            return hints
     return {}
 
 

@@ -136,10 +136,10 @@ class Load(Effect):
         where = np.atleast_1d(np.asarray(s, dtype=np.float64))
         given = self._input(value)
         forces = evaluate_rows(self.label, "force", self.force, where, (3,), "N/m")
-        found = np.array([self._combine(np.array((*self.moment, *f)), given) for f in forces])
+        wrenches = np.array([self._combine(np.array((*self.moment, *f)), given) for f in forces])
         if self.over is not None:
-            found[(where < self.over[0]) | (where > self.over[1])] = 0.0
-        return found
+            wrenches[(where < self.over[0]) | (where > self.over[1])] = 0.0
+        return wrenches
 
     def _input(self, value: object) -> Array:
         return finite_array(

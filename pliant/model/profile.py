@@ -80,8 +80,8 @@ class Profile:
             source.check_cover(length)
             return source(where)
         if callable(source):
-            found = [_scalar(source(float(point))) for point in where.ravel()]
-            return np.array(found, dtype=np.float64).reshape(where.shape)
+            values = [_scalar(source(float(point))) for point in where.ravel()]
+            return np.array(values, dtype=np.float64).reshape(where.shape)
         if isinstance(source, (tuple, list, np.ndarray)):
             base, tip = float(source[0]), float(source[1])
             return base + (tip - base) * (where / length)
@@ -93,19 +93,19 @@ def evaluate(
 ) -> Array:
     """Return the profile at ``s``; raise if it is not finite or not positive there."""
     with told_within(part, field):
-        found = Profile(value).at(s, length)
-    bad = ~np.isfinite(found) | ((found < 0) if zero else (found <= 0))
+        values = Profile(value).at(s, length)
+    bad = ~np.isfinite(values) | ((values < 0) if zero else (values <= 0))
     if bad.any():
         where = float(np.asarray(s, dtype=np.float64)[bad].ravel()[0])
         sign = "zero or positive" if zero else "positive"
         raise DescriptionError(
             part,
             field,
-            float(found[bad].ravel()[0]),
+            float(values[bad].ravel()[0]),
             f"finite and {sign} everywhere on the rod",
             f"correct the value at s = {where:g} m",
         )
-    return found
+    return values
 
 
 def evaluate_rows(
@@ -276,17 +276,17 @@ class Rows(Vector):
         return value if callable(value) else super().check(part, field, value)
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
-        found = read_table(given)
-        if not isinstance(found, Table):
-            return self.check("", "", found)
-        for row in np.asarray(found.values):
+        table = read_table(given)
+        if not isinstance(table, Table):
+            return self.check("", "", table)
+        for row in np.asarray(table.values):
             try:
                 super().check("", "table.values", row)
             except DescriptionError as error:
                 raise DescriptionError(
                     "", "table.values", row, f"rows of {error.expected}", error.remedy
                 ) from None
-        return found
+        return table
 
     def schema(self, defs: Schema) -> Schema:
         rows = {"type": "array", "items": _TABLE}

@@ -200,16 +200,16 @@ class Rod(Part):
                 self.natural.check_cover(self.length)
         rows = evaluate_rows(self.label, "natural", self.natural, where.ravel(), (3, 6))
         whole = [row if len(row) == 6 else (*row, *STRAIGHT) for row in rows]
-        found = np.array(whole, dtype=np.float64).reshape(*where.shape, 6)
-        if (found[..., 5] <= 0).any():
+        strains = np.array(whole, dtype=np.float64).reshape(*where.shape, 6)
+        if (strains[..., 5] <= 0).any():
             raise DescriptionError(
                 self.label,
                 "natural",
-                found[found[..., 5] <= 0][0],
+                strains[strains[..., 5] <= 0][0],
                 "a strain with positive stretch vz",
                 "the six numbers are the whole strain: give vz = 1 for no stretch",
             )
-        return found
+        return strains
 
     def _elastic(self) -> Material:
         assert self.material is not None
@@ -218,9 +218,9 @@ class Rod(Part):
 
 def check_arclength(part: str, name: str, s: object, length: float) -> float:
     """Return ``s`` as a float in [0, length]; a rounding error beyond the ends is forgiven."""
-    found = as_float(s)
+    place = as_float(s)
     slack = 1e-9 * length
-    if found is None or not -slack <= found <= length + slack:
+    if place is None or not -slack <= place <= length + slack:
         raise DescriptionError(
             part,
             name,
@@ -228,4 +228,4 @@ def check_arclength(part: str, name: str, s: object, length: float) -> float:
             f"an arclength from 0 to the length {length:g} in metres",
             f"give e.g. {length / 2:g}",
         )
-    return min(max(found, 0.0), length)
+    return min(max(place, 0.0), length)

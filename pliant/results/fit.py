@@ -173,8 +173,8 @@ class Fit(Study):
 
     def __getitem__(self, name: str) -> Estimate:
         """Return the estimate of a parameter by its path."""
-        found = {item.name: item for item in self.estimates}
-        return found[known_name("fit", "parameter", name, found, "a fitted parameter")]
+        estimates = {item.name: item for item in self.estimates}
+        return estimates[known_name("fit", "parameter", name, estimates, "a fitted parameter")]
 
     def validate(self, data: Any) -> list[FitData]:
         """Return predictions of other measurements (`Measurement` or files) by the fitted robot."""

@@ -133,14 +133,14 @@ class Result:
 
     def _body(self, part: object, s: ArrayLike | None) -> Body | None:
         """Return the body of that name; None for a rod, which needs arclengths s."""
-        found = self._part(part)
-        if isinstance(found, Body):
+        known = self._part(part)
+        if isinstance(known, Body):
             expected = "left out, for a body has no arclength"
-            refuse(s is not None, found.label, "s", s, expected, "remove it")
-            return found
+            refuse(s is not None, known.label, "s", s, expected, "remove it")
+            return known
         if s is None:
-            remedy = f"give e.g. s = {found.length:g} for its tip"
-            raise DescriptionError(found.label, "s", s, "arclengths in metres", remedy)
+            remedy = f"give e.g. s = {known.length:g} for its tip"
+            raise DescriptionError(known.label, "s", s, "arclengths in metres", remedy)
         return None
 
     def _part(self, part: object) -> Rod | Body:
@@ -216,11 +216,11 @@ class ShapeResult(Result, ABC):
 
         The angle of a hinge in radians; of a free part, its pose (4, 4) at its place, row by row.
         """
-        found = self._part(part)
-        rows = [self._compiled.joint(q, found.name) for q in self._configurations]
+        known = self._part(part)
+        rows = [self._compiled.joint(q, known.name) for q in self._configurations]
         refuse(
             not rows[0].size,
-            found.label,
+            known.label,
             "joint",
             "fixed",
             "one that moves",
