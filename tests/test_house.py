@@ -74,42 +74,17 @@ def described() -> dict[str, set[str]]:
     return {cls.__module__: {cls.__name__, str(cls.heading)} for cls in known}
 
 
-EFFECTS_NAMED = {
-    "pliant/solve/coordinates.py": ["constraints"],
-    "pliant/solve/integrators/acceleration.py": ["pliant.physics.viscosity"],
-    "pliant/solve/integrators/march.py": [
-        "Gravity",
-        "PressureChamber",
-        "chambers",
-        "pliant.physics.chambers",
-        "pliant.physics.gravity",
-    ],
-    "pliant/solve/integrators/march_beside.py": ["loads"],
-    "pliant/solve/integrators/march_kernels.py": ["loads"],
-    "pliant/solve/integrators/march_rod.py": ["ForceFields", "pliant.physics.force_fields"],
-    "pliant/solve/integrators/midpoint.py": ["pliant.physics.viscosity"],
-    "pliant/solve/inverse_dynamics.py": ["pliant.physics.viscosity"],
-    "pliant/solve/statics.py": ["pliant.physics.elasticity"],
-}
-"""Where effects are still named outside their own files. It may only become shorter."""
-
-FORMULATIONS_NAMED = {
-    "pliant/solve/stability.py": ["Strain", "pliant.rods.strain"],
-}
-"""Where formulations are still named outside their own files. It may only become shorter."""
-
-
 def test_effects_are_named_in_their_own_files_only() -> None:
     laws = {f"pliant.physics.{name}": classes_in(f"pliant.physics.{name}") for name in BUILT_IN}
     own = {f"pliant/physics/{name}.py" for name in BUILT_IN}
-    assert strangers(laws | described(), own.__contains__) == EFFECTS_NAMED
+    assert strangers(laws | described(), own.__contains__) == {}
 
 
 def test_formulations_are_named_in_their_own_files_only() -> None:
     homes: dict[str, set[str]] = {}
     for name, module in registry._FORMULATIONS.items():
         homes.setdefault(module, set()).add(name)
-    assert strangers(homes, lambda name: name == "pliant/solve/registry.py") == FORMULATIONS_NAMED
+    assert strangers(homes, lambda name: name == "pliant/solve/registry.py") == {}
 
 
 def test_reading_files_loads_neither_physics_nor_pictures() -> None:

@@ -1,8 +1,15 @@
-"""Kernels that factorise a symmetric band matrix and solve with the factor."""
+"""Kernels that factorise band matrices, symmetric ones and others, and solve with the factor."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from pliant._numba import kernel, leaf
+
+_REFINEMENTS, _BACKWARD = 4, 1e-12
+"""Solutions with a factor, at most, that improve each other; part of the terms that a row may leave."""
 
 
 @kernel
@@ -88,3 +95,103 @@ def solve_band(A, d, b):  # type: ignore[no-untyped-def]
         for a in range(1, min(width, n - j)):
             v -= A[j, a] * b[j + a]
         b[j] = v
+
+
+@kernel
+def factor_rows(data, A, b, flags):  # type: ignore[no-untyped-def]
+    """L U of a band matrix by rows of 2 b + 1 entries, A[i, j - i + b], from `data`; both are flat.
+
+    No rows are exchanged. Sets flags[1] = 1 if a pivot is lost to rounding, and flags[0] = 0.
+    """
+    # unsigned numbers are never taken for places counted from the end
+    width: Any = np.uint64(b)
+    one: Any = np.uint64(1)
+    whole: Any = width + width + one
+    n: Any = np.uint64(len(data)) // whole
+    for i in range(len(data)):
+        A[i] = data[i]
+    flags[0] = flags[1] = 0
+    for k in range(n):
+        at = k * whole + width
+        pivot = A[at]
+        if not abs(pivot) > 1e-14 * abs(data[at]):
+            flags[1] = 1
+            return
+        inverse = 1.0 / pivot
+        for c in range(one, min(width + one, n - k)):
+            row = at + c * (whole - one)
+            f = A[row] * inverse
+            A[row] = f
+            if f != 0.0:
+                for j in range(one, width + one):
+                    A[row + j] -= f * A[at + j]
+
+
+@kernel
+def solve_rows(data, A, b, right, x, work, flags):  # type: ignore[no-untyped-def]
+    """Solve with the factor of `factor_rows` and refine against `data`; work (2, n).
+
+    flags[2] = 1 if the solution x (n,) is too rough.
+    """
+    gap, y = work[0], work[1]
+    flags[2] = flags[1]
+    if flags[1] != 0:
+        return
+    size, least = 0.0, np.inf
+    for i in range(len(x)):
+        x[i], gap[i] = 0.0, right[i]
+        size += right[i] * right[i]
+    for _ in range(_REFINEMENTS):
+        _solve_rows(A, b, gap, y)
+        for i in range(len(x)):
+            x[i] += y[i]
+        norm, fine = _rows_gap(data, b, right, x, gap)
+        if fine or not norm < 0.25 * least:
+            break
+        least = norm
+    flags[2] = 0 if fine or norm <= 1e-8 * size else 1
+
+
+@kernel
+def _solve_rows(A, b, right, x):  # type: ignore[no-untyped-def]
+    """x = A^-1 right with the factor."""
+    width: Any = np.uint64(b)
+    one: Any = np.uint64(1)
+    n: Any = np.uint64(len(x))
+    whole = width + width + one
+    for i in range(n):
+        reach = min(i, width)
+        at, from_ = i * whole + width - reach, i - reach
+        v = right[i]
+        for j in range(reach):
+            v -= A[at + j] * x[from_ + j]
+        x[i] = v
+    for c in range(n):
+        i = n - one - c
+        at = i * whole + width
+        v = x[i]
+        for j in range(one, min(width, c) + one):
+            v -= A[at + j] * x[i + j]
+        x[i] = v / A[at]
+
+
+@kernel
+def _rows_gap(data, b, right, x, gap):  # type: ignore[no-untyped-def]
+    """gap = right - A x; returns the square of its norm, and whether it is mere rounding everywhere."""
+    width: Any = np.uint64(b)
+    one: Any = np.uint64(1)
+    n: Any = np.uint64(len(x))
+    whole = width + width + one
+    norm, fine = 0.0, True
+    for i in range(n):
+        low = min(i, width)
+        at, from_ = i * whole + width - low, i - low
+        total, terms = 0.0, abs(right[i])
+        for j in range(low + min(width, n - one - i) + one):
+            y = data[at + j] * x[from_ + j]
+            total += y
+            terms += abs(y)
+        gap[i] = right[i] - total
+        norm += gap[i] * gap[i]
+        fine = fine and abs(gap[i]) <= _BACKWARD * terms
+    return norm, fine

@@ -12,13 +12,14 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_banded
 from scipy.sparse import csc_matrix, triu
 from scipy.sparse.linalg import SuperLU, splu
 
 from pliant.engine.arrays import copy
 from pliant.engine.program import run
 from pliant.linalg import sparse_factor
-from pliant.linalg.band import factor_band_flagged, solve_band
+from pliant.linalg.band import factor_band_flagged, factor_rows, solve_band, solve_rows
 from pliant.linalg.elimination import COORDINATE, FIELD, MULTIPLIER, Elimination, analyse
 from pliant.linalg.sparse_factor import Entries, Factor
 
@@ -114,6 +115,52 @@ class BandedSymmetric(Matrix):
     def record_solve(self, b: Array, x: Array) -> None:
         copy(b, x)
         run(solve_band, self._factor, self._d, x)
+
+
+class Banded(Matrix):
+    """Band by rows, L U without pivoting, refined; with row exchanges where that is too rough."""
+
+    symmetric = False
+
+    def __init__(self, n: int, bandwidth: int) -> None:
+        super().__init__(n)
+        self.bandwidth = bandwidth
+        self.data = np.zeros(n * (2 * bandwidth + 1))
+        self._factorised, self._factor = np.zeros_like(self.data), np.zeros_like(self.data)
+        self._work = np.zeros((2, n))
+
+    def slots(self, rows: Ints, cols: Ints) -> Ints:
+        at = rows * (2 * self.bandwidth + 1) + cols - rows + self.bandwidth
+        return np.where((rows >= 0) & (cols >= 0), at, SKIP)
+
+    def record_factorise(self) -> None:
+        copy(self.data, self._factorised)
+        run(factor_rows, self._factorised, self._factor, self.bandwidth, self.flags)
+
+    def record_solve(self, b: Array, x: Array) -> None:
+        where = (self._factorised, self._factor, self.bandwidth, b, x)
+        run(solve_rows, *where, self._work, self.flags)
+
+    def repair(self, b: Array, x: Array) -> None:
+        """Solve with row exchanges."""
+        rows = self._factorised.reshape(self.n, -1)
+        band = np.zeros((2 * self.bandwidth + 1, self.n))
+        for k in range(-self.bandwidth, self.bandwidth + 1):
+            # entry (i, i + k) stands in row i, and below its column in the band that LAPACK takes
+            first, last = max(0, -k), min(self.n, self.n - k)
+            band[self.bandwidth - k, first + k : last + k] = rows[first:last, self.bandwidth + k]
+        self.flags[2] = 0
+        x[...] = np.nan
+        if not np.isfinite(b).all():
+            return
+        try:
+            x[...] = solve_banded((self.bandwidth, self.bandwidth), band, b)
+        except np.linalg.LinAlgError as error:
+            raise SingularError("the tangent is singular") from error
+        diagonal = np.abs(rows[:, self.bandwidth])
+        soft = 1.0 / max(float(np.min(diagonal[diagonal > 0.0], initial=np.inf)), 1e-300)
+        if not np.linalg.norm(x) < 1e12 * np.linalg.norm(b) * soft:
+            raise SingularError("the tangent is singular")
 
 
 class Sparse(Matrix):
@@ -277,13 +324,15 @@ def make_matrix(
     """The storage that suits the pattern given as index pairs (E, a, b) of element blocks.
 
     saddle : unknowns with negative pivots, the last `multipliers` of which belong to constraints. A
-    symmetric matrix without multipliers is kept as a band where this is the faster one to factorise: at
-    once if the band is hardly larger than the matrix, else after counting the multiplications of both.
+    matrix without multipliers is kept as a band where this is the faster one to factorise: at once if
+    the band is hardly larger than the matrix, else after counting the multiplications of both.
     """
     sparse = Sparse(n, pairs, saddle, multipliers, symmetric)
-    if not symmetric or multipliers:
+    if multipliers:
         return sparse
     width = sparse.bandwidth + 1
+    if not symmetric:
+        return Banded(n, width - 1) if n * width <= len(sparse.data) else sparse
     full = n * width <= 2 * len(sparse.data)
     if full or n * width * (width + 1) // 2 <= _BAND * sparse.elimination.products:
         return BandedSymmetric(n, width - 1)

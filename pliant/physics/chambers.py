@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine.arrays import clear
 from pliant.engine.program import run
 from pliant.model import Chamber, DescriptionError
 from pliant.model.profile import evaluate
+from pliant.physics import lines
 from pliant.physics.contract import KernelTerm, Moment, Step, Term
 from pliant.rods.contract import Array
 from pliant.rods.quadrature import stretch_rule
@@ -71,6 +73,10 @@ class PressureChamber(KernelTerm):
         rest = tree.rest.parts[self.i]
         self.rest_strain, self.rest_inner = rest.strain.e.copy(), self._inner(rest.inner.e).copy()
         self._direct = not self.part.map.actuation.conservative
+        line = self.chamber.line
+        self.line, self._line = line, lines.constants(line)
+        """The line that feeds it, and its constants for kernels, None if it is one of your own."""
+        self.memory = 0 if line is None else lines.MEMORY
 
     def _inner(self, values: Array) -> Array:
         """Those of the inner stations of the rod that belong to this chamber."""
@@ -86,8 +92,8 @@ class PressureChamber(KernelTerm):
 
     @property
     def compiled(self) -> bool:  # type: ignore[override]
-        """Whether its stresses act on strains."""
-        return not self._direct
+        """Whether its stresses act on strains, and its line, if any, is one that kernels know."""
+        return not self._direct and self._line is not None
 
     def _add(self, state: State, work: Work, u: Array, scale: float, tangent: bool) -> None:
         w = work.parts[self.i]
@@ -115,6 +121,31 @@ class PressureChamber(KernelTerm):
 
     def arrive(self, step: Step) -> None:
         self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), False)
+
+    # -- the line that feeds it ----------------------------------------------------------------
+
+    def remember(self, state: State, u: Array, memory: Array) -> None:
+        pressure = float(u[self.at][0])
+        memory[:] = pressure, self.measure(state), 0.0, pressure, pressure
+
+    def feed(self, h: float, memory: Array, u: Array) -> None:
+        if self._line is not None:
+            run(lines.feed, *self._line, h, memory, u[self.at])
+        else:
+            assert self.line is not None
+            lines.feed_own(self.line, h, memory, u[self.at])
+
+    def keep(self, h: float, state: State, memory: Array, u: Array) -> None:
+        if self._line is not None:
+            at, swept = state.parts[self.i], np.zeros(1)
+            clear(swept)
+            for stress, e in ((self.rule, at.strain.e), (self.inner, self._inner(at.inner.e))):
+                if len(stress):
+                    run(add_swept, stress, e, swept)
+            run(lines.keep, *self._line, h, self.rest_volume, swept, memory, u[self.at])
+        else:
+            assert self.line is not None
+            lines.keep_own(self.line, h, self.measure(state), memory, u[self.at])
 
     # -- volume and energy -------------------------------------------------------------------
 
@@ -156,6 +187,14 @@ def add_pressure(u, scale, stress, out):  # type: ignore[no-untyped-def]
         for s in range(stress.shape[0]):
             for i in range(6):
                 out[s, i] += pressure * stress[s, i]
+
+
+@kernel
+def add_swept(stress, e, out):  # type: ignore[no-untyped-def]
+    """out_0 += sum_s stress_s . e_s, all (S, 6): minus the volume that strains sweep."""
+    for s in range(stress.shape[0]):
+        for i in range(6):
+            out[0] += stress[s, i] * e[s, i]
 
 
 @kernel

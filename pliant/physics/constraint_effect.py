@@ -89,7 +89,8 @@ class ConstraintTerm(FrameRows):
 
     def __init__(self, tree: Tree, effect: ConstraintEffect) -> None:
         super().__init__(tree, effect.count)
-        self.effect, self.label = effect, effect.label
+        self.effect = self.source = effect
+        self.label = effect.label
         self.law = Law(effect, _shapes(effect.count))
         self.one_sided = effect.unilateral
         self.sides = [tree.attach(frame) for frame in effect.frames()]

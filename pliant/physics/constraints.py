@@ -17,7 +17,7 @@ class FrameConstraint(FrameRows):
     """A frame `on` held against a frame `to` of the robot or a pose in the world."""
 
     def __init__(self, tree: Tree, constraint: Constraint) -> None:
-        self.constraint = constraint
+        self.constraint = self.source = constraint
         self.label = constraint.label
         self.held = np.array(constraint.rows, dtype=np.int64)
         super().__init__(tree, len(self.held))

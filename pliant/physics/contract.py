@@ -106,6 +106,8 @@ class Term:
     """The energy that it stores: "elastic", "gravity", "potential", or "loads" for what inputs do."""
     needs_twists: bool = False
     """Whether its loss of power needs the twists of stations without inertia."""
+    memory: int = 0
+    """How many numbers it keeps from step to step, see `feed`."""
     rows: Ints = _NONE
     """Numbers of the unknowns of its own."""
     row_weights: Array = np.zeros(0)
@@ -142,6 +144,17 @@ class Term:
 
     def correct_strains(self, i: int, state: State, s: Array, e: Array) -> None:
         """Correct strains e (S, 6) of part i at arclengths s (S,), where its map alone misleads."""
+
+    # -- inputs that lag behind what is asked for ------------------------------------------------
+
+    def remember(self, state: State, u: Array, memory: Array) -> None:
+        """Set its memory (memory,) at the start of a motion in a state under the inputs u (J,)."""
+
+    def feed(self, h: float, memory: Array, u: Array) -> None:
+        """Replace its numbers in u (J,), asked for at the end of a step, by those that will act."""
+
+    def keep(self, h: float, state: State, memory: Array, u: Array) -> None:
+        """Bring its memory to the end of a step, in `state`, and its numbers in u (J,) to what acts."""
 
     # -- variational steps -------------------------------------------------------------------
 
@@ -273,6 +286,8 @@ class Rows(Term):
     one_sided: bool = False
     label: str = ""
     """How error messages call it."""
+    source: Any = None
+    """The description that it comes from, None if that is the rod itself."""
 
     def gaps(self, state: State) -> Array:
         """Gaps (len(rows),) of hard rows at a configuration."""

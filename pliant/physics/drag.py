@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.engine.program import run
-from pliant.lie.se3_kernels import dexp_inverse_array
+from pliant.lie.se3_kernels import dexp_inverse_array, log_relative_array
 from pliant.physics.contract import KernelTerm, Moment, Sections, Step, Term
 from pliant.rods.contract import Array
 from pliant.tree.tree import Tree
@@ -21,12 +21,14 @@ class Drag(KernelTerm):
     """Drag on the sections of one rod."""
 
     compiled = True
+    needs_twists = True
 
     def __init__(self, tree: Tree, i: int) -> None:
         self.i = i
         part = tree.parts[i]
         assert part.rod is not None
         self.coefficients = part.rod.drag_coefficients()
+        self.stations = part.line_stations(turns=True)
         self.C = self.coefficients * part.mass_w[:, None]
         """(Q, 3): coefficients times weights, kg/m."""
 
@@ -35,12 +37,13 @@ class Drag(KernelTerm):
             return
         w = m.work.parts[self.i]
         w.mass = True
-        run(add_drag, self.C, w.eta, m.speed, m.tangent is not None, w.p, w.k)
+        run(add_drag, self.C, self.stations, w.eta, m.speed, m.tangent is not None, w.p, w.k)
 
     def go(self, step: Step) -> None:
-        w = step.work.parts[self.i]
+        w, ends = step.work.parts[self.i], (step.a.parts[self.i].g, step.b.parts[self.i].g)
         wanted = step.tangent is not None
-        run(add_step_drag, self.C, w.eta, step.h, step.first, wanted, w.p, w.pb, w.k)
+        rule = (step.h, step.first, wanted)
+        run(add_step_drag, self.C, self.stations, *ends, *rule, w.p, w.pb, w.k)
 
     def line_wrench(self, i: int, s: Array, sections: Sections, u: Array) -> Array | None:
         if i != self.i or sections.twist is None:
@@ -49,7 +52,7 @@ class Drag(KernelTerm):
         return np.concatenate([np.zeros_like(q), -self.coefficients * q * np.abs(q)], axis=1)
 
     def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
-        run(add_loss, self.C, m.work.parts[self.i].eta, scale, out)
+        run(add_loss, self.C, self.stations, m.work.parts[self.i].eta, scale, out)
 
 
 def terms(tree: Tree) -> list[Term]:
@@ -59,26 +62,27 @@ def terms(tree: Tree) -> list[Term]:
 
 
 @kernel
-def add_drag(C, eta, speed, tangent, p, k):  # type: ignore[no-untyped-def]
+def add_drag(C, stations, eta, speed, tangent, p, k):  # type: ignore[no-untyped-def]
     """Add the drag at twists eta to p and, if `tangent`, speed times its derivative in eta to k."""
-    for s in range(C.shape[0]):
+    for n in range(C.shape[0]):
+        s = stations[n]
         for i in range(3):
             q = eta[s, 3 + i]
-            p[s, 3 + i] += C[s, i] * q * abs(q)
+            p[s, 3 + i] += C[n, i] * q * abs(q)
             if tangent:
-                k[s, 3 + i, 3 + i] += speed * 2.0 * C[s, i] * abs(q)
+                k[s, 3 + i, 3 + i] += speed * 2.0 * C[n, i] * abs(q)
 
 
 @kernel
-def add_loss(C, eta, scale, out):  # type: ignore[no-untyped-def]
+def add_loss(C, stations, eta, scale, out):  # type: ignore[no-untyped-def]
     """out_0 += scale sum_s C_s . |q_s|^3."""
-    for s in range(C.shape[0]):
+    for n in range(C.shape[0]):
         for i in range(3):
-            out[0] += scale * C[s, i] * abs(eta[s, 3 + i]) ** 3
+            out[0] += scale * C[n, i] * abs(eta[stations[n], 3 + i]) ** 3
 
 
 @kernel
-def add_step_drag(C, eta, h, first, tangent, pa, pb, k):  # type: ignore[no-untyped-def]
+def add_step_drag(C, stations, ga, gb, h, first, tangent, pa, pb, k):  # type: ignore[no-untyped-def]
     """Impulses of the drag in a step of length h with twists eta = log(ga^-1 gb) / h.
 
     The impulse h p(eta) is shared by the ends of the step: pa += first h p, pb -= (1 - first) h p, in
@@ -87,17 +91,17 @@ def add_step_drag(C, eta, h, first, tangent, pa, pb, k):  # type: ignore[no-unty
     """
     x = np.empty(6)
     D = np.empty((6, 6))
-    for s in range(C.shape[0]):
+    for n in range(C.shape[0]):
+        s = stations[n]
+        log_relative_array(ga[s], gb[s], x)
         for i in range(3):
-            q = eta[s, 3 + i]
-            p = C[s, i] * q * abs(q)
+            q = x[3 + i] / h
+            p = C[n, i] * q * abs(q)
             pa[s, 3 + i] += first * h * p
             pb[s, 3 + i] -= (1.0 - first) * h * p
         if tangent:
-            for j in range(6):
-                x[j] = h * eta[s, j]
             dexp_inverse_array(x, D)
             for i in range(3):
-                slope = first * 2.0 * C[s, i] * abs(eta[s, 3 + i])
+                slope = first * 2.0 * C[n, i] * abs(x[3 + i]) / h
                 for j in range(6):
                     k[s, 3 + i, j] += slope * D[3 + i, j]

@@ -10,13 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine.arrays import copy
 from pliant.engine.program import run
 from pliant.physics.contract import KernelTerm, Moment, Step, Term
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
-from pliant.tree.work import Work
 
 
 class Elasticity(KernelTerm):
@@ -61,9 +59,3 @@ def add_stress(k, met, e0, scale, tangent, sigma, slope):  # type: ignore[no-unt
             sigma[s, i] += f * (met[s, i] - e0[s, i])
             if tangent:
                 slope[s, i] += f
-
-
-def meet(work: Work, state: State) -> None:
-    """Let the laws of all rods meet the strains of a state at rest, with a workspace for rest."""
-    for w, at in zip(work.parts, state.parts, strict=True):
-        copy(at.strain.e, w.met)

@@ -241,7 +241,8 @@ class ForceFields(Rows):
         rows = self.part.field_rows
         settle = np.array([self.settle_matrix(r) for r in range(len(rows))])
         fields = (self.part.field_w, self.fields.values, rows, self.fields.index, self.element)
-        run(add_field_loss, *fields, lag, w.rate, settle, scale, out)
+        sums = np.zeros((2, *settle.shape[:2]))
+        run(add_field_loss, *fields, lag, w.rate, settle, scale, sums, out)
 
     def power_lost(self, m: Moment) -> float:
         out = np.zeros(1)
@@ -302,13 +303,16 @@ def field_stress(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_field_loss(w, N, rows, index, element, lag, rate, settle, scale, out):  # type: ignore[no-untyped-def]
+def add_field_loss(w, N, rows, index, element, lag, rate, settle, scale, work, out):  # type: ignore[no-untyped-def]
     """out_0 += scale sum_r a_r . d_r, d = strain rates against every field, a the fields that balance
-    the lagging ones: a_r = settle_r (lag d)_r, settle (R, count, count).
+    the lagging ones: a_r = settle_r (lag d)_r, settle (R, count, count). work (2, R, count).
     """
     S, p = N.shape
     R, count = settle.shape[0], settle.shape[1]
-    slow, plain = np.zeros((R, count)), np.zeros((R, count))
+    slow, plain = work[0], work[1]
+    for r in range(R):
+        for i in range(count):
+            slow[r, i] = plain[r, i] = 0.0
     for s in range(S):
         for i in range(p):
             field = index[element[s], i]

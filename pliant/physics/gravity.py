@@ -52,7 +52,7 @@ class Gravity(KernelTerm):
 
     def close(self, tree: Tree) -> None:
         self.tree = tree
-        self.masses = [np.concatenate([part.line_mass, part.point_mass]) for part in tree.parts]
+        self.masses = [part.M[:, 3].copy() for part in tree.parts]
         """Per part, masses (N,) at its inertial stations, kg."""
 
     def line_wrench(self, i: int, s: Array, sections: Sections, u: Array) -> Array | None:
@@ -66,9 +66,8 @@ class Gravity(KernelTerm):
     def point_wrenches(self, state: State, u: Array, z: Array) -> list[tuple[int, int, Array]]:
         out = []
         for i, part in enumerate(self.tree.parts):
-            for n, mass in enumerate(part.point_mass):
-                station = len(part.mass_s) + n
-                force = mass * state.parts[i].g[station, :3, :3].T @ u[self.at]
+            for station in range(len(part.mass_w), part.inertial):
+                force = part.M[station, 3] * state.parts[i].g[station, :3, :3].T @ u[self.at]
                 out.append((i, station, np.concatenate([np.zeros(3), force])))
         return out
 

@@ -97,7 +97,7 @@ class LineTerm(OwnTerm):
         part = tree.parts[self.i]
         over = getattr(effect, "over", None)
         if over is None:
-            self.stations, weight = np.arange(len(part.mass_s)), part.mass_w
+            self.stations, weight = part.line_stations(turns=True), part.mass_w
         else:
             s, weight = stretch_rule(part.map, *over)
             self.stations = np.array([part.attach(float(x), np.eye(4)) for x in s])

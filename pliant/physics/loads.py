@@ -55,7 +55,7 @@ class PointOrLineLoad(KernelTerm):
             part = tree.parts[self.i]
             self.lines = load.over is None
             if load.over is None:
-                self.stations, self.weight = np.arange(len(part.mass_s)), part.mass_w
+                self.stations, self.weight = part.line_stations(turns=True), part.mass_w
             else:
                 s, self.weight = stretch_rule(part.map, *load.over)
                 self.stations = np.array([part.attach(float(x), np.eye(4)) for x in s])

@@ -22,7 +22,7 @@ class MassDamping(KernelTerm):
         self.part = part = tree.parts[i]
         assert part.rod is not None
         self.coefficient = part.rod.mass_damping
-        self.d = self.coefficient * part.M[: len(part.mass_s)]
+        self.d = self.coefficient * part.M[: len(part.mass_w)]
         """(Q, 6): coefficient times inertia times weights."""
 
     def act(self, m: Moment) -> None:

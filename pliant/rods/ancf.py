@@ -25,7 +25,6 @@ from pliant.engine.program import run
 from pliant.model import DescriptionError, Rod
 from pliant.model.checks import whole_number
 from pliant.rods import ancf_chart, ancf_kernels
-from pliant.rods.ancf_march import pack, strain_functions
 from pliant.rods.ancf_moments import SimplifiedMoments
 from pliant.rods.ancf_nodes import (
     ANCFConfiguration,
@@ -36,7 +35,6 @@ from pliant.rods.ancf_nodes import (
     reversal,
 )
 from pliant.rods.ancf_section import SPACE, XZ, YZ
-from pliant.rods.compiled import CompiledMap
 from pliant.rods.contract import (
     Array,
     Capabilities,
@@ -127,7 +125,6 @@ class ANCFMap(KernelMap):
     """
 
     compiled: ClassVar[bool] = True
-    shares_plans: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, settings: ANCF) -> None:
         count = settings.elements
@@ -137,6 +134,7 @@ class ANCFMap(KernelMap):
         self.d = d = len(axes)
         super().__init__(rod, 1 + 2 * d * count)
         self.m = 6 + 4 * d
+        self.base_variables = 6
         self.settings = settings
         self.inextensible = settings.inextensible or rod.theory == "kirchhoff"
         self.breaks = self.nodes = np.linspace(0.0, rod.length, count + 1)
@@ -179,6 +177,15 @@ class ANCFMap(KernelMap):
 
     frames = _plan
     strains = _plan
+
+    def centres(self, s: Array) -> ANCFPlan:
+        """Plan for frames at centres, whose derivative in the nodes is constant."""
+        plan = self._plan(s)
+        plan.at_centres = True
+        plan.J[:, :6, :6] = np.eye(6)
+        for i, axis in enumerate(self.axes):
+            plan.J[:, 3 + axis, 6 + i :: self.d] = plan.H
+        return plan
 
     def mass_rule(self) -> tuple[Array, Array]:
         """Four Gauss points an element, exact for the mass matrix of a uniform rod."""
@@ -239,70 +246,83 @@ class ANCFMap(KernelMap):
         assert isinstance(c, ANCFConfiguration)
         return reversal(self.rod, self.nodes, c.nodes) if self.turn == SPACE else ""
 
-    def march_map(self, s: Array) -> CompiledMap:
-        """Strains at s (S,) for compiled loops."""
-        plan = self._plan(s)
-        ints, floats = pack(self.turn, self.d, plan.element, plan.dH, plan.ddH)
-        rows = self.settings.capabilities.strain_rows
-        return CompiledMap(*strain_functions(), ints, floats, plan.element, rows, 4 * self.d)
-
-    def centres(self, s: Array) -> tuple[Ints, Array]:
-        """Element (S,) and derivative (S, 3, 4 d) of the curve in the nodes of an element."""
-        plan = self._plan(s)
-        found = np.zeros((len(plan.s), 3, 4, self.d))
-        found[:, self.axes, :, np.arange(self.d)] = plan.H
-        return plan.element, found.reshape(len(plan.s), 3, -1)
-
     # -- the map -----------------------------------------------------------------------------
-
-    def _evaluate(self, plan: Plan, c: Configuration, frames: bool, strains: bool) -> None:
-        assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
-        run(
-            ancf_kernels.evaluate,
-            self.turn,
-            self.axes,
-            plan.element,
-            plan.H,
-            plan.dH,
-            plan.ddH,
-            c.nodes,
-            c.base,
-            frames,
-            strains,
-            plan.g,
-            plan.J,
-            plan.e,
-            plan.B,
-        )
 
     def frame(self, plan: Plan, c: Configuration) -> None:
         """Write plan.g and plan.J."""
-        self._evaluate(plan, c, True, False)
+        assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
+        if plan.at_centres:
+            where = (
+                self.axes,
+                plan.element,
+                plan.H,
+                c.nodes,
+                c.base,
+                plan.grounded,
+                plan.workspace,
+            )
+            run(ancf_kernels.place_centres, *where, plan.g, plan.J)
+        else:
+            curve = (self.turn, self.axes, plan.element, plan.H, plan.dH, c.nodes, c.base)
+            run(ancf_kernels.place_sections, *curve, plan.workspace, plan.g, plan.J)
 
     def strain(self, plan: Plan, c: Configuration) -> None:
         """Write plan.e and plan.B."""
-        self._evaluate(plan, c, False, True)
-
-    def frame_and_strain(self, plan: Plan, c: Configuration) -> None:
-        """Write all four in one pass."""
-        self._evaluate(plan, c, True, True)
+        assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
+        where = (plan.element, plan.dH, plan.ddH, c.nodes)
+        if self.turn == SPACE:
+            run(ancf_kernels.place_space_strains, self.axes, *where, plan.workspace, plan.e, plan.B)
+        else:
+            run(ancf_kernels.place_plane_strains, self.turn, *where, plan.e, plan.B)
 
     def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
         """Add to K (E, m, m); `frame` was called with this plan and configuration before."""
         assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
-        curve = (self.turn, self.axes, plan.element, plan.dH, c.nodes)
+        if plan.at_centres:
+            run(ancf_kernels.add_centre_second, self.axes, plan.element, plan.H, f, K)
+            return
+        curve = (self.turn, self.axes, plan.element, plan.dH, c.nodes, plan.workspace)
         run(ancf_kernels.add_frame_second, *curve, plan.J, f, K)
 
     def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
         """Add to K (E, m, m) the second derivative of sum sigma.e."""
         assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
-        curve = (self.turn, self.axes, plan.element, plan.dH, plan.ddH, c.nodes)
-        run(ancf_kernels.add_strain_second, *curve, sigma, K)
+        where = (plan.element, plan.dH, plan.ddH, c.nodes)
+        if self.turn == SPACE:
+            run(ancf_kernels.add_space_second, self.axes, *where, plan.workspace, sigma, K)
+        else:
+            run(ancf_kernels.add_plane_second, self.turn, *where, sigma, K)
+
+    def set_centre_values(self, plan: Plan, y: Array, out: Array) -> None:
+        """Velocities of centres."""
+        assert isinstance(plan, ANCFPlan)
+        run(ancf_kernels.set_centre_values, self.axes, plan.element, plan.H, y, out)
+
+    def add_centre_vector(self, plan: Plan, p: Array, r: Array) -> None:
+        """Add sum J^T p of centres."""
+        assert isinstance(plan, ANCFPlan)
+        run(ancf_kernels.add_centre_vector, self.axes, plan.element, plan.H, p, r)
+
+    def add_centre_form(self, plan: Plan, k: Array, K: Array) -> None:
+        """Add sum J^T k J of centres."""
+        assert isinstance(plan, ANCFPlan)
+        run(ancf_kernels.add_centre_form, self.axes, plan.element, plan.H, k, K)
 
     def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
         """Write bias (S, 6); `frame` was called with this plan and configuration before."""
         assert isinstance(plan, ANCFPlan) and isinstance(c, ANCFConfiguration)
-        curve = (self.turn, self.axes, plan.element, plan.dH, c.nodes)
+        if plan.at_centres:
+            run(
+                ancf_kernels.centre_bias,
+                self.axes,
+                plan.element,
+                plan.H,
+                plan.workspace,
+                ydot,
+                bias,
+            )
+            return
+        curve = (self.turn, self.axes, plan.element, plan.dH, c.nodes, plan.workspace)
         run(ancf_kernels.frame_bias, *curve, plan.J, ydot, bias)
 
     def lift_tangent(

@@ -21,9 +21,14 @@ _SAMPLES = 8
 class ANCFPlan(Plan):
     """Stations with the shape functions H (S, 4) and their first and second derivatives."""
 
+    at_centres = False
+    """Whether its frames have the axes of the base, not those of the sections."""
+
     def __init__(self, s: Array, element: Ints, m: int, shapes: tuple[Array, Array, Array]) -> None:
         super().__init__(s, element, m)
         self.H, self.dH, self.ddH = shapes
+        self.workspace = np.zeros((6, 3, 3))
+        """Workspace of kernels at one station."""
 
 
 class ANCFConfiguration(Configuration):

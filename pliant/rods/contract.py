@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 from pliant.engine.arrays import clear, combine, copy
 from pliant.model import Rod
 from pliant.rods.actuation import Actuation, OnStrains
-from pliant.rods.compiled import CompiledMap
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -65,6 +64,9 @@ class Plan:
     `J` (S, 6, m) for frames; `e` (S, 6) and `B` (S, 6, m) for strains. Formulations subclass it to
     keep what they need at each station.
     """
+
+    grounded = False
+    """Whether the base never moves, so that nobody asks for derivatives in its twist."""
 
     def __init__(self, s: Array, element: Ints, m: int) -> None:
         self.s = np.ascontiguousarray(s, dtype=float)
@@ -125,6 +127,8 @@ class RodMap(ABC):
     bent: int = 6
     """How many of the first variables of an element the chart of `advance` bends: at least the six of a
     pose; all where coordinates themselves move along curves."""
+    base_variables: int = 0
+    """How many of the first element variables y are the twist of the base."""
     elements: Ints
     """(E, n): entries of x of each element, 0..5 the base twist, 6.. own coordinates; -1 unused."""
 
@@ -133,6 +137,7 @@ class RodMap(ABC):
         self.nv = nv
         self.nq = nv if nq is None else nq
         self.m = 6 + nv
+        self.base_variables = 6
         self.elements = np.arange(6 + nv, dtype=np.int64)[None, :]
         self.breaks: Array = np.array([0.0, rod.length])
         """Arclengths (N + 1,) between which strains and their derivatives are smooth, m."""
@@ -208,6 +213,15 @@ class RodMap(ABC):
         """Plan for strains at arclengths s (S,)."""
         return Plan(s, np.zeros(len(s), dtype=np.int64), self.m)
 
+    def centres(self, s: Array) -> Plan | None:
+        """Plan for frames at the centres of sections with the axes of the base, or None.
+
+        A map whose centres are linear in its coordinates evaluates them far faster than the frames of
+        sections. They serve whatever does not depend on how sections turn: inertia without rotary
+        terms, weight and dead forces.
+        """
+        return None
+
     # -- the map -----------------------------------------------------------------------------
 
     @abstractmethod
@@ -217,17 +231,6 @@ class RodMap(ABC):
     @abstractmethod
     def strain(self, plan: Plan, c: Configuration) -> None:
         """Write plan.e (Cosserat strains) and plan.B, its exact derivative."""
-
-    def march_map(self, s: Array) -> CompiledMap | None:
-        """Strains at s (S,) for compiled loops, or None if this map is not of that kind."""
-        return None
-
-    def centres(self, s: Array) -> tuple[Ints, Array]:
-        """Element (S,) and derivative (S, 3, n) of section centres in its own entries, base frame.
-
-        Only where there is a `march_map`.
-        """
-        raise TypeError(f"{type(self).__name__} has no compiled map")
 
     def frame_and_strain(self, plan: Plan, c: Configuration) -> None:
         """Both `frame` and `strain` at the stations of one plan, which may cost less than each."""
@@ -244,6 +247,20 @@ class RodMap(ABC):
     def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
         """Add to K (E, m, m) the second derivative of sum_s sigma_s . e_s(x) at x = 0."""
         K[0] += self._second(plan, c, self.strain, lambda: np.einsum("sia,si->a", plan.B, sigma))
+
+    # -- plans of `centres` on a base at rest, which only translate ------------------------------
+
+    def set_centre_values(self, plan: Plan, y: Array, out: Array) -> None:
+        """out_s (S, 6) = J_s y_e with y (E, m)."""
+        raise TypeError(f"{type(self).__name__} has no frames at centres")
+
+    def add_centre_vector(self, plan: Plan, p: Array, r: Array) -> None:
+        """r_e (E, m) += sum_s J_s^T p_s with p (S, 6)."""
+        raise TypeError(f"{type(self).__name__} has no frames at centres")
+
+    def add_centre_form(self, plan: Plan, k: Array, K: Array) -> None:
+        """K_e (E, m, m) += sum_s J_s^T k_s J_s with k (S, 6, 6)."""
+        raise TypeError(f"{type(self).__name__} has no frames at centres")
 
     def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
         """Write bias (S, 6): body acceleration of the stations when y moves at rate ydot (E, m)."""

@@ -71,6 +71,7 @@ class IncrementMap(KernelMap):
         self.increments = increments
         self.first = np.ascontiguousarray(first, dtype=np.int64)
         self.m = 6 * (degree + 1)
+        self.base_variables = 0
         self.owner = np.zeros(increments, dtype=np.int64)
         for e in range(len(first) - 1, -1, -1):
             self.owner[first[e] : first[e] + degree] = e

@@ -39,6 +39,12 @@ class Clock:
         at = self.outputs / self.h
         return np.asarray(np.abs(at - np.round(at)) > 1.5 * ON_GRID)
 
+    @cached_property
+    def step_of(self) -> NDArray[np.int64]:
+        """(T,): the step at whose end an output time is, or after whose end where it is inside one."""
+        at = self.outputs / self.h
+        return np.where(self.between, np.floor(at), np.round(at)).astype(np.int64)
+
 
 def make_clock(
     duration: object, dt: object, output_every: object = None, output_times: ArrayLike | None = None

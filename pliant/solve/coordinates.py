@@ -88,8 +88,10 @@ class CoordinateProblem(Problem):
 
     def same_unknowns(self, other: Problem) -> bool:
         """Tell whether multipliers too mean the same: the same constraints as well."""
-        mine, theirs = self.description.constraints, other.description.constraints
-        return self.same_rods(other) and list(mine.values()) == list(theirs.values())
+        if not (isinstance(other, CoordinateProblem) and self.same_rods(other)):
+            return False
+        mine, theirs = ([term.source for term in x.effects.rows] for x in (self, other))
+        return mine == theirs
 
     # -- solving -----------------------------------------------------------------------------
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.model import ConvergenceError, DescriptionError, PliantError
-from pliant.physics.effects import Effects, Inputs as Acting
+from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
-from pliant.solve.clock import ON_GRID, Clock
+from pliant.solve.clock import Clock
 from pliant.solve.integrators.contract import Integrator, StepError, Stepper
-from pliant.solve.integrators.march import March
 from pliant.solve.limits import with_limits
 from pliant.solve.schedule import Schedule
 
@@ -74,35 +74,29 @@ class Trajectory:
 
 @dataclass
 class Recorder:
-    """Snapshots as they come, in blocks of rows: t, q, v, work, dissipated."""
+    """Snapshots as they come, in blocks of rows: t (T,), q (T, nq), v (T, total), account (T, 2)."""
 
     schedule: Schedule
     blocks: list[tuple[Array, ...]] = field(default_factory=list)
     inputs: dict[str, list[Array]] = field(default_factory=dict)
 
-    def take(self, t: float, q: Array, v: Array, work: float, lost: float) -> None:
-        """One snapshot."""
-        values = {k: np.array(x, dtype=float)[None] for k, x in self.schedule.values_at(t).items()}
-        one = (np.array([t]), q.copy()[None], v.copy()[None], np.array([work]), np.array([lost]))
-        self.take_many(one, values)
-
-    def take_many(self, rows: tuple[Array, ...], values: dict[str, Array]) -> None:
-        """Several snapshots with the values of the inputs (T, ...)."""
-        self.blocks.append(rows)
-        for name, value in values.items():
+    def take(self, t: Array, q: Array, v: Array, account: Array, u: Array) -> None:
+        """Snapshots at times t (T,) with the numbers u (T, J) of the inputs that acted."""
+        self.blocks.append((t, q, v, account))
+        for name, value in self.schedule.acted(t, u).items():
             self.inputs.setdefault(name, []).append(value)
 
     def trajectory(self, run: _Run, complete: bool) -> Trajectory:
         """What was taken so far."""
-        shapes = ((0,), (0, run.final[1].size), (0, run.final[2].size), (0,), (0,))
+        shapes = ((0,), (0, run.final[1].size), (0, run.final[2].size), (0, 2))
         empty = tuple(np.zeros(shape) for shape in shapes)
-        t, q, v, work, lost = map(np.concatenate, zip(*self.blocks or [empty], strict=True))
+        t, q, v, account = map(np.concatenate, zip(*self.blocks or [empty], strict=True))
         return Trajectory(
             t=t,
             q=q,
             v=v,
-            work=work,
-            dissipated=lost,
+            work=account[:, 0],
+            dissipated=account[:, 1],
             inputs={name: np.concatenate(rows) for name, rows in self.inputs.items()},
             final=run.final,
             h=run.clock.h,
@@ -113,14 +107,6 @@ class Recorder:
             drive_rates=self.schedule.drive_rates(t),
             rescues={"halved steps": run.halved} if run.halved else {},
         )
-
-
-def whole_march(stepper: Stepper, schedule: Schedule, clock: Clock) -> March | None:
-    """All steps as compiled calls of many, for a stepper that has started; None where they are not."""
-    # inside a step the gas behind a line is known to the general path only
-    if schedule.lines and clock.between.any():
-        return None
-    return stepper.march(schedule)
 
 
 class _Run:
@@ -140,6 +126,7 @@ class _Run:
         """Steps that are taken in one compiled call; more of them if they turn out to be short."""
         self.iterations = 0
         self.next = 0
+        """Number of the output that is wanted next."""
         self.began = time.perf_counter()
         self.final: tuple[float, Array, Array] = (0.0, np.zeros(0), np.zeros(0))
 
@@ -147,154 +134,107 @@ class _Run:
         """All steps from (q, v); snapshots are in the recorder whatever happens."""
         clock = self.clock
         self.final = (0.0, q.copy(), v.copy())
-        if clock.outputs[0] <= ON_GRID * clock.h:
-            self.recorder.take(0.0, q, v, 0.0, 0.0)
-            self.next = 1
+        self.next = int(np.count_nonzero((clock.step_of == 0) & ~clock.between))
+        if self.next:
+            start = (q, v, np.zeros(2), self.schedule.at(0.0).u)
+            rows = (np.tile(x, (self.next, 1)) for x in start)
+            self.recorder.take(clock.outputs[: self.next], *rows)
         with self.integrator.borrowed(self.effects, clock.h) as stepper:
             self._move(stepper, q, v, progress)
 
     def _move(self, stepper: Stepper, q: Array, v: Array, progress: Progress | None) -> None:
         """All steps of a stepper."""
         clock, schedule = self.clock, self.schedule
-        schedule.begin(q)
         stepper.start(q, v, schedule.at(0.0))
-        march = whole_march(stepper, schedule, clock)
-        if march is not None:
-            self._march(march, progress)
-            return
         ends = np.append(np.arange(clock.steps) * clock.h, clock.duration)
         while self.done < clock.steps:
             first = self.done
-            self._between(stepper, float(ends[first]), float(ends[first + 1]))
-            last = self._stretch(self._most if progress is None else 1)
+            self._between(stepper, float(ends[first]))
+            most = 1 if progress is not None else min(self._most, stepper.capacity)
+            last, wanted = self._stretch(most)
             began = time.perf_counter()
+            stepper.keep_now(False)
             try:
-                self.done += stepper.take(schedule.rows(ends[first + 1 : last + 1]))
+                stepper.take(schedule.rows(ends[first + 1 : last + 1]), wanted)
+                self._collect(stepper, last)
             except StepError:
-                self.done += stepper.done
+                self._collect(stepper, first + stepper.done)
                 if not self.integrator.halves:
                     raise
-                start, end = float(ends[self.done]), float(ends[self.done + 1])
-                self._halve(stepper, schedule.at(start), schedule.at(end), start, end, _HALVINGS)
-                self.done += 1
+                self._halve(stepper, float(ends[self.done]), float(ends[self.done + 1]), _HALVINGS)
+                stepper.keep_now(bool(wanted[self.done - first]))
+                self._collect(stepper, self.done + 1)
             if time.perf_counter() - began < _PATIENCE and last - first == self._most:
                 self._most = min(2 * self._most, _CHUNK)
             self.iterations = stepper.iterations
             if not math.isfinite(float(stepper.q.sum())):
                 raise ConvergenceError("the motion became infinite; try a smaller dt")
             end = float(ends[self.done])
-            schedule.passed(end, stepper.q)
-            self._at_step(stepper, end)
+            if self.done == clock.steps:
+                self.final = (end, stepper.q.copy(), stepper.velocity().copy())
             if progress is not None:
                 progress(end, clock.duration)
 
-    def _stretch(self, most: int) -> int:
-        """The step up to which all can be taken at once: the next output, or `most` steps on.
+    def _stretch(self, most: int) -> tuple[int, NDArray[np.bool_]]:
+        """The step up to which all can be taken at once, and of which of them outputs are wanted.
 
-        Behind a pressure line one after the other.
+        That is `most` steps on, or up to the next step with an output inside.
         """
-        if self.schedule.lines:
-            return self.done + 1
-        clock, due = self.clock, self._wanted() / self.clock.h
-        last = min(clock.steps, self.done + most)
-        if due < last + 1:
-            inside = bool(clock.between[self.next])
-            last = min(last, int(due) if inside else round(due))
-        return max(last, self.done + 1)
+        clock, due = self.clock, slice(self.next, None)
+        steps, between = clock.step_of[due], clock.between[due]
+        last = min(
+            [clock.steps, self.done + most, *steps[between & (steps > self.done)][:1].tolist()]
+        )
+        wanted = np.zeros(last - self.done, dtype=np.bool_)
+        wanted[steps[~between & (steps <= last)] - self.done - 1] = True
+        return last, wanted
 
-    def _halve(
-        self, stepper: Stepper, before: Acting, after: Acting, start: float, end: float, most: int
-    ) -> None:
+    def _collect(self, stepper: Stepper, done: int) -> None:
+        """Hand what the stepper kept on its way to the step `done` to the recorder."""
+        clock, self.done = self.clock, done
+        q, v, account, u = stepper.snapshots()
+        if not len(q):
+            return
+        due = np.arange(self.next, np.searchsorted(clock.step_of, done, side="right"))
+        due = due[~clock.between[due]]
+        # output times closer than a step can tell share one snapshot
+        rows = np.unique(clock.step_of[due], return_inverse=True)[1]
+        self.next += len(due)
+        self.recorder.take(clock.outputs[due], q[rows], v[rows], account[rows], u[rows])
+        self.final = (float(clock.outputs[due[-1]]), q[-1], v[-1])
+
+    def _halve(self, stepper: Stepper, start: float, end: float, most: int) -> None:
         """Take a step that failed as two of half its length, and each of them again if need be.
 
         Raises the error of the smallest step if that does not help.
         """
-        middle = 0.5 * (start + end)
+        middle, schedule = 0.5 * (start + end), self.schedule
         half = self.integrator.stepper(self.effects, middle - start)
         half.books = stepper.books
-        half.start(stepper.q, stepper.velocity(), before)
-        between = self.schedule.at(middle)
-        for a, b, first, last in ((before, between, start, middle), (between, after, middle, end)):
+        half.start(stepper.q, stepper.velocity(), schedule.at(start), stepper)
+        for first, last in ((start, middle), (middle, end)):
             try:
-                half.advance(a, b)
+                half.take(schedule.rows(np.array([last])))
             except StepError:
                 if most == 1:
                     raise
-                self._halve(half, a, b, first, last, most - 1)
+                self._halve(half, first, last, most - 1)
         self.halved += 1
         totals = [getattr(stepper, name) + getattr(half, name) for name in _TOTALS]
-        stepper.start(half.q, half.velocity(), after)
+        stepper.start(half.q, half.velocity(), schedule.at(end), half)
         for name, total in zip(_TOTALS, totals, strict=True):
             setattr(stepper, name, total)
 
-    def _march(self, march: March, progress: Progress | None) -> None:
-        """Go on in runs of many steps, with snapshots at those that are outputs."""
-        clock, whole = self.clock, _CHUNK if progress is None else _SHOWN
-        step_of = np.where(
-            clock.between, np.floor(clock.outputs / clock.h), np.round(clock.outputs / clock.h)
-        ).astype(np.int64)
-        ends = np.append(np.arange(clock.steps) * clock.h, clock.duration)
-        march.begin(march.columns(self.schedule.asked(ends[:1]), 1)[0])
-        while self.done < clock.steps:
-            inside = step_of[self.next :][clock.between[self.next :]][:1].tolist()
-            if inside == [self.done]:
-                march.hand_back()
-                self._between(march.stepper, ends[self.done], ends[self.done + 1])
-                continue
-            last = min(self.done + whole, clock.steps, *inside)
-            rows = np.full(last - self.done, -1, dtype=np.int64)
-            due = step_of[self.next : np.searchsorted(step_of, last, side="right")]
-            due = due[~clock.between[self.next : self.next + len(due)]]
-            rows[due - self.done - 1] = np.arange(len(due))
-            record = march.room_for(len(due))
-            asked = self.schedule.asked(ends[self.done + 1 : last + 1])
-            march.prepare(march.columns(asked, len(rows)), rows, record)
-            self.done += march.advance()
-            kept = int(np.searchsorted(due, self.done, side="right"))
-            self._keep(march, clock.outputs[self.next : self.next + kept], record)
-            self.next += kept
-            self.iterations = int(march.counts[0])
-            self.final = (float(ends[self.done]), march.state[0].copy(), march.state[1].copy())
-            if self.done < last:
-                raise march.error()
-            if progress is not None:
-                progress(float(ends[last]), clock.duration)
-
-    def _keep(self, march: March, t: Array, record: tuple[Array, ...]) -> None:
-        """Hand the rows of a record at output times t (T,) to the recorder."""
-        count = len(t)
-        q, v, books, values = (a[:count] for a in record)
-        inputs = march.all_by_name(values)
-        self.recorder.take_many((t, q, v, books[:, 0], books[:, 1]), inputs)
-
-    def _wanted(self) -> float:
-        outputs = self.clock.outputs
-        return float(outputs[self.next]) if self.next < len(outputs) else float("inf")
-
-    def _at_step(self, stepper: Stepper, t: float) -> None:
-        """Take a snapshot if one is due at this step, and keep the last state of all."""
-        due = self._wanted() <= t + ON_GRID * self.clock.h
-        if due or self.done == self.clock.steps:
-            v = stepper.velocity()
-            if due:
-                self.recorder.take(t, stepper.q, v, stepper.work, stepper.dissipated)
-                self.next += 1
-            self.final = (t, stepper.q.copy(), v.copy())
-
-    def _between(self, stepper: Stepper, start: float, end: float) -> None:
+    def _between(self, stepper: Stepper, start: float) -> None:
         """Outputs inside a step: a shorter step of the same integrator that leads nowhere else."""
-        edge = end - ON_GRID * self.clock.h
-        if self._wanted() >= edge:
-            return
-        v = stepper.velocity()
-        before = self.schedule.at(start)
-        while self._wanted() < edge:
-            t = self._wanted()
-            side = self.integrator.stepper(self.effects, t - start)
-            side.start(stepper.q, v, before)
-            side.advance(before, self.schedule.at(t))
-            work, lost = stepper.work + side.work, stepper.dissipated + side.dissipated
-            self.recorder.take(t, side.q, side.velocity(), work, lost)
+        clock = self.clock
+        inside = clock.between & (clock.step_of == self.done)
+        for t in clock.outputs[inside]:
+            side = self.integrator.stepper(self.effects, float(t) - start)
+            side.start(stepper.q, stepper.velocity(), self.schedule.at(start), stepper)
+            side.account[...] = stepper.account
+            side.take(self.schedule.rows(np.array([t])), np.ones(1, dtype=np.bool_))
+            self.recorder.take(np.array([t]), *side.snapshots())
             self.next += 1
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pliant.lie import se3
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
+from pliant.solve.inverse_dynamics import at_origin
 from pliant.solve.statics import balance
 from pliant.tree.state import State
 from pliant.tree.work import Work
@@ -30,5 +32,6 @@ def reactions(effects: Effects, q: Array, z: Array, inputs: Inputs) -> dict[str,
     for term in effects.terms:
         held.update(term.reactions(state, z))
     for i in tree.held_by_world():
-        held[tree.parts[i].name] = work.parts[i].base.copy()
+        at, w = state.parts[i], work.parts[i]
+        held[tree.parts[i].name] = se3.Ad(at.base).T @ at_origin(at.g, w.p).sum(axis=0)
     return held

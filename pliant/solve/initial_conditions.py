@@ -14,7 +14,7 @@ from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
 from pliant.solve.mass import Mass
 from pliant.tree.part import Part
-from pliant.tree.state import State
+from pliant.tree.state import PartState, State
 from pliant.tree.tree import Tree
 
 # metres or radians: more than Newton leaves, far less than anyone draws
@@ -68,7 +68,7 @@ def _wished_twists(tree: Tree, state: State, velocity: Mapping[str, Any]) -> lis
         if rates is not None:
             base, given = base + at.S @ rates, None
         carried.append(np.einsum("sij,j->si", se3.Ad(se3.inverse(at.g) @ at.c.base), base))
-        wished.append(carried[i] if given is None else _station_twists(part, given))
+        wished.append(carried[i] if given is None else _station_twists(part, at, given))
     return wished
 
 
@@ -80,7 +80,7 @@ def _joint_velocity(part: Part, given: object) -> Array | None:
     return found.reshape(nv)
 
 
-def _station_twists(part: Part, given: object) -> Array:
+def _station_twists(part: Part, at: PartState, given: object) -> Array:
     """Given body twists (F, 6) of the frame stations of a part."""
     if part.rod is None:
         twists = np.tile(_body_twist(part, given), (len(part.frames_s), 1))
@@ -88,6 +88,11 @@ def _station_twists(part: Part, given: object) -> Array:
         twists = section_twists(part.rod, given, part.frames_s)
     count = len(part.mass_s)
     twists[count:] = np.einsum("sij,sj->si", part.point_A, twists[count:])
+    if part.centred:
+        sections = part.map.frames(part.mass_s)
+        part.map.frame(sections, at.c)
+        turned = se3.Ad(se3.inverse(at.g[:count]) @ sections.g)
+        twists[:count] = np.einsum("sij,sj->si", turned, twists[:count])
     return twists
 
 

@@ -45,7 +45,8 @@ class BeyondSections:
                 self.points[i].append((float(self.tree.parts[i].frames_s[station]), world))
         if moving is not None:
             for part, own, bodies in zip(self.tree.parts, self.points, moving.points, strict=True):
-                own += [(s, -wrench) for s, wrench in zip(part.point_s, bodies, strict=False)]
+                at = part.frames_s[len(part.mass_w) : part.inertial].tolist()
+                own += [(s, -wrench) for s, wrench in zip(at, bodies, strict=True)]
         for i in range(len(self.tree.parts) - 1, -1, -1):
             part = self.tree.parts[i]
             if part.parent >= 0:

@@ -28,7 +28,7 @@ from pliant.model import ConvergenceError
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import add_inertia
-from pliant.physics.viscosity import meet_moving
+from pliant.physics.met_strains import meet_moving
 from pliant.rods.contract import Array
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.acceleration import dynamic_balance
@@ -90,7 +90,7 @@ class InverseDynamics:
         for part, at, w in zip(tree.parts, state.parts, work.parts, strict=True):
             add_inertia(part.M, w.eta, w.acceleration, 0.0, 0.0, False, w.p, w.k)
             wrenches.append(at_origin(at.g[: part.inertial], w.p[: part.inertial]))
-        bodies = [all_[len(part.mass_s) :] for part, all_ in zip(tree.parts, wrenches, strict=True)]
+        bodies = [all_[len(part.mass_w) :] for part, all_ in zip(tree.parts, wrenches, strict=True)]
         instant = Instant(q, v, acc, z, inputs, bodies, {})
         instant.reactions = self._reactions(instant)
         return instant

@@ -1,4 +1,4 @@
-"""Pressure lines in time: from the pressure that is asked for to the pressure in a chamber."""
+"""Pressure lines of strong forms: from the pressure that is asked for to the pressure in a chamber."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pliant.model import PressureLine
-from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
-from pliant.tree.state import State
 
 Asked = Callable[[float], float | Array]
 Measure = Callable[[str, Any], float]
@@ -58,15 +56,3 @@ class LineState:
     def _after(self, h: float, volume: float) -> float:
         asked = (float(self.asked(self.t)), float(self.asked(self.t + h)))
         return self.line.step(h, self.pressure, asked, (self.volume, volume))
-
-
-class TermMeasures:
-    """Measures of the terms of a robot, by name of their input and coordinates q (nq,)."""
-
-    def __init__(self, effects: Effects) -> None:
-        self._terms = {term.input: term for term in effects.terms}
-        self._state = State(effects.tree)
-
-    def __call__(self, name: str, q: Array) -> float:
-        """Return what a term measures in configuration q (nq,)."""
-        return self._terms[name].measure(self._state.place(q))

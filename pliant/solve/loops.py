@@ -15,16 +15,24 @@ from pliant.engine import modes
 
 kernel, execute = modes.tools(__name__)
 
-PROGRAMS = 14
+PROGRAMS = 16
 (BEGIN, FIRST_GUESS, SECOND_GUESS, LAST_GUESS, RESIDUAL, TANGENT, SLOPE, WEIGH, FACTORISE, SOLVE,
- REPAIR, INSPECT, MOVE, ACCEPT) = range(PROGRAMS)  # fmt: skip
+ REPAIR, INSPECT, MOVE, PLACE, ACCEPT, SNAPSHOT) = range(PROGRAMS)  # fmt: skip
 """Programs of a step.
 
 BEGIN prepares a step, guesses set its first iterate. RESIDUAL and TANGENT (residual as well) write the
 SIZE of the residual, SLOPE fills the tangent where the residual has just been found, WEIGH writes the
 SCALE of all that is in play. FACTORISE and SOLVE set flags, REPAIR
 solves with row exchanges where rounding spoiled the solution. INSPECT looks at a correction, MOVE makes
-it, ACCEPT takes the iterate.
+it. PLACE sets all that ACCEPT needs of an iterate. ACCEPT takes the iterate, SNAPSHOT keeps the state
+that was reached.
+"""
+
+FOLLOWER = 5
+AIM, COMPARE, CORRECT, TAKE, KEEP_STATE = range(FOLLOWER)
+"""Programs of a step beside that of a leader: AIM begins it where the leader's ends, COMPARE finds the
+difference of the two residuals, CORRECT solves with the leader's factor and moves the iterate, TAKE
+accepts it, KEEP_STATE keeps a snapshot.
 """
 
 NUMBERS = 14
@@ -35,11 +43,15 @@ tangent left; residual at which the last solve began; what `newton.Policy` says,
 REACH that is kept from step to step.
 """
 
-COUNTS = 9
-ITERATIONS, LIMIT, KEEP, PATIENCE, THERE, AGE, AT_ROUNDING, SIZES, KNOWS_LAST = range(COUNTS)
+COUNTS = 15
+(ITERATIONS, LIMIT, KEEP, PATIENCE, THERE, AGE, AT_ROUNDING, SIZES, KNOWS_LAST, FORESEES, KEPT,
+ STEP, PREFERS_LAST, ROUGH_STEPS, END) = range(COUNTS)  # fmt: skip
 """Corrections so far, most in a solve, steps that a factor serves at most (-1: no limit), whether there
 is a factor and how many steps it has served; whether the last solve stopped at rounding error, how
-many sizes its history has, and whether there is a second guess (-1: one guess only).
+many sizes its history has, and whether there is a second guess (-1: one guess only); whether a last
+correction may go without another residual; snapshots kept, and the step in hand, since the call began;
+whether the second guess was the better one when both were last compared, and rough steps since then;
+how `note_steps` ended.
 """
 
 FLAGS = 3
@@ -48,6 +60,12 @@ NEGATIVE, LOST, ROUGH = range(FLAGS)
 
 CONVERGED, INFINITE, SINGULAR, RAN_AWAY, SLOW, NEEDS_PIVOTING = range(6)
 """How a solve ended."""
+
+SURE = 4.0
+"""How many times larger than expected the residual after a last correction may be."""
+
+COMPARED = 4
+"""Rough steps after which the guesses are compared anew."""
 
 UNBALANCED = 0.3
 """A step that begins with more than this part of all forces in play out of balance is a rough one."""
@@ -59,10 +77,12 @@ def newton(programs, numbers, counts, flags, history):  # type: ignore[no-untype
 
     A tangent is made anew in every iteration if CONTRACTION is zero, unless the residual is NEAR; else
     when an iteration leaves more than that part of the residual, unless new ones do no better, or when
-    its factor has served KEEP steps.
+    its factor has served KEEP steps. A correction that makes the residual small enough, at the rate at
+    which the last two made it smaller, is the last one and is not followed by another residual.
     """
     fresh = False
     previous = math.inf
+    rate = 1.0
     always = numbers[CONTRACTION] == 0.0
     for k in range(counts[LIMIT] + 1):
         eager = always and not previous < numbers[NEAR]
@@ -87,6 +107,7 @@ def newton(programs, numbers, counts, flags, history):  # type: ignore[no-untype
             break
         if fresh:
             numbers[REACH] = size / previous
+        before, rate = rate, size / previous
         fresh = _wants_tangent(numbers, counts, size, previous)
         if fresh:
             if not eager:
@@ -110,8 +131,24 @@ def newton(programs, numbers, counts, flags, history):  # type: ignore[no-untype
         execute(programs[MOVE])
         if not math.isfinite(numbers[SIZE]):
             return INFINITE
+        if (
+            counts[FORESEES] != 0
+            and k > 1
+            and not fresh
+            and _ends(numbers, size, max(rate, before))
+        ):
+            execute(programs[PLACE])
+            return CONVERGED
         previous = size
     return SLOW
+
+
+@kernel
+def _ends(numbers, size, rate):  # type: ignore[no-untyped-def]
+    """Whether a correction that leaves the part `rate` of a residual and of gaps is the last one."""
+    shrinks = SURE * rate
+    enough = numbers[TOLERANCE] * numbers[SCALE] + numbers[FLOOR]
+    return shrinks * size <= enough and shrinks * numbers[GAP] <= numbers[GAP_LIMIT]
 
 
 @kernel
@@ -129,7 +166,7 @@ def _wants_tangent(numbers, counts, size, previous):  # type: ignore[no-untyped-
 def solve_step(programs, numbers, counts, flags, history):  # type: ignore[no-untyped-def]
     """Find the end of a step from the first of its guesses that leads there; returns how it ended.
 
-    After a rough step the second guess may be the better one: the residuals decide.
+    After a rough step the second guess may be the better one: from time to time the residuals decide.
     """
     scale, iterations = numbers[SCALE], counts[ITERATIONS]
     execute(programs[BEGIN])
@@ -137,13 +174,18 @@ def solve_step(programs, numbers, counts, flags, history):  # type: ignore[no-un
     counts[AGE] += 1
     first, second = FIRST_GUESS, SECOND_GUESS
     if counts[KNOWS_LAST] > 0 and numbers[FIRST] > UNBALANCED * scale:
-        execute(programs[FIRST_GUESS])
-        execute(programs[RESIDUAL])
-        size = numbers[SIZE]
-        execute(programs[SECOND_GUESS])
-        execute(programs[RESIDUAL])
-        if numbers[SIZE] < size:
+        if counts[ROUGH_STEPS] % COMPARED == 0:
+            execute(programs[FIRST_GUESS])
+            execute(programs[RESIDUAL])
+            size = numbers[SIZE]
+            execute(programs[SECOND_GUESS])
+            execute(programs[RESIDUAL])
+            counts[PREFERS_LAST] = numbers[SIZE] < size
+        counts[ROUGH_STEPS] += 1
+        if counts[PREFERS_LAST] != 0:
             first, second = second, first
+    else:
+        counts[ROUGH_STEPS] = 0
     end = CONVERGED
     for guess in (first, second, LAST_GUESS):
         if guess == SECOND_GUESS and counts[KNOWS_LAST] <= 0:
@@ -162,13 +204,15 @@ def solve_step(programs, numbers, counts, flags, history):  # type: ignore[no-un
 
 
 @kernel
-def take_steps(sides, side, numbers, counts, flags, history, table, after):  # type: ignore[no-untyped-def]
+def take_steps(sides, side, control, table, wanted, after):  # type: ignore[no-untyped-def]
     """Take a step for each row of `table` (count, W), the inputs at its end; returns how many, and how
     the last one ended.
 
     sides (2, PROGRAMS) : programs of steps from the first state to the second one and back; `side`
-    (1,) tells which one is next. after (W,) takes the inputs.
+    (1,) tells which one is next. control : numbers, counts, flags and history. wanted (count,) : of
+    which steps a snapshot is kept. after (W,) takes the inputs.
     """
+    numbers, counts, flags, history = control
     for k in range(table.shape[0]):
         programs = sides[side[0]]
         for j in range(after.shape[0]):
@@ -177,5 +221,72 @@ def take_steps(sides, side, numbers, counts, flags, history, table, after):  # t
         if end != CONVERGED:
             return k, end
         execute(programs[ACCEPT])
+        if wanted[k]:
+            execute(programs[SNAPSHOT])
         side[0] = 1 - side[0]
     return table.shape[0], CONVERGED
+
+
+@kernel
+def note_steps(sides, side, control, table, wanted, after):  # type: ignore[no-untyped-def]
+    """`take_steps`, what it returns in the counts STEP and END: a kernel that programs can call."""
+    done, end = take_steps(sides, side, control, table, wanted, after)
+    control[1][STEP] = done
+    control[1][END] = end
+
+
+@kernel
+def follow_steps(leader, followers, side, control, table, wanted, after, sizes, most, enough):  # type: ignore[no-untyped-def]
+    """Take steps of a leader, as `take_steps` does, each with those of followers that differ a little
+    from it; returns how many, and how the last one ended.
+
+    followers (F, 2, FOLLOWER) : their programs. sizes (1,) : of the difference of two residuals. A
+    follower is corrected at most `most` times, until the part `enough` of the first difference is left.
+    """
+    numbers, counts, flags, history = control
+    for k in range(table.shape[0]):
+        now = side[0]
+        programs = leader[now]
+        counts[STEP] = k
+        for j in range(after.shape[0]):
+            after[j] = table[k, j]
+        end = solve_step(programs, numbers, counts, flags, history)
+        if end != CONVERGED:
+            return k, end
+        execute(programs[TANGENT])
+        execute(programs[FACTORISE])
+        if flags[NEGATIVE] < 0:
+            return k, SINGULAR
+        counts[THERE], counts[AGE] = 1, 0
+        execute(programs[ACCEPT])
+        if wanted[k]:
+            execute(programs[SNAPSHOT])
+        for f in range(len(followers)):
+            end = _follow(followers[f][now], flags, sizes, most, enough, wanted[k])
+            if end != CONVERGED:
+                return k, end
+        side[0] = 1 - now
+    return table.shape[0], CONVERGED
+
+
+@kernel
+def _follow(programs, flags, sizes, most, enough, wanted):  # type: ignore[no-untyped-def]
+    """Take the step of a follower; returns how it ended."""
+    execute(programs[AIM])
+    first = 0.0
+    for c in range(most + 1):
+        execute(programs[COMPARE])
+        size = sizes[0]
+        if not math.isfinite(size):
+            return INFINITE
+        if c == 0:
+            first = size
+        if c == most or size <= enough * first:
+            break
+        execute(programs[CORRECT])
+        if flags[ROUGH] != 0:
+            return NEEDS_PIVOTING
+    execute(programs[TAKE])
+    if wanted:
+        execute(programs[KEEP_STATE])
+    return CONVERGED

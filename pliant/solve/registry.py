@@ -37,6 +37,13 @@ def integrators() -> dict[str, type[Integrator]]:
     return {name: getattr(import_module(home), name) for name, home in _INTEGRATORS.items()}
 
 
+def strain_modes() -> Formulation:
+    """Return the formulation that judges the stability of strong forms under loads without energy."""
+    from pliant.rods.strain import Strain
+
+    return Strain(order=3, segments=6)
+
+
 def default_formulation(rod: Rod) -> Formulation:
     """Return what a rod is solved with if nobody says: a spline, or strain modes if Kirchhoff."""
     if rod.theory == "kirchhoff":

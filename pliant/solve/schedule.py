@@ -14,7 +14,7 @@ from pliant.model.checks import as_array, as_float
 from pliant.model.registry import Entry
 from pliant.physics.effects import Effects, Inputs as Acting, check_inputs
 from pliant.rods.contract import Array
-from pliant.solve.lines import LineState, Measure, TermMeasures
+from pliant.solve.lines import LineState, Measure
 
 
 def check_values(description: Description, inputs: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -38,11 +38,15 @@ def check_values(description: Description, inputs: Mapping[str, Any] | None) -> 
 class Inputs:
     """The inputs of one simulation: numbers, and what moves in time.
 
-    measure : what the lines between what is asked for and what acts depend on, volumes of chambers.
+    measure : what the lines between what is asked for and what acts depend on, volumes of chambers;
+    None where lines are none of its business, and all is as it is asked for.
     """
 
     def __init__(
-        self, description: Description, inputs: Mapping[str, Any] | None, measure: Measure
+        self,
+        description: Description,
+        inputs: Mapping[str, Any] | None,
+        measure: Measure | None = None,
     ) -> None:
         self.description = description
         self._owners = {name: description.input_owner(name) for name in description.inputs()}
@@ -58,8 +62,7 @@ class Inputs:
             if name not in self.moving:
                 _check_value(description.input_owner(name), name, "value", value)
         self._shapes = {name: self._value(name, 0.0).shape for name in self.moving}
-        self._given = dict(self.moving)
-        self.lines = self._pressure_lines(measure)
+        self.lines = {} if measure is None else self._pressure_lines(measure)
         self.moving.update(self.lines)
         self._shapes.update({name: self._value(name, 0.0).shape for name in self.lines})
 
@@ -117,10 +120,10 @@ class Channel:
 
 
 class Schedule(Inputs):
-    """The inputs of one simulation of a robot; `at(t)` gives what acts."""
+    """The inputs of one simulation of a robot as they are asked for; `at(t)` gives their numbers."""
 
     def __init__(self, effects: Effects, inputs: Mapping[str, Any] | None) -> None:
-        super().__init__(effects.tree.description, inputs, TermMeasures(effects))
+        super().__init__(effects.tree.description, inputs)
         self.effects = effects
         driven = self.driven = effects.prescribed.names
         self._drives = {
@@ -130,19 +133,14 @@ class Schedule(Inputs):
         }
         self._loads = [name for name in self.moving if name not in driven]
         self._acting: tuple[list[bytes], Acting] | None = None
-
-    def shape_of(self, name: str) -> tuple[int, ...]:
-        """Shape of the values of an input that moves."""
-        return self._shapes[name]
+        self._fed = {str(term.input): term.at.start for term in effects.terms if term.memory}
+        """Inputs that lag behind what is asked for, and their places in u (J,)."""
 
     def asked(self, times: Array) -> dict[str, Array]:
-        """What is asked of the inputs that move, (T, ...) by name, at times (T,) without lines."""
-        found = {}
-        for name in self.moving:
-            if name not in self._given:  # behind a line, but at rest
-                found[name] = np.full(len(times), float(self.values[name]))
-                continue
-            given, shape = self._given[name], (len(times), *self._shapes[name])
+        """What is asked of the inputs that move, (T, ...) by name, at times (T,)."""
+        asked = {}
+        for name, given in self.moving.items():
+            shape, line = (len(times), *self._shapes[name]), self._owners[name].input_line()
             try:
                 if isinstance(given, Signal):
                     values = np.asarray(given.over(times), dtype=float)
@@ -150,15 +148,23 @@ class Schedule(Inputs):
                     values = np.array([given(t) for t in times.tolist()], dtype=float)
             except (TypeError, ValueError):
                 values = np.full(1, np.nan)
-            lines = self.lines
-            low = lines[name].line.lowest if name in lines else -np.inf
+            low = -np.inf if line is None else line.lowest
             if values.shape != shape or not np.isfinite(values).all() or values.min() < low:
-                # the slow way has the sentence that says what is wrong with which of them
-                ask = lines[name].asked if name in lines else None
-                slow = [self._value(name, t) if ask is None else ask(t) for t in times.tolist()]
-                values = np.array(slow, dtype=float)
-            found[name] = values
-        return found
+                # one by one: the error then names the time
+                values = np.array([self._value(name, t) for t in times.tolist()], dtype=float)
+            asked[name] = values
+        return asked
+
+    def acted(self, times: Array, u: Array) -> dict[str, Array]:
+        """Values of all inputs, (T, ...) by name, at times (T,) when their numbers were u (T, J)."""
+        values = {
+            name: np.broadcast_to(np.asarray(value, dtype=float), (len(times), *np.shape(value)))
+            for name, value in self.values.items()
+            if name not in self.moving
+        }
+        values.update(self.asked(times))
+        values.update({name: u[:, place] for name, place in self._fed.items()})
+        return {name: values[name] for name in self.values}
 
     def at(self, t: float) -> Acting:
         """Return what acts at time t, s; the same object as before if nothing changed."""
@@ -170,12 +176,32 @@ class Schedule(Inputs):
         acting = self._acting[1]
         return Acting(acting.u, self._drive(acting.drive, t)) if self._drives else acting
 
-    def rows(self, times: Array) -> Array:
-        """Inputs (T, W) at times (T,): numbers u (J,), then what prescribed joints do.
+    def fed(self, u: Array) -> dict[str, Array]:
+        """Values of the inputs that lag behind what is asked for, from the numbers u (J,) that act."""
+        return {name: np.array(u[place]) for name, place in self._fed.items()}
 
-        Behind lines, only the time after the last one that `passed`.
+    def places(self) -> tuple[Array, Array, dict[str, slice], Array] | None:
+        """How all inputs become a row (W,) of `rows`: asked @ units + base, and asked (C,) at t = 0.
+
+        columns : by name, where in `asked` an input stands. None if joints are prescribed, or a load
+        along a direction of its own cannot be carried.
         """
-        if self._drives or self.lines or self.channels is None:
+        if self._drives or self.channels is None:
+            return None
+        base, channels = self.channels
+        still = np.concatenate([base, self._joints_at_rest])
+        units = np.zeros((len(channels), len(still)))
+        columns: dict[str, slice] = {}
+        for k, channel in enumerate(channels):
+            units[k, : len(base)] = channel.unit
+            first = columns.get(channel.name, slice(k, k)).start
+            columns[channel.name] = slice(first, k + 1)
+        asked = [self._value(name, 0.0).ravel() for name in columns]
+        return still, units, columns, np.concatenate([np.zeros(0), *asked])
+
+    def rows(self, times: Array) -> Array:
+        """Inputs (T, W) at times (T,): numbers u (J,), then what prescribed joints do."""
+        if self._drives or self.channels is None:
             prescribed, acting = self.effects.prescribed, [self.at(t) for t in times.tolist()]
             return np.array([[*now.u, *prescribed.row(now.drive)] for now in acting])
         base, channels = self.channels

@@ -1,4 +1,4 @@
-"""Motions of several robots that differ a little: one is solved, the others are followed beside it.
+"""Motions of several robots that differ a little: one is solved, the others follow it.
 
 A step solves R(x; state, p) = 0 for its end x. Once it is solved for parameters p, the step of the
 robot with p + dp from its own state, which differs by as little, needs no Newton iteration of its own:
@@ -17,29 +17,29 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from pliant._numba import kernel
+from pliant.engine import modes
+from pliant.engine.program import record, run
 from pliant.model import ConvergenceError
-from pliant.physics.effects import Inputs
 from pliant.rods.contract import Array
 from pliant.solve import loops
 from pliant.solve.clock import Clock
-from pliant.solve.dynamics import Trajectory, whole_march
-from pliant.solve.integrators.contract import Integrator, Stepper
-from pliant.solve.integrators.march import March
+from pliant.solve.dynamics import Trajectory
+from pliant.solve.integrators.contract import Integrator, Stepper, table_of
+from pliant.solve.newton import REASONS
 from pliant.solve.schedule import Schedule
+from pliant.tree.state import State
 
 CORRECTIONS = 6
-ENOUGH = 1e-6
+ENOUGH = 1e-8
 """Part of the first difference of residuals that may be left."""
-
 _CHUNK = 500
-"""Steps of which a leader keeps its tangents."""
-
-Row = tuple[Array, Array, dict[str, Any]]
-"""What is kept at an output time: configuration, rates, and the inputs as they act, by name."""
+"""Most steps in one call."""
 
 
 @dataclass
@@ -55,42 +55,48 @@ class Run:
     start: Any = None
 
 
-@dataclass
-class Led:
-    """The end of a step that was solved: what was sought, force fields and multipliers, what was left
-    of the residual; its stepper has the factor of the tangent there.
-    """
+class Follower:
+    """Steps of one robot beside those of a leader; sizes (1,) : of the difference of residuals."""
 
-    stepper: Stepper
-    x: Array
-    z: Array
-    left: Array
+    def __init__(self, stepper: Stepper, leader: Stepper, sizes: Array) -> None:
+        self.stepper, self.leader, self.sizes = stepper, leader, sizes
+        self.table = np.zeros((_CHUNK, len(stepper.after)))
+        """Inputs at the ends of the next steps."""
+        self.programs = [self._row(side, record, self._correct) for side in (0, 1)]
 
+    def plain_programs(self) -> list[list[Any]]:
+        """Its programs as plain calls, with row exchanges where a correction needs them."""
+        return [self._row(side, partial, self._correct_repaired) for side in (0, 1)]
 
-def lead(stepper: Stepper, before: Inputs, after: Inputs) -> Led:
-    """Take a step, with the factor of the tangent at its end."""
-    stepper.solve(before, after)
-    x, z = stepper.iterate
-    led = Led(stepper, x.copy(), z.copy(), stepper.residual(True).copy())
-    stepper.matrix.factorise()
-    stepper.counts[loops.THERE], stepper.counts[loops.AGE] = 1, 0
-    stepper.accept(before, after)
-    return led
+    def _row(self, side: int, make: Any, correct: Any) -> list[Any]:
+        """The programs of a step, by what makes programs of functions."""
+        a, b = self.stepper.states[side], self.stepper.states[1 - side]
+        row: list[Any] = [None] * loops.FOLLOWER
+        row[loops.AIM] = make(self._aim, a, b)
+        row[loops.COMPARE] = make(self._compare, a, b)
+        row[loops.CORRECT] = make(correct, a, b)
+        row[loops.TAKE] = make(self.stepper.accept_fed_step, a, b)
+        row[loops.KEEP_STATE] = make(self.stepper.keep_snapshot, b)
+        return row
 
+    def _aim(self, a: State, b: State) -> None:
+        run(load_row, self.leader.counts, self.table, self.stepper.after)
+        self.stepper.begin_fed_step(a, b)
+        self.stepper.aim_at(self.leader, b)
 
-def follow_step(stepper: Stepper, led: Led, before: Inputs, after: Inputs) -> None:
-    """Take the step of a neighbour beside one that was led."""
-    stepper.begin(before, after)
-    stepper.aim(led.x.copy(), led.z.copy(), after)
-    matrix, start = led.stepper.matrix, 0.0
-    for k in range(CORRECTIONS + 1):
-        gap = (led.left - stepper.residual(False))[: matrix.n]
-        size = float(np.linalg.norm(gap))
-        start = start or size
-        if k == CORRECTIONS or size <= ENOUGH * start:
-            break
-        stepper.move(matrix.solve(gap))
-    stepper.accept(before, after)
+    def _compare(self, a: State, b: State) -> None:
+        stepper = self.stepper
+        stepper.place_iterate(a, b)
+        stepper.set_residual(a, b, False)
+        run(compare_residuals, self.leader.left, stepper.left, stepper.right, self.sizes)
+
+    def _correct(self, a: State, b: State) -> None:
+        self.leader.matrix.record_solve(self.stepper.right, self.stepper.x)
+        self.stepper.move_iterate(a, b)
+
+    def _correct_repaired(self, a: State, b: State) -> None:
+        self.stepper.x[...] = self.leader.matrix.solve(self.stepper.right)
+        self.stepper.move_iterate(a, b)
 
 
 def follow(integrator: Integrator, runs: list[Run], clock: Clock, rates: bool) -> list[Trajectory]:
@@ -98,118 +104,115 @@ def follow(integrator: Integrator, runs: list[Run], clock: Clock, rates: bool) -
 
     Output times of the clock must be steps. rates : whether coordinate rates are kept, else zeros.
     """
-    with ExitStack() as stack:
-        lent = [integrator.borrowed(run.schedule.effects, clock.h, False) for run in runs]
-        steppers = [stack.enter_context(stepper) for stepper in lent]
-        return _follow(steppers, runs, clock, rates)
-
-
-def _follow(
-    steppers: list[Stepper], runs: list[Run], clock: Clock, rates: bool
-) -> list[Trajectory]:
-    """`follow` with a stepper for each robot."""
     began = time.perf_counter()
-    for run in runs:
-        run.schedule.begin(run.q)
-    before = [run.schedule.at(0.0) for run in runs]
-    for run, stepper, inputs in zip(runs, steppers, before, strict=True):
-        stepper.start(run.q, run.v, inputs)
-    pairs = zip(runs, steppers, strict=True)
-    found = [whole_march(stepper, run.schedule, clock) for run, stepper in pairs]
-    marches = [march for march in found if march is not None]
-    if len(marches) == len(runs):
-        return _follow_marches(marches, runs, clock, rates, began)
-    wanted = set(np.round(clock.outputs / clock.h).astype(int).tolist())
-    kept: list[list[Row]] = [[] for _ in runs]
-    if 0 in wanted:
-        _keep(runs, steppers, 0.0, kept, rates)
-    for k in range(clock.steps):
-        end = clock.duration if k + 1 == clock.steps else (k + 1) * clock.h
-        after = [run.schedule.at(end) for run in runs]
-        led = lead(steppers[0], before[0], after[0])
-        for i in range(1, len(steppers)):
-            follow_step(steppers[i], led, before[i], after[i])
+    with ExitStack() as stack:
+        lent = [integrator.borrowed(one.schedule.effects, clock.h, False) for one in runs]
+        steppers = [stack.enter_context(stepper) for stepper in lent]
+        for stepper in steppers:
+            stepper.prepare()
+        sizes = np.zeros(1)
+        followers = [Follower(stepper, steppers[0], sizes) for stepper in steppers[1:]]
+        for compiled in (True, False):
+            kept = _take_steps(steppers, followers, runs, clock, compiled)
+            if kept is not None:
+                break
+        assert kept is not None
+        pairs = zip(runs, steppers, kept, strict=True)
+        return [_trajectory(clock, rates, began, *pair) for pair in pairs]
+
+
+def _take_steps(
+    steppers: list[Stepper],
+    followers: list[Follower],
+    runs: list[Run],
+    clock: Clock,
+    compiled: bool,
+) -> list[list[Array]] | None:
+    """Snapshots of each robot at its output times; None if compiled loops do not lead there."""
+    leader = steppers[0]
+    programs, loop = _programs(leader, followers, compiled)
+    if programs is None:
+        return None
+    for one, stepper in zip(runs, steppers, strict=True):
+        stepper.start(one.q, one.v, one.schedule.at(0.0))
+    kept = [[_at_start(one)] if clock.step_of[0] == 0 else [] for one in runs]
+    ends = np.append(np.arange(clock.steps) * clock.h, clock.duration)
+    most = min(_CHUNK, *(stepper.capacity for stepper in steppers))
+    for start in range(0, clock.steps, most):
+        end = min(start + most, clock.steps)
+        wanted = np.isin(np.arange(start + 1, end + 1), clock.step_of)
+        inputs = [one.schedule.rows(ends[start + 1 : end + 1]) for one in runs]
+        for follower, values in zip(followers, inputs[1:], strict=True):
+            follower.table[: end - start] = values
+        for stepper in steppers:
+            stepper.counts[loops.KEPT] = 0
+        todo = (leader.side, leader.control, inputs[0], wanted, leader.after)
+        sizes = followers[0].sizes if followers else np.zeros(1)
+        _, how = loop.follow_steps(*programs, *todo, sizes, CORRECTIONS, ENOUGH)
+        if how == loops.NEEDS_PIVOTING and compiled:
+            return None
+        if how != loops.CONVERGED:
+            raise leader.error(leader.problem or REASONS[how])
         if not all(np.isfinite(stepper.q).all() for stepper in steppers):
             raise ConvergenceError("the motion became infinite; try a smaller dt")
-        for run, stepper in zip(runs, steppers, strict=True):
-            run.schedule.passed(end, stepper.q)
-        if k + 1 in wanted:
-            _keep(runs, steppers, end, kept, rates)
-        before = after
-    motions = []
-    for run, stepper, rows in zip(runs, steppers, kept, strict=True):
-        values = [row[2] for row in rows]
-        acted = {name: np.array([row[name] for row in values], dtype=float) for name in values[0]}
-        q, v = (np.array([row[i] for row in rows]) for i in (0, 1))
-        motions.append(_trajectory(clock, run.schedule, (q, v, acted), stepper.iterations, began))
-    return motions
+        for stepper, blocks in zip(steppers, kept, strict=True):
+            stepper.side[0] = leader.side[0]
+            blocks.append(stepper.snapshots())
+    return [[np.concatenate(x) for x in zip(*blocks, strict=True)] for blocks in kept]
 
 
-def _follow_marches(
-    marches: list[March], runs: list[Run], clock: Clock, rates: bool, began: float
-) -> list[Trajectory]:
-    """`follow` where the steps of all systems are compiled."""
-    step_of = np.round(clock.outputs / clock.h).astype(np.int64)
-    ends = np.append(np.arange(clock.steps) * clock.h, clock.duration)
-    records = []
-    for march, run in zip(marches, runs, strict=True):
-        first = march.columns(run.schedule.asked(ends[:1]), 1)
-        march.begin(first[0])
-        record = march.room_for(len(step_of))
-        if step_of[0] == 0:
-            record[0][0], record[1][0], record[3][0] = run.q, run.v, first[0]
-        records.append(record)
-    for start in range(0, clock.steps, _CHUNK):
-        end = min(start + _CHUNK, clock.steps)
-        rows = np.full(end - start, -1, dtype=np.int64)
-        due = np.flatnonzero((step_of > start) & (step_of <= end))
-        rows[step_of[due] - start - 1] = due
-        trail = marches[0].trail(end - start)
-        for march, run, record in zip(marches, runs, records, strict=True):
-            asked = run.schedule.asked(ends[start + 1 : end + 1])
-            march.prepare(march.columns(asked, end - start), rows, record)
-            if march is not marches[0]:
-                march.follow(marches[0], trail)
-            elif march.lead(trail) < end - start:
-                raise march.error()
-            if not np.isfinite(march.state[0]).all():
-                raise ConvergenceError("the motion became infinite; try a smaller dt")
-    motions = []
-    for march, run, (q, v, _, values) in zip(marches, runs, records, strict=True):
-        kept = (q, v if rates else np.zeros_like(v), march.all_by_name(values))
-        motions.append(_trajectory(clock, run.schedule, kept, int(march.counts[0]), began))
-    return motions
+def _programs(leader: Stepper, followers: list[Follower], compiled: bool) -> tuple[Any, Any]:
+    """Programs of leader and followers, None if not all of them are compiled, and their loop."""
+    if not compiled:
+        rows: Any = [follower.plain_programs() for follower in followers]
+        return (leader.plain_programs(), rows), modes.uncompiled(loops.__name__)
+    table = leader.programs()
+    tables = [table_of(follower.programs) for follower in followers]
+    if isinstance(table, list) or any(x is None for x in tables):
+        return None, loops
+    shape = (len(followers), 2, loops.FOLLOWER)
+    return (table, np.array(tables, dtype=np.int64).reshape(shape)), loops
 
 
-def _keep(
-    runs: list[Run], steppers: list[Stepper], t: float, kept: list[list[Row]], rates: bool
-) -> None:
-    for run, stepper, rows in zip(runs, steppers, kept, strict=True):
-        v = stepper.velocity() if rates else np.zeros(stepper.tree.total)
-        rows.append((stepper.q.copy(), np.array(v), run.schedule.values_at(t)))
+def _at_start(one: Run) -> tuple[Array, ...]:
+    """The snapshot at t = 0."""
+    return one.q[None], one.v[None], np.zeros((1, 2)), one.schedule.at(0.0).u[None]
 
 
 def _trajectory(
-    clock: Clock,
-    schedule: Schedule,
-    kept: tuple[Array, Array, dict[str, Array]],
-    iterations: int,
-    began: float,
+    clock: Clock, rates: bool, began: float, one: Run, stepper: Stepper, kept: list[Array]
 ) -> Trajectory:
-    count = len(clock.outputs)
-    q, v, inputs = kept
+    rows = np.unique(clock.step_of, return_inverse=True)[1]
+    q, v, account, u = (x[rows] for x in kept)
     return Trajectory(
         t=clock.outputs,
         q=q,
-        v=v,
-        work=np.zeros(count),
-        dissipated=np.zeros(count),
-        inputs=inputs,
+        v=v if rates else np.zeros_like(v),
+        work=account[:, 0],
+        dissipated=account[:, 1],
+        inputs=one.schedule.acted(clock.outputs, u),
         final=(clock.duration, q[-1], v[-1]),
         h=clock.h,
         steps=clock.steps,
-        iterations=iterations,
+        iterations=stepper.iterations,
         complete=True,
         seconds=time.perf_counter() - began,
-        drive_rates=schedule.drive_rates(clock.outputs),
+        drive_rates=one.schedule.drive_rates(clock.outputs),
     )
+
+
+@kernel
+def load_row(counts, table, after):  # type: ignore[no-untyped-def]
+    """after (W,) = the row of table (T, W) that belongs to the step in hand."""
+    for j in range(after.shape[0]):
+        after[j] = table[counts[loops.STEP], j]
+
+
+@kernel
+def compare_residuals(led, left, right, sizes):  # type: ignore[no-untyped-def]
+    """right (n,) = led - left, the first entries, and its norm in sizes (1,)."""
+    total = 0.0
+    for i in range(right.shape[0]):
+        right[i] = led[i] - left[i]
+        total += right[i] * right[i]
+    sizes[0] = np.sqrt(total)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.model import DescriptionError, PliantError
-from pliant.rods.strain import Strain
 from pliant.solve.compiled import require_mass
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.problem import Still
+from pliant.solve.registry import strain_modes
 from pliant.solve.statics import StaticSolution
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def judge_chain(problem: StrongProblem, still: Still) -> tuple[bool | None, str]
     unknown = "dead moments and follower loads have no energy to judge by"
     if share < 1.0:
         return None, f"{unknown}, and only a part of the load is carried"
-    modes = Strain(order=3, segments=6)
+    modes = strain_modes()
     other = CoordinateProblem(problem.description, dict.fromkeys(problem.formulations, modes))
     try:
         found = other.statics(values, None, 1e-9, None)

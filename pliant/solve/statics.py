@@ -22,7 +22,7 @@ from pliant.linalg.scatter import add_at, largest, norms
 from pliant.model import ConvergenceError
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
-from pliant.physics.elasticity import meet
+from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array
 from pliant.solve import loops
 from pliant.solve.limits import with_limits
@@ -91,7 +91,7 @@ def balance(
     work.clear(tangent is not None)
     if tangent is not None:
         tangent.clear()
-    meet(work, state)
+    meet_at_rest(work, state)
     moment = Moment(effects.tree, state, work, inputs.u, z, tangent=tangent, keep=keep)
     for term in effects.terms:
         ask(term.act, moment)

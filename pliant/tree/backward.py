@@ -29,6 +29,9 @@ def gather(tree: Tree, state: State, work: Work, out: Array) -> None:
     for i in range(len(tree.parts) - 1, -1, -1):
         part, at, w = tree.parts[i], state.parts[i], work.parts[i]
         first = 0 if w.mass else len(part.mass_s)
+        if w.mass and part.straight:
+            first = len(part.mass_s)
+            ask(part.map.add_centre_vector, at.mass, w.p[:first], w.ry)
         if first < len(w.p):
             run(collect.add_vector, at.element[first:], at.J[first:], w.p[first:], w.ry)
         if len(w.sigma):
@@ -82,10 +85,12 @@ def gather_form(tree: Tree, left: State, right: State, work: Work, tangent: Tang
         part, a, b, w = tree.parts[i], left.parts[i], right.parts[i], work.parts[i]
         first = 0 if w.mass else len(part.mass_s)
         _add_strains(part, a, b, w)
+        if w.mass and part.straight:
+            first = len(part.mass_s)
+            ask(part.map.add_centre_form, a.mass, w.k[:first], w.Ky)
         if first < len(w.k):
-            run(
-                collect.add_bilinear, a.element[first:], a.J[first:], w.k[first:], b.J[first:], w.Ky
-            )
+            where = (part.first_variable, a.element[first:], a.J[first:])
+            run(collect.add_bilinear, *where, w.k[first:], b.J[first:], w.row, w.Ky)
         ask(part.map.lift_matrix, a.c, b.c, w.Ky, w.K)
         run(scatter, tangent.parts[i].elements, w.K, tangent.matrix.data)
         _hand_over(tree, i, left, right, work, tangent, False)
@@ -95,10 +100,10 @@ def _add_strains(part: Part, a: PartState, b: PartState, w: PartWork) -> None:
     """Add to Ky the derivative of the stresses at a in the strains of b."""
     if not len(w.sigma):
         return
-    element, Ba, Bb = a.strain.element, a.strain.B, b.strain.B
-    run(collect.add_diagonal, element, Ba, w.slope, w.shift, Bb, w.Ky)
+    where, Bb = (part.first_variable, a.strain.element, a.strain.B), b.strain.B
+    run(collect.add_diagonal, *where, w.slope, w.shift, Bb, w.Ky)
     if part.coupled:
-        run(collect.add_bilinear, element, Ba, w.full, Bb, w.Ky)
+        run(collect.add_bilinear, *where, w.full, Bb, w.row, w.Ky)
 
 
 def _add_stations(part: Part, at: PartState, w: PartWork) -> None:
@@ -107,8 +112,13 @@ def _add_stations(part: Part, at: PartState, w: PartWork) -> None:
     first = 0 if w.mass else count
     if first == len(w.p):
         return
-    run(collect.add_bilinear, at.element[first:], at.J[first:], w.k[first:], at.J[first:], w.Ky)
-    if w.mass and count:
+    if w.mass and part.straight:
+        ask(part.map.add_centre_form, at.mass, w.k[:count], w.Ky)
+        first = count
+    if first < len(w.p):
+        where = (part.first_variable, at.element[first:], at.J[first:])
+        run(collect.add_bilinear, *where, w.k[first:], at.J[first:], w.row, w.Ky)
+    if w.mass and count and not part.straight:
         ask(part.map.frame_second, at.mass, at.c, w.p[:count], w.Ky)
     if len(part.stations):
         run(collect.to_sections, part.point_A, w.p[count:], w.extra, w.sections)

@@ -13,9 +13,8 @@ from pliant.lie.se3_kernels import Ad_inverse_array, ad_array, multiply_array
 
 
 @kernel
-def place_base(carrier, X, turn, base, inward):  # type: ignore[no-untyped-def]
-    """base = carrier X turn (4, 4) and inward = Ad((X turn)^-1) (6, 6)."""
-    pose = np.empty((4, 4))
+def place_base(carrier, X, turn, pose, base, inward):  # type: ignore[no-untyped-def]
+    """pose = X turn (4, 4), base = carrier pose (4, 4) and inward = Ad(pose^-1) (6, 6)."""
     multiply_array(X, turn, pose)
     Ad_inverse_array(pose, inward)
     multiply_array(carrier, pose, base)

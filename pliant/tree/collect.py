@@ -24,33 +24,34 @@ def add_vector(element, J, p, r):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_bilinear(element, Jl, k, Jr, K):  # type: ignore[no-untyped-def]
-    """K_e += sum_s Jl_s^T k_s Jr_s."""
+def add_bilinear(first, element, Jl, k, Jr, row, K):  # type: ignore[no-untyped-def]
+    """K_e += sum_s Jl_s^T k_s Jr_s in the variables from `first` on; row (m,) is workspace."""
     S, _, m = Jl.shape
-    row = np.empty(m)
     for s in range(S):
         e = element[s]
         for i in range(6):
             alive = False
-            for a in range(m):
+            for a in range(np.uint64(first), np.uint64(m)):
                 row[a] = 0.0
             for j in range(6):
                 v = k[s, i, j]
                 if v != 0.0:
                     alive = True
-                    for a in range(m):
+                    for a in range(np.uint64(first), np.uint64(m)):
                         row[a] += v * Jr[s, j, a]
             if alive:
-                for a in range(m):
+                for a in range(np.uint64(first), np.uint64(m)):
                     v = Jl[s, i, a]
                     if v != 0.0:
-                        for b in range(m):
+                        for b in range(np.uint64(first), np.uint64(m)):
                             K[e, a, b] += v * row[b]
 
 
 @kernel
-def add_diagonal(element, Bl, slope, shift, Br, K):  # type: ignore[no-untyped-def]
-    """K_e += sum_s Bl_s^T diag(slope_s shift_s) Br_s, both (S, 6), three rows at a time."""
+def add_diagonal(first, element, Bl, slope, shift, Br, K):  # type: ignore[no-untyped-def]
+    """K_e += sum_s Bl_s^T diag(slope_s shift_s) Br_s, both (S, 6), three rows at a time, in the
+    variables from `first` on.
+    """
     S, _, m = Bl.shape
     for s in range(S):
         e = element[s]
@@ -59,13 +60,27 @@ def add_diagonal(element, Bl, slope, shift, Br, K):  # type: ignore[no-untyped-d
             w2 = slope[s, i + 2] * shift[s, i + 2]
             if w0 == 0.0 and w1 == 0.0 and w2 == 0.0:
                 continue
+            if (w0 == 0.0) + (w1 == 0.0) + (w2 == 0.0) == 2:
+                r = i if w0 != 0.0 else i + 1 if w1 != 0.0 else i + 2
+                _add_outer(first, w0 + w1 + w2, Bl[s, r], Br[s, r], K[e])
+                continue
             r0, r1, r2 = Br[s, i], Br[s, i + 1], Br[s, i + 2]
-            for a in range(m):
+            for a in range(np.uint64(first), np.uint64(m)):
                 v0, v1, v2 = w0 * Bl[s, i, a], w1 * Bl[s, i + 1, a], w2 * Bl[s, i + 2, a]
                 if v0 != 0.0 or v1 != 0.0 or v2 != 0.0:
                     row = K[e, a]
-                    for b in range(m):
+                    for b in range(np.uint64(first), np.uint64(m)):
                         row[b] += v0 * r0[b] + v1 * r1[b] + v2 * r2[b]
+
+
+@kernel
+def _add_outer(first, w, left, right, K):  # type: ignore[no-untyped-def]
+    """K (m, m) += w left right^T in the variables from `first` on."""
+    m = left.shape[0]
+    for a in range(np.uint64(first), np.uint64(m)):
+        v = w * left[a]
+        for b in range(np.uint64(first), np.uint64(m)):
+            K[a, b] += v * right[b]
 
 
 @kernel
@@ -90,14 +105,14 @@ def entries_of(elements, x, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def station_values(element, J, y, out):  # type: ignore[no-untyped-def]
-    """out_s (S, 6) = J_s y_e with y (E, m)."""
+def station_values(first, element, J, y, out):  # type: ignore[no-untyped-def]
+    """out_s (S, 6) = J_s y_e with y (E, m), which is zero before `first`."""
     S, _, m = J.shape
     for s in range(S):
         e = element[s]
         for i in range(6):
             v = 0.0
-            for a in range(m):
+            for a in range(np.uint64(first), np.uint64(m)):
                 v += J[s, i, a] * y[e, a]
             out[s, i] = v
 

@@ -16,8 +16,15 @@ from pliant.tree.work import PartWork, Work
 _STILL = np.zeros(6)
 
 
-def set_rates(tree: Tree, state: State, work: Work, v: Array, acc: Array | None = None) -> None:
-    """Write eta and strain rates for rates v (total,) and, if given, accelerations acc (total,).
+def set_rates(
+    tree: Tree,
+    state: State,
+    work: Work,
+    v: Array,
+    acc: Array | None = None,
+    strains: bool = True,
+) -> None:
+    """Write eta and, if wanted, strain rates for rates v (total,) and accelerations acc (total,).
 
     The twist of a base is A x + S q' with x that of the carrying frame, A = Ad((X j)^-1); its rate is
     A x' - [S q', A x] + S q'' + (S q')' at constant velocities of the joint.
@@ -30,12 +37,14 @@ def set_rates(tree: Tree, state: State, work: Work, v: Array, acc: Array | None 
             take(acc, part.x_index, second[6:])
         _base_motion(tree, i, state, work, v, acc)
         _element_rates(part, at, w, acc is not None)
-        _station_rates(part, at, w, acc is not None)
+        _station_rates(part, at, w, acc is not None, strains)
 
 
 def _base_motion(tree: Tree, i: int, state: State, work: Work, v: Array, acc: Array | None) -> None:
     """Set twist and twist rate of the base of part i, first in its x; its carrier is done."""
     part, at, w = tree.parts[i], state.parts[i], work.parts[i]
+    if part.grounded:
+        return
     carried, eta = _STILL, _STILL
     if part.parent >= 0:
         carrier = work.parts[part.parent]
@@ -62,15 +71,25 @@ def _element_rates(part: Part, at: PartState, w: PartWork, wanted: bool) -> None
         combine(1.0, w.ydd, 1.0, w.bias, w.ydd)
 
 
-def _station_rates(part: Part, at: PartState, w: PartWork, wanted: bool) -> None:
+def _station_rates(part: Part, at: PartState, w: PartWork, wanted: bool, strains: bool) -> None:
     count = len(part.mass_s)
-    run(collect.station_values, at.element, at.J, w.y, w.eta)
-    if len(w.rate):
-        run(collect.station_values, at.strain.element, at.strain.B, w.y, w.rate)
+    first = part.first_variable
+    begin = 0
+    if part.straight:
+        begin = count
+        ask(part.map.set_centre_values, at.mass, w.y, w.eta[:count])
+        if wanted:
+            ask(part.map.set_centre_values, at.mass, w.ydd, w.acceleration[:count])
+    where = (first, at.element[begin:], at.J[begin:])
+    if begin < len(w.eta):
+        run(collect.station_values, *where, w.y, w.eta[begin:])
+    if strains and len(w.rate):
+        run(collect.station_values, first, at.strain.element, at.strain.B, w.y, w.rate)
     if not wanted:
         return
-    run(collect.station_values, at.element, at.J, w.ydd, w.acceleration)
-    if count:
+    if begin < len(w.eta):
+        run(collect.station_values, *where, w.ydd, w.acceleration[begin:])
+    if count and not part.straight:
         ask(part.map.frame_bias, at.mass, at.c, w.y, w.frame_bias[:count])
         combine(1.0, w.acceleration[:count], 1.0, w.frame_bias[:count], w.acceleration[:count])
     if len(part.stations):

@@ -18,9 +18,10 @@ _FAR = 1e-7
 class Part:
     """A rod or a rigid body with the constants of its map.
 
-    Frame stations (F,) are those of the mass rule (Q,), then the points (P,) where something is
-    attached; the first `inertial` of them have inertia M. A point is a section at `point_s` and a
-    constant pose `point_X` in it.
+    Frame stations (F,) are sections or their centres at `mass_s` (Q,), then the points (P,) where
+    something is attached. The first of them, as many as `mass_w` has weights, are the mass rule; from
+    there up to `inertial` follow the bodies that the part carries. All these have inertia M. A point is
+    a section at `point_s` and a constant pose `point_X` in it.
     """
 
     def __init__(
@@ -44,20 +45,20 @@ class Part:
         self.frame_rows = frame_rows
         self.strain_s, self.strain_w = rod_map.strain_rule()
         self.mass_s, self.mass_w = rod_map.mass_rule()
-        self.one_rule = rod_map.shares_plans and np.array_equal(self.strain_s, self.mass_s)
         self.fields = rod_map.force_basis()
         """Force fields of the mixed form, None for a plain strain law."""
         self.field_rows = np.array([] if self.fields is None else self.fields.rows, dtype=np.int64)
         self.rigid = self.fields is not None and self.fields.rigid
         """True if the strains that force fields meet are held at zero."""
         self.M = rod_map.inertia(self.mass_s) * self.mass_w[:, None]
+        self.centred = not self.M[:, :3].any() and rod_map.centres(self.mass_s) is not None
+        """Whether the frames of the mass rule are centres with the axes of the base, see `RodMap`."""
+        same = np.array_equal(self.strain_s, self.mass_s)
+        self.one_rule = same and rod_map.shares_plans and not self.centred
         rod = self.rod
         none = np.zeros((len(self.strain_s), 6))
         self.C = none if rod is None else rod.stiffness(self.strain_s)
         self.D = none.copy() if rod is None else rod.damping(self.strain_s)
-        self.line_mass = (
-            none[:0, 0] if rod is None else rod.mass_per_length(self.mass_s) * self.mass_w
-        )
         if self.rigid:
             self._stiffen()
         self.plain, self.field_w = self._split_stiffness()
@@ -72,8 +73,6 @@ class Part:
         """Whether effects in plain Python may act at its mass stations."""
         self.coupled = False
         """Whether some effect makes a stress depend on other strains than its own."""
-        self.point_mass: Array = np.zeros(0)
-        """(N,): mass at the first points."""
 
     @property
     def rod(self) -> Rod | None:
@@ -127,11 +126,22 @@ class Part:
         self._poses.append(np.array(pose))
         return len(self.mass_s) + len(self.point_s) - 1
 
+    def line_stations(self, turns: bool) -> Ints:
+        """Frame stations (Q,) of the mass rule; turns : True for frames that turn with the sections."""
+        stations = np.arange(len(self.mass_w), dtype=np.int64)
+        if not (turns and self.centred):
+            return stations
+        return np.array([self.attach(float(s), np.eye(4)) for s in self.mass_s[stations]])
+
     def add_inertia(self, s: float, pose: Array, inertia: Array) -> None:
         """Carry a rigid body with diagonal inertia (6,) in the principal frame `pose` (4, 4) at s."""
-        self.attach(s, pose, shared=False)
-        self.M = np.concatenate([self.M, inertia[None]])
-        self.point_mass = np.append(self.point_mass, inertia[3])
+        at_centre = self.centred and not inertia[:3].any() and not pose[:3, 3].any()
+        if at_centre:
+            self.M = np.insert(self.M, len(self.mass_s), inertia, axis=0)
+            self.mass_s = np.append(self.mass_s, s)
+        else:
+            self.attach(s, pose, shared=False)
+            self.M = np.concatenate([self.M, inertia[None]])
 
     def close(self) -> None:
         """Fix the stations once all are known."""
@@ -181,3 +191,15 @@ class Part:
     """(count, R): numbers of the force fields."""
     q_slice: slice
     joint_slice: slice
+    grounded: bool
+    """Whether its base never moves."""
+
+    @property
+    def straight(self) -> bool:
+        """Whether the frames of the mass rule move straight: centres on a base that never moves."""
+        return self.centred and self.grounded
+
+    @property
+    def first_variable(self) -> int:
+        """First of its element variables that can change: not the twist of a base that never moves."""
+        return self.map.base_variables if self.grounded else 0

@@ -35,17 +35,20 @@ class PartState:
         self.q, self.joint_q, self.carrier = q[part.q_slice], q[part.joint_slice], carrier
         self.c: Configuration = rod_map.configuration()
         self.strain: Plan = rod_map.strains(part.strain_s)
-        self.mass: Plan = self.strain if part.one_rule else rod_map.frames(part.mass_s)
+        centres = rod_map.centres(part.mass_s) if part.centred else None
+        self.mass: Plan = centres or (self.strain if part.one_rule else rod_map.frames(part.mass_s))
         self.points: Plan = rod_map.frames(part.points_s)
         self.inner: Plan = rod_map.strains(np.asarray(part.inner_s))
         Q, P = len(part.mass_s), len(part.point_s)
         self.element = np.concatenate([self.mass.element, self.points.element])
         self.g = np.tile(np.eye(4), (Q + P, 1, 1))
         self.J = np.zeros((Q + P, 6, rod_map.m))
+        self.J[:Q] = self.mass.J
+        self.mass.grounded = part.grounded
         # the map writes the first rows of the same arrays
         self.mass.g, self.mass.J = self.g[:Q], self.J[:Q]
         self.point_g, self.point_J = self.g[Q:], self.J[Q:]
-        self.base, self.turn, self.inward = np.eye(4), np.eye(4), np.eye(6)
+        self.base, self.turn, self.inward, self.pose = np.eye(4), np.eye(4), np.eye(6), np.eye(4)
         self.S = np.array(part.joint.axes(part.joint.rest()), dtype=float, order="C")
 
     def place_base(self) -> None:
@@ -53,7 +56,8 @@ class PartState:
         part = self.part
         if part.joint.nq:
             ask(part.joint.place, self.joint_q, self.turn, self.S)
-        run(place_base, self.carrier, part.pose, self.turn, self.base, self.inward)
+        given = (self.carrier, part.pose, self.turn)
+        run(place_base, *given, self.pose, self.base, self.inward)
 
     def place(self) -> None:
         """Set strains and frames, from the base on."""

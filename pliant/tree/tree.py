@@ -150,6 +150,7 @@ class Tree:
             numbers = np.concatenate([np.full(6, -1), part.x_index])
             local = part.map.elements
             part.index = np.where(local >= 0, numbers[np.maximum(local, 0)], -1)
+            part.grounded = part.parent < 0 and not nv
         self.n, self.nq = n, nq
         self.size = n + self.m
         """Unknowns: coordinates, force fields and multipliers."""
@@ -209,7 +210,7 @@ class Tree:
             take(x, part.x_index, own[6:])
             if part.parent >= 0:
                 carrier, k = state.parts[part.parent], part.mount
-                where = (carrier.element[k : k + 1], carrier.J[k : k + 1])
+                where = (0, carrier.element[k : k + 1], carrier.J[k : k + 1])
                 run(station_values, *where, lifted[part.parent], twist)
             run(base_twist, at.inward, twist[0], at.S, x, part.joint_index, own[:6])
             entries = np.zeros(part.map.elements.shape)

@@ -48,6 +48,7 @@ class PartWork:
         self.Ky = np.zeros((E, m, m))
         self.r = np.zeros((E, n))
         self.K = np.zeros((E, n, n))
+        self.row = np.zeros(m)
         self.base = np.zeros(6)
         """Gradient in the twist of the base."""
         self.passed, self.excess = np.zeros(6), np.zeros(6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +19,11 @@ class _Fussy(VariationalStepper):
 
     longest = 0.0
 
-    def take(self, rows: np.ndarray) -> int:
+    def take(self, rows: np.ndarray, wanted: Any = None) -> int:
         if self.h > self.longest:
             self.done = 0
             raise StepError(f"a time step of {self.h:g} s failed: too long; try a smaller dt")
-        return super().take(rows)
+        return super().take(rows, wanted)
 
 
 @dataclass(frozen=True)

@@ -740,7 +740,7 @@ def test_the_base_of_a_flying_rod_stays_a_pose_and_falls_like_a_stone(
         stepper.advance(inputs, inputs)
     turn = State(tree).place(stepper.q).parts[0].c.base[:3, :3]
     assert turn.T @ turn == pytest.approx(np.eye(3), abs=1e-12)
-    mass = float(tree.parts[0].line_mass.sum())
+    mass = float(tree.parts[0].M[:, 3].sum())
     t = h * steps
     fallen = start + t * speed[3:] / mass + 0.5 * t * t * np.array((0, 0, -9.81))
     slack = 9.81 * t * h + 1e-6  # an error of first order in the step at most
@@ -750,7 +750,8 @@ def test_the_base_of_a_flying_rod_stays_a_pose_and_falls_like_a_stone(
 
 def centre_of_mass(effects: Effects, q: Array) -> Array:
     part, at = effects.tree.parts[0], State(effects.tree).place(q).parts[0]
-    return part.line_mass @ at.mass.g[:, :3, 3] / part.line_mass.sum()
+    mass = part.M[: len(part.mass_w), 3]
+    return mass @ at.mass.g[:, :3, 3] / mass.sum()
 
 
 def test_at_rest_in_equilibrium_nothing_moves() -> None:

@@ -7,7 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pliant.linalg.matrices import BandedSymmetric, Matrix, SingularError, Sparse, make_matrix
+from pliant.linalg.matrices import (
+    Banded,
+    BandedSymmetric,
+    Matrix,
+    SingularError,
+    Sparse,
+    make_matrix,
+)
 from pliant.linalg.scatter import scatter, scatter_vector
 
 SIZE, WIDTH, STRIDE = 5, 9, 4
@@ -416,12 +423,59 @@ def test_stars_are_sparse_however_wide_their_band(arms: int) -> None:
     assert isinstance(matrix, Sparse)
 
 
-@pytest.mark.parametrize(("multipliers", "symmetric"), [(6, True), (0, False)])
-def test_constrained_and_unsymmetric_systems_are_sparse(multipliers: int, symmetric: bool) -> None:
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_constrained_systems_are_sparse(symmetric: bool) -> None:
     index = unknowns(chain(60, -1, 0))
     n = index.max() + 1
-    matrix = make_matrix(n, pairs_of(index), np.arange(n - multipliers, n), multipliers, symmetric)
+    matrix = make_matrix(n, pairs_of(index), np.arange(n - 6, n), 6, symmetric)
     assert isinstance(matrix, Sparse)
+
+
+def test_unsymmetric_chains_are_bands_and_stars_are_not() -> None:
+    for index, kind in ((unknowns(chain(60, -1, 0)), Banded), (star(8), Sparse)):
+        none = np.zeros(0, dtype=int)
+        assert isinstance(make_matrix(index.max() + 1, pairs_of(index), none, 0, False), kind)
+
+
+def banded(n: int, width: int, seed: int, dominant: float) -> tuple[Banded, np.ndarray]:
+    """A random band matrix, in its storage and dense."""
+    rng = np.random.default_rng(seed)
+    i, j = np.indices((n, n))
+    inside = np.abs(i - j) <= width
+    dense = np.where(inside, rng.normal(size=(n, n)), 0.0) + dominant * np.eye(n)
+    matrix = Banded(n, width)
+    matrix.data[matrix.slots(i[inside], j[inside])] = dense[inside]
+    return matrix, dense
+
+
+@pytest.mark.parametrize(("n", "width"), [(1, 0), (5, 1), (26, 9), (40, 39), (7, 3)])
+@pytest.mark.parametrize("dominant", [6.0, 0.0])
+def test_band_solves_what_dense_elimination_solves(n: int, width: int, dominant: float) -> None:
+    """Also without a dominant diagonal, where refinement or row exchanges have to help."""
+    matrix, dense = banded(n, width, n, dominant)
+    matrix.factorise()
+    b = np.random.default_rng(1).normal(size=n)
+    assert dense @ matrix.solve(b) == pytest.approx(b, abs=1e-8 * np.abs(b).max())
+
+
+def test_band_with_a_lost_pivot_is_solved_with_row_exchanges() -> None:
+    matrix, dense = banded(12, 2, 3, 0.0)
+    dense[0, 0] = 0.0
+    matrix.data[matrix.slots(np.zeros(1, dtype=int), np.zeros(1, dtype=int))] = 0.0
+    matrix.factorise()
+    b = np.ones(12)
+    x = np.empty(12)
+    matrix.record_solve(b, x)
+    assert matrix.flags[2] == 1
+    assert dense @ matrix.solve(b) == pytest.approx(b, abs=1e-10)
+
+
+def test_singular_band_is_refused() -> None:
+    matrix, _ = banded(8, 2, 3, 4.0)
+    matrix.data[: 2 * 5] = 0.0
+    matrix.factorise()
+    with pytest.raises(SingularError):
+        matrix.solve(np.ones(8))
 
 
 def cost(index: np.ndarray) -> tuple[int, int]:

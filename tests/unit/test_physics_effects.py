@@ -85,7 +85,7 @@ def test_resistance_tangent_and_power() -> None:
 
 def resistance(C: Array, d: Array, eta: Array) -> Array:
     p, k = d * eta, np.zeros((len(eta), 6, 6))
-    add_drag(C, eta, 1.0, False, p, k)
+    add_drag(C, np.arange(len(eta)), eta, 1.0, False, p, k)
     return p
 
 
@@ -100,7 +100,7 @@ def test_tangent_of_the_impulse_of_a_step() -> None:
         eta, pa, pb = np.zeros((3, count, 6))
         k = np.zeros((count, 6, 6))
         inertia.step_momentum(np.zeros((count, 6)), ga, end, h, True, eta, pa, pb, k)
-        add_step_drag(C, eta, h, 0.5, True, pa, pb, k)
+        add_step_drag(C, np.arange(count), ga, end, h, 0.5, True, pa, pb, k)
         add_step_damping(d, eta, h, 0.5, True, pa, pb, k)
         return pa, pb, k
 

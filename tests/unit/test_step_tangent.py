@@ -42,7 +42,7 @@ def after_steps(
     stream = robot.stepper(1e-3, JUMP, formulation=formulation, integrator=integrator)
     for _ in range(steps):
         stream.step()
-    return stream._stream.stepper, stream._stream._before
+    return stream._stream.stepper, stream._stream.schedule.at(0.0)
 
 
 def tangent_error(stepper: AccelerationStepper, load: Any) -> float:

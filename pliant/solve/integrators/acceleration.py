@@ -23,7 +23,7 @@ from pliant.linalg.scatter import add_at
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import add_inertia
-from pliant.physics.viscosity import meet_moving
+from pliant.physics.met_strains import meet_moving
 from pliant.rods.contract import Array
 from pliant.solve import loops
 from pliant.solve.integrators.coefficients import Coefficients
@@ -35,10 +35,8 @@ from pliant.solve.integrators.contract import (
     step_failed,
 )
 from pliant.solve.integrators.hard_rows import gap_accelerations
-from pliant.solve.integrators.march import March, make_march
 from pliant.solve.mass import Mass
 from pliant.solve.newton import SINGULAR, Policy
-from pliant.solve.schedule import Schedule
 from pliant.tree.backward import gather, gather_tangent
 from pliant.tree.forward import set_rates
 from pliant.tree.state import State
@@ -111,20 +109,12 @@ class AccelerationStepper(Stepper):
         self.D, self.last, self._driven = np.zeros(total), np.zeros(total), np.zeros(total)
         self._reaction = np.zeros(total)
         self.numbers[loops.FLOOR] = rounding_force(effects, h)
+        # the forces of prescribed joints are read off the last residual
+        self.counts[loops.FORESEES] = not len(self.tree.prescribed)
         if coefficients is None:
             self.v_slope, self.a_slope = 1.0 / h, 1.0 / h**2
         else:
             self.v_slope, self.a_slope = coefficients.slopes(h)
-
-    def march(self, schedule: Schedule) -> March | None:
-        """Many steps at once, where robot and inputs allow it."""
-        return make_march(self, schedule)
-
-    def rule(self) -> Array:
-        """(9,): h, beta (0 for implicit Euler), gamma, am, af, slopes of v and a, tolerance, floor."""
-        c = self.coefficients or Coefficients(0.0, 0.0, 0.0, 0.0)
-        settings = (self.h, c.beta, c.gamma, c.am, c.af, self.v_slope, self.a_slope)
-        return np.array([*settings, self.tolerance, self.numbers[loops.FLOOR]])
 
     # -- state -------------------------------------------------------------------------------
 
@@ -158,6 +148,10 @@ class AccelerationStepper(Stepper):
     def velocity(self) -> Array:
         """Coordinate rates (total,)."""
         return self.v
+
+    def note_rates(self, b: State) -> None:
+        """Rates are part of the state."""
+        copy(self.v, self.rates)
 
     # -- one step ----------------------------------------------------------------------------
 
@@ -202,6 +196,12 @@ class AccelerationStepper(Stepper):
 
     def aim(self, x: Array, z: Array, after: Inputs) -> None:
         self.D[...], self.trial[...] = x, z
+        put(self._driven, self.tree.prescribed, self.D)
+
+    def aim_at(self, leader: Stepper, b: State) -> None:
+        assert isinstance(leader, AccelerationStepper)
+        copy(leader.D, self.D)
+        copy(leader.trial, self.trial)
         put(self._driven, self.tree.prescribed, self.D)
 
     @property
@@ -331,7 +331,7 @@ class AccelerationStepper(Stepper):
         tree, work, mean = self.tree, self.workspace, np.zeros(self.tree.total)
         combine(1.0 / self.h, self.D, 0.0, self.D, mean)
         for state in (a, b):
-            set_rates(tree, state, work, mean)
+            set_rates(tree, state, work, mean, strains=False)
             for w, start, end in zip(work.parts, a.parts, b.parts, strict=True):
                 combine(1.0 / self.h, end.strain.e, -1.0 / self.h, start.strain.e, w.rate)
             moment = Moment(tree, state, work, self.mean, self.trial, v=mean)

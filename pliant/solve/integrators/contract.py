@@ -11,20 +11,21 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from pliant._numba import kernel
 from pliant.engine import modes
+from pliant.engine.arrays import copy
 from pliant.engine.calls import execute
-from pliant.engine.program import record, run
+from pliant.engine.program import ask, record, run
 from pliant.linalg.scatter import largest, norms
 from pliant.model import ConvergenceError
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
 from pliant.solve import loops
-from pliant.solve.loops import GAP, SCALE, SIZE
+from pliant.solve.loops import GAP, KEPT, SCALE, SIZE
 from pliant.solve.newton import (
     INFINITE,
     LOST,
@@ -39,17 +40,16 @@ from pliant.solve.newton import (
 from pliant.tree.state import State
 from pliant.tree.work import Work
 
-if TYPE_CHECKING:
-    from pliant.solve.integrators.march import March
-    from pliant.solve.schedule import Schedule
-
-
 _SHORT_LIVED = 2
 """Steps that are taken by plain calls: what takes no more is not worth recording."""
 
 
 _IDLE, _KINDS = 2, 4
 """Steppers that are kept for a robot: of one kind, and kinds of them."""
+
+
+_SNAPSHOTS, _NUMBERS = 1000, 2**20
+"""Most snapshots that are kept in one call, and most numbers in them."""
 
 
 class StepError(ConvergenceError):
@@ -64,6 +64,7 @@ class Stepper(Equations):
     multipliers at b, `left` (total,) the residual of the step. account (2,) : work done by the inputs
     and energy dissipated so far, J. after (W,) : inputs at the end of the step, its first entries the
     numbers u (J,), then what prescribed joints do; before (J,) : u at its start, mean (J,) : between.
+    memory : what terms keep from step to step; acted (J,) : u as it acts where the last step ended.
     """
 
     books: bool = True
@@ -91,6 +92,19 @@ class Stepper(Equations):
         self.joint_v, self.joint_acc = self.after[ends[1] : ends[2]], self.after[ends[2] :]
         self.numbers[loops.TOLERANCE] = tolerance
         self.numbers[loops.GAP_LIMIT] = 1e-10 * max(tree.length, 1e-300)
+        fed = [term for term in effects.terms if term.memory]
+        ends = np.cumsum([0, *(term.memory for term in fed)])
+        self.memory, self.acted = np.zeros(ends[-1]), np.zeros(count)
+        self._fed = [
+            (term, self.memory[a:b]) for term, a, b in zip(fed, ends, ends[1:], strict=False)
+        ]
+        width = tree.nq + tree.total + count + 2
+        self.capacity = min(_SNAPSHOTS, max(1, _NUMBERS // width))
+        """Snapshots that one call can keep."""
+        self.rates = np.zeros(tree.total)
+        """What a snapshot keeps of the rates, see `note_rates`."""
+        sizes = (tree.nq, tree.total, 2, count)
+        self._snapshots = tuple(np.zeros((self.capacity, size)) for size in sizes)
         self._taken = 0
         self._plain: Any = None
         self._programs: Any = None
@@ -125,14 +139,23 @@ class Stepper(Equations):
     def dissipated(self, value: float) -> None:
         self.account[1] = value
 
-    def start(self, q: Array, v: Array, inputs: Inputs) -> None:
-        """Begin at configuration q with rates v (total,) under `inputs`."""
+    def start(self, q: Array, v: Array, inputs: Inputs, like: Stepper | None = None) -> None:
+        """Begin at configuration q with rates v (total,) under `inputs`.
+
+        like : a stepper that has come to this instant, whose memory it takes over.
+        """
         self.q[...], self.before[...] = q, inputs.u
+        if like is not None:
+            self.memory[...], self.before[...] = like.memory, like.acted
+        self.acted[...] = self.before
         self.z[...] = self.account[...] = 0.0
         self.side[0] = self.counts[loops.ITERATIONS] = 0
         self.numbers[[loops.SCALE, loops.REACH, loops.FIRST]] = 0.0
         self.forget_factor()
-        self.begin_motion(v, inputs)
+        self.begin_motion(v, Inputs(self.before, inputs.drive))
+        if like is None:
+            for term, memory in self._fed:
+                term.remember(self.a, self.before, memory)
 
     @abstractmethod
     def begin_motion(self, v: Array, inputs: Inputs) -> None:
@@ -141,6 +164,26 @@ class Stepper(Equations):
     @abstractmethod
     def velocity(self) -> Array:
         """Coordinate rates (total,) at the present configuration."""
+
+    @abstractmethod
+    def note_rates(self, b: State) -> None:
+        """Write to `rates` what `rates_of` needs to find the rates at the end of a step."""
+
+    def rates_of(self, q: Array, noted: Array) -> Array:
+        """Coordinate rates (T, total) of snapshots, from configurations (T, nq) and what was noted."""
+        return noted
+
+    def keep_now(self, wanted: bool) -> None:
+        """Keep a snapshot of the present state, if wanted, and no other."""
+        self.counts[loops.KEPT] = 0
+        if wanted:
+            self.keep_snapshot(self.a)
+
+    def snapshots(self) -> tuple[Array, ...]:
+        """Of the last call of `take`: q (T, nq), rates (T, total), account (T, 2) and inputs (T, J)."""
+        count = int(self.counts[loops.KEPT])
+        q, noted, account, acted = (kept[:count].copy() for kept in self._snapshots)
+        return q, self.rates_of(q, noted), account, acted
 
     # -- programs of a step from a to b ----------------------------------------------------------
 
@@ -171,6 +214,35 @@ class Stepper(Equations):
     def accept_step(self, a: State, b: State) -> None:
         """Take the iterate as the end of the step."""
 
+    def feed(self) -> None:
+        """Replace inputs that are asked for by those that act at the end of a step."""
+        for term, memory in self._fed:
+            ask(term.feed, self.h, memory, self.after[: len(self.before)])
+
+    def begin_fed_step(self, a: State, b: State) -> None:
+        """Set the equations of a step to inputs that are asked for."""
+        self.feed()
+        self.begin_step(a, b)
+
+    def accept_fed_step(self, a: State, b: State) -> None:
+        """Take the iterate as the end of the step, and remember it."""
+        self.accept_step(a, b)
+        copy(self.before, self.acted)
+        for term, memory in self._fed:
+            ask(term.keep, self.h, b, memory, self.acted)
+
+    def keep_snapshot(self, b: State) -> None:
+        """Keep the state at the end of a step."""
+        self.note_rates(b)
+        now = (self.q, self.rates, self.account, self.acted)
+        for array, kept in zip(now, self._snapshots, strict=True):
+            run(write_row, self.counts, array, kept)
+        run(count_row, self.counts)
+
+    @abstractmethod
+    def aim_at(self, leader: Stepper, b: State) -> None:
+        """Set the iterate to that of another stepper, at the end of its step."""
+
     def residual_and_right(self, a: State, b: State, tangent: bool) -> None:
         """The residual, and the right-hand side of the equations of a correction."""
         self.place_iterate(a, b)
@@ -181,7 +253,7 @@ class Stepper(Equations):
         """The programs of a step, by what makes programs of functions."""
         a, b = self.states[side], self.states[1 - side]
         row: list[Any] = [None] * loops.PROGRAMS
-        row[loops.BEGIN] = record(self.begin_step, a, b)
+        row[loops.BEGIN] = record(self.begin_fed_step, a, b)
         places = (loops.FIRST_GUESS, loops.SECOND_GUESS, loops.LAST_GUESS)
         for place, guess in zip(places, self.guesses(a, b), strict=False):
             row[place] = record(guess)
@@ -193,7 +265,9 @@ class Stepper(Equations):
         row[loops.SOLVE] = record(self.matrix.record_solve, self.right, self.x)
         row[loops.REPAIR] = self.repair
         row[loops.MOVE] = record(self.move_iterate, a, b)
-        row[loops.ACCEPT] = record(self.accept_step, a, b)
+        row[loops.PLACE] = record(self.place_iterate, a, b)
+        row[loops.ACCEPT] = record(self.accept_fed_step, a, b)
+        row[loops.SNAPSHOT] = record(self.keep_snapshot, b)
         return row
 
     def _table(self) -> Any:
@@ -209,23 +283,28 @@ class Stepper(Equations):
             return self._plain
         rows = [self._row(side, record) for side in (0, 1)]
         self._plain = self._objects(rows)
-        self._kept = rows
         for row in rows:
             row[loops.REPAIR] = None
-        whole = [program for row in rows for program in row if program is not None]
-        self._programs = self._plain
-        if all(program.compiled for program in whole):
-            numbers = [[0 if x is None else x.address for x in row] for row in rows]
-            self._programs = np.array(numbers, dtype=np.int64)
+        self._kept, addresses = rows, table_of(rows)
+        self._programs = self._plain if addresses is None else addresses
         return self._programs
 
     def _objects(self, rows: list[list[Any]]) -> list[list[Any]]:
         """Rows of programs in plain Python; errors in BEGIN and ACCEPT do not end an attempt."""
-        whole = (loops.BEGIN, loops.ACCEPT)
+        whole = (loops.BEGIN, loops.ACCEPT, loops.SNAPSHOT)
         return [
             [x if place in whole else self.guarded(x) for place, x in enumerate(row)]
             for row in rows
         ]
+
+    def programs(self) -> Any:
+        """Programs of both sides, see `_table`."""
+        return self._table()
+
+    def plain_programs(self) -> Any:
+        """Programs of both sides for loops in plain Python."""
+        self._table()
+        return self._plain
 
     def prepare(self) -> None:
         """Record the programs now, so that no step takes longer than others."""
@@ -262,29 +341,51 @@ class Stepper(Equations):
         self.load(before, after)
         self.take(self.after[None].copy())
 
-    def take(self, rows: Array) -> int:
+    def take(self, rows: Array, wanted: Any = None) -> int:
         """Take a step for each row of inputs (count, W); raises StepError where one fails.
 
-        `done` tells how many were taken.
+        wanted : (count,) of which a snapshot is kept, at most `capacity`; None for no step. `done` is
+        the number of steps taken.
         """
-        self.done, self.problem = 0, ""
+        self.done, self.problem, self.counts[loops.KEPT] = 0, "", 0
+        wanted = np.zeros(len(rows), dtype=np.bool_) if wanted is None else wanted
         while self.done < len(rows):
             table = self._table()
             plain = isinstance(table, list)
             count = min(len(rows), self.done + _SHORT_LIVED) if plain else len(rows)
             loop = modes.uncompiled(loops.__name__) if plain else loops
-            rest = rows[self.done : count]
-            taken, end = loop.take_steps(table, self.side, *self.control, rest, self.after)
+            rest = slice(self.done, count)
+            todo = (self.control, rows[rest], wanted[rest], self.after)
+            taken, end = loop.take_steps(table, self.side, *todo)
             if end == loops.NEEDS_PIVOTING and not plain:
                 loop = modes.uncompiled(loops.__name__)
-                one = rest[taken : taken + 1]
-                more, end = loop.take_steps(self._plain, self.side, *self.control, one, self.after)
+                one = slice(self.done + taken, self.done + taken + 1)
+                todo = (self.control, rows[one], wanted[one], self.after)
+                more, end = loop.take_steps(self._plain, self.side, *todo)
                 taken += more
             self._taken += taken
             self.done += taken
             if end != loops.CONVERGED:
                 raise self.error(self.problem or REASONS[end])
         return self.done
+
+    def one_step(self, row: Array) -> Callable[[], bool]:
+        """A call that takes the step to inputs row (1, W), whatever they are then; False if it failed.
+
+        It costs less than `take`, which says why a step failed.
+        """
+        self.prepare()
+        table, wanted = self._table(), np.zeros(1, dtype=np.bool_)
+        if isinstance(table, list):
+            return lambda: self.take(row) == 1
+        todo = (table, self.side, self.control, row, wanted, self.after)
+        call, counts = record(run, loops.note_steps, *todo), self.counts
+
+        def take() -> bool:
+            call()
+            return bool(counts[loops.END] == loops.CONVERGED)
+
+        return take
 
     def solve(self, before: Inputs, after: Inputs) -> None:
         """Find the end of a step, which is not taken yet."""
@@ -295,11 +396,6 @@ class Stepper(Equations):
         end = loop.solve_step(self._plain[self.side[0]], *self.control)
         if end != loops.CONVERGED:
             raise self.error(self.problem or REASONS[end])
-
-    def begin(self, before: Inputs, after: Inputs) -> None:
-        """Set the equations of a step."""
-        self.load(before, after)
-        self.do(loops.BEGIN)
 
     @abstractmethod
     def aim(self, x: Array, z: Array, after: Inputs) -> None:
@@ -315,24 +411,9 @@ class Stepper(Equations):
         self.do(loops.TANGENT if tangent else loops.RESIDUAL)
         return self.left
 
-    def move(self, x: Array) -> None:
-        """Move the iterate by x (n,)."""
-        self.x[...] = x
-        self.do(loops.MOVE)
-
-    def accept(self, before: Inputs, after: Inputs) -> None:
-        """Take the iterate, whose residual was the last one asked for, as the end of the step."""
-        self.do(loops.ACCEPT)
-        self._taken += 1
-        self.side[0] = 1 - self.side[0]
-
     @abstractmethod
     def error(self, reason: str) -> StepError:
         """The error of a step, with what went wrong and what to try."""
-
-    def march(self, schedule: Schedule) -> March | None:
-        """Many steps at once under the inputs of a schedule, from where `start` began; or None."""
-        return None
 
 
 class Integrator(ABC):
@@ -377,6 +458,27 @@ def measure_residual(r, free, rows, weights, multipliers, numbers):  # type: ign
     forces, gaps = norms(r, free, rows, weights)
     numbers[SIZE] = forces + gaps * numbers[SCALE]
     numbers[GAP] = largest(r, multipliers)
+
+
+@kernel
+def write_row(counts, values, kept):  # type: ignore[no-untyped-def]
+    """Write values (n,) to the next row of kept (T, n)."""
+    for i in range(values.shape[0]):
+        kept[counts[KEPT], i] = values[i]
+
+
+@kernel
+def count_row(counts):  # type: ignore[no-untyped-def]
+    """A row was written."""
+    counts[KEPT] += 1
+
+
+def table_of(rows: list[list[Any]]) -> Any:
+    """Addresses (rows, programs) of programs, None where one of them is not compiled."""
+    if not all(program.compiled for row in rows for program in row if program is not None):
+        return None
+    numbers = [[0 if x is None else x.address for x in row] for row in rows]
+    return np.array(numbers, dtype=np.int64)
 
 
 def rounding_force(effects: Effects, h: float) -> float:

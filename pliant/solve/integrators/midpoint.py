@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -33,7 +34,7 @@ from pliant.linalg.scatter import add_at, norms
 from pliant.physics.contract import Moment, Step
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import step_momentum
-from pliant.physics.viscosity import meet_between
+from pliant.physics.met_strains import meet_between
 from pliant.rods.contract import Array
 from pliant.solve import loops
 from pliant.solve.integrators.contract import (
@@ -122,7 +123,36 @@ class VariationalStepper(Stepper):
         self.impacts = Impacts(self.effects, self.mass)
 
     def velocity(self) -> Array:
-        return self.mass.solve(self.a, self.p, known=self._known, z=self.z)
+        return self._rates_at(self.a)
+
+    def _rates_at(self, state: State) -> Array:
+        return self.mass.solve(state, self.p, known=self._known, z=self.z)
+
+    @property
+    def _notes_momenta(self) -> bool:
+        """Whether momenta alone tell the rates: not where joints are prescribed or rows one-sided."""
+        return not (len(self.tree.prescribed) or self.effects.one_sided)
+
+    def note_rates(self, b: State) -> None:
+        if self._notes_momenta:
+            copy(self.p, self.rates)
+        else:
+            ask(self._note_rates, b)
+
+    def _note_rates(self, b: State) -> None:
+        self.rates[...] = self._rates_at(b)
+
+    def rates_of(self, q: Array, noted: Array) -> Array:
+        if not self._notes_momenta:
+            return noted
+        state = self._sampled
+        rates = [self.mass.solve(state.place(x), p) for x, p in zip(q, noted, strict=True)]
+        return np.array(rates).reshape(noted.shape)
+
+    @cached_property
+    def _sampled(self) -> State:
+        """Where snapshots are looked at."""
+        return State(self.tree)
 
     # -- one step ----------------------------------------------------------------------------
 
@@ -167,6 +197,12 @@ class VariationalStepper(Stepper):
     def aim(self, x: Array, z: Array, after: Inputs) -> None:
         self.b.q[...], self.trial[...] = x, z
         self._drive(self.b)
+
+    def aim_at(self, leader: Stepper, b: State) -> None:
+        at = next(i for i, state in enumerate(self.states) if state is b)
+        copy(leader.states[at].q, b.q)
+        copy(leader.trial, self.trial)
+        self._drive(b)
 
     @property
     def iterate(self) -> tuple[Array, Array]:
