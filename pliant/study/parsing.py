@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from pliant.files.reader import class_named
 from pliant.model import DescriptionError, did_you_mean, number_in, refuse
 from pliant.study.outputs import Output
 from pliant.study.parameters import Parameter
@@ -122,8 +123,7 @@ def _object(option: str, text: str, tree: ast.expr, registry: Mapping[str, type]
         return tree.value
     if not isinstance(function, ast.Name):
         raise _refused(option, text, registry)
-    plain = {name.lower(): item for name, item in registry.items()}
-    cls = plain.get(function.id.lower().replace("_", ""))
+    cls: type | None = class_named(function.id, registry)
     if cls is None:
         raise DescriptionError(
             option,
