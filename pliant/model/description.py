@@ -59,7 +59,7 @@ class Description:
 
     def kinds(self) -> dict[str, dict[str, Any]]:
         """Return the parts by heading ("rods", "loads", ...), each by name."""
-        return {heading: getattr(self, heading) for heading in headings()}
+        return {heading: self._under(heading) for heading in headings()}
 
     @property
     def rods(self) -> dict[str, Rod]:
@@ -79,6 +79,9 @@ class Description:
         """Return the effects under a heading of robot files by name: ``loads``, ``chambers``, ..."""
         if heading.startswith("_") or heading not in headings():
             raise AttributeError(f"a robot has no {heading!r}")
+        return self._under(heading)
+
+    def _under(self, heading: str) -> dict[str, Any]:
         return {name: part for name, part in self.parts.items() if part.found_under == heading}
 
     def inputs(self) -> dict[str, float]:

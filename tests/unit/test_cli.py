@@ -145,12 +145,12 @@ def interrupt_after(monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
 
     take = VariationalStepper.take
 
-    def stop(self: VariationalStepper, rows: np.ndarray) -> int:
+    def stop(self: VariationalStepper, rows: np.ndarray, wanted: object = None) -> int:
         count = getattr(self, "count", 0) + len(rows)
         self.count = count  # type: ignore[attr-defined]
         if count > steps:
             raise KeyboardInterrupt
-        return take(self, rows)
+        return take(self, rows, wanted)
 
     monkeypatch.setattr(VariationalStepper, "take", stop)
 
@@ -190,7 +190,7 @@ def test_failing_step_keeps_the_motion_and_says_why(
     from pliant.solve.integrators.contract import StepError
     from pliant.solve.integrators.midpoint import VariationalStepper
 
-    def fail(self: VariationalStepper, rows: np.ndarray) -> int:
+    def fail(self: VariationalStepper, rows: np.ndarray, wanted: object = None) -> int:
         self.done = 0
         raise StepError("a time step of 0.01 s failed; try a smaller dt")
 
