@@ -73,15 +73,12 @@ _HOMES = {
     "pliant.solve.integrators.contract": ("Integrator",),
     "pliant.solve.integrators.midpoint": ("Midpoint", "Variational"),
     "pliant.solve.integrators.newmark": ("GeneralizedAlpha", "ImplicitEuler", "Newmark"),
-    "pliant.results.comparison": ("Comparison", "ComparisonRow"),
-    "pliant.results.equilibrium": ("Equilibrium",),
+    "pliant.results.studies": ("Comparison", "ComparisonRow", "Resolution", "ResolutionRow"),
+    "pliant.results.equilibrium": ("Equilibrium", "Modes"),
     "pliant.results.fit": ("Estimate", "Fit", "FitData", "FitWarning"),
-    "pliant.results.modes": ("Modes",),
     "pliant.results.motion": ("Motion",),
-    "pliant.results.resolution": ("Resolution", "ResolutionRow"),
-    "pliant.results.netcdf": ("load",),
-    "pliant.results.step_state": ("StepState",),
-    "pliant.results.stepper": ("Stepper",),
+    "pliant.results.export": ("load",),
+    "pliant.results.stepper": ("StepState", "Stepper"),
     "pliant.solve.registry": ("formulations", "integrators"),
     "pliant.study.compare": ("compare",),
     "pliant.study.fit": ("fit",),
@@ -89,72 +86,76 @@ _HOMES = {
     "pliant.study.outputs": ("Output",),
     "pliant.study.parameters": ("Parameter",),
     "pliant.study.resolve": ("resolve",),
-    "pliant.model.measurement": ("Measurement",),
-    "pliant.files.measurement": ("read_measurement",),
+    "pliant.files.measurement": ("Measurement", "read_measurement"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
     from pliant.bvp.collocation import Collocation as Collocation
-    from pliant.bvp.shooting import MultipleShooting as MultipleShooting
-    from pliant.bvp.shooting import Shooting as Shooting
+    from pliant.bvp.shooting import MultipleShooting as MultipleShooting, Shooting as Shooting
     from pliant.files import FileError as FileError
-    from pliant.files.measurement import read_measurement as read_measurement
+    from pliant.files.measurement import (
+        Measurement as Measurement,
+        read_measurement as read_measurement,
+    )
     from pliant.joints.contract import JointMap as JointMap
     from pliant.joints.fixed import Fixed as Fixed
     from pliant.joints.free import Free as Free
     from pliant.joints.revolute import Revolute as Revolute
-    from pliant.model import Annulus as Annulus
-    from pliant.model import BaseMotion as BaseMotion
-    from pliant.model import BendingActuator as BendingActuator
-    from pliant.model import Body as Body
-    from pliant.model import Chamber as Chamber
-    from pliant.model import Circle as Circle
-    from pliant.model import Constant as Constant
-    from pliant.model import Constraint as Constraint
-    from pliant.model import ConvergenceError as ConvergenceError
-    from pliant.model import Damping as Damping
-    from pliant.model import DescriptionError as DescriptionError
-    from pliant.model import Flow as Flow
-    from pliant.model import Frame as Frame
-    from pliant.model import Lag as Lag
-    from pliant.model import Load as Load
-    from pliant.model import Material as Material
-    from pliant.model import PliantError as PliantError
-    from pliant.model import PressureLine as PressureLine
-    from pliant.model import Ramp as Ramp
-    from pliant.model import Rectangle as Rectangle
-    from pliant.model import ResolutionWarning as ResolutionWarning
-    from pliant.model import Rod as Rod
-    from pliant.model import Section as Section
-    from pliant.model import Signal as Signal
-    from pliant.model import Sine as Sine
-    from pliant.model import Stiffness as Stiffness
-    from pliant.model import Sum as Sum
-    from pliant.model import Sweep as Sweep
-    from pliant.model import Table as Table
-    from pliant.model import TimeTable as TimeTable
-    from pliant.model import along as along
-    from pliant.model import pose as pose
-    from pliant.model.measurement import Measurement as Measurement
+    from pliant.model import (
+        Annulus as Annulus,
+        BaseMotion as BaseMotion,
+        BendingActuator as BendingActuator,
+        Body as Body,
+        Chamber as Chamber,
+        Circle as Circle,
+        Constant as Constant,
+        Constraint as Constraint,
+        ConvergenceError as ConvergenceError,
+        Damping as Damping,
+        DescriptionError as DescriptionError,
+        Flow as Flow,
+        Frame as Frame,
+        Lag as Lag,
+        Load as Load,
+        Material as Material,
+        PliantError as PliantError,
+        PressureLine as PressureLine,
+        Ramp as Ramp,
+        Rectangle as Rectangle,
+        ResolutionWarning as ResolutionWarning,
+        Rod as Rod,
+        Section as Section,
+        Signal as Signal,
+        Sine as Sine,
+        Stiffness as Stiffness,
+        Sum as Sum,
+        Sweep as Sweep,
+        Table as Table,
+        TimeTable as TimeTable,
+        along as along,
+        pose as pose,
+    )
     from pliant.physics.constraint_effect import ConstraintEffect as ConstraintEffect
     from pliant.physics.frame_effect import FrameEffect as FrameEffect
     from pliant.physics.line_effect import LineEffect as LineEffect
     from pliant.physics.strain_effect import StrainEffect as StrainEffect
-    from pliant.results.comparison import Comparison as Comparison
-    from pliant.results.comparison import ComparisonRow as ComparisonRow
-    from pliant.results.equilibrium import Equilibrium as Equilibrium
-    from pliant.results.fit import Estimate as Estimate
-    from pliant.results.fit import Fit as Fit
-    from pliant.results.fit import FitData as FitData
-    from pliant.results.fit import FitWarning as FitWarning
-    from pliant.results.modes import Modes as Modes
+    from pliant.results.equilibrium import Equilibrium as Equilibrium, Modes as Modes
+    from pliant.results.export import load as load
+    from pliant.results.fit import (
+        Estimate as Estimate,
+        Fit as Fit,
+        FitData as FitData,
+        FitWarning as FitWarning,
+    )
     from pliant.results.motion import Motion as Motion
-    from pliant.results.netcdf import load as load
-    from pliant.results.resolution import Resolution as Resolution
-    from pliant.results.resolution import ResolutionRow as ResolutionRow
-    from pliant.results.step_state import StepState as StepState
-    from pliant.results.stepper import Stepper as Stepper
+    from pliant.results.stepper import Stepper as Stepper, StepState as StepState
+    from pliant.results.studies import (
+        Comparison as Comparison,
+        ComparisonRow as ComparisonRow,
+        Resolution as Resolution,
+        ResolutionRow as ResolutionRow,
+    )
     from pliant.robot import Robot as Robot
     from pliant.rods.ancf import ANCF as ANCF
     from pliant.rods.bspline import BSpline as BSpline
@@ -163,18 +164,17 @@ if TYPE_CHECKING:
     from pliant.rods.strain import Strain as Strain
     from pliant.solve.integrators.bdf_alpha import BDFAlpha as BDFAlpha
     from pliant.solve.integrators.contract import Integrator as Integrator
-    from pliant.solve.integrators.midpoint import Midpoint as Midpoint
-    from pliant.solve.integrators.midpoint import Variational as Variational
-    from pliant.solve.integrators.newmark import GeneralizedAlpha as GeneralizedAlpha
-    from pliant.solve.integrators.newmark import ImplicitEuler as ImplicitEuler
-    from pliant.solve.integrators.newmark import Newmark as Newmark
-    from pliant.solve.registry import formulations as formulations
-    from pliant.solve.registry import integrators as integrators
+    from pliant.solve.integrators.midpoint import Midpoint as Midpoint, Variational as Variational
+    from pliant.solve.integrators.newmark import (
+        GeneralizedAlpha as GeneralizedAlpha,
+        ImplicitEuler as ImplicitEuler,
+        Newmark as Newmark,
+    )
+    from pliant.solve.registry import formulations as formulations, integrators as integrators
     from pliant.study.compare import compare as compare
     from pliant.study.fit import fit as fit
     from pliant.study.outputs import Output as Output
-    from pliant.study.parallel import simulate_many as simulate_many
-    from pliant.study.parallel import statics_many as statics_many
+    from pliant.study.parallel import simulate_many as simulate_many, statics_many as statics_many
     from pliant.study.parameters import Parameter as Parameter
     from pliant.study.resolve import resolve as resolve
 

@@ -30,8 +30,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numba
-from numba.core import caching
-from numba.core import event as numba_event
+from numba.core import caching, event as numba_event
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher

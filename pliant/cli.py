@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -227,7 +228,6 @@ class _Runner:
 
     def _write(self, write: Callable[[Path], object], ending: str) -> None:
         path = self.output / f"{self.contents.path.stem}-{ending}"
-        self.unsaved = (write, ending) if path.suffix == ".nc" else None
         write(path)
         self.unsaved = None
         self.written.append(path)
@@ -257,16 +257,16 @@ class _Runner:
         tell.conclude()
 
 
+@dataclass
 class _Compilation:
     """Prints which kernel is being compiled, and at the end how many were."""
 
-    def __init__(self, progress: Any, task: TaskID, what: str, console: Any) -> None:
-        self.progress = progress
-        self.task = task
-        self.what = what
-        self.console = console
-        self.count = 0
-        self.began = 0.0
+    progress: Any
+    task: TaskID
+    what: str
+    console: Any
+    count: int = 0
+    began: float = 0.0
 
     def __call__(self, kernel: str, seconds: float | None) -> None:
         """Show the kernel's name; called before (seconds None) and after its compilation."""

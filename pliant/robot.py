@@ -22,33 +22,31 @@ from pliant.model import (
     Damping,
     Description,
     DescriptionError,
+    Entry,
     Frame,
+    Joint,
     Load,
     Material,
+    MountedActuator,
     PressureLine,
     Rod,
     Shape,
     Stiffness,
+    checks,
     positive,
     values_at,
 )
-from pliant.model.chamber import MountedActuator
-from pliant.model.checks import checked
-from pliant.model.joint import Joint
-from pliant.model.registry import Entry
-from pliant.results.equilibrium import Equilibrium
-from pliant.results.initial_state import begins_at, compiled_for, first_state, origin
-from pliant.results.modes import Modes
+from pliant.results.equilibrium import Equilibrium, Modes
 from pliant.results.motion import Motion
-from pliant.results.step_state import StepState
-from pliant.results.stepper import Stepper, make_stepper
+from pliant.results.result import ShapeResult
+from pliant.results.stepper import Stepper, StepState, make_stepper
 from pliant.rods.contract import RodModel
 from pliant.solve import dynamics
 from pliant.solve.clock import make_clock
 from pliant.solve.compiled import Compiler, require_mass
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.integrators.contract import Integrator
-from pliant.solve.problem import Still
+from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_values
 from pliant.solve.statics import StaticSolution
@@ -68,27 +66,26 @@ class Robot:
     Every load is an input by its own name. What was compiled for one call is kept for the next.
     """
 
-    @checked
+    @checks.checked
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
-        self._begin(Description(gravity))  # type: ignore[arg-type]
+        self._begin(Description(gravity), {})  # type: ignore[arg-type]
 
-    def _begin(self, description: Description) -> None:
+    def _begin(self, description: Description, inputs: Mapping[str, Any]) -> None:
         self.description = description
-        self.inputs: dict[str, Any] = {}
+        self.inputs = dict(inputs)
         """Values or signals from a robot file, for inputs that a call does not name."""
         self._compiler = Compiler(description)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Robot:
         """Return the robot that a YAML file describes, with the inputs that it gives."""
-        found = load_robot_file(os.fspath(path), formulations(), integrators())
-        return cls._from(found.description, found.inputs)
+        file = load_robot_file(os.fspath(path), formulations(), integrators())
+        return cls._from(file.description, file.inputs)
 
     @classmethod
     def _from(cls, description: Description, inputs: Mapping[str, Any]) -> Robot:
         robot = cls.__new__(cls)
-        robot._begin(description)
-        robot.inputs = dict(inputs)
+        robot._begin(description, inputs)
         return robot
 
     def __repr__(self) -> str:
@@ -96,7 +93,7 @@ class Robot:
 
     # -- describing --------------------------------------------------------------------------
 
-    @checked
+    @checks.checked
     def add_rod(
         self,
         name: str,
@@ -139,7 +136,7 @@ class Robot:
         )
         return self.description.add(rod)
 
-    @checked
+    @checks.checked
     def add_load(
         self,
         name: str,
@@ -159,7 +156,7 @@ class Robot:
         place = on.name if isinstance(on, Rod) else on
         return self.description.add(Load(name, place, force, moment, frame, over))  # type: ignore[arg-type]
 
-    @checked
+    @checks.checked
     def add_constraint(
         self,
         name: str,
@@ -176,7 +173,7 @@ class Robot:
         """
         return self.description.add(Constraint(name, on, to, kind, hold))  # type: ignore[arg-type]
 
-    @checked
+    @checks.checked
     def add_body(
         self,
         name: str,
@@ -198,7 +195,7 @@ class Robot:
         """
         return self.description.add(Body(name, mass, inertia, on, centre, pose, joint))  # type: ignore[arg-type]
 
-    @checked
+    @checks.checked
     def add_base_motion(
         self,
         name: str,
@@ -214,7 +211,7 @@ class Robot:
         motion = BaseMotion(name, of, translation, rotation)  # type: ignore[arg-type]
         return self.description.add(motion)
 
-    @checked
+    @checks.checked
     def add_chamber(
         self,
         name: str,
@@ -235,7 +232,7 @@ class Robot:
         chamber = Chamber(name, on, area, offset, over, pressure, thrust, line)
         return self.description.add(chamber)
 
-    @checked
+    @checks.checked
     def add_actuator(
         self,
         name: str,
@@ -250,14 +247,14 @@ class Robot:
 
         pose, base : as for `add_rod`.  formulation : such as ANCF(8).  line : for each chamber.
         """
-        if not isinstance(actuator, BendingActuator):
-            raise DescriptionError(
-                f"actuator {name!r}",
-                "actuator",
-                actuator,
-                "a BendingActuator",
-                "give e.g. BendingActuator(0.175, 0.0186, 0.006, 0.009)",
-            )
+        checks.instance(
+            f"actuator {name!r}",
+            "actuator",
+            actuator,
+            BendingActuator,
+            "a BendingActuator",
+            "give e.g. BendingActuator(0.175, 0.0186, 0.006, 0.009)",
+        )
         mounted = MountedActuator(
             name=name,
             **vars(actuator),
@@ -270,7 +267,7 @@ class Robot:
         self.description.add(mounted)
         return self.description.rods[name]
 
-    @checked
+    @checks.checked
     def add(self, entry: T) -> T:
         """Add a part or an effect of any class, such as your own, and return it.
 
@@ -280,7 +277,7 @@ class Robot:
 
     # -- solving -----------------------------------------------------------------------------
 
-    @checked
+    @checks.checked
     def statics(
         self,
         inputs: Mapping[str, Any] | None = None,
@@ -298,22 +295,27 @@ class Robot:
         progress : called with the load level reached, the iterations so far and the residual.
         """
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
-        compiled = compiled_for(self._compiler, formulation, start, "start")
+        compiled = self._compiled(formulation, start, "start")
         values = check_values(
             compiled.description, {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
         )
-        begin = origin(start)
+        begin = None
+        if start is not None:
+            expected = "an Equilibrium of the robot with the same constraints"
+            remedy = "leave start out to begin at the unloaded robot"
+            checks.instance("statics", "start", start, Equilibrium, expected, remedy)
+            begin = start._compiled, start._still
         began = time.perf_counter()
         try:
-            found = compiled.statics(values, begin, limit, progress)
+            still = compiled.statics(values, begin, limit, progress)
         except ConvergenceError as error:
             if isinstance(error.last, Still):
                 seconds = time.perf_counter() - began
                 error.last = Equilibrium(compiled, error.last.solution, error.last.applied, seconds)
             raise
-        return Equilibrium(compiled, found.solution, found.applied, time.perf_counter() - began)
+        return Equilibrium(compiled, still.solution, still.applied, time.perf_counter() - began)
 
-    @checked
+    @checks.checked
     def simulate(
         self,
         duration: float,
@@ -347,24 +349,21 @@ class Robot:
         ``last`` is the motion up to there.
         """
         clock = make_clock(duration, dt, output_every, output_times)
-        known = begins_at("simulate", start)
-        compiled = compiled_for(self._compiler, formulation, known, "start")
-        method = compiled.integrator(integrator)
         given = {**self.inputs, **as_inputs(inputs)}
-        if start == "statics":
-            start = self.statics(values_at(given, 0.0), compiled.formulations)
-        begin = first_state(compiled, start, velocity, joints)
+        compiled, method, begin = self._prepare(
+            "simulate", formulation, integrator, given, start, velocity, joints
+        )
         try:
-            found = compiled.simulate(method, given, clock, begin, progress)
+            trajectory = compiled.simulate(method, given, clock, begin, progress)
         except ConvergenceError as error:
             if isinstance(error.last, (dynamics.Trajectory, StrongTrajectory)):
                 error.last = Motion(compiled, error.last, repr(method))
             raise
-        motion = Motion(compiled, found, repr(method))
+        motion = Motion(compiled, trajectory, repr(method))
         motion.warn_of_energy(method.damped)
         return motion
 
-    @checked
+    @checks.checked
     def stepper(
         self,
         dt: float,
@@ -384,17 +383,63 @@ class Robot:
         the others.
         """
         h = positive("stepper", "dt", dt, "seconds", "give e.g. 1e-3")
-        known = begins_at("stepper", start)
-        compiled = compiled_for(self._compiler, formulation, known, "start")
-        method = compiled.integrator(integrator)
         now = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
-        values = check_values(compiled.description, now)
-        if start == "statics":
-            start = self.statics(values, compiled.formulations)
-        begin = first_state(compiled, start, velocity, joints)
+        values = check_values(self.description, now)
+        compiled, method, begin = self._prepare(
+            "stepper", formulation, integrator, values, start, velocity, joints
+        )
         return make_stepper(compiled, method, values, h, begin)
 
-    @checked
+    def _prepare(
+        self,
+        part: str,
+        formulation: Formulations | None,
+        integrator: Integrator | None,
+        inputs: Mapping[str, Any],
+        start: Any,
+        velocity: Mapping[str, Any] | None,
+        joints: Mapping[str, Any] | None,
+    ) -> tuple[Problem, Integrator, Start]:
+        """Return the compiled robot, the integrator and the initial conditions of a motion.
+
+        part : the method that was called, for error messages.
+        """
+        known = start if isinstance(start, ShapeResult) else None
+        if known is None:
+            checks.choice(part, "start", start, ("rest", "statics"))
+        compiled = self._compiled(formulation, known, "start")
+        method = compiled.integrator(integrator)
+        if start == "statics":
+            known = self.statics(values_at(inputs, 0.0), compiled.formulations)
+        q, v = (None, None) if known is None else known._final()
+        if joints is not None:
+            q = compiled.with_joints(compiled.rest if q is None else q, joints)
+        return compiled, method, Start(q, v, velocity)
+
+    def _compiled(self, formulation: Formulations | None, start: object, field: str) -> Problem:
+        """Compile with the chosen formulations, or those of the result to start from.
+
+        field : the argument that holds the result, for error messages.
+        """
+        if start is None:
+            return self._compiler.compiled(formulation)
+        expected, remedy = "a result of this robot", "give what statics returned"
+        result = checks.instance("robot", field, start, ShapeResult, expected, remedy)  # type: ignore[type-abstract]
+        earlier = result._compiled
+        if formulation is None and set(earlier.formulations) == set(self.description.rods):
+            formulation = earlier.formulations
+        problem = self._compiler.compiled(formulation)
+        checks.refuse(
+            not problem.same_rods(earlier),
+            "robot",
+            field,
+            start,
+            "a result for the same rods, formulations and moving bases",
+            "solve it again with these rods and this formulation, or leave formulation out",
+        )
+        return problem
+
+    @checks.checked
     def modes(
         self,
         count: int = 6,
@@ -408,18 +453,15 @@ class Robot:
         """
         from pliant.solve.modes import modal_analysis
 
-        if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 1:
-            raise DescriptionError("modes", "count", count, "a whole number above 0", "give e.g. 6")
-        if at is not None and not isinstance(at, Equilibrium):
-            raise DescriptionError(
-                "modes", "at", at, "an Equilibrium", "give what statics returned, or inputs=..."
-            )
+        number = checks.count("modes", "count", count, 1, "give e.g. 6")
+        if at is not None:
+            remedy = "give what statics returned, or inputs=..."
+            checks.instance("modes", "at", at, Equilibrium, "an Equilibrium", remedy)
         require_mass(self.description)
-        if at is not None and inputs is not None:
-            raise DescriptionError(
-                "modes", "inputs", inputs, "left out when at is given", "remove one of them"
-            )
-        compiled = compiled_for(self._compiler, formulation, at, "at")
+        both = at is not None and inputs is not None
+        expected = "left out when at is given"
+        checks.refuse(both, "modes", "inputs", inputs, expected, "remove one of them")
+        compiled = self._compiled(formulation, at, "at")
         still = at or self.statics(inputs, compiled.formulations)
         began = time.perf_counter()
         problem, solution = still._compiled, still._solution
@@ -431,5 +473,5 @@ class Robot:
                 "a formulation with coordinates, for modes are found from its matrices",
                 "give e.g. BSpline(), or at= an equilibrium found with it",
             )
-        found = modal_analysis(problem.effects, solution.q, solution.z, solution.inputs, int(count))
-        return Modes(still, found, time.perf_counter() - began)
+        modes = modal_analysis(problem.effects, solution.q, solution.z, solution.inputs, number)
+        return Modes(still, modes, time.perf_counter() - began)

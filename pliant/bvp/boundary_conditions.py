@@ -14,8 +14,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.bvp.chain import Chain
 from pliant.bvp.rod_equations import skew
-from pliant.lie import se3_kernels as se3
-from pliant.lie import so3
+from pliant.lie import se3_kernels as se3, so3
 from pliant.lie.operators import DEXP, DEXP_INVERSE
 from pliant.lie.tuples import Array, read_block, read_vector
 

@@ -19,8 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel, leaf
-from pliant.bvp.pointwise_effects import BY_POSE, BY_TWIST
-from pliant.bvp.pointwise_effects import COMPLIANCE as OWN_COMPLIANCE
+from pliant.bvp.pointwise_effects import BY_POSE, BY_TWIST, COMPLIANCE as OWN_COMPLIANCE
 from pliant.lie.so3 import exp_matrix
 from pliant.lie.tuples import add, apply, cross, multiply, read_vector, transpose, write_block
 

@@ -1,8 +1,14 @@
 """Robot files: the description of a robot, its inputs and what to compute, in YAML."""
 
-from pliant.files.robot_file import RobotFile, load_robot_file
-from pliant.files.runs import ModesRun, Run, SimulateRun, StaticsRun
-from pliant.files.schema import json_schema
+from pliant.files.robot_file import (
+    ModesRun,
+    RobotFile,
+    Run,
+    SimulateRun,
+    StaticsRun,
+    json_schema,
+    load_robot_file,
+)
 from pliant.files.source import FileError, Problem
 
 __all__ = [

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pliant.files.source import Source
-from pliant.model import DescriptionError, PliantError, did_you_mean, known_name, nearest_name
-from pliant.model.fields import Kind, Place, ReportedError, fields_of
-from pliant.model.registry import headings
-from pliant.model.rod import check_arclength
+from pliant.model import (
+    DescriptionError,
+    Kind,
+    Place,
+    PliantError,
+    ReportedError,
+    check_arclength,
+    did_you_mean,
+    fields_of,
+    headings,
+    known_name,
+    nearest_name,
+    refuse,
+)
 
+T = TypeVar("T")
 _RUNS = ("statics", "simulate", "modes")
 _GENERAL = ("parts", "effects")
 
@@ -28,22 +41,19 @@ def part_and_field(path: Place) -> tuple[str, str]:
         return f"{str(path[2]).replace('_', ' ')} {path[1]!r}", _dotted(path[3:])
     if head in words and len(path) > 1:
         return f"{words[str(head)]} {path[1]!r}", _dotted(path[2:])
-    if head in _RUNS and len(path) > 1:
-        return str(head), _dotted(path[1:])
-    return "robot", _dotted(path)
+    in_run = head in _RUNS and len(path) > 1
+    return (str(head), _dotted(path[1:])) if in_run else ("robot", _dotted(path))
 
 
 def report_error(source: Source, path: Place, error: DescriptionError) -> None:
     """Report an error of the Python classes about the entry at ``path``."""
-    inner = error.field.split(".") if error.field else []
-    place = _in_file(source, path, inner)
+    place = _in_file(source, path, filter(None, error.field.split(".")))
     part, field = part_and_field(place)
-    value = error.value
-    if not isinstance(value, (str, int, float)):
-        # a vector or a frame is shown as the file writes it
-        written = source.value(place)
-        value = written if written is not None else value
-    told = DescriptionError(part, field or "entry", value, error.expected, _as_yaml(error.remedy))
+    # a vector or a frame is shown as the file writes it
+    written = None if isinstance(error.value, (str, int, float)) else source.value(place)
+    value = error.value if written is None else written
+    remedy = _as_yaml(error.remedy)
+    told = DescriptionError(part, field or "entry", value, error.expected, remedy)
     source.report(place, part, field, told.problem)
 
 
@@ -63,7 +73,7 @@ def unknown_name(kind: str, value: object, name: str, known: Sequence[str]) -> D
     return DescriptionError("", "", value, f"left out, there is no such {kind} ({there})", remedy)
 
 
-def _in_file(source: Source, path: Place, inner: Sequence[str]) -> Place:
+def _in_file(source: Source, path: Place, inner: Iterable[str]) -> Place:
     """Return the path of a field of a Python class as the file has it.
 
     The file names the class of some objects, as in ``section: {circle: {radius: ...}}``, the
@@ -92,12 +102,11 @@ def _as_yaml(remedy: str) -> str:
 
 
 def _dotted(path: Place) -> str:
-    found = ""
-    for item in path:
-        found += f"[{item}]" if isinstance(item, int) else f".{item}" if found else str(item)
-    return found
+    items = [f"[{item}]" if isinstance(item, int) else f".{item}" for item in path]
+    return "".join(items).removeprefix(".")
 
 
+@dataclass(frozen=True)
 class FileReader:
     """Reads entries, as the `Reader` of the kinds; all that is wrong is reported.
 
@@ -106,32 +115,35 @@ class FileReader:
     families : the classes that a file may name with settings, by family and name.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        lengths: Mapping[str, float | None],
-        solids: Collection[str],
-        families: Mapping[str, Mapping[str, type]],
-    ) -> None:
-        self.source = source
-        self.lengths = lengths
-        self.solids = solids
-        self.families = families
+    source: Source
+    lengths: Mapping[str, float | None]
+    solids: Collection[str]
+    families: Mapping[str, Mapping[str, type]]
 
-    def value(self, kind: Kind, path: Place, given: object) -> Any:
+    @contextmanager
+    def reporting(self, path: Place) -> Iterator[None]:
+        """Report an error about the entry at ``path``; raise ReportedError instead of it."""
         try:
-            return kind.read(self, path, given)
+            yield
         except DescriptionError as error:
             report_error(self.source, path, error)
-        raise ReportedError
+            raise ReportedError from None
+
+    def value(self, kind: Kind, path: Place, given: object) -> Any:
+        with self.reporting(path):
+            return kind.read(self, path, given)
 
     def group(self, path: Place, cls: type, given: object, what: str = "field") -> dict[str, Any]:
         """Return the entries of a group by the fields of a class; refuse wrong ones."""
         known = {name: item for name, item in fields_of(cls).items() if item.kind.listed}
         if not isinstance(given, dict):
-            self._not_a_group(path, given, list(known))
-            raise ReportedError
-        found: dict[str, Any] = {}
+            expected, remedy = "an empty group", "write {}"
+            if known:
+                expected = f"a group with the fields {', '.join(known)}"
+                remedy = "write them as name: value"
+            with self.reporting(path):
+                raise DescriptionError("", "", given, expected, remedy)
+        values: dict[str, Any] = {}
         wrong, meant = False, set()
         for name, value in given.items():
             if name not in known:
@@ -139,7 +151,7 @@ class FileReader:
                 self.unknown(path, name, value, list(known), what)
             elif value is not None or not known[name].takes_nothing():
                 try:
-                    found[name] = self.value(known[name].kind, (*path, name), value)
+                    values[name] = self.value(known[name].kind, (*path, name), value)
                 except ReportedError:
                     wrong = True
         for name, item in known.items():
@@ -148,11 +160,10 @@ class FileReader:
                 wrong = True
         if wrong or meant:
             raise ReportedError
-        return found
+        return values
 
     def build(self, path: Place, cls: type, given: object, **more: object) -> Any:
-        found = self.group(path, cls, given)
-        return self._construct(path, cls, {**found, **more})
+        return self._construct(path, cls, {**self.group(path, cls, given), **more})
 
     def unknown(
         self, path: Place, name: str, value: object, known: list[str], what: str = "field"
@@ -174,19 +185,23 @@ class FileReader:
             )
             raise DescriptionError("", "", given, expected, remedy)
         registry = self.families[family]
-        cls = {_plain(item): found for item, found in registry.items()}.get(_plain(name))
+        cls: type | None = class_named(name, registry)
         if cls is None:
             listed = f"one of {', '.join(registry) or 'those installed'}"
             raise DescriptionError("", "", name, listed, did_you_mean(name, registry))
         place = (*path, name)
-        found = self.group(place, cls, settings or {}, "setting")
-        return self._construct(place, cls, found)
+        return self._construct(place, cls, self.group(place, cls, settings or {}, "setting"))
 
     def arclength(self, path: Place, part: object, at: float | str | None) -> float:
         if part in self.solids:
-            if at not in (None, 0.0):
-                expected, remedy = f"left out, for {part!r} is a body", "give offset: [0, 0, 0.1]"
-                raise DescriptionError("", "at", at, expected, remedy)
+            refuse(
+                at not in (None, 0.0),
+                "",
+                "at",
+                at,
+                f"left out, for {part!r} is a body",
+                "give offset: [0, 0, 0.1]",
+            )
             return 0.0
         parts = [*self.lengths, *self.solids]
         expected = "the name of a rod or body in this file"
@@ -204,13 +219,6 @@ class FileReader:
         """Return the path of a file named in the robot file, which is relative to it."""
         return str(Path(self.source.name).parent / name)
 
-    def _not_a_group(self, path: Place, given: object, known: list[str]) -> None:
-        expected, remedy = "an empty group", "write {}"
-        if known:
-            expected = f"a group with the fields {', '.join(known)}"
-            remedy = "write them as name: value"
-        report_error(self.source, path, DescriptionError("", "", given, expected, remedy))
-
     def _construct(self, path: Place, cls: type, given: Mapping[str, Any]) -> Any:
         try:
             return cls(**given)
@@ -227,5 +235,10 @@ class FileReader:
         raise ReportedError
 
 
-def _plain(name: str) -> str:
-    return name.lower().replace("_", "").replace("-", "")
+def class_named(name: str, known: Mapping[str, type[T]]) -> type[T] | None:
+    """Return the class of that name, whatever its case and underscores; None if there is none."""
+
+    def plain(text: str) -> str:
+        return text.lower().replace("_", "").replace("-", "")
+
+    return {plain(key): cls for key, cls in known.items()}.get(plain(name))

@@ -11,9 +11,17 @@ from typing import Any
 import numpy as np
 from ruamel.yaml import YAML
 
-from pliant.model import Description, DescriptionError, Stiffness, Table, as_float, field_at
-from pliant.model.fields import fields_of
-from pliant.model.registry import Entry, sections
+from pliant.model import (
+    Description,
+    DescriptionError,
+    Entry,
+    Stiffness,
+    Table,
+    as_float,
+    field_at,
+    fields_of,
+    sections,
+)
 
 _SAME = 1e-12
 """Numbers that differ by less than this part of their size are the same."""
@@ -137,9 +145,9 @@ def _difference(a: Any, b: Any, path: str) -> str | None:
             return None if abs(one - two) <= _SAME * (abs(one) + abs(two)) else path
         return None if a is b or bool(a == b) else path
     for name, x, y in pairs:
-        found = _difference(x, y, f"{path}.{name}" if path else name)
-        if found is not None:
-            return found
+        other = _difference(x, y, f"{path}.{name}" if path else name)
+        if other is not None:
+            return other
     return None
 
 

@@ -1,4 +1,4 @@
-"""Load a robot file: its description, its inputs and what to compute."""
+"""Robot files: their description, inputs and what to compute, and the JSON Schema for editors."""
 
 from __future__ import annotations
 
@@ -8,12 +8,116 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pliant.files.reader import FileReader, report_error, report_missing, unknown_name
-from pliant.files.runs import RUNS, Input, InputKind, Run
+from pliant.files.reader import FileReader, class_named, report_error, report_missing, unknown_name
 from pliant.files.source import FileError, Source, read_source
-from pliant.model import Description, DescriptionError, as_float, did_you_mean, values_at
-from pliant.model.fields import Kind, Place, ReportedError, Vector, fields_of
-from pliant.model.registry import Effect, Entry, carriers, class_of, headings, members_of, taken
+from pliant.model import (
+    Choice,
+    Constant,
+    Described,
+    Description,
+    Effect,
+    Entry,
+    Kind,
+    Number,
+    OneOf,
+    Place,
+    Reader,
+    ReportedError,
+    Schema,
+    Setting,
+    Signal,
+    Vector,
+    Whole,
+    as_float,
+    carriers,
+    class_of,
+    fields_of,
+    headings,
+    holds,
+    known_name,
+    members_of,
+    one_property,
+    quantity,
+    refuse,
+    taken,
+    values_at,
+)
+
+Input = Signal | tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class StaticsRun(Described):
+    """Find the equilibrium, with the inputs as they are at time 0."""
+
+
+@dataclass(frozen=True)
+class SimulateRun(Described):
+    """Move in time from t = 0.
+
+    duration, dt : seconds.  start : "rest" or "statics".  integrator : the object built from the
+    file, or None for the default.  output_every : seconds between stored states, None for each
+    step.
+    """
+
+    duration: float = quantity("seconds", sign="positive", example="2.0")
+    dt: float = quantity("seconds", "time step", sign="positive", example="0.01")
+    start: str = holds(
+        Choice("rest: the undeformed robot; statics: its equilibrium", names=("statics", "rest")),
+        "rest",
+    )
+    integrator: Any = holds(Setting(family="integrator"), None)
+    output_every: float | None = quantity(
+        "seconds",
+        "time between stored states, each step if left out",
+        default=None,
+        sign="positive",
+        example="0.01",
+    )
+
+    def check(self) -> None:
+        """Refuse steps that do not fit into the duration or between the stored states."""
+        most = f"at most the duration {self.duration:g} s"
+        self.refuse(self.dt > self.duration, "dt", most, "take a smaller dt")
+        self.refuse(
+            self.output_every is not None and self.output_every < self.dt * (1 - 1e-9),
+            "output_every",
+            f"at least the time step {self.dt:g} s",
+            "leave it out to store every step",
+        )
+
+
+@dataclass(frozen=True)
+class ModesRun(Described):
+    """Compute ``count`` natural frequencies and shapes."""
+
+    count: int = holds(Whole("number of modes", example="6", least=1), 6)
+
+
+Run = StaticsRun | SimulateRun | ModesRun
+RUNS: dict[str, type[Described]] = {
+    "statics": StaticsRun,
+    "simulate": SimulateRun,
+    "modes": ModesRun,
+}
+
+
+@dataclass(frozen=True)
+class InputKind(Kind):
+    """A number, a force or (moment, force), or a signal over time."""
+
+    def read(self, reader: Reader, path: Place, given: Any) -> Input:
+        if isinstance(given, dict):
+            return reader.value(OneOf(families=(Signal,)), path, given)  # type: ignore[no-any-return]
+        if isinstance(given, list):
+            return Vector(unit="N or (N m, N)", sizes=(3, 6)).check("", "", given)
+        return Constant(Number().check("", "", given))
+
+    def schema(self, defs: Schema) -> Schema:
+        signal = OneOf(families=(Signal,)).schema(defs)
+        wrench = Vector(sizes=(3, 6)).schema(defs)
+        return {"anyOf": [Number().schema(defs), wrench, signal]}
+
 
 _SECTIONS = ("gravity", "inputs", *RUNS)
 
@@ -49,10 +153,10 @@ def load_robot_file(
     """
     source = read_source(path)
     families = {"formulation": formulations or {}, "integrator": integrators or {}}
-    found = _Loader(source, families).load(Path(path))
+    contents = _Loader(source, families).load(Path(path))
     if source.problems:
         raise FileError(source.problems)
-    return found
+    return contents
 
 
 class _Loader:
@@ -96,12 +200,12 @@ class _Loader:
     def _check_sections(self) -> None:
         known = [*headings(), *_SECTIONS]
         for name, value in self.data.items():
-            if name not in known:
-                report_error(self.source, (name,), unknown_name("field", value, name, known))
-            elif (name in headings() or name == "inputs") and not isinstance(value, dict):
+            with suppress(ReportedError), self.reader.reporting((name,)):
+                if name not in known:
+                    raise unknown_name("field", value, name, known)
+                group = name in headings() or name == "inputs"
                 expected, remedy = "a group of named entries", "give e.g. {name: ...}"
-                error = DescriptionError("", "", value, expected, remedy)
-                report_error(self.source, (name,), error)
+                refuse(group and not isinstance(value, dict), "", "", value, expected, remedy)
         if not set(carriers()) & set(self.data):
             example = "rods: {arm: {length: 0.3, section: ..., material: ...}}"
             report_missing(self.source, ("rods",), Kind("the rods by name", example=example))
@@ -128,19 +232,17 @@ class _Loader:
     def _general(self, family: str, place: Place, given: Any) -> tuple[type[Entry], Place, Any]:
         """Return class, place and fields of an entry of a section for all classes of a family."""
         known = members_of(family)
-        if not isinstance(given, dict) or len(given) != 1:
-            listed = ", ".join(known) or "none yet"
-            expected = f"one of the classes of {family} with its fields ({listed})"
-            error = DescriptionError("", "", given, expected, "give e.g. {spring: {stiffness: 10}}")
-            report_error(self.source, place, error)
-            raise ReportedError
+        listed = ", ".join(known) or "none yet"
+        expected = f"one of the classes of {family} with its fields ({listed})"
+        remedy = "give e.g. {spring: {stiffness: 10}}"
+        with self.reader.reporting(place):
+            single = isinstance(given, dict) and len(given) == 1
+            refuse(not single, "", "", given, expected, remedy)
         ((name, fields),) = given.items()
-        match = {key.replace("_", ""): cls for key, cls in known.items()}
-        cls = match.get(name.replace("_", "").lower())
+        cls = class_named(name, known)
         if cls is None:
-            error = unknown_name("class", fields, name, list(known))
-            report_error(self.source, (*place, name), error)
-            raise ReportedError
+            with self.reader.reporting((*place, name)):
+                raise unknown_name("class", fields, name, list(known))
         return cls, (*place, name), fields
 
     def _lengths(self) -> dict[str, float | None]:
@@ -149,21 +251,20 @@ class _Loader:
         for heading, cls in carriers().items():
             for name, given in self._group(heading).items():
                 length = as_float(given.get("length")) if isinstance(given, dict) else None
-                usable = length is not None and 0 < length < float("inf")
-                known = length if usable else None
-                lengths.setdefault(name, known if "length" in fields_of(cls) else 0.0)
+                usable = length if length is not None and 0 < length < float("inf") else None
+                lengths.setdefault(name, usable if "length" in fields_of(cls) else 0.0)
         return lengths
 
     def _group(self, section: str) -> dict[str, Any]:
-        found = self.data.get(section)
-        return found if isinstance(found, dict) else {}
+        group = self.data.get(section)
+        return group if isinstance(group, dict) else {}
 
     def _gravity(self) -> tuple[float, ...]:
+        gravity = Description().gravity
         with suppress(ReportedError):
-            if "gravity" in self.data:
-                kind = Vector(unit="m/s^2")
-                return self.reader.value(kind, ("gravity",), self.data["gravity"])  # type: ignore[no-any-return]
-        return Description().gravity
+            given = self.data.get("gravity", list(gravity))
+            gravity = self.reader.value(Vector(unit="m/s^2"), ("gravity",), given)
+        return gravity
 
     def _check_whole(self, description: Description, places: Mapping[str, Place]) -> None:
         """Report what is wrong between parts, as far as the parts themselves are right."""
@@ -175,29 +276,58 @@ class _Loader:
                 report_error(self.source, places.get(problem.part, ()), problem)
 
     def _inputs(self, description: Description) -> dict[str, Input]:
-        found: dict[str, Input] = {}
+        values: dict[str, Input] = {}
         known = [*description.inputs(), *self.broken]
         for name, given in self._group("inputs").items():
             with suppress(ReportedError):
-                found[name] = self.reader.value(InputKind(), ("inputs", name), given)
-            error = None
+                values[name] = self.reader.value(InputKind(), ("inputs", name), given)
             entry = description.parts.get(name)
-            if name not in known and not self.hidden:
-                expected = "the name of a load, a base motion or a chamber in this file"
-                error = DescriptionError("", "name", name, expected, did_you_mean(name, known))
-            elif isinstance(entry, Effect) and isinstance(found.get(name), tuple):
-                sizes = entry.input_sizes
-                if len(given) not in sizes:
+            with suppress(ReportedError), self.reader.reporting(("inputs", name)):
+                if not self.hidden:
+                    expected = "the name of a load, a base motion or a chamber in this file"
+                    known_name("", "name", name, known, expected)
+                if isinstance(entry, Effect) and isinstance(values.get(name), tuple):
                     expected = f"a number or a signal for a {entry.word}"
-                    error = DescriptionError("", "", given, expected, "give e.g. 0.1")
-            if error is not None:
-                report_error(self.source, ("inputs", name), error)
-        return found
+                    wrong = len(given) not in entry.input_sizes
+                    refuse(wrong, "", "", given, expected, "give e.g. 0.1")
+        return values
 
     def _runs(self) -> tuple[Run, ...]:
-        found = []
+        runs = []
         for name in [key for key in self.data if key in RUNS]:
             with suppress(ReportedError):
                 given = self.data[name]
-                found.append(RUNS[name].read(self.reader, (name,), {} if given is None else given))
-        return tuple(found)
+                runs.append(RUNS[name].read(self.reader, (name,), {} if given is None else given))
+        return tuple(runs)
+
+
+MEANINGS = {
+    "gravity": "world frame, m/s^2",
+    "inputs": "values by load name: a factor, a force, (moment, force), or a signal; "
+    "by name of another effect: a number or a signal",
+}
+
+
+def json_schema() -> Schema:
+    """Return the JSON Schema of robot files, with all classes that are registered now."""
+    defs: Schema = {}
+    properties: Schema = {"gravity": {**Vector().schema(defs), "description": MEANINGS["gravity"]}}
+    sections = {"inputs": (InputKind().schema(defs), MEANINGS["inputs"])}
+    for heading, word in headings().items():
+        cls = class_of(heading)
+        known = {name: item.schema(defs) for name, item in members_of(heading).items()}
+        entry = one_property(known) if cls is None else cls.schema(defs)
+        sections[heading] = entry, f"each {word} by name"
+    for name, (entry, meaning) in sections.items():
+        properties[name] = {"type": "object", "additionalProperties": entry, "description": meaning}
+    for name, run in RUNS.items():
+        properties[name] = {"anyOf": [run.schema(defs), {"type": "null"}]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Pliant robot file",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        "anyOf": [{"required": [heading]} for heading in carriers()],
+        "$defs": defs,
+    }

@@ -6,10 +6,14 @@ would build other objects are refused, so a robot file can never run code.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -79,15 +83,13 @@ class Source:
 
     def value(self, path: Place) -> object:
         """Return the file's own value at ``path``, or None if there is none."""
-        found = self.data
+        value: Any = self.data
         for item in path:
-            if isinstance(found, dict) and isinstance(item, str):
-                found = found.get(item)
-            elif isinstance(found, list) and isinstance(item, int) and item < len(found):
-                found = found[item]
-            else:
+            try:
+                value = value[item]
+            except (KeyError, IndexError, TypeError):
                 return None
-        return found
+        return value
 
     def report(self, path: Place, part: str, field_name: str, message: str) -> None:
         """Remember a problem with the entry at ``path``."""
@@ -207,35 +209,33 @@ class _Reader:
             self.open.discard(id(node))
 
     def _mapping(self, node: MappingNode, path: Place) -> dict[str, object]:
-        found: dict[str, object] = {}
+        own: dict[str, object] = {}
         merged: dict[str, object] = {}
-        for key, value in node.value:
+        # what is merged comes first: own entries, and where they stand, replace it
+        for key, value in sorted(node.value, key=lambda pair: pair[0].tag != _TAG + "merge"):
+            name = key.value
             if key.tag == _TAG + "merge":
                 merged.update(self._merge(value, path))
-        for key, value in node.value:
-            if key.tag == _TAG + "merge":
-                continue
-            name = key.value
-            if not isinstance(key, ScalarNode) or key.tag != _TAG + "str":
-                self._report(key, path, f"the key {_text(key)} is not a text; put it in quotes")
-                continue
-            if name in found:
+            elif not isinstance(key, ScalarNode) or key.tag != _TAG + "str":
+                text = repr(name) if isinstance(key, ScalarNode) else "in brackets"
+                self._report(key, path, f"the key {text} is not a text; put it in quotes")
+            elif name in own:
                 self._report(key, path, f"the key {name!r} stands here twice; remove one of them")
-                continue
-            self.source.places[(*path, name)] = _start(key)
-            found[name] = self.plain(value, (*path, name))
-        return {**merged, **found}
+            else:
+                self.source.places[(*path, name)] = _start(key)
+                own[name] = self.plain(value, (*path, name))
+        return {**merged, **own}
 
     def _merge(self, node: Node, path: Place) -> dict[str, object]:
         """Return the entries of ``<<: *alias`` or ``<<: [*first, *second]``."""
-        found: dict[str, object] = {}
+        entries: dict[str, object] = {}
         for item in reversed(node.value if isinstance(node, SequenceNode) else [node]):
             data = self.plain(item, path) if isinstance(item, MappingNode) else None
-            if not isinstance(data, dict):
+            if isinstance(data, dict):
+                entries.update(data)
+            else:
                 self._report(item, path, "'<<' must name a group of entries; give e.g. <<: *soft")
-                continue
-            found.update(data)
-        return found
+        return entries
 
     def _scalar(self, node: ScalarNode, path: Place) -> object:
         text = node.value
@@ -269,19 +269,11 @@ def _start(node: Node) -> tuple[int, int]:
     return node.start_mark.line + 1, node.start_mark.column + 1
 
 
-def _text(node: Node) -> str:
-    return repr(node.value) if isinstance(node, ScalarNode) else "in brackets"
-
-
 def _number(text: str) -> int | float:
     """Return a YAML number; what looks like one but is none stays NaN, refused by every field."""
     clean = text.replace("_", "").lower()
-    special = {".inf": "inf", "+.inf": "inf", "-.inf": "-inf", ".nan": "nan"}
-    try:
-        return int(clean, 0) if clean.startswith(("0x", "0o")) else int(clean)
-    except ValueError:
-        pass
-    try:
-        return float(special.get(clean, clean))
-    except ValueError:
-        return float("nan")
+    special = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf}
+    for parse in (partial(int, base=0) if clean.startswith(("0x", "0o")) else int, float):
+        with suppress(ValueError):
+            return parse(clean)
+    return special.get(clean, math.nan)

@@ -18,9 +18,8 @@ import numpy as np
 
 from pliant.lie import se3
 from pliant.lie.tuples import Array
-from pliant.model.checks import as_array
-from pliant.model.errors import DescriptionError
-from pliant.model.joint import Joint
+from pliant.model.checks import DescriptionError, as_array
+from pliant.model.registry import Joint
 
 _STEP = 1e-5
 """Step of the default derivatives, radians and metres."""

@@ -16,8 +16,7 @@ from pliant.joints.contract import JointMap
 from pliant.lie import se3
 from pliant.lie.se3_kernels import exp_pose_array
 from pliant.lie.tuples import Array
-from pliant.model.checks import choice, not_negative, vector
-from pliant.model.errors import DescriptionError
+from pliant.model.checks import DescriptionError, choice, number, vector
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
@@ -50,7 +49,8 @@ class Revolute(JointMap):
                 "Revolute", "axis", self.axis, "a direction that is not zero", "give e.g. 'x'"
             )
         for field, unit in (("stiffness", "N m/rad"), ("damping", "N m s/rad")):
-            value = not_negative("Revolute", field, getattr(self, field), unit)
+            given = getattr(self, field)
+            value = number("Revolute", field, given, unit, "give 0 or more", "zero")
             object.__setattr__(self, field, value)
         if self.drive is not None:
             choice("Revolute", "drive", self.drive, ("angle",))

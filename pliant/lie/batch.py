@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.lie.tuples import Array
-from pliant.model.errors import PliantError
+from pliant.model.checks import PliantError
 
 CUT = pi - 1e-9
 """Rotation angle in radians beyond which the logarithm has no definite axis."""

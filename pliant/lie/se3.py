@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant._numba import kernel
-from pliant.lie import operators as op
-from pliant.lie import so3
+from pliant.lie import operators as op, so3
 from pliant.lie.batch import as_stack, as_two_stacks, filled, refuse_cut
 from pliant.lie.se3_kernels import operator_array, pose_array, relative_array, second_array
 from pliant.lie.tuples import Array

@@ -6,34 +6,65 @@ signals.
 
 from pliant.model.base_motion import BaseMotion
 from pliant.model.body import Body
-from pliant.model.chamber import BendingActuator, Chamber, Flow, Lag, PressureLine
+from pliant.model.chamber import BendingActuator, Chamber, Flow, Lag, MountedActuator, PressureLine
 from pliant.model.checks import (
     Array,
-    as_array,
-    as_float,
-    choice,
-    known_name,
-    number,
-    positive,
-    whole_number,
-)
-from pliant.model.constraint import Constraint
-from pliant.model.description import Description
-from pliant.model.errors import (
     ConvergenceError,
     DescriptionError,
     PliantError,
     ResolutionWarning,
+    as_array,
+    as_float,
+    choice,
+    count,
     did_you_mean,
+    finite_array,
+    instance,
+    known_name,
     nearest_name,
+    number,
+    number_in,
+    positive,
+    refuse,
+    whole_number,
 )
-from pliant.model.frame import BaseState, Frame, Moving, along, base_state, pose
+from pliant.model.constraint import Constraint
+from pliant.model.description import Description
+from pliant.model.fields import (
+    Choice,
+    Kind,
+    Number,
+    Place,
+    Reader,
+    ReportedError,
+    Schema,
+    Setting,
+    Vector,
+    Whole,
+    fields_of,
+    holds,
+    quantity,
+)
+from pliant.model.file_access import check_suffix, read_csv, whole_file
 from pliant.model.load import Load
-from pliant.model.measurement import Measurement
-from pliant.model.output_files import check_suffix, whole_file
 from pliant.model.paths import field_at, number_paths, value_at, with_values
+from pliant.model.places import BaseState, Frame, Moving, along, base_state, pose
 from pliant.model.profile import Profile, ProfileLike, Table
-from pliant.model.rod import Rod
+from pliant.model.registry import (
+    Described,
+    Effect,
+    Entry,
+    Joint,
+    OneOf,
+    carriers,
+    class_of,
+    headings,
+    members_of,
+    one_property,
+    sections,
+    taken,
+)
+from pliant.model.rod import Rod, check_arclength
 from pliant.model.section import (
     Annulus,
     Circle,
@@ -53,10 +84,10 @@ from pliant.model.signals import (
     Sine,
     Sum,
     Sweep,
+    Table as TimeTable,
     as_signal,
     values_at,
 )
-from pliant.model.signals import Table as TimeTable
 
 __all__ = [
     "Annulus",
@@ -66,31 +97,44 @@ __all__ = [
     "BendingActuator",
     "Body",
     "Chamber",
+    "Choice",
     "Circle",
     "Constant",
     "Constraint",
     "ConvergenceError",
     "Damping",
+    "Described",
     "Description",
     "DescriptionError",
+    "Effect",
+    "Entry",
     "Flow",
     "Frame",
     "Function",
+    "Joint",
+    "Kind",
     "Lag",
     "Load",
     "Material",
-    "Measurement",
+    "MountedActuator",
     "Moving",
+    "Number",
+    "OneOf",
+    "Place",
     "PliantError",
     "PressureLine",
     "Profile",
     "ProfileLike",
     "Ramp",
+    "Reader",
     "Rectangle",
+    "ReportedError",
     "ResolutionWarning",
     "Rod",
+    "Schema",
     "Section",
     "SectionGeometry",
+    "Setting",
     "Shape",
     "Signal",
     "Sine",
@@ -99,21 +143,40 @@ __all__ = [
     "Sweep",
     "Table",
     "TimeTable",
+    "Vector",
+    "Whole",
     "along",
     "as_array",
     "as_float",
     "as_signal",
     "base_state",
+    "carriers",
+    "check_arclength",
     "check_suffix",
     "choice",
+    "class_of",
+    "count",
     "did_you_mean",
     "field_at",
+    "fields_of",
+    "finite_array",
+    "headings",
+    "holds",
+    "instance",
     "known_name",
+    "members_of",
     "nearest_name",
     "number",
+    "number_in",
     "number_paths",
+    "one_property",
     "pose",
     "positive",
+    "quantity",
+    "read_csv",
+    "refuse",
+    "sections",
+    "taken",
     "value_at",
     "values_at",
     "whole_file",

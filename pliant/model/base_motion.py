@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
-from pliant.model.checks import as_float
-from pliant.model.errors import DescriptionError
+from pliant.model.checks import DescriptionError, refuse
 from pliant.model.fields import holds, quantity
-from pliant.model.frame import BaseState as BaseState
-from pliant.model.frame import Frame, MovingFrame, rotation_about
-from pliant.model.frame import Moving as Moving
-from pliant.model.frame import base_state as base_state
-from pliant.model.places import OnRod
+from pliant.model.places import (
+    BaseState as BaseState,
+    Frame,
+    Moving as Moving,
+    MovingFrame,
+    OnRod,
+    base_state as base_state,
+)
 from pliant.model.pointwise import BaseDrive
 from pliant.model.registry import Effect
 
@@ -53,14 +56,14 @@ class BaseMotion(Effect):
 
     def check(self) -> None:
         """Refuse a motion that moves nothing."""
-        if not any(self.translation + self.rotation):
-            raise DescriptionError(
-                self.label,
-                "translation, rotation",
-                (self.translation, self.rotation),
-                "not both zero",
-                "give e.g. translation=(0, 0, 1) to shift the base by the input in metres",
-            )
+        refuse(
+            not any(self.translation + self.rotation),
+            self.label,
+            "translation, rotation",
+            (self.translation, self.rotation),
+            "not both zero",
+            "give e.g. translation=(0, 0, 1) to shift the base by the input in metres",
+        )
 
     def inputs(self) -> dict[str, float]:
         """Return its name with 0.0: no motion."""
@@ -104,7 +107,7 @@ class BaseMotion(Effect):
         R^T w + r x', and its derivative follows by the product rule.
         """
         shift, turn = np.array(self.translation), np.array(self.rotation)
-        step = rotation_about(x * turn)
+        step = Rotation.from_rotvec(x * turn).as_matrix()
         carried = step.T @ base.w
         return MovingFrame(
             base.R @ step,
@@ -114,16 +117,3 @@ class BaseMotion(Effect):
             base.velocity + rate * shift,
             base.acceleration + acceleration * shift,
         )
-
-    def amount(self, value: object) -> float:
-        """Return an input value as the number it must be."""
-        found = as_float(value)
-        if found is None or not np.isfinite(found):
-            raise DescriptionError(
-                self.label,
-                "input",
-                value,
-                "one finite number, which multiplies translation and rotation",
-                "give e.g. 0.1",
-            )
-        return found

@@ -8,16 +8,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_array, vector
-from pliant.model.errors import DescriptionError
-from pliant.model.fields import NUMBER, Kind, Schema, Vector, holds, quantity
-from pliant.model.frame import Frame, rotation_vector
-from pliant.model.joint import Joint, JointKind
-from pliant.model.places import OnFrame, Pose
-from pliant.model.registry import Part
+from pliant.model.checks import Array, finite_array, vector
+from pliant.model.fields import Kind, Schema, Vector, holds, quantity
+from pliant.model.places import Frame, OnFrame, Pose, rotation_vector
+from pliant.model.registry import Joint, JointKind, Part
 
 # moments of a real body obey I1 + I2 >= I3; rounding in published numbers is forgiven
 _SLACK = 1e-6
+_SHAPES = ((3,), (6,), (3, 3))
+_PLACES = [[0, 3, 4], [3, 1, 5], [4, 5, 2]]
+"""Where the matrix has each of (Ixx, Iyy, Izz, Ixy, Ixz, Iyz)."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,7 @@ class Moments(Kind):
     """Moments of inertia: three, six, or a matrix; `Body` checks them."""
 
     def schema(self, defs: Schema) -> Schema:
-        row = {"type": "array", "items": NUMBER, "minItems": 3, "maxItems": 3}
-        rows = {"type": "array", "items": row, "minItems": 3, "maxItems": 3}
+        rows = {"type": "array", "items": Vector().schema(defs), "minItems": 3, "maxItems": 3}
         return {"anyOf": [Vector(sizes=(3, 6)).schema(defs), rows]}
 
 
@@ -62,28 +61,23 @@ class Body(Part):
 
     def check(self) -> None:
         """Take the inertia (3, 3) about the centre of mass; refuse one that no body has."""
-        found = as_array(self.inertia)
-        shapes = ((3,), (6,), (3, 3))
-        if found is None or found.shape not in shapes or not np.isfinite(found).all():
-            raise self._wrong("3 or 6 finite numbers in kg m^2, or a 3x3 matrix")
-        if found.shape == (3,):
-            found = np.diag(found)
-        elif found.shape == (6,):
-            found = found[[[0, 3, 4], [3, 1, 5], [4, 5, 2]]]
-        if np.abs(found - found.T).max() > _SLACK * np.abs(found).max():
-            raise self._wrong("a symmetric 3x3 matrix")
-        matrix = 0.5 * (found + found.T)
+        remedy = "give the moments about the centre of mass, e.g. (2e-6, 2e-6, 2e-6)"
+        expected = "3 or 6 finite numbers in kg m^2, or a 3x3 matrix"
+        given = finite_array(
+            self.label, "inertia", self.inertia, expected, remedy, lambda x: x.shape in _SHAPES
+        )
+        full = given if given.ndim == 2 else np.append(given, np.zeros(3))[_PLACES]
+        skew = np.abs(full - full.T).max() > _SLACK * np.abs(full).max()
+        self.refuse(skew, "inertia", "a symmetric 3x3 matrix", remedy)
+        matrix = 0.5 * (full + full.T)
         low, middle, high = np.linalg.eigvalsh(matrix)
-        if low < -_SLACK * max(high, 0.0) or high < 0:
-            raise self._wrong("moments of inertia of zero or more")
-        if high > (low + middle) + _SLACK * high:
-            raise self._wrong("moments of which no one exceeds the sum of the other two")
+        negative = low < -_SLACK * max(high, 0.0) or high < 0
+        self.refuse(negative, "inertia", "moments of inertia of zero or more", remedy)
+        impossible = high > (low + middle) + _SLACK * high
+        expected = "moments of which no one exceeds the sum of the other two"
+        self.refuse(impossible, "inertia", expected, remedy)
         matrix.flags.writeable = False
         self._set("inertia", matrix)
-
-    def _wrong(self, expected: str) -> DescriptionError:
-        remedy = "give the moments about the centre of mass, e.g. (2e-6, 2e-6, 2e-6)"
-        return DescriptionError(self.label, "inertia", self.inertia, expected, remedy)
 
     @property
     def carrier(self) -> Frame | None:
@@ -147,10 +141,7 @@ class Body(Part):
         x, y, z = c = self.arm()
         R = self.placement()[:3, :3]
         cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-        found = np.zeros((6, 6))
-        found[:3, :3] = R @ np.asarray(self.inertia) @ R.T
-        found[:3, :3] += self.mass * (c @ c * np.eye(3) - np.outer(c, c))
-        found[:3, 3:] = self.mass * cross
-        found[3:, :3] = -self.mass * cross
-        found[3:, 3:] = self.mass * np.eye(3)
-        return found
+        about_origin = R @ np.asarray(self.inertia) @ R.T
+        about_origin += self.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        first = self.mass * cross
+        return np.block([[about_origin, first], [-first, self.mass * np.eye(3)]])

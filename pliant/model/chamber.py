@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array
-from pliant.model.errors import DescriptionError, raised
+from pliant.model.checks import Array, DescriptionError, raised, refuse
 from pliant.model.fields import Flag, Interval, Setting, Several, Text, holds, quantity
-from pliant.model.frame import Frame
-from pliant.model.places import Base, OnRod, Pose
+from pliant.model.places import Base, Frame, OnRod, Pose
 from pliant.model.pointwise import LineStress
 from pliant.model.profile import ProfileLike, evaluate, evaluate_rows
 from pliant.model.registry import Described, Effect, Entry, OneOf, Part
@@ -35,8 +33,6 @@ Offset = tuple[float, ...] | Callable[[float], ArrayLike]
 
 class PressureLine(Described, ABC):
     """What lies between the pressure that is asked for and the pressure in a chamber."""
-
-    file_name: ClassVar[str] = ""
 
     @property
     def lowest(self) -> float:
@@ -151,9 +147,9 @@ class Chamber(Effect):
 
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what is wrong with it in the robot; functions of s are evaluated along it."""
-        told = list(super().problems(description))
-        yield from told
-        if not told:
+        problems = list(super().problems(description))
+        yield from problems
+        if not problems:
             length = description.rods[self.part].length
             yield from raised(lambda: self.sweep(np.linspace(*self.span(length), 33), length))
 
@@ -167,11 +163,14 @@ class Chamber(Effect):
         part, field : of what it was given, for the message.
         """
         lowest = -math.inf if self.line is None else self.line.lowest
-        if value < lowest - _ROUNDING * abs(lowest):
-            raise DescriptionError(
-                part, field, value, f"{lowest:g} Pa or more, for that is vacuum",
-                "give gauge pressures in Pa, which count from the atmosphere",
-            )  # fmt: skip
+        refuse(
+            value < lowest - _ROUNDING * abs(lowest),
+            part,
+            field,
+            value,
+            f"{lowest:g} Pa or more, for that is vacuum",
+            "give gauge pressures in Pa, which count from the atmosphere",
+        )
 
     @property
     def part(self) -> str:
@@ -202,9 +201,9 @@ class Chamber(Effect):
         area = evaluate(self.label, "area", self.area, where, length)
         rows = evaluate_rows(self.label, "offset", self.offset, where, (2,), "metres")
         place = np.reshape(rows, (-1, 2))
-        found = np.zeros((len(where), 6))
-        found[:, 0], found[:, 1], found[:, 5] = place[:, 1], -place[:, 0], float(self.thrust)
-        return np.asarray(area[:, None] * found)
+        sweep = np.zeros((len(where), 6))
+        sweep[:, 0], sweep[:, 1], sweep[:, 5] = place[:, 1], -place[:, 0], float(self.thrust)
+        return np.asarray(area[:, None] * sweep)
 
 
 @dataclass(frozen=True)
@@ -298,9 +297,14 @@ class MountedActuator(BendingActuator, Part):
 
     def check(self) -> None:
         """Refuse what is no pair of names."""
-        if not isinstance(self.chambers, (tuple, list)) or len(self.chambers) != 2:
-            expected, remedy = "two names", "give e.g. ('chamber1', 'chamber2')"
-            raise DescriptionError(self.label, "chambers", self.chambers, expected, remedy)
+        refuse(
+            not isinstance(self.chambers, (tuple, list)) or len(self.chambers) != 2,
+            self.label,
+            "chambers",
+            self.chambers,
+            "two names",
+            "give e.g. ('chamber1', 'chamber2')",
+        )
 
     @classmethod
     def written(

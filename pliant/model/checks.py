@@ -1,22 +1,149 @@
-"""Checks shared by the descriptions: each returns the clean value or raises a DescriptionError."""
+"""Errors as sentences that name the part, the field, the value and the remedy, and the checks that
+raise them. A check returns the clean value or raises a DescriptionError.
+"""
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import math
 import operator
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model.errors import DescriptionError, did_you_mean
-
 Array = NDArray[np.float64]
 
 ROTATION_TOLERANCE = 1e-6
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class PliantError(Exception):
+    """Base of every error raised on purpose by Pliant."""
+
+
+class DescriptionError(PliantError, ValueError):
+    """Something in the description of a robot cannot be true.
+
+    Parameters
+    ----------
+    part : what the field belongs to, e.g. ``"rod 'arm'"`` or ``"Circle"``.
+    field : the name of the field, as the user writes it.
+    value : the value that was given.
+    expected : what the value must be, completing "must be ...".
+    remedy : what to do about it, in the imperative.
+    """
+
+    def __init__(self, part: str, field: str, value: object, expected: str, remedy: str) -> None:
+        self.part = part
+        self.field = field
+        self.value = value
+        self.expected = expected
+        self.remedy = remedy
+        super().__init__(f"{part}: {self.problem}")
+
+    @property
+    def problem(self) -> str:
+        """The message without the part."""
+        return f"{self.field} = {show(self.value)}: must be {self.expected}; {self.remedy}"
+
+    def within(self, part: str, field: str) -> DescriptionError:
+        """Return the same error told from the part that holds the faulty one.
+
+        ``Circle: radius = -1`` inside ``section`` of a rod becomes
+        ``rod 'arm': section.radius = -1``.
+        """
+        path = f"{field}.{self.field}"
+        return DescriptionError(part, path, self.value, self.expected, self.remedy)
+
+    def __reduce__(self) -> tuple[type[DescriptionError], tuple[object, ...]]:
+        """Pickle by fields, so that the error crosses process borders."""
+        return type(self), (self.part, self.field, self.value, self.expected, self.remedy)
+
+
+class ConvergenceError(PliantError, RuntimeError):
+    """A solver stopped before it found a solution.
+
+    ``last`` is the last good result (for example the equilibrium at the highest load that was
+    reached), or None.
+    """
+
+    def __init__(self, message: str, last: object = None) -> None:
+        self.message = message
+        self.last = last
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[ConvergenceError], tuple[object, ...]]:
+        """Pickle with the last good result."""
+        return type(self), (self.message, self.last)
+
+
+def did_you_mean(name: object, choices: Iterable[str]) -> str:
+    """Return a hint for a name that does not exist: the nearest one, or all there are."""
+    known = list(choices)
+    if not known:
+        return "there are none yet"
+    near = nearest_name(name, known)
+    if near is not None:
+        return f"did you mean {near!r}?"
+    return "choose from " + ", ".join(repr(choice) for choice in known)
+
+
+def nearest_name(name: object, choices: Iterable[str]) -> str | None:
+    """Return the choice that ``name`` is most likely a misspelling of, or None."""
+    lowered = {choice.lower(): choice for choice in choices}
+    near = difflib.get_close_matches(str(name).lower(), list(lowered), n=1, cutoff=0.6)
+    return lowered[near[0]] if near else None
+
+
+def show(value: object) -> str:
+    """Return a value as a user would write it, on one short line."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    elif isinstance(value, np.ndarray):
+        value = value.tolist()
+    elif isinstance(value, (tuple, list)):
+        shown = ", ".join(show(item) for item in value)
+        text = f"({shown})" if isinstance(value, tuple) else f"[{shown}]"
+        return _shorten(text)
+    return _shorten(" ".join(repr(value).split()))
+
+
+def _shorten(text: str, limit: int = 120) -> str:
+    return text if len(text) <= limit else text[: limit - 4] + " ..."
+
+
+class ResolutionWarning(UserWarning):
+    """A motion, gravity or a shape that the formulation of a rod does not resolve."""
+
+
+def refuse(wrong: object, part: str, field: str, value: object, expected: str, remedy: str) -> None:
+    """Raise a DescriptionError if something is wrong with a value."""
+    if wrong:
+        raise DescriptionError(part, field, value, expected, remedy)
+
+
+@contextmanager
+def told_within(part: str, field: str) -> Iterator[None]:
+    """Tell errors of what a field of a part holds as errors of that part."""
+    try:
+        yield
+    except DescriptionError as error:
+        raise error.within(part, field) from None
+
+
+def raised(call: Callable[[], object]) -> Iterator[DescriptionError]:
+    """Yield the DescriptionError that a call raises, if it does."""
+    try:
+        call()
+    except DescriptionError as error:
+        yield error
 
 
 _SIGNS = {
@@ -30,13 +157,12 @@ def number(
     part: str, field: str, value: object, unit: str = "", remedy: str = "", sign: str = ""
 ) -> float:
     """Return ``value`` as a finite float; sign : "positive", "zero" (or more), "" for any."""
-    found = as_float(value)
-    bad = found is None or not math.isfinite(found)
-    bad = bad or (sign == "positive" and found <= 0) or (sign == "zero" and found < 0)  # type: ignore[operator]
-    if found is None or bad:
+    real = as_float(value)
+    low = {"positive": math.ulp(0.0), "zero": 0.0, "": -math.inf}[sign]
+    if real is None or not math.isfinite(real) or real < low:
         expected = f"{_SIGNS[sign]}{_in(unit)}"
         raise DescriptionError(part, field, value, expected, remedy or "give e.g. 1.0")
-    return found
+    return real
 
 
 def positive(
@@ -56,11 +182,36 @@ def whole_number(value: object) -> int | None:
         return None
 
 
-def not_negative(
-    part: str, field: str, value: object, unit: str = "", remedy: str = "give 0 or more"
-) -> float:
-    """Return ``value`` as a finite float of zero or more."""
-    return number(part, field, value, unit, remedy, "zero")
+def count(part: str, field: str, value: object, least: int | None = None, remedy: str = "") -> int:
+    """Return ``value`` as an int of at least ``least``, if that is given."""
+    whole = whole_number(value)
+    if whole is None or (least is not None and whole < least):
+        limit = "" if least is None else f" of {least} or more"
+        remedy = remedy or f"give e.g. {least}"
+        raise DescriptionError(part, field, value, f"a whole number{limit}", remedy)
+    return whole
+
+
+def finite_array(
+    part: str,
+    field: str,
+    value: object,
+    expected: str,
+    remedy: str,
+    fits: Callable[[Array], bool] = lambda array: True,
+) -> Array:
+    """Return ``value`` as an array of finite numbers; fits : tells whether its shape is right."""
+    array = as_array(value)
+    if array is None or not fits(array) or not np.isfinite(array).all():
+        raise DescriptionError(part, field, value, expected, remedy)
+    return array
+
+
+def instance(part: str, field: str, value: object, cls: type[T], expected: str, remedy: str) -> T:
+    """Return ``value`` if it is an object of a class."""
+    if not isinstance(value, cls):
+        raise DescriptionError(part, field, value, expected, remedy)
+    return value
 
 
 def vector(
@@ -68,42 +219,39 @@ def vector(
 ) -> tuple[float, ...]:
     """Return ``value`` as a tuple of finite floats whose length is one of ``sizes``."""
     allowed = (sizes,) if isinstance(sizes, int) else sizes
-    found = as_array(value)
-    if found is None or found.ndim != 1 or len(found) not in allowed or not _finite(found):
-        counts = " or ".join(str(size) for size in allowed)
-        example = ", ".join(["0.0"] * allowed[0])
-        raise DescriptionError(
-            part, field, value, f"{counts} finite numbers{_in(unit)}", f"give e.g. ({example})"
-        )
-    return tuple(float(item) for item in found)
+    expected = f"{' or '.join(map(str, allowed))} finite numbers{_in(unit)}"
+    remedy = f"give e.g. ({', '.join(['0.0'] * allowed[0])})"
+    array = finite_array(
+        part, field, value, expected, remedy, lambda x: x.ndim == 1 and len(x) in allowed
+    )
+    return tuple(array.tolist())
 
 
 def pose_matrix(part: str, field: str, value: object) -> Array:
     """Return ``value`` as a read-only 4x4 pose: rotation, position in metres, last row 0 0 0 1."""
-    found = as_array(value)
     remedy = "make one with along('x') or pose(position, rotation)"
-    if found is None or found.shape != (4, 4) or not _finite(found):
-        raise DescriptionError(part, field, value, "a 4x4 array of finite numbers", remedy)
-    if not np.allclose(found[3], (0.0, 0.0, 0.0, 1.0), atol=ROTATION_TOLERANCE):
-        raise DescriptionError(part, field, value, "a pose with last row (0, 0, 0, 1)", remedy)
-    clean = np.array(found)
-    clean[:3, :3] = rotation_matrix(part, field, found[:3, :3])
-    clean[3] = (0.0, 0.0, 0.0, 1.0)
-    clean.flags.writeable = False
-    return clean
+    expected = "a 4x4 array of finite numbers"
+    pose = finite_array(part, field, value, expected, remedy, lambda x: x.shape == (4, 4))
+    last = np.eye(4)[3]
+    good = np.allclose(pose[3], last, atol=ROTATION_TOLERANCE)
+    refuse(not good, part, field, value, "a pose with last row (0, 0, 0, 1)", remedy)
+    pose[:3, :3] = rotation_matrix(part, field, pose[:3, :3])
+    pose[3] = last
+    pose.flags.writeable = False
+    return pose
 
 
 def rotation_matrix(part: str, field: str, value: Array) -> Array:
     """Return the rotation nearest to ``value`` (3x3), which must be one within 1e-6."""
     gap = np.abs(value.T @ value - np.eye(3)).max()
-    if gap > ROTATION_TOLERANCE or np.linalg.det(value) < 0:
-        raise DescriptionError(
-            part,
-            field,
-            value,
-            "a right-handed rotation (orthonormal columns, determinant +1)",
-            "make one with along('x') or pose(position, rotation)",
-        )
+    refuse(
+        gap > ROTATION_TOLERANCE or np.linalg.det(value) < 0,
+        part,
+        field,
+        value,
+        "a right-handed rotation (orthonormal columns, determinant +1)",
+        "make one with along('x') or pose(position, rotation)",
+    )
     left, _, right = np.linalg.svd(value)
     nearest: Array = left @ right
     # an exact input, such as the identity, must not pick up rounding from the SVD
@@ -115,9 +263,8 @@ def choice(part: str, field: str, value: object, choices: Iterable[str]) -> str:
     known = tuple(choices)
     if not isinstance(value, str) or value not in known:
         listed = ", ".join(repr(name) for name in known)
-        remedy = did_you_mean(value, known) if isinstance(value, str) else "give one of these names"
-        if remedy.startswith("choose"):
-            remedy = "give one of these names"
+        near = nearest_name(value, known) if isinstance(value, str) else None
+        remedy = "give one of these names" if near is None else f"did you mean {near!r}?"
         raise DescriptionError(part, field, value, f"one of {listed}", remedy)
     return value
 
@@ -142,10 +289,8 @@ def part_name(kind: str, value: object) -> str:
         raise DescriptionError(
             kind, "name", value, "a text without spaces at its ends", "give e.g. 'arm'"
         )
-    if value in ("world", "free"):
-        raise DescriptionError(
-            kind, "name", value, "a name of your own", f"{value!r} is reserved, give e.g. 'arm'"
-        )
+    remedy = f"{value!r} is reserved, give e.g. 'arm'"
+    refuse(value in ("world", "free"), kind, "name", value, "a name of your own", remedy)
     return value
 
 
@@ -163,39 +308,27 @@ def as_float(value: object) -> float | None:
     return None
 
 
+def number_in(text: str) -> float | None:
+    """Return the number that a text holds, None if it holds none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 def as_array(value: object) -> Array | None:
     """Return numbers in any nesting as a float array, None if they are not all real numbers."""
     try:
-        found = np.asarray(value)
+        array = np.asarray(value)
     except (ValueError, TypeError):
         return None
-    if found.dtype.kind not in "iuf":
+    if array.dtype.kind not in "iuf":
         return None
-    return np.array(found, dtype=np.float64)
-
-
-def _finite(value: Array) -> bool:
-    return bool(np.isfinite(value).all())
+    return np.array(array, dtype=np.float64)
 
 
 def _in(unit: str) -> str:
     return f" in {unit}" if unit else ""
-
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def _refuse_arguments(
-    signature: inspect.Signature, where: str, known: list[str], args: Any, kwargs: Any
-) -> None:
-    """Say what is wrong with the arguments of a call, if it is they."""
-    try:
-        signature.bind(*args, **kwargs)
-    except TypeError as error:
-        raise DescriptionError(
-            where, "arguments", str(error), f"among {', '.join(known)}", "correct the call"
-        ) from None
 
 
 def checked(method: Callable[P, T]) -> Callable[P, T]:
@@ -211,9 +344,12 @@ def checked(method: Callable[P, T]) -> Callable[P, T]:
                 hint = did_you_mean(name, known)
                 raise DescriptionError(where, name, value, "an argument that it takes", hint)
         try:
-            return method(*args, **kwargs)
-        except TypeError:
-            _refuse_arguments(signature, where, known, args, kwargs)
-            raise
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            among = f"among {', '.join(known)}"
+            raise DescriptionError(
+                where, "arguments", str(error), among, "correct the call"
+            ) from None
+        return method(*args, **kwargs)
 
     return call

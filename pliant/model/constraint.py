@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from pliant.model.checks import Array, choice
 from pliant.model.fields import Choice, Several, holds
-from pliant.model.frame import Frame
-from pliant.model.places import OnFrame, OnFrameOrPose
+from pliant.model.places import Frame, OnFrame, OnFrameOrPose
 from pliant.model.pointwise import Hold
 from pliant.model.registry import Effect
 

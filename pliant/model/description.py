@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import numpy as np
+
 from pliant.model.body import Body
-from pliant.model.checks import vector
-from pliant.model.errors import DescriptionError, did_you_mean
+from pliant.model.checks import Array, DescriptionError, did_you_mean, raised, refuse, vector
 from pliant.model.registry import Effect, Entry, Part, headings
 from pliant.model.rod import Rod
 
@@ -32,9 +33,14 @@ class Description:
 
     def add(self, entry: T) -> T:
         """Add a part or an effect whose places are already there; return it."""
-        if not isinstance(entry, Entry):
-            expected, remedy = "a part or an effect", "give e.g. Load('push', arm.tip)"
-            raise DescriptionError("robot", "add", entry, expected, remedy)
+        refuse(
+            not isinstance(entry, Entry),
+            "robot",
+            "add",
+            entry,
+            "a part or an effect",
+            "give e.g. Load('push', arm.tip)",
+        )
         new: dict[str, Entry] = {}
         for piece in entry.pieces():
             owner = self.parts.get(piece.name) or new.get(piece.name)
@@ -53,10 +59,7 @@ class Description:
 
     def kinds(self) -> dict[str, dict[str, Any]]:
         """Return the parts by heading ("rods", "loads", ...), each by name."""
-        found: dict[str, dict[str, Any]] = {heading: {} for heading in headings()}
-        for name, part in self.parts.items():
-            found[part.found_under][name] = part
-        return found
+        return {heading: self._under(heading) for heading in headings()}
 
     @property
     def rods(self) -> dict[str, Rod]:
@@ -76,6 +79,9 @@ class Description:
         """Return the effects under a heading of robot files by name: ``loads``, ``chambers``, ..."""
         if heading.startswith("_") or heading not in headings():
             raise AttributeError(f"a robot has no {heading!r}")
+        return self._under(heading)
+
+    def _under(self, heading: str) -> dict[str, Any]:
         return {name: part for name, part in self.parts.items() if part.found_under == heading}
 
     def inputs(self) -> dict[str, float]:
@@ -94,21 +100,35 @@ class Description:
         """Return the effects that move the base of a rod, by its name, in the order of description."""
         return [effect for effect in self.of(Effect).values() if effect.moves_base_of() == rod]
 
+    def stations(self, count: int) -> dict[str, Array]:
+        """Return evenly spaced arclengths (count,) of each rod by name, metres, both ends included."""
+        return {name: np.linspace(0.0, rod.length, count) for name, rod in self.rods.items()}
+
     def members(self) -> dict[str, Rod | Body]:
         """Return rods and rigid bodies by name: what hangs on frames and carries others."""
         return {**self.rods, **self.bodies}
 
     def from_root(self) -> list[Rod | Body]:
         """Return rods and bodies such that each comes after the one that carries it."""
-        done: dict[str, Rod | Body] = {}
-        waiting = self.members()
-        while waiting:
-            ready = [part for part in waiting.values() if _carrier(part) not in waiting]
-            if not ready:
-                raise self._cycle(next(iter(waiting.values())))
-            for part in ready:
-                done[part.name] = waiting.pop(part.name)
-        return list(done.values())
+        return sorted(self.members().values(), key=lambda part: len(self._carriers(part)))
+
+    def _carriers(self, part: Rod | Body) -> list[str]:
+        """Return the names of the parts that carry a part, up to the root; refuse a closed chain."""
+        members, label = self.members(), part.label
+        field = "base" if isinstance(part, Rod) else "on"
+        names: list[str] = [part.name]
+        while part.carrier is not None and part.carrier.part in members:
+            part = members[part.carrier.part]
+            names.append(part.name)
+            if part.name in names[:-1]:
+                raise DescriptionError(
+                    label,
+                    field,
+                    " -> ".join(names),
+                    "a chain of parts that ends in the world or in a free part",
+                    "mount one of these parts on the world and close the loop with a constraint",
+                )
+        return names[1:]
 
     def rods_from_root(self) -> list[Rod]:
         """Return the rods such that each comes after the part that carries it."""
@@ -130,16 +150,12 @@ class Description:
                 remedy = "use `add`, which files each part under its own name"
                 expected = f"the key {name!r} under which it is filed"
                 yield DescriptionError(part.label, "name", part.name, expected, remedy)
-        broken = False
-        for part in sorted(self.parts.values(), key=lambda item: not isinstance(item, Part)):
-            for problem in part.problems(self):
-                broken = broken or isinstance(part, Part)
-                yield problem
-        if not broken:
-            try:
-                self.from_root()
-            except DescriptionError as error:
-                yield error
+        of_parts = [problem for part in self.of(Part).values() for problem in part.problems(self)]
+        yield from of_parts
+        for effect in self.of(Effect).values():
+            yield from effect.problems(self)
+        if not of_parts:
+            yield from raised(self.from_root)
 
     def unknown(self, label: str, name: str, part: str) -> DescriptionError:
         """Return the error for a field that names a part which does not exist."""
@@ -147,21 +163,3 @@ class Description:
         return DescriptionError(
             label, name, part, "a part of this robot", f"add it first, or {hint}"
         )
-
-    def _cycle(self, part: Rod | Body) -> DescriptionError:
-        path = [part.name]
-        carrier = _carrier(part)
-        while carrier is not None and carrier not in path:
-            path.append(carrier)
-            carrier = _carrier(self.members()[carrier])
-        return DescriptionError(
-            part.label,
-            "base" if isinstance(part, Rod) else "on",
-            " -> ".join([*path, str(carrier)]),
-            "a chain of parts that ends in the world or in a free part",
-            "mount one of these parts on the world and close the loop with a constraint",
-        )
-
-
-def _carrier(part: Rod | Body) -> str | None:
-    return None if part.carrier is None else part.carrier.part

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pliant.model.checks import Array
-from pliant.model.frame import Frame
+from pliant.model.places import Frame
 
 
 class Placed(Protocol):

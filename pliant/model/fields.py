@@ -17,15 +17,17 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from pliant.model.checks import (
+    DescriptionError,
     as_float,
     choice,
+    count,
     flag,
-    not_negative,
+    instance,
     number,
+    raised,
+    refuse,
     vector,
-    whole_number,
 )
-from pliant.model.errors import DescriptionError, raised
 
 if TYPE_CHECKING:
     from pliant.model.description import Description
@@ -83,6 +85,8 @@ class Kind:
     """True if nothing in a file means the default."""
     listed: ClassVar[bool] = True
     """False for what is no field of robot files."""
+    json: ClassVar[Schema] = {}
+    """JSON Schema of a kind whose settings do not change it."""
 
     @property
     def note(self) -> str:
@@ -110,7 +114,7 @@ class Kind:
 
     def schema(self, defs: Schema) -> Schema:
         """Return the JSON Schema; classes go into `defs`."""
-        return {}
+        return dict(self.json)
 
 
 @dataclass(frozen=True)
@@ -134,12 +138,7 @@ class Whole(Kind):
     least: int | None = None
 
     def check(self, part: str, field: str, value: Any) -> int:
-        found = whole_number(value)
-        if found is None or (self.least is not None and found < self.least):
-            limit = "" if self.least is None else f" of {self.least} or more"
-            remedy = f"give e.g. {self.example or 3}"
-            raise DescriptionError(part, field, value, f"a whole number{limit}", remedy)
-        return found
+        return count(part, field, value, self.least, f"give e.g. {self.example or 3}")
 
     def schema(self, defs: Schema) -> Schema:
         return {"type": "integer", **({} if self.least is None else {"minimum": self.least})}
@@ -153,11 +152,16 @@ class Vector(Kind):
     zero: bool = False
 
     def check(self, part: str, field: str, value: Any) -> tuple[float, ...]:
-        found = vector(part, field, value, self.sizes, self.unit)
-        if self.zero and min(found) < 0:
-            expected = f"zero or positive numbers in {self.unit}"
-            raise DescriptionError(part, field, value, expected, "give 0 or more")
-        return found
+        numbers = vector(part, field, value, self.sizes, self.unit)
+        refuse(
+            self.zero and min(numbers) < 0,
+            part,
+            field,
+            value,
+            f"zero or positive numbers in {self.unit}",
+            "give 0 or more",
+        )
+        return numbers
 
     def schema(self, defs: Schema) -> Schema:
         options = [
@@ -175,7 +179,7 @@ class PerAxis(Vector):
 
     def check(self, part: str, field: str, value: Any) -> Any:
         if as_float(value) is not None:
-            return not_negative(part, field, value, self.unit, self.remedy)
+            return number(part, field, value, self.unit, self.remedy, "zero")
         clear = dataclasses.replace(self, unit=f"{self.unit} (or one number for all)")
         return super(PerAxis, clear).check(part, field, value)
 
@@ -188,12 +192,18 @@ class Interval(Kind):
     """A stretch (s0, s1) of the rod that carries the part, metres."""
 
     unit: str = "metres"
+    json: ClassVar[Schema] = {"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}
 
     def check(self, part: str, field: str, value: Any) -> tuple[float, float]:
         start, end = vector(part, field, value, 2, self.unit)
-        if not 0 <= start < end:
-            expected = "(s0, s1) with 0 <= s0 < s1"
-            raise DescriptionError(part, field, value, expected, "give e.g. (0.0, 0.1)")
+        refuse(
+            not 0 <= start < end,
+            part,
+            field,
+            value,
+            "(s0, s1) with 0 <= s0 < s1",
+            "give e.g. (0.0, 0.1)",
+        )
         return start, end
 
     def problems(
@@ -204,9 +214,6 @@ class Interval(Kind):
         rod = description.rods.get(part.part)
         if rod is not None:
             yield from raised(lambda: check_arclength(part.label, field, value[1], rod.length))
-
-    def schema(self, defs: Schema) -> Schema:
-        return Vector(sizes=(2,)).schema(defs)
 
 
 @dataclass(frozen=True)
@@ -230,24 +237,20 @@ class Choice(Kind):
 class Flag(Kind):
     """True or False."""
 
+    json: ClassVar[Schema] = {"type": "boolean"}
+
     def check(self, part: str, field: str, value: Any) -> bool:
         return flag(part, field, value)
-
-    def schema(self, defs: Schema) -> Schema:
-        return {"type": "boolean"}
 
 
 @dataclass(frozen=True)
 class Text(Kind):
     """A text."""
 
-    def check(self, part: str, field: str, value: Any) -> str:
-        if not isinstance(value, str):
-            raise DescriptionError(part, field, value, "a text", "give a name")
-        return value
+    json: ClassVar[Schema] = {"type": "string"}
 
-    def schema(self, defs: Schema) -> Schema:
-        return {"type": "string"}
+    def check(self, part: str, field: str, value: Any) -> str:
+        return instance(part, field, value, str, "a text", "give a name")
 
 
 @dataclass(frozen=True)
@@ -261,15 +264,11 @@ class Name(Text):
 class Several(Kind):
     """A list of one kind."""
 
+    example: str = "[0.0, 1.0]"
     item: Kind = Kind()
 
-    @property
-    def remedy(self) -> str:
-        return f"give e.g. {self.example or '[0.0, 1.0]'}"
-
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
-        if not isinstance(given, list):
-            raise DescriptionError("", "", given, "a list", self.remedy)
+        instance("", "", given, list, "a list", self.remedy)
         if type(self.item) is Number and all(type(item) is float for item in given):
             return tuple(given)
         return tuple(reader.value(self.item, (*path, k), item) for k, item in enumerate(given))
@@ -283,13 +282,12 @@ class Setting(Kind):
     """An object of a family of classes that the caller hands over: a formulation, an integrator."""
 
     family: str = "formulation"
+    json: ClassVar[Schema] = {
+        "anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1}]
+    }
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         return reader.setting(path, self.family, given)
-
-    def schema(self, defs: Schema) -> Schema:
-        one = {"type": "object", "minProperties": 1, "maxProperties": 1}
-        return {"anyOf": [{"type": "string"}, one]}
 
 
 def kind_of(annotation: Any) -> Kind:
@@ -376,35 +374,34 @@ def fields_of(cls: type) -> dict[str, FieldOf]:
     return _fields(cls)
 
 
-@cache
+@cache  # not of `fields_of`, because mypy takes the classes for objects that cannot be hashed
 def _fields(cls: type) -> dict[str, FieldOf]:
-    kinds, made = {}, set()
+    declared = {}
     if dataclasses.is_dataclass(cls):
-        items = dataclasses.fields(cls)
-        kinds = {item.name: item.metadata.get("kind") for item in items}
-        made = {item.name for item in items if item.default_factory is not MISSING}
+        declared = {item.name: item for item in dataclasses.fields(cls)}
     hints = _hints(cls)
-    found = {}
+    fields = {}
     for name, item in inspect.signature(cls).parameters.items():
-        if item.kind in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL):
+        if item.kind in (item.VAR_KEYWORD, item.VAR_POSITIONAL):
             continue
-        kind = kinds.get(name) or kind_of(hints.get(name))
-        default = MISSING if item.default is inspect.Parameter.empty else item.default
-        if name in made:
-            default = None
-        found[name] = FieldOf(kind, default)
-    return found
+        default = MISSING if item.default is item.empty else item.default
+        kind = None
+        if name in declared:
+            kind = declared[name].metadata.get("kind")
+            default = default if declared[name].default_factory is MISSING else None
+        fields[name] = FieldOf(kind or kind_of(hints.get(name)), default)
+    return fields
 
 
 def _hints(cls: type) -> dict[str, Any]:
     """Return the types of the constructor's arguments, as far as they can be found."""
     for holder in (getattr(cls, "__init__", None), cls):
         try:
-            found = typing.get_type_hints(holder)
+            hints = typing.get_type_hints(holder)
         except (NameError, TypeError):
             continue
-        if set(found) - {"return"}:
-            return found
+        if set(hints) - {"return"}:
+            return hints
     return {}
 
 
@@ -423,21 +420,26 @@ def schema_of(cls: type, defs: Schema) -> Schema:
     while defs.get(name, {}).get("$comment", origin) != origin:  # another class of this name
         name += "_"
     if name not in defs:
-        defs[name] = {"$comment": origin}
+        defs[name] = {"$comment": origin}  # before its fields, which may refer to it
         listed = {key: item for key, item in fields_of(cls).items() if item.kind.listed}
-        properties = {}
-        for key, item in listed.items():
-            note = {"description": item.kind.note} if item.kind.note else {}
-            inner = item.kind.schema(defs)
-            nothing = item.takes_nothing() and inner
-            properties[key] = {
-                **({"anyOf": [inner, {"type": "null"}]} if nothing else inner),
-                **note,
-            }
-        defs[name].update(type="object", properties=properties, additionalProperties=False)
         required = [key for key, item in listed.items() if item.required]
-        if required:
-            defs[name]["required"] = required
-        if cls.__doc__:
-            defs[name]["description"] = inspect.cleandoc(cls.__doc__).splitlines()[0]
+        defs[name] |= {
+            "type": "object",
+            "properties": {key: _property(item, defs) for key, item in listed.items()},
+            "additionalProperties": False,
+            **({"required": required} if required else {}),
+            **(
+                {"description": inspect.cleandoc(cls.__doc__).splitlines()[0]}
+                if cls.__doc__
+                else {}
+            ),
+        }
     return {"$ref": f"#/$defs/{name}"}
+
+
+def _property(item: FieldOf, defs: Schema) -> Schema:
+    """Return the JSON Schema of a field with its meaning and unit."""
+    inner = item.kind.schema(defs)
+    if item.takes_nothing() and inner:
+        inner = {"anyOf": [inner, {"type": "null"}]}
+    return {**inner, "description": item.kind.note} if item.kind.note else inner

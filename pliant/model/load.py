@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_array, as_float
+from pliant.model.checks import Array, DescriptionError, finite_array, raised
 from pliant.model.drawing import Arrow, Placed, Primitive
-from pliant.model.errors import DescriptionError, raised
 from pliant.model.fields import Choice, Interval, holds, quantity
-from pliant.model.frame import Frame
-from pliant.model.places import OnFrameOrRod
+from pliant.model.places import Frame, OnFrameOrRod
 from pliant.model.pointwise import LineWrench, PointWrench
 from pliant.model.profile import evaluate_rows
 from pliant.model.registry import Effect
@@ -75,9 +73,9 @@ class Load(Effect):
 
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what is wrong with it in the robot; a force that is a function is evaluated."""
-        told = list(super().problems(description))
-        yield from told
-        if self.distributed and not told:
+        problems = list(super().problems(description))
+        yield from problems
+        if self.distributed and not problems:
             start, end = self.over or (0.0, description.rods[self.part].length)
             yield from raised(lambda: self.density(np.linspace(start, end, 33)))
 
@@ -138,28 +136,23 @@ class Load(Effect):
         where = np.atleast_1d(np.asarray(s, dtype=np.float64))
         given = self._input(value)
         forces = evaluate_rows(self.label, "force", self.force, where, (3,), "N/m")
-        found = np.array([self._combine(np.array((*self.moment, *f)), given) for f in forces])
+        wrenches = np.array([self._combine(np.array((*self.moment, *f)), given) for f in forces])
         if self.over is not None:
-            found[(where < self.over[0]) | (where > self.over[1])] = 0.0
-        return found
+            wrenches[(where < self.over[0]) | (where > self.over[1])] = 0.0
+        return wrenches
 
     def _input(self, value: object) -> Array:
-        scalar = as_float(value)
-        given = np.array(scalar) if scalar is not None else as_array(value)
-        if given is None or given.shape not in ((), (3,), (6,)) or not np.isfinite(given).all():
-            raise DescriptionError(
-                self.label,
-                "input",
-                value,
-                self.input_expected,
-                self.input_remedy,
-            )
-        return given
+        return finite_array(
+            self.label,
+            "input",
+            value,
+            self.input_expected,
+            self.input_remedy,
+            lambda x: x.shape in ((), (3,), (6,)),
+        )
 
     @staticmethod
     def _combine(described: Array, given: Array) -> Array:
-        if given.shape == (6,):
-            return given
-        if given.shape == (3,):
-            return np.concatenate((described[:3], given))
-        return described * given
+        if given.ndim == 0:
+            return described * given
+        return given if len(given) == 6 else np.concatenate((described[:3], given))

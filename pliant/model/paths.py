@@ -19,11 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model.checks import as_float
+from pliant.model.checks import DescriptionError, as_float, did_you_mean
 from pliant.model.description import Description
-from pliant.model.errors import DescriptionError, did_you_mean
 from pliant.model.fields import Setting
-from pliant.model.frame import Frame
+from pliant.model.places import Frame
 from pliant.model.profile import Table
 from pliant.model.rod import Rod
 
@@ -64,12 +63,12 @@ def number_paths(description: Description) -> list[str]:
 def value_at(description: Description, path: str) -> PathValue:
     """Return what a path leads to; refuse one that leads nowhere, with the nearest that does."""
     full, keys = _resolve(description, path)
-    found = _get(description, keys)
-    if not _is_value(found):
+    value = _get(description, keys)
+    if not _is_value(value):
         every = number_paths(description)
         inside = [item for item in every if item.startswith((f"{full}.", f"{full}["))]
         raise _refused(path, "the path of a number", did_you_mean(path, inside or every))
-    one = as_float(found)
+    one = as_float(value)
     return PathValue(full, 1.0 if one is None else one, one is None)
 
 
@@ -155,9 +154,9 @@ def _find(holder: object, name: str) -> list[str] | None:
     for item in own:
         inner = getattr(holder, item)
         if is_dataclass(inner) and not isinstance(inner, (Frame, Table)):
-            found = _find(inner, name)
-            if found is not None and getattr(inner, name, None) is not None:
-                nested.append([item, *found])
+            names = _find(inner, name)
+            if names is not None and getattr(inner, name, None) is not None:
+                nested.append([item, *names])
     return nested[0] if len(nested) == 1 else None
 
 
@@ -204,9 +203,7 @@ def _scaled(old: Any, value: float) -> Any:
         return tuple(
             value * item if as_float(item) is not None else _scaled(item, value) for item in old
         )
-    if isinstance(old, np.ndarray):
-        return value * old
-    return Scaled(old, value)
+    return value * old if isinstance(old, np.ndarray) else Scaled(old, value)
 
 
 def _is_value(value: object) -> bool:

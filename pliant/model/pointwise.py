@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pliant.model.checks import Array
-from pliant.model.frame import Frame
+from pliant.model.places import Frame
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -10,8 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_array, as_float, number
-from pliant.model.errors import DescriptionError, did_you_mean
+from pliant.model.checks import (
+    Array,
+    DescriptionError,
+    as_array,
+    did_you_mean,
+    finite_array,
+    number,
+    refuse,
+    told_within,
+)
 from pliant.model.fields import NUMBER, Kind, Place, Reader, Schema, Vector
 
 
@@ -40,14 +49,14 @@ class Table:
     def check_cover(self, length: float) -> None:
         """Refuse a table that does not reach from 0 to ``length`` (metres)."""
         s = np.asarray(self.s)
-        if s[0] > 1e-9 * length or s[-1] < length * (1 - 1e-9):
-            raise DescriptionError(
-                "Table",
-                "s",
-                self.s,
-                f"arclengths that cover the rod from 0 to {length:g} m",
-                f"start the table at 0 and end it at {length:g}",
-            )
+        refuse(
+            s[0] > 1e-9 * length or s[-1] < length * (1 - 1e-9),
+            "Table",
+            "s",
+            self.s,
+            f"arclengths that cover the rod from 0 to {length:g} m",
+            f"start the table at 0 and end it at {length:g}",
+        )
 
 
 ProfileLike = float | tuple[float, float] | Callable[[float], float] | Table
@@ -71,8 +80,8 @@ class Profile:
             source.check_cover(length)
             return source(where)
         if callable(source):
-            found = [_scalar(source(float(point))) for point in where.ravel()]
-            return np.array(found, dtype=np.float64).reshape(where.shape)
+            values = [_scalar(source(float(point))) for point in where.ravel()]
+            return np.array(values, dtype=np.float64).reshape(where.shape)
         if isinstance(source, (tuple, list, np.ndarray)):
             base, tip = float(source[0]), float(source[1])
             return base + (tip - base) * (where / length)
@@ -83,22 +92,20 @@ def evaluate(
     part: str, field: str, value: ProfileLike, s: ArrayLike, length: float, zero: bool = False
 ) -> Array:
     """Return the profile at ``s``; raise if it is not finite or not positive there."""
-    try:
-        found = Profile(value).at(s, length)
-    except DescriptionError as error:
-        raise error.within(part, field) from None
-    bad = ~np.isfinite(found) | ((found < 0) if zero else (found <= 0))
+    with told_within(part, field):
+        values = Profile(value).at(s, length)
+    bad = ~np.isfinite(values) | ((values < 0) if zero else (values <= 0))
     if bad.any():
         where = float(np.asarray(s, dtype=np.float64)[bad].ravel()[0])
         sign = "zero or positive" if zero else "positive"
         raise DescriptionError(
             part,
             field,
-            float(found[bad].ravel()[0]),
+            float(values[bad].ravel()[0]),
             f"finite and {sign} everywhere on the rod",
             f"correct the value at s = {where:g} m",
         )
-    return found
+    return values
 
 
 def evaluate_rows(
@@ -107,42 +114,41 @@ def evaluate_rows(
     """Return the vectors of a field at arclengths ``s`` (S,): fixed, or from a function of s."""
     if not callable(value):
         return [np.asarray(value, dtype=np.float64)] * len(s)
-    found = []
-    for point in s.tolist():
-        given = value(point)
-        row = as_array(given)
-        if row is None or row.ndim != 1 or len(row) not in sizes or not np.isfinite(row).all():
-            counts = " or ".join(map(str, sizes))
-            expected = f"{counts} finite numbers{f' in {unit}' if unit else ''} at every s"
-            remedy = f"correct what it gives at s = {point:g} m"
-            raise DescriptionError(part, field, given, expected, remedy)
-        found.append(row)
-    return found
+    counts = " or ".join(map(str, sizes))
+    expected = f"{counts} finite numbers{f' in {unit}' if unit else ''} at every s"
+
+    def row(point: float) -> Array:
+        remedy = f"correct what it gives at s = {point:g} m"
+        given, shapes = value(point), [(size,) for size in sizes]
+        return finite_array(part, field, given, expected, remedy, lambda x: x.shape in shapes)
+
+    return [row(point) for point in s.tolist()]
 
 
 def table_columns(part: str, axis: str, x: object, values: object) -> tuple[Array, Array]:
     """Return the two columns of a table as read-only arrays, x strictly increasing."""
-    first, second = as_array(x), as_array(values)
-    if first is None or first.ndim != 1 or len(first) < 2 or not np.isfinite(first).all():
-        raise DescriptionError(
-            part, axis, x, "a list of at least two finite numbers", "give e.g. [0.0, 0.3]"
-        )
-    if (np.diff(first) <= 0).any():
-        raise DescriptionError(
-            part, axis, x, "strictly increasing", "sort the rows and drop repeated ones"
-        )
-    if second is None or second.ndim not in (1, 2) or not np.isfinite(second).all():
-        raise DescriptionError(
-            part, "values", values, "a list of finite numbers", "give one value per entry"
-        )
-    if len(second) != len(first):
-        raise DescriptionError(
-            part,
-            "values",
-            values,
-            f"as many values as {axis} has entries ({len(first)}, not {len(second)})",
-            "give one value per entry",
-        )
+    listed = "a list of at least two finite numbers"
+    first = finite_array(
+        part, axis, x, listed, "give e.g. [0.0, 0.3]", lambda x: x.ndim == 1 and len(x) > 1
+    )
+    refuse(
+        (np.diff(first) <= 0).any(),
+        part,
+        axis,
+        x,
+        "strictly increasing",
+        "sort the rows and drop repeated ones",
+    )
+    listed, one = "a list of finite numbers", "give one value per entry"
+    second = finite_array(part, "values", values, listed, one, lambda x: x.ndim in (1, 2))
+    refuse(
+        len(second) != len(first),
+        part,
+        "values",
+        values,
+        f"as many values as {axis} has entries ({len(first)}, not {len(second)})",
+        one,
+    )
     first.flags.writeable = False
     second.flags.writeable = False
     return first, second
@@ -159,11 +165,8 @@ def interpolate(x: Array, values: Array, at: ArrayLike) -> Array:
 
 def _scalar(value: object) -> float:
     """Return what a profile function gave as a float; NaN marks anything that is not a number."""
-    found = as_float(value)
-    if found is not None:
-        return found
     array = as_array(value)
-    return float(array.ravel()[0]) if array is not None and array.size == 1 else float("nan")
+    return float(array.item()) if array is not None and array.size == 1 else math.nan
 
 
 _TABLE = {"type": "array", "items": NUMBER}
@@ -183,12 +186,9 @@ def read_table(given: Any) -> Any:
             raise DescriptionError(
                 "", f"table.{key}", columns[key], "left out", did_you_mean(key, ["s", "values"])
             )
-    if len(columns) < 2:
-        raise DescriptionError("", "table", given["table"], "given with s and values", remedy)
-    try:
-        return Table(columns["s"], columns["values"])
-    except DescriptionError as error:
-        raise error.within("", "table") from None
+    refuse(len(columns) < 2, "", "table", given["table"], "given with s and values", remedy)
+    with told_within("", "table"):
+        return Table(**columns)
 
 
 def _table_schema(values: Schema) -> Schema:
@@ -216,25 +216,27 @@ class Along(Kind):
         check = partial(number, part, field, unit=self.unit, remedy=self.remedy, sign=sign)
         if isinstance(value, Table):
             values = np.asarray(value.values)
-            if values.ndim != 1:
-                raise DescriptionError(
-                    part, field, values, "a table with one value per arclength", "give one column"
-                )
-            bad = ~np.isfinite(values) | ((values < 0) if self.zero else (values <= 0))
-            for item in values[bad]:
-                check(value=item)
+            refuse(
+                values.ndim != 1,
+                part,
+                field,
+                values,
+                "a table with one value per arclength",
+                "give one column",
+            )
+            check(value=values.min())
             return value
         if callable(value):
             return value  # type: ignore[no-any-return]
-        found = as_array(value)
-        if self.pair and found is not None and found.shape == (2,):
-            base, tip = (check(value=item) for item in found)
-            return (base, tip)
-        if found is not None and found.ndim > 0:
-            taper = "a number, a (base, tip) pair, a function of s"
-            forms = taper if self.pair else "a number, a function"
-            raise DescriptionError(part, field, value, f"{forms} or a Table", self.remedy)
-        return check(value=value)
+        array = as_array(value)
+        if array is None or array.ndim == 0:
+            return check(value=value)
+        taper = "a number, a (base, tip) pair, a function of s"
+        forms = taper if self.pair else "a number, a function"
+        fits = self.pair and array.shape == (2,)
+        refuse(not fits, part, field, value, f"{forms} or a Table", self.remedy)
+        base, tip = (check(value=item) for item in array)
+        return (base, tip)
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         return self.check("", "", read_table(given))
@@ -274,17 +276,17 @@ class Rows(Vector):
         return value if callable(value) else super().check(part, field, value)
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
-        found = read_table(given)
-        if not isinstance(found, Table):
-            return self.check("", "", found)
-        for row in np.asarray(found.values):
+        table = read_table(given)
+        if not isinstance(table, Table):
+            return self.check("", "", table)
+        for row in np.asarray(table.values):
             try:
                 super().check("", "table.values", row)
             except DescriptionError as error:
                 raise DescriptionError(
                     "", "table.values", row, f"rows of {error.expected}", error.remedy
                 ) from None
-        return found
+        return table
 
     def schema(self, defs: Schema) -> Schema:
         rows = {"type": "array", "items": _TABLE}

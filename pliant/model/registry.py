@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pliant.model.checks import part_name
-from pliant.model.errors import DescriptionError, did_you_mean
+from pliant.model.checks import DescriptionError, did_you_mean, instance, part_name, refuse
 from pliant.model.fields import (
     Kind,
     Name,
@@ -30,7 +29,7 @@ from pliant.model.fields import (
 if TYPE_CHECKING:
     from pliant.model.description import Description
     from pliant.model.drawing import Placed, Primitive
-    from pliant.model.frame import MovingFrame
+    from pliant.model.places import MovingFrame
 
 _CLASSES: list[type[Described]] = []
 _FAMILIES = {"Joint": ("pliant.joints.fixed", "pliant.joints.free", "pliant.joints.revolute")}
@@ -67,9 +66,7 @@ class Described:
 
     def refuse(self, bad: object, field: str, expected: str, remedy: str) -> None:
         """Refuse one of its fields if there is something bad about it."""
-        if bad:
-            value = getattr(self, field)
-            raise DescriptionError(self.label, field, value, expected, remedy)
+        refuse(bad, self.label, field, getattr(self, field), expected, remedy)
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -189,6 +186,20 @@ class Part(Entry):
         return {joint.input or self.name: 0.0}
 
 
+class Joint(Described):
+    """How a part hangs on the frame that carries it; the mechanics is in `pliant.joints`."""
+
+    drive: str | None = None
+    """What an input prescribes, such as "angle"; None for a joint that moves freely."""
+    input: str | None = None
+    """Name of that input; None for the name of the part."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether the part can move against the frame that carries it."""
+        return True
+
+
 @dataclass(frozen=True, eq=False)
 class Effect(Entry):
     """What acts on parts or holds them: a load, a chamber, a constraint."""
@@ -282,10 +293,8 @@ class Group(Kind):
     python: str = ""
 
     def check(self, part: str, field: str, value: Any) -> Any:
-        if not isinstance(value, self.cls):
-            expected = f"a {self.cls.__name__}"
-            raise DescriptionError(part, field, value, expected, f"give e.g. {self.python}")
-        return value
+        expected, remedy = f"a {self.cls.__name__}", f"give e.g. {self.python}"
+        return instance(part, field, value, self.cls, expected, remedy)
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         return self.cls.read(reader, path, given)
@@ -323,10 +332,14 @@ class OneOf(Kind):
             reader.unknown(path, name, given[name], list(known))
         if unknown:
             raise ReportedError
-        if len(given) != 1:
-            told = ", ".join(given) or "nothing"
-            expected = f"exactly one of {', '.join(known)}"
-            raise DescriptionError("", "", told, expected, "give one of them")
+        refuse(
+            len(given) != 1,
+            "",
+            "",
+            ", ".join(given) or "nothing",
+            f"exactly one of {', '.join(known)}",
+            "give one of them",
+        )
         ((name, inner),) = given.items()
         return reader.value(Group(cls=known[name]), (*path, name), inner)
 
@@ -337,9 +350,26 @@ class OneOf(Kind):
             defs[name] = {}
             properties = {key: cls.schema(defs) for key, cls in known.items()}
             defs[name].update(one_property(properties))
-        short = [key for key, cls in known.items() if not _must_give(cls)]
+        short = [
+            key
+            for key, cls in known.items()
+            if not any(item.required for item in fields_of(cls).values())
+        ]
         entry: Schema = {"$ref": f"#/$defs/{name}"}
         return {"anyOf": [{"enum": short}, entry]} if short else entry
+
+
+@dataclass(frozen=True)
+class JointKind(OneOf):
+    """A joint; its class is one of those that come with Pliant or one of the user's."""
+
+    meaning: str = "how it hangs on what carries it"
+    example: str = "{revolute: {axis: x}}"
+    families: tuple[type, ...] = (Joint,)
+
+    def check(self, part: str, field: str, value: Any) -> Any:
+        remedy = f"write {value.__name__}()" if isinstance(value, type) else "give e.g. Fixed()"
+        return instance(part, field, value, Joint, "a joint", remedy)
 
 
 def one_property(properties: Schema) -> Schema:
@@ -351,7 +381,3 @@ def one_property(properties: Schema) -> Schema:
         "maxProperties": 1,
         "additionalProperties": False,
     }
-
-
-def _must_give(cls: type) -> bool:
-    return any(item.required for item in fields_of(cls).values())

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_float, vector
-from pliant.model.errors import DescriptionError
+from pliant.model.checks import Array, DescriptionError, as_float, told_within, vector
 from pliant.model.fields import Choice, Flag, PerAxis, Setting, holds, quantity
-from pliant.model.frame import Frame, rotation_vector
-from pliant.model.joint import Joint, JointKind
-from pliant.model.places import Base, Pose
+from pliant.model.places import Base, Frame, Pose, rotation_vector
 from pliant.model.profile import Rows, Table, evaluate_rows
-from pliant.model.registry import Group, OneOf, Part
+from pliant.model.registry import Group, Joint, JointKind, OneOf, Part
 from pliant.model.section import Damping, Material, Shape, Stiffness
 
 THEORIES = ("cosserat", "kirchhoff")
@@ -141,9 +137,13 @@ class Rod(Part):
         shift = vector(self.label, "offset", offset, (2, 3), "metres")
         return Frame(self.name, place, shift, rotation_vector(self.label, rotation))
 
+    def outline(self, s: ArrayLike) -> Array:
+        """Return half the width (S, 2) along local x and along local y at ``s`` (S,), metres."""
+        return np.stack(self.section.outline(s, self.length), axis=-1)
+
     def stiffness(self, s: ArrayLike) -> Array:
         """Return diag(EIx, EIy, GJ, kGA, kGA, EA) at arclengths ``s`` (S,), shape (S, 6)."""
-        with self._telling("section"):
+        with told_within(self.label, "section"):
             if isinstance(self.section, Stiffness):
                 return self.section.stiffness(s, self.length)
             shape = self.section.geometry(s, self.length)
@@ -161,7 +161,7 @@ class Rod(Part):
         damping = self.stiffness(s) * holder.retardation
         if self.strain_damping is None:
             return damping
-        with self._telling("strain_damping"):
+        with told_within(self.label, "strain_damping"):
             return damping + self.strain_damping.damping(s, self.length)
 
     def inertia(self, s: ArrayLike) -> Array:
@@ -187,7 +187,7 @@ class Rod(Part):
 
     def mass_per_length(self, s: ArrayLike) -> Array:
         """Return the mass per length at arclengths ``s`` (S,), kg/m, shape (S,)."""
-        with self._telling("section"):
+        with told_within(self.label, "section"):
             if isinstance(self.section, Stiffness):
                 return self.section.mass_per_length(s, self.length)
             return self._elastic().rho * self.section.geometry(s, self.length).area
@@ -196,28 +196,20 @@ class Rod(Part):
         """Return the strain at rest (u, v) at arclengths ``s`` (S,), shape (S, 6)."""
         where = np.asarray(s, dtype=np.float64)
         if isinstance(self.natural, Table):
-            with self._telling("natural"):
+            with told_within(self.label, "natural"):
                 self.natural.check_cover(self.length)
         rows = evaluate_rows(self.label, "natural", self.natural, where.ravel(), (3, 6))
         whole = [row if len(row) == 6 else (*row, *STRAIGHT) for row in rows]
-        found = np.array(whole, dtype=np.float64).reshape(*where.shape, 6)
-        if (found[..., 5] <= 0).any():
+        strains = np.array(whole, dtype=np.float64).reshape(*where.shape, 6)
+        if (strains[..., 5] <= 0).any():
             raise DescriptionError(
                 self.label,
                 "natural",
-                found[found[..., 5] <= 0][0],
+                strains[strains[..., 5] <= 0][0],
                 "a strain with positive stretch vz",
                 "the six numbers are the whole strain: give vz = 1 for no stretch",
             )
-        return found
-
-    @contextmanager
-    def _telling(self, field: str) -> Iterator[None]:
-        """Tell errors of what a field holds as errors of this rod."""
-        try:
-            yield
-        except DescriptionError as error:
-            raise error.within(self.label, field) from None
+        return strains
 
     def _elastic(self) -> Material:
         assert self.material is not None
@@ -226,9 +218,9 @@ class Rod(Part):
 
 def check_arclength(part: str, name: str, s: object, length: float) -> float:
     """Return ``s`` as a float in [0, length]; a rounding error beyond the ends is forgiven."""
-    found = as_float(s)
+    place = as_float(s)
     slack = 1e-9 * length
-    if found is None or not -slack <= found <= length + slack:
+    if place is None or not -slack <= place <= length + slack:
         raise DescriptionError(
             part,
             name,
@@ -236,4 +228,4 @@ def check_arclength(part: str, name: str, s: object, length: float) -> float:
             f"an arclength from 0 to the length {length:g} in metres",
             f"give e.g. {length / 2:g}",
         )
-    return min(max(found, 0.0), length)
+    return min(max(place, 0.0), length)

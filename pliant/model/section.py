@@ -9,16 +9,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array
-from pliant.model.errors import DescriptionError
+from pliant.model.checks import Array, DescriptionError, refuse
 from pliant.model.fields import Number, Vector, holds, quantity
-from pliant.model.profile import Along, Profile, ProfileLike, evaluate
-from pliant.model.profile import Directions as PerDirection
+from pliant.model.profile import Along, Directions as PerDirection, Profile, ProfileLike, evaluate
 from pliant.model.registry import Described
 
 ZETA_5 = 1.0369277551433699263
@@ -50,7 +48,6 @@ def _factor() -> Any:
 class Shape(Described, ABC):
     """A cross-section with a geometry; with a Material it gives stiffness and mass."""
 
-    file_name: ClassVar[str] = ""
     shear_factor: float
 
     @abstractmethod
@@ -65,8 +62,28 @@ class Shape(Described, ABC):
         return evaluate(type(self).__name__, field, getattr(self, field), s, length)
 
 
+class Round(Shape):
+    """A disc or a ring."""
+
+    @abstractmethod
+    def radii(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
+        """Return the outer and the inner radius at arclengths ``s`` (S,), metres."""
+
+    def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
+        """Return pi r^2 and pi r^4 / 4, with J twice that, of the outer less the inner circle."""
+        outer, inner = self.radii(s, length)
+        moment = math.pi * (outer**4 - inner**4) / 4
+        area = math.pi * (outer**2 - inner**2)
+        return SectionGeometry(area, moment, moment.copy(), 2 * moment)
+
+    def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
+        """Return the outer radius twice."""
+        outer, _ = self.radii(s, length)
+        return outer, outer.copy()
+
+
 @dataclass(frozen=True)
-class Circle(Shape):
+class Circle(Round):
     """A solid round section.
 
     radius : metres; a number, a (base, tip) pair for a linear taper, a function of s or a Table.
@@ -76,20 +93,14 @@ class Circle(Shape):
     radius: ProfileLike = _length()
     shear_factor: float = _factor()
 
-    def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
-        """Return pi r^2 and pi r^4 / 4, with J twice that."""
-        r = self._value("radius", s, length)
-        moment = math.pi * r**4 / 4
-        return SectionGeometry(math.pi * r**2, moment, moment.copy(), 2 * moment)
-
-    def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
-        """Return the radius twice."""
-        r = self._value("radius", s, length)
-        return r, r.copy()
+    def radii(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
+        """Return the radius, and zero."""
+        radius = self._value("radius", s, length)
+        return radius, np.zeros_like(radius)
 
 
 @dataclass(frozen=True)
-class Annulus(Shape):
+class Annulus(Round):
     """A round tube.
 
     outer, inner : radii in metres, inner < outer, each a number, a (base, tip) pair, a function
@@ -104,9 +115,10 @@ class Annulus(Shape):
     def check(self) -> None:
         """Refuse radii of which the inner is not the smaller; functions are checked later."""
         if not callable(self.outer) and not callable(self.inner):
-            self._radii(np.array([0.0, 1.0]), 1.0)
+            self.radii(np.array([0.0, 1.0]), 1.0)
 
-    def _radii(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
+    def radii(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
+        """Return both radii; refuse an inner one that is not the smaller."""
         outer = self._value("outer", s, length)
         inner = self._value("inner", s, length)
         bad = inner >= outer
@@ -119,18 +131,6 @@ class Annulus(Shape):
                 "give the larger radius first, or a Circle for a solid section",
             )
         return outer, inner
-
-    def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
-        """Return the circle of radius outer less the circle of radius inner."""
-        outer, inner = self._radii(s, length)
-        moment = math.pi * (outer**4 - inner**4) / 4
-        area = math.pi * (outer**2 - inner**2)
-        return SectionGeometry(area, moment, moment.copy(), 2 * moment)
-
-    def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
-        """Return the outer radius twice."""
-        outer, _ = self._radii(s, length)
-        return outer, outer.copy()
 
 
 @dataclass(frozen=True)
@@ -174,13 +174,12 @@ class Section(Shape):
 
     def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
         """Return the given numbers."""
-        area, ix, iy, j = (self._value(name, s, length) for name in ("area", "Ix", "Iy", "J"))
-        return SectionGeometry(area, ix, iy, j)
+        return SectionGeometry(*(self._value(name, s, length) for name in SectionGeometry._fields))
 
     def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
         """Return the half axes of the ellipse with the same moments per area."""
-        found = self.geometry(s, length)
-        return 2 * np.sqrt(found.Iy / found.area), 2 * np.sqrt(found.Ix / found.area)
+        section = self.geometry(s, length)
+        return 2 * np.sqrt(section.Iy / section.area), 2 * np.sqrt(section.Ix / section.area)
 
 
 def rectangle_torsion(width: Array, height: Array) -> Array:
@@ -195,8 +194,7 @@ def rectangle_torsion(width: Array, height: Array) -> Array:
     ratio = (long / short)[..., None]
     remainder = ((1 - np.tanh(n * math.pi * ratio / 2)) / n**5).sum(axis=-1)
     series = 31 / 32 * ZETA_5 - remainder
-    found: Array = long * short**3 / 3 * (1 - 192 * short / (math.pi**5 * long) * series)
-    return found
+    return np.asarray(long * short**3 / 3 * (1 - 192 * short / (math.pi**5 * long) * series))
 
 
 @dataclass(frozen=True)
@@ -221,14 +219,14 @@ class Material(Described):
 
     def check(self) -> None:
         """Refuse both or neither of nu and G, and a nu that no material has."""
-        if (self.nu is None) == (self.G is None):
-            raise DescriptionError(
-                "Material",
-                "nu, G",
-                (self.nu, self.G),
-                "exactly one number, the other left out",
-                "give e.g. nu=0.5",
-            )
+        refuse(
+            (self.nu is None) == (self.G is None),
+            "Material",
+            "nu, G",
+            (self.nu, self.G),
+            "exactly one number, the other left out",
+            "give e.g. nu=0.5",
+        )
         self.refuse(
             self.nu is not None and not -1 < self.nu <= 0.5,
             "nu",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -13,8 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.checks import Array, as_float, known_name
-from pliant.model.errors import DescriptionError
+from pliant.model.checks import Array, DescriptionError, as_float, known_name, number_in, refuse
 from pliant.model.fields import (
     NUMBER,
     Number,
@@ -27,6 +25,7 @@ from pliant.model.fields import (
     quantity,
     schema_of,
 )
+from pliant.model.file_access import read_csv
 from pliant.model.profile import table_columns
 from pliant.model.registry import Described, OneOf
 
@@ -70,8 +69,6 @@ def difference(function: Callable[[float], float], t: float, stencil: Stencil) -
 class Signal(Described, ABC):
     """A number that depends on time; call it with a time in seconds."""
 
-    file_name: ClassVar[str] = ""
-
     @abstractmethod
     def __call__(self, t: float) -> float:
         """Return the value at time ``t`` in seconds."""
@@ -98,8 +95,16 @@ class Signal(Described, ABC):
 _SIGNALS = Several(example="[{constant: 1.0}]", item=OneOf(families=(Signal,)))
 
 
+class PiecewiseLinear(Signal):
+    """A signal without second derivative; its corners are left out."""
+
+    def acceleration(self, t: float) -> float:
+        """Return zero; the corners are left out."""
+        return 0.0
+
+
 @dataclass(frozen=True)
-class Constant(Signal):
+class Constant(PiecewiseLinear):
     """The same value at all times."""
 
     value: float = quantity()
@@ -120,12 +125,9 @@ class Constant(Signal):
     def rate(self, t: float) -> float:
         return 0.0
 
-    def acceleration(self, t: float) -> float:
-        return 0.0
-
 
 @dataclass(frozen=True)
-class Ramp(Signal):
+class Ramp(PiecewiseLinear):
     """``start`` until time t0, then linear to ``end`` at time t1 (seconds), then ``end``."""
 
     start: float = quantity(example="0.0")
@@ -147,15 +149,10 @@ class Ramp(Signal):
         inside = self.t0 <= t < self.t1
         return (self.end - self.start) / (self.t1 - self.t0) if inside else 0.0
 
-    def acceleration(self, t: float) -> float:
-        """Return zero; the corners at t0 and t1 are left out."""
-        return 0.0
-
 
 class Wave(Signal):
     """offset + amplitude * sin(phase(t))."""
 
-    file_name: ClassVar[str] = ""
     amplitude: float
     offset: float = 0.0
 
@@ -227,7 +224,7 @@ class TableEntry:
 
 
 @dataclass(frozen=True, eq=False)
-class Table(Signal):
+class Table(PiecewiseLinear):
     """Values at given times, linear in between, constant before the first and after the last.
 
     t : (N,) seconds, strictly increasing, N >= 2.  values : (N,).
@@ -246,20 +243,18 @@ class Table(Signal):
     @classmethod
     def read(cls, reader: Reader, path: Place, given: Any) -> Table:
         """Read it from its columns, or from those of a CSV file."""
-        found = reader.group(path, TableEntry, given)
-        inline = set(found) == {"t", "values"}
-        if not inline and ("csv" not in found or {"t", "values"} & set(found)):
-            raise DescriptionError(
-                "",
-                "",
-                ", ".join(sorted(found)) or "nothing",
-                "t with values, or csv with the column names time and value",
-                "give e.g. {t: [0, 1], values: [0, 5]}",
-            )
-        if inline:
-            return cls(found["t"], found["values"])
-        file = reader.file(found.pop("csv"))
-        return cls.from_csv(file, **found)
+        entry = reader.group(path, TableEntry, given)
+        if set(entry) == {"t", "values"}:
+            return cls(**entry)
+        refuse(
+            "csv" not in entry or {"t", "values"} & set(entry),
+            "",
+            "",
+            ", ".join(sorted(entry)) or "nothing",
+            "t with values, or csv with the column names time and value",
+            "give e.g. {t: [0, 1], values: [0, 5]}",
+        )
+        return cls.from_csv(reader.file(entry.pop("csv")), **entry)
 
     @classmethod
     def schema(cls, defs: Schema) -> Schema:
@@ -280,24 +275,29 @@ class Table(Signal):
             return 0.0
         return float((values[k] - values[k - 1]) / (times[k] - times[k - 1]))
 
-    def acceleration(self, t: float) -> float:
-        """Return zero; the corners at the given times are left out."""
-        return 0.0
-
     @classmethod
     def from_csv(cls, path: str | Path, time: str = "t", value: str = "value") -> Table:
         """Read a table from a CSV file with a header row.
 
         time, value : names of the columns with the times (seconds) and the values.
         """
-        file, rows = Path(path).name, read_csv(Path(path))
-        header = [name.strip() for name in rows[0]]
-        expected = f"the name of a column in the first row of {file}"
-        columns = []
+        file = Path(path)
+        rows = [(line, cells) for line, cells in read_csv("Table", file) if cells]
+        refuse(
+            len(rows) < 3,
+            "Table",
+            "path",
+            str(path),
+            "a CSV file with a header row and at least two rows of numbers",
+            "add a first row such as t,value",
+        )
+        header = [name.strip() for name in rows[0][1]]
+        expected = f"the name of a column in the first row of {file.name}"
+        columns: list[list[float]] = []
         for argument, name in (("time", time), ("value", value)):
-            known_name("Table", argument, name, header, expected)
-            columns.append(csv_column(file, rows, header.index(name), argument))
-        return cls(columns[0], columns[1])
+            index = header.index(known_name("Table", argument, name, header, expected))
+            columns.append([_cell(file, *row, index, argument) for row in rows[1:]])
+        return cls(*columns)
 
 
 @dataclass(frozen=True)
@@ -374,46 +374,11 @@ def values_at(inputs: Mapping[str, Any], t: float) -> dict[str, Any]:
     return {name: item(t) if callable(item) else item for name, item in inputs.items()}
 
 
-def read_csv(path: Path) -> list[list[str]]:
-    """Return the rows of a CSV file with a header and at least two rows of numbers."""
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            rows = list(csv.reader(stream))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise DescriptionError(
-            "Table",
-            "path",
-            str(path),
-            f"a readable CSV file ({reason})",
-            "check the name and the folder",
-        ) from error
-    if len([row for row in rows if row]) < 3 or not rows[0]:
-        raise DescriptionError(
-            "Table",
-            "path",
-            str(path),
-            "a CSV file with a header row and at least two rows of numbers",
-            "add a first row such as t,value",
-        )
-    return rows
-
-
-def csv_column(file: str, rows: list[list[str]], index: int, argument: str) -> list[float]:
-    """Return one column of the rows of a file as numbers; `argument` named it."""
-    found = []
-    for line, row in enumerate(rows[1:], start=2):
-        if not row:
-            continue
-        text = row[index] if index < len(row) else ""
-        try:
-            found.append(float(text))
-        except ValueError:
-            raise DescriptionError(
-                "Table",
-                argument,
-                text,
-                f"a column of numbers (row {line} of {file})",
-                "correct this cell",
-            ) from None
-    return found
+def _cell(file: Path, line: int, cells: list[str], index: int, argument: str) -> float:
+    """Return the number in a cell of a file; `argument` named its column."""
+    text = cells[index] if index < len(cells) else ""
+    number = number_in(text)
+    if number is None:
+        expected = f"a column of numbers (row {line} of {file.name})"
+        raise DescriptionError("Table", argument, text, expected, "correct this cell")
+    return number

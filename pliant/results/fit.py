@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, DescriptionError, as_float, check_suffix, known_name, whole_file
-from pliant.results.netcdf import dataset, variable, write
-from pliant.results.result import Drawable
+from pliant.results.export import dataset, paragraph, table, variable, write
+from pliant.results.result import Study
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -120,7 +120,7 @@ class FitData:
 
 
 @dataclass(eq=False, repr=False)
-class Fit(Drawable):
+class Fit(Study):
     """Identified parameters with their uncertainty.
 
     robot : the robot with the estimated parameters.
@@ -173,8 +173,8 @@ class Fit(Drawable):
 
     def __getitem__(self, name: str) -> Estimate:
         """Return the estimate of a parameter by its path."""
-        found = {item.name: item for item in self.estimates}
-        return found[known_name("fit", "parameter", name, found, "a fitted parameter")]
+        estimates = {item.name: item for item in self.estimates}
+        return estimates[known_name("fit", "parameter", name, estimates, "a fitted parameter")]
 
     def validate(self, data: Any) -> list[FitData]:
         """Return predictions of other measurements (`Measurement` or files) by the fitted robot."""
@@ -184,14 +184,30 @@ class Fit(Drawable):
         listed = ", ".join(f"{item.name} = {item.value:.5g}" for item in self.estimates)
         return f"<Fit: {listed}>"
 
-    def __str__(self) -> str:
-        return self.summary()
-
     def summary(self) -> str:
-        """Return estimates, goodness of fit and warnings as text."""
-        from pliant.results.summary import describe_fit
-
-        return describe_fit(self)
+        """Return estimates, correlation, goodness of fit, validation and warnings as text."""
+        heading = ["parameter", "value", "standard error", "", "start"]
+        lines = table([heading, *(_cells(item) for item in self.estimates)])
+        if len(self.estimates) > 1:
+            width = max(len(name) for name in (heading[0], *self.values))
+            lines += ["", "correlation"]
+            lines += [
+                f"{name:<{width}}  " + "  ".join(f"{x:+.3f}" for x in row)
+                for name, row in zip(self.values, self.correlation, strict=True)
+            ]
+        lines += ["", *_describe("fitted", self.data), *_describe("held out", self.validation)]
+        noise = ", ".join(f"{name} {value:.3g}" for name, value in self.noise.items())
+        lines += [
+            f"noise: {noise}",
+            f"chi2 / degrees of freedom: {self.chi2:.4g} / {self.dof}",
+            f"{self.iterations} iterations, {self.solves} solves and {self.followed} neighbours "
+            f"followed, {self.seconds:.3g} s; {self.reason}",
+        ]
+        solved = ", ".join(f"{name} {value}" for name, value in self.method.items())
+        lines += paragraph(f"solved with: {solved}") if solved else []
+        return "\n".join(
+            lines + [line for text in self.warnings for line in paragraph(f"warning: {text}")]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything except the predicted columns as plain data."""
@@ -301,3 +317,21 @@ def _goodness(item: FitData) -> Mapping[str, Any]:
         "rms": item.rms,
         "r2": item.r2,
     }
+
+
+def _cells(item: Estimate) -> list[str]:
+    value = f"{item.value:.6g}" + (" x" if item.factor else "")
+    if not math.isfinite(item.error):
+        return [item.name, value, "undetermined", "", f"{item.initial:.4g}"]
+    share = f"{100 * item.error / abs(item.value):.2g} %" if item.value else ""
+    mark = "at bound" if item.at_bound else share
+    return [item.name, value, f"{item.error:.2g}", mark, f"{item.initial:.4g}"]
+
+
+def _describe(what: str, data: list[FitData]) -> list[str]:
+    return [
+        f"{what} {item.name}, {name}: rms {item.rms[name]:.3g} {unit}, R2 {item.r2[name]:.5f}, "
+        f"{len(item.t)} rows" + (f", {item.missing[name]} missing" if item.missing[name] else "")
+        for item in data
+        for name, unit in zip(item.columns, item.units, strict=True)
+    ]

@@ -13,11 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.model import Array, Rod
-from pliant.results.netcdf import dataset, variable
+from pliant.results.export import (
+    dataset,
+    describe_energy,
+    describe_formulation,
+    describe_places,
+    variable,
+)
 from pliant.results.result import Saveable, ShapeResult
-from pliant.results.summary import describe_energy, describe_formulation, describe_places
-from pliant.solve.problem import Path as MotionPath
-from pliant.solve.problem import Problem
+from pliant.solve.problem import Path as MotionPath, Problem
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -231,12 +235,12 @@ class Motion(MovingResult, Saveable):
         view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
         progress : called as progress(k, n) after frame k of n.
         """
-        from pliant.results.shapes_and_arrows import body_shapes, effect_shapes, rod_shapes
+        from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes
         from pliant.view import animate
 
         q = self._trajectory.q
         effects, arrows = effect_shapes(self._compiled, q, self.inputs)
-        shapes = rod_shapes(self._compiled, q) + body_shapes(self._compiled, q) + effects
+        shapes = robot_shapes(self._compiled, q) + effects
         return animate(
             shapes, self.t, path, fps=fps, arrows=arrows, progress=progress, view=view, speed=speed
         )

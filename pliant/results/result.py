@@ -13,9 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model import Array, Body, DescriptionError, Frame, Rod, as_array, choice, known_name
-from pliant.results import netcdf
-from pliant.results.netcdf import names, pose_variables, variable
+from pliant.model import (
+    Array,
+    Body,
+    DescriptionError,
+    Frame,
+    Rod,
+    choice,
+    finite_array,
+    known_name,
+    refuse,
+)
+from pliant.results import export
+from pliant.results.export import names, pose_variables, variable
 from pliant.solve.problem import Problem
 
 if TYPE_CHECKING:
@@ -39,6 +49,15 @@ class Drawable:
         show()
 
 
+class Study(Drawable):
+    """A result that prints as its summary."""
+
+    summary: Callable[[], str]
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
 class Saveable(Drawable):
     """A result that can be written to a NetCDF file."""
 
@@ -46,7 +65,7 @@ class Saveable(Drawable):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the result as NetCDF (.nc) and return the path; read it with `pliant.load`."""
-        return netcdf.write(self.to_xarray(), path)
+        return export.write(self.to_xarray(), path)
 
 
 class Result:
@@ -98,12 +117,9 @@ class Result:
     def _sections(self, rod: object, s: ArrayLike) -> tuple[Rod, Array, tuple[int, ...]]:
         """Return the rod, the arclengths flattened to (S,), and the shape they were given in."""
         part = self._rod(rod)
-        given = as_array(s)
+        expected, remedy = "finite arclengths in metres", f"give e.g. {part.length:g}"
+        given = finite_array(part.label, "s", s, expected, remedy)
         slack = 1e-9 * part.length
-        if given is None or not np.isfinite(given).all():
-            raise DescriptionError(
-                part.label, "s", s, "finite arclengths in metres", f"give e.g. {part.length:g}"
-            )
         outside = (given < -slack) | (given > part.length + slack)
         if outside.any():
             raise DescriptionError(
@@ -117,15 +133,14 @@ class Result:
 
     def _body(self, part: object, s: ArrayLike | None) -> Body | None:
         """Return the body of that name; None for a rod, which needs arclengths s."""
-        found = self._part(part)
-        if isinstance(found, Body):
+        known = self._part(part)
+        if isinstance(known, Body):
             expected = "left out, for a body has no arclength"
-            if s is not None:
-                raise DescriptionError(found.label, "s", s, expected, "remove it")
-            return found
+            refuse(s is not None, known.label, "s", s, expected, "remove it")
+            return known
         if s is None:
-            remedy = f"give e.g. s = {found.length:g} for its tip"
-            raise DescriptionError(found.label, "s", s, "arclengths in metres", remedy)
+            remedy = f"give e.g. s = {known.length:g} for its tip"
+            raise DescriptionError(known.label, "s", s, "arclengths in metres", remedy)
         return None
 
     def _part(self, part: object) -> Rod | Body:
@@ -141,19 +156,15 @@ class Result:
 
         A leading axis of what is asked stays in front.
         """
-        rows = [ask(rod, s) for rod, s in self._stations(count)]
+        rows = [ask(*station) for station in self._compiled.description.stations(count).items()]
         if not rows:
             return np.zeros((*getattr(self, "_leading", ()), 0, count, *entry))
         return np.stack(rows, axis=rows[0].ndim - 1 - len(entry))
 
-    def _stations(self, count: int) -> list[tuple[str, Array]]:
-        """The name of each rod with evenly spaced arclengths (count,), m."""
-        rods = self._compiled.description.rods
-        return [(name, np.linspace(0.0, rod.length, count)) for name, rod in rods.items()]
-
     def _labels(self, count: int) -> dict[str, Any]:
         """Names of rods and bodies, and the arclengths of evenly spaced sections, for files."""
-        s = np.array([s for _, s in self._stations(count)]).reshape(-1, count)
+        stations = self._compiled.description.stations(count).values()
+        s = np.array(list(stations)).reshape(-1, count)
         bodies = self._compiled.description.bodies
         body = {"body": names(bodies)} if bodies else {}
         return {"rod": names(self.rods), **body, "s": variable("s", ("rod", "station"), s)}
@@ -205,12 +216,16 @@ class ShapeResult(Result, ABC):
 
         The angle of a hinge in radians; of a free part, its pose (4, 4) at its place, row by row.
         """
-        found = self._part(part)
-        rows = [self._compiled.joint(q, found.name) for q in self._configurations]
-        if not rows[0].size:
-            raise DescriptionError(
-                found.label, "joint", "fixed", "one that moves", "ask for its pose instead"
-            )
+        known = self._part(part)
+        rows = [self._compiled.joint(q, known.name) for q in self._configurations]
+        refuse(
+            not rows[0].size,
+            known.label,
+            "joint",
+            "fixed",
+            "one that moves",
+            "ask for its pose instead",
+        )
         return np.array(rows).reshape(*self._leading, -1)
 
     def strain(self, rod: str, s: ArrayLike) -> Array:

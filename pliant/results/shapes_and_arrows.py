@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, Body, Frame, Rod, drawing
-from pliant.model.registry import Effect
+from pliant.model import Array, Body, Effect, Frame, Rod, drawing
 from pliant.solve.problem import Problem
 from pliant.view import Arrow, RodShape
 from pliant.view.mesh import frame_along
@@ -26,19 +25,21 @@ _AROUND = 1.25
 def rod_shape(rod: Rod, poses: Array) -> RodShape:
     """Return a rod with its poses ([T,] S, 4, 4) at evenly spaced sections."""
     s = np.linspace(0.0, rod.length, poses.shape[-3])
-    return RodShape(rod.name, poses, np.stack(rod.section.outline(s, rod.length), axis=-1))
+    return RodShape(rod.name, poses, rod.outline(s))
 
 
 def rod_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodShape]:
     """Return all rods at one configuration or over several."""
-    rods = compiled.description.rods
-    places = {name: np.linspace(0.0, rod.length, _SECTIONS) for name, rod in rods.items()}
+    rods, sample = compiled.description.rods, compiled.sampler.poses
     return [
-        rod_shape(
-            rods[name], np.array([compiled.sampler.poses(q, name, s) for q in configurations])
-        )
-        for name, s in places.items()
+        rod_shape(rods[name], np.array([sample(q, name, s) for q in configurations]))
+        for name, s in compiled.description.stations(_SECTIONS).items()
     ]
+
+
+def robot_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodShape]:
+    """Return all rods and bodies at one configuration or over several."""
+    return rod_shapes(compiled, configurations) + body_shapes(compiled, configurations)
 
 
 def body_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodShape]:
@@ -107,7 +108,7 @@ def effect_shapes(
     arrows: list[Arrow] = []
     rods = compiled.description.rods.values()
     size = max((rod.length for rod in rods), default=0.1)
-    wide = [float(np.max(rod.section.outline(np.zeros(1), rod.length))) for rod in rods]
+    wide = [float(rod.outline(np.zeros(1)).max()) for rod in rods]
     radius = max(_MARK * size, _AROUND * max(wide, default=0.0))
     for effect in compiled.description.of(Effect).values():
         rows = [

@@ -1,22 +1,84 @@
-"""One time step per call: `Robot.stepper`, for hardware and controllers in the loop."""
+"""One time step per call, for hardware and controllers in the loop: `Stepper` and its `StepState`."""
 
 from __future__ import annotations
 
 import gc
 import math
 from collections.abc import Mapping
-from types import TracebackType
+from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from pliant.model import ConvergenceError, DescriptionError
+from pliant.model import Array, ConvergenceError, DescriptionError
 from pliant.physics.effects import check_inputs
-from pliant.results.step_state import StepState
+from pliant.results.motion import MovingResult
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start
 from pliant.solve.schedule import as_inputs, check_input
 from pliant.solve.streaming import Stream
+
+
+class StepState(MovingResult):
+    """The robot at one instant of a `Stepper`.
+
+    t : time since the start, s.  iterations : Newton iterations of the last step.
+    converged : False if the step did not converge; this is then the state before it, and `message`
+    says what happened.
+
+    Made by `Stepper.step` from compiled and stream. Later steps do not change it.
+    Poses are in the world frame, strains, wrenches and velocities in the body frame, angular part
+    first.
+    """
+
+    def __init__(self, compiled: Problem, stream: Stream, iterations: int, message: str) -> None:
+        super().__init__(compiled)
+        self.t = stream.t
+        self.iterations = iterations
+        self.message = message
+        self._q, self._v = stream.snapshot()
+        self._configurations = [self._q]
+        self._energy_record = stream.work, stream.dissipated
+        self._h, self._acting = stream.h, stream.acting()
+
+    @property
+    def converged(self) -> bool:
+        """True if the step converged."""
+        return not self.message
+
+    def __repr__(self) -> str:
+        return f"<State of {self._names} at t = {self.t:.6g} s>"
+
+    @property
+    def coordinates(self) -> Array:
+        """The coordinates (nq,) of all rods; for a strong form, pose and wrench at every knot."""
+        return np.asarray(self._compiled.as_numbers(self._q))
+
+    def _final(self) -> tuple[Any, Any]:
+        return self._q, self._v
+
+    @cached_property
+    def _path(self) -> SimpleNamespace:
+        """A trajectory of one instant, for quantities that are computed from trajectories."""
+        values, rates = self._acting()
+        work, dissipated = self._energy_record
+        return SimpleNamespace(
+            t=np.array([self.t]),
+            h=self._h,
+            q=[self._q],
+            v=[self._v],
+            work=np.array([work]),
+            dissipated=np.array([dissipated]),
+            inputs={name: np.asarray(x, dtype=float)[None] for name, x in values.items()},
+            drive_rates=rates[None],
+        )
+
+    @cached_property
+    def energy(self) -> dict[str, float]:
+        """Energies in J: kinetic, elastic, gravity and their total, dissipated and work."""
+        parts = self._energies(np.zeros(1, dtype=np.int64))
+        return {name: float(value[0]) for name, value in parts.items()}
 
 
 class Stepper:
@@ -131,12 +193,7 @@ class Stepper:
         gc.disable()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         if self._collecting:
             gc.enable()
 

@@ -12,8 +12,7 @@ import numpy as np
 from pliant.model import Description, DescriptionError, Signal, as_signal
 from pliant.model.checks import as_array, as_float
 from pliant.model.registry import Entry
-from pliant.physics.effects import Effects, check_inputs
-from pliant.physics.effects import Inputs as Acting
+from pliant.physics.effects import Effects, Inputs as Acting, check_inputs
 from pliant.rods.contract import Array
 from pliant.solve.lines import LineState, Measure
 

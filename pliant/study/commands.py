@@ -15,10 +15,16 @@ if TYPE_CHECKING:
 
 def check_folder(command: str, output: Path | None) -> None:
     """Refuse an output folder that is a file."""
-    from pliant.model import DescriptionError
+    from pliant.model import refuse
 
-    if output is not None and output.exists() and not output.is_dir():
-        raise DescriptionError(command, "--output", str(output), "a folder", "choose another name")
+    refuse(
+        output is not None and output.exists() and not output.is_dir(),
+        command,
+        "--output",
+        str(output),
+        "a folder",
+        "choose another name",
+    )
 
 
 def read_robot(file: Path) -> tuple[RobotFile, Robot]:

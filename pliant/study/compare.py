@@ -10,12 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model import Array, ConvergenceError, DescriptionError, PliantError, positive
-from pliant.results.comparison import Comparison, ComparisonRow
-from pliant.results.summary import settings_text
+from pliant.model import (
+    Array,
+    ConvergenceError,
+    DescriptionError,
+    PliantError,
+    count,
+    positive,
+    refuse,
+)
+from pliant.results.export import settings_text
+from pliant.results.studies import Comparison, ComparisonRow
 from pliant.robot import Robot
 from pliant.solve.integrators.contract import Integrator
-from pliant.study.task import Task, check_count, recorded_warnings
+from pliant.study.task import Task, recorded_warnings
 
 Progress = Callable[[str, int, int], object]
 """Called with the label of the next method, its number from 0, and the number of methods."""
@@ -60,13 +68,11 @@ def compare(
     task = Task("compare", robot, inputs, duration, integrator, start, velocity, tolerance)
     task.needs_duration(dt=dt, output_times=output_times)
     if duration is not None:
-        if dt is None:
-            raise DescriptionError(
-                "compare", "dt", dt, "a step in seconds where a duration is given", "give dt=0.01"
-            )
+        expected = "a step in seconds where a duration is given"
+        refuse(dt is None, "compare", "dt", dt, expected, "give dt=0.01")
         positive("compare", "dt", dt, "seconds", "give e.g. 0.01")
-    count = check_count("compare", "sections", sections, 2)
-    repeats = check_count("compare", "repeat", repeat, 1)
+    number = count("compare", "sections", sections, 2)
+    repeats = count("compare", "repeat", repeat, 1)
     methods = read_methods(formulations)
     truth = methods[0] if reference is None else read_method("reference", reference, None)
     if duration is None:
@@ -81,7 +87,7 @@ def compare(
         rows.append(row)
         if result is not None:
             results[method.label] = result
-    return _compared(robot, duration is not None, rows, results, count)
+    return _compared(robot, duration is not None, rows, results, number)
 
 
 def _solve(
@@ -140,61 +146,58 @@ def _compared(
     robot: Robot, moving: bool, rows: list[ComparisonRow], results: dict[str, Any], sections: int
 ) -> Comparison:
     """Return the comparison of all results with the first."""
-    lengths = {name: rod.length for name, rod in robot.description.rods.items()}
-    places = {name: np.linspace(0.0, length, sections) for name, length in lengths.items()}
+    rods = robot.description.rods
+    places = robot.description.stations(sections)
     truth = results[rows[0].method]
     t = np.asarray(truth.t, dtype=float) if moving else None
     poses: dict[str, dict[str, Array]] = {}
-    done = []
-    for row in rows:
-        if row.method in results:
-            result = results[row.method]
-            reason = _mismatch(result, t, lengths)
-            if not reason:
-                sampled = {rod: np.asarray(result.pose(rod, s)) for rod, s in places.items()}
-                finite = all(np.isfinite(g).all() for g in sampled.values())
-                reason = "" if finite else "its poses are not finite"
-            if reason:
-                row = ComparisonRow(row.method, note=reason)
-            else:
-                poses[row.method] = sampled
-        done.append(row)
+    reasons = {name: _mismatch(result, t, list(rods)) for name, result in results.items()}
+    for name, result in results.items():
+        if not reasons[name]:
+            poses[name] = {rod: np.asarray(result.pose(rod, s)) for rod, s in places.items()}
+            if not all(np.isfinite(g).all() for g in poses[name].values()):
+                reasons[name] = "its poses are not finite"
+                del poses[name]
     if rows[0].method not in poses:
         raise DescriptionError(
-            "compare", "reference", truth, f"a result to compare with ({done[0].note})",
+            "compare", "reference", truth,
+            f"a result to compare with ({reasons[rows[0].method]})",
             "give a formulation or a result of this robot",
         )  # fmt: skip
-    outlines = {
-        name: np.stack(rod.section.outline(places[name], rod.length), axis=-1)
-        for name, rod in robot.description.rods.items()
-    }
+    rows = [
+        ComparisonRow(row.method, note=reasons[row.method]) if reasons.get(row.method) else row
+        for row in rows
+    ]
+    outlines = {name: rods[name].outline(s) for name, s in places.items()}
     kept = {name: results[name] for name in poses}
-    return Comparison(done, kept, poses, places, outlines, t)
+    return Comparison(rows, kept, poses, places, outlines, t)
 
 
-def _mismatch(result: Any, t: Array | None, lengths: Mapping[str, float]) -> str:
+def _mismatch(result: Any, t: Array | None, rods: list[str]) -> str:
     """Why a result cannot be compared with the reference; "" if it can."""
-    if set(result.rods) != set(lengths):
-        return f"it has the rods {', '.join(result.rods)}, not {', '.join(lengths)}"
-    if t is None:
-        return "" if not hasattr(result, "t") else "it is a motion, the others are equilibria"
-    if not hasattr(result, "t"):
-        return "it is an equilibrium, the others are motions"
-    if len(result.t) != len(t) or np.abs(result.t - t).max() > _SAME_TIME * max(t[-1], 1.0):
-        return "its output times are not those of the reference"
-    return ""
+    if set(result.rods) != set(rods):
+        return f"it has the rods {', '.join(result.rods)}, not {', '.join(rods)}"
+    kinds = {True: ("a motion", "motions"), False: ("an equilibrium", "equilibria")}
+    moves, moving = hasattr(result, "t"), t is not None
+    if moves != moving:
+        return f"it is {kinds[moves][0]}, the others are {kinds[moving][1]}"
+    if t is None or (
+        len(result.t) == len(t) and np.abs(result.t - t).max() <= _SAME_TIME * max(t[-1], 1.0)
+    ):
+        return ""
+    return "its output times are not those of the reference"
 
 
 def _refuse_integrators(methods: list[Method]) -> None:
     for method in methods:
-        if method.integrator is not None or method.dt is not None:
-            raise DescriptionError(
-                "compare",
-                "formulations",
-                method.label,
-                "without integrator and dt where no duration is given",
-                "give duration=... and dt=... to compare motions",
-            )
+        refuse(
+            method.integrator is not None or method.dt is not None,
+            "compare",
+            "formulations",
+            method.label,
+            "without integrator and dt where no duration is given",
+            "give duration=... and dt=... to compare motions",
+        )
 
 
 @dataclass(frozen=True)
@@ -209,9 +212,10 @@ class Method:
 
     def same(self, other: Method) -> bool:
         """Return whether both solve a robot in the same way."""
-        mine = (self.formulation, self.integrator, self.dt, self.result)
-        theirs = (other.formulation, other.integrator, other.dt, other.result)
-        return all(a is b or _equal(a, b) for a, b in zip(mine, theirs, strict=True))
+        try:
+            return self == replace(other, label=self.label)
+        except (TypeError, ValueError):  # settings that are arrays
+            return False
 
 
 def read_methods(given: Sequence[Any] | Mapping[str, Any]) -> list[Method]:
@@ -221,11 +225,14 @@ def read_methods(given: Sequence[Any] | Mapping[str, Any]) -> list[Method]:
         methods = [read_method(str(name), item, str(name)) for name, item in given.items()]
     elif isinstance(given, (list, tuple)):
         methods = [read_method(f"formulations[{k}]", item, None) for k, item in enumerate(given)]
-    if not methods:
-        raise DescriptionError(
-            "compare", "formulations", given, "a list of one or more, or a dict by label",
-            "give e.g. [BSpline(), Strain()]",
-        )  # fmt: skip
+    refuse(
+        not methods,
+        "compare",
+        "formulations",
+        given,
+        "a list of one or more, or a dict by label",
+        "give e.g. [BSpline(), Strain()]",
+    )
     return methods
 
 
@@ -238,17 +245,23 @@ def read_method(field: str, given: Any, label: str | None) -> Method:
         text = f"{type(given).__name__} given" if label is None else label
         return Method(text, result=given)
     parts = given if isinstance(given, tuple) else (given,)
-    if not 1 <= len(parts) <= 3:
-        raise DescriptionError(
-            "compare", field, given, "a formulation, (formulation, integrator) or with dt as third",
-            "give e.g. (BSpline(), Midpoint())",
-        )  # fmt: skip
+    refuse(
+        not 1 <= len(parts) <= 3,
+        "compare",
+        field,
+        given,
+        "a formulation, (formulation, integrator) or with dt as third",
+        "give e.g. (BSpline(), Midpoint())",
+    )
     formulation, integrator, dt = (*parts, None, None)[:3]
-    if isinstance(formulation, Integrator):
-        raise DescriptionError(
-            "compare", field, given, "a formulation first, the integrator second",
-            "give e.g. (BSpline(), Midpoint()), or (None, Midpoint()) for the default formulation",
-        )  # fmt: skip
+    refuse(
+        isinstance(formulation, Integrator),
+        "compare",
+        field,
+        given,
+        "a formulation first, the integrator second",
+        "give e.g. (BSpline(), Midpoint()), or (None, Midpoint()) for the default formulation",
+    )
     if dt is not None:
         positive("compare", f"{field} dt", dt, "seconds", "give e.g. 0.01")
     return Method(label or _label(formulation, integrator, dt), formulation, integrator, dt)
@@ -271,13 +284,3 @@ def with_unique_labels(methods: list[Method]) -> list[Method]:
         replace(method, label=f"{method.label} ({count})") if count > 1 else method
         for method, count in zip(methods, counts, strict=True)
     ]
-
-
-def _equal(a: Any, b: Any) -> bool:
-    """Equality that never raises and never is an array."""
-    if type(a) is not type(b):
-        return False
-    try:
-        return bool(a == b)
-    except (TypeError, ValueError):
-        return False

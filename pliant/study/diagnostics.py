@@ -8,8 +8,7 @@ import numpy as np
 
 from pliant.model import Array, did_you_mean
 from pliant.results.fit import FitData
-from pliant.study.experiments import Experiment
-from pliant.study.measured_motion import MotionRun
+from pliant.study.experiments import Experiment, MotionRun
 
 BEGINS = 0.1
 """Largest difference between the first row and the start of a motion, over the range of an output."""

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.files.measurement import read_measurement
-from pliant.model import Array, DescriptionError, Measurement, choice, positive
+from pliant.files.measurement import Measurement, read_measurement
+from pliant.model import Array, DescriptionError, choice, instance, positive, refuse
 from pliant.results.fit import Fit, FitData, FitWarning
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations
@@ -22,14 +22,12 @@ from pliant.study.diagnostics import (
     residual_warnings,
     start_warnings,
 )
-from pliant.study.experiments import Experiment, Family, LoadCases
+from pliant.study.experiments import Experiment, Family, LoadCases, MotionRun
 from pliant.study.least_squares import Minimum, minimise
-from pliant.study.measured_motion import MotionRun
-from pliant.study.noise import NoiseModel
 from pliant.study.outputs import Probe, infer, probes
 from pliant.study.parameters import Variables, variables
 from pliant.study.task import check_robot
-from pliant.study.uncertainty import estimates, parameter_warnings
+from pliant.study.uncertainty import NoiseModel, estimates, parameter_warnings
 
 ROUNDS = 4
 """How often the noise is estimated and the search repeated."""
@@ -48,17 +46,14 @@ class _Setup:
     def experiments(self, data: object, name: str) -> list[Experiment]:
         """Return the experiments of a measurement, a file, or a list of them."""
         items = data if isinstance(data, (list, tuple)) else [data]
-        if not items:
-            raise DescriptionError("fit", name, data, "one measurement or more", "give a file")
+        refuse(not items, "fit", name, data, "one measurement or more", "give a file")
         experiments = []
         for item in items:
             if isinstance(item, (str, os.PathLike)):
                 item = read_measurement(item)
-            if not isinstance(item, Measurement):
-                raise DescriptionError(
-                    "fit", name, item, "a Measurement or the path of a CSV file",
-                    "read it with read_measurement(path)",
-                )  # fmt: skip
+            expected = "a Measurement or the path of a CSV file"
+            remedy = "read it with read_measurement(path)"
+            item = instance("fit", name, item, Measurement, expected, remedy)
             if self.inputs:
                 item = Measurement(**{**vars(item), "inputs": {**self.inputs, **item.inputs}})
             experiments.append(
@@ -135,11 +130,14 @@ def fit(
     if dt is not None:
         positive("fit", "dt", dt, "seconds", "give e.g. 0.005")
     chosen = None if outputs is None else list(outputs)
-    if chosen == []:
-        raise DescriptionError(
-            "fit", "outputs", [], "one or more, or None for all columns that are outputs",
-            "give e.g. ['arm.tip.z']",
-        )  # fmt: skip
+    refuse(
+        chosen == [],
+        "fit",
+        "outputs",
+        [],
+        "one or more, or None for all columns that are outputs",
+        "give e.g. ['arm.tip.z']",
+    )
     setup = _Setup(robot, chosen, dict(inputs or {}), dt, integrator)
     unknowns = variables(robot.description, parameters)
     experiments = setup.experiments(data, "data")
@@ -211,11 +209,14 @@ class _Search:
 def _check_enough(experiments: list[Experiment], unknowns: Variables) -> None:
     count = sum(int(e.there.sum()) for e in experiments)
     priors = sum(np.isfinite(item.std) for item in unknowns.items)
-    if count + priors <= len(unknowns.items):
-        raise DescriptionError(
-            "fit", "data", f"{count} measured numbers",
-            f"more than the {len(unknowns.items)} parameters", "measure more, or fit fewer",
-        )  # fmt: skip
+    refuse(
+        count + priors <= len(unknowns.items),
+        "fit",
+        "data",
+        f"{count} measured numbers",
+        f"more than the {len(unknowns.items)} parameters",
+        "measure more, or fit fewer",
+    )
 
 
 def _result(
@@ -255,8 +256,8 @@ def _result(
         chi2=float(minimum.residuals @ minimum.residuals),
         dof=spare,
         iterations=minimum.iterations,
-        solves=family.counts.solves,
-        followed=family.counts.followed,
+        solves=family.solves,
+        followed=family.followed,
         seconds=seconds,
         reason=minimum.reason,
         converged=minimum.converged,

@@ -67,11 +67,7 @@ def minimise(
         trial, step, reason = _downhill(evaluate, minimum, (low, high), scale, damping)
         minimum.iterations = count
         if trial is None:
-            minimum.reason, minimum.converged = reason, not reason.startswith("failed")
-            if not minimum.converged:
-                raise ConvergenceError(
-                    f"no step of the search can be computed: {reason.removeprefix('failed: ')}"
-                )
+            minimum.reason, minimum.converged = reason, True
             return minimum
         (r, J), damping = trial
         before = minimum.cost
@@ -112,7 +108,7 @@ def _downhill(
         try:
             new = evaluate(z + step)
         except PliantError as error:
-            failure, damping = f"failed: {error}", 10.0 * damping
+            failure, damping = str(error), 10.0 * damping
             continue
         cost = 0.5 * float(new[0] @ new[0])
         if np.isfinite(cost) and cost < minimum.cost:
@@ -120,7 +116,9 @@ def _downhill(
             factor = 0.01 if gain > 0.9 else 0.1 if gain > 0.75 else 1.0 if gain > 0.25 else 5.0
             return (new, max(damping * factor, 1e-12)), step, ""
         failure, damping = "", 10.0 * max(damping, 1e-9)
-    return None, np.zeros_like(z), failure or "the sum of squares no longer decreases"
+    if failure:
+        raise ConvergenceError(f"no step of the search can be computed: {failure}")
+    return None, np.zeros_like(z), "the sum of squares no longer decreases"
 
 
 def _step(

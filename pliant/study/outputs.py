@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 
 from pliant.lie import so3
-from pliant.model import Array, Description, DescriptionError, as_array, did_you_mean, positive
-from pliant.model.registry import Effect
+from pliant.model import (
+    Array,
+    Description,
+    DescriptionError,
+    Effect,
+    did_you_mean,
+    finite_array,
+    number_in,
+    positive,
+    refuse,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,26 +73,26 @@ def _turn(marker: Marker, result: Any, robot: Description) -> Array:
 
 def _velocity(marker: Marker, result: Any, robot: Description) -> Array:
     """World velocities of the marker."""
-    if not hasattr(result, "velocity"):
-        raise DescriptionError(
-            "output", "path", "velocity", "an output of a motion",
-            "give a column of times, or another output",
-        )  # fmt: skip
+    refuse(
+        not hasattr(result, "velocity"),
+        "output",
+        "path",
+        "velocity",
+        "an output of a motion",
+        "give a column of times, or another output",
+    )
     twist = np.asarray(result.velocity(marker.rod, marker.at(robot)))
     body = twist[..., 3:] + np.cross(twist[..., :3], marker.offset)
     return np.einsum("...ij,...j->...i", marker.pose(result)[..., :3, :3], body)
 
 
-def _curvature(marker: Marker, result: Any, robot: Description) -> Array:
-    return np.asarray(result.strain(marker.rod, marker.at(robot))[..., :3])
+def _sampled(quantity: str, part: slice) -> Vector:
+    """Some components of a quantity that results have along rods."""
 
+    def ask(marker: Marker, result: Any, robot: Description) -> Array:
+        return np.asarray(getattr(result, quantity)(marker.rod, marker.at(robot))[..., part])
 
-def _moment(marker: Marker, result: Any, robot: Description) -> Array:
-    return np.asarray(result.wrench(marker.rod, marker.at(robot))[..., :3])
-
-
-def _force(marker: Marker, result: Any, robot: Description) -> Array:
-    return np.asarray(result.wrench(marker.rod, marker.at(robot))[..., 3:])
+    return ask
 
 
 _TABLE: tuple[tuple[tuple[str, ...], str, Vector], ...] = (
@@ -89,9 +100,9 @@ _TABLE: tuple[tuple[tuple[str, ...], str, Vector], ...] = (
     (("tx", "ty", "tz"), "1", _tangent),
     (("rx", "ry", "rz"), "rad", _turn),
     (tuple(f"angle_{a}{b}" for a, b in permutations("xyz", 2)), "rad", _angles),
-    (("ux", "uy", "uz"), "rad/m", _curvature),
-    (("mx", "my", "mz"), "N m", _moment),
-    (("nx", "ny", "nz"), "N", _force),
+    (("ux", "uy", "uz"), "rad/m", _sampled("strain", slice(3))),
+    (("mx", "my", "mz"), "N m", _sampled("wrench", slice(3))),
+    (("nx", "ny", "nz"), "N", _sampled("wrench", slice(3, 6))),
     (("vx", "vy", "vz"), "m/s", _velocity),
 )
 QUANTITIES = {
@@ -140,12 +151,16 @@ class Output:
     std: float | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.path, str) and not callable(self.path):
-            raise _wrong(self.path, "a path such as 'arm.tip.z', or a function of the result")
-        if callable(self.path) and self.column is None:
-            raise DescriptionError(
-                "output", "column", None, "given where the path is a function", "name the column"
-            )
+        expected = "a path such as 'arm.tip.z', or a function of the result"
+        _refuse(not isinstance(self.path, str) and not callable(self.path), self.path, expected)
+        refuse(
+            callable(self.path) and self.column is None,
+            "output",
+            "column",
+            None,
+            "given where the path is a function",
+            "name the column",
+        )
         if self.std is not None:
             positive("output", "std", self.std, "the unit of the output", "give e.g. 1e-3")
 
@@ -176,20 +191,12 @@ class CachedResult:
 
     def __init__(self, result: Any) -> None:
         self._result = result
-        self._known: dict[Any, Any] = {}
+        for name in ("pose", "tip", "velocity", "strain", "wrench"):
+            if hasattr(result, name):
+                setattr(self, name, cache(getattr(result, name)))
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(self._result, name)
-        if name not in ("pose", "tip", "velocity", "strain", "wrench"):
-            return value
-
-        def ask(*args: Any) -> Any:
-            key = (name, *args)
-            if key not in self._known:
-                self._known[key] = value(*args)
-            return self._known[key]
-
-        return ask
+        return getattr(self._result, name)
 
 
 def probes(description: Description, outputs: Iterable[Any]) -> list[Probe]:
@@ -197,24 +204,21 @@ def probes(description: Description, outputs: Iterable[Any]) -> list[Probe]:
     columns: list[Probe] = []
     for given in outputs:
         output = Output(given) if isinstance(given, str) else given
-        if not isinstance(output, Output):
-            raise _wrong(given, "an Output or a path such as 'arm.tip.z'")
+        expected = "an Output or a path such as 'arm.tip.z'"
+        _refuse(not isinstance(output, Output), given, expected)
         columns += _expand(description, output)
     names = [probe.column for probe in columns]
     for name in names:
-        if names.count(name) > 1:
-            raise DescriptionError("outputs", "column", name, "named once", "remove one")
+        refuse(names.count(name) > 1, "outputs", "column", name, "named once", "remove one")
     return columns
 
 
 def infer(description: Description, columns: Iterable[str]) -> list[Probe]:
     """Return a probe for every column whose name is the path of an output."""
-    inferred = []
+    inferred: list[Probe] = []
     for name in columns:
-        try:
+        with suppress(DescriptionError):
             inferred += _expand(description, Output(name))
-        except DescriptionError:
-            continue
     return inferred
 
 
@@ -226,19 +230,20 @@ def _expand(description: Description, output: Output) -> list[Probe]:
             return _numbers(column, function(result))
 
         return [Probe(column, column, output.std, "", ask, rates=True)]
-    words = _split(output.path)
+    # split at dots outside of parentheses
+    words = [word for word in re.split(r"\.(?![^(]*\))", output.path.strip()) if word]
     if len(words) == 3 and words[1] == "reaction":
         return [_reaction(description, output, words[0], words[2])]
     if len(words) == 2:
         words = [*words, "position"]
-    if len(words) != 3 or words[0] not in description.rods:
-        name = words[0] if words else ""
-        raise _wrong(output.path, "rod.place.component", did_you_mean(name, description.rods))
+    wrong = len(words) != 3 or words[0] not in description.rods
+    hint = did_you_mean(words[0] if words else "", description.rods)
+    _refuse(wrong, output.path, "rod.place.component", hint)
     marker = _marker(description, output.path, words[0], words[1])
     parts = _VECTORS.get(words[2], (words[2],))
-    if any(part not in QUANTITIES for part in parts):
-        known = (*QUANTITIES, *_VECTORS)
-        raise _wrong(output.path, f"a component, not {words[2]!r}", did_you_mean(words[2], known))
+    hint = did_you_mean(words[2], (*QUANTITIES, *_VECTORS))
+    unknown = any(part not in QUANTITIES for part in parts)
+    _refuse(unknown, output.path, f"a component, not {words[2]!r}", hint)
     stem = output.column or ".".join(words[:2])
     single = output.column or output.path
     columns = [single] if len(parts) == 1 else [f"{stem}.{part}" for part in parts]
@@ -261,27 +266,20 @@ def _probe(output: Output, marker: Marker, column: str, part: str) -> Probe:
     )
 
 
-def _split(path: str) -> list[str]:
-    """Split at dots outside of parentheses."""
-    return [word for word in re.split(r"\.(?![^(]*\))", path.strip()) if word]
-
-
 def _marker(description: Description, path: str, rod: str, place: str) -> Marker:
     """Return the marker at a place: tip, base, at(s) or at(s, x, y)."""
     length = description.rods[rod].length
     if place in ("tip", "base"):
         return Marker(rod, np.inf if place == "tip" else 0.0, np.zeros(3))
     match = _PLACE.match(place)
-    try:
-        numbers = [float(item) for item in match[1].split(",")] if match else []
-    except ValueError:
-        numbers = []
-    if len(numbers) not in (1, 3, 4):
-        raise _wrong(path, "a place tip, base, at(s) or at(s, x, y)", "give e.g. 'arm.at(0.1).z'")
-    if not 0 <= numbers[0] <= length * (1 + 1e-9):
-        raise _wrong(
-            path, f"a place on the rod, from 0 to {length:g} m", f"give e.g. at({length / 2:g})"
-        )
+    texts = match[1].split(",") if match else []
+    numbers = [x for x in map(number_in, texts) if x is not None]
+    wrong = len(numbers) not in (1, 3, 4) or len(numbers) < len(texts)
+    expected = "a place tip, base, at(s) or at(s, x, y)"
+    _refuse(wrong, path, expected, "give e.g. 'arm.at(0.1).z'")
+    outside = not 0 <= numbers[0] <= length * (1 + 1e-9)
+    expected = f"a place on the rod, from 0 to {length:g} m"
+    _refuse(outside, path, expected, f"give e.g. at({length / 2:g})")
     at_tip = len(numbers) == 1 and abs(numbers[0] - length) <= 1e-9 * length
     offset = np.array([*numbers[1:], 0.0, 0.0, 0.0][:3])
     return Marker(rod, np.inf if at_tip else numbers[0], offset)
@@ -290,22 +288,21 @@ def _marker(description: Description, path: str, rod: str, place: str) -> Marker
 def _reaction(description: Description, output: Output, part: str, component: str) -> Probe:
     effects = description.of(Effect)
     holders = [*description.rods, *(name for name, effect in effects.items() if effect.reacts)]
-    if part not in holders:
-        raise _wrong(output.path, "a rod or a constraint", did_you_mean(part, holders))
-    if component not in _REACTION:
-        raise _wrong(
-            output.path, f"a component of a reaction, not {component!r}",
-            did_you_mean(component, _REACTION),
-        )  # fmt: skip
+    hint = did_you_mean(part, holders)
+    _refuse(part not in holders, output.path, "a rod or a constraint", hint)
+    expected = f"a component of a reaction, not {component!r}"
+    hint = did_you_mean(component, _REACTION)
+    _refuse(component not in _REACTION, output.path, expected, hint)
     k = _REACTION.index(component)
 
     def ask(result: Any, _: Description) -> Array:
-        reactions = getattr(result, "reactions", None)
-        if reactions is None or part not in reactions:
-            raise _wrong(
-                output.path, "the reaction of a constraint, or of a rod clamped to the world",
-                "for a rod mounted on another take its wrench, e.g. 'arm.base.nz'",
-            )  # fmt: skip
+        reactions = getattr(result, "reactions", {})
+        _refuse(
+            part not in reactions,
+            output.path,
+            "the reaction of a constraint, or of a rod clamped to the world",
+            "for a rod mounted on another take its wrench, e.g. 'arm.base.nz'",
+        )
         return np.asarray(reactions[part])[..., k]
 
     path = str(output.path)
@@ -314,14 +311,17 @@ def _reaction(description: Description, output: Output, part: str, component: st
 
 
 def _numbers(column: str, value: object) -> Array:
-    numbers = as_array(value)
-    if numbers is None or numbers.ndim > 1 or not np.isfinite(numbers).all():
-        raise DescriptionError(
-            f"output {column!r}", "value", value, "one finite number, or one for each time",
-            "correct the function",
-        )  # fmt: skip
-    return numbers
+    return finite_array(
+        f"output {column!r}",
+        "value",
+        value,
+        "one finite number, or one for each time",
+        "correct the function",
+        lambda x: x.ndim < 2,
+    )
 
 
-def _wrong(path: object, expected: str, remedy: str = "give e.g. 'arm.tip.z'") -> DescriptionError:
-    return DescriptionError("output", "path", path, expected, remedy)
+def _refuse(
+    wrong: bool, path: object, expected: str, remedy: str = "give e.g. 'arm.tip.z'"
+) -> None:
+    refuse(wrong, "output", "path", path, expected, remedy)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
-from pliant.model import ConvergenceError, DescriptionError, whole_number
+from pliant.model import ConvergenceError, DescriptionError, count, refuse
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
 from pliant.robot import Robot
@@ -98,10 +98,9 @@ def statics_many(
 def _robots(where: str, given: Any) -> list[Robot]:
     """Return the robots, with copies of repeated ones: threads must not share a compiled robot."""
     listed = list(given) if isinstance(given, (list, tuple)) else []
-    if not listed:
-        raise DescriptionError(
-            where, "robots", given, "a list of one robot or more", "give e.g. [robot] * 8"
-        )
+    refuse(
+        not listed, where, "robots", given, "a list of one robot or more", "give e.g. [robot] * 8"
+    )
     for k, robot in enumerate(listed):
         check_robot(where, robot, f"robots[{k}]")
         if any(robot is other for other in listed[:k]):
@@ -109,18 +108,18 @@ def _robots(where: str, given: Any) -> list[Robot]:
     return listed
 
 
-def _for_each(where: str, field: str, given: Any, count: int) -> list[Any]:
+def _for_each(where: str, field: str, given: Any, robots: int) -> list[Any]:
     """Return one entry for each robot: those of a list, or the same for all."""
     if not isinstance(given, (list, tuple)):
-        return [given] * count
-    if len(given) != count:
-        raise DescriptionError(
-            where,
-            field,
-            f"{len(given)} entries",
-            f"one for all, or a list with one for each of the {count} robots",
-            "give as many as there are robots",
-        )
+        return [given] * robots
+    refuse(
+        len(given) != robots,
+        where,
+        field,
+        f"{len(given)} entries",
+        f"one for all, or a list with one for each of the {robots} robots",
+        "give as many as there are robots",
+    )
     return list(given)
 
 
@@ -131,11 +130,9 @@ def _all(
     progress: Progress | None,
 ) -> list[Result]:
     """Return the results of the calls in order; failures raise when all are done."""
-    threads = _cores() if workers is None else whole_number(workers)
-    if threads is None or threads < 1:
-        raise DescriptionError(
-            where, "workers", workers, "a whole number of 1 or more", "leave it out for all cores"
-        )
+    threads = _cores()
+    if workers is not None:
+        threads = count(where, "workers", workers, 1, "leave it out for all cores")
     results: dict[int, Any] = {}
     with ThreadPoolExecutor(min(threads, len(calls)), f"pliant-{where}") as pool:
         numbers = {pool.submit(call): k for k, call in enumerate(calls)}

@@ -9,9 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, Description, DescriptionError, as_float, value_at, with_values
-from pliant.model.fields import Choice, Kind, holds, quantity
-from pliant.model.registry import Described
+from pliant.model import (
+    Array,
+    Choice,
+    Described,
+    Description,
+    DescriptionError,
+    Kind,
+    as_float,
+    holds,
+    instance,
+    quantity,
+    refuse,
+    value_at,
+    with_values,
+)
 
 SCALES = ("log", "linear")
 
@@ -51,10 +63,14 @@ class Parameter(Described):
     typical: float | None = quantity(default=None, sign="positive")
 
     def __post_init__(self) -> None:
-        if not self.paths or not all(isinstance(item, str) for item in self.paths):
-            raise DescriptionError(
-                "Parameter", "path", self.path, "a path or several", "give e.g. 'arm.material.E'"
-            )
+        refuse(
+            not self.paths or not all(isinstance(item, str) for item in self.paths),
+            "Parameter",
+            "path",
+            self.path,
+            "a path or several",
+            "give e.g. 'arm.material.E'",
+        )
         super().__post_init__()
 
     @property
@@ -135,22 +151,23 @@ class Variables:
 def variables(description: Description, parameters: Iterable[Any]) -> Variables:
     """Return the parameters, checked against the description."""
     given = list(parameters) if isinstance(parameters, Sequence) else []
-    if isinstance(parameters, str) or not given:
-        raise DescriptionError(
-            "fit", "parameters", parameters, "a list of one or more", "give ['arm.material.E']"
-        )
-    items: list[Variable] = []
+    refuse(
+        isinstance(parameters, str) or not given,
+        "fit",
+        "parameters",
+        parameters,
+        "a list of one or more",
+        "give ['arm.material.E']",
+    )
+    expected, remedy = "a Parameter or a path", "give e.g. 'arm.material.E'"
+    items = []
     for item in given:
         one = Parameter(item) if isinstance(item, (str, tuple)) else item
-        if not isinstance(one, Parameter):
-            raise DescriptionError(
-                "fit", "parameters", item, "a Parameter or a path", "give e.g. 'arm.material.E'"
-            )
+        instance("fit", "parameters", one, Parameter, expected, remedy)
         items.append(_variable(description, one))
     paths = [path for variable in items for path in variable.paths]
     for k, path in enumerate(paths):
-        if path in paths[:k]:
-            raise DescriptionError("fit", "parameters", path, "named once", "remove one of the two")
+        refuse(path in paths[:k], "fit", "parameters", path, "named once", "remove one of the two")
     return Variables(description, tuple(items))
 
 
@@ -165,29 +182,28 @@ def _variable(description: Description, parameter: Parameter) -> Variable:
         alone = factor or not paths[0].endswith("]")
         logarithmic = initial > 0 and alone and (parameter.bounds is None or low >= 0)
     size = _size(parameter, initial, low, high)
-    if not low <= initial <= high:
-        raise DescriptionError(
-            parameter.label, "bounds", (low, high), f"around the start {initial:g}",
-            "widen them, or give initial=...",
-        )  # fmt: skip
-    if logarithmic and initial <= 0:
-        raise DescriptionError(
-            parameter.label, "initial", initial, "above 0 where the scale is 'log'",
-            "start above 0, or give scale='linear'",
-        )  # fmt: skip
+    around = f"around the start {initial:g}"
+    outside = not low <= initial <= high
+    parameter.refuse(outside, "bounds", around, "widen them, or give initial=...")
+    refuse(
+        logarithmic and initial <= 0,
+        parameter.label,
+        "initial",
+        initial,
+        "above 0 where the scale is 'log'",
+        "start above 0, or give scale='linear'",
+    )
     if not logarithmic and low < 0 <= initial and _refuses_negative(description, paths, size):
         low = 0.0
     mean, std = parameter.prior or (initial, math.inf)
-    if logarithmic and parameter.prior and mean <= 0:
-        raise DescriptionError(
-            parameter.label, "prior", parameter.prior, "of positive mean where the scale is 'log'",
-            "give scale='linear'",
-        )  # fmt: skip
+    negative = logarithmic and parameter.prior and mean <= 0
+    expected = "of positive mean where the scale is 'log'"
+    parameter.refuse(negative, "prior", expected, "give scale='linear'")
 
     def coordinate(value: float) -> float:
-        if not logarithmic:
-            return value / size
-        return math.log(value) if value > 0 else -math.inf
+        if logarithmic:
+            return math.log(value) if value > 0 else -math.inf
+        return value / size
 
     z = {"start": initial, "low": low, "high": high, "mean": mean}
     return Variable(
@@ -210,11 +226,14 @@ def _size(parameter: Parameter, initial: float, low: float, high: float) -> floa
     if parameter.prior is not None:
         return abs(parameter.prior[1])
     ends = [abs(end) for end in (low, high) if 0 < abs(end) < math.inf]
-    if not ends:
-        raise DescriptionError(
-            parameter.label, "initial", initial, "not 0 unless something gives its magnitude",
-            "give initial, bounds, prior or typical, e.g. typical=0.1",
-        )  # fmt: skip
+    refuse(
+        not ends,
+        parameter.label,
+        "initial",
+        initial,
+        "not 0 unless something gives its magnitude",
+        "give initial, bounds, prior or typical, e.g. typical=0.1",
+    )
     return max(ends)
 
 

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pliant.model import DescriptionError, as_float, did_you_mean
+from pliant.files.reader import class_named
+from pliant.model import DescriptionError, did_you_mean, number_in, refuse
 from pliant.study.outputs import Output
 from pliant.study.parameters import Parameter
 
@@ -69,7 +70,7 @@ def output_from_text(text: str) -> Output:
     match = _NOISE.match(text.strip())
     std = None
     if match is not None:
-        std = as_float(_number(match["std"]))
+        std = number_in(match["std"])
         if std is None:
             raise DescriptionError(
                 "--output",
@@ -90,14 +91,16 @@ def inputs_from_text(option: str, texts: Iterable[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        numbers = [_number(item) for item in value.split(",")]
-        if not name.strip() or not equals or any(item is None for item in numbers):
-            raise DescriptionError(
-                option, "text", text, "the name of an input with its value",
-                "give e.g. 'thread=1.0', or 'push=0,0,1' for a vector",
-            )  # fmt: skip
-        if name.strip() in values:
-            raise DescriptionError(option, "text", text, "named once", "remove one of the two")
+        numbers = [number_in(item) for item in value.split(",")]
+        refuse(
+            not name.strip() or not equals or any(item is None for item in numbers),
+            option,
+            "text",
+            text,
+            "the name of an input with its value",
+            "give e.g. 'thread=1.0', or 'push=0,0,1' for a vector",
+        )
+        refuse(name.strip() in values, option, "text", text, "named once", "remove one of the two")
         values[name.strip()] = numbers[0] if len(numbers) == 1 else tuple(numbers)
     return values
 
@@ -114,21 +117,13 @@ def _two(texts: Sequence[str]) -> tuple[float, float]:
     return first, second
 
 
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
 def _object(option: str, text: str, tree: ast.expr, registry: Mapping[str, type]) -> Any:
     function = tree.func if isinstance(tree, ast.Call) else tree
     if isinstance(tree, ast.Constant) and isinstance(tree.value, (int, float)):
         return tree.value
     if not isinstance(function, ast.Name):
         raise _refused(option, text, registry)
-    plain = {name.lower(): item for name, item in registry.items()}
-    cls = plain.get(function.id.lower().replace("_", ""))
+    cls: type | None = class_named(function.id, registry)
     if cls is None:
         raise DescriptionError(
             option,

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import ConvergenceError, DescriptionError, as_float, positive
-from pliant.results.resolution import Resolution
+from pliant.model import ConvergenceError, DescriptionError, as_float, count, positive, refuse
+from pliant.results.studies import Resolution
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations
 from pliant.study.solutions import Progress, Refinement, Solution, Solutions
-from pliant.study.task import Task, check_count, check_robot
+from pliant.study.task import Task, check_robot
 
 FIRST_STEPS = 50
 """Steps of the coarsest motion by default."""
@@ -78,9 +78,9 @@ def resolve(
     exact = positive("resolve", "tolerance", tolerance)
     task = Task("resolve", robot, inputs, duration, integrator, start, velocity, exact)
     task.needs_duration(dt=dt, shortest=shortest)
-    count = check_count("resolve", "sections", sections, 2)
-    most = check_count("resolve", "largest", largest, 4)
-    solutions = Solutions(task, refinement, _first_steps(duration, dt), count, progress)
+    compared = count("resolve", "sections", sections, 2)
+    most = count("resolve", "largest", largest, 4)
+    solutions = Solutions(task, refinement, _first_steps(duration, dt), compared, progress)
     first = solutions.step(0)
     if first is None:
         space = _refine(solutions, _powers(most), 0, wanted, "intervals")
@@ -268,10 +268,9 @@ def _first_steps(duration: float | None, dt: float | None) -> int:
     if dt is None:
         return FIRST_STEPS
     step = positive("resolve", "dt", dt, "seconds", "give e.g. 0.01, or leave it out")
-    if step > duration:
-        raise DescriptionError(
-            "resolve", "dt", dt, f"at most the duration {duration:g} s", "leave it out"
-        )
+    refuse(
+        step > duration, "resolve", "dt", dt, f"at most the duration {duration:g} s", "leave it out"
+    )
     return max(1, int(np.ceil(duration / step - 1e-6)))
 
 
@@ -280,10 +279,12 @@ def _halvings(first: float, shortest: float | None) -> list[int]:
     least = first / 1000.0
     if shortest is not None:
         least = positive("resolve", "shortest", shortest, "seconds", "leave it out")
-        if least > first / 4.0:
-            raise DescriptionError(
-                "resolve", "shortest", shortest,
-                f"at most a quarter of the longest step {first:.4g} s, as three steps are compared",
-                "give a shorter one, or a longer dt",
-            )  # fmt: skip
+        refuse(
+            least > first / 4.0,
+            "resolve",
+            "shortest",
+            shortest,
+            f"at most a quarter of the longest step {first:.4g} s, as three steps are compared",
+            "give a shorter one, or a longer dt",
+        )
     return list(range(int(np.floor(np.log2(first / least) + 1e-9)) + 1))

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from pliant.model import Array, ConvergenceError, DescriptionError
-from pliant.results.resolution import ResolutionRow
-from pliant.results.summary import settings_text
+from pliant.results.export import settings_text
+from pliant.results.studies import ResolutionRow
 from pliant.rods.contract import RodModel
 from pliant.study.task import Task, recorded_warnings
 
@@ -135,10 +135,7 @@ class Solutions:
         self.steps = steps
         self.progress = progress
         self._known: dict[tuple[int, int], Solution] = {}
-        rods = task.robot.description.rods
-        self._sections = {
-            name: np.linspace(0.0, rod.length, sections) for name, rod in rods.items()
-        }
+        self._sections = task.robot.description.stations(sections)
 
     @property
     def all(self) -> list[Solution]:
@@ -159,11 +156,8 @@ class Solutions:
 
     def distance(self, one: Solution, other: Solution) -> float:
         """The largest distance over rods, sections and times, relative to the length."""
-        gaps = [
-            np.linalg.norm(one.positions[rod] - other.positions[rod], axis=-1).max()
-            for rod in self._sections
-        ]
-        return float(max(gaps))
+        gaps = [one.positions[rod] - other.positions[rod] for rod in self._sections]
+        return max(float(np.linalg.norm(gap, axis=-1).max()) for gap in gaps)
 
     def _solve(self, intervals: int, halvings: int) -> Solution:
         dt, text = self.step(halvings), self.refinement.text(intervals)

@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from pliant.model import DescriptionError, choice, positive, values_at, whole_number
+from pliant.model import choice, instance, positive, refuse, values_at
 from pliant.robot import Robot
 
 
@@ -44,11 +44,14 @@ class Task:
     def needs_duration(self, **given: object) -> None:
         """Refuse arguments of motions that are given for an equilibrium."""
         for name, value in given.items():
-            if value is not None and self.duration is None:
-                raise DescriptionError(
-                    self.study, name, value, "left out where no duration is given",
-                    "give duration=... for a motion",
-                )  # fmt: skip
+            refuse(
+                value is not None and self.duration is None,
+                self.study,
+                name,
+                value,
+                "left out where no duration is given",
+                "give duration=... for a motion",
+            )
 
     def solve(
         self,
@@ -93,15 +96,4 @@ def recorded_warnings() -> Iterator[list[str]]:
 
 def check_robot(study: str, robot: object, field: str = "robot") -> None:
     """Refuse anything but a Robot."""
-    if not isinstance(robot, Robot):
-        raise DescriptionError(study, field, robot, "a Robot", "give what pl.Robot() made")
-
-
-def check_count(study: str, field: str, value: object, least: int) -> int:
-    """Return a whole number of at least ``least``."""
-    count = whole_number(value)
-    if count is None or count < least:
-        raise DescriptionError(
-            study, field, value, f"a whole number of at least {least}", f"give e.g. {least}"
-        )
-    return count
+    instance(study, field, robot, Robot, "a Robot", "give what pl.Robot() made")

@@ -6,9 +6,8 @@ your own matplotlib drawings have the same look.
 
 from pliant.view.animation import animate
 from pliant.view.charts import draw_band, draw_convergence, draw_curves, draw_energy
+from pliant.view.mesh import Arrow, RodShape
 from pliant.view.robot import draw_modes, draw_robot
-from pliant.view.saving import save_figure, saved, show
-from pliant.view.shapes import Arrow, RodShape
 from pliant.view.studies import (
     ErrorPanel,
     draw_comparison,
@@ -16,7 +15,7 @@ from pliant.view.studies import (
     draw_methods,
     draw_resolution,
 )
-from pliant.view.theme import style
+from pliant.view.theme import save_figure, saved, show, style
 
 __all__ = [
     "Arrow",

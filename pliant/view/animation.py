@@ -14,21 +14,33 @@ from mpl_toolkits.mplot3d.art3d import Line3D, Poly3DCollection  # type: ignore[
 from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
+from scipy.interpolate import make_interp_spline
 
-from pliant.model import Array, DescriptionError, check_suffix, positive, whole_file
+from pliant.model import Array, check_suffix, positive, refuse, whole_file
 from pliant.view.mesh import (
+    Arrow,
     Detail,
     Mesh,
+    RodShape,
     add_arrows,
     add_rods,
     check_shapes,
     colors_of,
+    finite,
     legend_handles,
     paint,
 )
-from pliant.view.robot import WIDTH, axes_in, compose
-from pliant.view.scene import Box, View, box_of, choose_view, light_from, set_up_axes
-from pliant.view.shapes import Arrow, RodShape, finite
+from pliant.view.robot import (
+    WIDTH,
+    Box,
+    View,
+    axes_in,
+    box_of,
+    choose_view,
+    compose,
+    light_from,
+    set_up_axes,
+)
 from pliant.view.theme import INK, lighten, style
 
 Pixels = NDArray[np.uint8]
@@ -70,14 +82,14 @@ def animate(
     clock = check_times(times, shapes, arrows or ())
     rate = _check_rate(fps, target)
     pace = positive("animate", "speed", speed, "", "give e.g. 0.1 to play ten times slower")
-    if target.suffix.lower() == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None:
-        raise DescriptionError(
-            "animate",
-            "path",
-            str(path),
-            "a .gif unless the package imageio-ffmpeg is installed",
-            "install it with pip install 'pliant[view]', or write a .gif",
-        )
+    refuse(
+        target.suffix.lower() == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None,
+        "animate",
+        "path",
+        str(path),
+        "a .gif unless the package imageio-ffmpeg is installed",
+        "install it with pip install 'pliant[view]', or write a .gif",
+    )
     count = int(np.floor((clock[-1] - clock[0]) / pace * rate + 1e-6)) + 1
     shown = clock[0] + np.arange(count) * pace / rate
     with style():
@@ -90,14 +102,14 @@ def animate(
 
 def _check_rate(fps: float, path: Path) -> float:
     rate = positive("animate", "fps", fps, "frames per second", "give e.g. 25")
-    if path.suffix.lower() == ".gif" and rate > _FASTEST_GIF:
-        raise DescriptionError(
-            "animate",
-            "fps",
-            fps,
-            f"{_FASTEST_GIF:g} or less for a .gif, because players cannot show it faster",
-            "lower fps, or write an .mp4",
-        )
+    refuse(
+        path.suffix.lower() == ".gif" and rate > _FASTEST_GIF,
+        "animate",
+        "fps",
+        fps,
+        f"{_FASTEST_GIF:g} or less for a .gif, because players cannot show it faster",
+        "lower fps, or write an .mp4",
+    )
     return rate
 
 
@@ -131,7 +143,7 @@ class _Film:
         set_up_axes(self.ax, box, camera)
         handles = legend_handles(shapes, arrows, ())
         # a blank title keeps space for the clock
-        compose(self.ax, box, title or " ", handles if len(handles) > 1 else [])
+        compose(self.ax, box, title or " ", handles)
         # video codecs want even numbers of pixels
         figure.set_size_inches(*(np.round(figure.get_size_inches() * 50) / 50))
         self.robot = Poly3DCollection(
@@ -254,23 +266,27 @@ def _counted(film: _Film, progress: Progress) -> Iterator[Pixels]:
 def check_times(times: ArrayLike, shapes: Sequence[RodShape], arrows: Sequence[Arrow]) -> Array:
     """Return the times (T,) if they increase and fit the shapes and arrows."""
     clock = finite("animate", "times", times, "(T,)")
-    if clock.ndim != 1 or len(clock) == 0 or (np.diff(clock) <= 0).any():
-        raise DescriptionError(
-            "animate", "times", times, "a row of increasing times in seconds", "give move.t"
-        )
-    lengths = {f"poses of {shape.name!r}": len(shape.frames) for shape in shapes}
+    refuse(
+        clock.ndim != 1 or len(clock) == 0 or (np.diff(clock) <= 0).any(),
+        "animate",
+        "times",
+        times,
+        "a row of increasing times in seconds",
+        "give move.t",
+    )
+    lengths = [(f"poses of {shape.name!r}", len(shape.frames)) for shape in shapes]
     for arrow in arrows:
-        for field in (arrow.origin, arrow.vector):
-            lengths[f"arrow {arrow.name!r}"] = len(field) if field.ndim == 2 else 1
-    for field_name, length in lengths.items():
-        if length not in (1, len(clock)):
-            raise DescriptionError(
-                "animate",
-                field_name,
-                f"{length} times",
-                f"given at the {len(clock)} times, or once if it is constant",
-                "give shapes and times of the same motion",
-            )
+        parts = np.atleast_2d(arrow.origin), np.atleast_2d(arrow.vector)
+        lengths += [(f"arrow {arrow.name!r}", len(part)) for part in parts]
+    for field_name, length in lengths:
+        refuse(
+            length not in (1, len(clock)),
+            "animate",
+            field_name,
+            f"{length} times",
+            f"given at the {len(clock)} times, or once if it is constant",
+            "give shapes and times of the same motion",
+        )
     return clock
 
 
@@ -287,9 +303,8 @@ def interpolate_shape(shape: RodShape, clock: Array, shown: Array) -> RodShape:
 def interpolate_arrow(arrow: Arrow, clock: Array, shown: Array) -> Arrow:
     """Return the arrow at other times."""
     origin = _between(np.atleast_2d(arrow.origin), clock, shown)
-    vector = arrow.vector
-    if vector.ndim == 2:
-        vector = _between(vector, clock, shown)
+    still = arrow.vector.ndim == 1  # the legend tells its value, not the largest over time
+    vector = arrow.vector if still else _between(arrow.vector, clock, shown)
     return Arrow(origin, vector, arrow.kind, arrow.name)
 
 
@@ -297,8 +312,5 @@ def _between(values: Array, clock: Array, shown: Array) -> Array:
     """Return values (T, ...) at the times ``shown``, linearly interpolated."""
     if len(values) == 1:
         return np.repeat(values, len(shown), axis=0)
-    left = np.clip(np.searchsorted(clock, shown, side="right") - 1, 0, len(clock) - 2)
-    part = (shown - clock[left]) / (clock[left + 1] - clock[left])
-    part = np.clip(part, 0.0, 1.0).reshape(-1, *([1] * (values.ndim - 1)))
-    between: Array = values[left] * (1.0 - part) + values[left + 1] * part
-    return between
+    line = make_interp_spline(clock, values, k=1)
+    return np.asarray(line(np.clip(shown, clock[0], clock[-1])))

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
-from pliant.model import Array, DescriptionError
-from pliant.view.shapes import finite
+from pliant.model import Array, refuse
+from pliant.view.mesh import finite
 from pliant.view.theme import FAINT, INK, energy_unit, rod_color, scaled_ticks, style
 
 _STYLES = ("-", "--", ":")
@@ -95,8 +95,7 @@ def draw_convergence(
     """
     with style():
         canvas = flat_axes(ax, height=4.2)
-        canvas.set_xscale("log")
-        canvas.set_yscale("log")
+        canvas.set(xscale="log", yscale="log")
         curves: dict[str, tuple[Array, Array]] = {}
         for index, (label, values) in enumerate(errors.items()):
             given = x[label] if isinstance(x, Mapping) else x
@@ -131,12 +130,9 @@ def _reference_slope(
     ax.plot(along, line, color=FAINT, linestyle="--", linewidth=1.2, label=name)
 
 
-def flat_axes(ax: Axes | None, width: float = 6.4, height: float = 3.6) -> Axes:
-    """Return the axes given, or those of a new pyplot figure (size in inches)."""
-    if ax is not None:
-        return ax
-    figure = plt.figure(figsize=(width, height), layout="constrained")
-    return figure.add_subplot()
+def flat_axes(ax: Axes | None, height: float = 3.6) -> Axes:
+    """Return the axes given, or those of a new pyplot figure of this height in inches."""
+    return ax or plt.subplots(figsize=(6.4, height), layout="constrained")[1]
 
 
 def figure_of(ax: Axes) -> Figure:
@@ -160,14 +156,14 @@ def finish(ax: Axes, xlabel: str, ylabel: str, title: str | None, count: int) ->
 def check_curve(part: str, label: str, values: ArrayLike, count: int) -> Array:
     """Return values (count,) or (count, 3) as columns (count, 1 or 3)."""
     curve = finite(part, label, values, f"({count},)")
-    if curve.shape not in ((count,), (count, 1), (count, 3)):
-        raise DescriptionError(
-            part,
-            label,
-            f"array of shape {curve.shape}",
-            f"of shape ({count},) or ({count}, 3), one row for each point of the horizontal axis",
-            "give as many values as points",
-        )
+    refuse(
+        curve.shape not in ((count,), (count, 1), (count, 3)),
+        part,
+        label,
+        f"array of shape {curve.shape}",
+        f"of shape ({count},) or ({count}, 3), one row for each point of the horizontal axis",
+        "give as many values as points",
+    )
     return curve.reshape(count, -1)
 
 
@@ -183,14 +179,14 @@ def draw_band(
     titles : one for each matrix. The number of entries is written below each matrix.
     """
     matrices = _matrices(patterns)
-    if titles and len(titles) != len(matrices):
-        raise DescriptionError(
-            "draw_band",
-            "titles",
-            tuple(titles),
-            f"one title for each of the {len(matrices)} matrices",
-            "give as many titles as matrices, or none",
-        )
+    refuse(
+        titles and len(titles) != len(matrices),
+        "draw_band",
+        "titles",
+        tuple(titles),
+        f"one title for each of the {len(matrices)} matrices",
+        "give as many titles as matrices, or none",
+    )
     tallest = max(min(matrix.shape[0] / matrix.shape[1], 2.0) for matrix in matrices)
     wide = 3.4 if len(matrices) > 1 else 4.4
     with style():
@@ -221,9 +217,8 @@ def _draw_pattern(ax: Axes, matrix: Array, color: str) -> None:
         edgecolors="white" if edge else "none",
         linewidth=edge,
     )
-    ax.set_xlim(0.5, columns + 0.5)
-    ax.set_ylim(rows + 0.5, 0.5)
-    ax.set_aspect("equal" if max(rows, columns) <= 4 * min(rows, columns) else "auto")
+    square = max(rows, columns) <= 4 * min(rows, columns)
+    ax.set(xlim=(0.5, columns + 0.5), ylim=(rows + 0.5, 0.5), aspect="equal" if square else "auto")
     ax.grid(visible=False)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
@@ -236,14 +231,13 @@ def _matrices(patterns: ArrayLike | Sequence[ArrayLike]) -> list[Array]:
     single = isinstance(patterns, np.ndarray) and patterns.ndim == 2
     matrices = [np.asarray(one) for one in ([patterns] if single else patterns)]  # type: ignore
     for one in matrices:
-        if one.ndim != 2 or one.size == 0 or one.dtype.kind not in "biuf":
-            raise DescriptionError(
-                "draw_band",
-                "patterns",
-                f"array of shape {one.shape} and type {one.dtype}",
-                "a matrix of numbers or booleans, or a list of them",
-                "give arrays of shape (rows, columns)",
-            )
-    if not matrices:
-        raise DescriptionError("draw_band", "patterns", [], "one matrix or more", "give an array")
+        refuse(
+            one.ndim != 2 or one.size == 0 or one.dtype.kind not in "biuf",
+            "draw_band",
+            "patterns",
+            f"array of shape {one.shape} and type {one.dtype}",
+            "a matrix of numbers or booleans, or a list of them",
+            "give arrays of shape (rows, columns)",
+        )
+    refuse(not matrices, "draw_band", "patterns", [], "one matrix or more", "give an array")
     return [one != 0 for one in matrices]

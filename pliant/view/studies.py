@@ -13,10 +13,9 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.model import Array, DescriptionError, choice
+from pliant.model import Array, choice, refuse
 from pliant.view.charts import check_curve, figure_of, finish, flat_axes
-from pliant.view.mesh import check_shapes
-from pliant.view.shapes import RodShape, finite
+from pliant.view.mesh import RodShape, check_shapes, finite
 from pliant.view.theme import FAINT, INK, RODS, length_unit, rod_color, scaled_ticks, style
 
 _PLANES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2), "yx": (1, 0), "zx": (2, 0), "zy": (2, 1)}
@@ -70,20 +69,19 @@ def _label_colors(count: int) -> list[str]:
     """Return colours: the palette for few labels, a colour map for many."""
     if count <= 4:
         return list(RODS[:count])
-    ramp = mpl.colormaps["viridis"](np.linspace(0.05, 0.85, count))
-    return [to_hex(color) for color in ramp]
+    return [to_hex(color) for color in mpl.colormaps["viridis"](np.linspace(0.05, 0.85, count))]
 
 
 def _plane_points(name: str, given: ArrayLike, pick: list[int]) -> Array:
     points = finite("draw_comparison", f"references[{name!r}]", given, "(N, 3) or (N, 2)")
-    if points.ndim != 2 or points.shape[1] not in (2, 3):
-        raise DescriptionError(
-            "draw_comparison",
-            f"references[{name!r}]",
-            f"array of shape {points.shape}",
-            "of shape (N, 3), or (N, 2) in the plane",
-            "give one row for each point",
-        )
+    refuse(
+        points.ndim != 2 or points.shape[1] not in (2, 3),
+        "draw_comparison",
+        f"references[{name!r}]",
+        f"array of shape {points.shape}",
+        "of shape (N, 3), or (N, 2) in the plane",
+        "give one row for each point",
+    )
     return points[:, pick] if points.shape[1] == 3 else points
 
 
@@ -274,8 +272,7 @@ def draw_fits(
     columns : by title, x (N,), measured (N,), computed (N,), label of x, label of y. Gaps, NaN in the
     measured values, are shaded. The first eight columns are drawn.  across : panels per row.
     """
-    if not columns:
-        raise DescriptionError("draw_fits", "columns", {}, "one or more", "give a column")
+    refuse(not columns, "draw_fits", "columns", {}, "one or more", "give a column")
     shown = dict(list(columns.items())[:MOST])
     across = min(len(shown), across)
     down = -(-len(shown) // across)

@@ -1,14 +1,19 @@
-"""Colours and matplotlib settings shared by all pictures."""
+"""Colours and matplotlib settings shared by all pictures, and pictures in files and windows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
+from contextlib import AbstractContextManager
+from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 from cycler import cycler
 from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
+
+from pliant.model import check_suffix, whole_file
 
 RODS = ("#3a7ca5", "#e39b3b", "#5b9f6b", "#8a6fb0", "#4fb3bf", "#b07d56", "#7f8fa6", "#d27d92")
 FORCE = "#b8202c"
@@ -54,11 +59,9 @@ _SETTINGS: dict[str, object] = {
 }
 
 
-@contextmanager
-def style() -> Iterator[None]:
+def style() -> AbstractContextManager[None]:
     """Use Pliant's colours and fonts inside this context; your settings return afterwards."""
-    with mpl.rc_context(_SETTINGS):  # type: ignore[arg-type]
-        yield
+    return mpl.rc_context(_SETTINGS)  # type: ignore[arg-type]
 
 
 def rod_color(index: int) -> str:
@@ -94,3 +97,26 @@ def scaled_ticks(factor: float) -> FuncFormatter:
         return text.replace("-", "\N{MINUS SIGN}")
 
     return FuncFormatter(label)
+
+
+def save_figure(fig: Figure, path: str | os.PathLike[str]) -> Path:
+    """Write the figure as .png, .pdf, .svg or .jpg and return the path.
+
+    The file appears complete or not at all; an old one is replaced only at the end.
+    """
+    target = check_suffix("save_figure", path, (".png", ".pdf", ".svg", ".jpg", ".jpeg"))
+    with whole_file(target) as partial, style():
+        fig.savefig(partial)
+    return target
+
+
+def saved(fig: Figure, path: str | os.PathLike[str] | None) -> Figure:
+    """Return the figure, after writing it if a path is given."""
+    if path is not None:
+        save_figure(fig, path)
+    return fig
+
+
+def show() -> None:
+    """Open a window with the figures drawn so far and wait until you close it."""
+    plt.show()

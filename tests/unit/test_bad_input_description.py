@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pliant.model import (
     Annulus,
@@ -29,7 +28,7 @@ from pliant.model import (
     along,
     pose,
 )
-from pliant.model.errors import show
+from pliant.model.checks import show
 
 SOFT = Material(E=1e6, nu=0.5, rho=1000.0)
 TIP = Frame("arm", 0.3)

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import pliant as pl
 from pliant.cli import main
-from pliant.results.summary import settings_text
+from pliant.results.export import settings_text
 
 CABLE = pl.ANCF(4, planar=False)
 """Refuses a curved rod."""
@@ -192,8 +192,8 @@ def test_comparison_is_saved_and_drawn(tmp_path: Path) -> None:
         ({"dt": 0.1}, "no duration"),
         ({"duration": 1.0}, "dt"),
         ({"duration": -1.0, "dt": 0.1}, "duration"),
-        ({"sections": 1}, "at least 2"),
-        ({"repeat": 0}, "at least 1"),
+        ({"sections": 1}, "2 or more"),
+        ({"repeat": 0}, "1 or more"),
         ({"robot": "arm"}, "Robot"),
         ({"formulations": [(1, 2, 3, 4)]}, "integrator"),
     ],

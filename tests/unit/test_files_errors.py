@@ -5,8 +5,7 @@ import pickle
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from ruamel.yaml import YAML
 
 from pliant.files import FileError, load_robot_file

@@ -45,7 +45,7 @@ def slopes(
     y, found = run.evaluate(family, z, True)
     assert found is not None
     both = np.concatenate([y[..., None], found], axis=-1)
-    return both, (family.counts.solves, family.counts.followed)
+    return both, (family.solves, family.followed)
 
 
 @pytest.mark.parametrize("axial", [None, 200.0])

@@ -5,7 +5,7 @@ import pytest
 
 from pliant.lie import se3, se3_kernels, so3
 from pliant.lie.batch import LieError
-from pliant.model.errors import PliantError
+from pliant.model.checks import PliantError
 
 RNG = np.random.default_rng(7)
 TWISTS = RNG.normal(size=(40, 6))

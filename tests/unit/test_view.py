@@ -25,7 +25,7 @@ from pliant.view import (
     style,
 )
 from pliant.view.mesh import force_arrow, moment_arrow, sweep
-from pliant.view.scene import choose_view
+from pliant.view.robot import choose_view
 from pliant.view.theme import FORCE, length_unit
 
 

@@ -99,7 +99,7 @@ def test_slopes_of_a_motion_agree_with_differences_of_simulations(
     family = Family(robot, unknowns, method)
     y, J = run.evaluate(family, z, True)
     assert J is not None
-    assert (family.counts.solves, family.counts.followed) == (1, len(z))
+    assert (family.solves, family.followed) == (1, len(z))
     assert np.abs(y - run.evaluate(family, z, False)[0]).max() < 1e-6
     for j in range(len(z)):
         step = 1e-4 * np.eye(len(z))[j]
@@ -180,7 +180,7 @@ def test_slopes_of_equilibria_agree_with_differences_of_solutions() -> None:
     for mode in ("auto", "differences"):
         family = Family(robot, unknowns, pl.BSpline(points=8), mode)
         slopes[mode] = run.evaluate(family, z, True)[1]
-        assert family.counts.solves == (3 if mode == "auto" else 3 + 2 * 3 * len(z))
+        assert family.solves == (3 if mode == "auto" else 3 + 2 * 3 * len(z))
     assert np.abs(slopes["auto"] - slopes["differences"]).max() < 1e-6
 
 

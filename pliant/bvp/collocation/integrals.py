@@ -32,8 +32,15 @@ from pliant.bvp.rod_equations import (
     rotation,
 )
 from pliant.lie.quaternion_leaves import quaternion_from_matrix, quaternion_multiply
-from pliant.lie.tuples import Array, add, cross, read_vector, transpose, write_vector
-from pliant.lie.tuples import apply as turned
+from pliant.lie.tuples import (
+    Array,
+    add,
+    apply as turned,
+    cross,
+    read_vector,
+    transpose,
+    write_vector,
+)
 
 
 class Shape(NamedTuple):

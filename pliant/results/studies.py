@@ -1,10 +1,13 @@
-"""One robot solved in several ways: the result of `pliant.compare`."""
+"""Results of studies: one robot solved in several ways (`pliant.compare`), and the resolution that it
+needs (`pliant.resolve`).
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, check_suffix, known_name
-from pliant.results.netcdf import dataset, variable, write
-from pliant.results.result import Drawable
-from pliant.results.summary import paragraph, table, write_table
+from pliant.results.export import WIDTH, dataset, paragraph, table, variable, write, write_table
+from pliant.results.result import Study
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -60,7 +62,7 @@ class ComparisonRow:
         return self.unknowns is not None
 
 
-_COLUMNS = {
+_COMPARISON_COLUMNS = {
     "method": "method",
     "unknowns": "unknowns",
     "position": "position / L",
@@ -71,7 +73,7 @@ _COLUMNS = {
 }
 
 
-class Comparison(Drawable):
+class Comparison(Study):
     """One robot solved in several ways, each compared with a reference.
 
     table : one ComparisonRow for each entry, the reference first.
@@ -169,18 +171,13 @@ class Comparison(Drawable):
         solved = sum(row.solved for row in self.table)
         return f"<Comparison of {len(self.table)} methods, {solved} solved>"
 
-    def __str__(self) -> str:
-        return self.summary()
-
     def summary(self) -> str:
         """Return the table as text, with the notes below it."""
-        lines = table([list(_COLUMNS.values()), *(_cells(row) for row in self.table)])
-        lines += [
-            line
-            for row in self.table
-            if row.note
-            for line in paragraph(f"{row.method}: {row.note}")
-        ]
+        lines = table(
+            [list(_COMPARISON_COLUMNS.values()), *(_comparison_cells(row) for row in self.table)]
+        )
+        notes = [f"{row.method}: {row.note}" for row in self.table if row.note]
+        lines += [line for note in notes for line in paragraph(note)]
         what = "equilibria" if self.t is None else f"motions of {self.t[-1]:g} s"
         return "\n".join([f"{len(self.table)} {what}, errors against {self._reference}", *lines])
 
@@ -220,7 +217,7 @@ class Comparison(Drawable):
         target = check_suffix("save", path, (".csv", ".nc"))
         if target.suffix.lower() == ".nc":
             return write(self.to_xarray(), target)
-        return write_table(target, [*_COLUMNS, "integrator", "note"], self.table)
+        return write_table(target, [*_COMPARISON_COLUMNS, "integrator", "note"], self.table)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw the shapes and their errors; save the picture if a path is given.
@@ -253,12 +250,180 @@ class Comparison(Drawable):
         return saved(draw_methods(shapes, truth, panels), path)
 
 
-def _cells(row: ComparisonRow) -> list[str]:
+def _comparison_cells(row: ComparisonRow) -> list[str]:
     """The cells of a row as text."""
     if not row.solved:
-        return [row.method, "failed", *[""] * (len(_COLUMNS) - 2)]
+        return [row.method, "failed", *[""] * (len(_COMPARISON_COLUMNS) - 2)]
     errors = ["reference", "", ""]
     if not row.is_reference:
         values = (row.position, row.tip, row.orientation)
         errors = ["" if value is None else f"{value:.2e}" for value in values]
     return [row.method, str(row.unknowns), *errors, f"{row.seconds:.4f}", str(row.iterations)]
+
+
+@dataclass(frozen=True)
+class ResolutionRow:
+    """One solution tried by `pliant.resolve`.
+
+    method : the formulation as Python code.  intervals : per rod.  dt : time step of a motion, s;
+        None for an equilibrium.  unknowns : size of the system solved at once.
+    error : largest distance from the reference over all rods, sections and times, as a fraction of
+        the rod's length.  seconds : wall time without compilation.
+    chosen, is_reference : True for the chosen solution and for the reference.
+    note : why the solution failed. Values that a failed solution does not have are None.
+    """
+
+    method: str
+    intervals: int
+    dt: float | None = None
+    unknowns: int | None = None
+    error: float | None = None
+    seconds: float | None = None
+    chosen: bool = False
+    is_reference: bool = False
+    note: str = ""
+
+    @property
+    def solved(self) -> bool:
+        """Whether the solution converged."""
+        return self.error is not None
+
+
+_RESOLUTION_COLUMNS = {
+    "method": "method",
+    "dt": "dt / s",
+    "unknowns": "unknowns",
+    "error": "error / L",
+    "seconds": "time / s",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Resolution(Study):
+    """The cheapest resolution that reaches an accuracy.
+
+    formulation : the chosen one, for all rods or by rod name, as for `Robot.statics`.
+    dt : the chosen time step, s; None for an equilibrium.
+    accuracy : the requested accuracy.  error : the error of the chosen solution: its distance from
+        the reference plus the estimated error of the reference, as a fraction of the length.
+    reference_error : estimated error of the reference (Richardson).
+    orders : the observed orders of convergence in "intervals" and, for motions, "dt".
+    table : one ResolutionRow for each solution, in the order they were computed.
+    result : the Equilibrium or Motion at the chosen resolution.
+
+    `print(resolution)` shows the table and the reason. Made by `pliant.resolve`.
+    """
+
+    formulation: Any
+    dt: float | None
+    accuracy: float
+    error: float
+    reference_error: float
+    orders: Mapping[str, float]
+    table: list[ResolutionRow]
+    result: Any
+
+    @property
+    def chosen(self) -> ResolutionRow:
+        """The row of the chosen solution."""
+        return next(row for row in self.table if row.chosen)
+
+    @property
+    def reference(self) -> ResolutionRow:
+        """The row of the reference."""
+        return next(row for row in self.table if row.is_reference)
+
+    def __repr__(self) -> str:
+        return f"<Resolution {self._named(self.chosen)}, error {self.error:.2g} of the length>"
+
+    @staticmethod
+    def _named(row: ResolutionRow) -> str:
+        return row.method if row.dt is None else f"{row.method}, dt = {row.dt:.4g} s"
+
+    @property
+    def reason(self) -> str:
+        """The chosen resolution and the reason for it, in a few sentences."""
+        own = self.chosen
+        parts = [
+            f"{self._named(own)} is chosen: its error is {self.error:.2g} of the length, "
+            f"the requested accuracy is {self.accuracy:.2g}"
+        ]
+        coarser = self._nearest(lambda row: row.dt == own.dt and row.intervals < own.intervals)
+        if coarser is not None:
+            parts.append(f"with {coarser.method} it is {coarser.error:.2g}")
+        longer = self._nearest(
+            lambda row: row.dt is not None and row.dt > own.dt and row.intervals == own.intervals
+        )
+        if longer is not None:
+            parts.append(f"with dt = {longer.dt:.4g} s it is {longer.error:.2g}")
+        text = "; ".join(parts) + ". "
+        orders = [f"order {order:.1f} in {name}" for name, order in self.orders.items()]
+        return text + (
+            f"The solution converges with {' and '.join(orders)}. Errors are distances from "
+            f"{self._named(self.reference)}, whose own error is about {self.reference_error:.1g}."
+        )
+
+    def _nearest(self, which: Any) -> ResolutionRow | None:
+        """The finest of the solved rows for which `which` holds."""
+        rows = [row for row in self.table if row.solved and which(row)]
+        return min(rows, key=lambda row: (-row.intervals, row.dt or 0.0), default=None)
+
+    def summary(self) -> str:
+        """Return the table as text, with the reason below it."""
+        rows = self._sorted()
+        moving = self.dt is not None
+        names = [name for name in _RESOLUTION_COLUMNS if moving or name != "dt"]
+        heading = [
+            "  " + _RESOLUTION_COLUMNS[names[0]],
+            *(_RESOLUTION_COLUMNS[name] for name in names[1:]),
+        ]
+        lines = table([heading, *(_resolution_cells(row, names) for row in rows)])
+        what = f"motions of {self.result.t[-1]:g} s" if moving else "equilibria"
+        return "\n".join([f"{len(rows)} {what}", *lines, *textwrap.wrap(self.reason, WIDTH)])
+
+    def _sorted(self) -> list[ResolutionRow]:
+        return sorted(self.table, key=lambda row: (row.intervals, -(row.dt or 0.0)))
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the table as .csv and return the path."""
+        names = [
+            "method",
+            "intervals",
+            *list(_RESOLUTION_COLUMNS)[1:],
+            "chosen",
+            "is_reference",
+            "note",
+        ]
+        return write_table(check_suffix("save", path, (".csv",)), names, self._sorted())
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draw error and computing time over intervals and step; save it if a path is given."""
+        from pliant.view import draw_resolution, saved
+
+        rows = [row for row in self._sorted() if row.solved]
+        values = np.array([[r.intervals, r.dt or np.nan, r.error, r.seconds] for r in rows])
+        figure = draw_resolution(
+            values,
+            self.accuracy,
+            next(k for k, row in enumerate(rows) if row.chosen),
+            moving=self.dt is not None,
+            title=f"chosen: {self._named(self.chosen)}",
+        )
+        return saved(figure, path)
+
+
+def _resolution_cells(row: ResolutionRow, names: list[str]) -> list[str]:
+    """The cells of a row as text, with a mark in front of the chosen one."""
+    method = ("> " if row.chosen else "  ") + row.method
+    if not row.solved:
+        dt = [f"{row.dt:.4g}"] if "dt" in names and row.dt is not None else []
+        return [method, *dt, "failed", *[""] * (len(names) - 2 - len(dt))]
+    assert row.seconds is not None
+    texts = {
+        "method": method,
+        "dt": "" if row.dt is None else f"{row.dt:.4g}",
+        "unknowns": str(row.unknowns),
+        "error": "reference" if row.is_reference else f"{row.error:.2e}",
+        "seconds": f"{row.seconds:.4f}",
+    }
+    return [texts[name] for name in names]

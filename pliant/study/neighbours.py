@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.model import Array, DescriptionError, PliantError
+from pliant.model import DescriptionError, PliantError
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
 from pliant.solve.clock import make_clock
@@ -19,22 +19,10 @@ from pliant.solve.schedule import Schedule, check_values
 from pliant.solve.sensitivities import Run, follow
 from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
 
+if TYPE_CHECKING:
+    from pliant.study.experiments import MotionRun
+
 TOLERANCE = 1e-12
-
-
-class MotionTask(Protocol):
-    """The motion to simulate: see `pliant.study.measured_motion.MotionRun`."""
-
-    measurement: Any
-    integrator: Any
-    schedule: Mapping[str, Any]
-    rates: bool
-    duration: float
-
-    @property
-    def h(self) -> float: ...
-    @property
-    def outputs(self) -> Array | None: ...
 
 
 def neighbouring_equilibrium(
@@ -68,7 +56,7 @@ def _corrected(
 
 
 def neighbouring_motions(
-    compilers: list[Compiler], formulation: Any, task: MotionTask
+    compilers: list[Compiler], formulation: Any, task: MotionRun
 ) -> list[Motion] | None:
     """Return the motion of the first robot and of others that differ little from it.
 
@@ -112,7 +100,7 @@ def refuse_impacts(problem: Problem) -> None:
 
 
 def _initial_state(
-    problem: CoordinateProblem, schedule: Schedule, task: MotionTask, first: Any
+    problem: CoordinateProblem, schedule: Schedule, task: MotionRun, first: Any
 ) -> StaticSolution | None:
     """Return the initial state: undeformed, or an equilibrium, next to the first if given."""
     effects, given = problem.effects, task.measurement.start

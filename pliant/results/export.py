@@ -1,9 +1,9 @@
-"""Results as text: summaries, tables and settings."""
+"""How results leave Pliant: summaries and tables as text, labelled arrays in NetCDF files."""
 
 from __future__ import annotations
 
 import csv
-import math
+import os
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pliant.model import Array, whole_file
+from pliant.model import Array, DescriptionError, check_suffix, whole_file
 
 if TYPE_CHECKING:
-    from pliant.results.fit import Estimate, Fit, FitData
+    import xarray as xr
 
 WIDTH = 98
 """Longest line of a paragraph."""
@@ -100,45 +101,85 @@ def write_table(path: Path, names: Sequence[str], rows: Iterable[Any]) -> Path:
     return path
 
 
-def describe_fit(fit: Fit) -> str:
-    """Return estimates, correlation, goodness of fit, validation and warnings."""
-    heading = ["parameter", "value", "standard error", "", "start"]
-    lines = table([heading, *(_estimate(item) for item in fit.estimates)])
-    if len(fit.estimates) > 1:
-        width = max(len(name) for name in (heading[0], *fit.values))
-        lines += ["", "correlation"]
-        lines += [
-            f"{name:<{width}}  " + "  ".join(f"{x:+.3f}" for x in row)
-            for name, row in zip(fit.values, fit.correlation, strict=True)
-        ]
-    lines += ["", *_goodness("fitted", fit.data), *_goodness("held out", fit.validation)]
-    noise = ", ".join(f"{name} {value:.3g}" for name, value in fit.noise.items())
-    lines += [
-        f"noise: {noise}",
-        f"chi2 / degrees of freedom: {fit.chi2:.4g} / {fit.dof}",
-        f"{fit.iterations} iterations, {fit.solves} solves and {fit.followed} neighbours followed, "
-        f"{fit.seconds:.3g} s; {fit.reason}",
-    ]
-    solved = ", ".join(f"{name} {value}" for name, value in fit.method.items())
-    lines += paragraph(f"solved with: {solved}") if solved else []
-    return "\n".join(
-        lines + [line for text in fit.warnings for line in paragraph(f"warning: {text}")]
-    )
+AXES = {
+    "axis": ["x", "y", "z"],
+    "local": ["x", "y", "z"],
+    "strain_part": ["ux", "uy", "uz", "vx", "vy", "vz"],
+    "wrench_part": ["mx", "my", "mz", "nx", "ny", "nz"],
+    "twist_part": ["wx", "wy", "wz", "vx", "vy", "vz"],
+}
+UNITS = {
+    "position": "m",
+    "rotation": "1",
+    "strain": "rad/m, 1",
+    "wrench": "N m, N",
+    "velocity": "rad/s, m/s",
+    "shape": "rad, m for unit modal mass",
+    "energy": "J",
+    "reaction": "N m, N",
+    "frequency": "Hz",
+    "growth": "1/s",
+    "time": "s",
+    "s": "m",
+}
 
 
-def _estimate(item: Estimate) -> list[str]:
-    value = f"{item.value:.6g}" + (" x" if item.factor else "")
-    if not math.isfinite(item.error):
-        return [item.name, value, "undetermined", "", f"{item.initial:.4g}"]
-    share = f"{100 * item.error / abs(item.value):.2g} %" if item.value else ""
-    mark = "at bound" if item.at_bound else share
-    return [item.name, value, f"{item.error:.2g}", mark, f"{item.initial:.4g}"]
+def variable(name: str, dims: tuple[str, ...], values: Any, **more: object) -> Any:
+    """Return a labelled array with its unit."""
+    unit = {"units": UNITS[name]} if name in UNITS else {}
+    return dims, np.asarray(values), {**unit, **more}
 
 
-def _goodness(what: str, data: list[FitData]) -> list[str]:
-    return [
-        f"{what} {item.name}, {name}: rms {item.rms[name]:.3g} {unit}, R2 {item.r2[name]:.5f}, "
-        f"{len(item.t)} rows" + (f", {item.missing[name]} missing" if item.missing[name] else "")
-        for item in data
-        for name, unit in zip(item.columns, item.units, strict=True)
-    ]
+def names(items: Iterable[str]) -> NDArray[Any]:
+    """Return names as the labels of an axis, which may be empty."""
+    listed = list(items)
+    return np.array(listed, dtype=object if listed else "U1")
+
+
+def pose_variables(dims: tuple[str, ...], poses: Array, of: str = "") -> dict[str, Any]:
+    """Return position and rotation of poses (..., 4, 4) whose leading axes are `dims`."""
+    return {
+        f"{of}position": variable("position", (*dims, "axis"), poses[..., :3, 3], frame="world"),
+        f"{of}rotation": variable(
+            "rotation", (*dims, "axis", "local"), poses[..., :3, :3], columns="local axes in world"
+        ),
+    }
+
+
+def dataset(
+    variables: Mapping[str, Any], coordinates: Mapping[str, Any], attributes: Mapping[str, Any]
+) -> xr.Dataset:
+    """Return an xarray Dataset with the components of vectors named."""
+    import xarray as xr
+
+    used = {dim for dims, *_ in variables.values() for dim in dims}
+    axes = {name: parts for name, parts in AXES.items() if name in used}
+    return xr.Dataset(dict(variables), {**axes, **coordinates}, dict(attributes))
+
+
+def write(data: xr.Dataset, path: str | os.PathLike[str]) -> Path:
+    """Write a dataset as NetCDF and return the path; an old file is replaced only at the end."""
+    target = check_suffix("save", path, (".nc",))
+    with whole_file(target) as partial:
+        data.to_netcdf(partial, engine="h5netcdf")
+    return target
+
+
+def load(path: str | os.PathLike[str]) -> xr.Dataset:
+    """Read a saved result into memory as an xarray Dataset.
+
+    path : a .nc file written by the `save` method of a result.
+    """
+    import xarray as xr
+
+    try:
+        return xr.load_dataset(path, engine="h5netcdf")
+    except (OSError, ValueError, KeyError) as error:
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise DescriptionError(
+            "load",
+            "path",
+            str(path),
+            f"a NetCDF file written by the save of a result ({reason})",
+            "check the name, or save the result again",
+        ) from error
