@@ -110,7 +110,7 @@ def test_quick_variations_approach_those_of_the_sweep(case):
         kinds = ROTATIONS["quaternion"], SCHEMES["rk4"]
         integrate(*kinds, given, C0, 0, count, start(), Z, nodes, stages)
         found, runs = np.eye(18), equal_runs(given.h, given.jumps.first)
-        integrate_variations(given, runs, 4, C0, 0, count, nodes, found)
+        integrate_variations(given, runs, np.array([4]), np.array([C0]), np.array([0, count]), nodes, found)
         rows = np.abs(Z).max(axis=1, keepdims=True)
         errors.append(float((np.abs(found - Z) / rows).max()))
     assert errors[1] < 2e-6
@@ -123,7 +123,8 @@ def test_quick_variations_of_eulers_rule_are_its_derivative():
     Z = np.eye(18)[:, :6].copy()
     integrate(ROTATIONS["matrix"], SCHEMES["euler"], given, C0, 0, 50, start(), Z, nodes, stages)
     found = np.eye(18)[:, :6].copy()
-    integrate_variations(given, equal_runs(given.h, given.jumps.first), 0, C0, 0, 50, nodes, found)
+    runs, span = equal_runs(given.h, given.jumps.first), np.array([0, 50])
+    integrate_variations(given, runs, np.array([0]), np.array([C0]), span, nodes, found)
     assert found == pytest.approx(Z, rel=1e-9, abs=1e-9 * np.abs(Z).max())
     assert grouping(SCHEMES["euler"], given, C0) == 0
 

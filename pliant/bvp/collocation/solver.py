@@ -313,7 +313,7 @@ class CollocationSolver(StrongSolver):
         system, grid, history = self._system, self._system.grid, self._history
         assert history is not None
         grid.load(values)
-        weights = np.array([rule.c0, rule.c1, rule.c2, rule.d1])
+        weights = rule.weights()
         write_histories(weights, history, grid.law, grid.table, grid.jumps.history)
         move_base(weights, history, self.supports, base_row(base))
         if system.c0 != rule.c0 or not system.moving:
@@ -332,7 +332,7 @@ class CollocationSolver(StrongSolver):
         places = shape.states()
         velocity, strain = places[:, 6:12].copy(), np.ascontiguousarray(shape.strain.T)
         data = grid.table, grid.jumps.history, strain, velocity, self._body_velocities()
-        append_instant(rule.c0, keep_older, *data, y, self._history)
+        append_instant(rule.weights(), np.array([keep_older]), *data, y, self._history)
         if grid.own is not None:
             pairs = enumerate(strain)
             self._balance.own_stress[:] = [grid.own.stress(k, rule.c0, e)[0] for k, e in pairs]

@@ -21,8 +21,17 @@ from pliant.bvp.contract import (
     Watch,
     blank_state,
 )
-from pliant.bvp.energy_balance import accumulate
-from pliant.bvp.history import Discrete, History, base_row, begin_history, history_of
+from pliant.bvp.energy_balance import accumulate, add_own_loads
+from pliant.bvp.history import (
+    Discrete,
+    History,
+    append_instant,
+    base_row,
+    begin_history,
+    history_of,
+    move_base,
+    write_histories,
+)
 from pliant.bvp.jump_conditions import point_wrenches
 from pliant.bvp.prediction import new_past, restart
 from pliant.bvp.rod_equations import ROTATIONS
@@ -36,8 +45,10 @@ from pliant.bvp.shooting.engine import (
     RETRY,
     UNEXPECTED,
     Motion,
+    append_solution,
+    compare,
     march,
-    solve_instant,
+    prepare,
 )
 from pliant.bvp.shooting.integration import SCHEMES, at_stations, equal_runs, integrate
 from pliant.bvp.shooting.mesh import STAGES, Mesh, even_edges
@@ -48,12 +59,14 @@ from pliant.bvp.shooting.newton import (
     MOST_ITERATIONS,
     SINGULAR,
     WORSE,
-    Criteria,
     Setting,
     new_segments,
+    record_programs,
 )
 from pliant.bvp.shooting.plausibility import FLOOR, applied_wrench
 from pliant.bvp.states import interpolated
+from pliant.engine.arrays import copy
+from pliant.engine.program import Program, record, run
 from pliant.lie.tuples import Array
 from pliant.model import BaseState, ConvergenceError
 from pliant.rods.contract import Ints
@@ -108,11 +121,9 @@ class ShootingSolver(StrongSolver):
         self.mesh, N = mesh, mesh.N
         self.supports = make_supports(self.chain)
         everywhere = self.supports.tip_held[3:].any() or mesh.own is not None
-        unknowns = 18 if everywhere else 15
-        runs, one = equal_runs(mesh.intervals.h, mesh.jumps.first), np.ones(1, dtype=np.int64)
-        size = self.chain.length, self.chain.scale
-        setting = Setting(self.kind, self.scheme, *size, unknowns, runs, one)
-        self.data = setting, mesh.intervals, self.supports
+        unknowns, size = 18 if everywhere else 15, (self.chain.length, self.chain.scale)
+        parts = self.supports.units, unknowns, np.zeros(4)
+        self.setting = Setting(self.kind, self.scheme, *size, *parts)
         counts = ([self.count] if self.count > 1 else []) + more_segments(self.count, N)
         cuts = [np.array([0, N]), *(cut_places(mesh, count) for count in counts)]
         self._plain = min(self.count - 1, 1)
@@ -121,9 +132,14 @@ class ShootingSolver(StrongSolver):
         nodes, kept = np.zeros((N, 2, 24)), np.zeros((N, 2, 24))
         mode, sizes = np.zeros(4, dtype=np.int64), np.zeros(MOST_ITERATIONS + 1)
         stages, law = np.zeros((N, STAGES, 12)), np.zeros((2 * N, 18))
-        self.motion = Motion(new_past(24 * N), mode, nodes, stages, kept, law, sizes)
+        written = np.zeros(4), np.zeros(1), np.zeros(3, dtype=np.int64)
+        self.motion = Motion(new_past(24 * N), mode, nodes, stages, kept, law, sizes, *written)
         self.balance = mesh.balance(self.totals)
-        self.x = np.zeros(6)
+        self.history = self._still
+        self.x, self._base = np.zeros(6), np.zeros(18)
+        self._shares, self._keep_before = np.zeros(3), np.zeros(1, dtype=bool)
+        self._programs: list[Program] = []
+        self._recorded: History | None = None
         self._reset()
         self._knots()
 
@@ -142,7 +158,67 @@ class ShootingSolver(StrongSolver):
         self._forget()
 
     def _forget(self) -> None:
-        self.middle.known[0] = self.segments.known[0] = -1
+        self.middle.level[1] = self.segments.level[1] = -1
+
+    def _record(self, moving: bool) -> None:
+        """Write down what equilibria, or time steps with the present history, are made of."""
+        mesh, motion = self.mesh, self.motion
+        quick, most = None, np.ones(1, dtype=np.int64)
+        if moving and mesh.own is None:
+            quick = equal_runs(mesh.intervals.h, mesh.jumps.first), most
+        given = self.setting, mesh.intervals, self.supports, quick
+        leave = motion.nodes, motion.stages
+        self._programs = [
+            *record_programs(*given, self.middle, *leave),
+            *record_programs(*given, self.segments, *leave),
+        ]
+        motion.programs[:], motion.bend[:] = 0, 0.0
+        if moving:
+            own = self._record_begin(most), self._record_compare(), record(self._accept)
+            motion.programs[:] = [program.address for program in own]
+            self._programs += own
+        self._recorded = self.history if moving else None
+
+    def _record_begin(self, most: Ints) -> Program:
+        """The program that sets up the next instant."""
+        rule, history, mesh, motion = self.setting.rule, self.history, self.mesh, self.motion
+
+        def begin() -> None:
+            run(write_histories, rule, history, mesh.law, mesh.table, mesh.jumps.history)
+            run(move_base, rule, history, self.supports, self._base)
+            given = self.setting, mesh.intervals, self.supports, history
+            run(prepare, *given, motion.kept, motion.limits, most)
+
+        return record(begin)
+
+    def _record_compare(self) -> Program:
+        """The program that compares a solution with what was expected."""
+        motion = self.motion
+        given = self.chain.length, self.mesh.intervals, self.history
+        return record(run, compare, *given, motion.nodes, motion.bend)
+
+    def _accept(self) -> None:
+        """Take the solution as the present, and add work and loss of the step."""
+        mesh, motion, history, rule = self.mesh, self.motion, self.history, self.setting.rule
+        ends, rows, wrench = motion.nodes.reshape(-1, 24), mesh.table, np.zeros(6)
+        body, (strain, velocity) = np.zeros_like(mesh.jumps.history), np.zeros((2, len(mesh.s), 6))
+        offsets = np.zeros((2, len(mesh.s), 6))
+        given = self.supports.held, self.setting.units[0], self.segments.x, mesh.table
+        made = motion.past, motion.kept, motion.law, wrench, body
+        run(append_solution, self._keep_before, *given, mesh.body_places, motion.nodes, *made)
+        found = strain, velocity, offsets, self.balance.own_stress
+        leave = motion.stages, motion.nodes, history.strain_offset
+        run(at_stations, rule, mesh.intervals, mesh.D, *leave, *found)
+        now = mesh.table, mesh.jumps.history, strain, velocity, body, motion.nodes[0, 0]
+        run(append_instant, rule, self._keep_before, *now, history)
+        copy(offsets[0], history.strain_offset)
+        copy(offsets[1], history.velocity_offset)
+        if mesh.own is not None:
+            rows = np.zeros_like(mesh.table)
+            own = mesh.intervals.own, rule, self.balance, ends, mesh.table
+            run(add_own_loads, *own, rows)
+        place = rows, mesh.jumps, ends, wrench
+        run(accumulate, self.balance, self._shares, *place, history)
 
     @property
     def unknowns(self) -> int:
@@ -183,9 +259,11 @@ class ShootingSolver(StrongSolver):
         """The nodes of an equilibrium as a state that a motion can start from."""
         state, mesh = self._state(self._end_rows(), 0.0), self.mesh
         history = self._still
-        still, offsets = np.zeros((2, len(mesh.s), 6)), np.zeros((2, len(mesh.s), 6))
-        parts = self.motion.stages, self.motion.nodes, offsets, history.strain, still[1]
-        at_stations(0.0, mesh.intervals, mesh.D, *parts, still, self.balance.own_stress)
+        still = np.zeros((2, len(mesh.s), 6))
+        offset = history.strain_offset
+        parts = self.motion.stages, self.motion.nodes, offset, history.strain, still[1]
+        rule, stress = np.zeros(4), self.balance.own_stress
+        at_stations(rule, mesh.intervals, mesh.D, *parts, still, stress)
         history.strain_before[:], history.strain_offset[:] = history.strain, still[0]
         state.discrete = Discrete(mesh.edges, history, state.velocity.copy(), np.zeros(0))
         return state
@@ -279,19 +357,23 @@ class ShootingSolver(StrongSolver):
     def _solve(self, tolerance: float, strict: bool, rescue: bool) -> None:
         """Solve for an equilibrium from the nodes and x; raises RejectedError."""
         self._reset()
-        scale, report, x = self.chain.scale, np.zeros(6), np.zeros(6)
-        floor = max(FLOOR, float(applied_wrench(self.mesh.intervals, scale)))
-        criteria = Criteria(tolerance, 1e-7, np.inf, floor, strict)
+        if self._recorded is not None or not self._programs:
+            self._record(moving=False)
+        report, jumps = np.zeros(6), self.mesh.jumps
+        floor = max(FLOOR, float(applied_wrench(self.mesh.intervals, self.chain.scale)))
+        self.motion.limits[:], self.setting.rule[:] = (tolerance, 1e-7, np.inf, floor), 0.0
         restart(self.motion.past, self.x, self.motion.nodes[:, 1].ravel())
-        parts = self.middle, self.segments, self._plain, rescue, 0.0, criteria
-        size = solve_instant(self.data, self.motion, self._still, *parts, report, x)
+        options = self._plain, rescue, strict
+        loads = jumps.wrenches[None].copy(), self._base[None].copy(), jumps.wrenches, self._base
+        parts = self.setting, self.motion, self.middle, self.segments
+        done = march(*parts, options, loads, report)
         self._report(report)
         if self.mesh.own is not None:
             self.mesh.own.raise_error()
-        if size < 0.0:
+        if not done:
             raise RejectedError(self._reason(report[CODE], rescue))
         sizes = self.motion.sizes[1:]
-        self.x, self.record.residual = x, float(size)
+        self.x, self.record.residual = self.segments.x.copy(), float(report[RESIDUAL])
         self.record.history = sizes[np.isfinite(sizes)].tolist()
 
     @property
@@ -394,21 +476,15 @@ class ShootingSolver(StrongSolver):
             self._forget()
         mesh, report = self.mesh, np.zeros(6)
         mesh.load(values[0])
-        weights = np.array([rule.c0, rule.c1, rule.c2, rule.d1]), np.array(rule.shares(step))
-        parts = self.middle, self.segments, mesh.law, mesh.body_places
-        options = self._plain, self.form.rescue, keep_before
+        if self._recorded is not self.history:
+            self._record(moving=True)
+        self.setting.rule[:], self._shares[:] = rule.weights(), rule.shares(step)
+        self._keep_before[:] = keep_before
+        options = self._plain, self.form.rescue, False
         rows = _rows(self._point_loads, values), _rows(base_row, bases)
-        done = march(
-            self.data,
-            self.motion,
-            self.history,
-            self.balance,
-            parts,
-            options,
-            *weights,
-            *rows,
-            report,
-        )
+        loads = *rows, mesh.jumps.wrenches, self._base
+        parts = self.setting, self.motion, self.middle, self.segments
+        done = march(*parts, options, loads, report)
         mesh.forget_loads()
         self.motion.nodes[:] = self.motion.kept
         self.x = self.motion.past.lead[0].copy()
