@@ -110,7 +110,9 @@ def test_quick_variations_approach_those_of_the_sweep(case):
         kinds = ROTATIONS["quaternion"], SCHEMES["rk4"]
         integrate(*kinds, given, C0, 0, count, start(), Z, nodes, stages)
         found, runs = np.eye(18), equal_runs(given.h, given.jumps.first)
-        integrate_variations(given, runs, np.array([4]), np.array([C0]), np.array([0, count]), nodes, found)
+        integrate_variations(
+            given, runs, np.array([4]), np.array([C0]), np.array([0, count]), nodes, found
+        )
         rows = np.abs(Z).max(axis=1, keepdims=True)
         errors.append(float((np.abs(found - Z) / rows).max()))
     assert errors[1] < 2e-6

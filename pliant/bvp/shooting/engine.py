@@ -21,9 +21,21 @@ from pliant.bvp.prediction import (
     replace_last,
 )
 from pliant.bvp.shooting.integration import grouping
-from pliant.bvp.shooting.newton import Criteria, newton
-from pliant.bvp.shooting.plausibility import (
+from pliant.bvp.shooting.newton import (
+    BY_MODIFIED,
+    BY_MULTIPLE,
+    CODE,
     FLOOR,
+    LARGEST,
+    MOST_SEGMENTS,
+    NEWTON,
+    RESIDUAL,
+    ROUNDING,
+    STRICT,
+    TOLERANCE,
+)
+from pliant.bvp.shooting.plausibility import (
+    LEAST,
     applied_wrench,
     plausible_wrench,
     rounding_wrench,
@@ -34,7 +46,7 @@ from pliant.engine.calls import execute
 from pliant.lie.tuples import Array
 from pliant.rods.contract import Ints
 
-TOLERANCE = 1e-10
+STEP_TOLERANCE = 1e-10
 """Of time steps, relative to the wrench in the chain."""
 UNEXPECTED = -6.0
 """Result of simple shooting that is bent otherwise than the last instants predict."""
@@ -57,8 +69,6 @@ in a row, and steps until less is tried again."""
 BEGIN, COMPARE, ACCEPT = 0, 1, 2
 """Programs of a time step, none at rest: set up the next instant and its criteria, write how far its
 solution is bent from what was expected, take it as the present."""
-ITERATIONS, RESIDUAL, BY_MODIFIED, BY_MULTIPLE, MOST_SEGMENTS, CODE = 0, 1, 2, 3, 4, 5
-"""Entries of a report."""
 
 
 class Motion(NamedTuple):
@@ -66,8 +76,8 @@ class Motion(NamedTuple):
 
     past : for predictions.  mode : (4,) see `LEVEL`.  nodes : (N, 2, 24) and stages : (N, 4, 12) of the
     last integration.  kept : (N, 2, 24) of the last solution; law : (2 N, 18) law and strain history at
-    these ends.  sizes : residuals of the last Newton.  limits : (4,) tolerance, rounding, largest and
-    floor of `Criteria`.  bend : (1,) rad, see `COMPARE`.  programs : (3,) see `BEGIN`.
+    these ends.  sizes : residuals of the last Newton.  limits : (5,) and report : (6,) of `newton`.
+    bend : (1,) rad, see `COMPARE`.  programs : (3,) see `BEGIN`.
     """
 
     past: Past
@@ -78,31 +88,32 @@ class Motion(NamedTuple):
     law: Array
     sizes: Array
     limits: Array
+    report: Array
     bend: Array
     programs: Ints
 
 
-@driver
-def _attempt(setting, motion, segments, level, criteria, report):  # type: ignore[no-untyped-def]
-    """Newton's method, entered in the report."""
+@kernel
+def _attempt(motion, segments, level, tolerance, strict):  # type: ignore[no-untyped-def]
+    """Newton's method at a level of the segments; returns what it reports."""
     segments.level[0] = level
-    size, used = newton(setting, segments, criteria, motion.nodes, motion.sizes)
-    report[ITERATIONS] += used
-    report[CODE] = size
-    return size
+    motion.limits[TOLERANCE], motion.limits[STRICT] = tolerance, strict
+    execute(segments.programs[NEWTON])
+    return motion.report[CODE]
 
 
 @driver
-def _expected(motion, report):  # type: ignore[no-untyped-def]
+def _expected(motion):  # type: ignore[no-untyped-def]
     """Whether a solution is bent about as the last two instants predict; at rest all is."""
     execute(motion.programs[COMPARE])
     good = motion.bend[0] < _LARGEST_BEND
-    report[CODE] = report[CODE] if good else UNEXPECTED
+    if not good:
+        motion.report[CODE] = UNEXPECTED
     return good
 
 
 @kernel
-def _simple(setting, motion, middle, segments, criteria, report):  # type: ignore[no-untyped-def]
+def _simple(motion, middle, segments, tolerance, strict):  # type: ignore[no-untyped-def]
     """Simple shooting; returns the relative residual, negative if it did not converge.
 
     A guess is corrected so that it passes where it should half way: what is wrong at the base grows
@@ -110,7 +121,6 @@ def _simple(setting, motion, middle, segments, criteria, report):  # type: ignor
     not yet, and the wrench there follows from the last steps.
     """
     past, size, state = motion.past, -1.0, np.empty(24)
-    coarse = Criteria(_ROUGH, criteria.rounding, criteria.largest, criteria.floor, False)
     # a guess can be too far off: predictors that stay closer are tried then
     for attempt in range(3 if past.counts[0] > 1 else 1):
         row = past.counts[2] if attempt == 0 else (LINE if attempt == 1 else HOLD)
@@ -118,36 +128,35 @@ def _simple(setting, motion, middle, segments, criteria, report):  # type: ignor
         if past.counts[0] > 2:
             predict_state(past, row, 24 * (middle.cuts[0, 1] - 1), state)
             middle.goal[:], middle.x[:] = state[:6], segments.x
-            if _attempt(setting, motion, middle, 0, coarse, report) >= 0.0:
+            if _attempt(motion, middle, 0, _ROUGH, 0.0) >= 0.0:
                 segments.x[:] = middle.x
-        size = _attempt(setting, motion, segments, 0, criteria, report)
-        if size >= 0.0 and _expected(motion, report):
+        size = _attempt(motion, segments, 0, tolerance, strict)
+        if size >= 0.0 and _expected(motion):
             return size
         segments.level[1] = -1
     return min(size, -1.0)
 
 
 @kernel
-def _modified(setting, motion, middle, segments, criteria, report):  # type: ignore[no-untyped-def]
+def _modified(motion, middle, segments, tolerance):  # type: ignore[no-untyped-def]
     """Modified simple shooting (Holsapple, Venkataraman and Doman 2003): over a part of the chain that
     grows to the whole, towards the wrenches of the last instant.
     """
     N, y, half, size = len(motion.nodes), np.empty(24), middle.cuts[0, 1], 0.0
-    rough = Criteria(1e-6, criteria.rounding, criteria.largest, criteria.floor, False)
     hold = np.int64(HOLD)
     predict(motion.past, hold, middle.x)
     for k in range(1, _GROWING):
         middle.cuts[0, 1] = max(1, k * N // _GROWING)
         predict_state(motion.past, hold, 24 * (middle.cuts[0, 1] - 1), y)
         middle.goal[:], middle.level[1] = y[:6], -1
-        size = _attempt(setting, motion, middle, 0, rough, report)
+        size = _attempt(motion, middle, 0, 1e-6, 0.0)
         if size < 0.0:
             break
     middle.cuts[0, 1], middle.level[1] = half, -1
     if size >= 0.0:
         segments.x[:] = middle.x
-        size = _attempt(setting, motion, segments, 0, criteria, report)
-        if size >= 0.0 and not _expected(motion, report):
+        size = _attempt(motion, segments, 0, tolerance, 0.0)
+        if size >= 0.0 and not _expected(motion):
             size = UNEXPECTED
     if size < 0.0:
         segments.level[1] = -1
@@ -155,15 +164,15 @@ def _modified(setting, motion, middle, segments, criteria, report):  # type: ign
 
 
 @kernel
-def _multiple(setting, motion, segments, level, criteria, report):  # type: ignore[no-untyped-def]
+def _multiple(motion, segments, level, tolerance, strict):  # type: ignore[no-untyped-def]
     """Multiple shooting at one level, from the prediction, then from the last instant."""
-    past, size = motion.past, -1.0
+    past, report, size = motion.past, motion.report, -1.0
     for attempt in range(2 if past.counts[0] > 1 else 1):
         row = past.counts[2] if attempt == 0 else HOLD
         predict(past, row, segments.x)
         for k in range(1, segments.counts[level]):
             predict_state(past, row, 24 * (segments.cuts[level, k] - 1), segments.states[k])
-        size = _attempt(setting, motion, segments, level, criteria, report)
+        size = _attempt(motion, segments, level, tolerance, strict)
         if size >= 0.0:
             report[MOST_SEGMENTS] = max(report[MOST_SEGMENTS], segments.counts[level])
             return size
@@ -172,22 +181,23 @@ def _multiple(setting, motion, segments, level, criteria, report):  # type: igno
 
 
 @driver
-def _solve(setting, motion, middle, segments, plain, rescue, criteria, report):  # type: ignore[no-untyped-def]
+def _solve(motion, middle, segments, options):  # type: ignore[no-untyped-def]
     """Solve one instant; returns the relative residual, or a negative number."""
-    mode, size, c = motion.mode, -1.0, criteria
-    fine = Criteria(c.tolerance, c.rounding, c.largest, c.floor, False)
+    mode, report, size = motion.mode, motion.report, -1.0
+    moving, plain, rescue = options
+    tolerance, strict = motion.limits[TOLERANCE], motion.limits[STRICT]
     if mode[LEVEL] > plain:
         mode[HELPED] += 1
         if mode[HELPED] >= mode[PATIENCE]:
             mode[LEVEL], mode[HELPED] = plain, 0
             mode[PATIENCE] = min(2 * mode[PATIENCE], 64)
     # an equilibrium that a plain attempt missed nearby could be found far away
-    level, plainly = mode[LEVEL], setting.rule[0] > 0.0 or not rescue
+    level, plainly = mode[LEVEL], moving or not rescue
     if level == 0:
         if plainly:
-            size = _simple(setting, motion, middle, segments, criteria, report)
+            size = _simple(motion, middle, segments, tolerance, strict)
         if size < 0.0 and rescue:
-            size = _modified(setting, motion, middle, segments, fine, report)
+            size = _modified(motion, middle, segments, tolerance)
             if size >= 0.0:
                 report[BY_MODIFIED] += 1
                 mode[MODIFIED] += 1
@@ -196,9 +206,7 @@ def _solve(setting, motion, middle, segments, plain, rescue, criteria, report): 
     if level == 0 or not plainly:
         level += 1
     while size < 0.0 and level < len(segments.counts) and (rescue or level == mode[LEVEL]):
-        size = _multiple(
-            setting, motion, segments, level, criteria if level == plain else fine, report
-        )
+        size = _multiple(motion, segments, level, tolerance, strict if level == plain else 0.0)
         if size >= 0.0:
             mode[LEVEL], mode[MODIFIED] = level, 0
             report[BY_MULTIPLE] += level > plain
@@ -208,15 +216,15 @@ def _solve(setting, motion, middle, segments, plain, rescue, criteria, report): 
 
 @kernel
 def prepare(setting, intervals, supports, history, kept, limits, most):  # type: ignore[no-untyped-def]
-    """Write the limits of a time step, see `Motion`, and how many intervals variations take at once."""
+    """Write the limits of a time step and how many intervals variations take at once."""
     scale, length, c0 = setting.scale, setting.length, setting.rule[0]
     most[0] = grouping(setting.scheme, intervals, c0)
     acting = applied_wrench(intervals, scale)
     twist = supports.twist if supports.held.all() else history.twist
     sudden = sudden_wrench(intervals, scale, length, c0, twist, history.strain, kept)
-    limits[0], limits[1] = TOLERANCE, 1e-9
-    limits[2] = plausible_wrench(max(acting, sudden), scale, kept[0, 0])
-    limits[3] = max(FLOOR, acting, rounding_wrench(intervals, scale, length, c0))
+    limits[TOLERANCE], limits[ROUNDING], limits[STRICT] = STEP_TOLERANCE, 1e-9, 0.0
+    limits[LARGEST] = plausible_wrench(max(acting, sudden), scale, kept[0, 0])
+    limits[FLOOR] = max(LEAST, acting, rounding_wrench(intervals, scale, length, c0))
 
 
 @kernel
@@ -253,24 +261,22 @@ def append_solution(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def march(setting, motion, middle, segments, options, loads, report):  # type: ignore[no-untyped-def]
+def march(motion, middle, segments, options, loads):  # type: ignore[no-untyped-def]
     """Solve one instant after the other with one time rule; returns how many converged.
 
-    options : level of a solve without help, 0 for simple shooting; whether help is allowed; and, at
-    rest, `strict` of `Criteria`.  loads : wrenches (T, P, 15) of point loads and bases (T, 18) at each
-    instant, and where programs read them, (P, 15) and (18,).  report (6,) is added to, see
-    `ITERATIONS`.  Unknowns at the base are left in segments.x.
+    options : whether it moves; level of a solve without help, 0 for simple shooting; whether help is
+    allowed.  loads : wrenches (T, P, 15) of point loads and bases (T, 18) at each instant, and where
+    programs read them, (P, 15) and (18,).  motion.report is added to. Unknowns at the base are left in
+    segments.x.
     """
-    plain, rescue, strict = options
     wrenches, bases, wrench, base = loads
-    limits, programs = motion.limits, motion.programs
+    programs = motion.programs
     for k in range(len(bases)):
         wrench[:], base[:] = wrenches[k], bases[k]
         execute(programs[BEGIN])
-        criteria = Criteria(limits[0], limits[1], limits[2], limits[3], strict)
-        size = _solve(setting, motion, middle, segments, plain, rescue, criteria, report)
+        size = _solve(motion, middle, segments, options)
         if size < 0.0:
             return k
-        report[RESIDUAL] = size
+        motion.report[RESIDUAL] = size
         execute(programs[ACCEPT])
     return len(bases)

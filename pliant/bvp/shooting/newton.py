@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import driver, kernel
 from pliant.bvp.boundary_conditions import Supports, start_kernel, tip_kernel
 from pliant.bvp.rod_equations import rotation
 from pliant.bvp.shooting.elimination import condense, resolve
@@ -46,11 +46,20 @@ _SMALLEST = 1.0 / 64.0
 _POOR = 0.5
 """Reduction of the residual in one iteration above which the derivative is renewed; of many segments,
 whose derivative is Broyden's no longer, half of it."""
-PROGRAMS = 7
-START, INTEGRATE, TIP, VARY_FIRST, VARY, TIP_FIRST, TIP_LAST = range(PROGRAMS)
+PROGRAMS = 8
+START, INTEGRATE, TIP, VARY_FIRST, VARY, TIP_FIRST, TIP_LAST, NEWTON = range(PROGRAMS)
 """Programs of `Segments`: from unknowns x to state and variations at the base, over one segment from y,
-conditions at the tip; variations over the first segment and over another, and those of the conditions.
+conditions at the tip; variations over the first segment and over another, and those of the conditions;
+Newton's method.
 """
+LIMITS = 5
+TOLERANCE, ROUNDING, LARGEST, FLOOR, STRICT = range(LIMITS)
+"""When a solution is accepted: tolerance of the residual relative to the wrench in the chain, residual
+below which it may stay if it no longer falls, wrench in the chain that is plausible, least one that
+residuals are compared with, and whether to give up where a full step does not reduce the residual: the
+solution is then the one nearby."""
+ITERATIONS, RESIDUAL, BY_MODIFIED, BY_MULTIPLE, MOST_SEGMENTS, CODE = range(6)
+"""Entries of a report."""
 
 
 class Setting(NamedTuple):
@@ -68,22 +77,6 @@ class Setting(NamedTuple):
     units: Array
     unknowns: int
     rule: Array
-
-
-class Criteria(NamedTuple):
-    """When a solution is accepted.
-
-    tolerance : of the residual relative to the wrench in the chain.  rounding : residual below which
-    it may stay if it no longer falls.  largest : wrench in the chain that is plausible.  floor : least
-    one that residuals are compared with.  strict : give up where a full step does not reduce the
-    residual: the solution is then the one nearby.
-    """
-
-    tolerance: float
-    rounding: float
-    largest: float
-    floor: float
-    strict: bool
 
 
 class Segments(NamedTuple):
@@ -150,10 +143,11 @@ def record_programs(
     segments: Segments,
     nodes: Array,
     stages: Array,
+    written: tuple[Array, ...],
 ) -> list[Program]:
     """Set the programs of segments; keep what is returned for as long as they are used.
 
-    quick : runs and most of `integrate_variations`, if variations follow states that are known; None
+    written : limits, sizes and report of `newton`.  quick : runs and most of `integrate_variations`, if variations follow states that are known; None
     to integrate both anew.
     """
     kind, scheme, rule = setting.kind, setting.scheme, setting.rule
@@ -181,6 +175,7 @@ def record_programs(
         record(vary, s.inner),
         record(run, tip, supports, s.end, s.base, s.r, s.base_conditions),
         record(run, tip, supports, s.end, s.inner, s.r, s.inner_conditions),
+        record(run, newton, setting, s, nodes, *written),
     ]
     s.programs[:] = [program.address for program in programs]
     return programs
@@ -316,15 +311,9 @@ def _improve(inverse, change, step):  # type: ignore[no-untyped-def]
         inverse += np.outer(miss, row) / bottom
 
 
-@kernel
-def newton(setting, segments, criteria, nodes, sizes):  # type: ignore[no-untyped-def]
-    """Newton's method from segments.x and segments.states, which become the solution, as do nodes.
-
-    In motions the derivative is kept, over iterations and time steps, for as long as it serves; a step
-    with a new one that leads away is shortened. Returns the relative residual, or a negative number
-    that says why there is none, and the iterations. sizes (MOST_ITERATIONS + 1,) get the
-    residuals, then NaN.
-    """
+@driver
+def _iterate(setting, segments, nodes, limits, sizes):  # type: ignore[no-untyped-def]
+    """`newton`; returns what its report gets, and the iterations."""
     level, c0, x, known = segments.level[0], setting.rule[0], segments.x, segments.level[1:]
     count, n, unit = segments.counts[level], setting.unknowns, segments.unit
     gaps, step, states = segments.gaps[:count], segments.step[:count], segments.states[:count]
@@ -336,16 +325,16 @@ def newton(setting, segments, criteria, nodes, sizes):  # type: ignore[no-untype
     sizes[:] = np.nan
     for iteration in range(MOST_ITERATIONS):
         distance, load = _arrive(setting, segments, nodes)
-        size = distance / max(load, criteria.floor)
+        size = distance / max(load, limits[FLOOR])
         closer = distance <= (1.0 - 0.1 * part) * before
         good = np.isfinite(distance + load) and (closer or (size < 1e-6 and part == 1.0))
         if good:
             accepted += 1
             sizes[accepted] = size
-            stalled = fresh and size < criteria.rounding and distance > 0.3 * before
-            done = size <= criteria.tolerance or stalled
-            if done or load > 1e3 * criteria.largest:
-                return (size if load <= criteria.largest else IMPLAUSIBLE), iteration
+            stalled = fresh and size < limits[ROUNDING] and distance > 0.3 * before
+            done = size <= limits[TOLERANCE] or stalled
+            if done or load > 1e3 * limits[LARGEST]:
+                return (size if load <= limits[LARGEST] else IMPLAUSIBLE), iteration
             stale = c0 == 0.0 or known[0] != level or distance > poor * before
             if count == 1 and not stale and before < np.inf:
                 _improve(segments.inverse[0], gaps[0, :6] - old[:6], part * step[0, :6])
@@ -357,7 +346,7 @@ def newton(setting, segments, criteria, nodes, sizes):  # type: ignore[no-untype
             states[:], x[:] = kept, back
             if stale:
                 _arrive(setting, segments, nodes)
-            elif part < _SMALLEST or (criteria.strict and accepted > 0):
+            elif part < _SMALLEST or (limits[STRICT] != 0.0 and accepted > 0):
                 return WORSE, iteration
         if stale:
             known[0] = level if _renew(setting, segments, len(nodes)) else -1
@@ -375,3 +364,17 @@ def newton(setting, segments, criteria, nodes, sizes):  # type: ignore[no-untype
         for k in range(1, count):
             _move(states[k], part, step[k], unit)
     return MANY, MOST_ITERATIONS
+
+
+@kernel
+def newton(setting, segments, nodes, limits, sizes, report):  # type: ignore[no-untyped-def]
+    """Newton's method from segments.x and segments.states, which become the solution, as do nodes.
+
+    In motions the derivative is kept, over iterations and time steps, for as long as it serves; a step
+    with a new one that leads away is shortened. limits (5,) see `TOLERANCE`. report (6,) gets the
+    relative residual as CODE, or a negative number that says why there is none, and the iterations;
+    sizes (MOST_ITERATIONS + 1,) get the residuals, then NaN.
+    """
+    size, used = _iterate(setting, segments, nodes, limits, sizes)
+    report[ITERATIONS] += used
+    report[CODE] = size

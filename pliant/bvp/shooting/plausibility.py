@@ -15,7 +15,7 @@ from pliant.bvp.rod_equations import (
     VELOCITY_HISTORY,
 )
 
-FLOOR = 1e-6
+LEAST = 1e-6
 """Internal wrench, relative to one that bends the chain by a radian, below which nothing acts."""
 
 

@@ -36,12 +36,6 @@ from pliant.bvp.jump_conditions import point_wrenches
 from pliant.bvp.prediction import new_past, restart
 from pliant.bvp.rod_equations import ROTATIONS
 from pliant.bvp.shooting.engine import (
-    BY_MODIFIED,
-    BY_MULTIPLE,
-    CODE,
-    ITERATIONS,
-    MOST_SEGMENTS,
-    RESIDUAL,
     RETRY,
     UNEXPECTED,
     Motion,
@@ -53,17 +47,24 @@ from pliant.bvp.shooting.engine import (
 from pliant.bvp.shooting.integration import SCHEMES, at_stations, equal_runs, integrate
 from pliant.bvp.shooting.mesh import STAGES, Mesh, even_edges
 from pliant.bvp.shooting.newton import (
+    BY_MODIFIED,
+    BY_MULTIPLE,
+    CODE,
     IMPLAUSIBLE,
     INFINITE,
+    ITERATIONS,
+    LIMITS,
     MANY,
     MOST_ITERATIONS,
+    MOST_SEGMENTS,
+    RESIDUAL,
     SINGULAR,
     WORSE,
     Setting,
     new_segments,
     record_programs,
 )
-from pliant.bvp.shooting.plausibility import FLOOR, applied_wrench
+from pliant.bvp.shooting.plausibility import LEAST, applied_wrench
 from pliant.bvp.states import interpolated
 from pliant.engine.arrays import copy
 from pliant.engine.program import Program, record, run
@@ -132,7 +133,7 @@ class ShootingSolver(StrongSolver):
         nodes, kept = np.zeros((N, 2, 24)), np.zeros((N, 2, 24))
         mode, sizes = np.zeros(4, dtype=np.int64), np.zeros(MOST_ITERATIONS + 1)
         stages, law = np.zeros((N, STAGES, 12)), np.zeros((2 * N, 18))
-        written = np.zeros(4), np.zeros(1), np.zeros(3, dtype=np.int64)
+        written = np.zeros(LIMITS), np.zeros(6), np.zeros(1), np.zeros(3, dtype=np.int64)
         self.motion = Motion(new_past(24 * N), mode, nodes, stages, kept, law, sizes, *written)
         self.balance = mesh.balance(self.totals)
         self.history = self._still
@@ -167,7 +168,7 @@ class ShootingSolver(StrongSolver):
         if moving and mesh.own is None:
             quick = equal_runs(mesh.intervals.h, mesh.jumps.first), most
         given = self.setting, mesh.intervals, self.supports, quick
-        leave = motion.nodes, motion.stages
+        leave = motion.nodes, motion.stages, (motion.limits, motion.sizes, motion.report)
         self._programs = [
             *record_programs(*given, self.middle, *leave),
             *record_programs(*given, self.segments, *leave),
@@ -359,17 +360,12 @@ class ShootingSolver(StrongSolver):
         self._reset()
         if self._recorded is not None or not self._programs:
             self._record(moving=False)
-        report, jumps = np.zeros(6), self.mesh.jumps
-        floor = max(FLOOR, float(applied_wrench(self.mesh.intervals, self.chain.scale)))
-        self.motion.limits[:], self.setting.rule[:] = (tolerance, 1e-7, np.inf, floor), 0.0
+        jumps = self.mesh.jumps
+        floor = max(LEAST, float(applied_wrench(self.mesh.intervals, self.chain.scale)))
+        self.motion.limits[:], self.setting.rule[:] = (tolerance, 1e-7, np.inf, floor, strict), 0.0
         restart(self.motion.past, self.x, self.motion.nodes[:, 1].ravel())
-        options = self._plain, rescue, strict
         loads = jumps.wrenches[None].copy(), self._base[None].copy(), jumps.wrenches, self._base
-        parts = self.setting, self.motion, self.middle, self.segments
-        done = march(*parts, options, loads, report)
-        self._report(report)
-        if self.mesh.own is not None:
-            self.mesh.own.raise_error()
+        done, report = self._solve_instants(False, rescue, loads)
         if not done:
             raise RejectedError(self._reason(report[CODE], rescue))
         sizes = self.motion.sizes[1:]
@@ -401,13 +397,21 @@ class ShootingSolver(StrongSolver):
         self.record.levels.append(level)
         return ConvergenceError(text, self._state(self._end_rows(), 0.0))
 
-    def _report(self, report: Array) -> None:
-        """Add what a solve tells to the record."""
+    def _solve_instants(
+        self, moving: bool, rescue: bool, loads: tuple[Array, ...]
+    ) -> tuple[int, Array]:
+        """Solve one instant after the other; return how many were reached, and the report."""
+        report, motion = self.motion.report, self.motion
+        report[:] = 0.0
+        done = march(motion, self.middle, self.segments, (moving, self._plain, rescue), loads)
         self.record.iterations += int(report[ITERATIONS])
         self._most = max(self._most, int(report[MOST_SEGMENTS]))
         for name, entry in (("modified", BY_MODIFIED), ("multiple", BY_MULTIPLE)):
             if report[entry]:
                 self.record.rescues[f"{name} shooting"] += int(report[entry])
+        if self.mesh.own is not None:
+            self.mesh.own.raise_error()
+        return int(done), report
 
     def _reason(self, code: float, rescue: bool) -> str:
         if rescue and code not in (IMPLAUSIBLE, UNEXPECTED):
@@ -474,23 +478,18 @@ class ShootingSolver(StrongSolver):
         """Go through several instants in one compiled call; return how many were reached."""
         if rule != self.rule:
             self._forget()
-        mesh, report = self.mesh, np.zeros(6)
+        mesh = self.mesh
         mesh.load(values[0])
         if self._recorded is not self.history:
             self._record(moving=True)
         self.setting.rule[:], self._shares[:] = rule.weights(), rule.shares(step)
         self._keep_before[:] = keep_before
-        options = self._plain, self.form.rescue, False
         rows = _rows(self._point_loads, values), _rows(base_row, bases)
         loads = *rows, mesh.jumps.wrenches, self._base
-        parts = self.setting, self.motion, self.middle, self.segments
-        done = march(*parts, options, loads, report)
+        done, report = self._solve_instants(True, self.form.rescue, loads)
         mesh.forget_loads()
         self.motion.nodes[:] = self.motion.kept
         self.x = self.motion.past.lead[0].copy()
-        self._report(report)
-        if mesh.own is not None:
-            mesh.own.raise_error()
         if done > 0:
             self.record.residual = float(report[RESIDUAL])
             self.rule, self._acting, self._present = rule, values[done - 1], None
@@ -500,7 +499,7 @@ class ShootingSolver(StrongSolver):
                 f"a time step did not converge: {reason}. Try a larger dt, alpha = 0, more steps along "
                 "the rod, inputs that rise over some steps where they jump, or Collocation()."
             )
-        return int(done)
+        return done
 
     def _point_loads(self, values: Mapping[str, Any]) -> Array:
         offsets = self.mesh.jumps.wrenches[:, :3]
