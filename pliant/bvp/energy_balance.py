@@ -76,8 +76,9 @@ def transfer_powers(old: Balance, new: Balance, transfer: Callable[[Array], Arra
 
 @kernel
 def add_own_loads(own, rule, balance, places, table, rows):  # type: ignore[no-untyped-def]
-    """Write the table with wrenches of effects in plain Python, by their address `own` (1,), as follower
-    loads into rows; c0 = rule[0].
+    """Write the table into rows, with wrenches of effects in plain Python as follower loads.
+
+    own : (1,) their address.  rule : (4,) with c0 first.
     """
     E = np.empty(RESULT)
     rows[:] = table

@@ -286,8 +286,9 @@ def at_stations(rule, intervals, D, stages, nodes, offset, strain, velocity, new
     """Write strain and velocity (4 N, 6) of a solution at the stations, and offsets (2, 4 N, 6).
 
     In the middle of an interval the cubic polynomial with the first and last slope of RK4 counts,
-    y(h/2) = (Y_2 + Y_3) / 2 + (Y_4 - y(h)) / 4 by its stages Y. offset : (4 N, 6) of the strain that the
-    histories in the table were made with; D (4 N, 6) damping; stress (4 N, 6) gets that of effects in plain Python.
+    y(h/2) = (Y_2 + Y_3) / 2 + (Y_4 - y(h)) / 4 by its stages Y. offset : (4 N, 6) of the strain, that
+    the histories in the table were made with; D (4 N, 6) damping; stress (4 N, 6) gets that of effects
+    in plain Python.
     """
     y, Y, E, own = np.empty(24), np.empty(24), np.empty((2, RESULT)), intervals.own[0]
     c0 = rule[0]

@@ -4,8 +4,8 @@ Over one segment (simple shooting) the six numbers at the base are unknown. With
 the cuts are unknown too and what arrives there must agree with them: errors grow over one segment only.
 Positions at the cuts are no unknowns where nothing depends on them.
 
-Integrations and boundary conditions are programs (`pliant.engine`): they are compiled by themselves, and
-Newton's method knows neither supports nor schemes.
+Integrations and boundary conditions are programs (`pliant.engine`), each compiled by itself: Newton's
+method knows neither supports nor schemes.
 """
 
 from __future__ import annotations
@@ -147,8 +147,8 @@ def record_programs(
 ) -> list[Program]:
     """Set the programs of segments; keep what is returned for as long as they are used.
 
-    written : limits, sizes and report of `newton`.  quick : runs and most of `integrate_variations`, if variations follow states that are known; None
-    to integrate both anew.
+    written : limits, sizes and report of `newton`.  quick : runs and most of `integrate_variations`, if
+    variations follow states that are known; None to integrate both anew.
     """
     kind, scheme, rule = setting.kind, setting.scheme, setting.rule
     start, tip, s = start_kernel(supports), tip_kernel(supports), segments

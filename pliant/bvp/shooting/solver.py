@@ -115,6 +115,7 @@ class ShootingSolver(StrongSolver):
         self.form, self.count = form, form.segments
         self.kind, self.scheme = ROTATIONS[form.rotation], SCHEMES[form.scheme]
         self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
+        self._acting: Mapping[str, Any] | None = None
         self.use(Mesh(chain, even_edges(chain, steps)))
 
     def use(self, mesh: Mesh) -> None:
@@ -122,9 +123,10 @@ class ShootingSolver(StrongSolver):
         self.mesh, N = mesh, mesh.N
         self.supports = make_supports(self.chain)
         everywhere = self.supports.tip_held[3:].any() or mesh.own is not None
-        unknowns, size = 18 if everywhere else 15, (self.chain.length, self.chain.scale)
-        parts = self.supports.units, unknowns, np.zeros(4)
-        self.setting = Setting(self.kind, self.scheme, *size, *parts)
+        unknowns, chain, units = 18 if everywhere else 15, self.chain, self.supports.units
+        self.setting = Setting(
+            self.kind, self.scheme, chain.length, chain.scale, units, unknowns, np.zeros(4)
+        )
         counts = ([self.count] if self.count > 1 else []) + more_segments(self.count, N)
         cuts = [np.array([0, N]), *(cut_places(mesh, count) for count in counts)]
         self._plain = min(self.count - 1, 1)
