@@ -78,8 +78,14 @@ def replace_last(past, lead, values):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def append(past, scale, x, values):  # type: ignore[no-untyped-def]
-    """Add an instant with leading numbers x (6,), and choose the predictor that served best of late."""
+def append(past, scale, keep_before, x, values):  # type: ignore[no-untyped-def]
+    """Add an instant with leading numbers x (6,), and choose the predictor that served best of late.
+
+    keep_before : (1,) True to let it take the place of the newest one.
+    """
+    if keep_before[0]:
+        replace_last(past, x, values)
+        return
     lead, table, known = past.lead, past.table, past.counts[0] - 1
     increments = lead[:-1] - lead[1:]
     misses = (lead[0] + np.dot(table, increments) - x) / scale

@@ -36,7 +36,7 @@ from pliant.bvp.history import (
     move_base,
     write_histories,
 )
-from pliant.bvp.prediction import Past, append, new_past, predict_values, replace_last, restart
+from pliant.bvp.prediction import Past, append, new_past, predict_values, restart
 from pliant.bvp.states import interpolated
 from pliant.lie import quaternion
 from pliant.lie.tuples import Array
@@ -332,17 +332,15 @@ class CollocationSolver(StrongSolver):
         places = shape.states()
         velocity, strain = places[:, 6:12].copy(), np.ascontiguousarray(shape.strain.T)
         data = grid.table, grid.jumps.history, strain, velocity, self._body_velocities()
-        append_instant(rule.weights(), np.array([keep_older]), *data, y, self._history)
+        keep_before = np.array([keep_older])
+        append_instant(rule.weights(), keep_before, *data, y, self._history)
         if grid.own is not None:
             pairs = enumerate(strain)
             self._balance.own_stress[:] = [grid.own.stress(k, rule.c0, e)[0] for k, e in pairs]
         shares = np.array(rule.shares(step))
         accumulate(self._balance, shares, grid.table, grid.jumps, places, wrench, self._history)
         self._x = x
-        if keep_older:
-            replace_last(self._past, wrench, x)
-        else:
-            append(self._past, self.chain.scale, wrench, x)
+        append(self._past, self.chain.scale, keep_before, wrench, x)
         self._shape = Shape(*(field.copy() for field in shape))
         self._present = self._given = None
 

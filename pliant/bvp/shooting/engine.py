@@ -11,43 +11,21 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant._numba import driver, kernel
-from pliant.bvp.prediction import (
-    HOLD,
-    LINE,
-    Past,
-    append,
-    predict,
-    predict_state,
-    replace_last,
-)
-from pliant.bvp.shooting.integration import grouping
+from pliant.bvp.prediction import HOLD, LINE, Past, predict, predict_state
 from pliant.bvp.shooting.newton import (
     BY_MODIFIED,
     BY_MULTIPLE,
     CODE,
-    FLOOR,
-    LARGEST,
     MOST_SEGMENTS,
     NEWTON,
     RESIDUAL,
-    ROUNDING,
     STRICT,
     TOLERANCE,
-)
-from pliant.bvp.shooting.plausibility import (
-    LEAST,
-    applied_wrench,
-    plausible_wrench,
-    rounding_wrench,
-    sudden_wrench,
-    unexpected_curvature,
 )
 from pliant.engine.calls import execute
 from pliant.lie.tuples import Array
 from pliant.rods.contract import Ints
 
-STEP_TOLERANCE = 1e-10
-"""Of time steps, relative to the wrench in the chain."""
 UNEXPECTED = -6.0
 """Result of simple shooting that is bent otherwise than the last instants predict."""
 _LARGEST_BEND = 0.5
@@ -94,9 +72,8 @@ class Motion(NamedTuple):
 
 
 @kernel
-def _attempt(motion, segments, level, tolerance, strict):  # type: ignore[no-untyped-def]
-    """Newton's method at a level of the segments; returns what it reports."""
-    segments.level[0] = level
+def _attempt(motion, segments, tolerance, strict):  # type: ignore[no-untyped-def]
+    """Newton's method at the level of the segments; returns what it reports."""
     motion.limits[TOLERANCE], motion.limits[STRICT] = tolerance, strict
     execute(segments.programs[NEWTON])
     return motion.report[CODE]
@@ -121,6 +98,7 @@ def _simple(motion, middle, segments, tolerance, strict):  # type: ignore[no-unt
     not yet, and the wrench there follows from the last steps.
     """
     past, size, state = motion.past, -1.0, np.empty(24)
+    segments.level[0] = 0
     # a guess can be too far off: predictors that stay closer are tried then
     for attempt in range(3 if past.counts[0] > 1 else 1):
         row = past.counts[2] if attempt == 0 else (LINE if attempt == 1 else HOLD)
@@ -128,9 +106,9 @@ def _simple(motion, middle, segments, tolerance, strict):  # type: ignore[no-unt
         if past.counts[0] > 2:
             predict_state(past, row, 24 * (middle.cuts[0, 1] - 1), state)
             middle.goal[:], middle.x[:] = state[:6], segments.x
-            if _attempt(motion, middle, 0, _ROUGH, 0.0) >= 0.0:
+            if _attempt(motion, middle, _ROUGH, 0.0) >= 0.0:
                 segments.x[:] = middle.x
-        size = _attempt(motion, segments, 0, tolerance, strict)
+        size = _attempt(motion, segments, tolerance, strict)
         if size >= 0.0 and _expected(motion):
             return size
         segments.level[1] = -1
@@ -149,13 +127,13 @@ def _modified(motion, middle, segments, tolerance):  # type: ignore[no-untyped-d
         middle.cuts[0, 1] = max(1, k * N // _GROWING)
         predict_state(motion.past, hold, 24 * (middle.cuts[0, 1] - 1), y)
         middle.goal[:], middle.level[1] = y[:6], -1
-        size = _attempt(motion, middle, 0, 1e-6, 0.0)
+        size = _attempt(motion, middle, 1e-6, 0.0)
         if size < 0.0:
             break
     middle.cuts[0, 1], middle.level[1] = half, -1
     if size >= 0.0:
-        segments.x[:] = middle.x
-        size = _attempt(motion, segments, 0, tolerance, 0.0)
+        segments.x[:], segments.level[0] = middle.x, 0
+        size = _attempt(motion, segments, tolerance, 0.0)
         if size >= 0.0 and not _expected(motion):
             size = UNEXPECTED
     if size < 0.0:
@@ -167,12 +145,13 @@ def _modified(motion, middle, segments, tolerance):  # type: ignore[no-untyped-d
 def _multiple(motion, segments, level, tolerance, strict):  # type: ignore[no-untyped-def]
     """Multiple shooting at one level, from the prediction, then from the last instant."""
     past, report, size = motion.past, motion.report, -1.0
+    segments.level[0] = level
     for attempt in range(2 if past.counts[0] > 1 else 1):
         row = past.counts[2] if attempt == 0 else HOLD
         predict(past, row, segments.x)
         for k in range(1, segments.counts[level]):
             predict_state(past, row, 24 * (segments.cuts[level, k] - 1), segments.states[k])
-        size = _attempt(motion, segments, level, tolerance, strict)
+        size = _attempt(motion, segments, tolerance, strict)
         if size >= 0.0:
             report[MOST_SEGMENTS] = max(report[MOST_SEGMENTS], segments.counts[level])
             return size
@@ -212,52 +191,6 @@ def _solve(motion, middle, segments, options):  # type: ignore[no-untyped-def]
             report[BY_MULTIPLE] += level > plain
         level += 1
     return size
-
-
-@kernel
-def prepare(setting, intervals, supports, history, kept, limits, most):  # type: ignore[no-untyped-def]
-    """Write the limits of a time step and how many intervals variations take at once."""
-    scale, length, c0 = setting.scale, setting.length, setting.rule[0]
-    most[0] = grouping(setting.scheme, intervals, c0)
-    acting = applied_wrench(intervals, scale)
-    twist = supports.twist if supports.held.all() else history.twist
-    sudden = sudden_wrench(intervals, scale, length, c0, twist, history.strain, kept)
-    limits[TOLERANCE], limits[ROUNDING], limits[STRICT] = STEP_TOLERANCE, 1e-9, 0.0
-    limits[LARGEST] = plausible_wrench(max(acting, sudden), scale, kept[0, 0])
-    limits[FLOOR] = max(LEAST, acting, rounding_wrench(intervals, scale, length, c0))
-
-
-@kernel
-def compare(length, intervals, history, nodes, bend):  # type: ignore[no-untyped-def]
-    """Write by how many radians nodes are bent otherwise than the last two instants predict."""
-    far = unexpected_curvature(intervals, nodes, history.strain, history.strain_before)
-    bend[0] = length * far
-
-
-@kernel
-def append_solution(  # type: ignore[no-untyped-def]
-    keep_before, held, scale, x, table, places, nodes, past, kept, law, wrench, body
-):
-    """Take a solution x (6,) with its nodes as the newest of the past, and keep its nodes and law.
-
-    Writes the wrench (6,) of the base and the twists (B, 6) at places of bodies.
-    """
-    N = len(nodes)
-    ends = nodes.reshape((2 * N, 24))
-    lasts = ends[1::2].copy().reshape(24 * N)
-    if keep_before[0]:
-        replace_last(past, x, lasts)
-    else:
-        append(past, scale, x, lasts)
-    for i in range(2 * N):
-        for j in range(24):
-            kept[i // 2, i % 2, j] = ends[i, j]
-        for j in range(18):
-            law[i, j] = table[4 * (i // 2) + 3 * (i % 2), j]
-    for i in range(6):
-        wrench[i] = x[i] if held[i] else 0.0
-        for k in range(len(places)):
-            body[k, i] = ends[places[k], 6 + i]
 
 
 @kernel

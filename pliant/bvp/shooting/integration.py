@@ -317,25 +317,23 @@ def at_stations(rule, intervals, D, stages, nodes, offset, strain, velocity, new
 
 
 @kernel
-def grouping(scheme, intervals, c0):  # type: ignore[no-untyped-def]
-    """How many intervals `integrate_variations` may take at once and resolve the growth of variations.
+def group(scheme, intervals, rule, most):  # type: ignore[no-untyped-def]
+    """Write how many intervals `integrate_variations` may take at once and resolve the growth of
+    variations into most (1,).
 
     Waves grow along s as exp(k s) with k^4 = A c0^2 / EI when they bend a rod, with k = c0 / speed
     when they stretch, shear or twist it. Zero for Euler's rule, whose variations are exact.
     """
-    if scheme == EULER:
-        return 0
-    fastest = 0.0
+    fastest, c0 = 0.0, rule[0]
     for i in range(len(intervals.h)):
         P, h = intervals.table[i, 1], intervals.h[i]
         heavy = P[27] * c0 * c0
         bend = np.sqrt(np.sqrt(heavy * max(P[0], P[1])))
         push = np.sqrt(max(heavy * max(P[3], P[4], P[5]), P[26] * c0 * c0 * P[2]))
         fastest = max(fastest, h * max(bend, push))
-    most = _MOST
-    while most > 1 and most * fastest > _REACH:
-        most //= 2
-    return most
+    most[0] = 0 if scheme == EULER else _MOST
+    while most[0] > 1 and most[0] * fastest > _REACH:
+        most[0] //= 2
 
 
 @kernel
@@ -343,7 +341,7 @@ def integrate_variations(intervals, runs, most, rule, span, nodes, Z):  # type: 
     """Integrate variations Z (18, c) along states that are known: nodes (N, 2, 24) of an integration.
 
     They begin before the jumps at interval span[0] and end after interval span[1] - 1, at the tip after
-    the jumps there. With RK4 over up to most[0] intervals at once (see `grouping`), the ends of which
+    the jumps there. With RK4 over up to most[0] intervals at once (see `group`), the ends of which
     give all the states that are needed. runs (N,): intervals of one length, without jumps between
     them, from each one on.
     """

@@ -254,8 +254,9 @@ def _renew(setting, segments, end):  # type: ignore[no-untyped-def]
             Z, conditions = s.base, s.base_conditions
             Z *= setting.units[0]
         else:
-            Z[:] = 0.0
-            np.fill_diagonal(Z, s.unit)
+            for i in range(18):
+                for j in range(n):
+                    Z[i, j] = s.unit[j] if i == j else 0.0
         s.y[:] = s.states[k]
         s.span[0], s.span[1] = s.cuts[level, k], s.cuts[level, k + 1]
         execute(programs[VARY_FIRST if k == 0 else VARY])
@@ -305,10 +306,16 @@ def _improve(inverse, change, step):  # type: ignore[no-untyped-def]
 
     All in typical units; unlike `_correct` it lasts over time steps.
     """
-    miss, row = step - np.dot(inverse, change), np.dot(step, inverse)
+    miss, row = step.copy(), np.zeros(6)
+    for i in range(6):
+        for j in range(6):
+            miss[i] -= inverse[i, j] * change[j]
+            row[j] += step[i] * inverse[i, j]
     bottom = np.dot(row, change)
     if abs(bottom) > 1e-3 * np.dot(step, step):
-        inverse += np.outer(miss, row) / bottom
+        for i in range(6):
+            for j in range(6):
+                inverse[i, j] += miss[i] * row[j] / bottom
 
 
 @driver

@@ -33,18 +33,15 @@ from pliant.bvp.history import (
     write_histories,
 )
 from pliant.bvp.jump_conditions import point_wrenches
-from pliant.bvp.prediction import new_past, restart
+from pliant.bvp.prediction import append, new_past, restart
 from pliant.bvp.rod_equations import ROTATIONS
 from pliant.bvp.shooting.engine import (
     RETRY,
     UNEXPECTED,
     Motion,
-    append_solution,
-    compare,
     march,
-    prepare,
 )
-from pliant.bvp.shooting.integration import SCHEMES, at_stations, equal_runs, integrate
+from pliant.bvp.shooting.integration import SCHEMES, at_stations, equal_runs, group, integrate
 from pliant.bvp.shooting.mesh import STAGES, Mesh, even_edges
 from pliant.bvp.shooting.newton import (
     BY_MODIFIED,
@@ -64,9 +61,9 @@ from pliant.bvp.shooting.newton import (
     new_segments,
     record_programs,
 )
-from pliant.bvp.shooting.plausibility import LEAST, applied_wrench
+from pliant.bvp.shooting.plausibility import LEAST, applied_wrench, write_bend, write_limits
 from pliant.bvp.states import interpolated
-from pliant.engine.arrays import copy
+from pliant.engine.arrays import copy, put, take
 from pliant.engine.program import Program, record, run
 from pliant.lie.tuples import Array
 from pliant.model import BaseState, ConvergenceError
@@ -141,6 +138,7 @@ class ShootingSolver(StrongSolver):
         self.history = self._still
         self.x, self._base = np.zeros(6), np.zeros(18)
         self._shares, self._keep_before = np.zeros(3), np.zeros(1, dtype=bool)
+        self._most_intervals = np.ones(1, dtype=np.int64)
         self._programs: list[Program] = []
         self._recorded: History | None = None
         self._reset()
@@ -165,10 +163,9 @@ class ShootingSolver(StrongSolver):
 
     def _record(self, moving: bool) -> None:
         """Write down what equilibria, or time steps with the present history, are made of."""
-        mesh, motion = self.mesh, self.motion
-        quick, most = None, np.ones(1, dtype=np.int64)
+        mesh, motion, quick = self.mesh, self.motion, None
         if moving and mesh.own is None:
-            quick = equal_runs(mesh.intervals.h, mesh.jumps.first), most
+            quick = equal_runs(mesh.intervals.h, mesh.jumps.first), self._most_intervals
         given = self.setting, mesh.intervals, self.supports, quick
         leave = motion.nodes, motion.stages, (motion.limits, motion.sizes, motion.report)
         self._programs = [
@@ -177,38 +174,40 @@ class ShootingSolver(StrongSolver):
         ]
         motion.programs[:], motion.bend[:] = 0, 0.0
         if moving:
-            own = self._record_begin(most), self._record_compare(), record(self._accept)
-            motion.programs[:] = [program.address for program in own]
-            self._programs += own
+            made = [record(part) for part in (self._begin_instant, self._compare, self._accept)]
+            motion.programs[:] = [program.address for program in made]
+            self._programs += made
         self._recorded = self.history if moving else None
 
-    def _record_begin(self, most: Ints) -> Program:
-        """The program that sets up the next instant."""
-        rule, history, mesh, motion = self.setting.rule, self.history, self.mesh, self.motion
+    def _begin_instant(self) -> None:
+        """Set up the next instant."""
+        setting, history, mesh = self.setting, self.history, self.mesh
+        run(write_histories, setting.rule, history, mesh.law, mesh.table, mesh.jumps.history)
+        run(move_base, setting.rule, history, self.supports, self._base)
+        run(group, setting.scheme, mesh.intervals, setting.rule, self._most_intervals)
+        limits = self.motion.limits
+        given = setting, mesh.intervals, self.supports, history
+        run(write_limits, *given, self.motion.kept, limits)
 
-        def begin() -> None:
-            run(write_histories, rule, history, mesh.law, mesh.table, mesh.jumps.history)
-            run(move_base, rule, history, self.supports, self._base)
-            given = self.setting, mesh.intervals, self.supports, history
-            run(prepare, *given, motion.kept, motion.limits, most)
-
-        return record(begin)
-
-    def _record_compare(self) -> Program:
-        """The program that compares a solution with what was expected."""
-        motion = self.motion
+    def _compare(self) -> None:
+        """Compare a solution with what was expected."""
         given = self.chain.length, self.mesh.intervals, self.history
-        return record(run, compare, *given, motion.nodes, motion.bend)
+        run(write_bend, *given, self.motion.nodes, self.motion.bend)
 
     def _accept(self) -> None:
         """Take the solution as the present, and add work and loss of the step."""
         mesh, motion, history, rule = self.mesh, self.motion, self.history, self.setting.rule
+        places, x = np.arange(2 * mesh.N), self.segments.x
         ends, rows, wrench = motion.nodes.reshape(-1, 24), mesh.table, np.zeros(6)
         body, (strain, velocity) = np.zeros_like(mesh.jumps.history), np.zeros((2, len(mesh.s), 6))
-        offsets = np.zeros((2, len(mesh.s), 6))
-        given = self.supports.held, self.setting.units[0], self.segments.x, mesh.table
-        made = motion.past, motion.kept, motion.law, wrench, body
-        run(append_solution, self._keep_before, *given, mesh.body_places, motion.nodes, *made)
+        offsets, lasts = np.zeros((2, len(mesh.s), 6)), np.zeros(24 * mesh.N)
+        copy(motion.nodes, motion.kept)
+        stations = STAGES * (places // 2) + (STAGES - 1) * (places % 2)
+        _take_columns(mesh.table, stations, slice(18), motion.law)
+        _take_columns(ends, mesh.body_places, slice(6, 12), body)
+        _take_columns(ends, places[1::2], slice(24), lasts)
+        put(x, np.flatnonzero(self.supports.held), wrench)
+        run(append, motion.past, self.setting.units[0], self._keep_before, x, lasts)
         found = strain, velocity, offsets, self.balance.own_stress
         leave = motion.stages, motion.nodes, history.strain_offset
         run(at_stations, rule, mesh.intervals, mesh.D, *leave, *found)
@@ -218,10 +217,8 @@ class ShootingSolver(StrongSolver):
         copy(offsets[1], history.velocity_offset)
         if mesh.own is not None:
             rows = np.zeros_like(mesh.table)
-            own = mesh.intervals.own, rule, self.balance, ends, mesh.table
-            run(add_own_loads, *own, rows)
-        place = rows, mesh.jumps, ends, wrench
-        run(accumulate, self.balance, self._shares, *place, history)
+            run(add_own_loads, mesh.intervals.own, rule, self.balance, ends, mesh.table, rows)
+        run(accumulate, self.balance, self._shares, rows, mesh.jumps, ends, wrench, history)
 
     @property
     def unknowns(self) -> int:
@@ -519,6 +516,12 @@ class ShootingSolver(StrongSolver):
     def _discrete(self, state: State) -> Discrete:
         """The history at the stations."""
         return Discrete(self.mesh.edges, self.history.copy(), state.velocity.copy(), np.zeros(0))
+
+
+def _take_columns(source: Array, rows: Ints, columns: slice, out: Array) -> None:
+    """In a program: out = source[rows, columns]."""
+    numbers = np.arange(source.size).reshape(source.shape)[rows, columns]
+    take(source.reshape(-1), numbers.ravel(), out.reshape(-1))
 
 
 def _rows(make: Callable[[Any], Array], items: Sequence[Any]) -> Array:
