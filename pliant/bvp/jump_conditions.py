@@ -139,7 +139,7 @@ def _apply_body(M, history, weight, gravity, c0, y, Z):  # type: ignore[no-untyp
 
 @leaf
 def _change_frame(back, arm, wrench, z):  # type: ignore[no-untyped-def]
-    """Take a wrench, or else a twist, z (6,) to a frame at `arm`, by whose inverse rotation it turns."""
+    """Take a wrench, or else a twist, z (6,) to a frame at `arm`, turned by `back` inverted."""
     a, b = read_vector(z, 0), read_vector(z, 3)
     if wrench:
         a = add(1.0, a, -1.0, cross(arm, b))
