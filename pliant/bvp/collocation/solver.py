@@ -116,7 +116,7 @@ class CollocationSolver(StrongSolver):
         system, free = self._system, self._system.free.any()
         pose = self.chain.base.pose if start is None else start.pose[0]
         self.supports.pose[:], self.supports.twist[:] = (pose if free else base), 0.0
-        system.moving, system.c0 = False, 0.0
+        system.c0 = 0.0
         self._x = np.zeros(system.unknowns)
         self._values, self._tolerance, self._good = values, tolerance, start
         self._share = 0.0 if start is None else 1.0
@@ -316,9 +316,9 @@ class CollocationSolver(StrongSolver):
         weights = rule.weights()
         write_histories(weights, history, grid.law, grid.table, grid.jumps.history)
         move_base(weights, history, self.supports, base_row(base))
-        if system.c0 != rule.c0 or not system.moving:
+        if system.c0 != rule.c0:
             system.forget()
-        system.c0, system.moving = rule.c0, True
+        system.c0 = rule.c0
         guesses = [self._x] if guess is None else [guess]
         if guess is None and self._past.counts[0] > 1:
             guesses.append(np.empty(self.unknowns))
