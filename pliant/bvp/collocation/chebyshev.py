@@ -36,14 +36,15 @@ def points(n: int, a: float = -1.0, b: float = 1.0) -> Array:
 @lru_cache(maxsize=512)
 def to_coefficients(n: int) -> Array:
     """Return the matrix (n, n) from values to the coefficients c_k of sum_k c_k T_k(x)."""
-    return _kept(np.linalg.inv(chebvander(points(n), n - 1)))
+    return _kept(np.linalg.inv(np.asarray(chebvander(points(n), n - 1), dtype=np.float64)))
 
 
 @lru_cache(maxsize=512)
 def integration(n: int) -> Array:
     """Return the matrix (n, n) from values of f to the integral of f from -1 to each point."""
     matrix = chebvander(points(n), n) @ chebint(np.eye(n), lbnd=-1.0) @ to_coefficients(n)
-    matrix[: n - 1][:1] = 0.0
+    if n > 1:
+        matrix[0] = 0.0
     return _kept(matrix)
 
 

@@ -45,8 +45,8 @@ def _sudden_wrench(intervals, scale, length, c0, mass, twist, strain, nodes):  #
     mass : of all rods and bodies, kg.  twist (6,) of the base to come, strain (4 N, 6) and nodes
     (N, 2, 24) of the last instant. Where a pressure jumps, sections keep their strain until they move,
     and the law asks for (xi - xi_0) / S instead of the wrench so far; a moment m that they cannot
-    follow within a time step decays over 1/k, k^4 = c0^2 mass S, by forces of k m. A base accelerates all that
-    it carries, and sections that go on turning at w bend the chain by w / c0.
+    follow within a time step decays over 1/k, k^4 = c0^2 mass S, by forces of k m. A base accelerates
+    all that it carries, and sections that go on turning at w bend the chain by w / c0.
     """
     jump, steep, bend, base = 0.0, 0.0, 0.0, 0.0
     for i in range(len(intervals.h)):
@@ -90,7 +90,7 @@ def write_limits(setting, intervals, supports, history, kept, limits):  # type: 
 
 @kernel
 def write_bend(length, intervals, history, nodes, bend):  # type: ignore[no-untyped-def]
-    """Write by how many radians nodes (N, 2, 24) are bent away from what the last two instants predict."""
+    """Write by how many radians nodes (N, 2, 24) are bent away from what the last two steps predict."""
     bend[0] = 0.0
     for i in range(len(nodes)):
         P = intervals.table[i, 0]
