@@ -7,7 +7,7 @@ Six conditions hold at the tip: no gap in held directions, no wrench in free one
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -77,28 +77,49 @@ def _dexp_derivative(x, a, T):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def start_at_base(supports, c0, x, y, Z):  # type: ignore[no-untyped-def]
-    """Write the state y (24,) at the base for unknowns x (6,), and its variations Z (18, 6)."""
-    held, g, twist = supports.held, supports.pose.copy(), supports.twist
+def _start_clamped(supports, rule, x, y, Z):  # type: ignore[no-untyped-def]
+    """`start_at_base` where all directions are held."""
+    for i in range(6):
+        y[i], y[6 + i] = x[i], supports.twist[i]
+        for j in range(6):
+            Z[i, j] = 1.0 if i == j else 0.0
+            Z[6 + i, j] = Z[12 + i, j] = 0.0
+    for i in range(3):
+        y[12 + i] = supports.pose[i, 3]
+        for j in range(3):
+            y[15 + 3 * i + j] = supports.pose[i, j]
+
+
+@kernel
+def _start_free(supports, rule, x, y, Z):  # type: ignore[no-untyped-def]
+    """`start_at_base` where some direction is free."""
+    held, g, move, T = supports.held, supports.pose.copy(), np.eye(4), np.empty((6, 6))
+    phi, free, c0 = np.where(held, 0.0, x), np.where(held, 0.0, 1.0), rule[0]
     y[:], Z[:] = 0.0, 0.0
     y[:6] = np.where(held, x, 0.0)
     for i in range(6):
-        Z[i, i] = 1.0 if held[i] else 0.0
-    if not held.all():
-        phi, move, T = np.where(held, 0.0, x), np.eye(4), np.empty((6, 6))
-        se3.exp_pose_array(phi, move)
-        se3.multiply_array(g, move, g)
-        se3.dexp_array(phi, T)
-        free = np.where(held, 0.0, 1.0)
-        Z[12:18] = T * free
-        twist = np.zeros(6)
-        if c0 != 0.0:
-            rate = c0 * phi + free * supports.history
-            twist = np.dot(T, rate)
-            Z[6:12] = (_dexp_derivative(phi, rate, T) + c0 * T) * free
-    y[6:12], y[12:15] = twist, g[:3, 3]
+        Z[i, i] = 1.0 - free[i]
+    se3.exp_pose_array(phi, move)
+    se3.multiply_array(g, move, g)
+    se3.dexp_array(phi, T)
+    Z[12:18] = T * free
+    if c0 != 0.0:
+        rate = c0 * phi + free * supports.history
+        y[6:12] = np.dot(T, rate)
+        Z[6:12] = (_dexp_derivative(phi, rate, T) + c0 * T) * free
+    y[12:15] = g[:3, 3]
     for i in range(3):
         y[15 + 3 * i : 18 + 3 * i] = g[i, :3]
+
+
+def start_kernel(supports: Supports) -> Any:
+    """The kernel that does what `start_at_base` does with these supports, for c0 = rule[0]."""
+    return _start_clamped if supports.clamped else _start_free
+
+
+def start_at_base(supports: Supports, c0: float, x: Array, y: Array, Z: Array) -> None:
+    """Write the state y (24,) at the base for unknowns x (6,), and its variations Z (18, 6)."""
+    start_kernel(supports)(supports, np.array([c0]), x, y, Z)
 
 
 @kernel
@@ -134,11 +155,28 @@ def support_pairs(supports, y, Z):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def tip_conditions(supports, y, Z, r, J):  # type: ignore[no-untyped-def]
+def _free_tip(supports, y, Z, r, J):  # type: ignore[no-untyped-def]
+    """`tip_conditions` where no direction is held."""
+    for i in range(6):
+        r[i] = y[i]
+        for j in range(Z.shape[1]):
+            J[i, j] = Z[i, j]
+
+
+@kernel
+def _held_tip(supports, y, Z, r, J):  # type: ignore[no-untyped-def]
+    """`tip_conditions` where some direction is held."""
+    place, places, r[:], J[:] = support_pairs(supports, y, Z)
+    for i in range(6):
+        if supports.tip_held[i]:
+            r[i], J[i] = place[i] - supports.left[i], places[i]
+
+
+def tip_kernel(supports: Supports) -> Any:
+    """The kernel that does what `tip_conditions` does with these supports."""
+    return _free_tip if supports.tip_free else _held_tip
+
+
+def tip_conditions(supports: Supports, y: Array, Z: Array, r: Array, J: Array) -> None:
     """Write what must vanish at the tip r (6,) and its variations J (6, c), past the jumps there."""
-    r[:], J[:] = y[:6], Z[:6]
-    if supports.tip_held.any():
-        place, places, r[:], J[:] = support_pairs(supports, y, Z)
-        for i in range(6):
-            if supports.tip_held[i]:
-                r[i], J[i] = place[i] - supports.left[i], places[i]
+    tip_kernel(supports)(supports, y, Z, r, J)

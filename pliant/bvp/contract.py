@@ -66,6 +66,10 @@ class TimeRule:
     c2: float
     d1: float
 
+    def weights(self) -> Array:
+        """The coefficients (4,) as kernels read them."""
+        return np.array([self.c0, self.c1, self.c2, self.d1])
+
     def shares(self, step: float) -> tuple[float, float, float]:
         """Seconds of a step of `step` s during which the powers at its start, at its end, and those of
         the mean rates and forces of both count in the energy balance.

@@ -75,16 +75,17 @@ def transfer_powers(old: Balance, new: Balance, transfer: Callable[[Array], Arra
 
 
 @kernel
-def with_own_loads(own, c0, balance, places, table):  # type: ignore[no-untyped-def]
-    """The table with wrenches of effects in plain Python, by their address `own`, as follower loads."""
-    if own == 0:
-        return table
-    E, rows = np.empty(RESULT), table.copy()
+def add_own_loads(own, rule, balance, places, table, rows):  # type: ignore[no-untyped-def]
+    """Write the table into rows, with wrenches of effects in plain Python as follower loads.
+
+    own : (1,) their address.  rule : (4,) with c0 first.
+    """
+    E = np.empty(RESULT)
+    rows[:] = table
     for k in range(len(balance.line)):
         station = balance.line[k, 0]
-        evaluate(own, station, c0, places[balance.line[k, 1]].copy(), E)
+        evaluate(own[0], station, rule[0], places[balance.line[k, 1]].copy(), E)
         rows[station, eq.MOMENT_BODY : eq.DRAG] += E[WRENCH : WRENCH + 6]
-    return rows
 
 
 @kernel

@@ -130,13 +130,14 @@ def move_base(rule, history, supports, base):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def append_instant(c0, keep_before, table, bodies, strain, velocity, body, y, history):  # type: ignore[no-untyped-def]
+def append_instant(rule, keep_before, table, bodies, strain, velocity, body, y, history):  # type: ignore[no-untyped-def]
     """Take strain and velocity (S, 6) and body (B, 6) as the present; y (24,) is the state at the base.
 
-    keep_before : let the values two steps back stay what they are. Offsets stay those of before.
+    rule : (4,) with c0 first.  keep_before : (1,) let the values two steps back stay what they are.
+    Offsets stay those of before.
     """
-    h = history
-    if not keep_before:
+    h, c0 = history, rule[0]
+    if not keep_before[0]:
         h.strain_before[:], h.velocity_before[:], h.body_before[:] = h.strain, h.velocity, h.body
         h.base[1] = h.base[0]
     for i in range(len(table)):

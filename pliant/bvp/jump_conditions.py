@@ -11,21 +11,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import kernel, leaf
 from pliant.bvp.chain import BODY, JOINT, WRENCH, Chain
-from pliant.bvp.rod_equations import plus, rotation, skew
-from pliant.lie import se3_kernels as se3
+from pliant.bvp.rod_equations import rotation
 from pliant.lie.tuples import (
     Array,
     add,
     apply,
-    combine,
     cross,
     multiply,
     read_block,
     read_vector,
     transpose,
-    write_block,
     write_vector,
 )
 from pliant.rods.contract import Ints
@@ -80,76 +77,92 @@ def point_wrenches(chain: Chain, values: Mapping[str, Any]) -> Array:
     return found.reshape(-1, 12)
 
 
-@kernel
-def _turn(M, of, to, Z):  # type: ignore[no-untyped-def]
-    """Add M (9 numbers) times rows `of` to of + 2 of Z to rows `to` to to + 2; replace them by it if
-    these are the same.
-    """
-    for c in range(Z.shape[1]):
-        x = apply(M, (Z[of, c], Z[of + 1, c], Z[of + 2, c]))
-        for i in range(3):
-            Z[to + i, c] = x[i] if of == to else Z[to + i, c] + x[i]
+@leaf
+def _add(f, moment, force, y):  # type: ignore[no-untyped-def]
+    """Add f times a moment and a force to the first six of some numbers."""
+    for i in range(3):
+        y[i] += f * moment[i]
+        y[3 + i] += f * force[i]
 
 
-@kernel
+@leaf
 def _subtract(o, moment, force, y):  # type: ignore[no-untyped-def]
     """(m, n) falls by a moment and a force at an offset o, all in the body frame."""
-    write_vector(y, 0, combine(1.0, read_vector(y, 0), -1.0, moment, -1.0, cross(o, force)))
-    write_vector(y, 3, add(1.0, read_vector(y, 3), -1.0, force))
+    _add(-1.0, add(1.0, moment, 1.0, cross(o, force)), force, y)
 
 
-@kernel
+@leaf
 def _subtract_dead(o, moment, force, y, Z):  # type: ignore[no-untyped-def]
     """`_subtract` for world vectors; seen from the body they turn with the section, by F x theta."""
     back = transpose(rotation(y))
     moment, force = apply(back, moment), apply(back, force)
     _subtract(o, moment, force, y)
-    arm = multiply(skew(1.0, o), skew(-1.0, force))
-    _turn(plus(skew(-1.0, moment), 1.0, arm), 12, 0, Z)
-    _turn(skew(-1.0, force), 12, 3, Z)
+    for c in range(Z.shape[1]):
+        theta = (Z[12, c], Z[13, c], Z[14, c])
+        _subtract(o, cross(moment, theta), cross(force, theta), Z[:, c])
 
 
-@kernel
-def _apply_wrench(row, y, Z):  # type: ignore[no-untyped-def]
-    """(m, n) falls by a dead wrench and by one that follows the section."""
-    o = read_vector(row, 0)
-    _subtract(o, read_vector(row, 9), read_vector(row, 12), y)
-    _subtract_dead(o, read_vector(row, 3), read_vector(row, 6), y, Z)
+@leaf
+def _inertial(M, eta, rate):  # type: ignore[no-untyped-def]
+    """Momentum M eta and what M times a rate is, as four vectors."""
+    mu, change = np.zeros(6), np.zeros(6)
+    for i in range(6):
+        for j in range(6):
+            mu[i] += M[i, j] * eta[j]
+            change[i] += M[i, j] * rate[j]
+    return read_vector(mu, 0), read_vector(mu, 3), read_vector(change, 0), read_vector(change, 3)
+
+
+@leaf
+def _carry(eta, m, f, y):  # type: ignore[no-untyped-def]
+    """Add -ad_eta^T of a momentum (m, f) to the first six of some numbers."""
+    w, q = read_vector(eta, 0), read_vector(eta, 3)
+    _add(1.0, add(1.0, cross(w, m), 1.0, cross(q, f)), cross(w, f), y)
 
 
 @kernel
 def _apply_body(M, history, weight, gravity, c0, y, Z):  # type: ignore[no-untyped-def]
     """(m, n) rises by what moves the body, M eta_t - ad_eta^T M eta, less its weight."""
-    eta, ad, K = y[6:12].copy(), np.empty((6, 6)), np.zeros((6, 6))
-    mu = np.dot(M, eta)
-    se3.ad_array(eta, ad)
-    y[:6] += np.dot(M, c0 * eta + history) - np.dot(ad.T, mu)
-    write_block(K, 0, 0, skew(-1.0, read_vector(mu, 0)))
-    write_block(K, 0, 3, skew(-1.0, read_vector(mu, 3)))
-    write_block(K, 3, 0, skew(-1.0, read_vector(mu, 3)))
-    K += c0 * M - np.dot(ad.T, M)
-    Z[:6] += np.dot(K, Z[6:12].copy())
+    eta = y[6:12].copy()
+    m, f, moment, force = _inertial(M, eta, c0 * eta + history)
+    _add(1.0, moment, force, y)
+    _carry(eta, m, f, y)
+    for c in range(Z.shape[1]):
+        z, change = Z[:, c], Z[6:12, c].copy()
+        dm, df, moment, force = _inertial(M, change, c0 * change)
+        _add(1.0, moment, force, z)
+        _carry(change, m, f, z)
+        _carry(eta, dm, df, z)
     g, none = read_vector(gravity, 0), (0.0, 0.0, 0.0)
     _subtract_dead(read_vector(weight, 1), none, add(weight[0], g, 0.0, g), y, Z)
+
+
+@leaf
+def _change_frame(back, arm, wrench, z):  # type: ignore[no-untyped-def]
+    """Take a wrench, or else a twist, z (6,) to a frame at `arm`, turned by `back` inverted."""
+    a, b = read_vector(z, 0), read_vector(z, 3)
+    if wrench:
+        a = add(1.0, a, -1.0, cross(arm, b))
+    else:
+        b = add(1.0, b, -1.0, cross(arm, a))
+    write_vector(z, 0, apply(back, a))
+    write_vector(z, 3, apply(back, b))
 
 
 @kernel
 def _apply_joint(pose, y, Z):  # type: ignore[no-untyped-def]
     """Go over to the next rod's base frame, at a pose (4, 4) in the section frame."""
     t, R, X = (pose[0, 3], pose[1, 3], pose[2, 3]), rotation(y), read_block(pose)
-    arm, back, columns = skew(-1.0, t), transpose(X), y[:12].reshape(12, 1)
+    back = transpose(X)
     write_vector(y, 12, add(1.0, read_vector(y, 12), 1.0, apply(R, t)))
     turned = multiply(R, X)
     for i in range(9):
         y[15 + i] = turned[i]
-    for of, to in ((3, 0), (6, 9)):
-        _turn(arm, of, to, columns)
-        _turn(arm, of, to, Z)
-    _turn(arm, 12, 15, Z)
-    for at in range(0, 18, 3):
-        _turn(back, at, at, Z)
+    for at in range(0, 18, 6):
         if at < 12:
-            _turn(back, at, at, columns)
+            _change_frame(back, t, at == 0, y[at : at + 6])
+        for c in range(Z.shape[1]):
+            _change_frame(back, t, at == 0, Z[at : at + 6, c])
 
 
 @kernel
@@ -158,7 +171,10 @@ def apply_jumps(jumps, first, last, c0, y, Z):  # type: ignore[no-untyped-def]
     for e in range(first, last):
         k, kind = jumps.row[e], jumps.kind[e]
         if kind == WRENCH:
-            _apply_wrench(jumps.wrenches[k], y, Z)
+            row = jumps.wrenches[k]
+            o = read_vector(row, 0)
+            _subtract(o, read_vector(row, 9), read_vector(row, 12), y)
+            _subtract_dead(o, read_vector(row, 3), read_vector(row, 6), y, Z)
         elif kind == BODY:
             parts = jumps.mass[k], jumps.history[k], jumps.weight[k], jumps.gravity
             _apply_body(*parts, c0, y, Z)

@@ -78,8 +78,14 @@ def replace_last(past, lead, values):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def append(past, scale, x, values):  # type: ignore[no-untyped-def]
-    """Add an instant with leading numbers x (6,), and choose the predictor that served best of late."""
+def append(past, scale, keep_before, x, values):  # type: ignore[no-untyped-def]
+    """Add an instant with leading numbers x (6,), and choose the predictor that served best of late.
+
+    keep_before : (1,) True to let it take the place of the newest one.
+    """
+    if keep_before[0]:
+        replace_last(past, x, values)
+        return
     lead, table, known = past.lead, past.table, past.counts[0] - 1
     increments = lead[:-1] - lead[1:]
     misses = (lead[0] + np.dot(table, increments) - x) / scale
@@ -105,35 +111,13 @@ def _learn(past, scale, x, increments):  # type: ignore[no-untyped-def]
     d, G = increments / scale, past.G
     G[:] = _FORGET * G + np.dot(d, d.T)
     past.g[:] = _FORGET * past.g + np.dot(d, (x - past.lead[0]) / scale)
-    good = _solve(G, past.g, _RIDGE * np.trace(G), past.table[RECURRENCE])
-    if not good:
+    size = np.trace(G)
+    good = 0.0 < size < np.inf
+    if good:
+        past.table[RECURRENCE] = np.linalg.solve(G + _RIDGE * size * np.eye(ORDER), past.g)
+    else:
         G[:], past.g[:] = 0.0, 0.0
     return good
-
-
-@kernel
-def _solve(G, g, ridge, c):  # type: ignore[no-untyped-def]
-    """Solve (G + ridge I) c = g for a symmetric G (n, n) by Cholesky's method, if it can be."""
-    n = len(g)
-    L = G.copy()
-    for a in range(n):
-        for b in range(a + 1):
-            total = L[a, b] + (ridge if a == b else 0.0)
-            for k in range(b):
-                total -= L[a, k] * L[b, k]
-            if a == b and not total > 0.0:
-                return False
-            L[a, b] = np.sqrt(total) if a == b else total / L[b, b]
-    for a in range(n):
-        c[a] = g[a]
-        for k in range(a):
-            c[a] -= L[a, k] * c[k]
-        c[a] /= L[a, a]
-    for a in range(n - 1, -1, -1):
-        for k in range(a + 1, n):
-            c[a] -= L[k, a] * c[k]
-        c[a] /= L[a, a]
-    return True
 
 
 @kernel

@@ -290,9 +290,15 @@ def linearise(y, R, P, c0, own, A):  # type: ignore[no-untyped-def]
         _write_strain_response(y, c0, P, A)
     else:
         _write_strain_response(y, c0, np.ones(6), A)
-        A[:, :6] = A[:, :6].copy() @ own[OWN_COMPLIANCE : OWN_COMPLIANCE + 36].reshape(6, 6)
-        A[:6, 6:12] = -own[BY_TWIST : BY_TWIST + 36].reshape(6, 6)
-        A[:6, 12:] = -own[BY_POSE : BY_POSE + 36].reshape(6, 6)
+        response = A[:, :6].copy()
+        for j in range(6):
+            for i in range(18):
+                A[i, j] = 0.0
+                for k in range(6):
+                    A[i, j] += response[i, k] * own[OWN_COMPLIANCE + 6 * k + j]
+            for i in range(6):
+                A[i, 6 + j] = -own[BY_TWIST + 6 * i + j]
+                A[i, 12 + j] = -own[BY_POSE + 6 * i + j]
     for i in range(0, 18, 3):
         _subtract_skew(A, i, i, u)
     for i, j in ((0, 3), (9, 6), (15, 12)):

@@ -21,11 +21,11 @@ multiplicity. F only needs a square root, so that rods that neither shear nor st
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from pliant._numba import kernel
 from pliant.bvp.boundary_conditions import make_supports, support_pairs
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import State
@@ -47,17 +47,6 @@ _SLACK = 1e-10
 
 class UnresolvedError(Exception):
     """The stretches are too long for the loads in them."""
-
-
-@kernel
-def _transitions(intervals, starts, cuts, Z, nodes, stages, ends):  # type: ignore[no-untyped-def]
-    """Carry Z (K, 18, 12) from starts (K, 24) over the intervals between cuts (K + 1,).
-
-    ends (K, 24) get the states that arrive; nodes and stages are workspace of an integration.
-    """
-    for k in range(len(starts)):
-        ends[k] = starts[k]
-        integrate(MATRIX, RK4, intervals, 0.0, cuts[k], cuts[k + 1], ends[k], Z[k], nodes, stages)
 
 
 class Stability:
@@ -105,13 +94,14 @@ class Stability:
         mesh.load(values, share)
         mesh.rest()
         starts = self._starts(state)
-        ends = np.zeros_like(starts)
+        ends = starts.copy()
         Z = np.zeros((len(starts), 18, 12))
         Z[:, np.arange(12, 18), np.arange(6)] = self._units[0]
         Z[:, np.arange(6), np.arange(6, 12)] = self._units[1]
         Z[:, :6, :6] = _half(starts) * self._units[0]
         room = np.zeros((mesh.N, 2, 24)), np.zeros((mesh.N, STAGES, 12))
-        _transitions(mesh.intervals, starts, cuts, Z, *room, ends)
+        for k, (first, last) in enumerate(pairwise(cuts)):
+            integrate(MATRIX, RK4, mesh.intervals, 0.0, first, last, ends[k], Z[k], *room)
         self._end, self._last = ends[-1], Z[-1].copy()
         x = Z[:, 12:]
         w = Z[:, :6] - _half(ends) @ x

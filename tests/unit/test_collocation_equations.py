@@ -88,7 +88,7 @@ def make_system(robot: pl.Robot, moving: bool, rng: np.random.Generator) -> Syst
         line = [rng.normal(size=(1, 6)) + rng.normal(size=(1, 6)) * s for _ in "ab"]
         bodies = rng.normal(size=system.grid.jumps.history.shape)
         system.grid.set_history(C0, 0.1 * line[0], line[1], bodies)
-        system.moving, system.c0 = True, C0
+        system.c0 = C0
         supports.history[:] = ~supports.held * rng.normal(size=6)
         supports.twist[:] = supports.held * 0.3 * rng.normal(size=6)
     return system

@@ -20,7 +20,7 @@ from pliant.bvp.shooting.elimination import condense, invert, resolve
 from pliant.bvp.shooting.integration import (
     SCHEMES,
     equal_runs,
-    grouping,
+    group,
     integrate,
     integrate_variations,
 )
@@ -99,6 +99,13 @@ def test_inverse_of_a_singular_matrix_is_refused():
 # -- variations along known states --------------------------------------------------------------
 
 
+def grouping(scheme: str, given: object, c0: float) -> int:
+    """How many intervals are taken at once."""
+    most = np.ones(1, dtype=np.int64)
+    group(SCHEMES[scheme], given, np.array([c0]), most)
+    return int(most[0])
+
+
 @pytest.mark.parametrize("case", JUMPS)
 def test_quick_variations_approach_those_of_the_sweep(case):
     """Over several intervals at once they are of nearly fourth order in the length of these."""
@@ -110,7 +117,9 @@ def test_quick_variations_approach_those_of_the_sweep(case):
         kinds = ROTATIONS["quaternion"], SCHEMES["rk4"]
         integrate(*kinds, given, C0, 0, count, start(), Z, nodes, stages)
         found, runs = np.eye(18), equal_runs(given.h, given.jumps.first)
-        integrate_variations(given, runs, 4, C0, 0, count, nodes, found)
+        integrate_variations(
+            given, runs, np.array([4]), np.array([C0]), np.array([0, count]), nodes, found
+        )
         rows = np.abs(Z).max(axis=1, keepdims=True)
         errors.append(float((np.abs(found - Z) / rows).max()))
     assert errors[1] < 2e-6
@@ -123,14 +132,15 @@ def test_quick_variations_of_eulers_rule_are_its_derivative():
     Z = np.eye(18)[:, :6].copy()
     integrate(ROTATIONS["matrix"], SCHEMES["euler"], given, C0, 0, 50, start(), Z, nodes, stages)
     found = np.eye(18)[:, :6].copy()
-    integrate_variations(given, equal_runs(given.h, given.jumps.first), 0, C0, 0, 50, nodes, found)
+    runs, span = equal_runs(given.h, given.jumps.first), np.array([0, 50])
+    integrate_variations(given, runs, np.array([0]), np.array([C0]), span, nodes, found)
     assert found == pytest.approx(Z, rel=1e-9, abs=1e-9 * np.abs(Z).max())
-    assert grouping(SCHEMES["euler"], given, C0) == 0
+    assert grouping("euler", given, C0) == 0
 
 
 def test_fewer_intervals_are_taken_at_once_in_short_time_steps():
     given = intervals(50, ())
-    taken = [grouping(SCHEMES["rk4"], given, c0) for c0 in (1.0, 1e2, 1e3, 1e5)]
+    taken = [grouping("rk4", given, c0) for c0 in (1.0, 1e2, 1e3, 1e5)]
     assert taken[0] == 8 and taken[-1] == 1
     assert taken == sorted(taken, reverse=True)
 
@@ -155,7 +165,7 @@ def past_of(count: int) -> tuple[object, np.ndarray]:
 
     restart(past, seen(0), state)
     for k in range(1, count):
-        append(past, np.ones(6), seen(k), state)
+        append(past, np.ones(6), np.zeros(1, dtype=bool), seen(k), state)
     return past, modes(count)
 
 
@@ -178,7 +188,7 @@ def test_first_steps_are_predicted_by_polynomials():
     past, x, state = new_past(24), np.zeros(6), np.zeros(24)
     restart(past, np.zeros(6), state)
     for k in range(1, ORDER):
-        append(past, np.ones(6), np.full(6, float(k * k)), state)
+        append(past, np.ones(6), np.zeros(1, dtype=bool), np.full(6, float(k * k)), state)
         if k > 3:
             predict(past, int(past.counts[2]), x)
             assert x == pytest.approx(np.full(6, (k + 1.0) ** 2), rel=1e-9)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebint, chebvander
 
 from pliant.lie.tuples import Array
 
@@ -35,57 +36,21 @@ def points(n: int, a: float = -1.0, b: float = 1.0) -> Array:
 @lru_cache(maxsize=512)
 def to_coefficients(n: int) -> Array:
     """Return the matrix (n, n) from values to the coefficients c_k of sum_k c_k T_k(x)."""
-    if n == 1:
-        return _kept(np.ones((1, 1)))
-    k, i = np.arange(n)[:, None], np.arange(n)[None, :]
-    matrix = 2.0 / (n - 1) * np.cos(np.pi * k * (n - 1 - i) / (n - 1))
-    matrix[:, [0, -1]] *= 0.5
-    matrix[[0, -1]] *= 0.5
-    return _kept(matrix)
-
-
-def chebyshev(count: int, x: Array) -> Array:
-    """Return T_0 ... T_{count-1} at x (S,), shape (S, count)."""
-    angle = np.arccos(np.clip(x, -1.0, 1.0))
-    return np.asarray(np.cos(np.arange(count)[None, :] * angle[:, None]))
+    return _kept(np.linalg.inv(np.asarray(chebvander(points(n), n - 1), dtype=np.float64)))
 
 
 @lru_cache(maxsize=512)
 def integration(n: int) -> Array:
     """Return the matrix (n, n) from values of f to the integral of f from -1 to each point."""
-    if n == 1:
-        return _kept(np.ones((1, 1)))
-    # integral of T_k: (T_{k+1} / (k + 1) - T_{k-1} / (k - 1)) / 2, constants chosen to vanish at -1
-    raised = np.zeros((n + 1, n))
-    raised[1, 0] = 1.0
+    matrix = chebvander(points(n), n) @ chebint(np.eye(n), lbnd=-1.0) @ to_coefficients(n)
     if n > 1:
-        raised[2, 1] = 0.25
-    for k in range(2, n):
-        raised[k + 1, k] = 0.5 / (k + 1)
-        raised[k - 1, k] = -0.5 / (k - 1)
-    raised[0] = -((-1.0) ** np.arange(1, n + 1)) @ raised[1:]
-    matrix = chebyshev(n + 1, points(n)) @ raised @ to_coefficients(n)
-    matrix[0] = 0.0
+        matrix[0] = 0.0
     return _kept(matrix)
 
 
 def interpolation(n: int, x: Array) -> Array:
-    """Return the matrix (S, n) from values at n points to values at x (S,) in [-1, 1].
-
-    Barycentric formula; a point that is asked for itself is returned as it is.
-    """
-    if n == 1:
-        return np.ones((len(x), 1))
-    weights = (-1.0) ** np.arange(n)
-    weights[[0, -1]] *= 0.5
-    difference = x[:, None] - points(n)[None, :]
-    hit = np.abs(difference) < 1e-15
-    difference[hit] = 1.0
-    matrix = weights / difference
-    matrix /= matrix.sum(axis=1, keepdims=True)
-    rows = hit.any(axis=1)
-    matrix[rows] = hit[rows]
-    return matrix
+    """Return the matrix (S, n) from values at n points to values at x (S,) in [-1, 1]."""
+    return np.asarray(chebvander(x, n - 1) @ to_coefficients(n))
 
 
 @lru_cache(maxsize=2048)

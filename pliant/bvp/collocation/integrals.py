@@ -231,7 +231,7 @@ def _write_section(shape, g, y):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def forward(layout, table, jumps, c0, moving, base, x, shape):  # type: ignore[no-untyped-def]
+def forward(layout, table, jumps, c0, base, x, shape):  # type: ignore[no-untyped-def]
     """Fill `shape` from base to tip for unknowns x; `base` (24,) is the state at the base.
 
     The quaternions in `shape` are the guess from which the new ones are found.
@@ -253,7 +253,7 @@ def forward(layout, table, jumps, c0, moving, base, x, shape):  # type: ignore[n
         solve_rotation(Q, u, a, start, shape.h)
         _strains(layout, table, c0, k, x, shape)
         integrate(Q, shape.slope, a, y[12:15], shape.p)
-        if moving:
+        if c0 != 0.0:
             W, V = np.array(turned(R, read_vector(y, 6))), np.array(turned(R, read_vector(y, 9)))
             integrate(Q, shape.u_rate, a, W, shape.W)
             for g in range(a, b):
@@ -332,8 +332,8 @@ def _collect(matrix, f, first, x, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def respond(layout, table, jumps, c0, moving, base, tip, x, shape, r):  # type: ignore[no-untyped-def]
+def respond(layout, table, jumps, c0, base, tip, x, shape, r):  # type: ignore[no-untyped-def]
     """`forward`, `backward` and `mismatch` in one go."""
-    forward(layout, table, jumps, c0, moving, base, x, shape)
+    forward(layout, table, jumps, c0, base, x, shape)
     backward(layout, table, jumps, c0, tip, shape)
     mismatch(layout, x, shape, r)

@@ -36,7 +36,7 @@ from pliant.bvp.history import (
     move_base,
     write_histories,
 )
-from pliant.bvp.prediction import Past, append, new_past, predict_values, replace_last, restart
+from pliant.bvp.prediction import Past, append, new_past, predict_values, restart
 from pliant.bvp.states import interpolated
 from pliant.lie import so3
 from pliant.lie.tuples import Array
@@ -116,7 +116,7 @@ class CollocationSolver(StrongSolver):
         system, free = self._system, self._system.free.any()
         pose = self.chain.base.pose if start is None else start.pose[0]
         self.supports.pose[:], self.supports.twist[:] = (pose if free else base), 0.0
-        system.moving, system.c0 = False, 0.0
+        system.c0 = 0.0
         self._x = np.zeros(system.unknowns)
         self._values, self._tolerance, self._good = values, tolerance, start
         self._share = 0.0 if start is None else 1.0
@@ -313,12 +313,12 @@ class CollocationSolver(StrongSolver):
         system, grid, history = self._system, self._system.grid, self._history
         assert history is not None
         grid.load(values)
-        weights = np.array([rule.c0, rule.c1, rule.c2, rule.d1])
+        weights = rule.weights()
         write_histories(weights, history, grid.law, grid.table, grid.jumps.history)
         move_base(weights, history, self.supports, base_row(base))
-        if system.c0 != rule.c0 or not system.moving:
+        if system.c0 != rule.c0:
             system.forget()
-        system.c0, system.moving = rule.c0, True
+        system.c0 = rule.c0
         guesses = [self._x] if guess is None else [guess]
         if guess is None and self._past.counts[0] > 1:
             guesses.append(np.empty(self.unknowns))
@@ -332,17 +332,15 @@ class CollocationSolver(StrongSolver):
         places = shape.states()
         velocity, strain = places[:, 6:12].copy(), np.ascontiguousarray(shape.strain.T)
         data = grid.table, grid.jumps.history, strain, velocity, self._body_velocities()
-        append_instant(rule.c0, keep_older, *data, y, self._history)
+        keep_before = np.array([keep_older])
+        append_instant(rule.weights(), keep_before, *data, y, self._history)
         if grid.own is not None:
             pairs = enumerate(strain)
             self._balance.own_stress[:] = [grid.own.stress(k, rule.c0, e)[0] for k, e in pairs]
         shares = np.array(rule.shares(step))
         accumulate(self._balance, shares, grid.table, grid.jumps, places, wrench, self._history)
         self._x = x
-        if keep_older:
-            replace_last(self._past, wrench, x)
-        else:
-            append(self._past, self.chain.scale, wrench, x)
+        append(self._past, self.chain.scale, keep_before, wrench, x)
         self._shape = Shape(*(field.copy() for field in shape))
         self._present = self._given = None
 

@@ -30,7 +30,8 @@ class System:
 
     A base has an unknown phi in each free direction, where no wrench must act. A tip that is held in
     any direction has the six conditions of `tip_conditions` and its wrench, world, as unknowns.
-    grid, shape : on which, and what the last evaluation left.  moving : False at rest.
+    grid, shape : on which, and what the last evaluation left.
+    c0 : of the time rule, 0 at rest.
     """
 
     def __init__(self, chain: Chain, orders: Sequence[Order], supports: Supports) -> None:
@@ -40,7 +41,6 @@ class System:
         self.shape: Shape = new_shape(self.grid.size, jumps)
         self._factor: tuple[Array, Array] | None = None
         self.c0 = 0.0
-        self.moving = False
         self.scale = self.grid.scale()
         self.scale[: self.grid.base_unknowns] = chain.scale[self.free]
         self.scale[self.unknowns - self.grid.tip_unknowns :] = supports.units[1][
@@ -71,12 +71,12 @@ class System:
         r, y = np.empty(self.unknowns), self.base_state(x)
         data, tip = (grid.layout, grid.table, grid.jumps, self.c0), self.tip_wrench(x)
         if grid.own is not None:
-            forward(*data, self.moving, y, x, shape)
+            forward(*data, y, x, shape)
             self._apply_own(x)
             backward(*data, tip, shape)
             mismatch(grid.layout, x, shape, r)
         else:
-            respond(*data, self.moving, y, tip, x, shape, r)
+            respond(*data, y, tip, x, shape, r)
         if grid.tip_unknowns:
             none = np.zeros((18, 0))
             tip_conditions(self.supports, self._tip_state(x), none, r[-6:], none[:6])
@@ -93,7 +93,7 @@ class System:
             before = shape.strain.copy()
             write_law(self.c0, *grid.law, grid.table)
             own.linearise_stress(self.c0, before.T)
-            forward(*data, self.moving, self._base, x, shape)
+            forward(*data, self._base, x, shape)
             if np.abs(shape.strain - before).max() < 1e-13 * (1.0 + np.abs(before).max()):
                 break
         self._slopes = own.apply_line_wrench(shape.states(), shape.strain.T)
@@ -123,13 +123,13 @@ class System:
         """Derivative (U, U) of r at x, where it was evaluated last."""
         grid, U, free = self.grid, self.unknowns, self.grid.base_unknowns
         var, base, tip = (
-            Variations(grid, self.shape, self.c0, self.moving),
+            Variations(grid, self.shape, self.c0),
             np.zeros((18, U)),
             np.zeros((6, U)),
         )
         base[:, :free] = self._base_variation[:, self.free]
         var.forward(to_world(self._base, base))
-        wrench = var.line_wrench() if self.moving or grid.follower.any() else None
+        wrench = var.line_wrench() if self.c0 != 0.0 or grid.follower.any() else None
         if grid.own is not None:
             wrench = self._vary_own(var) + (0.0 if wrench is None else wrench)
         if grid.tip_unknowns:

@@ -57,8 +57,8 @@ class Variations:
     tip : (18, U) at the tip.  reaction : (6, U) moment and force of the base.
     """
 
-    def __init__(self, grid: Grid, shape: Shape, c0: float, moving: bool) -> None:
-        self.grid, self.shape, self.c0, self.moving = grid, shape, c0, moving
+    def __init__(self, grid: Grid, shape: Shape, c0: float) -> None:
+        self.grid, self.shape, self.c0 = grid, shape, c0
         fields = np.zeros((7, grid.size, 3, grid.unknowns))
         self.theta, self.p, self.W, self.V, self.slope, self.N, self.M = fields
         self.R = np.ascontiguousarray(shape.R.T).reshape(-1, 3, 3)
@@ -103,7 +103,7 @@ class Variations:
         slope = self._nodal(D, from_force, layout.force_at[k])
         slope += (D @ hat(shape.guess.T[rows]) - v) @ theta
         self.slope[rows], self.p[rows] = slope, now[15:18] + _integrated(Q, slope)
-        if self.moving:
+        if c0 != 0.0:
             u_t, v_t, W = (hat(f.T[rows]) for f in (shape.u_rate, shape.v_rate, shape.W))
             self.W[rows] = now[6:9] + _integrated(Q, c0 * bend - u_t @ theta)
             source = (c0 * v - v_t) @ theta - v @ self.W[rows]

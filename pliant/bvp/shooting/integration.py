@@ -7,10 +7,12 @@ are integrated for a fraction of the work.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from pliant._numba import kernel, leaf
-from pliant.bvp.jump_conditions import apply_jumps
+from pliant.bvp.jump_conditions import Jumps, apply_jumps
 from pliant.bvp.pointwise_effects import RESULT, STRESS, WRENCH, evaluate
 from pliant.bvp.rod_equations import (
     MAGNUS,
@@ -36,6 +38,20 @@ _MOST = 8
 """Intervals that variations may be taken over at once."""
 _REACH = 0.6
 """Largest exponent by which a variation may grow in one step of RK4."""
+
+
+class Intervals(NamedTuple):
+    """What an integration from base to tip reads, for N intervals.
+
+    h : (N,) their lengths, m.  table : (N, 4, 44) rows of their stations, see `rod_equations`.
+    jumps : with first (N + 2,) by interval: first[i] to first[i + 1] lie before interval i.
+    own : (1,) address of effects in plain Python, see `pointwise_effects`, or 0.
+    """
+
+    h: Array
+    table: Array
+    jumps: Jumps
+    own: Ints
 
 
 @leaf
@@ -111,8 +127,12 @@ def _rates(y, q, P, c0):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _integrate_state(scheme, intervals, c0, first, last, y, nodes, stages):  # type: ignore[no-untyped-def]
-    """`integrate` with a quaternion and without variations, in scalars: the quickest way."""
+def integrate_state(scheme, intervals, rule, span, y, nodes, stages):  # type: ignore[no-untyped-def]
+    """`integrate` with a quaternion and without variations, in scalars: the quickest way.
+
+    rule : (4,) with c0 first.  span : (2,) first and last.
+    """
+    c0, first, last = rule[0], span[0], span[1]
     none, R, jumps = np.empty((18, 0)), rotation(y), intervals.jumps
     state = wrench_and_velocity(y), read_vector(y, 12), quaternion_from_matrix(R)
     for i in range(first, last):
@@ -189,8 +209,9 @@ def _evaluate(kind, intervals, i, j, c0, y, r, E, A, slope):  # type: ignore[no-
 
 
 @kernel
-def _integrate_general(kind, scheme, intervals, c0, first, last, y, Z, nodes, stages):  # type: ignore[no-untyped-def]
+def integrate_general(kind, scheme, intervals, rule, span, y, Z, nodes, stages):  # type: ignore[no-untyped-def]
     """`integrate` for all orientations, with variations and effects in plain Python."""
+    c0, first, last = rule[0], span[0], span[1]
     k, at, jumps, vary = np.empty((4, 24)), np.empty((4, 24)), intervals.jumps, Z.shape[1] > 0
     E, A = np.empty(RESULT if intervals.own[0] != 0 else 0), np.empty((4, 18 if vary else 0, 18))
     K, T, count = np.empty_like(Z), np.empty_like(Z), 1 if scheme == EULER else 4
@@ -220,8 +241,18 @@ def _integrate_general(kind, scheme, intervals, c0, first, last, y, Z, nodes, st
         apply_jumps(jumps, jumps.first[last], jumps.first[last + 1], c0, y, Z)
 
 
-@kernel
-def integrate(kind, scheme, intervals, c0, first, last, y, Z, nodes, stages):  # type: ignore[no-untyped-def]
+def integrate(
+    kind: int,
+    scheme: int,
+    intervals: Intervals,
+    c0: float,
+    first: int,
+    last: int,
+    y: Array,
+    Z: Array,
+    nodes: Array,
+    stages: Array,
+) -> None:
     """Integrate over intervals first to last - 1, beginning with the jumps before `first`.
 
     y (24,) enters as the state before these jumps and leaves as the state after interval last - 1, at
@@ -229,10 +260,16 @@ def integrate(kind, scheme, intervals, c0, first, last, y, Z, nodes, stages):  #
     integrated along; c may be 0. nodes (N, 2, 24) get the states at both ends of each interval, stages
     (N, 4, 12) wrench and velocity at its stations.
     """
-    if Z.shape[1] == 0 and kind == QUATERNION and intervals.own[0] == 0:
-        _integrate_state(scheme, intervals, c0, first, last, y, nodes, stages)
+    rule, span = np.array([c0]), np.array([first, last], dtype=np.int64)
+    if Z.shape[1] == 0 and is_quick(kind, intervals):
+        integrate_state(scheme, intervals, rule, span, y, nodes, stages)
     else:
-        _integrate_general(kind, scheme, intervals, c0, first, last, y, Z, nodes, stages)
+        integrate_general(kind, scheme, intervals, rule, span, y, Z, nodes, stages)
+
+
+def is_quick(kind: int, intervals: Intervals) -> bool:
+    """Tell whether `integrate_state` can do without `integrate_general`."""
+    return kind == QUATERNION and intervals.own[0] == 0
 
 
 @kernel
@@ -245,14 +282,16 @@ def derivatives(kind, rows, c0, states, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def at_stations(c0, intervals, D, stages, nodes, offsets, strain, velocity, new_offsets, stress):  # type: ignore[no-untyped-def]
+def at_stations(rule, intervals, D, stages, nodes, offset, strain, velocity, new_offsets, stress):  # type: ignore[no-untyped-def]
     """Write strain and velocity (4 N, 6) of a solution at the stations, and offsets (2, 4 N, 6).
 
     In the middle of an interval the cubic polynomial with the first and last slope of RK4 counts,
-    y(h/2) = (Y_2 + Y_3) / 2 + (Y_4 - y(h)) / 4 by its stages Y. offsets : those that the histories in
-    the table were made with; D (4 N, 6) damping; stress (4 N, 6) gets that of effects in plain Python.
+    y(h/2) = (Y_2 + Y_3) / 2 + (Y_4 - y(h)) / 4 by its stages Y. offset : (4 N, 6) of the strain, that
+    the histories in the table were made with; D (4 N, 6) damping; stress (4 N, 6) gets that of effects
+    in plain Python.
     """
     y, Y, E, own = np.empty(24), np.empty(24), np.empty((2, RESULT)), intervals.own[0]
+    c0 = rule[0]
     for i in range(len(nodes)):
         for j in range(4):
             P, k = intervals.table[i, j], 4 * i + j
@@ -267,7 +306,7 @@ def at_stations(c0, intervals, D, stages, nodes, offsets, strain, velocity, new_
                 evaluate(own, k, c0, Y, E[1])
                 stress[k] = E[0, STRESS : STRESS + 6]
             for r in range(6):
-                back = P[r] * D[k, r] * c0 * offsets[0][k, r]
+                back = P[r] * D[k, r] * c0 * offset[k, r]
                 strain[k, r] = (E[0, r] if own != 0 else P[6 + r] + P[r] * y[r]) - back
                 apart = E[1, r] - E[0, r] if own != 0 else P[r] * (Y[r] - y[r])
                 new_offsets[0, k, r] = apart + back
@@ -278,36 +317,35 @@ def at_stations(c0, intervals, D, stages, nodes, offsets, strain, velocity, new_
 
 
 @kernel
-def grouping(scheme, intervals, c0):  # type: ignore[no-untyped-def]
-    """How many intervals `integrate_variations` may take at once and resolve the growth of variations.
+def group(scheme, intervals, rule, most):  # type: ignore[no-untyped-def]
+    """Write how many intervals `integrate_variations` may take at once and resolve the growth of
+    variations into most (1,).
 
     Waves grow along s as exp(k s) with k^4 = A c0^2 / EI when they bend a rod, with k = c0 / speed
     when they stretch, shear or twist it. Zero for Euler's rule, whose variations are exact.
     """
-    if scheme == EULER:
-        return 0
-    fastest = 0.0
+    fastest, c0 = 0.0, rule[0]
     for i in range(len(intervals.h)):
         P, h = intervals.table[i, 1], intervals.h[i]
         heavy = P[27] * c0 * c0
         bend = np.sqrt(np.sqrt(heavy * max(P[0], P[1])))
         push = np.sqrt(max(heavy * max(P[3], P[4], P[5]), P[26] * c0 * c0 * P[2]))
         fastest = max(fastest, h * max(bend, push))
-    most = _MOST
-    while most > 1 and most * fastest > _REACH:
-        most //= 2
-    return most
+    most[0] = 0 if scheme == EULER else _MOST
+    while most[0] > 1 and most[0] * fastest > _REACH:
+        most[0] //= 2
 
 
 @kernel
-def integrate_variations(intervals, runs, most, c0, first, last, nodes, Z):  # type: ignore[no-untyped-def]
+def integrate_variations(intervals, runs, most, rule, span, nodes, Z):  # type: ignore[no-untyped-def]
     """Integrate variations Z (18, c) along states that are known: nodes (N, 2, 24) of an integration.
 
-    They begin before the jumps at interval `first` and end after interval last - 1, at the tip after
-    the jumps there. With RK4 over up to `most` intervals at once (see `grouping`), the ends of which
+    They begin before the jumps at interval span[0] and end after interval span[1] - 1, at the tip after
+    the jumps there. With RK4 over up to most[0] intervals at once (see `group`), the ends of which
     give all the states that are needed. runs (N,): intervals of one length, without jumps between
     them, from each one on.
     """
+    c0, first, last, most = rule[0], span[0], span[1], most[0]
     K, T, middle = np.empty_like(Z), np.empty_like(Z), np.empty(24)
     A, none, i = np.empty((4, 18, 18)), np.empty(0), first
     jumps, table, scheme = intervals.jumps, intervals.table, EULER if most == 0 else RK4

@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from pliant.bvp.chain import BODY, WRENCH, Chain
 from pliant.bvp.energy_balance import Balance, new_balance
-from pliant.bvp.jump_conditions import Jumps
 from pliant.bvp.sections import Sections
+from pliant.bvp.shooting.integration import Intervals
 from pliant.lie.tuples import Array
-from pliant.rods.contract import Ints
 
 STAGES = 4
 """Stations of an interval: one for each stage of RK4, at its start, twice in its middle, at its end.
 Each stage has a history of its own, so that what rests in one time step rests in the next."""
-
-
-class Intervals(NamedTuple):
-    """What an integration from base to tip reads, for N intervals.
-
-    h : (N,) their lengths, m.  table : (N, 4, 44) rows of their stations, see `rod_equations`.
-    jumps : with first (N + 2,) by interval: first[i] to first[i + 1] lie before interval i.
-    own : (1,) address of effects in plain Python, see `pointwise_effects`, or 0.
-    """
-
-    h: Array
-    table: Array
-    jumps: Jumps
-    own: Ints
 
 
 class Mesh(Sections):

@@ -14,8 +14,11 @@ from pliant.bvp.rod_equations import (
     STRAIN,
     VELOCITY_HISTORY,
 )
+from pliant.bvp.shooting.newton import FLOOR, LARGEST, ROUNDING, STRICT, TOLERANCE
 
-FLOOR = 1e-6
+STEP_TOLERANCE = 1e-10
+"""Of time steps, relative to the wrench in the chain."""
+LEAST = 1e-6
 """Internal wrench, relative to one that bends the chain by a radian, below which nothing acts."""
 
 
@@ -36,20 +39,14 @@ def applied_wrench(intervals, scale):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _whole_mass(intervals):  # type: ignore[no-untyped-def]
-    """Mass of rods and bodies, kg."""
-    return np.sum(intervals.h * intervals.table[:, 1, MASS]) + np.sum(intervals.jumps.weight[:, 0])
-
-
-@kernel
-def sudden_wrench(intervals, scale, length, c0, twist, strain, nodes):  # type: ignore[no-untyped-def]
+def _sudden_wrench(intervals, scale, length, c0, mass, twist, strain, nodes):  # type: ignore[no-untyped-def]
     """Wrench, in units of `scale`, that a step can bring without loads: pressure, inertia, motion.
 
-    twist (6,) of the base to come, strain (4 N, 6) and nodes (N, 2, 24) of the last instant. Where a
-    pressure jumps, sections keep their strain until they move, and the law asks for (xi - xi_0) / S
-    instead of the wrench so far; a moment m that they cannot follow within a time step decays over 1/k,
-    k^4 = c0^2 mass S, by forces of k m. A base accelerates all that it carries, and sections that go on
-    turning at w bend the chain by w / c0.
+    mass : of all rods and bodies, kg.  twist (6,) of the base to come, strain (4 N, 6) and nodes
+    (N, 2, 24) of the last instant. Where a pressure jumps, sections keep their strain until they move,
+    and the law asks for (xi - xi_0) / S instead of the wrench so far; a moment m that they cannot
+    follow within a time step decays over 1/k, k^4 = c0^2 mass S, by forces of k m. A base accelerates
+    all that it carries, and sections that go on turning at w bend the chain by w / c0.
     """
     jump, steep, bend, base = 0.0, 0.0, 0.0, 0.0
     for i in range(len(intervals.h)):
@@ -67,34 +64,37 @@ def sudden_wrench(intervals, scale, length, c0, twist, strain, nodes):  # type: 
         part = c0 * twist[r] + intervals.table[0, 0, VELOCITY_HISTORY + r]
         base = max(base, abs(part) * (length if r < 3 else 1.0))
     largest = max(jump * max(1.0, length * steep**0.25), bend)
-    return max(largest, base * _whole_mass(intervals) / scale[3])
+    return max(largest, base * mass / scale[3])
 
 
 @kernel
-def rounding_wrench(intervals, scale, length, c0):  # type: ignore[no-untyped-def]
-    """Wrench, in units of `scale`, of which rounding of positions in a short step leaves 1e-11."""
-    return 1e-5 * c0 * c0 * _whole_mass(intervals) * length / scale[3]
+def write_limits(setting, intervals, supports, history, kept, limits):  # type: ignore[no-untyped-def]
+    """Write the limits (5,) of a time step from kept nodes (N, 2, 24), see `newton.TOLERANCE`.
 
-
-@kernel
-def plausible_wrench(explained, scale, wrench):  # type: ignore[no-untyped-def]
-    """Largest wrench, in units of `scale`, to be expected after a step from `wrench` (6,) at the base.
-
-    explained : the largest that loads, pressures and inertia can bring.
+    Plausible is a hundred times the largest wrench that loads, pressures and inertia can bring or that
+    is there. Rounding of positions in a short step leaves 1e-11 of c0^2 times mass and length.
     """
-    return 100.0 * max(0.01, explained, np.max(np.abs(wrench[:6]) / scale))
+    scale, length, c0, jumps = setting.scale, setting.length, setting.rule[0], intervals.jumps
+    mass, explained = np.sum(jumps.weight[:, 0]), 0.01
+    for i in range(len(intervals.h)):
+        mass += intervals.h[i] * intervals.table[i, 1, MASS]
+    for r in range(6):
+        explained = max(explained, abs(kept[0, 0, r]) / scale[r])
+    acting = applied_wrench(intervals, scale)
+    twist = supports.twist if supports.held.all() else history.twist
+    sudden = _sudden_wrench(intervals, scale, length, c0, mass, twist, history.strain, kept)
+    limits[TOLERANCE], limits[ROUNDING], limits[STRICT] = STEP_TOLERANCE, 1e-9, 0.0
+    limits[LARGEST] = 100.0 * max(explained, acting, sudden)
+    limits[FLOOR] = max(LEAST, acting, 1e-5 * c0 * c0 * mass * length / scale[3])
 
 
 @kernel
-def unexpected_curvature(intervals, nodes, strain, before):  # type: ignore[no-untyped-def]
-    """Largest distance of curvature and twist from the line through the last two instants, rad/m.
-
-    strain, before : (4 N, 6) of these instants.
-    """
-    largest = 0.0
+def write_bend(length, intervals, history, nodes, bend):  # type: ignore[no-untyped-def]
+    """Write by how many radians nodes (N, 2, 24) are bent away from what the last two steps predict."""
+    bend[0] = 0.0
     for i in range(len(nodes)):
         P = intervals.table[i, 0]
         for r in range(3):
-            expected = 2.0 * strain[4 * i, r] - before[4 * i, r]
-            largest = max(largest, abs(P[STRAIN + r] + P[r] * nodes[i, 0, r] - expected))
-    return largest
+            expected = 2.0 * history.strain[4 * i, r] - history.strain_before[4 * i, r]
+            miss = abs(P[STRAIN + r] + P[r] * nodes[i, 0, r] - expected)
+            bend[0] = max(bend[0], length * miss)

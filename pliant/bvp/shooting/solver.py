@@ -21,39 +21,50 @@ from pliant.bvp.contract import (
     Watch,
     blank_state,
 )
-from pliant.bvp.energy_balance import accumulate
-from pliant.bvp.history import Discrete, History, base_row, begin_history, history_of
+from pliant.bvp.energy_balance import accumulate, add_own_loads
+from pliant.bvp.history import (
+    Discrete,
+    History,
+    append_instant,
+    base_row,
+    begin_history,
+    history_of,
+    move_base,
+    write_histories,
+)
 from pliant.bvp.jump_conditions import point_wrenches
-from pliant.bvp.prediction import new_past, restart
+from pliant.bvp.prediction import append, new_past, restart
 from pliant.bvp.rod_equations import ROTATIONS
 from pliant.bvp.shooting.engine import (
-    BY_MODIFIED,
-    BY_MULTIPLE,
-    CODE,
-    ITERATIONS,
-    MOST_SEGMENTS,
-    RESIDUAL,
     RETRY,
     UNEXPECTED,
     Motion,
     march,
-    solve_instant,
 )
-from pliant.bvp.shooting.integration import SCHEMES, at_stations, equal_runs, integrate
+from pliant.bvp.shooting.integration import SCHEMES, at_stations, equal_runs, group, integrate
 from pliant.bvp.shooting.mesh import STAGES, Mesh, even_edges
 from pliant.bvp.shooting.newton import (
+    BY_MODIFIED,
+    BY_MULTIPLE,
+    CODE,
     IMPLAUSIBLE,
     INFINITE,
+    ITERATIONS,
+    LIMITS,
     MANY,
     MOST_ITERATIONS,
+    MOST_SEGMENTS,
+    RESIDUAL,
     SINGULAR,
     WORSE,
-    Criteria,
     Setting,
     new_segments,
+    record_programs,
 )
-from pliant.bvp.shooting.plausibility import FLOOR, applied_wrench
+from pliant.bvp.shooting.plausibility import LEAST, applied_wrench, write_bend, write_limits
 from pliant.bvp.states import interpolated
+from pliant.engine.arrays import copy, put, take
+from pliant.engine.program import Program, record, run
 from pliant.lie.tuples import Array
 from pliant.model import BaseState, ConvergenceError
 from pliant.rods.contract import Ints
@@ -101,6 +112,7 @@ class ShootingSolver(StrongSolver):
         self.form, self.count = form, form.segments
         self.kind, self.scheme = ROTATIONS[form.rotation], SCHEMES[form.scheme]
         self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
+        self._acting: Mapping[str, Any] | None = None
         self.use(Mesh(chain, even_edges(chain, steps)))
 
     def use(self, mesh: Mesh) -> None:
@@ -108,11 +120,10 @@ class ShootingSolver(StrongSolver):
         self.mesh, N = mesh, mesh.N
         self.supports = make_supports(self.chain)
         everywhere = self.supports.tip_held[3:].any() or mesh.own is not None
-        unknowns = 18 if everywhere else 15
-        runs, one = equal_runs(mesh.intervals.h, mesh.jumps.first), np.ones(1, dtype=np.int64)
-        size = self.chain.length, self.chain.scale
-        setting = Setting(self.kind, self.scheme, *size, unknowns, runs, one)
-        self.data = setting, mesh.intervals, self.supports
+        unknowns, chain, units = 18 if everywhere else 15, self.chain, self.supports.units
+        self.setting = Setting(
+            self.kind, self.scheme, chain.length, chain.scale, units, unknowns, np.zeros(4)
+        )
         counts = ([self.count] if self.count > 1 else []) + more_segments(self.count, N)
         cuts = [np.array([0, N]), *(cut_places(mesh, count) for count in counts)]
         self._plain = min(self.count - 1, 1)
@@ -121,9 +132,15 @@ class ShootingSolver(StrongSolver):
         nodes, kept = np.zeros((N, 2, 24)), np.zeros((N, 2, 24))
         mode, sizes = np.zeros(4, dtype=np.int64), np.zeros(MOST_ITERATIONS + 1)
         stages, law = np.zeros((N, STAGES, 12)), np.zeros((2 * N, 18))
-        self.motion = Motion(new_past(24 * N), mode, nodes, stages, kept, law, sizes)
+        written = np.zeros(LIMITS), np.zeros(6), np.zeros(1), np.zeros(3, dtype=np.int64)
+        self.motion = Motion(new_past(24 * N), mode, nodes, stages, kept, law, sizes, *written)
         self.balance = mesh.balance(self.totals)
-        self.x = np.zeros(6)
+        self.history = self._still
+        self.x, self._base = np.zeros(6), np.zeros(18)
+        self._shares, self._keep_before = np.zeros(3), np.zeros(1, dtype=bool)
+        self._most_intervals = np.ones(1, dtype=np.int64)
+        self._programs: list[Program] = []
+        self._recorded: History | None = None
         self._reset()
         self._knots()
 
@@ -142,7 +159,66 @@ class ShootingSolver(StrongSolver):
         self._forget()
 
     def _forget(self) -> None:
-        self.middle.known[0] = self.segments.known[0] = -1
+        self.middle.level[1] = self.segments.level[1] = -1
+
+    def _record(self, moving: bool) -> None:
+        """Write down what equilibria, or time steps with the present history, are made of."""
+        mesh, motion, quick = self.mesh, self.motion, None
+        if moving and mesh.own is None:
+            quick = equal_runs(mesh.intervals.h, mesh.jumps.first), self._most_intervals
+        given = self.setting, mesh.intervals, self.supports, quick
+        leave = motion.nodes, motion.stages, (motion.limits, motion.sizes, motion.report)
+        self._programs = [
+            *record_programs(*given, self.middle, *leave),
+            *record_programs(*given, self.segments, *leave),
+        ]
+        motion.programs[:], motion.bend[:] = 0, 0.0
+        if moving:
+            made = [record(part) for part in (self._begin_instant, self._compare, self._accept)]
+            motion.programs[:] = [program.address for program in made]
+            self._programs += made
+        self._recorded = self.history if moving else None
+
+    def _begin_instant(self) -> None:
+        """Set up the next instant."""
+        setting, history, mesh = self.setting, self.history, self.mesh
+        run(write_histories, setting.rule, history, mesh.law, mesh.table, mesh.jumps.history)
+        run(move_base, setting.rule, history, self.supports, self._base)
+        run(group, setting.scheme, mesh.intervals, setting.rule, self._most_intervals)
+        limits = self.motion.limits
+        given = setting, mesh.intervals, self.supports, history
+        run(write_limits, *given, self.motion.kept, limits)
+
+    def _compare(self) -> None:
+        """Compare a solution with what was expected."""
+        given = self.chain.length, self.mesh.intervals, self.history
+        run(write_bend, *given, self.motion.nodes, self.motion.bend)
+
+    def _accept(self) -> None:
+        """Take the solution as the present, and add work and loss of the step."""
+        mesh, motion, history, rule = self.mesh, self.motion, self.history, self.setting.rule
+        places, x = np.arange(2 * mesh.N), self.segments.x
+        ends, rows, wrench = motion.nodes.reshape(-1, 24), mesh.table, np.zeros(6)
+        body, (strain, velocity) = np.zeros_like(mesh.jumps.history), np.zeros((2, len(mesh.s), 6))
+        offsets, lasts = np.zeros((2, len(mesh.s), 6)), np.zeros(24 * mesh.N)
+        copy(motion.nodes, motion.kept)
+        stations = STAGES * (places // 2) + (STAGES - 1) * (places % 2)
+        _take_columns(mesh.table, stations, slice(18), motion.law)
+        _take_columns(ends, mesh.body_places, slice(6, 12), body)
+        _take_columns(ends, places[1::2], slice(24), lasts)
+        put(x, np.flatnonzero(self.supports.held), wrench)
+        run(append, motion.past, self.setting.units[0], self._keep_before, x, lasts)
+        found = strain, velocity, offsets, self.balance.own_stress
+        leave = motion.stages, motion.nodes, history.strain_offset
+        run(at_stations, rule, mesh.intervals, mesh.D, *leave, *found)
+        now = mesh.table, mesh.jumps.history, strain, velocity, body, motion.nodes[0, 0]
+        run(append_instant, rule, self._keep_before, *now, history)
+        copy(offsets[0], history.strain_offset)
+        copy(offsets[1], history.velocity_offset)
+        if mesh.own is not None:
+            rows = np.zeros_like(mesh.table)
+            run(add_own_loads, mesh.intervals.own, rule, self.balance, ends, mesh.table, rows)
+        run(accumulate, self.balance, self._shares, rows, mesh.jumps, ends, wrench, history)
 
     @property
     def unknowns(self) -> int:
@@ -183,9 +259,11 @@ class ShootingSolver(StrongSolver):
         """The nodes of an equilibrium as a state that a motion can start from."""
         state, mesh = self._state(self._end_rows(), 0.0), self.mesh
         history = self._still
-        still, offsets = np.zeros((2, len(mesh.s), 6)), np.zeros((2, len(mesh.s), 6))
-        parts = self.motion.stages, self.motion.nodes, offsets, history.strain, still[1]
-        at_stations(0.0, mesh.intervals, mesh.D, *parts, still, self.balance.own_stress)
+        still = np.zeros((2, len(mesh.s), 6))
+        offset = history.strain_offset
+        parts = self.motion.stages, self.motion.nodes, offset, history.strain, still[1]
+        rule, stress = np.zeros(4), self.balance.own_stress
+        at_stations(rule, mesh.intervals, mesh.D, *parts, still, stress)
         history.strain_before[:], history.strain_offset[:] = history.strain, still[0]
         state.discrete = Discrete(mesh.edges, history, state.velocity.copy(), np.zeros(0))
         return state
@@ -279,19 +357,18 @@ class ShootingSolver(StrongSolver):
     def _solve(self, tolerance: float, strict: bool, rescue: bool) -> None:
         """Solve for an equilibrium from the nodes and x; raises RejectedError."""
         self._reset()
-        scale, report, x = self.chain.scale, np.zeros(6), np.zeros(6)
-        floor = max(FLOOR, float(applied_wrench(self.mesh.intervals, scale)))
-        criteria = Criteria(tolerance, 1e-7, np.inf, floor, strict)
+        if self._recorded is not None or not self._programs:
+            self._record(moving=False)
+        jumps = self.mesh.jumps
+        floor = max(LEAST, float(applied_wrench(self.mesh.intervals, self.chain.scale)))
+        self.motion.limits[:], self.setting.rule[:] = (tolerance, 1e-7, np.inf, floor, strict), 0.0
         restart(self.motion.past, self.x, self.motion.nodes[:, 1].ravel())
-        parts = self.middle, self.segments, self._plain, rescue, 0.0, criteria
-        size = solve_instant(self.data, self.motion, self._still, *parts, report, x)
-        self._report(report)
-        if self.mesh.own is not None:
-            self.mesh.own.raise_error()
-        if size < 0.0:
+        loads = jumps.wrenches[None].copy(), self._base[None].copy(), jumps.wrenches, self._base
+        done, report = self._solve_instants(False, rescue, loads)
+        if not done:
             raise RejectedError(self._reason(report[CODE], rescue))
         sizes = self.motion.sizes[1:]
-        self.x, self.record.residual = x, float(size)
+        self.x, self.record.residual = self.segments.x.copy(), float(report[RESIDUAL])
         self.record.history = sizes[np.isfinite(sizes)].tolist()
 
     @property
@@ -319,13 +396,21 @@ class ShootingSolver(StrongSolver):
         self.record.levels.append(level)
         return ConvergenceError(text, self._state(self._end_rows(), 0.0))
 
-    def _report(self, report: Array) -> None:
-        """Add what a solve tells to the record."""
+    def _solve_instants(
+        self, moving: bool, rescue: bool, loads: tuple[Array, ...]
+    ) -> tuple[int, Array]:
+        """Solve one instant after the other; return how many were reached, and the report."""
+        report, motion = self.motion.report, self.motion
+        report[:] = 0.0
+        done = march(motion, self.middle, self.segments, (moving, self._plain, rescue), loads)
         self.record.iterations += int(report[ITERATIONS])
         self._most = max(self._most, int(report[MOST_SEGMENTS]))
         for name, entry in (("modified", BY_MODIFIED), ("multiple", BY_MULTIPLE)):
             if report[entry]:
                 self.record.rescues[f"{name} shooting"] += int(report[entry])
+        if self.mesh.own is not None:
+            self.mesh.own.raise_error()
+        return int(done), report
 
     def _reason(self, code: float, rescue: bool) -> str:
         if rescue and code not in (IMPLAUSIBLE, UNEXPECTED):
@@ -392,29 +477,18 @@ class ShootingSolver(StrongSolver):
         """Go through several instants in one compiled call; return how many were reached."""
         if rule != self.rule:
             self._forget()
-        mesh, report = self.mesh, np.zeros(6)
+        mesh = self.mesh
         mesh.load(values[0])
-        weights = np.array([rule.c0, rule.c1, rule.c2, rule.d1]), np.array(rule.shares(step))
-        parts = self.middle, self.segments, mesh.law, mesh.body_places
-        options = self._plain, self.form.rescue, keep_before
+        if self._recorded is not self.history:
+            self._record(moving=True)
+        self.setting.rule[:], self._shares[:] = rule.weights(), rule.shares(step)
+        self._keep_before[:] = keep_before
         rows = _rows(self._point_loads, values), _rows(base_row, bases)
-        done = march(
-            self.data,
-            self.motion,
-            self.history,
-            self.balance,
-            parts,
-            options,
-            *weights,
-            *rows,
-            report,
-        )
+        loads = *rows, mesh.jumps.wrenches, self._base
+        done, report = self._solve_instants(True, self.form.rescue, loads)
         mesh.forget_loads()
         self.motion.nodes[:] = self.motion.kept
         self.x = self.motion.past.lead[0].copy()
-        self._report(report)
-        if mesh.own is not None:
-            mesh.own.raise_error()
         if done > 0:
             self.record.residual = float(report[RESIDUAL])
             self.rule, self._acting, self._present = rule, values[done - 1], None
@@ -424,7 +498,7 @@ class ShootingSolver(StrongSolver):
                 f"a time step did not converge: {reason}. Try a larger dt, alpha = 0, more steps along "
                 "the rod, inputs that rise over some steps where they jump, or Collocation()."
             )
-        return int(done)
+        return done
 
     def _point_loads(self, values: Mapping[str, Any]) -> Array:
         offsets = self.mesh.jumps.wrenches[:, :3]
@@ -442,6 +516,12 @@ class ShootingSolver(StrongSolver):
     def _discrete(self, state: State) -> Discrete:
         """The history at the stations."""
         return Discrete(self.mesh.edges, self.history.copy(), state.velocity.copy(), np.zeros(0))
+
+
+def _take_columns(source: Array, rows: Ints, columns: slice, out: Array) -> None:
+    """In a program: out = source[rows, columns]."""
+    numbers = np.arange(source.size).reshape(source.shape)[rows, columns]
+    take(source.reshape(-1), numbers.ravel(), out.reshape(-1))
 
 
 def _rows(make: Callable[[Any], Array], items: Sequence[Any]) -> Array:
