@@ -41,16 +41,15 @@ from pliant.results.motion import Motion
 from pliant.results.result import ShapeResult
 from pliant.results.stepper import Stepper, StepState, make_stepper
 from pliant.rods.contract import RodModel
-from pliant.solve import dynamics
 from pliant.solve.clock import make_clock
 from pliant.solve.compiled import Compiler, require_mass
 from pliant.solve.coordinates import CoordinateProblem
+from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_values
 from pliant.solve.statics import StaticSolution
-from pliant.solve.strong import StrongTrajectory
 
 Formulations = RodModel | Mapping[str, RodModel]
 
@@ -356,7 +355,7 @@ class Robot:
         try:
             trajectory = compiled.simulate(method, given, clock, begin, progress)
         except ConvergenceError as error:
-            if isinstance(error.last, (dynamics.Trajectory, StrongTrajectory)):
+            if isinstance(error.last, Trajectory):
                 error.last = Motion(compiled, error.last, repr(method))
             raise
         motion = Motion(compiled, trajectory, repr(method))

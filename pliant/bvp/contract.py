@@ -18,6 +18,7 @@ import numpy as np
 from pliant.bvp.chain import Chain
 from pliant.lie.tuples import Array
 from pliant.model import BaseState, ConvergenceError
+from pliant.model.checks import StepError
 from pliant.rods.contract import Capabilities, Ints, RodModel
 
 Progress = Callable[[float, int, float], None]
@@ -105,10 +106,6 @@ class Record:
 
 class RejectedError(Exception):
     """An attempt that should not be continued, with the reason in words."""
-
-
-class StepError(ConvergenceError):
-    """A time step did not converge; the solver still holds the state before it."""
 
 
 class StrongSolver(ABC):

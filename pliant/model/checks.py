@@ -84,6 +84,10 @@ class ConvergenceError(PliantError, RuntimeError):
         return type(self), (self.message, self.last)
 
 
+class StepError(ConvergenceError):
+    """A time step did not converge; what takes the steps still holds the state before it."""
+
+
 def did_you_mean(name: object, choices: Iterable[str]) -> str:
     """Return a hint for a name that does not exist: the nearest one, or all there are."""
     known = list(choices)

@@ -21,7 +21,8 @@ from pliant.results.export import (
     variable,
 )
 from pliant.results.result import Saveable, ShapeResult
-from pliant.solve.problem import Path as MotionPath, Problem
+from pliant.solve.dynamics import Trajectory
+from pliant.solve.problem import Problem
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -98,7 +99,7 @@ class Motion(MovingResult, Saveable):
     trajectory and integrator.
     """
 
-    def __init__(self, compiled: Problem, trajectory: MotionPath, integrator: str) -> None:
+    def __init__(self, compiled: Problem, trajectory: Trajectory, integrator: str) -> None:
         super().__init__(compiled)
         self._trajectory = self._path = trajectory
         self._configurations, self._leading = trajectory.q, (len(trajectory.t),)
@@ -110,13 +111,13 @@ class Motion(MovingResult, Saveable):
         self.complete = trajectory.complete
         self.inputs = trajectory.inputs
         self.seconds = trajectory.seconds
-        self.rescues: dict[str, int] = dict(getattr(trajectory, "rescues", {}))
+        self.rescues: dict[str, int] = dict(trajectory.rescues)
         self._damped = "GeneralizedAlpha(rho=0.5)"
 
     @property
     def unknowns(self) -> int:
         """Size of the system solved at once; the largest where a fallback refined the grid."""
-        return int(getattr(self._trajectory, "unknowns", super().unknowns))
+        return self._trajectory.unknowns
 
     def __repr__(self) -> str:
         state = "" if self.complete else ", incomplete"

@@ -37,9 +37,8 @@ class StepState(MovingResult):
         self.t = stream.t
         self.iterations = iterations
         self.message = message
-        self._q, self._v = stream.snapshot()
+        self._q, self._v, self._account = stream.snapshot()
         self._configurations = [self._q]
-        self._energy_record = stream.work, stream.dissipated
         self._h, self._acting = stream.h, stream.acting()
 
     @property
@@ -62,14 +61,13 @@ class StepState(MovingResult):
     def _path(self) -> SimpleNamespace:
         """A trajectory of one instant, for quantities that are computed from trajectories."""
         values, rates = self._acting()
-        work, dissipated = self._energy_record
         return SimpleNamespace(
             t=np.array([self.t]),
             h=self._h,
             q=[self._q],
             v=[self._v],
-            work=np.array([work]),
-            dissipated=np.array([dissipated]),
+            work=self._account[:1],
+            dissipated=self._account[1:],
             inputs={name: np.asarray(x, dtype=float)[None] for name, x in values.items()},
             drive_rates=rates[None],
         )

@@ -23,7 +23,7 @@ from pliant.physics.supported import warn_of_weight
 from pliant.rods.contract import Formulation
 from pliant.solve import energy
 from pliant.solve.clock import Clock
-from pliant.solve.coordinate_stream import make_stream
+from pliant.solve.coordinate_steps import CoordinateSteps
 from pliant.solve.dynamics import Trajectory, check_integrator, simulate
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.limits import map_limits
@@ -171,8 +171,9 @@ class CoordinateProblem(Problem):
         progress: Callable[[float, float], object] | None,
     ) -> Trajectory:
         """Move in time with a formulation's coordinates."""
-        schedule, q, v = self._begin(inputs, start)
-        found = simulate(self.effects, integrator, schedule, clock, q, v, progress)
+        begin = self._begin(inputs, start)
+        with integrator.borrowed(self.effects, clock.h) as stepper:
+            found = simulate(CoordinateSteps(integrator, stepper, *begin), clock, progress)
         rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
         self._warn([found.q[k] for k in rows[::-1]])
         return found
@@ -188,8 +189,9 @@ class CoordinateProblem(Problem):
     ) -> Stream:
         """Move in time one step after the other."""
         held = held_inputs(self.description, dict(values))
-        schedule, q, v = self._begin(held, start)
-        return make_stream(integrator.stepper(self.effects, h), schedule, held, q, v)
+        begin, stepper = self._begin(held, start), integrator.stepper(self.effects, h)
+        stepper.prepare()
+        return Stream(CoordinateSteps(integrator, stepper, *begin), held)
 
     def _begin(self, inputs: Mapping[str, Any], start: Start) -> tuple[Schedule, Array, Array]:
         """The inputs over time, and the configuration and rates at the start."""

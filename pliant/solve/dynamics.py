@@ -1,36 +1,35 @@
-"""The simulation loop: steps of an integrator, snapshots at output times, no work lost."""
+"""The time loop: steps of whatever moves, snapshots at output times, no work lost."""
 
 from __future__ import annotations
 
-import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.model import ConvergenceError, DescriptionError, PliantError
-from pliant.physics.effects import Effects
+from pliant.model.checks import StepError
 from pliant.rods.contract import Array
 from pliant.solve.clock import Clock
-from pliant.solve.integrators.contract import Integrator, StepError, Stepper
-from pliant.solve.limits import with_limits
-from pliant.solve.schedule import Schedule
+from pliant.solve.integrators.contract import Integrator
+from pliant.solve.schedule import Inputs
 
 Progress = Callable[[float, float], object]
 """Told the time reached and the duration, s, after each step."""
+Rows: TypeAlias = tuple[Any, ...]
+"""Snapshots at T instants: configurations (T, ...), rates (T, ...), account (T, 2) of work done and
+energy dissipated so far, J, and numbers (T, J) of the inputs that acted."""
 
-_HALVINGS = 6
-"""How often a step that does not converge is halved before the simulation stops."""
-_TOTALS = ("work", "dissipated", "iterations")
-_CHUNK = 1000
-"""Most steps in one compiled call, so that Ctrl-C is heard."""
+_SHOWN, _CHUNK = 10, 1000
+"""Steps in the first call and most steps in one call, so that Ctrl-C is heard."""
 _PATIENCE = 0.1
-"""Seconds that a compiled call may take for the next one to be twice as long."""
-_SHOWN = 10
-"""As many where somebody watches the progress."""
+"""Seconds that a call may take for the next one to be twice as long."""
+NOT_INSIDE = np.zeros(0)
+"""No output times inside a step."""
 
 
 def check_integrator(integrator: object) -> Integrator:
@@ -46,24 +45,100 @@ def check_integrator(integrator: object) -> Integrator:
     return integrator
 
 
+class Steps(ABC):
+    """The steps of one motion, whatever a configuration q and its rates v are.
+
+    h : length of a step, s.  schedule : the inputs.  first : the snapshot at t = 0.  done : steps that
+    the last call of `take` took.  unknowns : size of the system solved at once, the largest so far.
+    """
+
+    h: float
+    schedule: Inputs
+    first: Rows
+    done: int
+    unknowns: int
+    capacity: int = _CHUNK
+    """Most steps in one call."""
+
+    @abstractmethod
+    def start(self) -> None:
+        """Begin the motion at the first snapshot."""
+
+    @abstractmethod
+    def take(self, times: Array, wanted: NDArray[np.bool_], inside: Array = NOT_INSIDE) -> None:
+        """Take the steps between times (n + 1,), s; raises StepError where one fails.
+
+        wanted : (n,) after which of them a snapshot is kept.  inside : times in the first of them at
+        which one is kept as well.
+        """
+
+    @abstractmethod
+    def rescue(self, error: StepError, start: float, end: float, wanted: bool) -> None:
+        """Take the step that failed in shorter ones, or raise the error."""
+
+    @abstractmethod
+    def snapshots(self) -> Rows:
+        """Return what was kept since it was last asked, in the order of time."""
+
+    @abstractmethod
+    def now(self) -> tuple[Any, Any]:
+        """Configuration and rates as they are now, to keep."""
+
+    @property
+    @abstractmethod
+    def account(self) -> Array:
+        """Work done by the inputs and energy dissipated since the start (2,), J."""
+
+    @property
+    @abstractmethod
+    def acted(self) -> Array:
+        """Numbers (J,) of the inputs that act now."""
+
+    @property
+    @abstractmethod
+    def iterations(self) -> int:
+        """Newton iterations since the start."""
+
+    @property
+    @abstractmethod
+    def rescues(self) -> dict[str, int]:
+        """How often something had to be done to go on, by name."""
+
+    @abstractmethod
+    def explain(self, text: str, q: Any) -> str:
+        """Complete the message of a motion that failed after configuration q."""
+
+    def finish(self, q: Any) -> None:
+        """Prepare configuration q, the last of the motion, for another motion that starts there."""
+        return
+
+    def quick_step(self) -> Callable[[Mapping[str, Any]], None] | None:
+        """A call that takes one step to input values by name, faster than `take`; None if it has none.
+
+        Raises StepError and changes nothing if the step does not converge.
+        """
+        return None
+
+
 @dataclass
 class Trajectory:
     """What a simulation leaves: snapshots at T output times.
 
-    t (T,), q (T, nq), v (T, total) coordinate rates, work and dissipated (T,) J since the start,
-    inputs by name (T, ...). `final` is the state (t, q, v) reached, output or not.
+    t (T,), configurations q and rates v (T, ...), work and dissipated (T,) J since the start, inputs by
+    name (T, ...). `final` is the state (t, q, v) reached, output or not.
     """
 
     t: Array
-    q: Array
-    v: Array
+    q: Any
+    v: Any
     work: Array
     dissipated: Array
     inputs: dict[str, Array]
-    final: tuple[float, Array, Array]
+    final: tuple[float, Any, Any]
     h: float
     steps: int
     iterations: int
+    unknowns: int
     complete: bool
     seconds: float
     drive_rates: Array
@@ -72,113 +147,56 @@ class Trajectory:
     """How often something had to be done to go on, by name."""
 
 
-@dataclass
-class Recorder:
-    """Snapshots as they come, in blocks of rows: t (T,), q (T, nq), v (T, total), account (T, 2)."""
-
-    schedule: Schedule
-    blocks: list[tuple[Array, ...]] = field(default_factory=list)
-    inputs: dict[str, list[Array]] = field(default_factory=dict)
-
-    def take(self, t: Array, q: Array, v: Array, account: Array, u: Array) -> None:
-        """Snapshots at times t (T,) with the numbers u (T, J) of the inputs that acted."""
-        self.blocks.append((t, q, v, account))
-        for name, value in self.schedule.acted(t, u).items():
-            self.inputs.setdefault(name, []).append(value)
-
-    def trajectory(self, run: _Run, complete: bool) -> Trajectory:
-        """What was taken so far."""
-        shapes = ((0,), (0, run.final[1].size), (0, run.final[2].size), (0, 2))
-        empty = tuple(np.zeros(shape) for shape in shapes)
-        t, q, v, account = map(np.concatenate, zip(*self.blocks or [empty], strict=True))
-        return Trajectory(
-            t=t,
-            q=q,
-            v=v,
-            work=account[:, 0],
-            dissipated=account[:, 1],
-            inputs={name: np.concatenate(rows) for name, rows in self.inputs.items()},
-            final=run.final,
-            h=run.clock.h,
-            steps=run.done,
-            iterations=run.iterations,
-            complete=complete,
-            seconds=time.perf_counter() - run.began,
-            drive_rates=self.schedule.drive_rates(t),
-            rescues={"halved steps": run.halved} if run.halved else {},
-        )
-
-
 class _Run:
     """One simulation under way."""
 
-    def __init__(
-        self, effects: Effects, integrator: Integrator, schedule: Schedule, clock: Clock
-    ) -> None:
-        self.effects = effects
-        self.integrator = integrator
-        self.schedule = schedule
-        self.clock = clock
-        self.recorder = Recorder(schedule)
-        self.done = 0
-        self.halved = 0
-        self._most = _SHOWN
-        """Steps that are taken in one compiled call; more of them if they turn out to be short."""
-        self.iterations = 0
-        self.next = 0
-        """Number of the output that is wanted next."""
+    def __init__(self, steps: Steps, clock: Clock) -> None:
+        self.steps, self.clock = steps, clock
         self.began = time.perf_counter()
-        self.final: tuple[float, Array, Array] = (0.0, np.zeros(0), np.zeros(0))
-
-    def go(self, q: Array, v: Array, progress: Progress | None) -> None:
-        """All steps from (q, v); snapshots are in the recorder whatever happens."""
-        clock = self.clock
-        self.final = (0.0, q.copy(), v.copy())
+        self.done = 0
         self.next = int(np.count_nonzero((clock.step_of == 0) & ~clock.between))
-        if self.next:
-            start = (q, v, np.zeros(2), self.schedule.at(0.0).u)
-            rows = (np.tile(x, (self.next, 1)) for x in start)
-            self.recorder.take(clock.outputs[: self.next], *rows)
-        with self.integrator.borrowed(self.effects, clock.h) as stepper:
-            self._move(stepper, q, v, progress)
+        """Number of the output that is wanted next."""
+        self._most = _SHOWN
+        """Steps that are taken in one call; more of them if they turn out to be short."""
+        self._blocks: list[Rows] = []
+        self._inputs: dict[str, list[Array]] = {}
+        rows = (np.repeat(x, self.next, axis=0) for x in steps.first)
+        self._record(clock.outputs[: self.next], *rows)
+        self.final: tuple[float, Any, Any] = (0.0, steps.first[0][0], steps.first[1][0])
 
-    def _move(self, stepper: Stepper, q: Array, v: Array, progress: Progress | None) -> None:
-        """All steps of a stepper."""
-        clock, schedule = self.clock, self.schedule
-        stepper.start(q, v, schedule.at(0.0))
+    def go(self, progress: Progress | None) -> None:
+        """Take all steps; snapshots are recorded whatever happens."""
+        clock, steps = self.clock, self.steps
         ends = np.append(np.arange(clock.steps) * clock.h, clock.duration)
+        steps.start()
         while self.done < clock.steps:
-            first = self.done
-            self._between(stepper, float(ends[first]))
-            most = 1 if progress is not None else min(self._most, stepper.capacity)
-            last, wanted = self._stretch(most)
-            began = time.perf_counter()
-            stepper.keep_now(False)
+            first, began = self.done, time.perf_counter()
+            most = 1 if progress is not None else min(self._most, steps.capacity)
+            last, wanted, inside = self._stretch(most)
             try:
-                stepper.take(schedule.rows(ends[first + 1 : last + 1]), wanted)
-                self._collect(stepper, last)
-            except StepError:
-                self._collect(stepper, first + stepper.done)
-                if not self.integrator.halves:
-                    raise
-                self._halve(stepper, float(ends[self.done]), float(ends[self.done + 1]), _HALVINGS)
-                stepper.keep_now(bool(wanted[self.done - first]))
-                self._collect(stepper, self.done + 1)
+                steps.take(ends[first : last + 1], wanted, inside)
+                self._collect(last)
+            except StepError as error:
+                self._collect(first + steps.done)
+                start, end = ends[self.done : self.done + 2].tolist()
+                steps.rescue(error, start, end, bool(wanted[self.done - first]))
+                self._collect(self.done + 1)
+            except ConvergenceError:
+                self._collect(first + steps.done)
+                raise
             if time.perf_counter() - began < _PATIENCE and last - first == self._most:
                 self._most = min(2 * self._most, _CHUNK)
-            self.iterations = stepper.iterations
-            if not math.isfinite(float(stepper.q.sum())):
-                raise ConvergenceError("the motion became infinite; try a smaller dt")
             end = float(ends[self.done])
             if self.done == clock.steps:
-                self.final = (end, stepper.q.copy(), stepper.velocity().copy())
+                self.final = (end, *steps.now())
             if progress is not None:
                 progress(end, clock.duration)
 
-    def _stretch(self, most: int) -> tuple[int, NDArray[np.bool_]]:
+    def _stretch(self, most: int) -> tuple[int, NDArray[np.bool_], Array]:
         """The step up to which all can be taken at once, and of which of them outputs are wanted.
 
-        That is `most` steps on, or up to the next step with an output inside.
+        That is `most` steps on, or up to the next step with an output inside. Output times inside the
+        first of them come with it.
         """
         clock, due = self.clock, slice(self.next, None)
         steps, between = clock.step_of[due], clock.between[due]
@@ -187,82 +205,69 @@ class _Run:
         )
         wanted = np.zeros(last - self.done, dtype=np.bool_)
         wanted[steps[~between & (steps <= last)] - self.done - 1] = True
-        return last, wanted
+        return last, wanted, clock.outputs[due][between & (steps == self.done)]
 
-    def _collect(self, stepper: Stepper, done: int) -> None:
-        """Hand what the stepper kept on its way to the step `done` to the recorder."""
-        clock, self.done = self.clock, done
-        q, v, account, u = stepper.snapshots()
-        if not len(q):
+    def _collect(self, done: int) -> None:
+        """Record the snapshots on the way to the step `done`."""
+        if done == self.done:
             return
-        due = np.arange(self.next, np.searchsorted(clock.step_of, done, side="right"))
-        due = due[~clock.between[due]]
+        clock, self.done = self.clock, done
+        kept = self.steps.snapshots()
+        end = int(np.searchsorted(clock.step_of + clock.between, done, side="right"))
+        if not len(kept[0]) or end == self.next:
+            return
+        due, self.next = slice(self.next, end), end
         # output times closer than a step can tell share one snapshot
-        rows = np.unique(clock.step_of[due], return_inverse=True)[1]
-        self.next += len(due)
-        self.recorder.take(clock.outputs[due], q[rows], v[rows], account[rows], u[rows])
-        self.final = (float(clock.outputs[due[-1]]), q[-1], v[-1])
+        new = clock.between[due] | (np.diff(clock.step_of[due], prepend=-1) > 0)
+        rows = np.cumsum(new) - 1
+        self._record(clock.outputs[due], *(x[rows] for x in kept))
+        self.final = (float(clock.outputs[end - 1]), kept[0][-1], kept[1][-1])
 
-    def _halve(self, stepper: Stepper, start: float, end: float, most: int) -> None:
-        """Take a step that failed as two of half its length, and each of them again if need be.
+    def _record(self, t: Array, q: Any, v: Any, account: Array, u: Array) -> None:
+        self._blocks.append((t, q, v, account))
+        values = self.steps.schedule.acted(t, u) if len(t) else {}
+        for name, value in values.items():
+            self._inputs.setdefault(name, []).append(value)
 
-        Raises the error of the smallest step if that does not help.
-        """
-        middle, schedule = 0.5 * (start + end), self.schedule
-        half = self.integrator.stepper(self.effects, middle - start)
-        half.books = stepper.books
-        half.start(stepper.q, stepper.velocity(), schedule.at(start), stepper)
-        for first, last in ((start, middle), (middle, end)):
-            try:
-                half.take(schedule.rows(np.array([last])))
-            except StepError:
-                if most == 1:
-                    raise
-                self._halve(half, first, last, most - 1)
-        self.halved += 1
-        totals = [getattr(stepper, name) + getattr(half, name) for name in _TOTALS]
-        stepper.start(half.q, half.velocity(), schedule.at(end), half)
-        for name, total in zip(_TOTALS, totals, strict=True):
-            setattr(stepper, name, total)
-
-    def _between(self, stepper: Stepper, start: float) -> None:
-        """Outputs inside a step: a shorter step of the same integrator that leads nowhere else."""
-        clock = self.clock
-        inside = clock.between & (clock.step_of == self.done)
-        for t in clock.outputs[inside]:
-            side = self.integrator.stepper(self.effects, float(t) - start)
-            side.start(stepper.q, stepper.velocity(), self.schedule.at(start), stepper)
-            side.account[...] = stepper.account
-            side.take(self.schedule.rows(np.array([t])), np.ones(1, dtype=np.bool_))
-            self.recorder.take(np.array([t]), *side.snapshots())
-            self.next += 1
+    def trajectory(self, complete: bool) -> Trajectory:
+        """What there is so far."""
+        steps = self.steps
+        t, q, v, account = map(np.concatenate, zip(*self._blocks, strict=True))
+        steps.finish(self.final[1])
+        return Trajectory(
+            t=t,
+            q=q,
+            v=v,
+            work=account[:, 0],
+            dissipated=account[:, 1],
+            inputs={name: np.concatenate(rows) for name, rows in self._inputs.items()},
+            final=self.final,
+            h=self.clock.h,
+            steps=self.done,
+            iterations=steps.iterations,
+            unknowns=steps.unknowns,
+            complete=complete,
+            seconds=time.perf_counter() - self.began,
+            drive_rates=steps.schedule.drive_rates(t),
+            rescues=steps.rescues,
+        )
 
 
-def simulate(
-    effects: Effects,
-    integrator: Integrator,
-    inputs: Mapping[str, Any] | Schedule | None,
-    clock: Clock,
-    q: Array,
-    v: Array,
-    progress: Progress | None = None,
-) -> Trajectory:
-    """Move in time from configuration q (nq,) with coordinate rates v (total,).
+def simulate(steps: Steps, clock: Clock, progress: Progress | None = None) -> Trajectory:
+    """Move in time from the first snapshot.
 
     Ctrl-C ends the simulation early: the trajectory so far is returned with complete = False. A
     step that fails raises ConvergenceError whose `last` is the trajectory so far.
     """
-    schedule = inputs if isinstance(inputs, Schedule) else Schedule(effects, inputs)
-    run = _Run(effects, integrator, schedule, clock)
+    run = _Run(steps, clock)
     try:
-        run.go(q, v, progress)
+        run.go(progress)
     except KeyboardInterrupt:
-        return run.recorder.trajectory(run, False)
+        return run.trajectory(False)
     except DescriptionError:
         raise
     except PliantError as error:
         reached = run.done * clock.h
         text = f"the simulation stopped at t = {reached:.6g} s of {clock.duration:g} s: {error}"
-        text = with_limits(text, effects.tree, run.final[1])
-        raise ConvergenceError(text, run.recorder.trajectory(run, False)) from error
-    return run.recorder.trajectory(run, True)
+        raise ConvergenceError(steps.explain(text, run.final[1]), run.trajectory(False)) from error
+    return run.trajectory(True)

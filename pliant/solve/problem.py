@@ -18,6 +18,7 @@ from pliant.lie import se3
 from pliant.model import Array, Description, DescriptionError, Frame, Rod
 from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
+from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.streaming import Stream
 
@@ -32,24 +33,6 @@ class Solution(Protocol):
     iterations: int
     residual: float
     history: list[float]
-
-
-class Path(Protocol):
-    """A motion: configurations at output times (T,), and the record of how they were found.
-
-    `final` is the state (t, q, v) reached, output or not.
-    """
-
-    t: Array
-    q: Any
-    v: Any
-    inputs: dict[str, Array]
-    final: tuple[float, Any, Any]
-    h: float
-    steps: int
-    iterations: int
-    complete: bool
-    seconds: float
 
 
 @dataclass
@@ -132,7 +115,7 @@ class Problem(ABC):
         clock: Clock,
         start: Start,
         progress: Callable[[float, float], object] | None,
-    ) -> Path:
+    ) -> Trajectory:
         """Move in time; if a step fails, the ConvergenceError's `last` is the path so far."""
 
     @abstractmethod
@@ -146,7 +129,7 @@ class Problem(ABC):
         """Internal wrenches (S, 6) of an equilibrium, by "balance" or "law"."""
 
     @abstractmethod
-    def moving_wrenches(self, path: Any, rod: Rod, s: Array, by: str) -> Array:
+    def moving_wrenches(self, path: Trajectory, rod: Rod, s: Array, by: str) -> Array:
         """Internal wrenches (T, S, 6) of a motion, by "balance" or "law"."""
 
     @abstractmethod
@@ -154,7 +137,7 @@ class Problem(ABC):
         """Energies of an equilibrium, J: elastic, gravity, loads."""
 
     @abstractmethod
-    def energies(self, path: Any, rows: NDArray[Any]) -> dict[str, Array]:
+    def energies(self, path: Trajectory, rows: NDArray[Any]) -> dict[str, Array]:
         """Energies of a motion at some output times: kinetic, elastic, gravity, dissipated, work."""
 
     @abstractmethod
@@ -162,7 +145,7 @@ class Problem(ABC):
         """Wrenches (6,) that hold the robot, by name of the constraint or clamped rod."""
 
     @abstractmethod
-    def moving_reactions(self, path: Any) -> dict[str, Array]:
+    def moving_reactions(self, path: Trajectory) -> dict[str, Array]:
         """Wrenches (T, 6) that hold the robot in a motion, by the same names."""
 
     @abstractmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from pliant.model.checks import as_array, as_float
 from pliant.model.registry import Entry
 from pliant.physics.effects import Effects, Inputs as Acting, check_inputs
 from pliant.rods.contract import Array
-from pliant.solve.lines import LineState, Measure
 
 
 def check_values(description: Description, inputs: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -36,22 +35,21 @@ def check_values(description: Description, inputs: Mapping[str, Any] | None) -> 
 
 
 class Inputs:
-    """The inputs of one simulation: numbers, and what moves in time.
+    """The inputs of one simulation as they are asked for: numbers, and what moves in time.
 
-    measure : what the lines between what is asked for and what acts depend on, volumes of chambers;
-    None where lines are none of its business, and all is as it is asked for.
+    driven : names of those that prescribe motions.  places : of those that lag behind what is asked
+    for, in the numbers u (J,) of what acts.
     """
 
     def __init__(
         self,
         description: Description,
         inputs: Mapping[str, Any] | None,
-        measure: Measure | None = None,
+        driven: list[str],
+        places: dict[str, int],
     ) -> None:
         self.description = description
         self._owners = {name: description.input_owner(name) for name in description.inputs()}
-        self.driven = [name for name, owner in self._owners.items() if owner.prescribes]
-        """Inputs that prescribe motions."""
         given = as_inputs(inputs)
         check_inputs(description.inputs(), given)
         self.values: dict[str, Any] = {**description.inputs(), **given}
@@ -62,32 +60,12 @@ class Inputs:
             if name not in self.moving:
                 _check_value(description.input_owner(name), name, "value", value)
         self._shapes = {name: self._value(name, 0.0).shape for name in self.moving}
-        self.lines = {} if measure is None else self._pressure_lines(measure)
-        self.moving.update(self.lines)
-        self._shapes.update({name: self._value(name, 0.0).shape for name in self.lines})
-
-    def _pressure_lines(self, measure: Measure) -> dict[str, LineState]:
-        """The lines between an input and what acts, of effects that have one."""
-        return {
-            name: LineState(entry.input_line(), self._asked(name), partial(measure, name))
-            for name, entry in self.description.parts.items()
-            if entry.input_line() is not None
+        self.driven, self._fed = driven, places
+        self._drives = {
+            driven.index(name): (name, as_signal(value))
+            for name, value in self.moving.items()
+            if name in driven
         }
-
-    def _asked(self, name: str) -> Callable[[float], Array]:
-        """The pressure that is asked for, as a checked function of time."""
-        given = self.moving.get(name, lambda _: self.values[name])
-        return lambda t: _check_value(self._owners[name], name, f"value at t = {t:.6g} s", given(t))
-
-    def begin(self, q: Any) -> None:
-        """Start the pressure lines at t = 0 in configuration q."""
-        for line in self.lines.values():
-            line.begin(q)
-
-    def passed(self, t: float, q: Any) -> None:
-        """Tell the pressure lines that the step to time t ended in configuration q."""
-        for line in self.lines.values():
-            line.passed(t, q)
 
     def values_at(self, t: float) -> dict[str, Any]:
         """Return the value of every input at time t, s; the same object where nothing moves."""
@@ -108,33 +86,6 @@ class Inputs:
                 "return a number, 3 or 6 numbers, but always the same of them",
             )
         return found
-
-
-@dataclass(frozen=True)
-class Channel:
-    """One number that moves in time: a component of an input, and what its unit adds to u (J,)."""
-
-    name: str
-    component: int
-    unit: Array
-
-
-class Schedule(Inputs):
-    """The inputs of one simulation of a robot as they are asked for; `at(t)` gives their numbers."""
-
-    def __init__(self, effects: Effects, inputs: Mapping[str, Any] | None) -> None:
-        super().__init__(effects.tree.description, inputs)
-        self.effects = effects
-        driven = self.driven = effects.prescribed.names
-        self._drives = {
-            driven.index(name): (name, as_signal(value))
-            for name, value in self.moving.items()
-            if name in driven
-        }
-        self._loads = [name for name in self.moving if name not in driven]
-        self._acting: tuple[list[bytes], Acting] | None = None
-        self._fed = {str(term.input): term.at.start for term in effects.terms if term.memory}
-        """Inputs that lag behind what is asked for, and their places in u (J,)."""
 
     def asked(self, times: Array) -> dict[str, Array]:
         """What is asked of the inputs that move, (T, ...) by name, at times (T,)."""
@@ -166,6 +117,46 @@ class Schedule(Inputs):
         values.update({name: u[:, place] for name, place in self._fed.items()})
         return {name: values[name] for name in self.values}
 
+    def fed(self, u: Array) -> dict[str, Array]:
+        """Values of the inputs that lag behind what is asked for, from the numbers u (J,) that act."""
+        return {name: np.array(u[place]) for name, place in self._fed.items()}
+
+    def _drive(self, still: Array, t: float) -> Array:
+        """Inputs of the prescribed joints with their rates and accelerations, (K, 3)."""
+        found = still.copy()
+        for k, (name, signal) in self._drives.items():
+            found[k, 0] = self._value(name, t)
+            for order, derivative in ((1, signal.rate), (2, signal.acceleration)):
+                field = f"{'first' if order == 1 else 'second'} derivative at t = {t:.6g} s"
+                found[k, order] = _check_value(self._owners[name], name, field, derivative(t))
+        return found
+
+    def drive_rates(self, times: Array) -> Array:
+        """Rates and accelerations (T, K, 2) of the inputs of prescribed joints at times (T,)."""
+        still = np.zeros((len(self.driven), 3))
+        rows = [self._drive(still, t)[:, 1:] for t in times.tolist()]
+        return np.array(rows).reshape(len(times), len(still), 2)
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One number that moves in time: a component of an input, and what its unit adds to u (J,)."""
+
+    name: str
+    component: int
+    unit: Array
+
+
+class Schedule(Inputs):
+    """The inputs of one simulation of a robot as they are asked for; `at(t)` gives their numbers."""
+
+    def __init__(self, effects: Effects, inputs: Mapping[str, Any] | None) -> None:
+        places = {str(term.input): term.at.start for term in effects.terms if term.memory}
+        super().__init__(effects.tree.description, inputs, effects.prescribed.names, places)
+        self.effects = effects
+        self._loads = [name for name in self.moving if name not in self.driven]
+        self._acting: tuple[list[bytes], Acting] | None = None
+
     def at(self, t: float) -> Acting:
         """Return what acts at time t, s; the same object as before if nothing changed."""
         now = {name: self._value(name, t) for name in self._loads}
@@ -175,10 +166,6 @@ class Schedule(Inputs):
             self._acting = (key, self.effects.at({**self.values, **still, **now}))
         acting = self._acting[1]
         return Acting(acting.u, self._drive(acting.drive, t)) if self._drives else acting
-
-    def fed(self, u: Array) -> dict[str, Array]:
-        """Values of the inputs that lag behind what is asked for, from the numbers u (J,) that act."""
-        return {name: np.array(u[place]) for name, place in self._fed.items()}
 
     def places(self) -> tuple[Array, Array, dict[str, slice], Array] | None:
         """How all inputs become a row (W,) of `rows`: asked @ units + base, and asked (C,) at t = 0.
@@ -222,22 +209,6 @@ class Schedule(Inputs):
         """Values of the inputs while all that moves is zero."""
         zero = {name: np.zeros(self._shapes[name]) for name in self._loads}
         return {**self.values, **{name: 0.0 for name, _ in self._drives.values()}, **zero}
-
-    def _drive(self, still: Array, t: float) -> Array:
-        """Inputs of the prescribed joints with their rates and accelerations, (K, 3)."""
-        found = still.copy()
-        for k, (name, signal) in self._drives.items():
-            found[k, 0] = self._value(name, t)
-            for order, derivative in ((1, signal.rate), (2, signal.acceleration)):
-                field = f"{'first' if order == 1 else 'second'} derivative at t = {t:.6g} s"
-                found[k, order] = _check_value(self._owners[name], name, field, derivative(t))
-        return found
-
-    def drive_rates(self, times: Array) -> Array:
-        """Rates and accelerations (T, K, 2) of the inputs of prescribed joints at times (T,)."""
-        still = np.zeros((len(self.effects.prescribed.names), 3))
-        rows = [self._drive(still, t)[:, 1:] for t in times.tolist()]
-        return np.array(rows).reshape(len(times), len(still), 2)
 
     @cached_property
     def channels(self) -> tuple[Array, list[Channel]] | None:

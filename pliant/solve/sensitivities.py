@@ -195,6 +195,7 @@ def _trajectory(
         h=clock.h,
         steps=clock.steps,
         iterations=stepper.iterations,
+        unknowns=stepper.tree.size,
         complete=True,
         seconds=time.perf_counter() - began,
         drive_rates=one.schedule.drive_rates(clock.outputs),

@@ -1,17 +1,14 @@
-"""One step at a time with inputs that become known as it is taken, for every kind of problem."""
+"""One step at a time with inputs that become known as it is taken."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from pliant.model import Array, Description, PliantError, Signal
-
-if TYPE_CHECKING:
-    from pliant.solve.schedule import Inputs
+from pliant.solve.dynamics import Steps
 
 Acting: TypeAlias = Callable[[], tuple[dict[str, Any], Array]]
 """Gives the value of every input at one instant, by name, and rates and accelerations (K, 2) of the
@@ -74,67 +71,64 @@ def held_inputs(description: Description, values: dict[str, Any]) -> dict[str, H
     return {name: Held(values[name]) for name in description.inputs()}
 
 
-class Stream(ABC):
-    """A motion under way, one step of h seconds at a time.
+class Stream:
+    """A motion under way, one step of h seconds at a time, with inputs that are `Held`."""
 
-    t : reached, s.  work, dissipated : since the start, J.  iterations : of Newton in all.
-    """
-
-    h: float
-    steps: int = 0
-    work: float = 0.0
-    dissipated: float = 0.0
-    iterations: int = 0
+    def __init__(self, motion: Steps, held: dict[str, Held]) -> None:
+        self.motion, self.held, self.h = motion, held, motion.h
+        self.steps = 0
+        motion.start()
+        self._quick = motion.quick_step()
 
     @property
     def t(self) -> float:
         """Time reached, s."""
         return self.steps * self.h
 
-    @abstractmethod
+    @property
+    def iterations(self) -> int:
+        """Newton iterations since the start."""
+        return self.motion.iterations
+
     def advance(self, values: dict[str, Any]) -> None:
         """Take one step to the given input values, those that changed, by name.
 
         Raises ConvergenceError and stays where it was, inputs included, if that does not converge.
         """
+        if self._quick is None:
+            self._advance(values)
+        else:
+            self._quick(values)
+            for name, value in values.items():
+                self.held[name].after = value
+        self.steps += 1
 
-    @abstractmethod
-    def snapshot(self) -> tuple[Any, Any]:
-        """Configuration and rates as they are now, to keep."""
-
-    @abstractmethod
-    def acting(self) -> Acting:
-        """The inputs as they are now, to keep; behind a pressure line, what is in the chamber."""
-
-
-class HeldStream(Stream):
-    """A stream whose inputs are `Held` functions of time."""
-
-    held: dict[str, Held]
-    schedule: Inputs
-
-    def advance(self, values: dict[str, Any]) -> None:
-        """Take one step to the given input values."""
+    def _advance(self, values: dict[str, Any]) -> None:
+        """Take one step with inputs that are functions of time."""
+        start, end = self.t, (self.steps + 1) * self.h
         for name, held in self.held.items():
-            held.put(values.get(name, held.after), self.t, self.h)
+            held.put(values.get(name, held.after), start, self.h)
         try:
-            self._step(self.t, (self.steps + 1) * self.h)
+            self.motion.take(np.array([start, end]), np.ones(1, dtype=np.bool_))
         except PliantError:
             for held in self.held.values():
                 held.cancel()
             raise
         for held in self.held.values():
             held.accept()
-        self.steps += 1
+
+    def snapshot(self) -> tuple[Any, Any, Array]:
+        """Configuration, rates and account (2,) of work and loss, J, as they are now, to keep."""
+        return *self.motion.now(), self.motion.account.copy()
 
     def acting(self) -> Acting:
-        """The inputs as they are now."""
-        values = {name: np.array(held.after, dtype=float) for name, held in self.held.items()}
-        for name, line in self.schedule.lines.items():
-            values[name] = np.array(line.pressure)
-        rates = [self.held[name].last() for name in self.schedule.driven]
-        return lambda: (values, np.array(rates, dtype=float).reshape(-1, 2))
+        """The inputs as they are now, to keep; behind a pressure line, what is in the chamber."""
+        schedule, acted = self.motion.schedule, self.motion.acted.copy()
+        asked = {name: held.after for name, held in self.held.items()}
+        rates = [self.held[name].last() for name in schedule.driven]
 
-    @abstractmethod
-    def _step(self, start: float, end: float) -> None:
-        """Take the step between two times, s."""
+        def now() -> tuple[dict[str, Any], Array]:
+            values = {name: np.array(value, dtype=float) for name, value in asked.items()}
+            return {**values, **schedule.fed(acted)}, np.array(rates, dtype=float).reshape(-1, 2)
+
+        return now

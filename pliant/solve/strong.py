@@ -21,23 +21,24 @@ from pliant.bvp.states import StateSampler, rest_state
 from pliant.lie import se3
 from pliant.lie.tuples import Array
 from pliant.model import (
+    BaseState,
     ConvergenceError,
     Description,
     DescriptionError,
     Moving,
-    PliantError,
     ResolutionWarning,
     Rod,
     base_state,
 )
 from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
+from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.initial_conditions import check_names, section_twists
 from pliant.solve.integrators.bdf_alpha import BDFAlpha
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still
-from pliant.solve.streaming import held_inputs
-from pliant.solve.strong_motion import StrongRun, StrongStream, StrongTrajectory, endless
+from pliant.solve.streaming import Stream, held_inputs
+from pliant.solve.strong_steps import ChainInputs, StrongSteps
 
 
 @dataclass
@@ -186,54 +187,38 @@ class StrongProblem(Problem):
         clock: Clock,
         start: Start,
         progress: Callable[[float, float], object] | None,
-    ) -> StrongTrajectory:
+    ) -> Trajectory:
         """Move in time by solving a boundary-value problem at each instant."""
-        assert isinstance(integrator, BDFAlpha)
-        doubt = self._warn(integrator, clock.h)
-        run = self._run(integrator, inputs, clock)
-        state = self._first(run, start)
-        try:
-            run.go(state, progress)
-        except KeyboardInterrupt:
-            return run.trajectory(False)
-        except DescriptionError:
-            raise
-        except PliantError as error:
-            reached = run.done * clock.h
-            text = f"the simulation stopped at t = {reached:.6g} s of {clock.duration:g} s: {error}"
-            text = f"{text} {doubt}" if doubt else text
-            raise ConvergenceError(text, run.trajectory(False)) from error
-        return run.trajectory(True)
+        steps = self._steps(integrator, inputs, clock.h, start, 5)
+        return simulate(steps, clock, progress)
 
     def stream(
         self, integrator: Integrator, values: Mapping[str, Any], h: float, start: Start
-    ) -> StrongStream:
+    ) -> Stream:
         """Move in time one boundary-value problem after the other."""
-        assert isinstance(integrator, BDFAlpha)
-        self._warn(integrator, h, 6)
         held = held_inputs(self.description, dict(values))
-        run = self._run(integrator, held, endless(h))
-        return StrongStream(run, held, self._first(run, start))
+        return Stream(self._steps(integrator, held, h, start, 6), held)
 
-    def _warn(self, method: BDFAlpha, h: float, level: int = 5) -> str:
-        """Warn of what the form does not resolve in steps of h seconds, and return the sentence.
+    def _steps(
+        self, method: Integrator, inputs: Mapping[str, Any], h: float, start: Start, level: int
+    ) -> StrongSteps:
+        """The steps of a motion, with a warning of what the form does not resolve in them.
 
-        level : how many calls above this one the user's is.
+        level : how many calls above the warning the user's is.
         """
+        from pliant.solve.compiled import require_mass
+
+        assert isinstance(method, BDFAlpha)
         doubt = self.form.doubt(self.chain, method.rule(h, h).c0, h)
         if doubt:
             warnings.warn(doubt, ResolutionWarning, stacklevel=level)
-        return doubt
-
-    def _run(self, method: BDFAlpha, inputs: Mapping[str, Any], clock: Clock) -> StrongRun:
-        from pliant.solve.compiled import require_mass
-
         require_mass(self.description)
-        return StrongRun(self.chain, self.form, method, inputs, clock)
+        schedule = ChainInputs(self.chain, inputs)
+        state = self._first(schedule.base(0.0), start)
+        return StrongSteps(self.chain, self.form, method, schedule, h, state, doubt)
 
-    def _first(self, run: StrongRun, start: Start) -> State:
+    def _first(self, base: BaseState, start: Start) -> State:
         """The state at t = 0: where the base is then, with the velocities that were wished for."""
-        base = run.bases.at(0.0)
         state: State = rest_state(self.chain, base.pose) if start.q is None else start.q
         if not np.allclose(state.pose[0], base.pose, atol=1e-9):
             shift = base.pose @ se3.inverse(state.pose[0])
@@ -263,7 +248,7 @@ class StrongProblem(Problem):
         """Internal wrenches (S, 6); they are what a strong form solves for, balance and law alike."""
         return self.sampler.wrenches(still.solution.q, rod.name, s)
 
-    def moving_wrenches(self, path: StrongTrajectory, rod: Rod, s: Array, by: str) -> Array:
+    def moving_wrenches(self, path: Trajectory, rod: Rod, s: Array, by: str) -> Array:
         """Internal wrenches (T, S, 6)."""
         rows = [self.sampler.wrenches(state, rod.name, s) for state in path.q]
         return np.array(rows).reshape(len(path.t), len(s), 6)
@@ -286,7 +271,7 @@ class StrongProblem(Problem):
             own.energies = Energies(self.chain, state)
         return own.energies  # type: ignore[no-any-return]
 
-    def energies(self, path: StrongTrajectory, rows: NDArray[np.int64]) -> dict[str, Array]:
+    def energies(self, path: Trajectory, rows: NDArray[np.int64]) -> dict[str, Array]:
         """Energies of a motion at some output times, J."""
         pairs = [(self._energies_at(path.q[k]), path.q[k]) for k in rows]
         return {
@@ -302,7 +287,7 @@ class StrongProblem(Problem):
         share, values = still.applied[-1]
         return reactions(self.chain, still.solution.q, values, share)
 
-    def moving_reactions(self, path: StrongTrajectory) -> dict[str, Array]:
+    def moving_reactions(self, path: Trajectory) -> dict[str, Array]:
         """Wrenches (T, 6) that hold the robot in a motion."""
         return moving_reactions(self.chain, path.q, path.inputs)
 

@@ -21,7 +21,7 @@ from pliant.engine.arrays import copy
 from pliant.engine.calls import execute
 from pliant.engine.program import ask, record, run
 from pliant.linalg.scatter import largest, norms
-from pliant.model import ConvergenceError
+from pliant.model.checks import StepError
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
 from pliant.solve import loops
@@ -50,10 +50,6 @@ _IDLE, _KINDS = 2, 4
 
 _SNAPSHOTS, _NUMBERS = 1000, 2**20
 """Most snapshots that are kept in one call, and most numbers in them."""
-
-
-class StepError(ConvergenceError):
-    """A time step did not converge; the stepper still holds the state before it."""
 
 
 class Stepper(Equations):

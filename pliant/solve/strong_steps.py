@@ -1,0 +1,244 @@
+"""Steps of a chain of rods by a strong form: one boundary-value problem for each instant."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.bvp.chain import Chain
+from pliant.bvp.contract import State, StrongForm
+from pliant.bvp.energies import ChainMeasures
+from pliant.bvp.states import between
+from pliant.lie.tuples import Array
+from pliant.model import BaseState, ConvergenceError, Moving, as_signal, base_state
+from pliant.model.checks import StepError
+from pliant.physics.lines import feed_own, keep_own
+from pliant.solve.dynamics import NOT_INSIDE, Rows, Steps
+from pliant.solve.integrators.bdf_alpha import BDFAlpha, first_rules
+from pliant.solve.schedule import Inputs
+
+_SHORTER = (2, 4)
+"""Into how many steps one is split when it does not converge."""
+_Row: TypeAlias = tuple[State, Array, Array]
+"""A state, its account (2,) and the pressures (L,) behind lines."""
+
+
+class ChainInputs(Inputs):
+    """The inputs of one simulation of a chain, and what they make of a clamped base."""
+
+    def __init__(self, chain: Chain, inputs: Mapping[str, Any]) -> None:
+        parts = chain.description.parts.items()
+        self.lines = {name: line for name, part in parts if (line := part.input_line()) is not None}
+        motions = chain.description.motions_of(chain.rods[0].name)
+        places = {name: k for k, name in enumerate(self.lines)}
+        super().__init__(chain.description, inputs, [motion.name for motion in motions], places)
+        self._pose = np.array(chain.base.pose)
+        self._motions = [(motion, as_signal(self.values[motion.name])) for motion in motions]
+        self._still = BaseState(self._pose, np.zeros(6), np.zeros(6))
+
+    def base(self, t: float) -> BaseState:
+        """Pose and velocity of the base at time t, s."""
+        if not self._motions:
+            return self._still
+        moving = [Moving(m, x(t), x.rate(t), x.acceleration(t)) for m, x in self._motions]
+        return base_state(self._pose, moving)
+
+
+class StrongSteps(Steps):
+    """Steps of a strong form's solver from a state; the time rule is that of `method`.
+
+    A step that fails is tried with alpha = 0. Outputs inside a step are interpolated.
+    doubt : a sentence on why the motion cannot be trusted, or nothing.
+    """
+
+    schedule: ChainInputs
+
+    def __init__(
+        self,
+        chain: Chain,
+        form: StrongForm,
+        method: BDFAlpha,
+        schedule: ChainInputs,
+        h: float,
+        state: State,
+        doubt: str,
+    ) -> None:
+        self.method, self.schedule, self.h, self.doubt = method, schedule, h, doubt
+        self.solver = form.solver(chain, method.rule(h, h).c0)
+        self.unknowns = self.solver.unknowns
+        self.done = 0
+        self._rescues: Counter[str] = Counter()
+        self._rescue = getattr(form, "rescue", True)
+        self._before = 0.0
+        """Length of the step before, s; 0 if there is none."""
+        self._t = 0.0
+        self._volume, self._inside = ChainMeasures(chain), NOT_INSIDE
+        asked = schedule.values_at(0.0)
+        self._acted = np.array([float(asked[name]) for name in schedule.lines])
+        self._memory = [
+            np.array([p, self._volume(name, state), 0.0, p, p])
+            for name, p in zip(schedule.lines, self._acted.tolist(), strict=True)
+        ]
+        self._start: _Row = (state, np.zeros(2), self._acted)
+        self._rows = [self._start]
+        self.first = self.snapshots()
+
+    def start(self) -> None:
+        """Begin the motion at the first snapshot."""
+        self.solver.begin(self._start[0])
+
+    def take(self, times: Array, wanted: NDArray[np.bool_], inside: Array = NOT_INSIDE) -> None:
+        """Take the steps between times (n + 1,), as many at once as nobody wants to see."""
+        self.done, self._rows, self._inside = 0, [], inside
+        if len(inside):
+            self._start = self._row()
+        while self.done < len(wanted):
+            last = self.done + self._quiet(wanted[self.done :])
+            ends = times[self.done + 1 : last + 1].tolist()
+            if self._before == 0.0:
+                self._first_step(float(times[0]), self.h)
+                self.done += 1
+            else:
+                self.done += self._advance(self.method, self.h, ends)
+            if self.done < last:
+                self._damped_step(float(times[self.done + 1]))
+                self.done += 1
+            self._arrive(float(times[self.done]), bool(wanted[self.done - 1]))
+
+    def _quiet(self, wanted: NDArray[np.bool_]) -> int:
+        """How many steps come before the rule changes, or a snapshot or a line needs the state."""
+        if self._before != self.h or self.schedule.lines or len(self._inside):
+            return 1
+        return int(wanted.argmax()) + 1 if wanted.any() else len(wanted)
+
+    def _first_step(self, start: float, h: float) -> None:
+        """A step without rates at its start."""
+        reached = 0.0
+        for k, (part, rule) in enumerate(first_rules(h)):
+            values, base = self._values(start + part * h), self.schedule.base(start + part * h)
+            self.solver.step(rule, (part - reached) * h, values, base, keep_older=k == 1)
+            reached = part
+        self._before = h
+
+    def _advance(self, method: BDFAlpha, h: float, ends: list[float]) -> int:
+        """Take steps of h seconds to some times; return how many of them converged."""
+        rule, bases = method.rule(h, self._before), [self.schedule.base(t) for t in ends]
+        reached = self.solver.advance(rule, h, [self._values(t) for t in ends], bases)
+        self._before = h if reached else self._before
+        return reached
+
+    def _damped_step(self, end: float) -> None:
+        """Try the step that failed with alpha = 0; raises its error if that does not help."""
+        error = self.solver.failure or StepError("a time step did not converge")
+        if not self._rescue or not self._advance(BDFAlpha(0.0), self.h, [end]):
+            raise error
+        self._rescues["alpha = 0"] += 1
+
+    def rescue(self, error: StepError, start: float, end: float, wanted: bool) -> None:
+        """Take the step that failed in two, or in four."""
+        for parts in _SHORTER if self._rescue else ():
+            if self._shorter(start, (end - start) / parts, parts):
+                self._rescues["shorter steps"] += 1
+                self._arrive(end, wanted)
+                return
+        raise error
+
+    def _shorter(self, start: float, h: float, parts: int) -> bool:
+        """Some steps of h seconds; tells whether all converged (a failed one stays half way)."""
+        for k in range(parts):
+            try:
+                if self._before == 0.0:
+                    self._first_step(start, h)
+                elif not self._advance(BDFAlpha(0.0), h, [start + (k + 1) * h]):
+                    raise self.solver.failure or StepError("a time step did not converge")
+            except StepError as error:
+                if k > 0:
+                    raise StepError(f"{error} (in steps of {h:.3g} s)") from None
+                return False
+        return True
+
+    def _values(self, t: float) -> Mapping[str, Any]:
+        """Input values at a time in the next step; behind a line, with the volume extrapolated."""
+        values, lines = self.schedule.values_at(t), self.schedule.lines
+        if not lines:
+            return values
+        fed = {}
+        for (name, line), memory in zip(lines.items(), self._memory, strict=True):
+            fed[name] = np.array([float(values[name])])
+            feed_own(line, t - self._t, memory, fed[name])
+        return {**values, **{name: pressure[0] for name, pressure in fed.items()}}
+
+    def _arrive(self, end: float, wanted: bool) -> None:
+        """Keep the snapshots of the step that ended, and bring the lines to its end."""
+        self.unknowns = max(self.unknowns, self.solver.unknowns)
+        start, self._t = self._t, end
+        lines = zip(self.schedule.lines.items(), self._memory, strict=True)
+        acted = np.zeros(len(self._acted))
+        for k, ((name, line), memory) in enumerate(lines):
+            volume = self._volume(name, self.solver.state())
+            keep_own(line, end - start, volume, memory, acted[k : k + 1])
+        self._acted = acted
+        if not (wanted or len(self._inside)):
+            return
+        before, after = self._start, self._row()
+        if not (np.isfinite(after[0].pose).all() and np.isfinite(after[0].wrench).all()):
+            self.solver.begin(before[0])
+            self.done -= 1
+            raise ConvergenceError("the motion became infinite; try a smaller dt")
+        for part in ((self._inside - start) / (end - start)).tolist():
+            state = between(before[0], after[0], end - start, part)
+            account = (1.0 - part) * before[1] + part * after[1]
+            acted = (1.0 - part) * before[2] + part * after[2]
+            self._rows.append((state, account, acted))
+        if wanted:
+            self._rows.append(after)
+        self._start, self._inside = after, NOT_INSIDE
+
+    def _row(self) -> _Row:
+        """A snapshot of the present state."""
+        return self.solver.state(), self.account, self._acted
+
+    def snapshots(self) -> Rows:
+        """Return what was kept: states (T,), which hold their velocities, account (T, 2), pressures."""
+        kept, self._rows = self._rows, []
+        states = np.empty(len(kept), dtype=object)
+        states[:] = [row[0] for row in kept]
+        account = np.array([row[1] for row in kept]).reshape(-1, 2)
+        acted = np.array([row[2] for row in kept]).reshape(len(kept), len(self._acted))
+        return states, np.full(len(kept), None), account, acted
+
+    def now(self) -> tuple[State, None]:
+        """The state, which holds its velocities."""
+        return self.solver.state(), None
+
+    @property
+    def account(self) -> Array:
+        """Work done by the inputs and energy dissipated since the start (2,), J."""
+        return np.array(self.solver.work_and_loss())
+
+    @property
+    def acted(self) -> Array:
+        """Pressures (L,) behind lines."""
+        return self._acted
+
+    @property
+    def iterations(self) -> int:
+        """Newton iterations since the start."""
+        return self.solver.record.iterations
+
+    @property
+    def rescues(self) -> dict[str, int]:
+        """How often something had to be done to go on, by name."""
+        return self._rescues + self.solver.record.rescues
+
+    def explain(self, text: str, q: State) -> str:
+        """The message with what the form does not resolve."""
+        return f"{text} {self.doubt}" if self.doubt else text
+
+    def finish(self, q: State) -> None:
+        """Give the last state what another motion needs to start from the same discrete solution."""
+        self.solver.attach_discrete(q)
