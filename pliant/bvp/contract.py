@@ -111,6 +111,7 @@ class RejectedError(Exception):
 class StrongSolver(ABC):
     """Solves one chain; holds the present state and the history that a time rule needs.
 
+    totals : (2,) work done on the chain and energy lost since `begin`, J; weight has a potential.
     smallest : load step below which no equilibrium is expected.  growth : of load steps that converge.
     """
 
@@ -181,13 +182,6 @@ class StrongSolver(ABC):
                 self.failure = error
                 return k
         return len(values)
-
-    def work_and_loss(self) -> tuple[float, float]:
-        """Return the work done on the chain and the energy lost since `begin`, J.
-
-        Weight does no work here: it has a potential.
-        """
-        return float(self.totals[0]), float(self.totals[1])
 
     def state(self) -> State:
         """Return the present state."""

@@ -37,6 +37,7 @@ class CoordinateSteps(Steps):
         self.effects = stepper.effects
         self.h, self.capacity, self.unknowns = stepper.h, stepper.capacity, self.effects.tree.size
         self.first = q[None].copy(), v[None].copy(), np.zeros((1, 2)), schedule.at(0.0).u[None]
+        self.account, self.acted = stepper.account, stepper.acted
         self._halved = 0
         self._inside: list[Rows] = []
 
@@ -103,16 +104,6 @@ class CoordinateSteps(Steps):
     def now(self) -> tuple[Array, Array]:
         """Configuration (nq,) and rates (total,)."""
         return self.stepper.q.copy(), self.stepper.velocity().copy()
-
-    @property
-    def account(self) -> Array:
-        """Work done by the inputs and energy dissipated since the start (2,), J."""
-        return self.stepper.account
-
-    @property
-    def acted(self) -> Array:
-        """Numbers (J,) of the inputs that act now."""
-        return self.stepper.acted
 
     @property
     def iterations(self) -> int:

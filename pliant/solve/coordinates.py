@@ -171,7 +171,7 @@ class CoordinateProblem(Problem):
         progress: Callable[[float, float], object] | None,
     ) -> Trajectory:
         """Move in time with a formulation's coordinates."""
-        begin = self._begin(inputs, start)
+        begin = self.begin(Schedule(self.effects, inputs), start)
         with integrator.borrowed(self.effects, clock.h) as stepper:
             found = simulate(CoordinateSteps(integrator, stepper, *begin), clock, progress)
         rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
@@ -189,17 +189,17 @@ class CoordinateProblem(Problem):
     ) -> Stream:
         """Move in time one step after the other."""
         held = held_inputs(self.description, dict(values))
-        begin, stepper = self._begin(held, start), integrator.stepper(self.effects, h)
+        begin = self.begin(Schedule(self.effects, held), start)
+        stepper = integrator.stepper(self.effects, h)
         stepper.prepare()
         return Stream(CoordinateSteps(integrator, stepper, *begin), held)
 
-    def _begin(self, inputs: Mapping[str, Any], start: Start) -> tuple[Schedule, Array, Array]:
+    def begin(self, schedule: Schedule, start: Start) -> tuple[Schedule, Array, Array]:
         """The inputs over time, and the configuration and rates at the start."""
         from pliant.solve.compiled import require_mass
         from pliant.solve.initial_conditions import begin, coordinate_rates, require_closed
 
         require_mass(self.description, self.formulations)
-        schedule = Schedule(self.effects, inputs)
         first = schedule.at(0.0)
         q = self.rest if start.q is None else start.q
         rates = np.zeros(self.tree.total) if start.v is None else start.v

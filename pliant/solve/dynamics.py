@@ -57,6 +57,10 @@ class Steps(ABC):
     first: Rows
     done: int
     unknowns: int
+    account: Array
+    """Work done by the inputs and energy dissipated since the start (2,), J."""
+    acted: Array
+    """Numbers (J,) of the inputs that act now."""
     capacity: int = _CHUNK
     """Most steps in one call."""
 
@@ -83,16 +87,6 @@ class Steps(ABC):
     @abstractmethod
     def now(self) -> tuple[Any, Any]:
         """Configuration and rates as they are now, to keep."""
-
-    @property
-    @abstractmethod
-    def account(self) -> Array:
-        """Work done by the inputs and energy dissipated since the start (2,), J."""
-
-    @property
-    @abstractmethod
-    def acted(self) -> Array:
-        """Numbers (J,) of the inputs that act now."""
 
     @property
     @abstractmethod

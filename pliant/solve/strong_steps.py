@@ -69,7 +69,7 @@ class StrongSteps(Steps):
     ) -> None:
         self.method, self.schedule, self.h, self.doubt = method, schedule, h, doubt
         self.solver = form.solver(chain, method.rule(h, h).c0)
-        self.unknowns = self.solver.unknowns
+        self.unknowns, self.account = self.solver.unknowns, self.solver.totals
         self.done = 0
         self._rescues: Counter[str] = Counter()
         self._rescue = getattr(form, "rescue", True)
@@ -78,12 +78,12 @@ class StrongSteps(Steps):
         self._t = 0.0
         self._volume, self._inside = ChainMeasures(chain), NOT_INSIDE
         asked = schedule.values_at(0.0)
-        self._acted = np.array([float(asked[name]) for name in schedule.lines])
+        self.acted = np.array([float(asked[name]) for name in schedule.lines])
         self._memory = [
             np.array([p, self._volume(name, state), 0.0, p, p])
-            for name, p in zip(schedule.lines, self._acted.tolist(), strict=True)
+            for name, p in zip(schedule.lines, self.acted.tolist(), strict=True)
         ]
-        self._start: _Row = (state, np.zeros(2), self._acted)
+        self._start: _Row = (state, np.zeros(2), self.acted.copy())
         self._rows = [self._start]
         self.first = self.snapshots()
 
@@ -177,16 +177,15 @@ class StrongSteps(Steps):
         self.unknowns = max(self.unknowns, self.solver.unknowns)
         start, self._t = self._t, end
         lines = zip(self.schedule.lines.items(), self._memory, strict=True)
-        acted = np.zeros(len(self._acted))
         for k, ((name, line), memory) in enumerate(lines):
             volume = self._volume(name, self.solver.state())
-            keep_own(line, end - start, volume, memory, acted[k : k + 1])
-        self._acted = acted
+            keep_own(line, end - start, volume, memory, self.acted[k : k + 1])
         if not (wanted or len(self._inside)):
             return
         before, after = self._start, self._row()
         if not (np.isfinite(after[0].pose).all() and np.isfinite(after[0].wrench).all()):
             self.solver.begin(before[0])
+            self.account[:], self._before, self._t = before[1], 0.0, start
             self.done -= 1
             raise ConvergenceError("the motion became infinite; try a smaller dt")
         for part in ((self._inside - start) / (end - start)).tolist():
@@ -200,7 +199,7 @@ class StrongSteps(Steps):
 
     def _row(self) -> _Row:
         """A snapshot of the present state."""
-        return self.solver.state(), self.account, self._acted
+        return self.solver.state(), self.account.copy(), self.acted.copy()
 
     def snapshots(self) -> Rows:
         """Return what was kept: states (T,), which hold their velocities, account (T, 2), pressures."""
@@ -208,22 +207,12 @@ class StrongSteps(Steps):
         states = np.empty(len(kept), dtype=object)
         states[:] = [row[0] for row in kept]
         account = np.array([row[1] for row in kept]).reshape(-1, 2)
-        acted = np.array([row[2] for row in kept]).reshape(len(kept), len(self._acted))
+        acted = np.array([row[2] for row in kept]).reshape(len(kept), len(self.acted))
         return states, np.full(len(kept), None), account, acted
 
     def now(self) -> tuple[State, None]:
         """The state, which holds its velocities."""
         return self.solver.state(), None
-
-    @property
-    def account(self) -> Array:
-        """Work done by the inputs and energy dissipated since the start (2,), J."""
-        return np.array(self.solver.work_and_loss())
-
-    @property
-    def acted(self) -> Array:
-        """Pressures (L,) behind lines."""
-        return self._acted
 
     @property
     def iterations(self) -> int:

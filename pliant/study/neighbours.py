@@ -11,10 +11,9 @@ from pliant.model import DescriptionError, PliantError
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
 from pliant.solve.clock import make_clock
-from pliant.solve.compiled import Compiler, require_mass
+from pliant.solve.compiled import Compiler
 from pliant.solve.coordinates import CoordinateProblem
-from pliant.solve.initial_conditions import begin, coordinate_rates, require_closed
-from pliant.solve.problem import Problem
+from pliant.solve.problem import Problem, Start
 from pliant.solve.schedule import Schedule, check_values
 from pliant.solve.sensitivities import Run, follow
 from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
@@ -67,7 +66,6 @@ def neighbouring_motions(
     if len(problems) < len(compiled):
         return None
     refuse_impacts(problems[0])
-    require_mass(problems[0].description, problems[0].formulations)
     method = problems[0].integrator(task.integrator)
     clock = make_clock(task.duration, task.h, None, task.outputs)
     runs: list[Run] = []
@@ -76,12 +74,8 @@ def neighbouring_motions(
         initial = _initial_state(problem, schedule, task, runs[0].start if runs else None)
         if initial is None:
             return None
-        loading = schedule.at(0.0)
-        q, v = begin(problem.effects, initial.q, np.zeros(problem.tree.total), loading)
-        require_closed(problem.effects, q)
-        if task.measurement.velocity is not None:
-            v = coordinate_rates(problem.effects, q, task.measurement.velocity, loading)
-        runs.append(Run(schedule, q, v, initial))
+        begin = problem.begin(schedule, Start(initial.q, None, task.measurement.velocity))
+        runs.append(Run(*begin, initial))
     paths = follow(method, runs, clock, task.rates)
     pairs = zip(problems, paths, strict=True)
     return [Motion(problem, path, repr(method)) for problem, path in pairs]

@@ -219,7 +219,7 @@ def test_work_pays_for_energy_and_loss():
             of.elastic(state) + of.kinetic(state) + of.gravitational(state)
             for of, state in zip(energies, (still, end), strict=True)
         ]
-        work, loss = solver.work_and_loss()
+        work, loss = solver.totals
         missing.append(abs(work - loss - stored[1] + stored[0]) / work)
     assert missing[0] < 5e-3
     assert missing[1] < 0.4 * missing[0]

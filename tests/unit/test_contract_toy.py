@@ -231,7 +231,7 @@ def test_a_swing_agrees_with_piecewise_constant_strain(integrator: object) -> No
         rate = np.tile([1.0, -0.5, 0.3, 0.05, 0.0, 0.02], 2)
         stepper.start(effects.tree.q_rest, rate, inputs)
         for _ in range(6):
-            stepper.advance(inputs, inputs)
+            stepper.take(inputs.u[None])
         ends.append((poses(effects, stepper.q), stepper.velocity()))
     # second derivatives by differences, and a step of a given tolerance
     assert ends[0][0] == pytest.approx(ends[1][0], abs=1e-5)

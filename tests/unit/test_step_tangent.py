@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.engine.modes import uncompiled
 from pliant.model import Array
+from pliant.solve import loops
 from pliant.solve.integrators.acceleration import AccelerationStepper
 
 ACTUATOR = pl.BendingActuator(0.175, 0.0186, 0.006, 0.009, mass=0.12)
@@ -42,20 +44,25 @@ def after_steps(
     stream = robot.stepper(1e-3, JUMP, formulation=formulation, integrator=integrator)
     for _ in range(steps):
         stream.step()
-    return stream._stream.stepper, stream._stream.schedule.at(0.0)
+    motion = stream._stream.motion
+    return motion.stepper, motion.schedule.at(0.0)
 
 
 def tangent_error(stepper: AccelerationStepper, load: Any) -> float:
     """Spectral radius of T^-1 (dr/dD) - 1: what an iteration leaves of a small error, coordinates."""
-    stepper.solve(load, load)
-    D, z = stepper.iterate
+    stepper.after[...] = load.u
+    programs = stepper.plain_programs()[stepper.side[0]]
+    assert uncompiled(loops.__name__).solve_step(programs, *stepper.control) == loops.CONVERGED
+    D, z = stepper.D.copy(), stepper.trial.copy()
     matrix, size = stepper.tangent.matrix, stepper.tree.size
 
-    def residual(D: Array) -> Array:
-        stepper.aim(D, z, load)
-        return stepper.residual(False)[:size].copy()
+    def residual(D: Array, tangent: bool = False) -> Array:
+        stepper.D[...], stepper.trial[...] = D, z
+        stepper.residual_and_right(stepper.a, stepper.b, tangent)
+        return stepper.left[:size].copy()
 
-    stepper.factorise()
+    residual(D, tangent=True)
+    matrix.factorise()
     free, step = stepper.tree.coordinates, 1e-7
     left = []
     for j in free:
@@ -108,7 +115,7 @@ def test_forces_that_hold_lengths_do_not_alternate_after_a_jump() -> None:
     forces = []
     for _ in range(20):
         stream.step()
-        stepper = stream._stream.stepper
+        stepper = stream._stream.motion.stepper
         excess = stepper._excess_acceleration(stepper.a)
         assert np.abs(excess).max() < 1e-3 * np.abs(stepper.acc).max()
         forces.append(stepper.z[stepper.tree.parts[1].field_index[:, 0]])

@@ -144,7 +144,7 @@ def test_own_effects_act_alike_in_motion_and_do_work(effect):
         for state in (start, solver.state()):
             of = Energies(solver.chain, state)
             stored.append(of.elastic(state) + of.kinetic(state) + of.gravitational(state))
-        work, loss = solver.work_and_loss()
+        work, loss = solver.totals
         assert work - loss == pytest.approx(stored[1] - stored[0], rel=5e-3)
         tips.append(solver.state().pose[-1, :3, 3])
     assert tips[1] == pytest.approx(tips[0], abs=2e-4)

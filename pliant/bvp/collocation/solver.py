@@ -263,7 +263,7 @@ class CollocationSolver(StrongSolver):
             self._history = history_of(state, grid)
         self._history.base[:], self._history.twist[:] = state.pose[0], state.velocity[0]
         self._shape, self._present, self._idle = None, state, 0
-        self.totals = np.zeros(2)
+        self.totals[:] = 0.0
         self._balance = grid.balance(self.totals)
         self._past: Past = new_past(self.unknowns)
         restart(self._past, self._system.reaction(), self._x)

@@ -194,19 +194,11 @@ class AccelerationStepper(Stepper):
         put(self._driven, self.tree.prescribed, self.D)
         copy(self.z, self.trial)
 
-    def aim(self, x: Array, z: Array, after: Inputs) -> None:
-        self.D[...], self.trial[...] = x, z
-        put(self._driven, self.tree.prescribed, self.D)
-
     def aim_at(self, leader: Stepper, b: State) -> None:
         assert isinstance(leader, AccelerationStepper)
         copy(leader.D, self.D)
         copy(leader.trial, self.trial)
         put(self._driven, self.tree.prescribed, self.D)
-
-    @property
-    def iterate(self) -> tuple[Array, Array]:
-        return self.D.copy(), self.trial.copy()
 
     # -- equations ---------------------------------------------------------------------------
 
@@ -285,7 +277,7 @@ class AccelerationStepper(Stepper):
         """Keep the energy before a step in which one-sided rows begin to hold."""
         rows = np.concatenate([term.rows for term in self.effects.one_sided])
         self._hits = bool(np.any((self.trial[rows] > 0.0) & (self.z[rows] <= 0.0)))
-        self._spent = self.work - self.dissipated
+        self._spent = float(self.account[0] - self.account[1])
         self._energy = self._stored(a) if self._hits and self.books else 0.0
 
     def _stop_impact(self, a: State, b: State) -> None:
@@ -302,8 +294,8 @@ class AccelerationStepper(Stepper):
         self._set_acceleration(self.before, acc)
         self.scale = max(scale, self.scale)
         if self.books:  # what is missing after the step is the loss of the impact
-            spent = self.work - self.dissipated - self._spent
-            self.dissipated += self._energy - self._stored(b) + spent
+            spent = self.account[0] - self.account[1] - self._spent
+            self.account[1] += self._energy - self._stored(b) + spent
 
     def _free_acceleration(self, b: State) -> None:
         if self.numbers[loops.FIRST] > loops.UNBALANCED * self.scale:
@@ -337,12 +329,6 @@ class AccelerationStepper(Stepper):
             moment = Moment(tree, state, work, self.mean, self.trial, v=mean)
             for term in self.effects.terms:
                 ask(term.add_power_lost, moment, 0.5 * self.h, self.account[1:])
-
-    def factorise(self) -> Array:
-        """Factorise the tangent at the iterate; returns its residual."""
-        r = self.residual(True)
-        self._factorise()
-        return r
 
     def _factorise(self) -> None:
         self.forget_factor()

@@ -1,7 +1,7 @@
 """The contract of an integrator: settings that make a stepper for one robot.
 
-A stepper holds the state between steps. `advance(before, after)` takes one step of length h with the
-inputs at its two ends; `velocity()` is asked at output times only.
+A stepper holds the state between steps. `take(rows)` takes a step of length h to each row of inputs;
+`velocity()` is asked at output times only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine import modes
 from pliant.engine.arrays import copy
-from pliant.engine.calls import execute
 from pliant.engine.program import ask, record, run
 from pliant.linalg.scatter import largest, norms
 from pliant.model.checks import StepError
@@ -33,7 +32,6 @@ from pliant.solve.newton import (
     SINGULAR,
     SLOW,
     Equations,
-    NewtonError,
     Policy,
     negate,
 )
@@ -116,24 +114,6 @@ class Stepper(Equations):
     def b(self) -> State:
         """The state at its end."""
         return self.states[1 - self.side[0]]
-
-    @property
-    def work(self) -> float:
-        """Work done by the inputs so far, J."""
-        return float(self.account[0])
-
-    @work.setter
-    def work(self, value: float) -> None:
-        self.account[0] = value
-
-    @property
-    def dissipated(self) -> float:
-        """Energy dissipated so far, J."""
-        return float(self.account[1])
-
-    @dissipated.setter
-    def dissipated(self, value: float) -> None:
-        self.account[1] = value
 
     def start(self, q: Array, v: Array, inputs: Inputs, like: Stepper | None = None) -> None:
         """Begin at configuration q with rates v (total,) under `inputs`.
@@ -307,35 +287,7 @@ class Stepper(Equations):
         self._taken = max(self._taken, _SHORT_LIVED)
         self._table()
 
-    def do(self, place: int) -> None:
-        """Carry out one program of the present side."""
-        table = self._table()
-        program = table[self.side[0]][place]
-        if not isinstance(table, list):
-            execute(program)
-        elif program is not None:
-            self.problem = ""
-            program()
-            if self.problem:
-                raise NewtonError(self.problem)
-
     # -- steps -----------------------------------------------------------------------------------
-
-    def load(self, before: Inputs, after: Inputs) -> None:
-        """Set the inputs at both ends of the next step."""
-        self.before[...] = before.u
-        self.after[...] = self.row(after)
-
-    def row(self, inputs: Inputs) -> Array:
-        """Inputs as they stand in `after`."""
-        if not self.effects.prescribed.names:
-            return inputs.u
-        return np.concatenate([inputs.u, self.effects.prescribed.row(inputs.drive)])
-
-    def advance(self, before: Inputs, after: Inputs) -> None:
-        """One step; raises StepError and leaves the state unchanged if it does not converge."""
-        self.load(before, after)
-        self.take(self.after[None].copy())
 
     def take(self, rows: Array, wanted: Any = None) -> int:
         """Take a step for each row of inputs (count, W); raises StepError where one fails.
@@ -382,30 +334,6 @@ class Stepper(Equations):
             return bool(counts[loops.END] == loops.CONVERGED)
 
         return take
-
-    def solve(self, before: Inputs, after: Inputs) -> None:
-        """Find the end of a step, which is not taken yet."""
-        self.load(before, after)
-        self.problem = ""
-        self._table()
-        loop = modes.uncompiled(loops.__name__)
-        end = loop.solve_step(self._plain[self.side[0]], *self.control)
-        if end != loops.CONVERGED:
-            raise self.error(self.problem or REASONS[end])
-
-    @abstractmethod
-    def aim(self, x: Array, z: Array, after: Inputs) -> None:
-        """Set the iterate: what is sought, x, and force fields and multipliers z (total,)."""
-
-    @property
-    @abstractmethod
-    def iterate(self) -> tuple[Array, Array]:
-        """What `aim` sets, as it is now."""
-
-    def residual(self, tangent: bool) -> Array:
-        """Residual (total,) of the iterate; fills the matrix as well if asked."""
-        self.do(loops.TANGENT if tangent else loops.RESIDUAL)
-        return self.left
 
     @abstractmethod
     def error(self, reason: str) -> StepError:

@@ -194,19 +194,11 @@ class VariationalStepper(Stepper):
         """Set prescribed joints where the inputs have them."""
         put_values(self.joint_q, self.effects.prescribed.q_places, b.q)
 
-    def aim(self, x: Array, z: Array, after: Inputs) -> None:
-        self.b.q[...], self.trial[...] = x, z
-        self._drive(self.b)
-
     def aim_at(self, leader: Stepper, b: State) -> None:
         at = next(i for i, state in enumerate(self.states) if state is b)
         copy(leader.states[at].q, b.q)
         copy(leader.trial, self.trial)
         self._drive(b)
-
-    @property
-    def iterate(self) -> tuple[Array, Array]:
-        return self.b.q.copy(), self.trial.copy()
 
     def error(self, reason: str) -> StepError:
         hint = "dt below 2 / (2 pi f) for the highest frequency f of the robot, or Midpoint()"
@@ -325,7 +317,7 @@ class VariationalStepper(Stepper):
     def _account_impacts(self, a: State, b: State) -> None:
         arrived = self.workspace.residual
         ends = (a, self.p), (b, arrived.copy())
-        self.dissipated += self.impacts.taken(*ends, self.trial, self.h, self._known)
+        self.account[1] += self.impacts.taken(*ends, self.trial, self.h, self._known)
 
     def _account_drives(self, b: State) -> None:
         """Work of prescribed joints: the mean force of the step on them times their displacement.
@@ -339,7 +331,7 @@ class VariationalStepper(Stepper):
         owned = self.mass.momentum(b, v)[at]
         steps = self.effects.prescribed.steps(self._previous, self.q)[at]
         if self.books:
-            self.work += float((self._leaving[at] + owned - self.p[at]) @ steps) / self.h
+            self.account[0] += float((self._leaving[at] + owned - self.p[at]) @ steps) / self.h
         self.p[at] = owned
 
 
