@@ -123,16 +123,16 @@ def linear_theory(elements: int, rule: Coefficients, dt: float) -> tuple[Array, 
     v_slope, a_slope = rule.slopes(dt)
     v = np.zeros_like(x)
     acc = like = -(w**2) * x * (1.0 - (1.0 - 1.0 / (1.0 + w**2 / a_slope)) ** 2)
-    stored, lost, path = 0.5 * np.sum((w * x) ** 2), 0.0, [x @ tip]
+    stored, lost, path = 0.5 * float(np.sum((w * x) ** 2)), 0.0, [x @ tip]
     for _ in range(round(DURATION / dt)):
         after = -v / (beta * dt) - (0.5 - beta) / beta * like
         v1 = v + dt * ((1.0 - gamma) * like + gamma * after)
         acc1 = ((1.0 - am) * after + am * like - af * acc) / (1.0 - af)
         D = -(acc1 + w**2 * x + DAMPING * v1) / (a_slope + w**2 + DAMPING * v_slope)
         x, v, acc, like = x + D, v1 + v_slope * D, acc1 + a_slope * D, after + D / (beta * dt**2)
-        lost += DAMPING * (D @ D) / dt
+        lost += DAMPING * float(D @ D) / dt
         path.append(x @ tip)
-    left = 0.5 * np.sum((w * x) ** 2 + v**2)
+    left = 0.5 * float(np.sum((w * x) ** 2 + v**2))
     outputs = round(DURATION / 10 / dt)
     return np.array(path[::outputs]) - path[0], stored - left - lost
 
@@ -171,7 +171,7 @@ def judge(kind: str, motion: pl.Motion, integrator: Any, elements: int, dt: floa
         assert -energy["balance"].min() < LOST[dt].get(rho, 2e-5) * stored
     else:
         lost = linear_theory(elements, integrator.coefficients(), dt)[1]
-        assert -energy["balance"][-1] == pytest.approx(lost, abs=4e-4 * energy["elastic"][0])
+        assert -energy["balance"].min() == pytest.approx(lost, abs=4e-4 * energy["elastic"][0])
     assert motion.iterations < 5.5 * motion.steps
 
 
