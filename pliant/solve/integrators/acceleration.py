@@ -376,7 +376,8 @@ class AccelerationStepper(Stepper):
         the acceleration of a mode of frequency w is multiplied by F = 1 / (1 + w^2 / a_D), here, with
         M a once more in place of f, by 1 - (1 - F)^2. What the step resolves keeps its order and its
         energy, and what it does not goes to its new place within a step or two, as it does after a
-        jump in the midst of a motion.
+        jump in the midst of a motion. Its energy is lost: Newmark's method could keep it, but would
+        gain more where rotations are large.
         """
         free, rows = self.tree.coordinates, self.effects.gap_rows
         for term in self.effects.one_sided:
