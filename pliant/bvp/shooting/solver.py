@@ -363,8 +363,8 @@ class ShootingSolver(StrongSolver):
         floor = max(LEAST, float(applied_wrench(self.mesh.intervals, self.chain.scale)))
         self.motion.limits[:], self.setting.rule[:] = (tolerance, 1e-7, np.inf, floor, strict), 0.0
         restart(self.motion.past, self.x, self.motion.nodes[:, 1].ravel())
-        loads = jumps.wrenches[None].copy(), self._base[None].copy(), jumps.wrenches, self._base
-        done, report = self._solve_instants(False, rescue, loads)
+        pushes = jumps.wrenches[None].copy(), self._base[None].copy(), jumps.wrenches, self._base
+        done, report = self._solve_instants(False, rescue, pushes)
         if not done:
             raise RejectedError(self._reason(report[CODE], rescue))
         sizes = self.motion.sizes[1:]
