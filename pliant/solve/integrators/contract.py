@@ -149,7 +149,8 @@ class Stepper(Equations):
             self.memory[...], self.before[...] = like.memory, like.acted
         self.acted[...] = self.before
         self.z[...] = self.account[...] = 0.0
-        self.side[0] = self.counts[loops.ITERATIONS] = 0
+        self.side[0] = 0
+        self.counts[[loops.ITERATIONS, loops.PREFERS_LAST, loops.ROUGH_STEPS]] = 0
         self.numbers[[loops.SCALE, loops.REACH, loops.FIRST]] = 0.0
         self.forget_factor()
         self.begin_motion(v, Inputs(self.before, inputs.drive))
