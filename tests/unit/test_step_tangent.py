@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.engine import modes
 from pliant.model import Array
+from pliant.solve import loops
 from pliant.solve.integrators.acceleration import AccelerationStepper
 
 ACTUATOR = pl.BendingActuator(0.175, 0.0186, 0.006, 0.009, mass=0.12)
@@ -47,15 +49,22 @@ def after_steps(
 
 def tangent_error(stepper: AccelerationStepper, load: Any) -> float:
     """Spectral radius of T^-1 (dr/dD) - 1: what an iteration leaves of a small error, coordinates."""
-    stepper.solve(load, load)
-    D, z = stepper.iterate
+    stepper.load(load, load)
+    a, b = stepper.a, stepper.b
+    plain = modes.uncompiled(loops.__name__)
+    end = plain.solve_step(stepper.prepare()[1][stepper.side[0]], *stepper.control)
+    assert end == loops.CONVERGED
+    D = stepper.D.copy()
     matrix, size = stepper.tangent.matrix, stepper.tree.size
 
-    def residual(D: Array) -> Array:
-        stepper.aim(D, z, load)
-        return stepper.residual(False)[:size].copy()
+    def residual(D: Array, tangent: bool = False) -> Array:
+        stepper.D[...] = D
+        stepper.place_iterate(a, b)
+        stepper.set_residual(a, b, tangent)
+        return stepper.left[:size].copy()
 
-    stepper.factorise()
+    residual(D, True)
+    matrix.factorise()
     free, step = stepper.tree.coordinates, 1e-7
     left = []
     for j in free:

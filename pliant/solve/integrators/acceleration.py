@@ -194,19 +194,11 @@ class AccelerationStepper(Stepper):
         put(self._driven, self.tree.prescribed, self.D)
         copy(self.z, self.trial)
 
-    def aim(self, x: Array, z: Array, after: Inputs) -> None:
-        self.D[...], self.trial[...] = x, z
-        put(self._driven, self.tree.prescribed, self.D)
-
     def aim_at(self, leader: Stepper, b: State) -> None:
         assert isinstance(leader, AccelerationStepper)
         copy(leader.D, self.D)
         copy(leader.trial, self.trial)
         put(self._driven, self.tree.prescribed, self.D)
-
-    @property
-    def iterate(self) -> tuple[Array, Array]:
-        return self.D.copy(), self.trial.copy()
 
     # -- equations ---------------------------------------------------------------------------
 
@@ -337,12 +329,6 @@ class AccelerationStepper(Stepper):
             moment = Moment(tree, state, work, self.mean, self.trial, v=mean)
             for term in self.effects.terms:
                 ask(term.add_power_lost, moment, 0.5 * self.h, self.account[1:])
-
-    def factorise(self) -> Array:
-        """Factorise the tangent at the iterate; returns its residual."""
-        r = self.residual(True)
-        self._factorise()
-        return r
 
     def _factorise(self) -> None:
         self.forget_factor()

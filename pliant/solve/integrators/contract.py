@@ -18,7 +18,6 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine import modes
 from pliant.engine.arrays import copy
-from pliant.engine.calls import execute
 from pliant.engine.program import ask, record, run
 from pliant.linalg.scatter import largest, norms
 from pliant.model import ConvergenceError
@@ -33,7 +32,6 @@ from pliant.solve.newton import (
     SINGULAR,
     SLOW,
     Equations,
-    NewtonError,
     Policy,
     negate,
 )
@@ -298,31 +296,13 @@ class Stepper(Equations):
             for row in rows
         ]
 
-    def programs(self) -> Any:
-        """Programs of both sides, see `_table`."""
-        return self._table()
+    def prepare(self) -> tuple[Any, Any]:
+        """Record the programs now, so that no step takes longer than others.
 
-    def plain_programs(self) -> Any:
-        """Programs of both sides for loops in plain Python."""
-        self._table()
-        return self._plain
-
-    def prepare(self) -> None:
-        """Record the programs now, so that no step takes longer than others."""
+        Returns those of both sides, as `_table` does, and the same for loops in plain Python.
+        """
         self._taken = max(self._taken, _SHORT_LIVED)
-        self._table()
-
-    def do(self, place: int) -> None:
-        """Carry out one program of the present side."""
-        table = self._table()
-        program = table[self.side[0]][place]
-        if not isinstance(table, list):
-            execute(program)
-        elif program is not None:
-            self.problem = ""
-            program()
-            if self.problem:
-                raise NewtonError(self.problem)
+        return self._table(), self._plain
 
     # -- steps -----------------------------------------------------------------------------------
 
@@ -387,30 +367,6 @@ class Stepper(Equations):
             return bool(counts[loops.END] == loops.CONVERGED)
 
         return take
-
-    def solve(self, before: Inputs, after: Inputs) -> None:
-        """Find the end of a step, which is not taken yet."""
-        self.load(before, after)
-        self.problem = ""
-        self._table()
-        loop = modes.uncompiled(loops.__name__)
-        end = loop.solve_step(self._plain[self.side[0]], *self.control)
-        if end != loops.CONVERGED:
-            raise self.error(self.problem or REASONS[end])
-
-    @abstractmethod
-    def aim(self, x: Array, z: Array, after: Inputs) -> None:
-        """Set the iterate: what is sought, x, and force fields and multipliers z (total,)."""
-
-    @property
-    @abstractmethod
-    def iterate(self) -> tuple[Array, Array]:
-        """What `aim` sets, as it is now."""
-
-    def residual(self, tangent: bool) -> Array:
-        """Residual (total,) of the iterate; fills the matrix as well if asked."""
-        self.do(loops.TANGENT if tangent else loops.RESIDUAL)
-        return self.left
 
     @abstractmethod
     def error(self, reason: str) -> StepError:

@@ -196,19 +196,11 @@ class VariationalStepper(Stepper):
         """Set prescribed joints where the inputs have them."""
         put_values(self.joint_q, self.effects.prescribed.q_places, b.q)
 
-    def aim(self, x: Array, z: Array, after: Inputs) -> None:
-        self.b.q[...], self.trial[...] = x, z
-        self._drive(self.b)
-
     def aim_at(self, leader: Stepper, b: State) -> None:
         at = next(i for i, state in enumerate(self.states) if state is b)
         copy(leader.states[at].q, b.q)
         copy(leader.trial, self.trial)
         self._drive(b)
-
-    @property
-    def iterate(self) -> tuple[Array, Array]:
-        return self.b.q.copy(), self.trial.copy()
 
     def error(self, reason: str) -> StepError:
         hint = "dt below 2 / (2 pi f) for the highest frequency f of the robot, or Midpoint()"
