@@ -202,6 +202,12 @@ class Stepper(Equations):
     def set_residual(self, a: State, b: State, tangent: bool) -> None:
         """Set `left` at the iterate, which is placed, and its size; fill the matrix if asked."""
 
+    def measure_left(self) -> None:
+        """Set size and largest gap of the residual."""
+        effects, tree = self.effects, self.tree
+        rows = (tree.coordinates, effects.gap_rows, effects.gap_weights, tree.multipliers)
+        run(measure_residual, self.left, *rows, self.numbers)
+
     def weigh(self, a: State, b: State) -> None:
         """Set the scale from the first residual of a step."""
 

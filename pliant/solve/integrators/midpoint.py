@@ -41,7 +41,6 @@ from pliant.solve.integrators.contract import (
     Integrator,
     StepError,
     Stepper,
-    measure_residual,
     rounding_force,
     step_failed,
 )
@@ -229,18 +228,13 @@ class VariationalStepper(Stepper):
         if tangent:
             gather_form(tree, a, b, work, self.tangent)
         combine(1.0, work.residual, -1.0, self.goal, self.left)
-        self._measure()
-
-    def _measure(self) -> None:
-        effects, tree = self.effects, self.tree
-        rows = (tree.coordinates, effects.gap_rows, effects.gap_weights, tree.multipliers)
-        run(measure_residual, self.left, *rows, self.numbers)
+        self.measure_left()
 
     def weigh(self, a: State, b: State) -> None:
         effects = self.effects
         gaps = (effects.gap_rows, effects.gap_weights)
         run(weigh_momenta, self.left, self.goal, self.tree.coordinates, *gaps, self.numbers)
-        self._measure()
+        self.measure_left()
 
     def move_iterate(self, a: State, b: State) -> None:
         copy(self.x, self._variation[: len(self.x)])
