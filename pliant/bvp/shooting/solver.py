@@ -397,12 +397,12 @@ class ShootingSolver(StrongSolver):
         return ConvergenceError(text, self._state(self._end_rows(), 0.0))
 
     def _solve_instants(
-        self, moving: bool, rescue: bool, loads: tuple[Array, ...]
+        self, moving: bool, rescue: bool, pushes: tuple[Array, ...]
     ) -> tuple[int, Array]:
         """Solve one instant after the other; return how many were reached, and the report."""
         report, motion = self.motion.report, self.motion
         report[:] = 0.0
-        done = march(motion, self.middle, self.segments, (moving, self._plain, rescue), loads)
+        done = march(motion, self.middle, self.segments, (moving, self._plain, rescue), pushes)
         self.record.iterations += int(report[ITERATIONS])
         self._most = max(self._most, int(report[MOST_SEGMENTS]))
         for name, entry in (("modified", BY_MODIFIED), ("multiple", BY_MULTIPLE)):
@@ -461,7 +461,7 @@ class ShootingSolver(StrongSolver):
         values: Sequence[Mapping[str, Any]],
         bases: Sequence[BaseState],
     ) -> int:
-        """Go through several instants, in one compiled call unless loads along the rods move."""
+        """Go through several instants, in one compiled call unless pushes along the rods move."""
         if len(values) > 1 and self.mesh.loads_move(values):
             return super().advance(rule, step, values, bases)
         return self._march(rule, step, values, bases, False)
@@ -484,8 +484,8 @@ class ShootingSolver(StrongSolver):
         self.setting.rule[:], self._shares[:] = rule.weights(), rule.shares(step)
         self._keep_before[:] = keep_before
         rows = _rows(self._point_loads, values), _rows(base_row, bases)
-        loads = *rows, mesh.jumps.wrenches, self._base
-        done, report = self._solve_instants(True, self.form.rescue, loads)
+        pushes = *rows, mesh.jumps.wrenches, self._base
+        done, report = self._solve_instants(True, self.form.rescue, pushes)
         mesh.forget_loads()
         self.motion.nodes[:] = self.motion.kept
         self.x = self.motion.past.lead[0].copy()
