@@ -198,7 +198,7 @@ def march(motion, middle, segments, options, pushes):  # type: ignore[no-untyped
     """Solve one instant after the other with one time rule; returns how many converged.
 
     options : whether it moves; level of a solve without help, 0 for simple shooting; whether help is
-    allowed.  pushes : wrenches (T, P, 15) of point pushes and bases (T, 18) at each instant, and where
+    allowed.  pushes : wrenches (T, P, 15) of point loads and bases (T, 18) at each instant, and where
     programs read them, (P, 15) and (18,).  motion.report is added to. Unknowns at the base are left in
     segments.x.
     """

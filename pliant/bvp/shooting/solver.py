@@ -461,7 +461,7 @@ class ShootingSolver(StrongSolver):
         values: Sequence[Mapping[str, Any]],
         bases: Sequence[BaseState],
     ) -> int:
-        """Go through several instants, in one compiled call unless pushes along the rods move."""
+        """Go through several instants, in one compiled call unless loads along the rods move."""
         if len(values) > 1 and self.mesh.loads_move(values):
             return super().advance(rule, step, values, bases)
         return self._march(rule, step, values, bases, False)
