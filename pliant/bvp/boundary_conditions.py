@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import inner, kernel
 from pliant.bvp.chain import Chain
 from pliant.bvp.rod_equations import skew
 from pliant.lie import se3_kernels as se3, so3
@@ -60,7 +60,7 @@ def make_supports(chain: Chain) -> Supports:
     return Supports(base.held, pose, *still)
 
 
-@kernel
+@inner
 def _dexp_derivative(x, a, T):  # type: ignore[no-untyped-def]
     """The derivative (6, 6) of dexp(x) a in x; T = dexp(x).
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 from pliant.bvp import rod_equations as eq
 from pliant.bvp.pointwise_effects import RESULT, WRENCH, evaluate
 from pliant.bvp.sections import Sections
@@ -99,7 +99,7 @@ def _twists(y, offset, move):  # type: ignore[no-untyped-def]
     write_vector(move, 9, q)
 
 
-@kernel
+@inner
 def _write_pushes(balance, table, jumps, places, wrench, push, move):  # type: ignore[no-untyped-def]
     """Write what pushes and moves now: base, point loads, and loads along the rods without weight."""
     b, none = balance, np.zeros(3)

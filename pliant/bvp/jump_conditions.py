@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 from pliant.bvp.chain import BODY, JOINT, WRENCH, Chain
 from pliant.bvp.rod_equations import rotation
 from pliant.lie.tuples import (
@@ -120,7 +120,7 @@ def _carry(eta, m, f, y):  # type: ignore[no-untyped-def]
     _add(1.0, add(1.0, cross(w, m), 1.0, cross(q, f)), cross(w, f), y)
 
 
-@kernel
+@inner
 def _apply_body(M, history, weight, gravity, c0, y, Z):  # type: ignore[no-untyped-def]
     """(m, n) rises by what moves the body, M eta_t - ad_eta^T M eta, less its weight."""
     eta = y[6:12].copy()
@@ -149,7 +149,7 @@ def _change_frame(back, arm, wrench, z):  # type: ignore[no-untyped-def]
     write_vector(z, 3, apply(back, b))
 
 
-@kernel
+@inner
 def _apply_joint(pose, y, Z):  # type: ignore[no-untyped-def]
     """Go over to the next rod's base frame, at a pose (4, 4) in the section frame."""
     t, R, X = (pose[0, 3], pose[1, 3], pose[2, 3]), rotation(y), read_block(pose)

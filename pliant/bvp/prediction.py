@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import inner, kernel
 from pliant.bvp.rod_equations import rotation
 from pliant.lie.so3 import exp_matrix, log_vector
 from pliant.lie.tuples import Array, add, multiply, transpose
@@ -70,7 +70,7 @@ def restart(past, lead, values):  # type: ignore[no-untyped-def]
     replace_last(past, lead, values)
 
 
-@kernel
+@inner
 def replace_last(past, lead, values):  # type: ignore[no-untyped-def]
     """Let the newest instant be another one."""
     past.lead[0] = lead
@@ -105,7 +105,7 @@ def append(past, scale, keep_before, x, values):  # type: ignore[no-untyped-def]
     replace_last(past, x, values)
 
 
-@kernel
+@inner
 def _learn(past, scale, x, increments):  # type: ignore[no-untyped-def]
     """Improve the recurrence by the increment to x (6,); tell whether it could be solved for."""
     d, G = increments / scale, past.G

@@ -315,8 +315,19 @@ class Rows(Term):
         """Add A and A^T of the rows that hold; the others stand alone."""
         raise NotImplementedError
 
-    def gap_rates(self, state: State, v: Array, lifted: list[Array]) -> Array:
-        """Rates (len(rows),) of the gaps, for rates v (total,) and those of element variables."""
+    def add_gap_rates(
+        self,
+        state: State,
+        v: Array,
+        lifted: list[Array],
+        z: Array | None,
+        scale: float,
+        out: Array,
+    ) -> None:
+        """Add scale times the rates of the gaps to its rows of out (total,), of rows that hold with z.
+
+        v (total,) : rates of the coordinates; lifted : those of the element variables of each part.
+        """
         raise NotImplementedError
 
     def add_forces(self, state: State, z: Array, work: Work, scale: float) -> None:

@@ -137,9 +137,19 @@ class ForceFields(Rows):
     def gaps(self, state: State) -> Array:
         return self.strains(state.parts[self.i].strain.e - self.e0).ravel()
 
-    def gap_rates(self, state: State, v: Array, lifted: list[Array]) -> Array:
-        plan, y = state.parts[self.i].strain, lifted[self.i]
-        return self.strains(np.einsum("sia,sa->si", plan.B, y[plan.element])).ravel()
+    def add_gap_rates(
+        self,
+        state: State,
+        v: Array,
+        lifted: list[Array],
+        z: Array | None,
+        scale: float,
+        out: Array,
+    ) -> None:
+        part, plan = self.part, state.parts[self.i].strain
+        fields = (part.field_w, self.fields.values, part.field_rows, self.fields.index)
+        where = (*fields, part.field_index, plan.element, plan.B)
+        run(add_field_rates, *where, lifted[self.i], scale, out)
 
     def hold(self, state: State, tangent: Tangent, z: Array | None) -> None:
         self.add_jacobian(state, tangent, 1.0, 1.0)
@@ -328,6 +338,20 @@ def add_field_loss(w, N, rows, index, element, lag, rate, settle, scale, work, o
         for i in range(count):
             for j in range(count):
                 out[0] += scale * plain[r, i] * settle[r, i, j] * slow[r, j]
+
+
+@kernel
+def add_field_rates(w, N, rows, index, at, element, B, y, scale, out):  # type: ignore[no-untyped-def]
+    """out[at[i, r]] += scale sum_s w_r N_i (B y)_row: rates of the gaps, y (E, m), at (count, R)."""
+    S, p = N.shape
+    for s in range(S):
+        x = y[element[s]]
+        for r in range(rows.shape[0]):
+            rate = 0.0
+            for a in range(B.shape[2]):
+                rate += B[s, rows[r], a] * x[a]
+            for i in range(p):
+                out[at[index[element[s], i], r]] += scale * w[s, r] * N[s, i] * rate
 
 
 @kernel

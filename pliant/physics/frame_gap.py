@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import inner, kernel
 from pliant.lie import operators as op
 from pliant.lie.leaves import add_hat
 from pliant.lie.so3 import log_vector, operator_array, second_array
@@ -54,7 +54,7 @@ def set_gap(g1, g2, held, gap, slopes):  # type: ignore[no-untyped-def]
             slopes[r, j] = A[held[r], first + j]
 
 
-@kernel
+@inner
 def _relative(g1, g2, R, b):  # type: ignore[no-untyped-def]
     """R (3, 3) and b (6,) = (log R, p) of g1^-1 g2; returns the angle of R."""
     for i in range(3):
@@ -113,7 +113,7 @@ def set_curvature(g1, g2, held, force, out):  # type: ignore[no-untyped-def]
             out[i, j] = H[first + i, first + j]
 
 
-@kernel
+@inner
 def _add_turned(H, row, col, x, R, transposed, scale):  # type: ignore[no-untyped-def]
     """Add scale x^ R, or x^ R^T, to the block of H at (row, col), and its mirror image."""
     X = np.zeros((3, 3))
@@ -127,7 +127,7 @@ def _add_turned(H, row, col, x, R, transposed, scale):  # type: ignore[no-untype
             H[col + j, row + i] += v
 
 
-@kernel
+@inner
 def _add_hat_twice(H, row, col, x):  # type: ignore[no-untyped-def]
     """Add -1/2 x^ to the block of H at (row, col), and its mirror image."""
     add_hat(H, row, col, x[0], x[1], x[2], -0.5)

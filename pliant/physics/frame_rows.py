@@ -129,8 +129,17 @@ class FrameRows(Rows):
                 run(scale_rows, A, held, scale * np.ones(len(held)), blocks[0])
                 tangent.add(slot, blocks)
 
-    def gap_rates(self, state: State, v: Array, lifted: list[Array]) -> Array:
-        return np.asarray(self.jacobian(state) @ v[self.columns])
+    def add_gap_rates(
+        self,
+        state: State,
+        v: Array,
+        lifted: list[Array],
+        z: Array | None,
+        scale: float,
+        out: Array,
+    ) -> None:
+        where = (self.jacobian(state), self.columns, v, self.holding(z))
+        run(add_row_rates, *where, scale, self.rows, out)
 
     def add_forces(self, state: State, z: Array, work: Work, scale: float) -> None:
         self._add_wrench(work, self._measured(state)[1], z[self.rows], scale)
@@ -219,6 +228,16 @@ def scale_rows(A, held, scale, out):  # type: ignore[no-untyped-def]
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             out[i, j] = held[i] * scale[i] * A[i, j]
+
+
+@kernel
+def add_row_rates(A, columns, v, held, scale, rows, out):  # type: ignore[no-untyped-def]
+    """out[rows] += scale held A v[columns], A (r, c)."""
+    for i in range(rows.shape[0]):
+        rate = 0.0
+        for j in range(columns.shape[0]):
+            rate += A[i, j] * v[columns[j]]
+        out[rows[i]] += scale * held[i] * rate
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import inner, kernel
 from pliant.lie import operators as op
 from pliant.lie.leaves import add_hat
 from pliant.lie.se3_kernels import dexp_inverse_array, log_relative_array
@@ -57,7 +57,7 @@ def add_inertia(M, eta, acc, speed, grow, tangent, p, k):  # type: ignore[no-unt
         k[s, 5, 4] += speed * w0 * M[s, 4]
 
 
-@kernel
+@inner
 def _add_cross(k, row, col, f, h0, h1, h2, x0, x1, x2, m0, m1, m2):  # type: ignore[no-untyped-def]
     """k -= f times the derivative of h x x in x with h = m * x: h^ - x^ diag(m)."""
     k[row, col + 1] -= f * (-h2 + x2 * m1)
@@ -98,7 +98,7 @@ def step_momentum(M, ga, gb, h, tangent, eta, pa, pb, k):  # type: ignore[no-unt
             _momentum_tangent(M[s], eta[s], h, x, N, A, D, k[s])
 
 
-@kernel
+@inner
 def _momentum_tangent(M, eta, h, x, N, A, D, k):  # type: ignore[no-untyped-def]
     """k = derivative of A^T M x / h in the twist of gb, dx = D dz, A = dexp(-x)^-1, D = dexp(x)^-1.
 

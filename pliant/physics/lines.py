@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import inner, kernel
 from pliant.model import Array, Flow, Lag, PressureLine
 
 NONE, LAG, FLOW = 0, 1, 2
@@ -47,7 +47,7 @@ def keep(kind, constants, h, rest, swept, memory, u):  # type: ignore[no-untyped
     memory[1], memory[3] = volume, memory[4]
 
 
-@kernel
+@inner
 def line_step(kind, constants, h, memory, after):  # type: ignore[no-untyped-def]
     """Gauge pressure behind a line after h seconds, Pa; after : volume of the chamber then, m^3.
 

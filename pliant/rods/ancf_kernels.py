@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 from pliant.rods.ancf_section import SPACE, XZ, orientation, rests, slopes
 
 
@@ -113,7 +113,7 @@ def place_space_strains(axes, element, dH, ddH, nodes, workspace, e, B):  # type
                 B[s, 5, 6 + 3 * k + i] = w[i] / length * dH[s, k]
 
 
-@kernel
+@inner
 def _write_frame(axes, H, dH, base, p, R, W, g, J):  # type: ignore[no-untyped-def]
     """World pose g (4, 4) of the section (R, p) of the base frame, and its derivative J (6, m)."""
     d = axes.shape[0]

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 
 SPACE, XZ, YZ = 0, 1, 2
 
@@ -88,7 +88,7 @@ def slopes(turn, w, z, s0, s1, s2, s5, gw, Hww, Hwz):  # type: ignore[no-untyped
             Hww[i, j] -= k * w[i] * w[j] / (length * length)
 
 
-@kernel
+@inner
 def _plane_slopes(turn, w, z, s, length, gw, Hww, Hwz):  # type: ignore[no-untyped-def]
     """`slopes` of s c / l^2 with c = w_3 z_a - w_a z_3."""
     a = 0 if turn == XZ else 1
@@ -113,7 +113,7 @@ def _plane_slopes(turn, w, z, s, length, gw, Hww, Hwz):  # type: ignore[no-untyp
     Hwz[2, 2] = 2.0 * k * wc * wa
 
 
-@kernel
+@inner
 def _space_slopes(w, z, s0, s1, s2, length, gw, Hww, Hwz):  # type: ignore[no-untyped-def]
     """`slopes` of (a.z) / l + phi / D, a = (s1, -s0, 0), phi = s2 (w_2 z_1 - w_1 z_2) - (a.w) G."""
     l2 = length * length

@@ -172,14 +172,16 @@ def _wants_tangent(numbers, counts, size, previous):  # type: ignore[no-untyped-
 def solve_step(programs, numbers, counts, flags, history):  # type: ignore[no-untyped-def]
     """Find the end of a step from the first of its guesses that leads there; returns how it ended.
 
-    After a rough step the second guess may be the better one: from time to time the residuals decide.
+    After a rough step the second guess may be the better one: from time to time the residuals decide,
+    as long as it is.
     """
     scale, iterations = numbers[SCALE], counts[ITERATIONS]
     execute(programs[BEGIN])
     numbers[REACH] *= numbers[FORGET]
     counts[AGE] += 1
     first, second = FIRST_GUESS, SECOND_GUESS
-    if counts[KNOWS_LAST] > 0 and numbers[FIRST] > UNBALANCED * scale:
+    rough = numbers[FIRST] > UNBALANCED * scale or counts[PREFERS_LAST] != 0
+    if counts[KNOWS_LAST] > 0 and rough:
         if counts[ROUGH_STEPS] % COMPARED == 0:
             execute(programs[FIRST_GUESS])
             execute(programs[RESIDUAL])

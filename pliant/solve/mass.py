@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine.arrays import clear, combine, copy, put, put_values
 from pliant.engine.program import Program, ask, record, run
 from pliant.linalg.matrices import SingularError
 from pliant.model import ConvergenceError
@@ -26,7 +27,9 @@ class Mass:
     def __init__(self, effects: Effects) -> None:
         self.effects = effects
         self.work = Work(effects.tree)
-        self._right, self._x = np.zeros(effects.tree.size), np.zeros(effects.tree.size)
+        total, size = effects.tree.total, effects.tree.size
+        self._p, self._known, self._z, self._v, self._whole = (np.zeros(total) for _ in range(5))
+        self._right, self._x = np.zeros(size), np.zeros(size)
         self._programs: dict[int, tuple[State, Program | None]] = {}
         """By identity of the states that were solved at, what repeats it."""
 
@@ -37,77 +40,89 @@ class Mass:
 
     def momentum(self, state: State, v: Array) -> Array:
         """M v (total,) of rates v (total,)."""
-        tree, work = self.effects.tree, self.work
-        set_rates(tree, state, work, v)
-        return self.momentum_of(state, [w.eta for w in work.parts])
+        out = np.zeros(self.effects.tree.total)
+        self.set_momentum(state, v, out)
+        return out
+
+    def set_momentum(self, state: State, v: Array, out: Array) -> None:
+        """Write M v (total,) of rates v (total,)."""
+        set_rates(self.effects.tree, state, self.work, v, strains=False)
+        self._gather(state, [w.eta for w in self.work.parts], out)
 
     def momentum_of(self, state: State, twists: list[Array]) -> Array:
         """Generalised momentum (total,) of twists (F, 6) of the stations of each part."""
+        out = np.zeros(self.effects.tree.total)
+        self._gather(state, twists, out)
+        return out
+
+    def _gather(self, state: State, twists: list[Array], out: Array) -> None:
         tree, work = self.effects.tree, self.work
         work.clear(False)
         for part, w, eta in zip(tree.parts, work.parts, twists, strict=True):
-            w.p[: part.inertial] = part.M * eta[: part.inertial]
+            run(set_momenta, part.M, eta, w.p)
             w.mass = True
         gather(tree, state, work, work.residual)
-        return work.residual.copy()
+        copy(work.residual, out)
 
     def solve(
-        self,
-        state: State,
-        p: Array,
-        known: Array | None = None,
-        rates: Array | None = None,
-        z: Array | None = None,
+        self, state: State, p: Array, known: Array | None = None, z: Array | None = None
     ) -> Array:
-        """v (total,) with M v + A^T lam = p and A v = rates in all hard rows, at a state.
+        """v (total,) with M v + A^T lam = p and A v = 0 in all hard rows, at a state.
 
         p (total,) momenta.  known (total,) : velocities of the prescribed coordinates, zero elsewhere;
-        their entries of p do not count.  rates (total,) : zero by default.  z (total,) : multipliers
-        that tell which one-sided rows hold, None for none of them.
+        their entries of p do not count.  z (total,) : multipliers that tell which one-sided rows hold,
+        None for none of them.
         """
-        effects, tree = self.effects, self.effects.tree
-        right = p.copy()
-        right[effects.gap_rows] = 0.0 if rates is None else rates[effects.gap_rows]
-        if known is not None and len(tree.prescribed):
-            right -= self.momentum(state, known)
-            lifted = tree.variations(state, known)[1]
-            for term in effects.hard:
-                right[term.rows] -= term.holding(z) * term.gap_rates(state, known, lifted)
-        self._right[...] = right[: tree.size]
-        self._invert(state, z)
-        x = self._x
-        v = np.zeros(tree.total)
-        v[tree.coordinates] = x[tree.coordinates]
-        if known is not None:
-            v[tree.prescribed] = known[tree.prescribed]
-        return v
-
-    def _invert(self, state: State, z: Array | None) -> None:
-        """Solve for x; at a state that was met before by a program."""
-        matrix = self.tangent.matrix
-        known, program = self._programs.get(id(state), (None, None))
-        if known is not state or self.effects.one_sided:
+        self._p[...], self._known[...] = p, 0.0 if known is None else known
+        self._z[...] = 0.0 if z is None else z
+        given = (state, self._p, self._known, self._z, self._v)
+        met, program = self._programs.get(id(state), (None, None))
+        if met is not state:
             self._programs[id(state)] = (state, None)
-            self._factor_and_solve(state, z)
+            self.find_rates(*given)
         else:
             if program is None:
-                program = record(self._factor_and_solve, state, None)
+                program = record(self.find_rates, *given)
                 self._programs[id(state)] = (state, program)
             program()
+        self._check()
+        return self._v.copy()
+
+    def find_rates(self, state: State, p: Array, known: Array, z: Array, v: Array) -> None:
+        """Write to v what `solve` returns; the flags of the matrix tell how that went."""
+        effects, tree = self.effects, self.effects.tree
+        whole = self._whole
+        if len(tree.prescribed):
+            self.set_momentum(state, known, whole)
+            combine(1.0, p, -1.0, whole, whole)
+        else:
+            copy(p, whole)
+        put_values(np.zeros(len(effects.gap_rows)), effects.gap_rows, whole)
+        if len(tree.prescribed):
+            lifted = tree.variations(state, known)[1]
+            for term in effects.hard:
+                ask(term.add_gap_rates, state, known, lifted, z, -1.0, whole)
+        copy(whole[: tree.size], self._right)
+        self._fill(state, z)
+        self.tangent.matrix.record_factorise()
+        self.tangent.matrix.record_solve(self._right, self._x)
+        clear(v)
+        put(self._x, tree.coordinates, v)
+        put(known, tree.prescribed, v)
+
+    def _check(self) -> None:
+        """Repair a solution that is too rough, or refuse a robot without mass."""
+        matrix, free = self.tangent.matrix, self.effects.tree.coordinates
         try:
             if matrix.flags[0] < 0:
                 raise SingularError
             if matrix.flags[2]:
                 matrix.repair(self._right, self._x)
+                self._v[free] = self._x[free]
         except SingularError:
-            raise self._without_mass() from None
+            raise self.without_mass() from None
 
-    def _factor_and_solve(self, state: State, z: Array | None) -> None:
-        self._fill(state, z)
-        self.tangent.matrix.record_factorise()
-        self.tangent.matrix.record_solve(self._right, self._x)
-
-    def _fill(self, state: State, z: Array | None) -> None:
+    def _fill(self, state: State, z: Array) -> None:
         tree, work = self.effects.tree, self.work
         work.clear(True)
         self.tangent.clear()
@@ -120,13 +135,22 @@ class Mass:
                 ask(term.hold, state, self.tangent, z)
             ask(term.add_compliance, self.tangent, RATES if term.hard else None)
 
-    def _without_mass(self) -> ConvergenceError:
+    def without_mass(self) -> ConvergenceError:
+        """The error of a mass matrix that is singular."""
         parts = self.effects.tree.parts
         names = ", ".join(repr(x.name) for x in parts if not np.all(x.M[: len(x.mass_s)] > 0))
         return ConvergenceError(
             f"the mass matrix is singular: rods {names or 'of this robot'} have no mass or no "
             "rotary inertia; give the material a density rho, or Stiffness a mass and an inertia"
         )
+
+
+@kernel
+def set_momenta(M, eta, p):  # type: ignore[no-untyped-def]
+    """p_s (6,) = M_s eta_s at the first stations, M (S, 6)."""
+    for s in range(M.shape[0]):
+        for i in range(6):
+            p[s, i] = M[s, i] * eta[s, i]
 
 
 @kernel

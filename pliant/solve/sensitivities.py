@@ -165,8 +165,8 @@ def _programs(leader: Stepper, followers: list[Follower], compiled: bool) -> tup
     """Programs of leader and followers, None if not all of them are compiled, and their loop."""
     if not compiled:
         rows: Any = [follower.plain_programs() for follower in followers]
-        return (leader.plain_programs(), rows), modes.uncompiled(loops.__name__)
-    table = leader.programs()
+        return (leader.prepare()[1], rows), modes.uncompiled(loops.__name__)
+    table = leader.prepare()[0]
     tables = [table_of(follower.programs) for follower in followers]
     if isinstance(table, list) or any(x is None for x in tables):
         return None, loops

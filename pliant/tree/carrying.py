@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import inner, kernel
 from pliant.lie.se3_kernels import Ad_inverse_array, ad_array, multiply_array
 
 
@@ -156,7 +156,7 @@ def joint_blocks(base, Sa, Sb, left, right, wrench, curved, down, up, own):  # t
             up[b, a] = _form(left, b, base, Sb, a) + cross
 
 
-@kernel
+@inner
 def _form(x, a, K, y, b):  # type: ignore[no-untyped-def]
     """Column a of x (6, .) times K (6, 6) times column b of y."""
     v = 0.0
@@ -166,7 +166,7 @@ def _form(x, a, K, y, b):  # type: ignore[no-untyped-def]
     return v
 
 
-@kernel
+@inner
 def half_bracket(r, N):  # type: ignore[no-untyped-def]
     """N (6, 6), which is zero, becomes 1/2 N with r . [a, b] = a . N b, r (6,) = (m, n) a wrench."""
     for block in range(3):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import inner, kernel
 
 
 @kernel
@@ -73,7 +73,7 @@ def add_diagonal(first, element, Bl, slope, shift, Br, K):  # type: ignore[no-un
                         row[b] += v0 * r0[b] + v1 * r1[b] + v2 * r2[b]
 
 
-@kernel
+@inner
 def _add_outer(first, w, left, right, K):  # type: ignore[no-untyped-def]
     """K (m, m) += w left right^T in the variables from `first` on."""
     m = left.shape[0]

@@ -117,12 +117,3 @@ class Prescribed:
         for part, (_, velocity, acceleration) in self._motions(drive):
             v[part.joint_index], acc[part.joint_index] = velocity, acceleration
         return v, acc
-
-    def steps(self, before: Array, after: Array) -> Array:
-        """The variation (total,) of the prescribed coordinates from one configuration to another."""
-        x = np.zeros(self._tree.total)
-        for i in self._tree.drivers:
-            part = self._tree.parts[i]
-            at = part.joint_slice
-            x[part.joint_index] = part.joint.difference(before[at], after[at])
-        return x

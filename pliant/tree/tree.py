@@ -92,6 +92,10 @@ class Tree:
             return i, frame.s, frame.pose_offset()
         return i, s, pose @ frame.pose_offset()
 
+    def place_of_part(self, name: str) -> tuple[int, float, Array]:
+        """Part that a rod or body moves with, arclength and pose (4, 4) of its origin there."""
+        return self._places[name]
+
     def attach(self, frame: Frame) -> tuple[int, int]:
         """Part and frame station of a frame."""
         i, s, pose = self.place_of(frame)

@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -163,6 +164,42 @@ def test_compiled_and_uncompiled_engine_agree(
     formulation: pl.Formulation, integrator: pl.Integrator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Forty steps of a tree: by compiled programs, and by the same source in plain Python."""
+    one, other = both(lambda: tree(formulation), formulation, integrator, monkeypatch)
+    for x, y in zip(rows(one), rows(other), strict=True):
+        assert x == pytest.approx(y, rel=1e-12, abs=1e-12 * np.abs(y).max())
+
+
+def shaken() -> tuple[pl.Robot, dict[str, object]]:
+    """A rod on a moving base whose tip a constraint guides, with drag and a chamber behind a line."""
+    robot = pl.Robot()
+    arm = robot.add_rod("arm", 0.3, pl.Circle(0.01), RUBBER, pose=pl.along("x"), drag=0.3)
+    robot.add_base_motion("shake", arm, translation=(0.0, 0.0, 1.0))
+    robot.add_constraint("rail", arm.tip, hold=("x",))
+    robot.add_chamber("air", arm, area=2e-5, offset=(0.004, 0.0), line=pl.Lag(0.01))
+    return robot, {"shake": pl.Sine(0.01, 2.0), "air": pl.Sine(1e4, 3.0)}
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS, ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize("formulation", [pl.BSpline(3, 6), pl.ANCF(3)], ids=str)
+def test_constraints_drives_and_lines_are_compiled_too(
+    formulation: pl.Formulation, integrator: pl.Integrator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = both(shaken, formulation, integrator, monkeypatch)
+    for x, y in ((one.tip("arm"), other.tip("arm")), (one.inputs["air"], other.inputs["air"])):
+        assert x == pytest.approx(y, rel=1e-11, abs=1e-11 * np.abs(y).max())
+    size = max(np.abs(column).max() for column in other.energy.values())
+    for name, column in other.energy.items():
+        assert one.energy[name] == pytest.approx(column, abs=1e-10 * size), name
+    assert np.abs(one.tip("arm")[:, 2, 3]).max() < 1e-9
+
+
+def both(
+    make: Callable[[], tuple[pl.Robot, dict[str, object]]],
+    formulation: pl.Formulation,
+    integrator: pl.Integrator,
+    monkeypatch: pytest.MonkeyPatch,
+) -> list[pl.Motion]:
+    """Forty steps by compiled programs, and by the same source in plain Python."""
     motions, compiled = [], []
     take_steps = loops.take_steps
 
@@ -173,7 +210,7 @@ def test_compiled_and_uncompiled_engine_agree(
     monkeypatch.setattr(loops, "take_steps", counted)
     for short_lived in (2, 10**6):
         monkeypatch.setattr(contract, "_SHORT_LIVED", short_lived)
-        robot, inputs = tree(formulation)
+        robot, inputs = make()
         motions.append(
             robot.simulate(0.08, 2e-3, inputs, formulation=formulation, integrator=integrator)
         )
@@ -181,8 +218,7 @@ def test_compiled_and_uncompiled_engine_agree(
             assert compiled and all(kind == np.int64 for kind in compiled)
             compiled.clear()
     assert not compiled
-    for one, other in zip(*map(rows, motions), strict=True):
-        assert one == pytest.approx(other, rel=1e-12, abs=1e-12 * np.abs(other).max())
+    return motions
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
@@ -269,8 +305,8 @@ def test_steps_of_a_users_own_effect_run_uncompiled(monkeypatch: pytest.MonkeyPa
     assert calls.execute.overloads
 
 
-def test_a_march_that_hands_back_leaves_its_stepper_whole() -> None:
-    """General steps, a march with an output inside a step, general steps again: all by one stepper."""
+def test_an_output_inside_a_step_leaves_the_stepper_whole() -> None:
+    """Steps, steps with an output inside one of them, steps again: all by one stepper."""
     robot = pl.Robot()
     form = pl.ANCF(4)
     arm = robot.add_rod("arm", 0.3, pl.Circle(0.01), RUBBER, pose=pl.along("x"), formulation=form)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.engine.modes import uncompiled
+from pliant.engine import modes
 from pliant.model import Array
 from pliant.solve import loops
 from pliant.solve.integrators.acceleration import AccelerationStepper
@@ -51,17 +51,20 @@ def after_steps(
 def tangent_error(stepper: AccelerationStepper, load: Any) -> float:
     """Spectral radius of T^-1 (dr/dD) - 1: what an iteration leaves of a small error, coordinates."""
     stepper.after[...] = load.u
-    programs = stepper.plain_programs()[stepper.side[0]]
-    assert uncompiled(loops.__name__).solve_step(programs, *stepper.control) == loops.CONVERGED
-    D, z = stepper.D.copy(), stepper.trial.copy()
+    a, b = stepper.a, stepper.b
+    plain = modes.uncompiled(loops.__name__)
+    end = plain.solve_step(stepper.prepare()[1][stepper.side[0]], *stepper.control)
+    assert end == loops.CONVERGED
+    D = stepper.D.copy()
     matrix, size = stepper.tangent.matrix, stepper.tree.size
 
     def residual(D: Array, tangent: bool = False) -> Array:
-        stepper.D[...], stepper.trial[...] = D, z
-        stepper.residual_and_right(stepper.a, stepper.b, tangent)
+        stepper.D[...] = D
+        stepper.place_iterate(a, b)
+        stepper.set_residual(a, b, tangent)
         return stepper.left[:size].copy()
 
-    residual(D, tangent=True)
+    residual(D, True)
     matrix.factorise()
     free, step = stepper.tree.coordinates, 1e-7
     left = []

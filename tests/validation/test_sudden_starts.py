@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 import pytest
 
 import pliant as pl
 from pliant.model import Array
+from pliant.solve.integrators.coefficients import Coefficients
 
 INTEGRATORS = [pl.Newmark(), *(pl.GeneralizedAlpha(rho) for rho in (0.9, 0.8, 0.5, 0.0))]
 DURATION = 0.02
+LENGTH, DAMPING = 0.175, 2.4
+"""Of the finger with chambers: m and 1/s."""
 RUBBER = pl.Material(E=1e7, nu=0.45, rho=1000.0, viscosity=500.0)
 
 
@@ -21,7 +25,7 @@ def named(integrator: object) -> str:
 
 def actuator() -> pl.Robot:
     robot = pl.Robot()
-    part = pl.BendingActuator(0.175, 0.0186, 0.006, 0.009, mass=0.12, mass_damping=2.4)
+    part = pl.BendingActuator(LENGTH, 0.0186, 0.006, 0.009, mass=0.12, mass_damping=DAMPING)
     robot.add_actuator("finger", part, pl.along("z"))
     return robot
 
@@ -66,22 +70,108 @@ def release(
 
 @functools.cache
 def reference(kind: str) -> Array:
-    """Tip positions (T, 3) by another integrator in short steps and, if it can, another formulation."""
-    formulation = pl.ANCF(8) if kind == "pressure" else pl.BSpline(3, 14)
-    return release(kind, formulation, pl.Midpoint(), 5e-5).tip("finger")[:, :3, 3]
+    """Tip positions (T, 3) in time by another integrator, with elements and steps far shorter.
+
+    A pressure lets go waves of all lengths: half the elements, or twice the step, move the tip by
+    0.3 % of the motion, those of a weight by 0.01 %.
+    """
+    return release(kind, pl.ANCF(32), pl.Midpoint(), 1e-5).tip("finger")[:, :3, 3]
 
 
-def judge(kind: str, motion: pl.Motion, elements: int, dt: float) -> None:
-    truth = reference(kind)
+@pytest.mark.parametrize("kind", RELEASES)
+def test_the_reference_is_that_of_another_formulation(kind: str) -> None:
+    """With rotary inertia, which every other formulation has and ANCF only if told."""
+    ancf, strain = (
+        release(kind, formulation, pl.Midpoint(), 2e-5).tip("finger")[:, :3, 3]
+        for formulation in (pl.ANCF(16, rotary=True), pl.Strain(2, 8))
+    )
+    gone = np.abs(strain - strain[0]).max()
+    assert ancf == pytest.approx(strain, abs=2.5e-4 * gone)
+
+
+@functools.cache
+def bending_modes(elements: int) -> tuple[Array, Array, Array]:
+    """Of the finger with chambers: frequencies (k,) rad/s, amplitudes (k,) when it is let go, and
+    displacements (k,) m of the tip across it, both for unit modal mass.
+
+    The pressure bends by a constant moment m, which works on a mode through the rotation of the tip:
+    x = m rotation / w^2, and the tip turns by the sum of x rotation.
+    """
+    robot, formulation = actuator(), {"finger": pl.ANCF(elements)}
+    bent = robot.statics({"chamber1": 1e4}, formulation)
+    modes = robot.modes(4 * elements + 1, inputs={"chamber1": 0.0}, formulation=formulation)
+    turn = modes.equilibrium.tip("finger")[:3, :3]
+    shapes = np.array([modes.shape(k, "finger", LENGTH) for k in range(len(modes))])
+    rotation, moved = shapes[:, :3] @ turn.T, shapes[:, 3:] @ turn.T
+    across = np.abs(moved[:, 0]) > np.abs(moved[:, 2])
+    tip = bent.tip("finger")[:3, :3] @ turn.T
+    angle = np.arctan2(tip[0, 2], tip[2, 2])
+    w, rotation = 2.0 * np.pi * modes.frequencies[across], rotation[across, 1]
+    moment = angle / np.sum((rotation / w) ** 2)
+    return w, moment * rotation / w**2, moved[across, 0]
+
+
+def linear_theory(elements: int, rule: Coefficients, dt: float) -> tuple[Array, float]:
+    """What an integrator makes of the linear vibrations after the pressure is gone.
+
+    Displacements (T,) m of the tip across the finger at the output times, and the energy, J, that the
+    integrator takes away beyond mass damping. Modes begin with -w^2 x (1 - (1 - F)^2), where
+    F = 1 / (1 + w^2 / a_D), see `docs/theory/dynamics.md`.
+    """
+    w, x, tip = bending_modes(elements)
+    beta, gamma, am, af = rule.beta, rule.gamma, rule.am, rule.af
+    v_slope, a_slope = rule.slopes(dt)
+    v = np.zeros_like(x)
+    acc = like = -(w**2) * x * (1.0 - (1.0 - 1.0 / (1.0 + w**2 / a_slope)) ** 2)
+    stored, lost, path = 0.5 * float(np.sum((w * x) ** 2)), 0.0, [x @ tip]
+    for _ in range(round(DURATION / dt)):
+        after = -v / (beta * dt) - (0.5 - beta) / beta * like
+        v1 = v + dt * ((1.0 - gamma) * like + gamma * after)
+        acc1 = ((1.0 - am) * after + am * like - af * acc) / (1.0 - af)
+        D = -(acc1 + w**2 * x + DAMPING * v1) / (a_slope + w**2 + DAMPING * v_slope)
+        x, v, acc, like = x + D, v1 + v_slope * D, acc1 + a_slope * D, after + D / (beta * dt**2)
+        lost += DAMPING * float(D @ D) / dt
+        path.append(x @ tip)
+    left = 0.5 * float(np.sum((w * x) ** 2 + v**2))
+    outputs = round(DURATION / 10 / dt)
+    return np.array(path[::outputs]) - path[0], stored - left - lost
+
+
+RESOLVED = {"pressure": {1e-3: 0.045, 1e-4: 0.0065}, "weight": {1e-3: 0.0027, 1e-4: 0.001}}
+"""Error of the tip over its motion, from 8 elements on. It is that of the step: Midpoint is as far off
+(4.4, 0.62, 0.25 and 0.09 %). In 20 steps of 1 ms the third and fourth mode of the finger, at 126 and
+248 Hz and with 4 and 1.5 % of the motion, fall behind by 0.8 and 4.7 rad, an error of 2.7 and 2.9 %."""
+ANNIHILATED = {"pressure": {1e-3: 0.076, 1e-4: 0.008}, "weight": {1e-3: 0.0043, 1e-4: 0.001}}
+"""The same with rho = 0: by linear theory the errors of the second to fourth mode are 3, 5 and 2 %."""
+COARSE = {"pressure": 0.0235, "weight": 0.014}
+"""Error of 4 elements, however short the step; Midpoint has it too."""
+LIKE_MIDPOINT = {"pressure": {1e-3: 0.0055, 1e-4: 0.001}, "weight": {1e-3: 5e-4, 1e-4: 1e-5}}
+"""Difference of Newmark and Midpoint at the same step: that of the first acceleration, which is without
+what the step does not resolve."""
+LOST = {1e-3: {1.0: 4e-4, 0.9: 4e-4, 0.8: 5e-4, 0.5: 1.2e-3, 0.0: 5e-3}, 1e-4: {0.0: 1.2e-4}}
+"""Part of the stored energy that the release of a weight loses, by dt and rho; 2e-5 else."""
+
+
+def rho_of(integrator: pl.Integrator) -> float:
+    """Spectral radius at infinite frequency."""
+    return getattr(integrator, "rho", 1.0)
+
+
+def judge(kind: str, motion: pl.Motion, integrator: Any, elements: int, dt: float) -> None:
+    """Against a fine reference, and what is lost against linear theory or a small number."""
+    truth, rho = reference(kind), rho_of(integrator)
     gone = np.abs(truth - truth[0]).max()
-    # a pressure lets go a wave with no shortest length, a weight a smoother one
-    allowed = {"pressure": {1e-3: 0.09, 1e-4: 0.025}, "weight": {1e-3: 0.008, 1e-4: 0.005}}
-    limit = allowed[kind][dt] + (0.012 if elements == 4 else 0.0)
+    limit = (RESOLVED if rho else ANNIHILATED)[kind][dt]
+    limit = max(limit, COARSE[kind]) if elements == 4 else limit
     assert motion.tip("finger")[:, :3, 3] == pytest.approx(truth, abs=limit * gone)
     energy = motion.energy
     stored = np.ptp(energy["elastic"])
-    assert energy["balance"].max() < 1e-3 * stored
-    assert energy["balance"].min() > {"pressure": -0.7, "weight": -0.02}[kind] * stored
+    assert energy["balance"].max() < 1e-5 * stored
+    if kind == "weight":
+        assert -energy["balance"].min() < LOST[dt].get(rho, 2e-5) * stored
+    else:
+        lost = linear_theory(elements, integrator.coefficients(), dt)[1]
+        assert -energy["balance"].min() == pytest.approx(lost, abs=4e-4 * energy["elastic"][0])
     assert motion.iterations < 5.5 * motion.steps
 
 
@@ -92,7 +182,61 @@ def judge(kind: str, motion: pl.Motion, elements: int, dt: float) -> None:
 def test_what_is_let_go_moves_as_it_should(
     kind: str, integrator: pl.Integrator, elements: int, dt: float
 ) -> None:
-    judge(kind, release(kind, pl.ANCF(elements), integrator, dt), elements, dt)
+    judge(kind, release(kind, pl.ANCF(elements), integrator, dt), integrator, elements, dt)
+
+
+@pytest.mark.parametrize("dt", [1e-3, 1e-4])
+@pytest.mark.parametrize("elements", [4, 8, 16])
+@pytest.mark.parametrize("integrator", INTEGRATORS, ids=named)
+def test_the_error_of_a_step_is_that_of_linear_theory(
+    integrator: Any, elements: int, dt: float
+) -> None:
+    """Without it, 0.2 % is left of the 4 to 7 % of the motion: the tip turns by 6 degrees."""
+    x = release("pressure", pl.ANCF(elements), integrator, dt).tip("finger")[:, 0, 3]
+    path = linear_theory(elements, integrator.coefficients(), dt)[0]
+    assert x - x[0] == pytest.approx(path, abs=0.0023 * np.abs(path).max())
+
+
+@pytest.mark.parametrize("dt", [1e-3, 1e-4])
+@pytest.mark.parametrize("elements", [4, 8, 16])
+@pytest.mark.parametrize("kind", RELEASES)
+def test_newmark_lets_go_as_midpoint_does(kind: str, elements: int, dt: float) -> None:
+    """Which needs no acceleration, keeps the energy, and is as far from the truth."""
+    newmark, midpoint = (
+        release(kind, pl.ANCF(elements), integrator, dt)
+        for integrator in (pl.Newmark(), pl.Midpoint())
+    )
+    truth, tip = reference(kind), midpoint.tip("finger")[:, :3, 3]
+    gone = np.abs(truth - truth[0]).max()
+    limit = LIKE_MIDPOINT[kind][dt] * gone
+    assert newmark.tip("finger")[:, :3, 3] == pytest.approx(tip, abs=limit)
+    if kind == "pressure" and dt == 1e-3:  # no limit below this one is to be had with this step
+        assert np.abs(tip - truth).max() > 0.039 * gone
+    stored = np.ptp(midpoint.energy["elastic"])
+    assert np.abs(midpoint.energy["balance"]).max() < 6e-4 * stored
+
+
+@pytest.mark.parametrize("dt", [1e-3, 1e-4])
+def test_newmark_lets_go_in_the_midst_of_a_motion_as_midpoint_does(dt: float) -> None:
+    """The load falls within the step before: what the step does not resolve is hardly excited."""
+    robot, formulation = actuator(), {"finger": pl.ANCF(8)}
+    bent = robot.statics({"chamber1": 1e4}, formulation)
+    newmark, midpoint = (
+        robot.simulate(
+            DURATION + 4e-3,
+            dt,
+            {"chamber1": lambda t: 1e4 if t < 4e-3 - 1e-9 else 0.0},
+            bent,
+            formulation=formulation,
+            integrator=integrator,
+            output_every=2e-3,
+        )
+        for integrator in (pl.Newmark(), pl.Midpoint())
+    )
+    tip = midpoint.tip("finger")[:, :3, 3]
+    gone, stored = np.ptp(tip, axis=0).max(), np.ptp(midpoint.energy["elastic"])
+    assert newmark.tip("finger")[:, :3, 3] == pytest.approx(tip, abs=2e-4 * gone)
+    assert np.abs(newmark.energy["balance"]).max() < 3e-4 * stored
 
 
 @pytest.mark.parametrize("elements", [8, 16])
@@ -102,7 +246,7 @@ def test_what_is_let_go_beside_another_rod_moves_the_same(
     kind: str, integrator: pl.Integrator, elements: int
 ) -> None:
     motion = release(kind, pl.ANCF(elements), integrator, 1e-3, other=True)
-    judge(kind, motion, elements, 1e-3)
+    judge(kind, motion, integrator, elements, 1e-3)
     alone = release(kind, pl.ANCF(elements), integrator, 1e-3).tip("finger")[:, :3, 3]
     gone = np.ptp(alone, axis=0).max()
     assert motion.tip("finger")[:, :3, 3] == pytest.approx(alone, abs=1e-4 * gone)

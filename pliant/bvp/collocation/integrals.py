@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 from pliant.bvp.chain import JOINT
 from pliant.bvp.jump_conditions import apply_jumps
 from pliant.bvp.rod_equations import (
@@ -130,7 +130,7 @@ def integrate(Q, f, a, start, out):  # type: ignore[no-untyped-def]
     out[:, a:b] = np.dot(f[:, a:b].copy(), Q.T) + start.reshape(-1, 1)
 
 
-@kernel
+@inner
 def integrate_back(Q, f, a, end, out):  # type: ignore[no-untyped-def]
     """out = end + integral of f from each point to the end of the piece."""
     b = a + len(Q)
@@ -138,7 +138,7 @@ def integrate_back(Q, f, a, end, out):  # type: ignore[no-untyped-def]
     out[:, a:b] = out[:, b - 1 : b].copy() + end.reshape(-1, 1) - out[:, a:b]
 
 
-@kernel
+@inner
 def solve_rotation(Q, u, a, start, h):  # type: ignore[no-untyped-def]
     """Solve h = start + Q (h (0, u) / 2) for the quaternions h (4, G) of one piece, from a guess.
 
@@ -169,7 +169,7 @@ def solve_rotation(Q, u, a, start, h):  # type: ignore[no-untyped-def]
     _solve_rotation_densely(Q, u, a, start, h)
 
 
-@kernel
+@inner
 def _solve_rotation_densely(Q, u, a, start, h):  # type: ignore[no-untyped-def]
     K, units = Q.shape[0], np.eye(4)
     matrix, rest = np.eye(4 * K), np.empty(4 * K)
@@ -190,7 +190,7 @@ def _spread(matrix, x, first, a, out):  # type: ignore[no-untyped-def]
     out[:, a : a + K] = np.dot(matrix, x[first : first + 3 * n].reshape(n, 3)).T
 
 
-@kernel
+@inner
 def _pass_jumps(jumps, first, last, c0, y, sections):  # type: ignore[no-untyped-def]
     """Note the state y (24,) at each jump and go over joints to the next rod's base."""
     for e in range(first, last):
@@ -199,7 +199,7 @@ def _pass_jumps(jumps, first, last, c0, y, sections):  # type: ignore[no-untyped
             apply_jumps(jumps, e, e + 1, c0, y, np.empty((18, 0)))
 
 
-@kernel
+@inner
 def _strains(layout, table, c0, k, x, shape):  # type: ignore[no-untyped-def]
     """Rotations, shear and stretch, slopes R v and rates R u_t, R v_t of piece k."""
     a, b, n, o = layout.first[k], layout.first[k + 1], layout.force[k], layout.at[4, k]
@@ -219,7 +219,7 @@ def _strains(layout, table, c0, k, x, shape):  # type: ignore[no-untyped-def]
         _put(shape.v_rate, g, turned(R, add(c0, v, 1.0, read_vector(P, 15))))
 
 
-@kernel
+@inner
 def _write_section(shape, g, y):  # type: ignore[no-untyped-def]
     """Write pose and body velocity of grid point g into a state y (24,)."""
     R = _rotation_at(shape.R, g)

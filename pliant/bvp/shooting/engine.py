@@ -194,15 +194,15 @@ def _solve(motion, middle, segments, options):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def march(motion, middle, segments, options, loads):  # type: ignore[no-untyped-def]
+def march(motion, middle, segments, options, pushes):  # type: ignore[no-untyped-def]
     """Solve one instant after the other with one time rule; returns how many converged.
 
     options : whether it moves; level of a solve without help, 0 for simple shooting; whether help is
-    allowed.  loads : wrenches (T, P, 15) of point loads and bases (T, 18) at each instant, and where
+    allowed.  pushes : wrenches (T, P, 15) of point loads and bases (T, 18) at each instant, and where
     programs read them, (P, 15) and (18,).  motion.report is added to. Unknowns at the base are left in
     segments.x.
     """
-    wrenches, bases, wrench, base = loads
+    wrenches, bases, wrench, base = pushes
     programs = motion.programs
     for k in range(len(bases)):
         wrench[:], base[:] = wrenches[k], bases[k]

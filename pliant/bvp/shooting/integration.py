@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._numba import kernel, leaf
+from pliant._numba import inner, kernel, leaf
 from pliant.bvp.jump_conditions import Jumps, apply_jumps
 from pliant.bvp.pointwise_effects import RESULT, STRESS, WRENCH, evaluate
 from pliant.bvp.rod_equations import (
@@ -170,7 +170,7 @@ def integrate_state(scheme, intervals, rule, span, y, nodes, stages):  # type: i
         apply_jumps(jumps, jumps.first[last], jumps.first[last + 1], c0, y, none)
 
 
-@kernel
+@inner
 def _vary(scheme, A, h, Z, K, T):  # type: ignore[no-untyped-def]
     """Take variations Z (18, c) over h metres, where Z' = A Z at the four stages; K, T workspace."""
     start, z, k, t = Z.copy().ravel(), Z.ravel(), K.ravel(), T.ravel()

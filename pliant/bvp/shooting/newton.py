@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._numba import driver, kernel
+from pliant._numba import driver, inner, kernel
 from pliant.bvp.boundary_conditions import Supports, start_kernel, tip_kernel
 from pliant.bvp.rod_equations import rotation
 from pliant.bvp.shooting.elimination import condense, resolve
@@ -181,7 +181,7 @@ def record_programs(
     return programs
 
 
-@kernel
+@inner
 def _write_units(setting, unit):  # type: ignore[no-untyped-def]
     """Write typical sizes (n,) of wrench, velocity, rotation and position."""
     rate = setting.rule[0] if setting.rule[0] > 0.0 else 1.0
@@ -239,7 +239,7 @@ def _arrive(setting, segments, nodes):  # type: ignore[no-untyped-def]
     return np.sqrt(distance), load
 
 
-@kernel
+@inner
 def _renew(setting, segments, end):  # type: ignore[no-untyped-def]
     """Find the derivatives of all segments along the last integration and condense them.
 
@@ -300,7 +300,7 @@ def _correct(steps, taken, step):  # type: ignore[no-untyped-def]
             step /= 1.0 - part
 
 
-@kernel
+@inner
 def _improve(inverse, change, step):  # type: ignore[no-untyped-def]
     """Broyden's update of the inverse derivative (6, 6): `step` (6,) changed the residual by `change`.
 

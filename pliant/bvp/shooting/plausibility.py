@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel
+from pliant._numba import inner, kernel
 from pliant.bvp.rod_equations import (
     COMPLIANCE,
     FORCE_WORLD,
@@ -38,7 +38,7 @@ def applied_wrench(intervals, scale):  # type: ignore[no-untyped-def]
     return largest
 
 
-@kernel
+@inner
 def _sudden_wrench(intervals, scale, length, c0, mass, twist, strain, nodes):  # type: ignore[no-untyped-def]
     """Wrench, in units of `scale`, that a step can bring without loads: pressure, inertia, motion.
 

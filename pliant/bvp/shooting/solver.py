@@ -363,8 +363,8 @@ class ShootingSolver(StrongSolver):
         floor = max(LEAST, float(applied_wrench(self.mesh.intervals, self.chain.scale)))
         self.motion.limits[:], self.setting.rule[:] = (tolerance, 1e-7, np.inf, floor, strict), 0.0
         restart(self.motion.past, self.x, self.motion.nodes[:, 1].ravel())
-        loads = jumps.wrenches[None].copy(), self._base[None].copy(), jumps.wrenches, self._base
-        done, report = self._solve_instants(False, rescue, loads)
+        pushes = jumps.wrenches[None].copy(), self._base[None].copy(), jumps.wrenches, self._base
+        done, report = self._solve_instants(False, rescue, pushes)
         if not done:
             raise RejectedError(self._reason(report[CODE], rescue))
         sizes = self.motion.sizes[1:]
@@ -397,12 +397,12 @@ class ShootingSolver(StrongSolver):
         return ConvergenceError(text, self._state(self._end_rows(), 0.0))
 
     def _solve_instants(
-        self, moving: bool, rescue: bool, loads: tuple[Array, ...]
+        self, moving: bool, rescue: bool, pushes: tuple[Array, ...]
     ) -> tuple[int, Array]:
         """Solve one instant after the other; return how many were reached, and the report."""
         report, motion = self.motion.report, self.motion
         report[:] = 0.0
-        done = march(motion, self.middle, self.segments, (moving, self._plain, rescue), loads)
+        done = march(motion, self.middle, self.segments, (moving, self._plain, rescue), pushes)
         self.record.iterations += int(report[ITERATIONS])
         self._most = max(self._most, int(report[MOST_SEGMENTS]))
         for name, entry in (("modified", BY_MODIFIED), ("multiple", BY_MULTIPLE)):
@@ -484,8 +484,8 @@ class ShootingSolver(StrongSolver):
         self.setting.rule[:], self._shares[:] = rule.weights(), rule.shares(step)
         self._keep_before[:] = keep_before
         rows = _rows(self._point_loads, values), _rows(base_row, bases)
-        loads = *rows, mesh.jumps.wrenches, self._base
-        done, report = self._solve_instants(True, self.form.rescue, loads)
+        pushes = *rows, mesh.jumps.wrenches, self._base
+        done, report = self._solve_instants(True, self.form.rescue, pushes)
         mesh.forget_loads()
         self.motion.nodes[:] = self.motion.kept
         self.x = self.motion.past.lead[0].copy()

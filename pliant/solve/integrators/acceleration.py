@@ -30,7 +30,6 @@ from pliant.solve.integrators.coefficients import Coefficients
 from pliant.solve.integrators.contract import (
     StepError,
     Stepper,
-    measure_residual,
     rounding_force,
     step_failed,
 )
@@ -211,7 +210,7 @@ class AccelerationStepper(Stepper):
         filled = self.tangent if tangent else None
         u = self.after[: len(self.before)]
         copy(self._balance(b, self.v1, self.trial, u, filled), self.left)
-        self._measure()
+        self.measure_left()
 
     def _set_kinematics(self) -> None:
         """Set rates, accelerations and the acceleration-like vector at the end of the step."""
@@ -233,16 +232,11 @@ class AccelerationStepper(Stepper):
         )  # fmt: skip
         return dynamic_balance(self.effects, moment, self.a_slope)
 
-    def _measure(self) -> None:
-        effects, tree = self.effects, self.tree
-        rows = (tree.coordinates, effects.gap_rows, effects.gap_weights, tree.multipliers)
-        run(measure_residual, self.left, *rows, self.numbers)
-
     def weigh(self, a: State, b: State) -> None:
         """Let the scale be as large as all forces but those of inertia."""
         inertia = inertia_forces(self.tree, b, self.workspace, self._other)
         run(weigh_forces, self.left, inertia, self.tree.coordinates, self.numbers)
-        self._measure()
+        self.measure_left()
 
     def move_iterate(self, a: State, b: State) -> None:
         run(add_at, self.tree.coordinates, self.x, self.D)
@@ -362,7 +356,8 @@ class AccelerationStepper(Stepper):
         the acceleration of a mode of frequency w is multiplied by F = 1 / (1 + w^2 / a_D), here, with
         M a once more in place of f, by 1 - (1 - F)^2. What the step resolves keeps its order and its
         energy, and what it does not goes to its new place within a step or two, as it does after a
-        jump in the midst of a motion.
+        jump in the midst of a motion. Its energy is lost: Newmark's method could keep it, but would
+        gain more where rotations are large.
         """
         free, rows = self.tree.coordinates, self.effects.gap_rows
         for term in self.effects.one_sided:

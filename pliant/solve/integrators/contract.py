@@ -125,7 +125,8 @@ class Stepper(Equations):
             self.memory[...], self.before[...] = like.memory, like.acted
         self.acted[...] = self.before
         self.z[...] = self.account[...] = 0.0
-        self.side[0] = self.counts[loops.ITERATIONS] = 0
+        self.side[0] = 0
+        self.counts[[loops.ITERATIONS, loops.PREFERS_LAST, loops.ROUGH_STEPS]] = 0
         self.numbers[[loops.SCALE, loops.REACH, loops.FIRST]] = 0.0
         self.forget_factor()
         self.begin_motion(v, Inputs(self.before, inputs.drive))
@@ -178,6 +179,12 @@ class Stepper(Equations):
     @abstractmethod
     def set_residual(self, a: State, b: State, tangent: bool) -> None:
         """Set `left` at the iterate, which is placed, and its size; fill the matrix if asked."""
+
+    def measure_left(self) -> None:
+        """Set size and largest gap of the residual."""
+        effects, tree = self.effects, self.tree
+        rows = (tree.coordinates, effects.gap_rows, effects.gap_weights, tree.multipliers)
+        run(measure_residual, self.left, *rows, self.numbers)
 
     def weigh(self, a: State, b: State) -> None:
         """Set the scale from the first residual of a step."""
@@ -273,19 +280,13 @@ class Stepper(Equations):
             for row in rows
         ]
 
-    def programs(self) -> Any:
-        """Programs of both sides, see `_table`."""
-        return self._table()
+    def prepare(self) -> tuple[Any, Any]:
+        """Record the programs now, so that no step takes longer than others.
 
-    def plain_programs(self) -> Any:
-        """Programs of both sides for loops in plain Python."""
-        self._table()
-        return self._plain
-
-    def prepare(self) -> None:
-        """Record the programs now, so that no step takes longer than others."""
+        Returns those of both sides, as `_table` does, and the same for loops in plain Python.
+        """
         self._taken = max(self._taken, _SHORT_LIVED)
-        self._table()
+        return self._table(), self._plain
 
     # -- steps -----------------------------------------------------------------------------------
 

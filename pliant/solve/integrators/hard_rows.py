@@ -23,7 +23,7 @@ def gap_accelerations(effects: Effects, state: State, v: Array, acc: Array, z: A
         return out
     lifted = tree.variations(state, acc)[1]
     for term in effects.hard:
-        out[term.rows] = term.gap_rates(state, acc, lifted)
+        term.add_gap_rates(state, acc, lifted, z, 1.0, out)
     speed = float(np.max(np.abs(v), initial=0.0))
     if speed > 0.0:
         step = 1e-3 / speed

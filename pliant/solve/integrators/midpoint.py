@@ -41,7 +41,6 @@ from pliant.solve.integrators.contract import (
     Integrator,
     StepError,
     Stepper,
-    measure_residual,
     rounding_force,
     step_failed,
 )
@@ -128,22 +127,24 @@ class VariationalStepper(Stepper):
     def _rates_at(self, state: State) -> Array:
         return self.mass.solve(state, self.p, known=self._known, z=self.z)
 
-    @property
-    def _notes_momenta(self) -> bool:
-        """Whether momenta alone tell the rates: not where joints are prescribed or rows one-sided."""
-        return not (len(self.tree.prescribed) or self.effects.one_sided)
-
     def note_rates(self, b: State) -> None:
-        if self._notes_momenta:
+        """Note the momenta, from which `rates_of` finds the rates, or where these do not suffice the
+        rates: where joints are prescribed or rows one-sided.
+        """
+        if self._momenta_suffice:
             copy(self.p, self.rates)
         else:
-            ask(self._note_rates, b)
+            self.mass.find_rates(b, self.p, self._known, self.z, self.rates)
+            run(mark_rough, self.mass.tangent.matrix.flags, self.rates)
 
-    def _note_rates(self, b: State) -> None:
-        self.rates[...] = self._rates_at(b)
+    @property
+    def _momenta_suffice(self) -> bool:
+        return not (len(self.tree.prescribed) or self.effects.one_sided)
 
     def rates_of(self, q: Array, noted: Array) -> Array:
-        if not self._notes_momenta:
+        if not self._momenta_suffice:
+            if np.isnan(noted).any():
+                raise self.mass.without_mass()
             return noted
         state = self._sampled
         rates = [self.mass.solve(state.place(x), p) for x, p in zip(q, noted, strict=True)]
@@ -227,18 +228,13 @@ class VariationalStepper(Stepper):
         if tangent:
             gather_form(tree, a, b, work, self.tangent)
         combine(1.0, work.residual, -1.0, self.goal, self.left)
-        self._measure()
-
-    def _measure(self) -> None:
-        effects, tree = self.effects, self.tree
-        rows = (tree.coordinates, effects.gap_rows, effects.gap_weights, tree.multipliers)
-        run(measure_residual, self.left, *rows, self.numbers)
+        self.measure_left()
 
     def weigh(self, a: State, b: State) -> None:
         effects = self.effects
         gaps = (effects.gap_rows, effects.gap_weights)
         run(weigh_momenta, self.left, self.goal, self.tree.coordinates, *gaps, self.numbers)
-        self._measure()
+        self.measure_left()
 
     def move_iterate(self, a: State, b: State) -> None:
         copy(self.x, self._variation[: len(self.x)])
@@ -268,7 +264,7 @@ class VariationalStepper(Stepper):
         copy(self.trial, self.z)
         copy(self.after[: len(self.before)], self.before)
         if len(tree.prescribed):
-            ask(self._account_drives, b)
+            self._account_drives(b)
 
     def _account(self, a: State, b: State) -> None:
         """Add work and loss of the step."""
@@ -325,14 +321,34 @@ class VariationalStepper(Stepper):
         The impulse at the end of the step is the momentum that the joint has by its rates, less what
         the step brings there; the impulse at the start was the residual of the joint.
         """
-        at = self.tree.prescribed
-        self._known[self.effects.prescribed.v_places] = self.joint_v
-        v = self.mass.solve(b, self.p, known=self._known, z=self.z)
-        owned = self.mass.momentum(b, v)[at]
-        steps = self.effects.prescribed.steps(self._previous, self.q)[at]
-        if self.books:
-            self.account[0] += float((self._leaving[at] + owned - self.p[at]) @ steps) / self.h
-        self.p[at] = owned
+        tree, moved, owned, v = self.tree, *(np.zeros(self.tree.total) for _ in range(3))
+        put_values(self.joint_v, self.effects.prescribed.v_places, self._known)
+        self.mass.find_rates(b, self.p, self._known, self.z, v)
+        self.mass.set_momentum(b, v, owned)
+        for i in tree.drivers:
+            part = tree.parts[i]
+            at, change = part.joint_slice, np.zeros(part.joint.nv)
+            ask(part.joint.set_difference, self._previous[at], self.q[at], change)
+            put_values(change, part.joint_index, moved)
+        share = 1.0 / self.h if self.books else 0.0
+        where = (tree.prescribed, self._leaving, owned, moved)
+        run(account_drives, *where, share, self.p, self.account)
+
+
+@kernel
+def mark_rough(flags, v):  # type: ignore[no-untyped-def]
+    """Make v (total,) NaN if it comes from a matrix that is singular, or from a rough solution."""
+    if flags[0] < 0 or flags[2] != 0:
+        for i in range(v.shape[0]):
+            v[i] = np.nan
+
+
+@kernel
+def account_drives(prescribed, leaving, owned, moved, share, p, account):  # type: ignore[no-untyped-def]
+    """account_0 += share (leaving + owned - p) . moved over prescribed coordinates; p = owned there."""
+    for at in prescribed:
+        account[0] += share * (leaving[at] + owned[at] - p[at]) * moved[at]
+        p[at] = owned[at]
 
 
 @kernel
