@@ -121,11 +121,10 @@ class CoordinateSteps(Steps):
 
     def quick_step(self) -> Callable[[Mapping[str, Any]], None] | None:
         """A step in one call, to a row of inputs written in place; None if joints are prescribed."""
-        places = self.schedule.places()
-        if places is None:
+        if self.schedule.channels is None:
             return None
-        base, units, columns, asked = places
-        row = self.schedule.rows(np.zeros(1))
+        base, units, columns = self.schedule.channels
+        asked, row = self.schedule.numbers(np.zeros(1))[0], self.schedule.rows(np.zeros(1))
         stepper, take_row = self.stepper, self.stepper.one_step(row)
 
         def step(values: Mapping[str, Any]) -> None:

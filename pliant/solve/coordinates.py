@@ -24,14 +24,14 @@ from pliant.rods.contract import Formulation
 from pliant.solve import energy
 from pliant.solve.clock import Clock
 from pliant.solve.coordinate_steps import CoordinateSteps
-from pliant.solve.dynamics import Trajectory, check_integrator, simulate
+from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.limits import map_limits
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
 from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
-from pliant.solve.streaming import Stream, held_inputs
+from pliant.solve.streaming import Held, Stream
 from pliant.tree.forward import kinetic_energy
 from pliant.tree.state import State
 from pliant.tree.work import Work
@@ -97,7 +97,15 @@ class CoordinateProblem(Problem):
 
     def integrator(self, wanted: object) -> Integrator:
         """Return the integrator, Midpoint() unless asked otherwise."""
-        return check_integrator(wanted)
+        if wanted is None:
+            from pliant.solve.integrators.midpoint import Midpoint
+
+            return Midpoint()
+        if not isinstance(wanted, Integrator):
+            is_class = isinstance(wanted, type) and issubclass(wanted, Integrator)
+            remedy = f"write {wanted.__name__}()" if is_class else "give e.g. Midpoint()"  # type: ignore[attr-defined]
+            raise DescriptionError("simulate", "integrator", wanted, "an integrator", remedy)
+        return wanted
 
     def statics(
         self,
@@ -188,7 +196,7 @@ class CoordinateProblem(Problem):
         self, integrator: Integrator, values: Mapping[str, Any], h: float, start: Start
     ) -> Stream:
         """Move in time one step after the other."""
-        held = held_inputs(self.description, dict(values))
+        held = {name: Held(value) for name, value in values.items()}
         begin = self.begin(Schedule(self.effects, held), start)
         stepper = integrator.stepper(self.effects, h)
         stepper.prepare()

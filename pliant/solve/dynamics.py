@@ -15,7 +15,6 @@ from pliant.model import ConvergenceError, DescriptionError, PliantError
 from pliant.model.checks import StepError
 from pliant.rods.contract import Array
 from pliant.solve.clock import Clock
-from pliant.solve.integrators.contract import Integrator
 from pliant.solve.schedule import Inputs
 
 Progress = Callable[[float, float], object]
@@ -30,19 +29,6 @@ _PATIENCE = 0.1
 """Seconds that a call may take for the next one to be twice as long."""
 NOT_INSIDE = np.zeros(0)
 """No output times inside a step."""
-
-
-def check_integrator(integrator: object) -> Integrator:
-    """Return the integrator, or the default one for None."""
-    if integrator is None:
-        from pliant.solve.integrators.midpoint import Midpoint
-
-        return Midpoint()
-    if not isinstance(integrator, Integrator):
-        is_class = isinstance(integrator, type) and issubclass(integrator, Integrator)
-        remedy = f"write {integrator.__name__}()" if is_class else "give e.g. Midpoint()"  # type: ignore[attr-defined]
-        raise DescriptionError("simulate", "integrator", integrator, "an integrator", remedy)
-    return integrator
 
 
 class Steps(ABC):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -138,15 +137,6 @@ class Inputs:
         return np.array(rows).reshape(len(times), len(still), 2)
 
 
-@dataclass(frozen=True)
-class Channel:
-    """One number that moves in time: a component of an input, and what its unit adds to u (J,)."""
-
-    name: str
-    component: int
-    unit: Array
-
-
 class Schedule(Inputs):
     """The inputs of one simulation of a robot as they are asked for; `at(t)` gives their numbers."""
 
@@ -167,69 +157,44 @@ class Schedule(Inputs):
         acting = self._acting[1]
         return Acting(acting.u, self._drive(acting.drive, t)) if self._drives else acting
 
-    def places(self) -> tuple[Array, Array, dict[str, slice], Array] | None:
-        """How all inputs become a row (W,) of `rows`: asked @ units + base, and asked (C,) at t = 0.
+    @cached_property
+    def channels(self) -> tuple[Array, Array, dict[str, slice]] | None:
+        """How what is asked (C,) becomes a row (W,) of `rows`: asked @ units + base.
 
-        columns : by name, where in `asked` an input stands. None if joints are prescribed, or a load
-        along a direction of its own cannot be carried.
+        Returns base (W,), units (C, W) and by name where in `asked` an input stands. None if joints are
+        prescribed, or if a load along one direction cannot be carried, though what is asked may.
         """
-        if self._drives or self.channels is None:
+        if self._drives:
             return None
-        base, channels = self.channels
-        still = np.concatenate([base, self._joints_at_rest])
-        units = np.zeros((len(channels), len(still)))
-        columns: dict[str, slice] = {}
-        for k, channel in enumerate(channels):
-            units[k, : len(base)] = channel.unit
-            first = columns.get(channel.name, slice(k, k)).start
-            columns[channel.name] = slice(first, k + 1)
-        asked = [self._value(name, 0.0).ravel() for name in columns]
-        return still, units, columns, np.concatenate([np.zeros(0), *asked])
-
-    def rows(self, times: Array) -> Array:
-        """Inputs (T, W) at times (T,): numbers u (J,), then what prescribed joints do."""
-        if self._drives or self.channels is None:
-            prescribed, acting = self.effects.prescribed, [self.at(t) for t in times.tolist()]
-            return np.array([[*now.u, *prescribed.row(now.drive)] for now in acting])
-        base, channels = self.channels
-        asked, rows = self.asked(times), np.repeat(base[None], len(times), axis=0)
-        for channel in channels:
-            values = asked[channel.name].reshape(len(times), -1)[:, channel.component]
-            rows += values[:, None] * channel.unit
-        still = np.repeat(self._joints_at_rest[None], len(times), axis=0)
-        return np.concatenate([rows, still], axis=1)
-
-    @cached_property
-    def _joints_at_rest(self) -> Array:
-        """What prescribed joints do while all that moves is zero."""
-        return self.effects.prescribed.row(self.effects.at(self._at_rest).drive)
-
-    @cached_property
-    def _at_rest(self) -> dict[str, Any]:
-        """Values of the inputs while all that moves is zero."""
-        zero = {name: np.zeros(self._shapes[name]) for name in self._loads}
-        return {**self.values, **{name: 0.0 for name, _ in self._drives.values()}, **zero}
-
-    @cached_property
-    def channels(self) -> tuple[Array, list[Channel]] | None:
-        """Numbers u (J,) while all that moves is zero, and what each number that moves adds to them.
-
-        None if a load along a direction of its own cannot be carried, though what is asked may.
-        """
-        fixed = self._at_rest
-        base = self.effects.numbers(fixed)
-        channels = []
+        effects, columns = self.effects, {}
+        units: list[Array] = []
+        still = {**self.values, **{name: np.zeros(self._shapes[name]) for name in self._loads}}
+        base = effects.numbers(still)
         try:
             for name in self._loads:
                 shape = self._shapes[name]
-                for k in range(int(np.prod(shape))):
-                    unit = np.zeros(shape)
-                    unit.reshape(-1)[k] = 1.0
-                    full = self.effects.numbers({**fixed, name: unit})
-                    channels.append(Channel(name, k, full - base))
+                alone = np.eye(int(np.prod(shape)))
+                columns[name] = slice(len(units), len(units) + len(alone))
+                units += [effects.numbers({**still, name: x.reshape(shape)}) - base for x in alone]
         except DescriptionError:
             return None
-        return base, channels
+        joints = effects.prescribed.row(effects.at(still).drive)
+        table = np.zeros((len(units), len(base) + len(joints)))
+        table[:, : len(base)] = np.reshape(units, (len(units), len(base)))
+        return np.concatenate([base, joints]), table, columns
+
+    def numbers(self, times: Array) -> Array:
+        """What is asked (T, C) of all that moves at times (T,), one input after the other."""
+        asked = [x.reshape(len(times), -1) for x in self.asked(times).values()]
+        return np.concatenate([np.zeros((len(times), 0)), *asked], axis=1)
+
+    def rows(self, times: Array) -> Array:
+        """Inputs (T, W) at times (T,): numbers u (J,), then what prescribed joints do."""
+        if self.channels is None:
+            prescribed, acting = self.effects.prescribed, [self.at(t) for t in times.tolist()]
+            return np.array([[*now.u, *prescribed.row(now.drive)] for now in acting])
+        base, units, _ = self.channels
+        return base + self.numbers(times) @ units
 
 
 def as_inputs(inputs: object) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pliant.model import Array, Description, PliantError, Signal
+from pliant.model import Array, PliantError, Signal
 from pliant.solve.dynamics import Steps
 
 Acting: TypeAlias = Callable[[], tuple[dict[str, Any], Array]]
@@ -64,11 +64,6 @@ class Held(Signal):
 
     def _slope(self) -> Any:
         return (self.after - self.before) / self.h
-
-
-def held_inputs(description: Description, values: dict[str, Any]) -> dict[str, Held]:
-    """Every input of a robot, held at its value at the start."""
-    return {name: Held(values[name]) for name in description.inputs()}
 
 
 class Stream:

@@ -37,7 +37,7 @@ from pliant.solve.initial_conditions import check_names, section_twists
 from pliant.solve.integrators.bdf_alpha import BDFAlpha
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still
-from pliant.solve.streaming import Stream, held_inputs
+from pliant.solve.streaming import Held, Stream
 from pliant.solve.strong_steps import ChainInputs, StrongSteps
 
 
@@ -196,7 +196,7 @@ class StrongProblem(Problem):
         self, integrator: Integrator, values: Mapping[str, Any], h: float, start: Start
     ) -> Stream:
         """Move in time one boundary-value problem after the other."""
-        held = held_inputs(self.description, dict(values))
+        held = {name: Held(value) for name, value in values.items()}
         return Stream(self._steps(integrator, held, h, start, 6), held)
 
     def _steps(
