@@ -132,7 +132,7 @@ class CoordinateSteps(Steps):
             for name, value in values.items():
                 asked[columns[name]] = value
             np.dot(asked, units, out=row[0])
-            row[...] += base
+            np.add(row, base, out=row)
             try:
                 if not take_row():
                     stepper.take(row)
