@@ -20,6 +20,7 @@ from pliant.engine.program import ask, record, run
 from pliant.linalg.matrices import SingularError
 from pliant.linalg.scatter import add_at, largest, norms
 from pliant.model import ConvergenceError
+from pliant.model.checks import refuse
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_at_rest
@@ -275,6 +276,14 @@ class StaticSolver:
             for term in effects.hard:
                 if term.rows[0] >= tree.n:
                     self.gaps[term.rows] = term.violations(self.state)
+                    refuse(
+                        not np.isfinite(self.gaps[term.rows]).all(),
+                        term.label,
+                        "gap at the start",
+                        self.gaps[term.rows],
+                        "finite: frames half a turn apart can be turned to each other both ways",
+                        "turn one of the frames, e.g. by the rotation of its Frame",
+                    )
         level, step = 0.0, 1.0
         levels: list[float] = []
         while level < 1.0:
