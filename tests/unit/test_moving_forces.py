@@ -262,3 +262,12 @@ def test_forces_tell_of_unresolved_modes_that_positions_do_not_show() -> None:
         assert gap(growing.reactions["arm"], truth.reactions["arm"]) > 0.1
     with pytest.warns(EnergyWarning, match=told):
         growing.wrench("arm", 0.1)
+
+
+@pytest.mark.parametrize("formulation", [SPLINE, pl.ANCF(4)])
+def test_a_part_without_inertia_is_named(formulation: Any) -> None:
+    robot = pl.Robot()
+    arm = robot.add_rod("arm", 0.2, pl.Circle(0.01), SOFT, pl.along("x"))
+    robot.add_body("flag", 0.0, on=arm.tip, joint=pl.Revolute("y", stiffness=0.1))
+    with pytest.raises(pl.ConvergenceError, match="parts 'flag' have no mass"):
+        robot.simulate(0.01, 1e-3, formulation=formulation)
