@@ -173,8 +173,9 @@ class CoordinateProblem(Problem):
         """Move in time with a formulation's coordinates."""
         schedule, q, v = self._begin(inputs, start)
         found = simulate(self.effects, integrator, schedule, clock, q, v, progress)
-        rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
-        self._warn([found.q[k] for k in rows[::-1]])
+        if len(found.q):
+            rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
+            self._warn([found.q[k] for k in rows[::-1]])
         return found
 
     def _warn(self, states: list[Array]) -> None:

@@ -233,7 +233,15 @@ class _Run:
             side = self.integrator.stepper(self.effects, float(t) - start)
             side.start(stepper.q, stepper.velocity(), self.schedule.at(start), stepper)
             side.account[...] = stepper.account
-            side.take(self.schedule.rows(np.array([t])), np.ones(1, dtype=np.bool_))
+            try:
+                side.take(self.schedule.rows(np.array([t])), np.ones(1, dtype=np.bool_))
+            except StepError:
+                if not self.integrator.halves:
+                    raise
+                halved = self.halved
+                self._halve(side, start, float(t), _HALVINGS)
+                self.halved = halved  # this step leads nowhere else
+                side.keep_now(True)
             self.recorder.take(np.array([t]), *side.snapshots())
             self.next += 1
 
