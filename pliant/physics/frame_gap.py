@@ -34,8 +34,8 @@ def residual(g1: Array, g2: Array) -> Array:
 def set_gap(g1, g2, held, gap, slopes):  # type: ignore[no-untyped-def]
     """Write the held rows (r,) of b and their derivatives (r, 6 K) in the body twists of the frames.
 
-    slopes : in the twists of g1 and g2 (r, 12), or in that of g2 alone (r, 6). Frames half a turn apart
-    have no gap: it is infinite.
+    slopes : in the twists of g1 and g2 (r, 12), or in that of g2 alone (r, 6). Rotations of frames half
+    a turn apart have no gap: it is infinite.
     """
     R, D, A, b = np.empty((3, 3)), np.empty((3, 3)), np.zeros((6, 12)), np.empty(6)
     angle = _relative(g1, g2, R, b)
@@ -49,7 +49,7 @@ def set_gap(g1, g2, held, gap, slopes):  # type: ignore[no-untyped-def]
     add_hat(A, 3, 0, b[3], b[4], b[5], 1.0)
     first = 12 - slopes.shape[1]
     for r in range(held.shape[0]):
-        gap[r] = b[held[r]] if angle < _CUT else np.inf
+        gap[r] = b[held[r]] if angle < _CUT or held[r] > 2 else np.inf
         for j in range(slopes.shape[1]):
             slopes[r, j] = A[held[r], first + j]
 

@@ -36,6 +36,8 @@ _ENERGY_GAIN = 0.05
 
 _FORCE_GAIN = 0.01
 """The same where forces are asked for: an energy error of 1 % is a reaction error of about 3 %."""
+_AT_REST = 1e-20
+"""Energy of a motion below which there is nothing but rounding, J."""
 
 
 class EnergyWarning(UserWarning):
@@ -179,7 +181,7 @@ class Motion(MovingResult, Saveable):
             return 0.0, 0.0
         ends = self._energy_at(np.array([0, len(self.t) - 1]))
         moved = max(float(np.max(ends["kinetic"] + ends["elastic"])), abs(float(ends["work"][-1])))
-        return float(ends["balance"][-1]), moved
+        return float(ends["balance"][-1]), max(moved, _AT_REST)
 
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
         """Return the result as labelled arrays at evenly spaced sections of each rod."""

@@ -53,8 +53,12 @@ class CoordinateSteps(Steps):
     def take(self, times: Array, wanted: NDArray[np.bool_], inside: Array = NOT_INSIDE) -> None:
         """Take the steps between times (n + 1,)."""
         stepper = self.stepper
-        self._inside = [self._output(float(times[0]), t) for t in inside.tolist()]
+        stepper.done = 0
         stepper.keep_now(False)
+        try:
+            self._inside = [self._output(float(times[0]), t) for t in inside.tolist()]
+        except StepError as error:  # shorter steps to the end of the step do not help here
+            raise ConvergenceError(error.message) from error
         stepper.take(self.schedule.rows(times[1:]), wanted)
         self._require_finite()
 
@@ -63,7 +67,15 @@ class CoordinateSteps(Steps):
         stepper, side = self.stepper, self.integrator.stepper(self.effects, t - start)
         side.start(stepper.q, stepper.velocity(), self.schedule.at(start), stepper)
         side.account[...] = stepper.account
-        side.take(self.schedule.rows(np.array([t])), np.ones(1, dtype=np.bool_))
+        try:
+            side.take(self.schedule.rows(np.array([t])), np.ones(1, dtype=np.bool_))
+        except StepError:
+            if not self.integrator.halves:
+                raise
+            halved = self._halved
+            self._halve(side, start, t, _HALVINGS)
+            self._halved = halved  # this step leads nowhere else
+            side.keep_now(True)
         return side.snapshots()
 
     def _require_finite(self) -> None:

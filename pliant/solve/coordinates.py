@@ -182,8 +182,9 @@ class CoordinateProblem(Problem):
         begin = self.begin(Schedule(self.effects, inputs), start)
         with integrator.borrowed(self.effects, clock.h) as stepper:
             found = simulate(CoordinateSteps(integrator, stepper, *begin), clock, progress)
-        rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
-        self._warn([found.q[k] for k in rows[::-1]])
+        if len(found.q):
+            rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
+            self._warn([found.q[k] for k in rows[::-1]])
         return found
 
     def _warn(self, states: list[Array]) -> None:

@@ -16,6 +16,7 @@ from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
 from pliant.tree.backward import gather, gather_form
 from pliant.tree.forward import set_rates
+from pliant.tree.part import Part
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
 from pliant.tree.work import Work
@@ -137,12 +138,20 @@ class Mass:
 
     def without_mass(self) -> ConvergenceError:
         """The error of a mass matrix that is singular."""
-        parts = self.effects.tree.parts
-        names = ", ".join(repr(x.name) for x in parts if not np.all(x.M[: len(x.mass_s)] > 0))
+        names = ", ".join(repr(x.name) for x in self.effects.tree.parts if _is_light(x))
         return ConvergenceError(
-            f"the mass matrix is singular: rods {names or 'of this robot'} have no mass or no "
-            "rotary inertia; give the material a density rho, or Stiffness a mass and an inertia"
+            f"the mass matrix is singular: parts {names or 'of this robot'} have no mass or no rotary "
+            "inertia; give the material a density rho, or Stiffness or the body a mass and an inertia"
         )
+
+
+def _is_light(part: Part) -> bool:
+    """Whether a part may move without momentum; centres on a clamped base need no rotary inertia."""
+    if part.rod is None:
+        return not part.M.any(axis=0).all()
+    if part.centred:
+        return part.joint.moves or not part.M[:, 3].all()
+    return not bool(np.all(part.M[: len(part.mass_s)] > 0.0))
 
 
 @kernel

@@ -20,6 +20,7 @@ from pliant.engine.program import ask, record, run
 from pliant.linalg.matrices import SingularError
 from pliant.linalg.scatter import add_at, largest, norms
 from pliant.model import ConvergenceError
+from pliant.model.checks import refuse
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_at_rest
@@ -269,12 +270,7 @@ class StaticSolver:
         self.tangent = self.equations.tangent
         good = StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
         self.count = 0
-        self.gaps = np.zeros(tree.total)
-        if tree.m:
-            self.state.place(good.q)
-            for term in effects.hard:
-                if term.rows[0] >= tree.n:
-                    self.gaps[term.rows] = term.violations(self.state)
+        self._set_gaps(good.q)
         level, step = 0.0, 1.0
         levels: list[float] = []
         while level < 1.0:
@@ -297,6 +293,25 @@ class StaticSolver:
         good.iterations = self.count
         good.levels = levels
         return good
+
+    def _set_gaps(self, q: Array) -> None:
+        """Set the gaps (total,) with which constraints begin at q."""
+        tree = self.effects.tree
+        self.gaps = np.zeros(tree.total)
+        if not tree.m:
+            return
+        self.state.place(q)
+        for term in self.effects.hard:
+            if term.rows[0] >= tree.n:
+                gaps = self.gaps[term.rows] = term.violations(self.state)
+                refuse(
+                    not np.isfinite(gaps).all(),
+                    term.label,
+                    "gap at the start",
+                    gaps,
+                    "finite: frames half a turn apart can be turned to each other both ways",
+                    "turn one of the frames, e.g. by the rotation of its Frame",
+                )
 
     def _attempt(self, start: StaticSolution, inputs: Inputs, aim: float) -> StaticSolution:
         """Newton iterations at one load level from `start`; raises NewtonError if they go astray."""

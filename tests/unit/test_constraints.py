@@ -11,6 +11,8 @@ from pliant.model import (
     Constraint,
     ConvergenceError,
     Description,
+    DescriptionError,
+    Frame,
     Load,
     Material,
     Rod,
@@ -19,11 +21,15 @@ from pliant.model import (
 )
 from pliant.physics import frame_gap
 from pliant.physics.effects import Effects, Inputs, effects_of
+from pliant.robot import Robot
 from pliant.rods.bspline import BSpline
 from pliant.rods.contract import Array, Formulation
 from pliant.rods.hermite import Hermite
 from pliant.rods.strain import Strain
 from pliant.solve.energy import potential, reactions
+from pliant.solve.integrators.contract import Integrator
+from pliant.solve.integrators.midpoint import Midpoint
+from pliant.solve.integrators.newmark import Newmark
 from pliant.solve.sampling import Sampler
 from pliant.solve.statics import StaticSolution, StaticSolver
 from pliant.tree.state import State
@@ -261,3 +267,31 @@ def test_a_rod_that_nothing_holds_is_said_to_move_as_a_rigid_body() -> None:
     description, _ = arm(base=None)
     with pytest.raises(ConvergenceError, match=r"move as a rigid body.*Clamp"):
         solve(description, BSpline(3, 6))
+
+
+def tip_to_tip(kind: str) -> Robot:
+    """Two rods from both sides, whose tips meet half a turn apart."""
+    robot = Robot()
+    back = np.eye(4)
+    back[:3, :3] = along("x")[:3, :3] @ np.diag([-1.0, 1.0, -1.0])
+    back[:3, 3] = 0.6, 0.0, 0.0
+    for name, place in (("left", along("x")), ("right", back)):
+        robot.add_rod(name, 0.3, Circle(0.01), RUBBER, pose=place)
+    robot.add_constraint("meet", Frame("left", 0.3), Frame("right", 0.3), kind=kind)
+    return robot
+
+
+@pytest.mark.parametrize("integrator", [Midpoint(), Newmark()])
+def test_tips_that_meet_half_a_turn_apart_can_be_joined(integrator: Integrator) -> None:
+    robot = tip_to_tip("articulated")
+    still = robot.statics()
+    assert np.allclose(still.tip("left")[:3, 3], still.tip("right")[:3, 3], atol=1e-9)
+    assert np.isclose(still.tip("left")[0, 3], 0.3, atol=1e-9)
+    move = robot.simulate(0.01, 0.002, integrator=integrator)
+    assert np.allclose(move.tip("left")[:, :3, 3], move.tip("right")[:, :3, 3], atol=1e-9)
+    assert move.tip("left")[-1, 2, 3] < -1e-4
+
+
+def test_frames_held_half_a_turn_apart_are_refused_by_name() -> None:
+    with pytest.raises(DescriptionError, match=r"constraint 'meet'.*half a turn"):
+        tip_to_tip("fixed").statics()

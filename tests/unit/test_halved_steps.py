@@ -70,3 +70,20 @@ def test_a_step_that_fails_at_any_length_stops_with_what_there_is() -> None:
         falling(Fussy(longest=1e-9), 0.005)
     assert isinstance(error.value.last, pl.Motion)
     assert len(error.value.last.t) == 1
+
+
+def test_an_output_inside_a_step_that_is_halved_does_not_stop_the_motion() -> None:
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.45, rho=1000.0, viscosity=1000.0)
+    robot.add_rod("arm", 0.3, pl.Circle(0.01), soft, pl.along("x"), formulation=pl.BSpline(3, 6))
+    robot.add_chamber("air", "arm", 1e-4, (0.004, 0.0), line=pl.Flow(1e-5, 1e-6))
+    times = [0.0, 0.009, 0.02]  # inside the second step, near its end
+    fussy = Fussy(longest=0.0026)
+    motion = robot.simulate(0.02, 0.005, {"air": 1e4}, integrator=fussy, output_times=times)
+    whole = robot.simulate(0.02, 0.005, {"air": 1e4}, integrator=fussy)
+    fine = robot.simulate(0.02, 0.0005, {"air": 1e4}, output_times=times)
+    assert motion.complete and motion.rescues == whole.rescues == {"halved steps": 4}
+    assert np.array_equal(motion.tip("arm")[-1], whole.tip("arm")[-1])
+    gap = motion.tip("arm")[1, :3, 3] - fine.tip("arm")[1, :3, 3]
+    assert np.abs(gap).max() < 5e-5
+    assert motion.energy["work"][1] == pytest.approx(fine.energy["work"][1], rel=0.05)

@@ -262,3 +262,24 @@ def test_forces_tell_of_unresolved_modes_that_positions_do_not_show() -> None:
         assert gap(growing.reactions["arm"], truth.reactions["arm"]) > 0.1
     with pytest.warns(EnergyWarning, match=told):
         growing.wrench("arm", 0.1)
+
+
+@pytest.mark.parametrize("formulation", [SPLINE, pl.ANCF(4)])
+def test_a_part_without_inertia_is_named(formulation: Any) -> None:
+    robot = pl.Robot()
+    arm = robot.add_rod("arm", 0.2, pl.Circle(0.01), SOFT, pl.along("x"))
+    robot.add_body("flag", 0.0, on=arm.tip, joint=pl.Revolute("y", stiffness=0.1))
+    with pytest.raises(pl.ConvergenceError, match="parts 'flag' have no mass"):
+        robot.simulate(0.01, 1e-3, formulation=formulation)
+
+
+def test_rounding_in_a_robot_at_rest_is_no_gain_of_energy() -> None:
+    robot = pl.Robot(gravity=(0, 0, 0))
+    place = pl.pose((0.03, -0.02, 0.05), (0.4, -0.7, 0.3))
+    robot.add_rod("arm", 0.3, pl.Circle(0.011), SOFT, place, mass_damping=1.1)
+    cable = pl.ANCF(3, planar=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", EnergyWarning)
+        still = robot.simulate(0.05, 2e-3, formulation=cable, integrator=pl.ImplicitEuler())
+        assert still.energy["kinetic"].max() < 1e-25
+        assert np.abs(still.reactions["arm"]).max() < 1e-10

@@ -194,6 +194,15 @@ def test_ctrl_c_returns_the_motion_so_far(arm: pl.Robot) -> None:
     assert "incomplete" in move.summary()
 
 
+def test_ctrl_c_before_the_first_output_returns_a_motion_without_states(arm: pl.Robot) -> None:
+    def stop(t: float, duration: float) -> None:
+        raise KeyboardInterrupt
+
+    move = arm.simulate(1.0, dt=0.01, progress=stop, output_times=[1.0])
+    assert not move.complete and len(move.t) == 0
+    assert move.tip("arm").shape == (0, 4, 4) and "incomplete" in move.summary()
+
+
 def test_a_step_that_fails_hands_over_the_motion_so_far(arm: pl.Robot) -> None:
     from pliant.solve.integrators.contract import StepError, Stepper
     from pliant.solve.integrators.midpoint import VariationalStepper

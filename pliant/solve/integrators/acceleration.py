@@ -99,8 +99,8 @@ class AccelerationStepper(Stepper):
             for term in effects.hard:
                 term.hold_rates(self.workspace, h)
         self._frees = undamped and bool(effects.hard) and len(self.tree.parts) > 1
-        """Whether accelerations are freed of what alternates; rods alone, which compiled loops may
-        step without, have shown no harm by it."""
+        """Whether accelerations are freed of what alternates, in plain Python; rods alone, whose steps
+        are compiled without, have shown no harm by it."""
         total = self.tree.total
         self.v, self.acc, self.like, self.v1, self.acc1, self.like1 = (
             np.zeros(total) for _ in range(6)

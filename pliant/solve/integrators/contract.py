@@ -1,7 +1,8 @@
 """The contract of an integrator: settings that make a stepper for one robot.
 
-A stepper holds the state between steps. `take(rows)` takes a step of length h to each row of inputs;
-`velocity()` is asked at output times only.
+A stepper holds the state between steps of length h. `take(rows, wanted)` takes one step for each row of
+inputs, in one compiled call where all programs are, and keeps snapshots of those that are wanted;
+`snapshots()` hands them over.
 """
 
 from __future__ import annotations
