@@ -52,7 +52,7 @@ class Policy:
     stalled: float = 1e-6
     progress: float = 0.5
     patience: int = 3
-    lost: float = 1e300
+    lost: float = 1e100
     forget: float = 1.0
 
 
