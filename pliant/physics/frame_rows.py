@@ -179,7 +179,7 @@ class FrameRows(Rows):
         r = len(self.rows)
         held, force, shares = np.zeros(r), np.zeros(r), share * np.ones(r)
         kept = np.zeros(len(z)) if keep is None else keep
-        rule = (self.stiffness, self.compliance if k.any() or not self.hard else 0.0, shares, k)
+        rule = (self.stiffness, self.compliance, shares, k)
         run(meet_rows, self.rows, z, kept, *rule, self.one_sided, gap, work.residual, held, force)
         return held, force
 
