@@ -183,6 +183,14 @@ class StrongSolver(ABC):
                 return k
         return len(values)
 
+    @abstractmethod
+    def improved(
+        self, found: State, values: Mapping[str, Any], base: Array, tolerance: float
+    ) -> tuple[State, float]:
+        """Return the equilibrium near the one that was found on a finer grid, and the share of the
+        error of `found` that it does not have. Raises ConvergenceError if there is none.
+        """
+
     def state(self) -> State:
         """Return the present state."""
         if self._present is None:

@@ -122,6 +122,15 @@ class PressureChamber(KernelTerm):
     def arrive(self, step: Step) -> None:
         self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), False)
 
+    def add_section_stress(
+        self, i: int, s: Array, e: Array, u: Array, stress: Array, slope: Array
+    ) -> None:
+        if i == self.i:
+            start, end = self.chamber.span(self.part.length)
+            inside = (s >= start) & (s <= end)
+            sweep = -self.chamber.sweep(s, self.part.length) * inside[:, None]
+            run(add_pressure, u[self.at], 1.0, sweep, stress)
+
     # -- the line that feeds it ----------------------------------------------------------------
 
     def remember(self, state: State, u: Array, memory: Array) -> None:

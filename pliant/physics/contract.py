@@ -142,6 +142,13 @@ class Term:
     def settle(self, state: State, work: Work, z: Array) -> None:
         """Set its rows of z as balance has them at the strains `work.met` of a state."""
 
+    def add_section_stress(
+        self, i: int, s: Array, e: Array, u: Array, stress: Array, slope: Array
+    ) -> None:
+        """Add its stress (S, 6) at arclengths s (S,) of rod i with strains e (S, 6), N m and N, and to
+        slope (S, 6, 6) its derivative; that of linear elasticity is known.
+        """
+
     def correct_strains(self, i: int, state: State, s: Array, e: Array) -> None:
         """Correct strains e (S, 6) of part i at arclengths s (S,), where its map alone misleads."""
 

@@ -102,6 +102,14 @@ class StrainTerm(OwnTerm):
         f = self.factor(m.u)
         self._add(w, at.strain.e, self.values(m.u), f, 0.0 if m.tangent is None else f)
 
+    def add_section_stress(
+        self, i: int, s: Array, e: Array, u: Array, stress: Array, slope: Array
+    ) -> None:
+        if i == self.i:
+            factor, values = self.factor(u), self.values(u)
+            stress += factor * self.law("stress", s, e, values)
+            slope += factor * self.law("stiffness", s, e, values)
+
     def go(self, step: Step) -> None:
         a, b = step.a.parts[self.i].strain.e, step.b.parts[self.i].strain.e
         met = 0.5 * (a + b) if step.implicit else a

@@ -37,6 +37,8 @@ class Equilibrium(ShapeResult, Saveable):
     level : fraction of the load that is applied; 1.0 unless this is the last converged state of a
         solve that failed.
     inputs : the value of every input, by name.
+    error : estimated error of the whole shape: `shape` in metres, `relative` to the longest rod; None
+        if there is no estimate.
     rescues : by name ("load steps", ...), how often a strong form needed a fallback; empty if it
         needed none.
     seconds : wall time of the solve.
@@ -57,6 +59,7 @@ class Equilibrium(ShapeResult, Saveable):
         self.iterations = solution.iterations
         self.residual = solution.residual
         self.history = tuple(solution.history)
+        self.error = solution.error
         self.seconds = seconds
         self.rescues: dict[str, int] = dict(getattr(solution, "rescues", {}))
 
@@ -127,6 +130,7 @@ class Equilibrium(ShapeResult, Saveable):
             "level": self.level,
             "stable": stable,
             "seconds": self.seconds,
+            **({} if self.error is None else {"error": self.error.shape}),
         }
 
     def plot(self, path: str | os.PathLike[str] | None = None, view: Any = None) -> Figure:
@@ -158,6 +162,8 @@ class Equilibrium(ShapeResult, Saveable):
             f"  {self.iterations} iterations, residual {self.residual:.1e}, {stable}, "
             f"{self.seconds:.3g} s",
         ]
+        if self.error is not None:
+            lines.append(f"  estimated error of the shape {self.error}")
         if self.level < 1.0:
             lines.append(f"  only {100 * self.level:.3g} % of the load is applied")
         return "\n".join(lines)

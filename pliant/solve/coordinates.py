@@ -30,6 +30,7 @@ from pliant.solve.limits import map_limits
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
+from pliant.solve.shape_error import warn_of_error
 from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
 from pliant.solve.streaming import Held, Stream
 from pliant.tree.forward import kinetic_energy
@@ -129,6 +130,7 @@ class CoordinateProblem(Problem):
                 error.last = Still(error.last, [*mixed, (level, values)])
             raise
         self._warn([found.q])
+        warn_of_error(found.error, self.formulations, stacklevel=4)
         return Still(found, [(1.0, values)])
 
     def _branch(

@@ -20,6 +20,7 @@ from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
+from pliant.solve.shape_error import ShapeError
 from pliant.solve.streaming import Stream
 
 Applied = Sequence[tuple[float, Mapping[str, Any]]]
@@ -33,6 +34,7 @@ class Solution(Protocol):
     iterations: int
     residual: float
     history: list[float]
+    error: ShapeError | None
 
 
 @dataclass

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ from pliant.rods.contract import Array
 from pliant.solve import loops
 from pliant.solve.limits import with_limits
 from pliant.solve.newton import INFINITE, SINGULAR, SLOW, Equations, NewtonError, Policy, negate
+from pliant.solve.shape_error import ShapeError
+from pliant.solve.static_error import StaticError
 from pliant.tree.backward import gather, gather_tangent
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
@@ -72,6 +74,8 @@ class StaticSolution:
     """Negative pivots of the reduced tangent; None if the loads have no potential."""
     at_rounding: bool = False
     """True if the residual stopped at rounding error above the tolerance."""
+    error: ShapeError | None = None
+    """Estimated error of the shape."""
 
 
 def balance(
@@ -140,6 +144,20 @@ class Equilibrium(Equations):
         self.steps.clear()
         self.forget_factor()
         self._load = np.inf
+
+    @cached_property
+    def error(self) -> StaticError:
+        """Estimates the error of what was found last."""
+        return StaticError(self)
+
+    def has_factor(self) -> bool:
+        """Whether the tangent of the last attempt can be factorised, which is done if need be."""
+        if not self.counts[loops.THERE]:
+            try:
+                self.matrix.factorise()
+            except SingularError:
+                return False
+        return True
 
     def attempt(self) -> None:
         """Newton's method; raises NewtonError if it goes astray."""
@@ -292,6 +310,7 @@ class StaticSolver:
                 progress(level, self.count, good.residual)
         good.iterations = self.count
         good.levels = levels
+        good.error = self.equations.error.estimate()
         return good
 
     def _set_gaps(self, q: Array) -> None:

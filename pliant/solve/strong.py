@@ -37,8 +37,12 @@ from pliant.solve.initial_conditions import check_names, section_twists
 from pliant.solve.integrators.bdf_alpha import BDFAlpha
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still
+from pliant.solve.shape_error import ShapeError, warn_of_error
 from pliant.solve.streaming import Held, Stream
 from pliant.solve.strong_steps import ChainInputs, StrongSteps
+
+_COMPARED = 41
+"""Sections of each rod at which solutions are compared."""
 
 
 @dataclass
@@ -51,6 +55,7 @@ class StrongSolution:
     history: list[float]
     unknowns: int
     rescues: Counter[str] = field(default_factory=Counter)
+    error: ShapeError | None = None
 
 
 class StrongProblem(Problem):
@@ -143,6 +148,8 @@ class StrongProblem(Problem):
         solution = _solution(found, solver)
         if start is None and self.stability.falling(found, values):
             solution = self._followed(solver, solution, values, base, tolerance)
+        solution.error = self._error(solver, solution.q, values, base, tolerance)
+        warn_of_error(solution.error, self.formulations, stacklevel=4)
         return Still(solution, [(1.0, values)])
 
     def _followed(
@@ -170,6 +177,28 @@ class StrongProblem(Problem):
         found = _solution(state, solver)
         found.iterations += first.iterations
         return found
+
+    def _error(
+        self,
+        solver: StrongSolver,
+        found: State,
+        values: Mapping[str, Any],
+        base: Array,
+        tolerance: float,
+    ) -> ShapeError | None:
+        """The error of an equilibrium, from one on a finer grid that is sought from it."""
+        try:
+            better, share = solver.improved(found, values, base, tolerance)
+        except ConvergenceError:
+            return None
+        worst = 0.0
+        for rod in self.chain.rods:
+            s = np.linspace(0.0, rod.length, _COMPARED)
+            coarse, fine = (self.sampler.poses(q, rod.name, s) for q in (found, better))
+            apart = np.linalg.norm(coarse[:, :3, 3] - fine[:, :3, 3], axis=1)
+            worst = max(worst, float(np.max(apart)))
+        longest = max(rod.length for rod in self.chain.rods)
+        return ShapeError(worst / share, worst / share / longest)
 
     def _base_pose(self, values: Mapping[str, Any]) -> Array:
         """Pose (4, 4) of the base at rest for input values."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ from pliant.model import BaseState, ConvergenceError
 LARGEST_GROWTH = 8
 """Times that points may be added for one instant."""
 LEAST_KNOTS = 49
+MORE_POINTS = 4
+"""Points that `finer` adds."""
 PATIENCE = 25
 """Time steps during which fewer points would do before they are taken away."""
 
@@ -73,6 +76,15 @@ class CollocationSolver(StrongSolver):
 
     def _new_system(self, orders: list[Order]) -> System:
         return System(self.chain, orders, self.supports)
+
+    def improved(
+        self, found: State, values: Mapping[str, Any], base: Array, tolerance: float
+    ) -> tuple[State, float]:
+        """Return the equilibrium with more points, on which spectral errors are far smaller."""
+        most = Order(*(max(counts) + MORE_POINTS for counts in zip(*self.orders, strict=True)))
+        policy = Policy(most.force, most.moment, most.grid, self.policy.tolerance)
+        solver = _NearbySolver(self.chain, policy)
+        return solver.statics(values, replace(found, discrete=None), base, tolerance), 1.0
 
     @property
     def unknowns(self) -> int:
@@ -384,3 +396,9 @@ class CollocationSolver(StrongSolver):
         """The history on the grid and the unknowns."""
         assert self._history is not None
         return Discrete(self.orders, self._history.copy(), state.velocity.copy(), self._x.copy())
+
+
+class _NearbySolver(CollocationSolver):
+    """Finds equilibria near a given one only."""
+
+    smallest = 0.1

@@ -36,8 +36,8 @@ _EVERY = 10
 class AdaptiveSolver(ShootingSolver):
     """Shooting with RK4 on intervals that are cut until the error in each is below a tolerance."""
 
-    def __init__(self, chain: Chain, form: ShootingForm, steps: int) -> None:
-        super().__init__(chain, form, steps)
+    def __init__(self, chain: Chain, form: ShootingForm, edges: list[Array]) -> None:
+        super().__init__(chain, form, edges)
         self._since, self._pace = 0, 1
         self._first: State | None = None
 

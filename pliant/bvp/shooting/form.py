@@ -8,6 +8,7 @@ from pliant.bvp.rod_equations import ROTATIONS
 from pliant.bvp.shooting.adaptive import AdaptiveSolver
 from pliant.bvp.shooting.attenuation import chosen_steps, too_few
 from pliant.bvp.shooting.integration import SCHEMES
+from pliant.bvp.shooting.mesh import even_edges
 from pliant.bvp.shooting.solver import ShootingSolver
 from pliant.model import DescriptionError
 from pliant.model.checks import choice, flag, positive, whole_number
@@ -54,7 +55,7 @@ class ShootingForm(StrongForm):
         """Return a solver for `chain`, with intervals for a time rule of c0 = `rate`, 1/s."""
         steps = chosen_steps(chain, self.scheme, rate) if self.steps is None else self.steps
         kind = AdaptiveSolver if self.scheme == "adaptive" else ShootingSolver
-        return kind(chain, self, steps)
+        return kind(chain, self, even_edges(chain, steps))
 
     def doubt(self, chain: Chain, rate: float, dt: float) -> str:
         """Say which rod has too few intervals for the time step, or nothing."""

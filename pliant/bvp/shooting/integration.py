@@ -34,6 +34,8 @@ from pliant.rods.contract import Ints
 
 EULER, RK4 = 0, 1
 SCHEMES = {"euler": EULER, "rk4": RK4, "adaptive": RK4}
+ORDERS = {"euler": 1, "rk4": 4, "adaptive": 4}
+"""Orders of convergence in the length of the intervals."""
 _MOST = 8
 """Intervals that variations may be taken over at once."""
 _REACH = 0.6

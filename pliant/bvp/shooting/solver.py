@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,8 +42,15 @@ from pliant.bvp.shooting.engine import (
     Motion,
     march,
 )
-from pliant.bvp.shooting.integration import SCHEMES, at_stations, equal_runs, group, integrate
-from pliant.bvp.shooting.mesh import STAGES, Mesh, even_edges
+from pliant.bvp.shooting.integration import (
+    ORDERS,
+    SCHEMES,
+    at_stations,
+    equal_runs,
+    group,
+    integrate,
+)
+from pliant.bvp.shooting.mesh import STAGES, Mesh
 from pliant.bvp.shooting.newton import (
     BY_MODIFIED,
     BY_MULTIPLE,
@@ -107,13 +115,13 @@ class ShootingSolver(StrongSolver):
 
     smallest, growth = 1e-3, 2.0
 
-    def __init__(self, chain: Chain, form: ShootingForm, steps: int) -> None:
+    def __init__(self, chain: Chain, form: ShootingForm, edges: list[Array]) -> None:
         super().__init__(chain)
         self.form, self.count = form, form.segments
         self.kind, self.scheme = ROTATIONS[form.rotation], SCHEMES[form.scheme]
         self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
         self._acting: Mapping[str, Any] | None = None
-        self.use(Mesh(chain, even_edges(chain, steps)))
+        self.use(Mesh(chain, edges))
 
     def use(self, mesh: Mesh) -> None:
         """Work on these intervals from now on."""
@@ -220,6 +228,15 @@ class ShootingSolver(StrongSolver):
             run(add_own_loads, mesh.intervals.own, rule, self.balance, ends, mesh.table, rows)
         run(accumulate, self.balance, self._shares, rows, mesh.jumps, ends, wrench, history)
 
+    def improved(
+        self, found: State, values: Mapping[str, Any], base: Array, tolerance: float
+    ) -> tuple[State, float]:
+        """Return the equilibrium on intervals of half the length."""
+        edges = [np.sort(np.append(e, 0.5 * (e[1:] + e[:-1]))) for e in self.mesh.edges]
+        solver = ShootingSolver(self.chain, self.form, edges)
+        state = solver.statics(values, replace(found, discrete=None), base, tolerance)
+        return state, 1.0 - 0.5 ** ORDERS[self.form.scheme]
+
     @property
     def unknowns(self) -> int:
         """Numbers that Newton's method solves for, with the most segments since `begin`."""
@@ -286,13 +303,14 @@ class ShootingSolver(StrongSolver):
         if start is not None:
             self.supports.pose[:] = base if clamped else start.pose[0]
             self._apply(1.0)
-            self._hold(start)
-            try:
-                self._solve(tolerance, True, False)
-                self.record.levels.append(1.0)
-                return self._still_state()
-            except RejectedError:
-                pass
+            for helped in (False, True):
+                self._hold(start)
+                try:
+                    self._solve(tolerance, not helped, helped)
+                    self.record.levels.append(1.0)
+                    return self._still_state()
+                except RejectedError:
+                    pass
         self.supports.pose[:] = base if clamped else self.chain.base.pose
         self._start_unloaded()
         state = self._follow(progress, watch)

@@ -1,0 +1,109 @@
+"""Integrals along a rod of what is known at the stations of a quadrature rule.
+
+Within each span between breaks the integrand is the polynomial through its values at the stations of
+that span, so that integrals up to any arclength are as accurate as the rule.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant._numba import kernel
+from pliant.rods.contract import Array, Ints
+
+_GROUP = 4
+"""Stations of a group where a span has so many that one polynomial through all of them oscillates."""
+
+
+class Panels(NamedTuple):
+    """Weights of the integrals from the start of a rod to T targets.
+
+    edges (N + 1,) : of the spans, m.  first (N + 1,) : number of the first station of each span.
+    span (T,) : the span of each target.
+    weights (T, k) : of the stations of its span, from the start of the span to the target.
+    whole (N, k) : of the stations of each span, over the span.
+    """
+
+    edges: Array
+    first: Ints
+    span: Ints
+    weights: Array
+    whole: Array
+
+
+def make_panels(breaks: Array, s: Array, targets: Array) -> Panels:
+    """Weights for stations s (S,), increasing, between breaks (N + 1,), and for targets (T,), m."""
+    edges = _edges(breaks, s)
+    first = np.searchsorted(s, edges)
+    first[0], first[-1] = 0, len(s)
+    span = span_of(edges, targets)
+    most = int(np.max(np.diff(first)))
+    weights, whole = np.zeros((len(targets), most)), np.zeros((len(edges) - 1, most))
+    for n, (a, b) in enumerate(pairwise(edges)):
+        stations, inside = s[first[n] : first[n + 1]], np.flatnonzero(span == n)
+        if not len(stations):
+            continue
+        rows = partial_weights(stations, a, np.append(targets[inside], b))
+        weights[inside, : len(stations)] = rows[:-1]
+        whole[n, : len(stations)] = rows[-1]
+    return Panels(edges, first.astype(np.int64), span, weights, whole)
+
+
+def span_of(edges: Array, s: Array) -> Ints:
+    """Number (S,) of the span that holds each arclength; at an edge, of the one that begins there."""
+    return np.clip(np.searchsorted(edges, s, side="right") - 1, 0, len(edges) - 2)
+
+
+def partial_weights(stations: Array, start: float, ends: Array) -> Array:
+    """Weights (T, k) of stations (k,) in integrals from `start` to `ends` (T,), m."""
+    middle, half = 0.5 * (stations[0] + stations[-1]), 0.5 * (stations[-1] - stations[0]) or 1.0
+    powers = np.arange(len(stations)) + 1
+    x = np.append(ends, start)
+    primitive = half * ((x - middle) / half)[:, None] ** powers / powers
+    basis = np.vander((stations - middle) / half, len(stations), increasing=True)
+    return np.asarray(np.linalg.solve(basis.T, (primitive[:-1] - primitive[-1]).T).T)
+
+
+def _edges(breaks: Array, s: Array) -> Array:
+    """Breaks (N + 1,) of spans that have stations, and not so many that a polynomial oscillates."""
+    counts = np.diff(np.searchsorted(s, breaks[1:-1]), prepend=0, append=len(s))
+    edges = [float(breaks[0])]
+    at = 0
+    for count, a, b in zip(counts, breaks[:-1], breaks[1:], strict=True):
+        stations, at = s[at : at + count], at + count
+        if count > _GROUP and _oscillates(stations, a, b):
+            cuts = np.arange(_GROUP, count - _GROUP + 1, _GROUP)
+            edges += [float(x) for x in 0.5 * (stations[cuts - 1] + stations[cuts])]
+        if count:
+            edges.append(float(b))
+    edges[max(1, len(edges) - 1) :] = [float(breaks[-1])]
+    return np.array(edges)
+
+
+def _oscillates(stations: Array, a: float, b: float) -> bool:
+    """Whether the polynomial through stations between a and b has large negative weights."""
+    weights = partial_weights(stations, a, np.array([b]))
+    return float(np.sum(np.abs(weights))) > 1.5 * (b - a)
+
+
+@kernel
+def integrate(panels, f, start, out):  # type: ignore[no-untyped-def]
+    """out_t (T, 6) = start + integral of f (S, 6) up to target t; start (6,)."""
+    N = panels.whole.shape[0]
+    sums = np.zeros((N + 1, 6))
+    for n in range(N):
+        for i in range(6):
+            sums[n + 1, i] = sums[n, i]
+        for a in range(panels.first[n + 1] - panels.first[n]):
+            for i in range(6):
+                sums[n + 1, i] += panels.whole[n, a] * f[panels.first[n] + a, i]
+    for t in range(out.shape[0]):
+        n = panels.span[t]
+        for i in range(6):
+            out[t, i] = start[i] + sums[n, i]
+        for a in range(panels.first[n + 1] - panels.first[n]):
+            for i in range(6):
+                out[t, i] += panels.weights[t, a] * f[panels.first[n] + a, i]
