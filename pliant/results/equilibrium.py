@@ -21,6 +21,7 @@ from pliant.results.export import (
     variable,
 )
 from pliant.results.result import STATIONS, Result, Saveable, ShapeResult
+from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.modes import ModalSolution
 from pliant.solve.problem import Applied, Problem, Solution, Still
 
@@ -193,6 +194,16 @@ class Modes(Result, Saveable):
         self.growth = solution.growth
         self.seconds = seconds
 
+    @cached_property
+    def error(self) -> Array:
+        """Estimated relative errors (count,) of the frequencies; 0 for rigid-body motions."""
+        from pliant.solve.modal_error import ModalError
+
+        assert isinstance(self._compiled, CoordinateProblem)
+        found = ModalError(self._compiled.effects, self.equilibrium._solution)  # type: ignore[arg-type]
+        modes = zip(self._solution.eigenvalues.real, self._solution.vectors.T, strict=True)
+        return np.array([found.estimate(float(value), vector) for value, vector in modes])
+
     def __repr__(self) -> str:
         return f"<Modes of {self._names}: {len(self)} frequencies>"
 
@@ -273,6 +284,7 @@ class Modes(Result, Saveable):
         lines = [
             f"Modes: {describe_formulation(self.formulation)}",
             f"  frequencies / Hz: {listed}",
+            f"  estimated errors / %: {', '.join(f'{100.0 * value:.1g}' for value in self.error)}",
         ]
         if self.growth.any():
             count = np.count_nonzero(self.growth)

@@ -20,6 +20,7 @@ from pliant._numba import inner, kernel
 from pliant.engine.program import ask, run
 from pliant.lie.se3_kernels import exp_pose_array, multiply_array
 from pliant.rods.contract import Array, Ints
+from pliant.tree.collect import station_values
 from pliant.tree.panels import Panels, integrate, make_panels, partial_weights, span_of
 from pliant.tree.part import Part
 from pliant.tree.state import State
@@ -135,6 +136,13 @@ class Sections:
             return at.g[: len(self.s)]
         ask(self.part.map.frame, self.plan, at.c)
         return self.plan.g
+
+    def twists(self, state: State, i: int, y: Array) -> Array:
+        """Body twists (S, 6) of the sections when element variables move at rates y (E, m)."""
+        plan, eta = self.plan or state.parts[i].strain, np.zeros((len(self.s), 6))
+        J = state.parts[i].J[: len(self.s)] if self.plan is None else plan.J
+        station_values(self.part.first_variable, plan.element, J, y, eta)
+        return eta
 
     def set_wrenches(self, g: Array, p: Array, sections: Array, W: Array) -> None:
         """Set W (S, 6) and the total from gradients p (F, 6) at the frame stations g (F, 4, 4)."""

@@ -19,6 +19,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.arrays import clear, copy
 from pliant.engine.program import Program, ask, record, run
+from pliant.lie import se3
 from pliant.physics.contract import Moment
 from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array
@@ -69,6 +70,20 @@ class StaticError:
         measure()
         size = float(self.largest[0])
         return ShapeError(size, size / self.tree.length)
+
+    def displacements(self) -> list[Array]:
+        """Estimated errors (F + S, 6) of all frame stations and sections, as twists in the world frame,
+        of the equilibrium that was looked at last.
+        """
+        state, found = self.equations.state, []
+        for i, (rod, w) in enumerate(zip(self.sections, self.work.parts, strict=True)):
+            g, z = state.parts[i].g, rod.z.copy()
+            z[: len(g)] += np.einsum("sij,sj->si", se3.Ad(g), w.eta)
+            if len(rod.s):
+                frames, eta = rod.frames(state, i), rod.twists(state, i, w.y)
+                z[len(g) :] += np.einsum("sij,sj->si", se3.Ad(frames), eta)
+            found.append(z)
+        return found
 
     # -- passes ----------------------------------------------------------------------------------------
 

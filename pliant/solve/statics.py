@@ -159,6 +159,13 @@ class Equilibrium(Equations):
                 return False
         return True
 
+    def look_at(self, found: StaticSolution) -> None:
+        """Place everything at an equilibrium, with its tangent."""
+        self.state.q[...], self.z[...], self.u[...] = found.q, found.z, found.inputs.u
+        self.keep[...], self._load = 0.0, 1.0
+        self.forget_factor()
+        self._place_and_balance(True)
+
     def attempt(self) -> None:
         """Newton's method; raises NewtonError if it goes astray."""
         self._attempts += 1
@@ -280,12 +287,7 @@ class StaticSolver:
         if start is None:
             start = StaticSolution(tree.q_rest, np.zeros(tree.total), effects.nothing)
         origin = start.inputs
-        self.symmetric = effects.conservative(target.u) and effects.conservative(origin.u)
-        if self.symmetric not in self._equations:
-            tangent = effects.tangent(self.symmetric)
-            self._equations[self.symmetric] = Equilibrium(self, tangent)
-        self.equations = self._equations[self.symmetric]
-        self.tangent = self.equations.tangent
+        self._choose_equations(target, origin)
         good = StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
         self.count = 0
         self._set_gaps(good.q)
@@ -312,6 +314,23 @@ class StaticSolver:
         good.levels = levels
         good.error = self.equations.error.estimate()
         return good
+
+    def estimate_at(self, found: StaticSolution) -> StaticError:
+        """Estimate the error of an equilibrium; tells where it is."""
+        self._choose_equations(found.inputs, found.inputs)
+        self.equations.look_at(found)
+        self.equations.error.estimate()
+        return self.equations.error
+
+    def _choose_equations(self, target: Inputs, origin: Inputs) -> None:
+        """Take the equations with a symmetric tangent, if there is one."""
+        effects = self.effects
+        self.symmetric = effects.conservative(target.u) and effects.conservative(origin.u)
+        if self.symmetric not in self._equations:
+            tangent = effects.tangent(self.symmetric)
+            self._equations[self.symmetric] = Equilibrium(self, tangent)
+        self.equations = self._equations[self.symmetric]
+        self.tangent = self.equations.tangent
 
     def _set_gaps(self, q: Array) -> None:
         """Set the gaps (total,) with which constraints begin at q."""
