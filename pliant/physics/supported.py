@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model import DescriptionError, ResolutionWarning
+from pliant.model import Description, DescriptionError, ResolutionWarning
 from pliant.rods.contract import Array, Ints
 from pliant.tree.part import Part
 
@@ -63,6 +63,12 @@ def warn_of_weight(parts: Iterable[Part], gravity: ArrayLike) -> None:
                     ResolutionWarning,
                     stacklevel=2,
                 )
+
+
+def warn_of_unresolved(description: Description) -> None:
+    """Tell of data along rods that change too quickly to be integrated."""
+    for doubt in description.unresolved():
+        warnings.warn(doubt, ResolutionWarning, stacklevel=2)
 
 
 def check_carried(part: Part, load: Directed, stations: Ints, g: Array, wrench: Array) -> None:

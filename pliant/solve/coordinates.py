@@ -19,7 +19,7 @@ from pliant.model import (
     Rod,
 )
 from pliant.physics.effects import Inputs, effects_of
-from pliant.physics.supported import warn_of_weight
+from pliant.physics.supported import warn_of_unresolved, warn_of_weight
 from pliant.rods.contract import Formulation
 from pliant.solve import energy
 from pliant.solve.clock import Clock
@@ -60,6 +60,7 @@ class CoordinateProblem(Problem):
         self.sampler: Sampler = Sampler(self.effects)
         self._solvers: list[StaticSolver] = []
         warn_of_weight(self.tree.parts, description.gravity)
+        warn_of_unresolved(description)
 
     @property
     def unknowns(self) -> int:

@@ -30,6 +30,7 @@ from pliant.model import (
     Rod,
     base_state,
 )
+from pliant.physics.supported import warn_of_unresolved
 from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
 from pliant.solve.dynamics import Trajectory, simulate
@@ -80,6 +81,7 @@ class StrongProblem(Problem):
             )
         self.form = form
         self.chain = Chain(description, type(form).__name__)
+        warn_of_unresolved(description)
         self.sampler: StateSampler = StateSampler(self.chain)
         self._own = threading.local()
         """What a thread works with: the count of stability, the energies at the last knots."""

@@ -70,7 +70,8 @@ class Tree:
         if isinstance(source, Rod):
             formulation = formulations[source.name]
             rows = formulation.capabilities.frame_rows
-            part = Part(source, discretise(source, formulation), joint, parent, rows)
+            rod = self.description.with_breaks(source)
+            part = Part(source, discretise(rod, formulation), joint, parent, rows)
         elif isinstance(joint, Fixed) and parent >= 0:
             # a body without a joint is a set of stations of the part that carries it
             place = pose @ np.asarray(source.pose)
