@@ -44,7 +44,8 @@ _PAIR = np.array([-0.5, 0.5]) / np.sqrt(3.0)
 _FOUR = np.polynomial.legendre.leggauss(4)
 
 Values = Callable[[Array], Array]
-"""From arclengths (S,) in metres to values (S, k)."""
+"""From arclengths (S,) in metres to values (S, r, k): r quantities of k components. All of them are
+resolved, each as a part of its own total."""
 
 
 class Breaks(NamedTuple):
@@ -156,19 +157,36 @@ class _Search:
         apart = np.abs(inner[:, None] - np.array([*declared, -length])).min(axis=1)
         inner = inner[apart > 0.01 * length / _BASE]
         self.walls = [float(s) for s in np.sort([0.0, *inner, *declared, length])]
-        dense = [self._dense(a, b) for a, b in pairwise(self.walls)]
-        self.fine = [integral for integral, _ in dense]
-        self.total = sum(float(np.max(size)) for _, size in dense) or 1.0
+        halves = [(a, 0.5 * (a + b), b) for a, b in pairwise(self.walls)]
+        dense = [(self._dense(a, m), self._dense(m, b)) for a, m, b in halves]
+        self.stretches = [
+            (a, b, p[0] + q[0]) for (a, _, b), (p, q) in zip(halves, dense, strict=True)
+        ]
+        """Start, end and integral (r, k)."""
+        self.across = [
+            (one[1], other[1], p[0] + q[0])
+            for (one, (_, p)), (other, (q, _)) in pairwise(zip(halves, dense, strict=True))
+            if one[2] not in declared
+        ]
+        """The same of stretches from the middle of one to that of the next."""
+        size = sum(p[1] + q[1] for p, q in dense).max(axis=-1)
+        self.total = np.where(size > 0.0, size, 1.0)
 
     def breaks(self) -> Breaks:
         """Return where the function must be cut; nowhere else than declared if it is too wild."""
-        stretches = list(zip(pairwise(self.walls), self.fine, strict=True))
-        missing = sum(self._cut(a, b, fine) for (a, b), fine in stretches)
+        missing = sum(self._cut(*stretch) for stretch in self.stretches)
+        for (
+            a,
+            b,
+            fine,
+        ) in self.across:  # what lies close to a wall hardly shows on either side of it
+            if not any(a < s < b for s in (*self.jumps, *self.kinks, *self.cuts)):
+                self._cut(a, b, fine)
         if self._many():
-            missing = sum(self._error(a, b, fine) for (a, b), fine in stretches)
-            return Breaks(self.declared, (), missing / self.total)
+            missing = sum(self._error(*stretch) for stretch in self.stretches)
+            return Breaks(self.declared, (), missing)
         bends = tuple(sorted([*self.kinks, *self._needed()]))
-        return Breaks(tuple(sorted([*self.declared, *self.jumps])), bends, missing / self.total)
+        return Breaks(tuple(sorted([*self.declared, *self.jumps])), bends, missing)
 
     def _many(self) -> bool:
         return len(self.jumps) + len(self.kinks) + len(self.cuts) >= _MOST
@@ -176,15 +194,15 @@ class _Search:
     # -- integrals ---------------------------------------------------------------------------
 
     def _dense(self, a: float, b: float) -> tuple[Array, Array]:
-        """Integral (k,) from a to b, and that of the absolute values."""
-        count = max(8, int(np.ceil(_DENSE * _BASE * (b - a) / self.length)))
+        """Integral (r, k) from a to b, and that of the absolute values."""
+        count = max(4, int(np.ceil(_DENSE * _BASE * (b - a) / self.length)))
         h = (b - a) / count
         s = a + h * (np.arange(count)[:, None] + 0.5 + _PAIR).ravel()
         y = self.values(s)
         return 0.5 * h * y.sum(axis=0), 0.5 * h * np.abs(y).sum(axis=0)
 
     def _error(self, a: float, b: float, fine: Array) -> float:
-        """What four Gauss points from a to b, or four on each half, leave out of `fine` (k,).
+        """Part of the total that four Gauss points from a to b, or on each half, leave out of `fine`.
 
         A jump may lie where one of the two rules happens to be right.
         """
@@ -192,15 +210,16 @@ class _Search:
         for edges in ((a, b), (a, 0.5 * (a + b), b)):
             half = 0.5 * np.diff(edges)[:, None]
             s = (np.array(edges[:-1])[:, None] + half * (_FOUR[0] + 1.0)).ravel()
-            errors.append(np.abs((half * _FOUR[1]).ravel() @ self.values(s) - fine).max())
-        return float(max(errors))
+            gap = np.tensordot((half * _FOUR[1]).ravel(), self.values(s), 1) - fine
+            errors.append(np.abs(gap).max(axis=-1) / self.total)
+        return float(np.max(errors))
 
     # -- cutting -----------------------------------------------------------------------------
 
     def _cut(self, a: float, b: float, fine: Array) -> float:
         """Cut the stretch from a to b where needed; return what is left out of the integral."""
         error = self._error(a, b, fine)
-        if error <= _TOLERANCE * self.total:
+        if error <= _TOLERANCE:
             return 0.0
         if b - a < _NARROW * self.length or self._many():
             return error
@@ -225,7 +244,7 @@ class _Search:
             firmly = s in firm
             if not firmly:
                 error = self._error(last, after, self._dense(last, after)[0])
-                firmly = error > _TOLERANCE * self.total
+                firmly = error > _TOLERANCE
                 kept += [s] if firmly else []
             last = s if firmly else last
         return kept
@@ -237,7 +256,11 @@ class _Search:
         count = max(33, int(np.ceil(2 * _DENSE * _BASE * (b - a) / self.length)))
         edge = min(10 * _EXACT * self.length, 1e-3 * (b - a))
         s = np.linspace(a + edge, b - edge, count)
-        return s, self.values(s)
+        return s, self._first(s)
+
+    def _first(self, s: Array) -> Array:
+        """Components (S, k) of the first quantity, in which jumps and kinks are sought."""
+        return self.values(s)[:, 0]
 
     def _jump(self, a: float, b: float) -> float | None:
         """Where the function jumps most in a stretch, None if it does not."""
@@ -249,7 +272,7 @@ class _Search:
         limit = min(_STEEP * self.length, 0.1 * (high - low))
         while size > 0.0 and high - low > _EXACT * self.length:
             middle = 0.5 * (low + high)
-            value = self.values(np.array([middle]))[0]
+            value = self._first(np.array([middle]))[0]
             if (value - start) @ way < 0.5 * way @ way:
                 low, ends[0] = middle, value
             else:
@@ -273,7 +296,7 @@ class _Search:
             places = at + h * np.arange(-2.0, 3.0)
             if at - a < 0.01 * (b - a) or b - at < 0.01 * (b - a):
                 return None
-            D = np.abs(np.diff(self.values(places), 2, axis=0)).max(axis=1)
+            D = np.abs(np.diff(self._first(places), 2, axis=0)).max(axis=1)
             if halving == 8 and D.max() < 0.1 * size / 256.0:
                 return None
             if D.max() < 100 * noise:

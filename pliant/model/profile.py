@@ -316,7 +316,12 @@ def field_breaks(
 
 
 def _values(label: str, field: str, kind: Along | Rows, source: Any, length: float) -> Values:
-    """The values (S, k) of a function; where it fails, the careful way tells what is wrong."""
+    """The values of a function; where it fails, the careful way tells what is wrong.
+
+    A stiffness counts by its inverse as well, for strains follow that; a length counts by the fourth
+    power of it, as in the bending stiffness of a section.
+    """
+    power = 4.0 if kind.unit == "metres" else 1.0
 
     def carefully(s: Array) -> Array:
         if isinstance(kind, Along):
@@ -329,7 +334,12 @@ def _values(label: str, field: str, kind: Along | Rows, source: Any, length: flo
             given = source(s) if isinstance(source, Table) else [source(x) for x in s.tolist()]
             rows = np.array(given, dtype=np.float64).reshape(len(s), -1)
         except Exception:
-            return carefully(s)
-        return rows if np.isfinite(rows).all() else carefully(s)
+            rows = carefully(s)
+        if not np.isfinite(rows).all():
+            rows = carefully(s)
+        if isinstance(kind, Along) and not kind.zero:
+            good = np.maximum(rows, 1e-30)
+            return np.stack([rows, good**-power], axis=1)
+        return rows[:, None]
 
     return values

@@ -55,7 +55,7 @@ class BSpline(Formulation):
     degree : 1 to 5; degree 1 is piecewise constant strain. 3 suits most rods; 4 and 5 are for smooth
         shapes.
     points : number of control poses, the base pose included; at least degree + 1. Where data of the
-        rod jump along s, a knot that is repeated `degree` times adds up to as many points.
+        rod jump along s, a repeated knot adds up to `degree` points.
     map : "exp" or "cayley", the retraction between control poses.
     knots : "uniform"; "graded", for rods that thin out and for vibrations (see `graded_knots`); or
         interior knots as fractions of the length, increasing, in (0, 1), `points - degree - 1` of
@@ -127,12 +127,15 @@ def inner_knots(rod: Rod, settings: BSpline) -> Array:
 
 
 def knots_with_breaks(rod: Rod, settings: BSpline) -> Array:
-    """All knots of a rod, m. At a jump a knot is repeated `degree` times, so that strains may jump."""
+    """All knots of a rod, m. At a jump of its data a knot is repeated `degree` times, so that strains
+    may jump; where data bend, once less, so that strains may bend.
+    """
     k, inner = settings.degree, rod.length * inner_knots(rod, settings)
     even = np.concatenate([[0.0], np.unique(inner), [rod.length]])
     borders, jumps = spans_with_breaks(rod, even, fixed=not isinstance(settings.knots, str))
     given = np.array([np.sum(inner == s) for s in borders])
-    repeats = np.maximum(np.where(jumps, k, 1), given)
+    repeats = np.where(given > 0, given, np.maximum(k - 1, 1))
+    repeats[jumps] = k
     repeats[[0, -1]] = k + 1
     return np.repeat(borders, repeats)
 

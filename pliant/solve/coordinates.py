@@ -73,7 +73,7 @@ class CoordinateProblem(Problem):
         return self.tree.q_rest
 
     def same_rods(self, other: Problem) -> bool:
-        """Tell whether configurations of both mean the same: rods, formulations, moving bases."""
+        """Tell whether configurations of both mean the same: rods, knots, formulations, bases."""
         if self is other:
             return True
         if not isinstance(other, CoordinateProblem):
@@ -86,6 +86,7 @@ class CoordinateProblem(Problem):
             and all(self.formulations[n] == other.formulations[n] for n in self.formulations)
             and [part.source for part in mine.parts] == [part.source for part in theirs.parts]
             and list(mine.drivers) == list(theirs.drivers)
+            and mine.same_maps(theirs)
         )
 
     def same_unknowns(self, other: Problem) -> bool:

@@ -86,6 +86,13 @@ class Tree:
         self._places[source.name] = (len(self.parts), 0.0, np.eye(4))
         self.parts.append(part)
 
+    def same_maps(self, other: Tree) -> bool:
+        """Whether the maps of both have as many coordinates and the same breaks, part by part."""
+        pairs = zip(self.parts, other.parts, strict=False)
+        return len(self.parts) == len(other.parts) and all(
+            a.map.nq == b.map.nq and np.array_equal(a.map.breaks, b.map.breaks) for a, b in pairs
+        )
+
     def place_of(self, frame: Frame) -> tuple[int, float, Array]:
         """Part that a frame moves with, arclength there, and its pose (4, 4) in that section."""
         i, s, pose = self._places[frame.part]
