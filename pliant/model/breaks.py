@@ -169,7 +169,7 @@ class _Search:
             if one[2] not in declared
         ]
         """The same of stretches from the middle of one to that of the next."""
-        size = sum(p[1] + q[1] for p, q in dense).max(axis=-1)
+        size = np.sum([p[1] + q[1] for p, q in dense], axis=0).max(axis=-1)
         self.total = np.where(size > 0.0, size, 1.0)
 
     def breaks(self) -> Breaks:
