@@ -4,10 +4,10 @@ A rod of two radii
 
 A soft rod that is thick up to 37 % of its length, thin beyond, and bent the other way there: radius and
 natural curvature are given as functions of s that jump. Left: its shape under its weight. Right: the
-largest distance from two rods joined at the step, over the number of coordinates. Pliant finds the jump and
-puts a knot there at which strains may jump (full lines), so that the error falls as fast as on a smooth
-rod. The same formulations on knots that ignore the jump (dashed) need hundreds of them for a
-thousandth of the length, whatever their order.
+largest distance from two rods joined at the step, over the number of coordinates. Pliant finds the jump
+and puts a knot there at which strains may jump (full lines), so that the error falls as fast as on a
+smooth rod. The same formulations on knots that ignore the jump (dashed) need hundreds of coordinates
+for a thousandth of the length, whatever their order.
 """
 
 import warnings
