@@ -86,15 +86,13 @@ def line_rule(
     the map are too long to collect its total, they are cut.
     """
     start, end = over or (0.0, rod_map.rod.length)
-    even = np.linspace(start, end, 17)[1:-1]
-    fine = stretch_rule(rod_map, start, end, [*breaks, *even])
-    rules = [stretch_rule(rod_map, start, end, breaks), fine]
-    if over is None and not len(breaks):
-        rules.insert(0, rod_map.mass_rule())
-    chosen = 0
+    plain = over is None and not len(breaks)
+    rule = rod_map.mass_rule() if plain else stretch_rule(rod_map, start, end, breaks)
     if density is not None:
-        totals = [w @ density(s) for s, w in rules]
-        size = np.abs(fine[1] @ np.abs(density(fine[0]))).max()
-        gaps = [np.abs(total - totals[-1]).max() for total in totals]
-        chosen = next(i for i, gap in enumerate(gaps) if gap <= _TOTAL * size)
-    return None if len(rules) == 3 and chosen == 0 else rules[chosen]
+        even = np.linspace(start, end, 17)[1:-1]
+        fine = stretch_rule(rod_map, start, end, [*breaks, *even])
+        values = density(fine[0])
+        gap = rule[1] @ density(rule[0]) - fine[1] @ values
+        if np.abs(gap).max() > _TOTAL * (fine[1] @ np.abs(values)).max():
+            return fine
+    return None if plain else rule
