@@ -65,6 +65,15 @@ class Breaks(NamedTuple):
         return tuple(sorted({*self.jumps, *self.bends}))
 
 
+def gauss_panels(edges: Sequence[float]) -> tuple[Array, Array]:
+    """Return four Gauss points and weights (S,) on each panel, as long as those that are looked at."""
+    parts = np.linspace(edges[0], edges[-1], _BASE + 1)
+    borders = np.unique([*edges, *parts[(parts > edges[0]) & (parts < edges[-1])]])
+    half = 0.5 * np.diff(borders)[:, None]
+    s = borders[:-1, None] + half * (_FOUR[0] + 1.0)
+    return s.ravel(), (half * _FOUR[1]).ravel()
+
+
 def join(many: Sequence[Breaks], length: float, gap: float) -> Breaks:
     """Return the breaks of several functions on a rod; those within `gap` lengths of it are one."""
     near, jumps, bends = gap * length, [0.0], list[float]()

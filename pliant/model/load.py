@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.model.breaks import Places
+from pliant.model.breaks import Places, gauss_panels
 from pliant.model.checks import Array, DescriptionError, finite_array, raised
 from pliant.model.drawing import Arrow, Placed, Primitive
 from pliant.model.fields import Choice, Interval, holds, quantity
@@ -96,9 +96,9 @@ class Load(Effect):
             pose, wrench = at.frame(self.on), self.wrench(value)
         else:
             start, end = self.over or (0.0, at.length(self.on))
-            s = np.linspace(start, end, 41)
+            s, w = gauss_panels([start, *self.breaks_along(at.length(self.on)).places, end])
             pose = at.frame(Frame(self.on, 0.5 * (start + end)))
-            wrench = np.asarray(np.trapezoid(self.density(s, value), s, axis=0))
+            wrench = w @ self.density(s, value)
             name = f"{name} (sum)"
         turn = pose[:3, :3] if self.frame == "body" else np.eye(3)
         halves = {"moment": turn @ wrench[:3], "force": turn @ wrench[3:]}

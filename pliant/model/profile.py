@@ -29,6 +29,8 @@ from pliant.model.fields import NUMBER, Kind, Place, Reader, Schema, Vector, fie
 class Table:
     """Values given at some arclengths, linear in between.
 
+    Two rows within 0.0001 of the length of a rod make a step.
+
     Parameters
     ----------
     s : (N,) arclengths in metres, strictly increasing, N >= 2. They must cover the whole rod.

@@ -286,3 +286,26 @@ def test_parameters_of_a_stepped_rod_are_fitted(form: Any) -> None:
     fitted = pl.fit(start, data, ["arm.material.E", "arm.length"], formulation=form)
     assert fitted.values["arm.material.E"] == pytest.approx(8e5, rel=1e-5)
     assert fitted.values["arm.length"] == pytest.approx(0.4, rel=1e-6)
+
+
+def test_the_arrow_of_a_line_load_shows_the_whole_of_a_peak() -> None:
+    robot = pl.Robot()
+    robot.add_rod("arm", LENGTH, pl.Circle(0.01), SOFT)
+    w = 0.002 * LENGTH
+    load = robot.add_load(
+        "peak", "arm", force=lambda s: (0.0, float(np.exp(-(((s - 0.1703) / w) ** 2))), 0.0)
+    )
+
+    class Placed:
+        def input(self, name: str) -> float:
+            return 1.0
+
+        def length(self, part: str) -> float:
+            return LENGTH
+
+        def frame(self, frame: pl.Frame) -> np.ndarray:
+            return np.eye(4)
+
+    moment, force = load.drawing(Placed())  # type: ignore[arg-type]
+    assert force.vector == pytest.approx([0.0, np.sqrt(np.pi) * w, 0.0], rel=1e-4)
+    assert not np.any(moment.vector)
