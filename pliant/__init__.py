@@ -80,6 +80,7 @@ _HOMES = {
     "pliant.results.export": ("load",),
     "pliant.results.stepper": ("StepState", "Stepper"),
     "pliant.solve.registry": ("formulations", "integrators"),
+    "pliant.solve.shape_error": ("ShapeError",),
     "pliant.study.compare": ("compare",),
     "pliant.study.fit": ("fit",),
     "pliant.study.parallel": ("simulate_many", "statics_many"),
@@ -171,6 +172,7 @@ if TYPE_CHECKING:
         Newmark as Newmark,
     )
     from pliant.solve.registry import formulations as formulations, integrators as integrators
+    from pliant.solve.shape_error import ShapeError as ShapeError
     from pliant.study.compare import compare as compare
     from pliant.study.fit import fit as fit
     from pliant.study.outputs import Output as Output

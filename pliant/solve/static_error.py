@@ -49,6 +49,9 @@ class StaticError:
             self.displaced.place(tree.q_rest)
         self.W = [np.zeros_like(rod.W) for rod in self.sections]
         self.totals = np.zeros((len(tree.parts), 6))
+        rods = [part.length for part in tree.parts if part.rod is not None]
+        self.length = max(rods, default=tree.length)
+        """Of the longest rod, m."""
         self.scale, self.largest = np.ones(1), np.zeros(1)
         self.right, self.x = np.zeros(tree.size), np.zeros(tree.total)
         self._calls = 0
@@ -71,7 +74,7 @@ class StaticError:
             self.x[:] = 0.0
         measure()
         size = float(self.largest[0])
-        return ShapeError(size, size / self.tree.length)
+        return ShapeError(size, size / self.length)
 
     def displacements(self) -> list[Array]:
         """Estimated errors (F + S, 6) of all frame stations and sections, as twists in the world frame,
@@ -104,7 +107,7 @@ class StaticError:
             self._set_defects(i)
             start = _NOTHING if part.parent < 0 else sections[part.parent].z[part.mount]
             rod.set_displacements(frames[i], start)
-            run(note_size, at.g, rod.z, self.tree.length, self.scale)
+            run(note_size, at.g, rod.z, self.length, self.scale)
         run(set_scale, self.scale)
         self._act_displaced(state)
         clear(self.right)
