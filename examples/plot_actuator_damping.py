@@ -11,6 +11,8 @@ the model over the damping, which a manual search would follow.
 After Y. Rong and G. Gu (2024), figure 5.
 """
 
+# sphinx_gallery_group = "identification"
+
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.interpolate import CubicSpline

@@ -13,6 +13,8 @@ default, ``moments="exact"``, follows from the work of the pressure on the curva
 After Y. Rong and G. Gu (2024), equations 17 and 18.
 """
 
+# sphinx_gallery_group = "actuators"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

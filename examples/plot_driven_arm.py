@@ -7,6 +7,8 @@ follower moment curls an arm along a ramp, a sinusoidal force moves its tip side
 values pushes it in the middle. Signals are plain data, so a robot file can contain the same ones.
 """
 
+# sphinx_gallery_group = "first steps"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

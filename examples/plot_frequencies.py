@@ -9,6 +9,8 @@ knots, whose end spans are half as long again as the others, all errors are with
 show the free rubber beam.
 """
 
+# sphinx_gallery_group = "validation"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -8,6 +8,8 @@ in many small steps, which are chosen automatically. The tip is compared with a 
 picture stretches the coil along its axis.
 """
 
+# sphinx_gallery_group = "loads"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

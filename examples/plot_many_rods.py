@@ -8,6 +8,8 @@ stiffness, mass and drag drawn from the uncertainty of a calibration, are releas
 phases drift apart with time, while amplitudes stay close.
 """
 
+# sphinx_gallery_group = "dynamics"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

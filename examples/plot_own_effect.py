@@ -7,6 +7,8 @@ classes of a few lines in this script. The equilibrium rests on the stop, the im
 the energy that it takes appears as dissipated. `docs/effects.md` explains the contract.
 """
 
+# sphinx_gallery_group = "loads"
+
 from dataclasses import dataclass
 
 import matplotlib.pyplot as plt

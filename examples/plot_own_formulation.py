@@ -8,6 +8,8 @@ dynamics and frequencies work as with the built-in formulations, and the results
 of a spline. `docs/formulations.md` explains the contract.
 """
 
+# sphinx_gallery_group = "methods"
+
 from dataclasses import dataclass
 
 import matplotlib.pyplot as plt

@@ -12,6 +12,8 @@ computed, and its choice for an error of a thousandth of the length.
 After Y. Rong and G. Gu (2024), figure 6, who chose 4 elements and 1 ms by hand from such a picture.
 """
 
+# sphinx_gallery_group = "methods"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

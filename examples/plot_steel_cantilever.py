@@ -9,6 +9,8 @@ integrate along the beam, because solutions of the rod equations grow faster alo
 the step is. Multiple shooting then takes over, and `rescues` of the result reports it.
 """
 
+# sphinx_gallery_group = "validation"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

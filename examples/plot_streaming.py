@@ -11,6 +11,8 @@ A step that does not converge would return the state before it and a message; no
 Each step takes a small fraction of a millisecond, as the histogram shows.
 """
 
+# sphinx_gallery_group = "actuators"
+
 import time
 
 import matplotlib.pyplot as plt

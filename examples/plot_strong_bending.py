@@ -9,6 +9,8 @@ pulled out of its plane by up to 3000 N, starting from the last load or from non
 not converge at once it takes load steps, and the result reports how many.
 """
 
+# sphinx_gallery_group = "validation"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

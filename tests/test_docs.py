@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-FOLDER = Path(__file__).resolve().parents[1] / "docs" / "_ext"
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs" / "_ext"
+EXAMPLES = ROOT / "examples"
 
 
 def extension(name: str) -> ModuleType:
@@ -77,3 +80,30 @@ def test_explained_arguments_become_a_list() -> None:
         "",
         "End.",
     ]
+
+
+def test_each_example_stands_in_one_group_of_the_gallery() -> None:
+    groups = extension("groups")
+    entry = (
+        '.. raw:: html\n\n    <div class="sphx-glr-thumbcontainer" tooltip="t">\n\n.. only:: html\n\n'
+        "  :doc:`/gallery/{0}`\n\n.. raw:: html\n\n    </div>\n\n\n"
+    )
+    names = ("plot_b", "plot_c", "plot_a")
+    index = "Head\n====\n\n.. raw:: html\n\n" + groups.OPEN + "\n"
+    index += "".join(map(entry.format, names)) + groups.CLOSE
+    kinds = {"plot_a": "loads", "plot_b": "methods", "plot_c": "methods"}
+    pages = groups.pages(index, kinds)
+    assert set(pages) == {"index", "group_loads", "group_methods"}
+    assert pages["group_methods"].endswith("   /gallery/plot_b\n   /gallery/plot_c\n")
+    order = ["plot_a", "plot_b", "plot_c"]
+    assert re.findall(r":doc:`/gallery/(\w+)`", pages["index"]) == order
+    assert re.findall(r"^([A-Z]\w+)\n-+$", pages["index"], re.MULTILINE) == ["Loads", "Methods"]
+
+
+def test_example_names_a_group_of_the_gallery() -> None:
+    groups = extension("groups")
+    lost = [p.name for p in sorted(EXAMPLES.glob("plot_*.py")) if not groups.group_of(p)]
+    known = ", ".join(map(repr, groups.GROUPS))
+    assert not lost, (
+        f'{lost}: write a line # sphinx_gallery_group = "..." below the docstring with one of {known}'
+    )
