@@ -59,7 +59,7 @@ def indices_beside(parent: ET.Element) -> None:
         stacked = child[0] if power else child
         if stacked.tag == "munderover" and stacked[0].tag != "mo":  # sums and arrows keep limits
             symbol, index, accent = stacked
-            base = ET.Element("mover", accent="true")
+            base = ET.Element("mover")
             base.extend([symbol, accent])
             parent[place] = ET.Element("msubsup" if power else "msub")
             parent[place].extend([base, index, child[1]] if power else [base, index])
@@ -76,6 +76,8 @@ def to_mathml(latex: str, *, block: bool, location: Any = None) -> str:
     text = re.sub(r"&(?!amp;|lt;|gt;)\w+;", lambda name: html.unescape(name[0]), text)
     formula = ET.fromstring(text.replace(f' xmlns="{NAMESPACE}"', ""))
     indices_beside(formula)
+    for symbol in formula.iter("mover"):  # without a mathematical font, browsers strike it through
+        symbol.attrib.pop("accent", None)
     formula.set("xmlns", NAMESPACE)
     return ET.tostring(formula, encoding="unicode")
 
