@@ -289,7 +289,11 @@ class Fit(Study):
                     item.t if item.along is None else item.along[1],
                     item.measured[:, k],
                     item.predicted[:, k],
-                    item.along[0] if item.along else "time / s" if item.moving else "load case",
+                    f"input {item.along[0]}"
+                    if item.along
+                    else "time / s"
+                    if item.moving
+                    else "load case",
                     f"{name} / {item.units[k] or '1'}",
                 )
                 for item, title in groups
