@@ -114,7 +114,8 @@ class Robot:
 
         length : metres.  section : Circle, Annulus, Rectangle, Section, or Stiffness (without
         material).  pose : 4x4 pose of the base in the world, or relative to the frame ``base``.
-        base : "world" (clamped), a Frame of another part (clamped to it), or None (free).
+        base : "world" (clamped), a place on another part (a Frame, or its name such as "arm.tip";
+        clamped to it), or None (free).
         natural : curvature and twist at rest (ux, uy, uz), rad/m, or all six strains; fixed, a
         function of s, or a Table.  formulation : for this rod; None for the default.
         theory : "cosserat", or "kirchhoff" for no shear and no stretch.
@@ -147,7 +148,8 @@ class Robot:
     ) -> Load:
         """Add a load and return it; its name is an input of the robot.
 
-        on : a Frame such as ``arm.tip`` (N, N m), or a rod for a load along it (N/m, N m/m).
+        on : a place (N, N m): a Frame such as ``arm.tip`` or its name, "arm.tip", "arm.base" or
+        "arm.0.12" for s = 0.12 m; or a rod or its name for a load along it (N/m, N m/m).
         force, moment : (3,) in ``frame``; a force along a rod may be a function of s.
         frame : "world" (fixed direction) or "body" (follows the section).
         over : (s0, s1) in metres, the stretch that a load along a rod covers.
@@ -159,14 +161,15 @@ class Robot:
     def add_constraint(
         self,
         name: str,
-        on: Frame,
-        to: Frame | ArrayLike | None = None,
+        on: Frame | str,
+        to: Frame | str | ArrayLike | None = None,
         kind: str | None = None,
         hold: tuple[str, ...] | None = None,
     ) -> Constraint:
         """Add a constraint that holds the frame ``on``, and return it.
 
-        to : another Frame, a 4x4 world pose, or None for where ``on`` is in the undeformed robot.
+        on : a Frame, or its name such as "arm.tip".
+        to : another one, a 4x4 world pose, or None for where ``on`` is in the undeformed robot.
         kind : "fixed" (default), "articulated" (position) or "sliding" (orientation).
         hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``.
         """
@@ -178,7 +181,7 @@ class Robot:
         name: str,
         mass: float,
         inertia: ArrayLike = (0.0, 0.0, 0.0),
-        on: Frame | None = None,
+        on: Frame | str | None = None,
         centre: ArrayLike = (0.0, 0.0, 0.0),
         pose: ArrayLike | None = None,
         joint: Joint | None = None,
@@ -187,7 +190,7 @@ class Robot:
 
         mass : kg.  inertia : about its centre of mass along the axes of the body, kg m^2: three
         principal moments, six (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), or 3x3.
-        on : a Frame such as ``arm.tip``, or None for the world.
+        on : a Frame such as ``arm.tip`` or its name "arm.tip", or None for the world.
         centre : (3,) of the mass in the body, metres.
         pose : 4x4 pose of the body at rest in the frame ``on``.
         joint : how it hangs there, such as Revolute("x") or Free(); None for a rigid connection.
