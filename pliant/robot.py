@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -28,6 +29,7 @@ from pliant.model import (
     Load,
     Material,
     MountedActuator,
+    PlausibilityWarning,
     PressureLine,
     Rod,
     Shape,
@@ -36,6 +38,7 @@ from pliant.model import (
     positive,
     values_at,
 )
+from pliant.model.plausible import time_doubts
 from pliant.results.equilibrium import Equilibrium, Modes
 from pliant.results.motion import Motion
 from pliant.results.result import ShapeResult
@@ -50,6 +53,7 @@ from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_values
 from pliant.solve.statics import StaticSolution
+from pliant.solve.stretch import judge_stretch
 
 Formulations = RodModel | Mapping[str, RodModel]
 
@@ -74,17 +78,22 @@ class Robot:
         self.inputs = dict(inputs)
         """Values or signals from a robot file, for inputs that a call does not name."""
         self._compiler = Compiler(description)
+        self._judged: object = None
+        """What was described when doubts about it were told; True for never."""
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Robot:
         """Return the robot that a YAML file describes, with the inputs that it gives."""
         file = load_robot_file(os.fspath(path), formulations(), integrators())
-        return cls._from(file.description, file.inputs)
+        robot = cls._from(file.description, file.inputs)
+        robot._judged = None
+        return robot
 
     @classmethod
     def _from(cls, description: Description, inputs: Mapping[str, Any]) -> Robot:
         robot = cls.__new__(cls)
         robot._begin(description, inputs)
+        robot._judged = True
         return robot
 
     def __repr__(self) -> str:
@@ -315,7 +324,10 @@ class Robot:
                 seconds = time.perf_counter() - began
                 error.last = Equilibrium(compiled, error.last.solution, error.last.applied, seconds)
             raise
-        return Equilibrium(compiled, still.solution, still.applied, time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        found = Equilibrium(compiled, still.solution, still.applied, seconds)
+        judge_stretch(compiled, [still.solution.q], found)
+        return found
 
     @checks.checked
     def simulate(
@@ -352,6 +364,9 @@ class Robot:
         """
         clock = make_clock(duration, dt, output_every, output_times)
         given = {**self.inputs, **as_inputs(inputs)}
+        if self._judged is not True:
+            for doubt in time_doubts(self.description.rods, clock.h):
+                warnings.warn(doubt, PlausibilityWarning, stacklevel=3)
         compiled, method, begin = self._prepare(
             "simulate", formulation, integrator, given, start, velocity, joints
         )
@@ -362,6 +377,7 @@ class Robot:
                 error.last = Motion(compiled, error.last, repr(method))
             raise
         motion = Motion(compiled, trajectory, repr(method))
+        judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
         motion.warn_of_energy(method.damped)
         return motion
 
@@ -418,11 +434,20 @@ class Robot:
             q = compiled.with_joints(compiled.rest if q is None else q, joints)
         return compiled, method, Start(q, v, velocity)
 
+    def _tell_doubts(self) -> None:
+        """Warn of values that no robot has, once for each description."""
+        described = (self.description.gravity, len(self.description.parts))
+        if self._judged is not True and self._judged != described:
+            self._judged = described
+            for doubt in self.description.doubts():
+                warnings.warn(doubt, PlausibilityWarning, stacklevel=5)
+
     def _compiled(self, formulation: Formulations | None, start: object, field: str) -> Problem:
         """Compile with the chosen formulations, or those of the result to start from.
 
         field : the argument that holds the result, for error messages.
         """
+        self._tell_doubts()
         if start is None:
             return self._compiler.compiled(formulation)
         expected, remedy = "a result of this robot", "give what statics returned"

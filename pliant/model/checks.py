@@ -166,6 +166,10 @@ class ResolutionWarning(UserWarning):
     """A motion, gravity or a shape that the formulation of a rod does not resolve."""
 
 
+class PlausibilityWarning(UserWarning):
+    """A value that no robot has: probably it was given in another unit."""
+
+
 def refuse(wrong: object, part: str, field: str, value: object, expected: str, remedy: str) -> None:
     """Raise a DescriptionError if something is wrong with a value."""
     if wrong:

@@ -12,6 +12,7 @@ from pliant.model.body import Body
 from pliant.model.checks import Array, DescriptionError, did_you_mean, raised, refuse, vector
 from pliant.model.place_names import find_place
 from pliant.model.places import Frame
+from pliant.model.plausible import gravity_doubts
 from pliant.model.registry import Effect, Entry, Part, headings
 from pliant.model.rod import Rod
 
@@ -160,6 +161,11 @@ class Description:
             yield from effect.problems(self)
         if not of_parts:
             yield from raised(self.from_root)
+
+    def doubts(self) -> list[str]:
+        """Return sentences about values that no robot has, and the unit that was probably meant."""
+        found = list(gravity_doubts(float(np.linalg.norm(self.gravity))))
+        return found + [text for part in self.parts.values() for text in part.doubts(self)]
 
     def place(self, text: str) -> Frame | None:
         """Return the frame that a text such as "arm.tip" names, None if it names none."""

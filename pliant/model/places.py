@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -11,8 +12,10 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from pliant.model.checks import (
+    ROTATION_TOLERANCE,
     Array,
     DescriptionError,
+    PlausibilityWarning,
     as_array,
     as_float,
     choice,
@@ -25,6 +28,7 @@ from pliant.model.checks import (
     raised,
     refuse,
     rotation_matrix,
+    show,
     vector,
 )
 from pliant.model.fields import (
@@ -82,7 +86,22 @@ def rotation_vector(part: str, rotation: ArrayLike | None) -> tuple[float, ...]:
     if given is not None and given.shape == (3, 3):
         matrix = rotation_matrix(part, "rotation", given)
         return tuple(float(x) for x in Rotation.from_matrix(matrix).as_rotvec())
-    return vector(part, "rotation", rotation, 3, "radians")
+    found = vector(part, "rotation", rotation, 3, "radians")
+    warn_of_degrees(part, np.array(found))
+    return found
+
+
+def warn_of_degrees(part: str, rotation: Array) -> None:
+    """Tell of a rotation vector (3,) longer than a full turn, which is probably in degrees."""
+    angle = float(np.linalg.norm(rotation))
+    if angle > 2.0 * np.pi + ROTATION_TOLERANCE:
+        told = ", ".join(f"{x:.4g}" for x in np.radians(rotation))
+        warnings.warn(
+            f"{part}: rotation = {show(rotation)} rad is more than a full turn; if it is in degrees, "
+            f"write ({told})",
+            PlausibilityWarning,
+            stacklevel=4,
+        )
 
 
 # columns: where local x, y and z point
@@ -132,6 +151,7 @@ def pose(position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | None = Non
     if given.ndim == 2:
         matrix[:3, :3] = rotation_matrix("pose", "rotation", given)
     else:
+        warn_of_degrees("pose", given)
         matrix[:3, :3] = Rotation.from_rotvec(given).as_matrix()
     return matrix
 

@@ -161,6 +161,10 @@ class Entry(Described):
         """Return what lies in motion between its input and what acts: a PressureLine, or None."""
         return None
 
+    def doubts(self, description: Description) -> Iterator[str]:
+        """Yield sentences about values that no robot has; see `pliant.model.plausible`."""
+        return iter(())
+
     def placed(self, description: Description) -> Self:
         """Return it with the places that it gives by name looked up in a robot."""
         found = {}

@@ -95,6 +95,16 @@ class CoordinateProblem(Problem):
         mine, theirs = ([term.source for term in x.effects.rows] for x in (self, other))
         return mine == theirs
 
+    def stretches(self, q: Array) -> dict[str, float]:
+        """From the strains of the maps at the stations of their laws."""
+        state, found = self.sampler.at(q), {}
+        for part, at, rest in zip(self.tree.parts, state.parts, self.tree.rest.parts, strict=True):
+            if part.rod is not None:
+                v, v0 = at.strain.e[:, 3:], rest.strain.e[:, 3:]
+                squares = np.einsum("si,si->s", v, v) / np.einsum("si,si->s", v0, v0)
+                found[part.name] = float(np.sqrt(np.max(squares)))
+        return found
+
     # -- solving -----------------------------------------------------------------------------
 
     def integrator(self, wanted: object) -> Integrator:

@@ -44,15 +44,20 @@ def coordinate_rates(
     twists = _wished_twists(tree, state, velocity)
     known = effects.prescribed.rates(inputs.drive)[0]
     v = mass.solve(state, mass.momentum_of(state, twists), known=known)
-    _warn_of_lost_velocity(tree, state, twists, v)
+    _warn_of_lost_velocity(tree, state, twists, v, velocity)
     return v
 
 
-def _warn_of_lost_velocity(tree: Tree, state: State, wished: list[Array], v: Array) -> None:
-    """Tell which part does not take up the velocities that were asked for."""
+def _warn_of_lost_velocity(
+    tree: Tree, state: State, wished: list[Array], v: Array, velocity: Mapping[str, Any]
+) -> None:
+    """Tell which part does not take up the twists that were asked for."""
     work = Work(tree)
     set_rates(tree, state, work, v, strains=False)
     for part, twists, w in zip(tree.parts, wished, work.parts, strict=True):
+        given = velocity.get(part.name)
+        if given is None or _joint_velocity(part, given) is not None:
+            continue
         count = part.inertial
         asked = float(np.sum(part.M * twists[:count] ** 2))
         lost = float(np.sum(part.M * (w.eta[:count] - twists[:count]) ** 2))

@@ -8,7 +8,8 @@ the strain that the formulation leaves out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_at_rest
-from pliant.rods.contract import Array
+from pliant.rods.contract import Array, Plan
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.inverse_dynamics import InverseDynamics, at_origin
 from pliant.tree.part import Part
@@ -71,35 +72,57 @@ def _missing(part: Part) -> list[int]:
 
 def missed_at_rest(effects: Effects, q: Array, inputs: Inputs, z: Array) -> list[Missed]:
     """What rods leave out of an equilibrium q (nq,) with multipliers z (total,)."""
-    tree = effects.tree
-    state, work = State(tree).place(q), Work(tree)
+    tree, idle = effects.tree, effects.idle.setdefault("uncarried", deque())
+    try:
+        state, work, plans = idle.pop()
+    except IndexError:  # also if another thread was faster
+        state, work, plans = State(tree), Work(tree), _plans(effects)
+    state.place(q)
     meet_at_rest(work, state)
     work.clear(False)
     moment = Moment(tree, state, work, inputs.u, z)
     for term in effects.terms:
         term.act(moment)
-    return [missed for missed in _missed(effects, state, work, inputs.u) if missed.size > LEAST]
+    found = list(_missed(effects, plans, state, work, inputs.u))
+    idle.append((state, work, plans))
+    return [missed for missed in found if missed.size > LEAST]
 
 
 def missed_in_motion(effects: Effects, path: Trajectory) -> list[Missed]:
     """The most that each rod leaves out of a motion in any of its missing rows."""
-    inverse = InverseDynamics(effects, path.h)
+    idle = effects.idle.setdefault(("uncarried", path.h), deque())
+    try:
+        inverse, plans = idle.pop()
+    except IndexError:
+        inverse, plans = InverseDynamics(effects, path.h), _plans(effects)
     worst: dict[tuple[str, int], Missed] = {}
     for count in (_FIRST, _MORE):
         for k in np.unique(np.linspace(0, len(path.t) - 1, count).astype(int)):
             at = inverse.output(path, int(k))
             t = float(path.t[k])
-            for missed in _missed(effects, inverse.state, inverse.work, at.inputs.u, t):
+            for missed in _missed(effects, plans, inverse.state, inverse.work, at.inputs.u, t):
                 key = (missed.part.name, missed.row)
                 if key not in worst or missed.size > worst[key].size:
                     worst[key] = missed
         if all(missed.size < 0.01 * LEAST for missed in worst.values()):
             break
+    idle.append((inverse, plans))
     return [missed for missed in worst.values() if missed.size > LEAST]
 
 
+def _plans(effects: Effects) -> dict[int, Plan]:
+    """Plans for the frames of rods that miss a row, at the stations of their strains."""
+    parts = effects.tree.parts
+    return {i: parts[i].map.frames(parts[i].strain_s) for i in lame_parts(effects)}
+
+
 def _missed(
-    effects: Effects, state: State, work: Work, u: Array, t: float | None = None
+    effects: Effects,
+    plans: Mapping[int, Plan],
+    state: State,
+    work: Work,
+    u: Array,
+    t: float | None = None,
 ) -> Iterator[Missed]:
     """What rods leave out, from the gradients at the frame stations in `work`, inertia included."""
     tree = effects.tree
@@ -111,23 +134,21 @@ def _missed(
             mount = tree.parts[part.parent].frames_s[[part.mount]]
             total = np.sum([w.sum(axis=0) for _, w in acting[i]], axis=0)
             acting[part.parent].append((mount, total[None]))
-    for i in lame_parts(effects):
+    for i, plan in plans.items():
         part, at = tree.parts[i], state.parts[i]
-        s = part.strain_s
-        moment = _moments(part, at.c, s, acting[i])
+        part.map.frame(plan, at.c)
+        moment = _moments(plan, acting[i])
         for term in effects.terms:
-            stress = term.stress(i, s, at.strain.e, u)
+            stress = term.stress(i, part.strain_s, at.strain.e, u)
             moment -= 0.0 if stress is None else stress[:, :3]
         yield from _sizes(part, moment / part.C[:, :3], t)
 
 
-def _moments(part: Part, c: object, s: Array, acting: list[tuple[Array, Array]]) -> Array:
-    """Internal moments (S, 3) at s (S,), body frame, of wrenches in the world about its origin."""
+def _moments(plan: Plan, acting: list[tuple[Array, Array]]) -> Array:
+    """Internal moments (S, 3) at the frames of a plan of wrenches in the world about its origin."""
     at = np.concatenate([where for where, _ in acting])
     wrenches = np.concatenate([wrench for _, wrench in acting])
-    beyond = (at[None] >= s[:, None]).astype(float) @ wrenches
-    plan = part.map.frames(s)
-    part.map.frame(plan, c)  # type: ignore[arg-type]
+    beyond = (at[None] >= plan.s[:, None]).astype(float) @ wrenches
     moment = beyond[:, :3] - np.cross(plan.g[:, :3, 3], beyond[:, 3:])
     return np.asarray(np.einsum("sji,sj->si", plan.g[:, :3, :3], moment))
 
