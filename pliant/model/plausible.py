@@ -116,18 +116,25 @@ def _size_meant(L: float, r: float) -> str:
         for which, a, b in (("both were", factor, factor), ("the length was", factor, 1.0),
                             ("the section was", 1.0, factor)):  # fmt: skip
             odd = abs(math.log(a * L / (b * r) / 30.0)) + 0.3 * abs(math.log(a * L / 0.3))
+            odd += 0.5 * (unit == "cm")
             if odd < best:
                 best = odd
                 text = f"probably {which} given in {unit}: then write {a * L:.4g} and {b * r:.4g} m"
     return text
 
 
+def _usual_modulus(material: Material) -> float:
+    """Return Young's modulus of a metal, a plastic or a rubber, by density and Poisson's ratio, Pa."""
+    if material.rho > METAL[0]:
+        return 1e11
+    return 2e9 if material.nu is not None and material.nu < 0.42 else 5e5
+
+
 def _material_doubts(material: Material) -> Iterator[str]:
-    E, rho, nu = material.E, material.rho, material.nu
-    stiff = rho > 2500.0 or (nu is not None and nu < 0.42)
-    usual = 5e10 if stiff else 3e5
+    E, rho = material.E, material.rho
     if E < SOFTEST:
-        yield f"E = {E:g} Pa is softer than any gel; {meant(E, MODULI, usual, 'Pa')}"
+        text = meant(E, MODULI, _usual_modulus(material), "Pa")
+        yield f"E = {E:g} Pa is softer than any gel; {text}"
     elif E > STIFFEST:
         yield f"E = {E:g} Pa is stiffer than diamond (1.2e12 Pa); check its exponent"
     elif METAL[0] < rho <= DENSEST and METAL[1] > E:
@@ -145,8 +152,10 @@ def _weight_doubts(rod: Rod, scale: Scale, gravity: float) -> Iterator[str]:
         return
     text = "check the units of its stiffness, mass and length"
     if rod.material is not None:
-        usual = 5e10 if (rod.material.nu or 0.5) < 0.42 else 3e5
-        text = f"of E = {rod.material.E:g} Pa {meant(rod.material.E, MODULI, usual, 'Pa')}"
+        told = meant(rod.material.E, MODULI, _usual_modulus(rod.material), "Pa")
+        text = f"of E = {rod.material.E:g} Pa {told}"
+    if scale.length > 5.0:
+        text = _size_meant(scale.length, scale.radius)
     number = f"weight / EA = {stretch:.3g}" if stretch > HEAVY else f"weight L^2 / EI = {sag:.3g}"
     yield f"it cannot carry its own weight ({number}); {text}"
 
