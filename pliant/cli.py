@@ -68,7 +68,9 @@ def check(file: Path) -> None:
     """Check a robot file and list all its errors."""
     contents, _ = _read(file)
     runs = ", ".join(type(run).__name__.removesuffix("Run").lower() for run in contents.runs)
-    click.echo(f"{file}: {_count_parts(contents)}; {runs or 'nothing'} to compute. No errors.")
+    doubts = len(contents.doubts())
+    told = f"No errors, {doubts} warning{'s' * (doubts > 1)}." if doubts else "No errors."
+    click.echo(f"{file}: {_count_parts(contents)}; {runs or 'nothing'} to compute. {told}")
 
 
 @main.command()
@@ -120,6 +122,8 @@ def _read(file: Path, needs_mass: bool = False) -> tuple[RobotFile, Robot]:
     simulated = any(isinstance(run, SimulateRun) for run in contents.runs)
     if needs_mass or simulated or any(isinstance(run, ModesRun) for run in contents.runs):
         require_mass(contents.description, chosen if simulated else None)
+    for doubt in contents.doubts():
+        click.secho(f"warning: {doubt}", fg="yellow", err=True)
     return contents, robot
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -28,6 +29,7 @@ from pliant.model import (
     Load,
     Material,
     MountedActuator,
+    PlausibilityWarning,
     PressureLine,
     Rod,
     Shape,
@@ -36,6 +38,7 @@ from pliant.model import (
     positive,
     values_at,
 )
+from pliant.model.plausible import time_doubts
 from pliant.results.equilibrium import Equilibrium, Modes
 from pliant.results.motion import Motion
 from pliant.results.result import ShapeResult
@@ -50,6 +53,7 @@ from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_values
 from pliant.solve.statics import StaticSolution
+from pliant.solve.stretch import judge_stretch
 
 Formulations = RodModel | Mapping[str, RodModel]
 
@@ -74,17 +78,22 @@ class Robot:
         self.inputs = dict(inputs)
         """Values or signals from a robot file, for inputs that a call does not name."""
         self._compiler = Compiler(description)
+        self._judged: object = None
+        """What was described when doubts about it were told; True for never."""
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Robot:
         """Return the robot that a YAML file describes, with the inputs that it gives."""
         file = load_robot_file(os.fspath(path), formulations(), integrators())
-        return cls._from(file.description, file.inputs)
+        robot = cls._from(file.description, file.inputs)
+        robot._judged = None
+        return robot
 
     @classmethod
     def _from(cls, description: Description, inputs: Mapping[str, Any]) -> Robot:
         robot = cls.__new__(cls)
         robot._begin(description, inputs)
+        robot._judged = True
         return robot
 
     def __repr__(self) -> str:
@@ -114,7 +123,8 @@ class Robot:
 
         length : metres.  section : Circle, Annulus, Rectangle, Section, or Stiffness (without
         material).  pose : 4x4 pose of the base in the world, or relative to the frame ``base``.
-        base : "world" (clamped), a Frame of another part (clamped to it), or None (free).
+        base : "world" (clamped), a place on another part (a Frame, or its name such as "arm.tip";
+        clamped to it), or None (free).
         natural : curvature and twist at rest (ux, uy, uz), rad/m, or all six strains; fixed, a
         function of s, or a Table.  formulation : for this rod; None for the default.
         theory : "cosserat", or "kirchhoff" for no shear and no stretch.
@@ -147,7 +157,8 @@ class Robot:
     ) -> Load:
         """Add a load and return it; its name is an input of the robot.
 
-        on : a Frame such as ``arm.tip`` (N, N m), or a rod for a load along it (N/m, N m/m).
+        on : a place (N, N m): a Frame such as ``arm.tip`` or its name, "arm.tip", "arm.base" or
+        "arm.0.12" for s = 0.12 m; or a rod or its name for a load along it (N/m, N m/m).
         force, moment : (3,) in ``frame``; a force along a rod may be a function of s.
         frame : "world" (fixed direction) or "body" (follows the section).
         over : (s0, s1) in metres, the stretch that a load along a rod covers.
@@ -159,14 +170,15 @@ class Robot:
     def add_constraint(
         self,
         name: str,
-        on: Frame,
-        to: Frame | ArrayLike | None = None,
+        on: Frame | str,
+        to: Frame | str | ArrayLike | None = None,
         kind: str | None = None,
         hold: tuple[str, ...] | None = None,
     ) -> Constraint:
         """Add a constraint that holds the frame ``on``, and return it.
 
-        to : another Frame, a 4x4 world pose, or None for where ``on`` is in the undeformed robot.
+        on : a Frame, or its name such as "arm.tip".
+        to : another one, a 4x4 world pose, or None for where ``on`` is in the undeformed robot.
         kind : "fixed" (default), "articulated" (position) or "sliding" (orientation).
         hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``.
         """
@@ -178,7 +190,7 @@ class Robot:
         name: str,
         mass: float,
         inertia: ArrayLike = (0.0, 0.0, 0.0),
-        on: Frame | None = None,
+        on: Frame | str | None = None,
         centre: ArrayLike = (0.0, 0.0, 0.0),
         pose: ArrayLike | None = None,
         joint: Joint | None = None,
@@ -187,7 +199,7 @@ class Robot:
 
         mass : kg.  inertia : about its centre of mass along the axes of the body, kg m^2: three
         principal moments, six (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), or 3x3.
-        on : a Frame such as ``arm.tip``, or None for the world.
+        on : a Frame such as ``arm.tip`` or its name "arm.tip", or None for the world.
         centre : (3,) of the mass in the body, metres.
         pose : 4x4 pose of the body at rest in the frame ``on``.
         joint : how it hangs there, such as Revolute("x") or Free(); None for a rigid connection.
@@ -312,7 +324,10 @@ class Robot:
                 seconds = time.perf_counter() - began
                 error.last = Equilibrium(compiled, error.last.solution, error.last.applied, seconds)
             raise
-        return Equilibrium(compiled, still.solution, still.applied, time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        found = Equilibrium(compiled, still.solution, still.applied, seconds)
+        judge_stretch(compiled, [still.solution.q], found)
+        return found
 
     @checks.checked
     def simulate(
@@ -349,6 +364,9 @@ class Robot:
         """
         clock = make_clock(duration, dt, output_every, output_times)
         given = {**self.inputs, **as_inputs(inputs)}
+        if self._judged is not True:
+            for doubt in time_doubts(self.description.rods, clock.h):
+                warnings.warn(doubt, PlausibilityWarning, stacklevel=3)
         compiled, method, begin = self._prepare(
             "simulate", formulation, integrator, given, start, velocity, joints
         )
@@ -359,6 +377,7 @@ class Robot:
                 error.last = Motion(compiled, error.last, repr(method))
             raise
         motion = Motion(compiled, trajectory, repr(method))
+        judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
         motion.warn_of_energy(method.damped)
         return motion
 
@@ -415,11 +434,20 @@ class Robot:
             q = compiled.with_joints(compiled.rest if q is None else q, joints)
         return compiled, method, Start(q, v, velocity)
 
+    def _tell_doubts(self) -> None:
+        """Warn of values that no robot has, once for each description."""
+        described = (self.description.gravity, len(self.description.parts))
+        if self._judged is not True and self._judged != described:
+            self._judged = described
+            for doubt in self.description.doubts():
+                warnings.warn(doubt, PlausibilityWarning, stacklevel=5)
+
     def _compiled(self, formulation: Formulations | None, start: object, field: str) -> Problem:
         """Compile with the chosen formulations, or those of the result to start from.
 
         field : the argument that holds the result, for error messages.
         """
+        self._tell_doubts()
         if start is None:
             return self._compiler.compiled(formulation)
         expected, remedy = "a result of this robot", "give what statics returned"

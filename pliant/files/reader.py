@@ -24,6 +24,7 @@ from pliant.model import (
     nearest_name,
     refuse,
 )
+from pliant.model.place_names import find_place
 
 T = TypeVar("T")
 _RUNS = ("statics", "simulate", "modes")
@@ -204,6 +205,10 @@ class FileReader:
             )
             return 0.0
         parts = [*self.lengths, *self.solids]
+        place = find_place(str(part), self.lengths, ())
+        if place is not None and part not in parts:
+            remedy = f"give part: {place[0]}, at: {place[1]:g}; or this text instead of the group"
+            raise DescriptionError("", "part", part, "the name of a part, not a place", remedy)
         expected = "the name of a rod or body in this file"
         length = self.lengths[known_name("", "part", part, parts, expected)]
         if length is None:
@@ -213,7 +218,18 @@ class FileReader:
         return check_arclength("", "at", s, length)
 
     def rod(self, name: object) -> str:
+        found = find_place(str(name), self.lengths, ())
+        if name not in self.lengths and found is not None:
+            expected = "the name of a rod, not a place on it"
+            remedy = f"give {found[0]!r}, which stands for all of it"
+            raise DescriptionError("", "", name, expected, remedy)
         return known_name("", "", name, self.lengths, "the name of a rod in this file")
+
+    def lengths_and_bodies(self, text: str) -> tuple[Mapping[str, float | None], Collection[str]]:
+        """Return what places are looked up in; a place on a rod with a wrong length is reported."""
+        if any(x is None and text.startswith(f"{name}.") for name, x in self.lengths.items()):
+            raise ReportedError
+        return self.lengths, self.solids
 
     def file(self, name: str) -> str:
         """Return the path of a file named in the robot file, which is relative to it."""

@@ -42,6 +42,7 @@ from pliant.model import (
     taken,
     values_at,
 )
+from pliant.model.plausible import time_doubts
 
 Input = Signal | tuple[float, ...]
 
@@ -139,6 +140,12 @@ class RobotFile:
     def inputs_at(self, t: float) -> dict[str, float | tuple[float, ...]]:
         """Return the values of the inputs that the file gives, at time ``t`` in seconds."""
         return values_at(self.inputs, t)
+
+    def doubts(self) -> list[str]:
+        """Return sentences about values that no robot has; see `pliant.model.plausible`."""
+        steps = [run.dt for run in self.runs if isinstance(run, SimulateRun)]
+        told = [text for dt in steps for text in time_doubts(self.description.rods, dt)]
+        return [*self.description.doubts(), *told]
 
 
 def load_robot_file(

@@ -61,28 +61,36 @@ class Instant:
 
 
 class InverseDynamics:
-    """Instants of motions of one robot in steps of h seconds."""
+    """Instants of motions of one robot in steps of h seconds.
+
+    state, work : the robot at the last instant that was asked for, and at its stations all that acts
+    there less what accelerates it.
+    """
 
     def __init__(self, effects: Effects, h: float) -> None:
         self.effects, self.tree = effects, effects.tree
         self._slope = 4.0 / h**2
         self._tangent = effects.tangent(False)
-        self._work = Work(self.tree)
-        self._state = State(self.tree)
+        self.work = Work(self.tree)
+        self.state = State(self.tree)
 
     def along(self, path: Trajectory) -> Iterator[Instant]:
         """Every output time of a motion, one after the other."""
         for k in range(len(path.t)):
-            inputs = self.effects.at({name: values[k] for name, values in path.inputs.items()})
-            if path.drive_rates.size:
-                drive = np.column_stack([inputs.drive[:, 0], path.drive_rates[k]])
-                inputs = Inputs(inputs.u, drive)
-            yield self.at(path.q[k], path.v[k], inputs)
+            yield self.output(path, k)
+
+    def output(self, path: Trajectory, k: int) -> Instant:
+        """Output time k of a motion."""
+        inputs = self.effects.at({name: values[k] for name, values in path.inputs.items()})
+        if path.drive_rates.size:
+            drive = np.column_stack([inputs.drive[:, 0], path.drive_rates[k]])
+            inputs = Inputs(inputs.u, drive)
+        return self.at(path.q[k], path.v[k], inputs)
 
     def at(self, q: Array, v: Array, inputs: Inputs) -> Instant:
         """The instant of configuration q (nq,) and rates v (total,) under `inputs`."""
         acc, z = self._balanced(q, v, inputs)
-        tree, work, state = self.tree, self._work, self._state
+        tree, work, state = self.tree, self.work, self.state
         set_rates(tree, state, work, v, acc)
         meet_moving(work, state, 0.0)
         work.clear(False)
@@ -98,18 +106,18 @@ class InverseDynamics:
     def _balanced(self, q: Array, v: Array, inputs: Inputs) -> tuple[Array, Array]:
         """Accelerations and multipliers (total,)."""
         effects, tree, slope = self.effects, self.tree, self._slope
-        state = self._state.place(q)
+        state = self.state.place(q)
         acc = effects.prescribed.rates(inputs.drive)[1]
-        set_rates(tree, state, self._work, v, acc)
-        meet_moving(self._work, state, 0.0)
+        set_rates(tree, state, self.work, v, acc)
+        meet_moving(self.work, state, 0.0)
         z = np.zeros(tree.total)
         for term in effects.rows:
             if not term.hard:
-                term.settle(state, self._work, z)
+                term.settle(state, self.work, z)
         for term in effects.one_sided:
             term.touch(state, v, z)
         moment = Moment(
-            tree, state, self._work, inputs.u, z, v, 0.0, self._tangent, mobility=1.0 / slope
+            tree, state, self.work, inputs.u, z, v, 0.0, self._tangent, mobility=1.0 / slope
         )
         pulled = True
         while pulled:
@@ -136,7 +144,7 @@ class InverseDynamics:
 
     def _reactions(self, instant: Instant) -> dict[str, Array]:
         """Wrenches (6,) that hold the robot, in the frames of `energy.reactions`."""
-        tree, work, state = self.tree, self._work, self._state
+        tree, work, state = self.tree, self.work, self.state
         held: dict[str, Array] = {}
         moment = Moment(tree, state, work, instant.inputs.u, instant.z, instant.v)
         for term in self.effects.terms:

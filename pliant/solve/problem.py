@@ -67,6 +67,11 @@ class Sections(Protocol):
         """Body twists (S, 6)."""
 
 
+def _speed(strain: Array) -> Array:
+    """Length of a piece over its arclength (S,) at strains (S, 6)."""
+    return np.linalg.norm(strain[:, 3:], axis=1)
+
+
 class Problem(ABC):
     """A robot as it was when it was compiled.
 
@@ -95,6 +100,15 @@ class Problem(ABC):
     @abstractmethod
     def integrator(self, wanted: object) -> Integrator:
         """Return the integrator that was asked for, or the default; refuse what does not fit."""
+
+    def stretches(self, q: Any) -> dict[str, float]:
+        """Return by rod the longest piece over its length at rest, at a configuration."""
+        found = {}
+        for name, s in self.description.stations(9).items():
+            rest = self.description.rods[name].natural_strain(s)
+            here = self.sampler.strains(q, name, s)
+            found[name] = float(np.max(_speed(here) / _speed(rest)))
+        return found
 
     @abstractmethod
     def statics(

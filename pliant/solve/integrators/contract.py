@@ -423,7 +423,7 @@ def step_failed(h: float, reason: str, hint: str, iterations: int) -> StepError:
     """The error of a step of h seconds, with what went wrong and what to try."""
     what = {
         INFINITE: "the motion became infinite",
-        SINGULAR: "the step matrix is singular (a rod without mass?)",
+        SINGULAR: "the step matrix is singular: something can move without inertia or stiffness",
         LOST: "Newton's method ran away",
         SLOW: f"no convergence in {iterations} iterations",
     }.get(reason, reason)
