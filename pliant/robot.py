@@ -359,7 +359,7 @@ class Robot:
                 error.last = Motion(compiled, error.last, repr(method))
             raise
         motion = Motion(compiled, trajectory, repr(method))
-        motion.warn_of_energy(method.damped)
+        motion.warn_of_energy(method)
         return motion
 
     @checks.checked
