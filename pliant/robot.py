@@ -383,10 +383,10 @@ class Robot:
         """
         h = positive("stepper", "dt", dt, "seconds", "give e.g. 1e-3")
         now = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
-        values = check_values(self.description, now)
         compiled, method, begin = self._prepare(
-            "stepper", formulation, integrator, values, start, velocity, joints
+            "stepper", formulation, integrator, now, start, velocity, joints
         )
+        values = check_values(compiled.description, now)
         return make_stepper(compiled, method, values, h, begin)
 
     def _prepare(
@@ -410,6 +410,7 @@ class Robot:
         method = compiled.integrator(integrator)
         if start == "statics":
             known = self.statics(values_at(inputs, 0.0), compiled.formulations)
+            compiled = known._compiled
         q, v = (None, None) if known is None else known._final()
         if joints is not None:
             q = compiled.with_joints(compiled.rest if q is None else q, joints)
@@ -425,7 +426,9 @@ class Robot:
         expected, remedy = "a result of this robot", "give what statics returned"
         result = checks.instance("robot", field, start, ShapeResult, expected, remedy)  # type: ignore[type-abstract]
         earlier = result._compiled
-        if formulation is None and set(earlier.formulations) == set(self.description.rods):
+        if formulation is None and set(earlier.formulations) == set(
+            self.description.snapshot().rods
+        ):
             formulation = earlier.formulations
         problem = self._compiler.compiled(formulation)
         checks.refuse(
@@ -456,7 +459,7 @@ class Robot:
         if at is not None:
             remedy = "give what statics returned, or inputs=..."
             checks.instance("modes", "at", at, Equilibrium, "an Equilibrium", remedy)
-        require_mass(self.description)
+        require_mass(self.description.snapshot())
         both = at is not None and inputs is not None
         expected = "left out when at is given"
         checks.refuse(both, "modes", "inputs", inputs, expected, "remove one of them")

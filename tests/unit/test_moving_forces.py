@@ -257,7 +257,7 @@ def test_base_pulls_a_steel_rod_by_its_mass_times_acceleration(direction: Any, d
     for force in forces:
         assert force[5:].mean() == pytest.approx(1.0, abs=0.02)
     for force in forces[:2]:  # of the same theory; ANCF leaves out shear
-        assert force == pytest.approx(forces[2], abs=1e-4)
+        assert force == pytest.approx(forces[2], abs=3e-3)
 
 
 def test_forces_tell_of_unresolved_modes_that_positions_do_not_show() -> None:
