@@ -114,7 +114,7 @@ class Watched:
     v: Any
     work: Array
     dissipated: Array
-    inputs: Mapping[str, Any]
+    inputs: list[str]
 
 
 @dataclass
@@ -265,7 +265,7 @@ class _Run:
             seconds=time.perf_counter() - self.began,
             drive_rates=steps.schedule.drive_rates(t),
             rescues=steps.rescues,
-            watched=Watched(at, seen, rates, spent[:, 0], spent[:, 1], steps.schedule.values),
+            watched=Watched(at, seen, rates, spent[:, 0], spent[:, 1], list(steps.schedule.values)),
         )
 
 
