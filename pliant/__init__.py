@@ -55,6 +55,7 @@ _HOMES = {
         "pose",
     ),
     "pliant.files": ("FileError",),
+    "pliant.results.energy_gap": ("EnergyGap", "EnergyWarning", "NumericalDamping"),
     "pliant.bvp.collocation": ("Collocation",),
     "pliant.bvp.shooting": ("MultipleShooting", "Shooting"),
     "pliant.joints.contract": ("JointMap",),
@@ -143,6 +144,11 @@ if TYPE_CHECKING:
     from pliant.physics.frame_effect import FrameEffect as FrameEffect
     from pliant.physics.line_effect import LineEffect as LineEffect
     from pliant.physics.strain_effect import StrainEffect as StrainEffect
+    from pliant.results.energy_gap import (
+        EnergyGap as EnergyGap,
+        EnergyWarning as EnergyWarning,
+        NumericalDamping as NumericalDamping,
+    )
     from pliant.results.equilibrium import Equilibrium as Equilibrium, Modes as Modes
     from pliant.results.export import load as load
     from pliant.results.fit import (

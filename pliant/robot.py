@@ -378,7 +378,7 @@ class Robot:
             raise
         motion = Motion(compiled, trajectory, repr(method))
         judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
-        motion.warn_of_energy(method.damped)
+        motion.warn_of_energy(method)
         return motion
 
     @checks.checked
@@ -402,10 +402,10 @@ class Robot:
         """
         h = positive("stepper", "dt", dt, "seconds", "give e.g. 1e-3")
         now = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
-        values = check_values(self.description, now)
         compiled, method, begin = self._prepare(
-            "stepper", formulation, integrator, values, start, velocity, joints
+            "stepper", formulation, integrator, now, start, velocity, joints
         )
+        values = check_values(compiled.description, now)
         return make_stepper(compiled, method, values, h, begin)
 
     def _prepare(
@@ -429,6 +429,7 @@ class Robot:
         method = compiled.integrator(integrator)
         if start == "statics":
             known = self.statics(values_at(inputs, 0.0), compiled.formulations)
+            compiled = known._compiled
         q, v = (None, None) if known is None else known._final()
         if joints is not None:
             q = compiled.with_joints(compiled.rest if q is None else q, joints)
@@ -453,7 +454,9 @@ class Robot:
         expected, remedy = "a result of this robot", "give what statics returned"
         result = checks.instance("robot", field, start, ShapeResult, expected, remedy)  # type: ignore[type-abstract]
         earlier = result._compiled
-        if formulation is None and set(earlier.formulations) == set(self.description.rods):
+        if formulation is None and set(earlier.formulations) == set(
+            self.description.snapshot().rods
+        ):
             formulation = earlier.formulations
         problem = self._compiler.compiled(formulation)
         checks.refuse(
@@ -484,7 +487,7 @@ class Robot:
         if at is not None:
             remedy = "give what statics returned, or inputs=..."
             checks.instance("modes", "at", at, Equilibrium, "an Equilibrium", remedy)
-        require_mass(self.description)
+        require_mass(self.description.snapshot())
         both = at is not None and inputs is not None
         expected = "left out when at is given"
         checks.refuse(both, "modes", "inputs", inputs, expected, "remove one of them")

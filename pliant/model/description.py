@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -75,6 +75,10 @@ class Description:
     def bodies(self) -> dict[str, Body]:
         """The rigid bodies by name."""
         return self.of(Body)
+
+    def snapshot(self) -> Description:
+        """Return a copy with the same parts, which adding and removing here does not change."""
+        return replace(self, parts=dict(self.parts))
 
     def of(self, cls: type[T]) -> dict[str, T]:
         """Return the parts and effects of a class by name, in the order of description."""

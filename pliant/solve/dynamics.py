@@ -29,6 +29,8 @@ _PATIENCE = 0.1
 """Seconds that a call may take for the next one to be twice as long."""
 NOT_INSIDE = np.zeros(0)
 """No output times inside a step."""
+_WATCHED, _SHARE = (16, 64), 8
+"""Fewest and most steps of a motion whose states are kept to judge it, else each `_SHARE`-th."""
 
 
 class Steps(ABC):
@@ -101,6 +103,21 @@ class Steps(ABC):
 
 
 @dataclass
+class Watched:
+    """States kept to judge a motion, whatever its outputs: t = 0 and the ends of evenly spaced steps.
+
+    t (W,), configurations q and rates v (W, ...), work and dissipated (W,) J, names of the inputs.
+    """
+
+    t: Array
+    q: Any
+    v: Any
+    work: Array
+    dissipated: Array
+    inputs: list[str]
+
+
+@dataclass
 class Trajectory:
     """What a simulation leaves: snapshots at T output times.
 
@@ -125,6 +142,7 @@ class Trajectory:
     """Rates and accelerations (T, K, 2) of the inputs of prescribed joints."""
     rescues: dict[str, int] = field(default_factory=dict)
     """How often something had to be done to go on, by name."""
+    watched: Watched | None = None
 
 
 class _Run:
@@ -140,6 +158,11 @@ class _Run:
         """Steps that are taken in one call; more of them if they turn out to be short."""
         self._blocks: list[Rows] = []
         self._inputs: dict[str, list[Array]] = {}
+        count = int(np.clip(clock.steps // _SHARE, *_WATCHED))
+        marks = np.linspace(0.0, clock.steps, min(count, clock.steps) + 1)
+        self._watched = np.unique(np.round(marks).astype(np.int64))
+        """Steps after which a state is kept to judge the motion."""
+        self._seen: list[Rows] = [(np.zeros(1), *steps.first[:3])]
         rows = (np.repeat(x, self.next, axis=0) for x in steps.first)
         self._record(clock.outputs[: self.next], *rows)
         self.final: tuple[float, Any, Any] = (0.0, steps.first[0][0], steps.first[1][0])
@@ -184,24 +207,35 @@ class _Run:
             [clock.steps, self.done + most, *steps[between & (steps > self.done)][:1].tolist()]
         )
         wanted = np.zeros(last - self.done, dtype=np.bool_)
-        wanted[steps[~between & (steps <= last)] - self.done - 1] = True
+        ends = self._ends(steps[~between], last)
+        wanted[ends - self.done - 1] = True
         return last, wanted, clock.outputs[due][between & (steps == self.done)]
+
+    def _ends(self, outputs: NDArray[np.int64], last: int) -> NDArray[np.int64]:
+        """The steps from here to `last` after which a state is kept: outputs, and watched ones."""
+        steps = np.union1d(outputs, self._watched)
+        return steps[(steps > self.done) & (steps <= last)]
 
     def _collect(self, done: int) -> None:
         """Record the snapshots on the way to the step `done`."""
         if done == self.done:
             return
-        clock, self.done = self.clock, done
-        kept = self.steps.snapshots()
+        clock, kept = self.clock, self.steps.snapshots()
         end = int(np.searchsorted(clock.step_of + clock.between, done, side="right"))
-        if not len(kept[0]) or end == self.next:
-            return
         due, self.next = slice(self.next, end), end
-        # output times closer than a step can tell share one snapshot
-        new = clock.between[due] | (np.diff(clock.step_of[due], prepend=-1) > 0)
-        rows = np.cumsum(new) - 1
+        inside, steps = clock.between[due], clock.step_of[due]
+        ends = self._ends(steps[~inside], done)
+        self.done = done
+        if not len(kept[0]):
+            return
+        # snapshots inside the first step come first; output times at one step share a snapshot
+        rows = np.where(inside, np.cumsum(inside) - 1, inside.sum() + np.searchsorted(ends, steps))
         self._record(clock.outputs[due], *(x[rows] for x in kept))
-        self.final = (float(clock.outputs[end - 1]), kept[0][-1], kept[1][-1])
+        seen = np.flatnonzero(np.isin(ends, self._watched))
+        at = inside.sum() + seen
+        self._seen.append((ends[seen] * clock.h, *(x[at] for x in kept[:3])))
+        t = ends[-1] * clock.h if len(ends) else clock.outputs[end - 1]
+        self.final = (float(t), kept[0][-1], kept[1][-1])
 
     def _record(self, t: Array, q: Any, v: Any, account: Array, u: Array) -> None:
         self._blocks.append((t, q, v, account))
@@ -213,6 +247,7 @@ class _Run:
         """What there is so far."""
         steps = self.steps
         t, q, v, account = map(np.concatenate, zip(*self._blocks, strict=True))
+        at, seen, rates, spent = map(np.concatenate, zip(*self._seen, strict=True))
         steps.finish(self.final[1])
         return Trajectory(
             t=t,
@@ -230,6 +265,7 @@ class _Run:
             seconds=time.perf_counter() - self.began,
             drive_rates=steps.schedule.drive_rates(t),
             rescues=steps.rescues,
+            watched=Watched(at, seen, rates, spent[:, 0], spent[:, 1], list(steps.schedule.values)),
         )
 
 

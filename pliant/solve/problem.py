@@ -6,6 +6,7 @@ nothing else. A configuration q and its rates v are whatever the problem makes o
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.lie import se3
-from pliant.model import Array, Description, DescriptionError, Frame, Rod
+from pliant.model import Array, Description, DescriptionError, Frame, ResolutionWarning, Rod
 from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
 from pliant.solve.dynamics import Trajectory
@@ -82,6 +83,10 @@ class Problem(ABC):
     description: Description
     formulations: Mapping[str, RodModel]
     sampler: Sections
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles compile for themselves."""
+        return _compiled_again, (type(self), self.description, dict(self.formulations))
 
     @property
     @abstractmethod
@@ -216,3 +221,11 @@ class Problem(ABC):
     @abstractmethod
     def as_numbers(self, q: Any) -> Array:
         """A configuration as plain numbers (nq,), for files."""
+
+
+def _compiled_again(kind: Any, description: Description, formulations: Any) -> Problem:
+    """A problem compiled anew, without the warnings that the first one gave."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResolutionWarning)
+        problem: Problem = kind(description, formulations)
+    return problem

@@ -350,6 +350,13 @@ class Integrator(ABC):
     """Whether a step that fails is worth two of half its length: not if it fails by instability."""
     damped: ClassVar[str] = "GeneralizedAlpha(rho=0.5)"
     """One for the same robots that damps what the step cannot resolve, for advice."""
+    undamped: ClassVar[str] = "Midpoint()"
+    """One for the same robots that does not damp, for advice."""
+
+    @property
+    def damps(self) -> bool:
+        """Whether it is meant to take energy from vibrations."""
+        return False
 
     @abstractmethod
     def stepper(self, effects: Effects, h: float) -> Stepper:
