@@ -77,7 +77,7 @@ _HOMES = {
     "pliant.results.equilibrium": ("Equilibrium", "Modes"),
     "pliant.results.fit": ("Estimate", "Fit", "FitData", "FitWarning"),
     "pliant.results.motion": ("Motion",),
-    "pliant.results.export": ("load",),
+    "pliant.results.result_file": ("load",),
     "pliant.results.stepper": ("StepState", "Stepper"),
     "pliant.solve.registry": ("formulations", "integrators"),
     "pliant.study.compare": ("compare",),
@@ -141,7 +141,6 @@ if TYPE_CHECKING:
     from pliant.physics.line_effect import LineEffect as LineEffect
     from pliant.physics.strain_effect import StrainEffect as StrainEffect
     from pliant.results.equilibrium import Equilibrium as Equilibrium, Modes as Modes
-    from pliant.results.export import load as load
     from pliant.results.fit import (
         Estimate as Estimate,
         Fit as Fit,
@@ -149,6 +148,7 @@ if TYPE_CHECKING:
         FitWarning as FitWarning,
     )
     from pliant.results.motion import Motion as Motion
+    from pliant.results.result_file import load as load
     from pliant.results.stepper import Stepper as Stepper, StepState as StepState
     from pliant.results.studies import (
         Comparison as Comparison,
