@@ -76,9 +76,12 @@ class Robot:
         self._compiler = Compiler(description)
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str]) -> Robot:
-        """Return the robot that a YAML file describes, with the inputs that it gives."""
-        file = load_robot_file(os.fspath(path), formulations(), integrators())
+    def from_file(cls, path: str | os.PathLike[str], allow: Any = ()) -> Robot:
+        """Return the robot that a YAML file describes, with the inputs that it gives.
+
+        path : the file.  allow : a folder, or several, in which it may name files, besides its own.
+        """
+        file = load_robot_file(path, formulations(), integrators(), allow)
         return cls._from(file.description, file.inputs)
 
     @classmethod

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import csv
+import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pliant.model.checks import DescriptionError
+
+_LARGEST = 1 << 28
+"""Bytes of the largest text that is read."""
 
 
 def check_suffix(part: str, path: str | os.PathLike[str], known: tuple[str, ...]) -> Path:
@@ -48,6 +53,19 @@ def whole_file(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
+def read_text(file: Path) -> str:
+    """Return the text of a regular file in UTF-8; raises OSError or ValueError.
+
+    Pipes and devices, whose reading may not end, and files that do not fit into memory are OSErrors.
+    """
+    status = file.stat()
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+        raise OSError(errno.EINVAL, "it is a device or a pipe", str(file))
+    if status.st_size > _LARGEST:
+        raise OSError(errno.EFBIG, "it is too large", str(file))
+    return file.read_text(encoding="utf-8-sig")
+
+
 def read_csv(part: str, file: Path) -> list[tuple[int, list[str]]]:
     """Return the rows of a file as cells, each with its line number.
 
@@ -55,8 +73,8 @@ def read_csv(part: str, file: Path) -> list[tuple[int, list[str]]]:
     that the first line has most of.
     """
     try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_text(file)
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         expected, remedy = f"a readable CSV file ({reason})", "check the name and the folder"
         raise DescriptionError(part, "path", str(file), expected, remedy) from error
