@@ -33,7 +33,8 @@ EXTREMES = (
     "&a [*a]", "/etc/passwd", "../../etc/passwd", "{csv: /dev/zero}", "{csv: /etc/passwd}",
     "{table: {csv: /etc/passwd}}", "{table: {t: [0, 1], values: [0, .nan]}}", "|\n  x", "\u0000",
     "\ufeff", "\u202e", "é", "🦾", "tip", "arm", "world", "x" * 3000, "[" * 50, "1e-3 m",
-    "{constant: 1e308}", "[3, right]", "{sine: {amplitude: 1e308, frequency: 1e308}}", "{part: arm, at: 1e308}", "-0.0",
+    "{constant: 1e308}", "[3, right]", "{sine: {amplitude: 1e308, frequency: 1e308}}",
+    "{part: arm, at: 1e308}", "-0.0",
 )  # fmt: skip
 
 
