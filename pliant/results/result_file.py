@@ -70,6 +70,10 @@ def load(path: str | os.PathLike[str]) -> xr.Dataset:
     is refused; one of an older version, without a checksum, is read with a warning.
     """
     data = read(path, "load")
+    if data.attrs["kind"] == "Checkpoint":
+        expected = "a finished result (this one is a checkpoint of a simulation)"
+        remedy = "finish it with simulate(..., resume=path)"
+        raise DescriptionError("load", "path", str(path), expected, remedy)
     _check_finite(path, data)
     return data
 
