@@ -46,6 +46,9 @@ class _Commands(click.Group):
         """Run the command; print errors of Pliant and of the file system."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.secho("interrupted", fg="red", err=True)
+            ctx.exit(INTERRUPTED)
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             message = f"{where}{error.strerror or error}"

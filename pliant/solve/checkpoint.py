@@ -1,8 +1,8 @@
 """Checkpoints of a simulation: all that its next step depends on, so that it can go on later.
 
 A checkpoint holds the numbers of whatever takes the steps and the snapshots so far. A simulation that
-goes on from it repeats the steps of an uninterrupted one to the last bit. A fingerprint of the robot, the
-settings and the inputs tells whether both are the same.
+goes on from it repeats the steps of an uninterrupted one to the last bit. A fingerprint of robot,
+settings and inputs tells whether both are the same.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ class Checkpoints:
         self._next = now + max(EVERY, _SHARE * (now - began))
 
 
-def pack(arrays: Iterable[Array]) -> dict[str, Array]:
+def pack(arrays: Iterable[Any]) -> dict[str, Array]:
     """Return arrays of floats, integers and truths as three flat ones."""
-    kinds: dict[str, list[Array]] = {"f": [], "i": [], "b": []}
+    kinds: dict[str, list[Any]] = {"f": [], "i": [], "b": []}
     for array in arrays:
         kinds[array.dtype.kind].append(array.ravel())
     return {
@@ -87,7 +87,7 @@ def pack(arrays: Iterable[Array]) -> dict[str, Array]:
     }
 
 
-def unpack(arrays: Iterable[Array], packed: Mapping[str, Array]) -> None:
+def unpack(arrays: Iterable[Any], packed: Mapping[str, Array]) -> None:
     """Give arrays the numbers that `pack` made one of."""
     at = {"f": 0, "i": 0, "b": 0}
     for array in arrays:

@@ -89,19 +89,21 @@ class Steps(ABC):
     def explain(self, text: str, q: Any) -> str:
         """Complete the message of a motion that failed after configuration q."""
 
+    @abstractmethod
     def keep(self) -> dict[str, Array]:
-        """All that the next step depends on, as arrays by name; refused where this is not known."""
-        raise DescriptionError(
-            "simulate",
-            "save",
-            type(self).__name__.removesuffix("Steps").lower() + " form",
-            "left out, for its steps cannot be continued later",
-            "take a formulation with coordinates, or save the motion at its end",
-        )
+        """All that the next step depends on, as arrays by name."""
 
+    @abstractmethod
     def resume(self, kept: Mapping[str, Array]) -> None:
-        """Go on where `keep` was asked."""
-        raise NotImplementedError
+        """Go on where `keep` was asked, after at least one step."""
+
+    def pack(self, q: Any, v: Any) -> dict[str, Array]:
+        """Configurations and rates (T, ...) as arrays by name."""
+        return {"q": q, "v": v}
+
+    def unpack(self, kept: Mapping[str, Array]) -> tuple[Any, Any]:
+        """Configurations and rates that `pack` was given."""
+        return kept["q"], kept["v"]
 
     def finish(self, q: Any) -> None:
         """Prepare configuration q, the last of the motion, for another motion that starts there."""
@@ -140,6 +142,24 @@ class Trajectory:
     """Rates and accelerations (T, K, 2) of the inputs of prescribed joints."""
     rescues: dict[str, int] = field(default_factory=dict)
     """How often something had to be done to go on, by name."""
+
+
+def _named(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def _without(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    found = [name for name in arrays if name.startswith(prefix)]
+    return {name.removeprefix(prefix): arrays[name] for name in found}
+
+
+def _one_row(item: Any) -> Any:
+    """A configuration as an array (1, ...) of them."""
+    if isinstance(item, np.ndarray):
+        return item[None]
+    row = np.empty(1, dtype=object)
+    row[0] = item
+    return row
 
 
 class _Run:
@@ -201,22 +221,22 @@ class _Run:
             **self.steps.keep(),
             "progress": np.array([float(self.done), float(self.next), end, spent]),
             "t": t,
-            "q": q,
-            "v": v,
             "account": account,
-            "final_q": final[0],
-            "final_v": final[1],
+            **_named("shown_", self.steps.pack(q, v)),
+            **_named("final_", self.steps.pack(*map(_one_row, final))),
             **{f"input_{name}": np.concatenate(rows) for name, rows in self._inputs.items()},
         }
 
     def _resume(self, last: Checkpoint) -> None:
         """Go on where a checkpoint was made."""
         kept, steps = last.arrays, self.steps
-        steps.resume(kept)
         done, following, end, spent = kept["progress"].tolist()
         self.done, self.next, self.began = int(done), int(following), self.began - spent
-        self.final = (end, kept["final_q"], kept["final_v"])
-        self._blocks = [(kept["t"], kept["q"], kept["v"], kept["account"])]
+        if self.done > 0:
+            steps.resume(kept)
+        shown, final = (steps.unpack(_without(x, kept)) for x in ("shown_", "final_"))
+        self.final = (end, final[0][0], final[1][0])
+        self._blocks = [(kept["t"], *shown, kept["account"])]
         names = [name for name in steps.schedule.values if f"input_{name}" in kept]
         self._inputs = {name: [kept[f"input_{name}"]] for name in names}
         for name, given in remembering(steps.schedule.values).items():
