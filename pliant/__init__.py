@@ -79,7 +79,7 @@ _HOMES = {
     "pliant.results.equilibrium": ("Equilibrium", "Modes"),
     "pliant.results.fit": ("Estimate", "Fit", "FitData", "FitWarning"),
     "pliant.results.motion": ("Motion",),
-    "pliant.results.export": ("load",),
+    "pliant.results.result_file": ("load",),
     "pliant.results.stepper": ("StepState", "Stepper"),
     "pliant.solve.registry": ("formulations", "integrators"),
     "pliant.solve.shape_error": ("ShapeError",),
@@ -150,7 +150,6 @@ if TYPE_CHECKING:
         NumericalDamping as NumericalDamping,
     )
     from pliant.results.equilibrium import Equilibrium as Equilibrium, Modes as Modes
-    from pliant.results.export import load as load
     from pliant.results.fit import (
         Estimate as Estimate,
         Fit as Fit,
@@ -158,6 +157,7 @@ if TYPE_CHECKING:
         FitWarning as FitWarning,
     )
     from pliant.results.motion import Motion as Motion
+    from pliant.results.result_file import load as load
     from pliant.results.stepper import Stepper as Stepper, StepState as StepState
     from pliant.results.studies import (
         Comparison as Comparison,

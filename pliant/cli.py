@@ -18,7 +18,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pliant import __version__
-from pliant.study.commands import check_folder, compare, fit, read_robot, resolve
+from pliant.study.commands import (
+    allow_option,
+    check_folder,
+    compare,
+    fit,
+    read_robot,
+    resolve,
+    robot_argument,
+)
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -38,6 +46,9 @@ class _Commands(click.Group):
         """Run the command; print errors of Pliant and of the file system."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.secho("interrupted", fg="red", err=True)
+            ctx.exit(INTERRUPTED)
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             message = f"{where}{error.strerror or error}"
@@ -63,7 +74,8 @@ main.add_command(fit)
 
 
 @main.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@robot_argument
+@allow_option
 def check(file: Path) -> None:
     """Check a robot file and list all its errors."""
     contents, _ = _read(file)
@@ -75,6 +87,7 @@ def check(file: Path) -> None:
 
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path), required=False)
+@allow_option
 @click.option(
     "-o",
     "--output",
@@ -96,7 +109,8 @@ def run(file: Path | None, output: Path, no_animation: bool, quiet: bool) -> Non
 
 
 @main.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@robot_argument
+@allow_option
 @click.option(
     "--count", type=int, default=None, help="Number of modes. Default: as in the file, or 6."
 )

@@ -39,6 +39,7 @@ from pliant.model import (
     values_at,
 )
 from pliant.model.plausible import time_doubts
+from pliant.results.checkpoint_file import open_checkpoints
 from pliant.results.equilibrium import Equilibrium, Modes
 from pliant.results.motion import Motion
 from pliant.results.result import ShapeResult
@@ -82,9 +83,12 @@ class Robot:
         """What was described when doubts about it were told; True for never."""
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str]) -> Robot:
-        """Return the robot that a YAML file describes, with the inputs that it gives."""
-        file = load_robot_file(os.fspath(path), formulations(), integrators())
+    def from_file(cls, path: str | os.PathLike[str], allow: Any = ()) -> Robot:
+        """Return the robot that a YAML file describes, with the inputs that it gives.
+
+        path : the file.  allow : a folder, or several, in which it may name files, besides its own.
+        """
+        file = load_robot_file(path, formulations(), integrators(), allow)
         robot = cls._from(file.description, file.inputs)
         robot._judged = None
         return robot
@@ -343,6 +347,8 @@ class Robot:
         output_times: ArrayLike | None = None,
         progress: Callable[[float, float], object] | None = None,
         joints: Mapping[str, Any] | None = None,
+        save: str | os.PathLike[str] | None = None,
+        resume: str | os.PathLike[str] | None = None,
     ) -> Motion:
         """Return the motion over ``duration`` seconds in steps of ``dt`` seconds.
 
@@ -358,6 +364,9 @@ class Robot:
         progress : called with the time reached and the duration after each step.
         joints : by part name, where joints start instead: the angle of a hinge in radians, the pose
         4x4 of a free part in its place. What hangs on them turns along.
+        save : a .nc file for checkpoints, one every few seconds, and for the motion at its end.
+        resume : such a file of the same simulation, to go on from its checkpoint to the same motion,
+        bit by bit.
 
         Ctrl-C ends it early with what there is (complete = False). If a step fails, the error's
         ``last`` is the motion up to there.
@@ -370,8 +379,18 @@ class Robot:
         compiled, method, begin = self._prepare(
             "simulate", formulation, integrator, given, start, velocity, joints
         )
+        checkpoints = open_checkpoints(
+            save,
+            resume,
+            given,
+            robot=self.description,
+            formulation=compiled.formulations,
+            integrator=method,
+            times=(clock.duration, clock.steps, clock.outputs),
+            start=(start if isinstance(start, str) else (begin.q, begin.v), velocity, joints),
+        )
         try:
-            trajectory = compiled.simulate(method, given, clock, begin, progress)
+            trajectory = compiled.simulate(method, given, clock, begin, progress, checkpoints)
         except ConvergenceError as error:
             if isinstance(error.last, Trajectory):
                 error.last = Motion(compiled, error.last, repr(method))
@@ -379,6 +398,8 @@ class Robot:
         motion = Motion(compiled, trajectory, repr(method))
         judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
         motion.warn_of_energy(method)
+        if save is not None and motion.complete:
+            motion.save(save)
         return motion
 
     @checks.checked

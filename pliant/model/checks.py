@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 ROTATION_TOLERANCE = 1e-6
+LARGEST = 1e100
+"""Numbers beyond it, and positive ones below its inverse, are refused: their squares are not finite."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -205,9 +207,11 @@ def number(
 ) -> float:
     """Return ``value`` as a finite float; sign : "positive", "zero" (or more), "" for any."""
     real = as_float(value)
-    low = {"positive": math.ulp(0.0), "zero": 0.0, "": -math.inf}[sign]
-    if real is None or not math.isfinite(real) or real < low:
-        expected = f"{_SIGNS[sign]}{_in(unit)}"
+    low = {"positive": 1.0 / LARGEST, "zero": 0.0, "": -math.inf}[sign]
+    if real is None or not abs(real) <= LARGEST or real < low:
+        sized = real is not None and math.isfinite(real) and (real > 0.0 or not sign)
+        limit = f" of a size from {1.0 / LARGEST:g} to {LARGEST:g}" if sized else ""
+        expected = f"{_SIGNS[sign]}{_in(unit)}{limit}"
         raise DescriptionError(part, field, value, expected, remedy or "give e.g. 1.0")
     return real
 
@@ -249,7 +253,7 @@ def finite_array(
 ) -> Array:
     """Return ``value`` as an array of finite numbers; fits : tells whether its shape is right."""
     array = as_array(value)
-    if array is None or not fits(array) or not np.isfinite(array).all():
+    if array is None or not fits(array) or not (np.abs(array) <= LARGEST).all():
         raise DescriptionError(part, field, value, expected, remedy)
     return array
 

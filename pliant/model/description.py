@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -119,17 +119,18 @@ class Description:
 
     def from_root(self) -> list[Rod | Body]:
         """Return rods and bodies such that each comes after the one that carries it."""
-        return sorted(self.members().values(), key=lambda part: len(self._carriers(part)))
+        members = self.members()
+        return sorted(members.values(), key=lambda part: len(self._carriers(part, members)))
 
-    def _carriers(self, part: Rod | Body) -> list[str]:
-        """Return the names of the parts that carry a part, up to the root; refuse a closed chain."""
-        members, label = self.members(), part.label
+    def _carriers(self, part: Rod | Body, members: Mapping[str, Rod | Body]) -> list[str]:
+        """Return the names of the members that carry a part, up to the root; refuse a closed chain."""
+        label = part.label
         field = "base" if isinstance(part, Rod) else "on"
-        names: list[str] = [part.name]
+        names, met = [part.name], {part.name}
         while part.carrier is not None and part.carrier.part in members:
             part = members[part.carrier.part]
             names.append(part.name)
-            if part.name in names[:-1]:
+            if part.name in met:
                 raise DescriptionError(
                     label,
                     field,
@@ -137,6 +138,7 @@ class Description:
                     "a chain of parts that ends in the world or in a free part",
                     "mount one of these parts on the world and close the loop with a constraint",
                 )
+            met.add(part.name)
         return names[1:]
 
     def rods_from_root(self) -> list[Rod]:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, DescriptionError, as_float, check_suffix, known_name, whole_file
-from pliant.results.export import dataset, paragraph, table, variable, write
+from pliant.results.export import dataset, paragraph, table, variable
 from pliant.results.result import Study
+from pliant.results.result_file import write
 
 if TYPE_CHECKING:
     import xarray as xr

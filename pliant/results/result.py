@@ -25,7 +25,7 @@ from pliant.model import (
     refuse,
 )
 from pliant.model.place_names import place_hint
-from pliant.results import export
+from pliant.results import result_file
 from pliant.results.export import names, pose_variables, variable
 from pliant.solve.problem import Problem
 
@@ -66,7 +66,7 @@ class Saveable(Drawable):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the result as NetCDF (.nc) and return the path; read it with `pliant.load`."""
-        return export.write(self.to_xarray(), path)
+        return result_file.write(self.to_xarray(), path)
 
 
 class Result:

@@ -21,6 +21,7 @@ from pliant.model import (
 from pliant.physics.effects import Inputs, effects_of
 from pliant.rods.contract import Formulation
 from pliant.solve import energy
+from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
 from pliant.solve.coordinate_steps import CoordinateSteps
 from pliant.solve.dynamics import Trajectory, simulate
@@ -193,11 +194,13 @@ class CoordinateProblem(Problem):
         clock: Clock,
         start: Start,
         progress: Callable[[float, float], object] | None,
+        checkpoints: Checkpoints | None = None,
     ) -> Trajectory:
         """Move in time with a formulation's coordinates."""
         begin = self.begin(Schedule(self.effects, inputs), start)
         with integrator.borrowed(self.effects, clock.h) as stepper:
-            found = simulate(CoordinateSteps(integrator, stepper, *begin), clock, progress)
+            steps = CoordinateSteps(integrator, stepper, *begin)
+            found = simulate(steps, clock, progress, checkpoints)
         if len(found.q):
             rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
             self._warn([found.q[k] for k in rows[::-1]])

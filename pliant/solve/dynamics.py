@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pliant.model import ConvergenceError, DescriptionError, PliantError
 from pliant.model.checks import StepError
 from pliant.rods.contract import Array
+from pliant.solve.checkpoint import Checkpoint, Checkpoints, remembering
 from pliant.solve.clock import Clock
 from pliant.solve.schedule import Inputs
 
@@ -90,6 +91,22 @@ class Steps(ABC):
     def explain(self, text: str, q: Any) -> str:
         """Complete the message of a motion that failed after configuration q."""
 
+    @abstractmethod
+    def keep(self) -> dict[str, Array]:
+        """All that the next step depends on, as arrays by name."""
+
+    @abstractmethod
+    def resume(self, kept: Mapping[str, Array]) -> None:
+        """Go on where `keep` was asked, after at least one step."""
+
+    def pack(self, q: Any, v: Any) -> dict[str, Array]:
+        """Configurations and rates (T, ...) as arrays by name."""
+        return {"q": q, "v": v}
+
+    def unpack(self, kept: Mapping[str, Array]) -> tuple[Any, Any]:
+        """Configurations and rates that `pack` was given."""
+        return kept["q"], kept["v"]
+
     def finish(self, q: Any) -> None:
         """Prepare configuration q, the last of the motion, for another motion that starts there."""
         return
@@ -145,6 +162,24 @@ class Trajectory:
     watched: Watched | None = None
 
 
+def _named(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def _without(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    found = [name for name in arrays if name.startswith(prefix)]
+    return {name.removeprefix(prefix): arrays[name] for name in found}
+
+
+def _one_row(item: Any) -> Any:
+    """A configuration as an array (1, ...) of them."""
+    if isinstance(item, np.ndarray):
+        return item[None]
+    row = np.empty(1, dtype=object)
+    row[0] = item
+    return row
+
+
 class _Run:
     """One simulation under way."""
 
@@ -167,14 +202,19 @@ class _Run:
         self._record(clock.outputs[: self.next], *rows)
         self.final: tuple[float, Any, Any] = (0.0, steps.first[0][0], steps.first[1][0])
 
-    def go(self, progress: Progress | None) -> None:
+    def go(self, progress: Progress | None, checkpoints: Checkpoints | None) -> None:
         """Take all steps; snapshots are recorded whatever happens."""
         clock, steps = self.clock, self.steps
         ends = np.append(np.arange(clock.steps) * clock.h, clock.duration)
         steps.start()
+        if checkpoints is not None and checkpoints.last is not None:
+            self._resume(checkpoints.last)
+        single = progress is not None or (checkpoints and remembering(steps.schedule.values))
         while self.done < clock.steps:
+            if checkpoints is not None:
+                checkpoints.offer(self._keep, steps.schedule.values)
             first, began = self.done, time.perf_counter()
-            most = 1 if progress is not None else min(self._most, steps.capacity)
+            most = 1 if single else min(self._most, steps.capacity)
             last, wanted, inside = self._stretch(most)
             try:
                 steps.take(ends[first : last + 1], wanted, inside)
@@ -194,6 +234,36 @@ class _Run:
                 self.final = (end, *steps.now())
             if progress is not None:
                 progress(end, clock.duration)
+
+    def _keep(self) -> dict[str, Array]:
+        """All that the rest of the simulation depends on."""
+        t, q, v, account = map(np.concatenate, zip(*self._blocks, strict=True))
+        end, *final = self.final
+        spent = time.perf_counter() - self.began
+        return {
+            **self.steps.keep(),
+            "progress": np.array([float(self.done), float(self.next), end, spent]),
+            "t": t,
+            "account": account,
+            **_named("shown_", self.steps.pack(q, v)),
+            **_named("final_", self.steps.pack(*map(_one_row, final))),
+            **{f"input_{name}": np.concatenate(rows) for name, rows in self._inputs.items()},
+        }
+
+    def _resume(self, last: Checkpoint) -> None:
+        """Go on where a checkpoint was made."""
+        kept, steps = last.arrays, self.steps
+        done, following, end, spent = kept["progress"].tolist()
+        self.done, self.next, self.began = int(done), int(following), self.began - spent
+        if self.done > 0:
+            steps.resume(kept)
+        shown, final = (steps.unpack(_without(x, kept)) for x in ("shown_", "final_"))
+        self.final = (end, final[0][0], final[1][0])
+        self._blocks = [(kept["t"], *shown, kept["account"])]
+        names = [name for name in steps.schedule.values if f"input_{name}" in kept]
+        self._inputs = {name: [kept[f"input_{name}"]] for name in names}
+        for name, given in remembering(steps.schedule.values).items():
+            given.restore(last.inputs[name])
 
     def _stretch(self, most: int) -> tuple[int, NDArray[np.bool_], Array]:
         """The step up to which all can be taken at once, and of which of them outputs are wanted.
@@ -269,15 +339,20 @@ class _Run:
         )
 
 
-def simulate(steps: Steps, clock: Clock, progress: Progress | None = None) -> Trajectory:
-    """Move in time from the first snapshot.
+def simulate(
+    steps: Steps,
+    clock: Clock,
+    progress: Progress | None = None,
+    checkpoints: Checkpoints | None = None,
+) -> Trajectory:
+    """Move in time from the first snapshot, or from a checkpoint.
 
     Ctrl-C ends the simulation early: the trajectory so far is returned with complete = False. A
     step that fails raises ConvergenceError whose `last` is the trajectory so far.
     """
     run = _Run(steps, clock)
     try:
-        run.go(progress)
+        run.go(progress, checkpoints)
     except KeyboardInterrupt:
         return run.trajectory(False)
     except DescriptionError:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pliant.lie import se3
 from pliant.model import Array, Description, DescriptionError, Frame, ResolutionWarning, Rod
 from pliant.rods.contract import RodModel
+from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
@@ -136,6 +137,7 @@ class Problem(ABC):
         clock: Clock,
         start: Start,
         progress: Callable[[float, float], object] | None,
+        checkpoints: Checkpoints | None = None,
     ) -> Trajectory:
         """Move in time; if a step fails, the ConvergenceError's `last` is the path so far."""
 

@@ -31,6 +31,7 @@ from pliant.model import (
     base_state,
 )
 from pliant.rods.contract import RodModel
+from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
 from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.initial_conditions import check_names, section_twists
@@ -216,10 +217,11 @@ class StrongProblem(Problem):
         clock: Clock,
         start: Start,
         progress: Callable[[float, float], object] | None,
+        checkpoints: Checkpoints | None = None,
     ) -> Trajectory:
         """Move in time by solving a boundary-value problem at each instant."""
         steps = self._steps(integrator, inputs, clock.h, start, 5)
-        return simulate(steps, clock, progress)
+        return simulate(steps, clock, progress, checkpoints)
 
     def stream(
         self, integrator: Integrator, values: Mapping[str, Any], h: float, start: Start

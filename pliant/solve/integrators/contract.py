@@ -163,6 +163,18 @@ class Stepper(Equations):
         q, noted, account, acted = (kept[:count].copy() for kept in self._snapshots)
         return q, self.rates_of(q, noted), account, acted
 
+    def remembered(self) -> list[Any]:
+        """Arrays that hold all that the next step depends on, besides the states; see `resume`."""
+        holders = (self, self.workspace, *self.workspace.parts)
+        own = [x for holder in holders for name, x in vars(holder).items() if name != "_programs"]
+        arrays = [x for x in own if isinstance(x, np.ndarray)]
+        return [*arrays, *(state.q for state in self.states), *self.matrix.remembered()]
+
+    def resume(self) -> None:
+        """Go on after the arrays that it remembers were given other numbers."""
+        for state in self.states:
+            state.place(state.q)
+
     # -- programs of a step from a to b ----------------------------------------------------------
 
     @abstractmethod
