@@ -29,6 +29,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "groups",
     "reference",
     "offline",
 ]

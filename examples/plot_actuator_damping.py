@@ -11,6 +11,8 @@ the model over the damping, which a manual search would follow.
 After Y. Rong and G. Gu (2024), figure 5.
 """
 
+# sphinx_gallery_group = "identification"
+
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -79,14 +81,14 @@ def main() -> dict[str, float]:
         left.plot(run.t, 1e3 * run.measured[:, 0], ".", color="#8a8f98", label="measured")
         left.plot(run.t, 1e3 * run.predicted[:, 0], color="#b8202c", label="model")
         left.set(xlabel="time / s", ylabel="tip / mm", title="120 kPa at 1.6 Hz")
-        left.legend()
+        left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
         fine = np.linspace(0.0, 4.8, 100)
         right.plot(fine, np.sqrt(curve(fine)), color="#3a7ca5")
         right.plot(scan, errors, "o", color="#3a7ca5")
         right.axvspan(*estimate.interval(), alpha=0.2, color="#b8202c", label="estimate, 95 %")
         right.axvline(DAMPING, color="#1f2430", linewidth=0.9, linestyle="--", label="true")
         right.set(xlabel="damping / s⁻¹", ylabel="rms distance / mm", title="Error of the model")
-        right.legend()
+        right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
     noise = np.sqrt(np.mean(run.residuals**2))
     return {
         "damping / s^-1": estimate.value,

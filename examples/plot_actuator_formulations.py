@@ -11,6 +11,8 @@ are several times smaller. Pressures act on the chambers without delay.
 After Y. Rong and G. Gu (2024), who used the first of the four.
 """
 
+# sphinx_gallery_group = "methods"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -11,6 +11,8 @@ In the paper it stays at the level of unmodelled effects (1.4 to 2.0 % of the le
 After Y. Rong and G. Gu (2024), figure 8 (c to f), tables 1 and 2.
 """
 
+# sphinx_gallery_group = "actuators"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -12,6 +12,8 @@ the motion, within its uncertainty. The model then agrees with the measurement u
 After Y. Rong and G. Gu (2024), figure 9.
 """
 
+# sphinx_gallery_group = "actuators"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -13,6 +13,8 @@ After Y. Rong and G. Gu (2024), figure 7 and equation 32. The delay of the line 
 static model has the error of the paper at 0.7 Hz; the other two follow.
 """
 
+# sphinx_gallery_group = "actuators"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

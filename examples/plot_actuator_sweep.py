@@ -11,6 +11,8 @@ length, even where the actuator lags behind its pressure. Length and energy are 
 After Y. Rong and G. Gu (2024), figure 8 (a, b).
 """
 
+# sphinx_gallery_group = "actuators"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

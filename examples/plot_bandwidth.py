@@ -8,6 +8,8 @@ most degree + 1 poses affect a section, however long the rod is. The cost of a s
 linearly with the number of control poses, not with its square.
 """
 
+# sphinx_gallery_group = "methods"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -8,6 +8,8 @@ lower than Euler's because of shear, to a few parts in a hundred thousand. With 
 the column follows the bent branch.
 """
 
+# sphinx_gallery_group = "loads"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -9,6 +9,8 @@ their standard errors. The deflection under the weight determines the stiffness,
 and the decay the drag. Here the file comes from a rod with known values.
 """
 
+# sphinx_gallery_group = "identification"
+
 import tempfile
 from pathlib import Path
 

@@ -8,6 +8,8 @@ strain modes in one robot. A tapered rod cut into two pieces has the same shape 
 joint adds no error.
 """
 
+# sphinx_gallery_group = "loads"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -13,6 +13,8 @@ default, ``moments="exact"``, follows from the work of the pressure on the curva
 After Y. Rong and G. Gu (2024), equations 17 and 18.
 """
 
+# sphinx_gallery_group = "actuators"
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -73,7 +75,7 @@ def main() -> dict[str, float]:
         left.legend()
         right.loglog(stretch, gives, "o-", label="difference")
         right.loglog(stretch, stretch * gives[0] / stretch[0], "k:", label="in proportion")
-        right.set(xlabel="stretch in the middle", title="layer that gives, 16 elements")
+        right.set(xlabel="relative stretch in the middle", title="layer that gives, 16 elements")
         right.legend()
     return {
         "order, length held": -slope(ELEMENTS[1:], held[1:]),

@@ -8,6 +8,8 @@ of a constraint on the rod is reported as a reaction; reactions and loads sum to
 picture shows the reactions of an arch that is clamped at both ends.
 """
 
+# sphinx_gallery_group = "loads"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -11,6 +11,8 @@ force inside the rod makes the shear jump there, which splines resolve slowly; w
 would suffice.
 """
 
+# sphinx_gallery_group = "first steps"
+
 import matplotlib.pyplot as plt
 
 import pliant as pl

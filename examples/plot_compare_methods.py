@@ -9,6 +9,8 @@ unknowns, collocation 120, the spline thousands, most of them because of the jum
 follower force acts.
 """
 
+# sphinx_gallery_group = "methods"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -10,6 +10,8 @@ degree 5 is a thousand times more accurate than degree 1. At the tip, the errors
 cancel.
 """
 
+# sphinx_gallery_group = "methods"
+
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.integrate import solve_ivp

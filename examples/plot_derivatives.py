@@ -9,6 +9,8 @@ converge with the square of the step until rounding dominates, for first derivat
 B) and second ones. Do this check first if you write your own formulation.
 """
 
+# sphinx_gallery_group = "methods"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

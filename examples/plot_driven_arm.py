@@ -7,6 +7,8 @@ follower moment curls an arm along a ramp, a sinusoidal force moves its tip side
 values pushes it in the middle. Signals are plain data, so a robot file can contain the same ones.
 """
 
+# sphinx_gallery_group = "first steps"
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -54,11 +56,9 @@ def draw(motion: pl.Motion) -> None:
         figure, (above, below) = plt.subplots(
             2, 1, figsize=(6.4, 5.6), sharex=True, layout="constrained", height_ratios=(2, 3)
         )
-    draw_curves(motion.t, motion.inputs, "input", ax=above)
+    draw_curves(motion.t, motion.inputs, "factor of the load", ax=above)
     above.set_xlabel("")
     draw_curves(motion.t, {"tip": motion.tip("arm")[:, :3, 3]}, "position / m", ax=below)
-    below.set_ylim(top=0.45)
-    below.legend(loc="upper left", ncols=3, frameon=False, fontsize=9)
     figure.align_ylabels()
 
 

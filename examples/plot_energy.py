@@ -10,6 +10,8 @@ trend. Implicit Euler with the same steps loses nine tenths of it within ten sec
 The rod is that of section 7.4 of Xun et al.; its density, 1000 kg/m³, is assumed.
 """
 
+# sphinx_gallery_group = "dynamics"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

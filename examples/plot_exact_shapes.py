@@ -7,6 +7,8 @@ moment is a circular arc, here up to two full turns. A curved rod pushed out of 
 bend, has no closed solution, but its tip is known to ten digits. Circles mark the reference solutions.
 """
 
+# sphinx_gallery_group = "validation"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

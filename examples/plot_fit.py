@@ -15,6 +15,8 @@ of the stiffness; in twelve other realisations of the noise, the deviations agre
 errors.
 """
 
+# sphinx_gallery_group = "identification"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

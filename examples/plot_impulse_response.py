@@ -10,6 +10,8 @@ it. Stiffness, density and drag are those identified from another motion, the re
 Where simple shooting fails, multiple shooting takes over; the motion reports how often.
 """
 
+# sphinx_gallery_group = "dynamics"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -9,6 +9,8 @@ step. The explicit integrator needs steps short enough for the fastest wave in t
 starts where the others end, with a small error.
 """
 
+# sphinx_gallery_group = "methods"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

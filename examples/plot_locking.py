@@ -9,6 +9,8 @@ independent unknowns, and their error does not depend on the slenderness. The ro
 plane; all curves have twelve control poses or as many coordinates.
 """
 
+# sphinx_gallery_group = "methods"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -8,11 +8,13 @@ stiffness, mass and drag drawn from the uncertainty of a calibration, are releas
 phases drift apart with time, while amplitudes stay close.
 """
 
+# sphinx_gallery_group = "dynamics"
+
 import matplotlib.pyplot as plt
 import numpy as np
 
 import pliant as pl
-from pliant.view import style
+from pliant.view import legend_beside, style
 
 COUNT, DURATION, DT = 40, 1.0, 4e-3
 DIAMETER = 1.42e-3
@@ -63,7 +65,7 @@ def main() -> dict[str, float]:
     ax.fill_between(t, low, high, alpha=0.35, label="nine of ten")
     ax.plot(t, middle, label="median")
     ax.set(xlabel="time / s", ylabel="height of the tip / m")
-    ax.legend(frameon=False, loc="upper right")
+    legend_beside(ax)
     width = 1e3 * (high - low)
     return {
         "motions": len(motions),

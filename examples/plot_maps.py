@@ -7,6 +7,8 @@ approach each other as control poses are added. Splines of degree 1 are identica
 strain, and moving the whole robot moves the solution with it, both up to rounding.
 """
 
+# sphinx_gallery_group = "methods"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -9,6 +9,8 @@ although others exist; intermediate steps are solved with a loose tolerance. End
 need two iterations, because the bending moment is then constant along the rod.
 """
 
+# sphinx_gallery_group = "methods"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -7,6 +7,8 @@ classes of a few lines in this script. The equilibrium rests on the stop, the im
 the energy that it takes appears as dissipated. `docs/effects.md` explains the contract.
 """
 
+# sphinx_gallery_group = "loads"
+
 from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
@@ -16,7 +18,7 @@ import pliant as pl
 from pliant.model import Frame, drawing
 from pliant.model.fields import holds, quantity
 from pliant.model.places import OnFrame
-from pliant.view import style
+from pliant.view import legend_beside, style
 
 EXPECTED = {
     "height of the tip at rest, m": (-0.08, 1e-9),
@@ -73,11 +75,11 @@ def main():
     with style():
         _, axes = plt.subplots(1, 2, figsize=(9.0, 3.8), layout="constrained")
         axes[0].plot(motion.t, motion.tip("arm")[:, 2, 3])
-        axes[0].set(xlabel="time, s", ylabel="height of the tip, m")
+        axes[0].set(xlabel="time / s", ylabel="height of the tip / m")
         for name in ("kinetic", "elastic", "gravity", "potential", "dissipated"):
             axes[1].plot(motion.t, energy[name] - energy[name][0], label=name)
-        axes[1].set(xlabel="time, s", ylabel="change of energy, J")
-        axes[1].legend()
+        axes[1].set(xlabel="time / s", ylabel="change of energy / J")
+        legend_beside(axes[1])
     return {
         "height of the tip at rest, m": still.tip("arm")[2, 3],
         "force of the stop, N": np.linalg.norm(still.reactions["stop"][3:]),

@@ -8,6 +8,8 @@ dynamics and frequencies work as with the built-in formulations, and the results
 of a spline. `docs/formulations.md` explains the contract.
 """
 
+# sphinx_gallery_group = "methods"
+
 from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
@@ -108,11 +110,11 @@ def main() -> dict[str, float]:
         s = np.linspace(0, 0.4, 81)
         for label, still in {"spline": truth, **{f"{n} pieces": stills[n] for n in counts}}.items():
             axes[0].plot(*still.position("arm", s)[:, [0, 2]].T, label=label)
-        axes[0].set(title="at rest", xlabel="x, m", ylabel="z, m", aspect="equal")
+        axes[0].set(title="at rest", xlabel="x / m", ylabel="z / m", aspect="equal")
         axes[0].legend()
         for label, motion in motions.items():
             axes[1].plot(motion.t, motion.tip("arm")[:, 1, 3], label=label)
-        axes[1].set(title="released", xlabel="time, s", ylabel="y of the tip, m")
+        axes[1].set(title="released", xlabel="time / s", ylabel="y of the tip / m")
         axes[1].legend()
     energy = motions["4 pieces"].energy
     return {

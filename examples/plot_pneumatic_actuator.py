@@ -13,6 +13,8 @@ After Y. Rong and G. Gu (2024), figures 1 and 4. The paper does not give the mas
 here follows from the drop and the stiffness of the paper.
 """
 
+# sphinx_gallery_group = "actuators"
+
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import brentq

@@ -10,6 +10,8 @@ the simulation is faster than real time. Here short motions are timed twice each
 shown.
 """
 
+# sphinx_gallery_group = "dynamics"
+
 import warnings
 
 import matplotlib.pyplot as plt

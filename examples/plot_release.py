@@ -8,6 +8,8 @@ the equilibrium under the arm's own weight. ``motion.animate("arm.gif")`` writes
 same motion.
 """
 
+# sphinx_gallery_group = "first steps"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

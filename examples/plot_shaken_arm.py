@@ -8,6 +8,8 @@ arm. Dashed lines are the frequencies from ``robot.modes``. Because the sweep co
 builds up its swing, the largest amplitude occurs a little later.
 """
 
+# sphinx_gallery_group = "first steps"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -9,6 +9,8 @@ integrate along the beam, because solutions of the rod equations grow faster alo
 the step is. Multiple shooting then takes over, and `rescues` of the result reports it.
 """
 
+# sphinx_gallery_group = "validation"
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -43,7 +45,7 @@ def beam(force: float) -> pl.Robot:
 def main() -> dict[str, float]:
     errors = {}
     with style():
-        figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.4), sharex=True)
+        figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.6), sharex=True, layout="constrained")
     sideways, apart = [], []
     for (force, known), ax in zip(DROP.items(), axes, strict=True):
         moves = [
@@ -55,13 +57,13 @@ def main() -> dict[str, float]:
             ax.plot(move.t, drop, line, label=move.formulation["beam"].split("(")[0])
             sideways.append(np.abs(move.velocity("beam", np.linspace(0, 1, 11))[..., 4]).max())
         ax.plot(TIMES, known, "ko", markersize=4, label="reference")
-        ax.set(title=f"{force:g} N", xlabel="time (s)", ylabel="height of the tip (m)")
+        ax.set(title=f"{force:g} N", xlabel="time / s", ylabel="height of the tip / m")
         rows = np.searchsorted(moves[0].t, TIMES - 1e-9)
         tips = [move.tip("beam")[:, :3, 3] for move in moves]
         errors[f"worst error of the drop, {force:g} N"] = np.abs(tips[0][rows, 2] - known).max()
         apart.append(np.abs(tips[0] - tips[1]).max())
-    axes[0].legend(loc="upper right", bbox_to_anchor=(1.0, 1.0), fontsize=7, framealpha=0.9)
-    figure.tight_layout()
+    with style():
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     quick = beam(10.0).simulate(0.02, 1e-4, formulation=pl.Shooting(), integrator=TRAPEZOIDAL)
     print("steps of 0.1 ms:", quick.rescues)
     return {

@@ -11,6 +11,8 @@ A step that does not converge would return the state before it and a message; no
 Each step takes a small fraction of a millisecond, as the histogram shows.
 """
 
+# sphinx_gallery_group = "actuators"
+
 import time
 
 import matplotlib.pyplot as plt
@@ -74,7 +76,9 @@ def draw(log: dict[str, np.ndarray]) -> None:
         second.set(xlabel="time / s", ylabel="pressure / kPa", title="Command of the controller")
         third.hist(1e6 * log["seconds"], np.geomspace(10, 3000, 60), color="#3a7ca5")
         third.axvline(1e6 * DT, color="#b8202c", linewidth=0.8)
-        third.set(xscale="log", yscale="log", xlabel="time of a step / µs", ylabel="steps")
+        third.set(
+            xscale="log", yscale="log", xlabel="time of a step / µs", ylabel="number of steps"
+        )
         third.set_title("Each step; the line is real time")
 
 

@@ -9,11 +9,14 @@ pulled out of its plane by up to 3000 N, starting from the last load or from non
 not converge at once it takes load steps, and the result reports how many.
 """
 
+# sphinx_gallery_group = "validation"
+
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.colors import to_hex
 
 import pliant as pl
-from pliant.view import style
+from pliant.view import RodShape, draw_robot, style
 
 HELIX = {0.2: (0.11506069827139738, -0.598497490880649, -0.008362222875119446),
          1.0: (0.004803249659646768, -0.0764417417325678, -7.249684685814977e-05)}  # fmt: skip
@@ -51,7 +54,7 @@ def helices() -> tuple[list[np.ndarray], float]:
     for level, tip in HELIX.items():
         still = robot.statics({"wind": level}, pl.Shooting(steps=800))
         errors.append(np.abs(still.tip("rod")[:3, 3] - tip).max())
-        lines.append(still.position("rod", np.linspace(0, 10, 801)))
+        lines.append(still.pose("rod", np.linspace(0, 10, 801)))
     return lines, max(errors)
 
 
@@ -67,7 +70,7 @@ def bends() -> tuple[list[np.ndarray], dict[str, float]]:
     lines, errors, last = [], [], None
     for load in np.arange(300.0, 3001.0, 300.0):
         last = robot.statics({"up": load}, pl.Shooting(steps=200), start=last)
-        lines.append(last.position("rod", np.linspace(0, 25 * np.pi, 101)))
+        lines.append(last.pose("rod", np.linspace(0, 25 * np.pi, 101)))
         if load in BEND:
             errors.append(np.abs(last.tip("rod")[:3, 3] - BEND[load]).max())
     cold = robot.statics({"up": 3000.0}, pl.Shooting(steps=200))
@@ -84,21 +87,14 @@ def main() -> dict[str, float]:
     coils, error = helices()
     arcs, numbers = bends()
     with style():
-        figure = plt.figure(figsize=(9.5, 3.4))
-        flat = figure.add_subplot(1, 3, 1)
+        _, flat = plt.subplots(figsize=(5.6, 4.0), layout="constrained")
         for k, line in enumerate(rings):
             flat.plot(line[:, 0], line[:, 2], color=plt.cm.viridis(k / 8))
-        flat.set_aspect("equal")
-        flat.set_title("a moment, in eight parts")
-        for place, lines, title in ((2, coils, "20 % and all of the load"), (3, arcs, "to 3000 N")):
-            ax = figure.add_subplot(1, 3, place, projection="3d")
-            for k, line in enumerate(lines):
-                ax.plot(*line.T, color=plt.cm.viridis(k / len(lines)))
-            ax.set_aspect("equal")
-            ax.locator_params(nbins=3)
-            ax.tick_params(labelsize=7)
-            ax.set_title(title)
-        figure.tight_layout()
+        flat.set(aspect="equal", xlabel="x / m", ylabel="z / m", title="a moment, in eight parts")
+    for poses, title in ((coils, "20 % and all of the load"), (arcs, "300 N to 3000 N")):
+        colors = plt.cm.viridis(np.arange(len(poses)) / len(poses))
+        shapes = [RodShape("rod", g, 0.0, to_hex(c)) for g, c in zip(poses, colors, strict=True)]
+        draw_robot(shapes, title=title, view="iso")
     return {
         "worst gap of the circle with 2 nodes": gap,
         "worst error of the helix": error,

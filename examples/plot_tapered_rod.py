@@ -9,6 +9,8 @@ integration of the rod's differential equations (circles) to better than 1e-4 of
 pose.
 """
 
+# sphinx_gallery_group = "loads"
+
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.integrate import solve_bvp

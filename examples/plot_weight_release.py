@@ -12,6 +12,8 @@ identified for it. The two differ by at most 2.5 mm in swings of 200 mm. The dot
 effect of drag on the first mode of a beam; dots are an independent solution of the same rod.
 """
 
+# sphinx_gallery_group = "dynamics"
+
 import matplotlib.pyplot as plt
 import numpy as np
 

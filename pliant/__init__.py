@@ -40,6 +40,7 @@ _HOMES = {
         "PressureLine",
         "Ramp",
         "Rectangle",
+        "PlausibilityWarning",
         "ResolutionWarning",
         "Rod",
         "Section",
@@ -54,6 +55,7 @@ _HOMES = {
         "pose",
     ),
     "pliant.files": ("FileError",),
+    "pliant.results.energy_gap": ("EnergyGap", "EnergyWarning", "NumericalDamping"),
     "pliant.bvp.collocation": ("Collocation",),
     "pliant.bvp.shooting": ("MultipleShooting", "Shooting"),
     "pliant.joints.contract": ("JointMap",),
@@ -77,9 +79,10 @@ _HOMES = {
     "pliant.results.equilibrium": ("Equilibrium", "Modes"),
     "pliant.results.fit": ("Estimate", "Fit", "FitData", "FitWarning"),
     "pliant.results.motion": ("Motion",),
-    "pliant.results.export": ("load",),
+    "pliant.results.result_file": ("load",),
     "pliant.results.stepper": ("StepState", "Stepper"),
     "pliant.solve.registry": ("formulations", "integrators"),
+    "pliant.solve.shape_error": ("ShapeError",),
     "pliant.study.compare": ("compare",),
     "pliant.study.fit": ("fit",),
     "pliant.study.parallel": ("simulate_many", "statics_many"),
@@ -119,6 +122,7 @@ if TYPE_CHECKING:
         Lag as Lag,
         Load as Load,
         Material as Material,
+        PlausibilityWarning as PlausibilityWarning,
         PliantError as PliantError,
         PressureLine as PressureLine,
         Ramp as Ramp,
@@ -140,8 +144,12 @@ if TYPE_CHECKING:
     from pliant.physics.frame_effect import FrameEffect as FrameEffect
     from pliant.physics.line_effect import LineEffect as LineEffect
     from pliant.physics.strain_effect import StrainEffect as StrainEffect
+    from pliant.results.energy_gap import (
+        EnergyGap as EnergyGap,
+        EnergyWarning as EnergyWarning,
+        NumericalDamping as NumericalDamping,
+    )
     from pliant.results.equilibrium import Equilibrium as Equilibrium, Modes as Modes
-    from pliant.results.export import load as load
     from pliant.results.fit import (
         Estimate as Estimate,
         Fit as Fit,
@@ -149,6 +157,7 @@ if TYPE_CHECKING:
         FitWarning as FitWarning,
     )
     from pliant.results.motion import Motion as Motion
+    from pliant.results.result_file import load as load
     from pliant.results.stepper import Stepper as Stepper, StepState as StepState
     from pliant.results.studies import (
         Comparison as Comparison,
@@ -171,6 +180,7 @@ if TYPE_CHECKING:
         Newmark as Newmark,
     )
     from pliant.solve.registry import formulations as formulations, integrators as integrators
+    from pliant.solve.shape_error import ShapeError as ShapeError
     from pliant.study.compare import compare as compare
     from pliant.study.fit import fit as fit
     from pliant.study.outputs import Output as Output

@@ -8,7 +8,7 @@ numbers of old code. Here every file with kernels has a folder of its own, named
 and of all files with kernels that it imports: ``<user cache>/pliant/kernels-<hash>``. An edit
 recompiles what depends on it and nothing else; copies of Pliant with the same sources share their
 kernels. The environment variable ``PLIANT_CACHE_DIR`` replaces ``<user cache>/pliant``; where neither
-can be written, a private temporary folder is used.
+can be written, a private temporary folder is used, or none. `_kernel_cache` writes and reads the files.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 from numba.core.types.misc import unliteral
+
+from pliant._kernel_cache import KernelCache, remove_abandoned, say_once
 
 CACHE_VARIABLE = "PLIANT_CACHE_DIR"
 CACHE_LIFETIME = 30 * 24 * 3600.0
@@ -130,20 +132,29 @@ def _private_temporary_folder() -> Path:
         owned = os.name != "posix" or status.st_uid == user
         if stat.S_ISDIR(status.st_mode) and owned and not open_to_others and _is_writable(base):
             return base
-    return Path(tempfile.mkdtemp(prefix="pliant-"))
+    with suppress(OSError):
+        return Path(tempfile.mkdtemp(prefix="pliant-"))
+    return Path(os.devnull) / "pliant"  # there is none: kernels are not kept
 
 
 def cache_folder() -> Path:
-    """Return an existing, writable folder for the caches of all modules."""
+    """Return an existing, writable folder for the caches of all modules, if there is any."""
     try:
         folder = user_cache_folder()
-    except RuntimeError:  # no home directory
-        return _private_temporary_folder()
-    return folder if _is_writable(folder) else _private_temporary_folder()
+        if _is_writable(folder):
+            return folder
+        where = f"in {folder}"
+    except RuntimeError:
+        where = "in a home directory, for there is none"
+    other = _private_temporary_folder()
+    if other.is_dir():
+        say_once("folder", f"kernels cannot be kept {where}; they are kept in {other}")
+    return other
 
 
 def prune(folder: Path, lifetime: float = CACHE_LIFETIME) -> None:
-    """Remove the caches in `folder` that nobody has used for `lifetime` seconds."""
+    """Remove the caches in `folder` not used for `lifetime` seconds, and half-written files."""
+    remove_abandoned(folder)
     oldest = time.time() - lifetime
     for path in folder.glob("kernels-*"):
         named_by_hash = re.fullmatch("kernels-[0-9a-f]{16}", path.name) is not None
@@ -262,10 +273,16 @@ leaf: Any = _linked(forceinline=True, pipeline_class=_LeafCompiler)
 inner: Any = _linked(pipeline_class=_InnerCompiler)
 """Decorator of functions on arrays that only kernels call: no code of their own, nothing cached."""
 
-kernel: Any = numba.njit(
-    cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy", no_cfunc_wrapper=True
-)
-"""Decorator of functions on arrays: compiled once per type, cached on disk, without the GIL."""
+_compiled = numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy", no_cfunc_wrapper=True)
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Decorator of functions on arrays: compiled once per type, cached on disk, without the GIL."""
+    dispatcher = _compiled(function)
+    if isinstance(dispatcher, CPUDispatcher):
+        dispatcher._cache = KernelCache(function)
+    return dispatcher
+
 
 driver: Any = numba.njit(inline="always")
 """Decorator of functions that only call kernels in turn: they become part of their one caller, and a

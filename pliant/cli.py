@@ -18,7 +18,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pliant import __version__
-from pliant.study.commands import check_folder, compare, fit, read_robot, resolve
+from pliant.study.commands import (
+    allow_option,
+    check_folder,
+    compare,
+    fit,
+    read_robot,
+    resolve,
+    robot_argument,
+)
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -38,6 +46,9 @@ class _Commands(click.Group):
         """Run the command; print errors of Pliant and of the file system."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.secho("interrupted", fg="red", err=True)
+            ctx.exit(INTERRUPTED)
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             message = f"{where}{error.strerror or error}"
@@ -63,16 +74,20 @@ main.add_command(fit)
 
 
 @main.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@robot_argument
+@allow_option
 def check(file: Path) -> None:
     """Check a robot file and list all its errors."""
     contents, _ = _read(file)
     runs = ", ".join(type(run).__name__.removesuffix("Run").lower() for run in contents.runs)
-    click.echo(f"{file}: {_count_parts(contents)}; {runs or 'nothing'} to compute. No errors.")
+    doubts = len(contents.doubts())
+    told = f"No errors, {doubts} warning{'s' * (doubts > 1)}." if doubts else "No errors."
+    click.echo(f"{file}: {_count_parts(contents)}; {runs or 'nothing'} to compute. {told}")
 
 
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path), required=False)
+@allow_option
 @click.option(
     "-o",
     "--output",
@@ -94,7 +109,8 @@ def run(file: Path | None, output: Path, no_animation: bool, quiet: bool) -> Non
 
 
 @main.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@robot_argument
+@allow_option
 @click.option(
     "--count", type=int, default=None, help="Number of modes. Default: as in the file, or 6."
 )
@@ -120,6 +136,8 @@ def _read(file: Path, needs_mass: bool = False) -> tuple[RobotFile, Robot]:
     simulated = any(isinstance(run, SimulateRun) for run in contents.runs)
     if needs_mass or simulated or any(isinstance(run, ModesRun) for run in contents.runs):
         require_mass(contents.description, chosen if simulated else None)
+    for doubt in contents.doubts():
+        click.secho(f"warning: {doubt}", fg="yellow", err=True)
     return contents, robot
 
 

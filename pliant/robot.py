@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -28,7 +29,9 @@ from pliant.model import (
     Load,
     Material,
     MountedActuator,
+    PlausibilityWarning,
     PressureLine,
+    ResolutionWarning,
     Rod,
     Shape,
     Stiffness,
@@ -36,6 +39,8 @@ from pliant.model import (
     positive,
     values_at,
 )
+from pliant.model.plausible import time_doubts
+from pliant.results.checkpoint_file import open_checkpoints
 from pliant.results.equilibrium import Equilibrium, Modes
 from pliant.results.motion import Motion
 from pliant.results.result import ShapeResult
@@ -50,6 +55,7 @@ from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_values
 from pliant.solve.statics import StaticSolution
+from pliant.solve.stretch import judge_stretch
 
 Formulations = RodModel | Mapping[str, RodModel]
 
@@ -74,17 +80,25 @@ class Robot:
         self.inputs = dict(inputs)
         """Values or signals from a robot file, for inputs that a call does not name."""
         self._compiler = Compiler(description)
+        self._judged: object = None
+        """What was described when doubts about it were told; True for never."""
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str]) -> Robot:
-        """Return the robot that a YAML file describes, with the inputs that it gives."""
-        file = load_robot_file(os.fspath(path), formulations(), integrators())
-        return cls._from(file.description, file.inputs)
+    def from_file(cls, path: str | os.PathLike[str], allow: Any = ()) -> Robot:
+        """Return the robot that a YAML file describes, with the inputs that it gives.
+
+        path : the file.  allow : a folder, or several, in which it may name files, besides its own.
+        """
+        file = load_robot_file(path, formulations(), integrators(), allow)
+        robot = cls._from(file.description, file.inputs)
+        robot._judged = None
+        return robot
 
     @classmethod
     def _from(cls, description: Description, inputs: Mapping[str, Any]) -> Robot:
         robot = cls.__new__(cls)
         robot._begin(description, inputs)
+        robot._judged = True
         return robot
 
     def __repr__(self) -> str:
@@ -115,7 +129,8 @@ class Robot:
 
         length : metres.  section : Circle, Annulus, Rectangle, Section, or Stiffness (without
         material).  pose : 4x4 pose of the base in the world, or relative to the frame ``base``.
-        base : "world" (clamped), a Frame of another part (clamped to it), or None (free).
+        base : "world" (clamped), a place on another part (a Frame, or its name such as "arm.tip";
+        clamped to it), or None (free).
         natural : curvature and twist at rest (ux, uy, uz), rad/m, or all six strains; fixed, a
         function of s, or a Table.  formulation : for this rod; None for the default.
         theory : "cosserat", or "kirchhoff" for no shear and no stretch.
@@ -153,7 +168,8 @@ class Robot:
     ) -> Load:
         """Add a load and return it; its name is an input of the robot.
 
-        on : a Frame such as ``arm.tip`` (N, N m), or a rod for a load along it (N/m, N m/m).
+        on : a place (N, N m): a Frame such as ``arm.tip`` or its name, "arm.tip", "arm.base" or
+        "arm.0.12" for s = 0.12 m; or a rod or its name for a load along it (N/m, N m/m).
         force, moment : (3,) in ``frame``; a force along a rod may be a function of s.
         frame : "world" (fixed direction) or "body" (follows the section).
         over : (s0, s1) in metres, the stretch that a load along a rod covers.
@@ -167,14 +183,15 @@ class Robot:
     def add_constraint(
         self,
         name: str,
-        on: Frame,
-        to: Frame | ArrayLike | None = None,
+        on: Frame | str,
+        to: Frame | str | ArrayLike | None = None,
         kind: str | None = None,
         hold: tuple[str, ...] | None = None,
     ) -> Constraint:
         """Add a constraint that holds the frame ``on``, and return it.
 
-        to : another Frame, a 4x4 world pose, or None for where ``on`` is in the undeformed robot.
+        on : a Frame, or its name such as "arm.tip".
+        to : another one, a 4x4 world pose, or None for where ``on`` is in the undeformed robot.
         kind : "fixed" (default), "articulated" (position) or "sliding" (orientation).
         hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``.
         """
@@ -186,7 +203,7 @@ class Robot:
         name: str,
         mass: float,
         inertia: ArrayLike = (0.0, 0.0, 0.0),
-        on: Frame | None = None,
+        on: Frame | str | None = None,
         centre: ArrayLike = (0.0, 0.0, 0.0),
         pose: ArrayLike | None = None,
         joint: Joint | None = None,
@@ -195,7 +212,7 @@ class Robot:
 
         mass : kg.  inertia : about its centre of mass along the axes of the body, kg m^2: three
         principal moments, six (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), or 3x3.
-        on : a Frame such as ``arm.tip``, or None for the world.
+        on : a Frame such as ``arm.tip`` or its name "arm.tip", or None for the world.
         centre : (3,) of the mass in the body, metres.
         pose : 4x4 pose of the body at rest in the frame ``on``.
         joint : how it hangs there, such as Revolute("x") or Free(); None for a rigid connection.
@@ -320,7 +337,10 @@ class Robot:
                 seconds = time.perf_counter() - began
                 error.last = Equilibrium(compiled, error.last.solution, error.last.applied, seconds)
             raise
-        return Equilibrium(compiled, still.solution, still.applied, time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        found = Equilibrium(compiled, still.solution, still.applied, seconds)
+        judge_stretch(compiled, [still.solution.q], found)
+        return found
 
     @checks.checked
     def simulate(
@@ -336,6 +356,8 @@ class Robot:
         output_times: ArrayLike | None = None,
         progress: Callable[[float, float], object] | None = None,
         joints: Mapping[str, Any] | None = None,
+        save: str | os.PathLike[str] | None = None,
+        resume: str | os.PathLike[str] | None = None,
     ) -> Motion:
         """Return the motion over ``duration`` seconds in steps of ``dt`` seconds.
 
@@ -351,23 +373,42 @@ class Robot:
         progress : called with the time reached and the duration after each step.
         joints : by part name, where joints start instead: the angle of a hinge in radians, the pose
         4x4 of a free part in its place. What hangs on them turns along.
+        save : a .nc file for checkpoints, one every few seconds, and for the motion at its end.
+        resume : such a file of the same simulation, to go on from its checkpoint to the same motion,
+        bit by bit.
 
         Ctrl-C ends it early with what there is (complete = False). If a step fails, the error's
         ``last`` is the motion up to there.
         """
         clock = make_clock(duration, dt, output_every, output_times)
         given = {**self.inputs, **as_inputs(inputs)}
+        if self._judged is not True:
+            for doubt in time_doubts(self.description.rods, clock.h):
+                warnings.warn(doubt, PlausibilityWarning, stacklevel=3)
         compiled, method, begin = self._prepare(
             "simulate", formulation, integrator, given, start, velocity, joints
         )
+        checkpoints = open_checkpoints(
+            save,
+            resume,
+            given,
+            robot=self.description,
+            formulation=compiled.formulations,
+            integrator=method,
+            times=(clock.duration, clock.steps, clock.outputs),
+            start=(start if isinstance(start, str) else (begin.q, begin.v), velocity, joints),
+        )
         try:
-            trajectory = compiled.simulate(method, given, clock, begin, progress)
+            trajectory = compiled.simulate(method, given, clock, begin, progress, checkpoints)
         except ConvergenceError as error:
             if isinstance(error.last, Trajectory):
                 error.last = Motion(compiled, error.last, repr(method))
             raise
         motion = Motion(compiled, trajectory, repr(method))
-        motion.warn_of_energy(method.damped)
+        judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
+        motion.warn_of_energy(method)
+        if save is not None and motion.complete:
+            motion.save(save)
         return motion
 
     @checks.checked
@@ -391,10 +432,10 @@ class Robot:
         """
         h = positive("stepper", "dt", dt, "seconds", "give e.g. 1e-3")
         now = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
-        values = check_values(self.description, now)
         compiled, method, begin = self._prepare(
-            "stepper", formulation, integrator, values, start, velocity, joints
+            "stepper", formulation, integrator, now, start, velocity, joints
         )
+        values = check_values(compiled.description, now)
         return make_stepper(compiled, method, values, h, begin)
 
     def _prepare(
@@ -418,22 +459,36 @@ class Robot:
         method = compiled.integrator(integrator)
         if start == "statics":
             known = self.statics(values_at(inputs, 0.0), compiled.formulations)
+            compiled = known._compiled
         q, v = (None, None) if known is None else known._final()
         if joints is not None:
             q = compiled.with_joints(compiled.rest if q is None else q, joints)
         return compiled, method, Start(q, v, velocity)
+
+    def _tell_doubts(self) -> None:
+        """Warn of values that no robot has and of data too wild, once for each description."""
+        described = (self.description.gravity, len(self.description.parts))
+        if self._judged is not True and self._judged != described:
+            self._judged = described
+            for doubt in self.description.doubts():
+                warnings.warn(doubt, PlausibilityWarning, stacklevel=5)
+            for doubt in self.description.unresolved():
+                warnings.warn(doubt, ResolutionWarning, stacklevel=5)
 
     def _compiled(self, formulation: Formulations | None, start: object, field: str) -> Problem:
         """Compile with the chosen formulations, or those of the result to start from.
 
         field : the argument that holds the result, for error messages.
         """
+        self._tell_doubts()
         if start is None:
             return self._compiler.compiled(formulation)
         expected, remedy = "a result of this robot", "give what statics returned"
         result = checks.instance("robot", field, start, ShapeResult, expected, remedy)  # type: ignore[type-abstract]
         earlier = result._compiled
-        if formulation is None and set(earlier.formulations) == set(self.description.rods):
+        if formulation is None and set(earlier.formulations) == set(
+            self.description.snapshot().rods
+        ):
             formulation = earlier.formulations
         problem = self._compiler.compiled(formulation)
         checks.refuse(
@@ -464,7 +519,7 @@ class Robot:
         if at is not None:
             remedy = "give what statics returned, or inputs=..."
             checks.instance("modes", "at", at, Equilibrium, "an Equilibrium", remedy)
-        require_mass(self.description)
+        require_mass(self.description.snapshot())
         both = at is not None and inputs is not None
         expected = "left out when at is given"
         checks.refuse(both, "modes", "inputs", inputs, expected, "remove one of them")

@@ -18,6 +18,8 @@ from types import ModuleType
 import matplotlib.pyplot as plt
 import pytest
 
+from tests.figures import faults
+
 FOLDER = Path(__file__).resolve().parents[1] / "examples"
 EXAMPLES = sorted(p for p in FOLDER.glob("*.py") if not p.name.startswith("_"))
 
@@ -50,6 +52,8 @@ def test_example_returns_what_it_promises(
             f"{path.name}: {name} is {result[name]:.6g}, not {value:.6g} within {tolerance:.1g}"
         )
     assert plt.get_fignums(), f"{path.name} leaves no figure open for the gallery"
+    for number in plt.get_fignums():
+        assert not faults(plt.figure(number)), f"{path.name}, figure {number}"
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)

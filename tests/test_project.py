@@ -116,6 +116,15 @@ def test_changelog_gives_a_reason_for_each_dependency() -> None:
     assert wanted == set(reasons), f"differ in {sorted(wanted ^ set(reasons))}"
 
 
+def test_package_uses_each_dependency_it_asks_for() -> None:
+    modules = {"pillow": "PIL", "imageio-ffmpeg": "imageio_ffmpeg", "h5py": "h5netcdf"}
+    wanted = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["view"]]
+    names = [re.match(r"[\w.-]+", requirement)[0] for requirement in wanted]  # type: ignore[index]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
+    unused = [n for n in names if not re.search(rf"\b{re.escape(modules.get(n, n))}\b", text)]
+    assert not unused, f"asked for in pyproject.toml, but no code of the package names {unused}"
+
+
 def test_changelog_tells_of_this_version() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(rf"^## {re.escape(PROJECT['version'])}\b", text, re.MULTILINE)

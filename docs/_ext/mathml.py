@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+import xml.etree.ElementTree as ET
 from typing import Any
 
 from docutils import nodes
@@ -20,6 +21,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 logger = logging.getLogger(__name__)
 
+NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 # What authors may write, and the equal that docutils understands.
 ENVIRONMENTS = {
     "align": "aligned",
@@ -47,13 +49,37 @@ def normalise(latex: str) -> str:
     return latex.strip()
 
 
+def indices_beside(parent: ET.Element) -> None:
+    """Move indices from below accented symbols to their side.
+
+    docutils makes a limit of every index of a symbol with an accent: x̂ᵢ has its i under the x.
+    """
+    for place, child in enumerate(parent):
+        power = child.tag == "msup" and child[0].tag == "munderover"
+        stacked = child[0] if power else child
+        if stacked.tag == "munderover" and stacked[0].tag != "mo":  # sums and arrows keep limits
+            symbol, index, accent = stacked
+            base = ET.Element("mover")
+            base.extend([symbol, accent])
+            parent[place] = ET.Element("msubsup" if power else "msub")
+            parent[place].extend([base, index, child[1]] if power else [base, index])
+        indices_beside(parent[place])
+
+
 def to_mathml(latex: str, *, block: bool, location: Any = None) -> str:
     """MathML of one formula; what cannot be drawn is a warning at `location`."""
     try:
-        return str(tex2mathml(normalise(latex), as_block=block))
+        text = str(tex2mathml(normalise(latex), as_block=block))
     except MathError as problem:
         logger.warning("formula %r cannot be drawn: %s", latex, problem, location=location)
         return f"<code>{html.escape(latex)}</code>"
+    text = re.sub(r"&(?!amp;|lt;|gt;)\w+;", lambda name: html.unescape(name[0]), text)
+    formula = ET.fromstring(text.replace(f' xmlns="{NAMESPACE}"', ""))
+    indices_beside(formula)
+    for symbol in formula.iter("mover"):  # without a mathematical font, browsers strike it through
+        symbol.attrib.pop("accent", None)
+    formula.set("xmlns", NAMESPACE)
+    return ET.tostring(formula, encoding="unicode")
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:

@@ -7,13 +7,19 @@ the explanations become lists.
 
 from __future__ import annotations
 
+import html
 import importlib
 import inspect
 import re
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.inspect import TypeAliasForwardRef
+
+logger = logging.getLogger(__name__)
 
 TITLES = {
     "robot": "The robot",
@@ -29,6 +35,8 @@ TITLES = {
     "lie": "Lie groups",
 }
 ARGUMENT = re.compile(r"(\w+(?:, \w+)*) : (.+)")
+SEVERAL = re.compile(r" {2,}(?=\w+(?:, \w+)* : )")
+GLUED = re.compile(r"\S {2,}(\w+(?:, \w+)*) : ")
 DIRECTIVES = ((inspect.isclass, "autoclass"), (callable, "autofunction"))
 
 
@@ -105,10 +113,13 @@ def escape_symbols(line: str) -> str:
 
 
 def list_arguments(lines: list[str]) -> list[str]:
-    """Turn paragraphs of ``name : meaning`` into bullet lists, each item on one line."""
+    """Turn paragraphs of ``name : meaning`` into bullet lists, each item on one line.
+
+    Several explanations may share a line: two spaces set them apart.
+    """
     result: list[str] = []
     inside = False
-    for line in lines:
+    for line in chain.from_iterable(map(SEVERAL.split, lines)):
         found = ARGUMENT.match(line)
         if found:
             result += [] if inside else [""]
@@ -122,10 +133,32 @@ def list_arguments(lines: list[str]) -> list[str]:
 
 
 def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    lines[:] = [escape_symbols(line) for line in list_arguments(lines)]
+    # an empty comment: napoleon takes "Energies in J: kinetic" on the first line for a type
+    start = ["..", ""] if what in {"attribute", "property", "data"} else []
+    lines[:] = start + [escape_symbols(line) for line in list_arguments(lines)]
+
+
+def faults(text: str) -> list[str]:
+    """What went wrong on a rendered page of the reference, as sentences."""
+    plain = html.unescape(re.sub(r"<[^>]+>", "", text))
+    found = [f"shows {name}" for name in re.findall(r"TypeAliasForwardRef", plain)]
+    found += [f"has {names!r} inside the item before it" for names in GLUED.findall(plain)]
+    for kind in re.findall(r"Type<[^\n]*</dt>\n<dd[^>]*>(.*?)</dd>", text, re.DOTALL):
+        found.append(f"takes {re.sub('<[^>]+>', '', kind)!r} for a type")
+    return found
+
+
+def check(app: Sphinx, exception: Exception | None) -> None:
+    path = Path(app.outdir) / "api" / "reference.html"
+    if exception is None and path.exists():
+        for fault in faults(path.read_text(encoding="utf-8")):
+            logger.warning("%s %s", path.name, fault)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
+    # inside a union or a list, Sphinx shows the names of autodoc_type_aliases by their repr
+    TypeAliasForwardRef.__repr__ = lambda self: self.name  # type: ignore[method-assign]
     app.connect("builder-inited", write_page, priority=100)
     app.connect("autodoc-process-docstring", process, priority=100)
+    app.connect("build-finished", check)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -202,6 +202,35 @@ class StrongSolver(ABC):
         if state is self._present and state.discrete is None:
             state.discrete = self._discrete(state)
 
+    # -- checkpoints --------------------------------------------------------------------------
+
+    @abstractmethod
+    def points(self) -> list[Array]:
+        """Edges of the intervals, or numbers of points, of each piece at present."""
+
+    @abstractmethod
+    def use_points(self, points: list[Array]) -> None:
+        """Work on such points from now on."""
+
+    @abstractmethod
+    def remembered(self) -> list[Array]:
+        """Arrays that hold all that the next step depends on, besides the `notes`."""
+
+    def notes(self) -> dict[str, Any]:
+        """Single numbers that the next step depends on, by name."""
+        record = self.record
+        found = (record.iterations, record.residual, dict(record.rescues))
+        return dict(zip(("iterations", "residual", "rescues"), found, strict=True))
+
+    def resume(self, state: State, notes: Mapping[str, Any], acting: Mapping[str, Any]) -> None:
+        """Take the notes of a motion, and its present state; asked before the arrays are filled.
+
+        acting : values of the inputs at the last instant.
+        """
+        rescues = Counter(notes["rescues"])
+        self.record = Record(notes["iterations"], notes["residual"], rescues=rescues)
+        self._present = state
+
     @abstractmethod
     def _make_present(self) -> State:
         """The state that the last step led to."""
@@ -271,6 +300,18 @@ class StrongForm(RodModel, ABC):
     def doubt(self, chain: Chain, rate: float, dt: float) -> str:
         """Say why motions with this time rule cannot be trusted, or nothing."""
         return ""
+
+
+def arrays_in(*items: Any) -> list[Array]:
+    """Return the arrays in tuples with named fields; addresses of programs are no numbers to keep."""
+    found: list[Array] = []
+    for item in items:
+        if isinstance(item, np.ndarray):
+            found.append(item)
+        elif hasattr(item, "_asdict"):
+            fields = [x for name, x in item._asdict().items() if name != "programs"]
+            found += arrays_in(*fields)
+    return found
 
 
 def blank_state(piece: Ints, s: Array) -> State:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ from pliant.model import (
     nearest_name,
     refuse,
 )
+from pliant.model.place_names import find_place
 
 T = TypeVar("T")
 _RUNS = ("statics", "simulate", "modes")
@@ -113,12 +116,14 @@ class FileReader:
     lengths : of every rod in the file, by name, in metres; None where the file's own is wrong.
     solids : names of parts without length.
     families : the classes that a file may name with settings, by family and name.
+    allow : folders, besides that of the robot file, in which it may name files.
     """
 
     source: Source
     lengths: Mapping[str, float | None]
     solids: Collection[str]
     families: Mapping[str, Mapping[str, type]]
+    allow: Sequence[Path] = ()
 
     @contextmanager
     def reporting(self, path: Place) -> Iterator[None]:
@@ -204,6 +209,10 @@ class FileReader:
             )
             return 0.0
         parts = [*self.lengths, *self.solids]
+        place = find_place(str(part), self.lengths, ())
+        if place is not None and part not in parts:
+            remedy = f"give part: {place[0]}, at: {place[1]:g}; or this text instead of the group"
+            raise DescriptionError("", "part", part, "the name of a part, not a place", remedy)
         expected = "the name of a rod or body in this file"
         length = self.lengths[known_name("", "part", part, parts, expected)]
         if length is None:
@@ -213,11 +222,45 @@ class FileReader:
         return check_arclength("", "at", s, length)
 
     def rod(self, name: object) -> str:
+        found = find_place(str(name), self.lengths, ())
+        if name not in self.lengths and found is not None:
+            expected = "the name of a rod, not a place on it"
+            remedy = f"give {found[0]!r}, which stands for all of it"
+            raise DescriptionError("", "", name, expected, remedy)
         return known_name("", "", name, self.lengths, "the name of a rod in this file")
 
+    def lengths_and_bodies(self, text: str) -> tuple[Mapping[str, float | None], Collection[str]]:
+        """Return what places are looked up in; a place on a rod with a wrong length is reported."""
+        if any(x is None and text.startswith(f"{name}.") for name, x in self.lengths.items()):
+            raise ReportedError
+        return self.lengths, self.solids
+
     def file(self, name: str) -> str:
-        """Return the path of a file named in the robot file, which is relative to it."""
-        return str(Path(self.source.name).parent / name)
+        """Return the path of a file named in the robot file, relative to it.
+
+        Refuse one that is not below the folder of the robot file or a folder that is allowed, whatever
+        links lead to it, and what is no regular file.
+        """
+        home = Path(self.source.name).parent
+        try:
+            file = Path(os.path.realpath(home / name))
+            mode = file.stat().st_mode if file.exists() else stat.S_IFREG
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            expected = f"a readable CSV file ({reason})"
+            raise DescriptionError("", "csv", name, expected, "check the name") from None
+        roots = [Path(os.path.realpath(folder)) for folder in (home, *self.allow)]
+        refuse(
+            not any(file.is_relative_to(root) for root in roots),
+            "",
+            "csv",
+            name,
+            "a file below the folder of the robot file",
+            "move it there, or allow its folder by --allow DIR (in Python allow=DIR)",
+        )
+        regular, remedy = "a regular file, no folder, device or pipe", "check the name"
+        refuse(not stat.S_ISREG(mode), "", "csv", name, regular, remedy)
+        return str(home / name)
 
     def _construct(self, path: Place, cls: type, given: Mapping[str, Any]) -> Any:
         try:
@@ -228,7 +271,7 @@ class FileReader:
                 report_missing(self.source, (*path, error.field), item.kind)
             else:
                 report_error(self.source, path, error)
-        except (TypeError, ValueError, PliantError) as error:
+        except (TypeError, ValueError, ArithmeticError, PliantError) as error:
             part, field = part_and_field(path)
             lead = f"{field}: " if field else ""
             self.source.report(path, part, field, f"{lead}{error}; correct its settings")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from pliant.model import (
     Constant,
     Described,
     Description,
+    DescriptionError,
     Effect,
     Entry,
     Kind,
@@ -42,6 +44,7 @@ from pliant.model import (
     taken,
     values_at,
 )
+from pliant.model.plausible import time_doubts
 
 Input = Signal | tuple[float, ...]
 
@@ -140,29 +143,49 @@ class RobotFile:
         """Return the values of the inputs that the file gives, at time ``t`` in seconds."""
         return values_at(self.inputs, t)
 
+    def doubts(self) -> list[str]:
+        """Return sentences about values that no robot has; see `pliant.model.plausible`."""
+        steps = [run.dt for run in self.runs if isinstance(run, SimulateRun)]
+        told = [text for dt in steps for text in time_doubts(self.description.rods, dt)]
+        return [*self.description.doubts(), *self.description.unresolved(), *told]
+
 
 def load_robot_file(
-    path: str | Path,
+    path: str | os.PathLike[str],
     formulations: Mapping[str, type] | None = None,
     integrators: Mapping[str, type] | None = None,
+    allow: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
 ) -> RobotFile:
     """Return what a robot file says; raise FileError with every problem in it.
 
     formulations, integrators : the classes that the file may name. Their settings are checked
-    against their fields, and the objects built.
+    against their fields, and the objects built.  allow : a folder, or several, besides that of the
+    robot file, in which it may name files.
     """
     source = read_source(path)
     families = {"formulation": formulations or {}, "integrator": integrators or {}}
-    contents = _Loader(source, families).load(Path(path))
+    contents = _Loader(source, families, folders(allow)).load(Path(path))
     if source.problems:
         raise FileError(source.problems)
     return contents
 
 
+def folders(allow: object) -> list[Path]:
+    """Return the folders that `allow` names, one or several."""
+    given = [allow] if isinstance(allow, (str, os.PathLike)) else allow
+    try:
+        return [Path(folder) for folder in given]  # type: ignore[attr-defined]
+    except TypeError:
+        expected, remedy = "a folder, or a list of them", "give e.g. allow='../data'"
+        raise DescriptionError("robot file", "allow", allow, expected, remedy) from None
+
+
 class _Loader:
     """Checks what can be checked even when other parts of the file are wrong."""
 
-    def __init__(self, source: Source, families: Mapping[str, Mapping[str, type]]) -> None:
+    def __init__(
+        self, source: Source, families: Mapping[str, Mapping[str, type]], allow: Sequence[Path]
+    ) -> None:
         assert isinstance(source.data, dict)
         self.source = source
         self.data: dict[str, Any] = source.data
@@ -174,7 +197,7 @@ class _Loader:
         lengths = self._lengths()
         solids = [name for name, length in lengths.items() if length == 0.0]
         rods = {name: length for name, length in lengths.items() if length != 0.0}
-        self.reader = FileReader(source, rods, solids, families)
+        self.reader = FileReader(source, rods, solids, families, allow)
 
     def load(self, path: Path) -> RobotFile:
         """Return the file's content as far as it is right."""

@@ -7,6 +7,7 @@ would build other objects are refused, so a robot file can never run code.
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,7 +20,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from pliant.model import PliantError
+from pliant.files.long_lists import LISTED, take_long_lists
+from pliant.model import DescriptionError, PliantError, read_text
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class FileError(PliantError):
     """A robot file cannot be used; ``problems`` lists everything that is wrong in it."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        order = sorted(problems, key=lambda item: (item.line or 0, item.column or 0))
+        order = sorted(problems, key=lambda item: (item.line or math.inf, item.column or 0))
         # entries shared through an alias would be reported once per use
         self.problems: list[Problem] = list(dict.fromkeys(order))
         super().__init__("\n".join(str(item) for item in self.problems))
@@ -61,8 +63,12 @@ Place = tuple[str | int, ...]
 
 MAX_ENTRIES = 200_000
 _TAG = "tag:yaml.org,2002:"
-_LONG = re.compile(r"\[([-+.,\s\deE]{2000,})\]")
-_ITEM = re.compile(r"\s*[-+]?\d+(\.\d*)?([eE][-+]?\d+)?\s*")
+_HUGE = 10**300
+"""Whole numbers beyond it are as good as infinite: not all of them can be floats or printed."""
+_MOST_PROBLEMS = 100
+_MAX_PARSED, _MAX_DEPTH = 20_000, 100
+"""Most entries and levels that are left to the parser."""
+_TOO_DEEP = "is nested too deeply; a robot file needs only a few levels"
 
 
 @dataclass
@@ -92,26 +98,38 @@ class Source:
         return value
 
     def report(self, path: Place, part: str, field_name: str, message: str) -> None:
-        """Remember a problem with the entry at ``path``."""
-        line, column = self.place(path)
-        self.problems.append(Problem(self.name, line, column, part, field_name, message))
+        """Remember a problem with the entry at ``path``; a hundred of them are enough."""
+        self.add(Problem(self.name, *self.place(path), part, field_name, message))
+
+    def add(self, problem: Problem) -> None:
+        """Remember a problem; raise FileError if there are too many to list."""
+        self.problems.append(problem)
+        if len(self.problems) >= _MOST_PROBLEMS:
+            message = f"only the first {_MOST_PROBLEMS} problems are listed; correct them first"
+            last = Problem(self.name, None, None, "file", "", message)
+            raise FileError([*self.problems, last])
 
 
-def read_source(path: str | Path) -> Source:
+def read_source(path: str | os.PathLike[str]) -> Source:
     """Return the data of a YAML file; raise FileError if it cannot be read at all."""
-    file = Path(path)
+    try:
+        file = Path(path)
+    except TypeError:
+        expected, remedy = "the path of a robot file", "give e.g. 'arm.yaml'"
+        raise DescriptionError("robot file", "path", path, expected, remedy) from None
     text = _read_text(file)
     source = Source(str(file))
-    text, lists = _take_long_lists(text)
+    text, lists = take_long_lists(text)
+    _check_size(file, text)
     try:
         root = YAML(typ="safe", pure=True).compose(text)
     except MarkedYAMLError as error:
-        raise FileError([_syntax(source.name, error)]) from error
+        raise FileError([_syntax(source.name, error, text)]) from error
     except (YAMLError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise _whole(file, f"is not valid YAML ({reason}); correct the file") from error
     except RecursionError:
-        raise _whole(file, "is nested too deeply; a robot file needs only a few levels") from None
+        raise _whole(file, _TOO_DEEP) from None
     if root is not None:
         source.data = _Reader(source, lists).plain(root, ())
     if source.data is None and not source.problems:
@@ -123,28 +141,26 @@ def read_source(path: str | Path) -> Source:
     return source
 
 
-def _take_long_lists(text: str) -> tuple[str, dict[str, str]]:
-    """Replace long lists of numbers by names, for the parser needs 0.1 ms a number.
-
-    Lines and columns of all else stay. Returns the text, and what stands for each name.
-    """
-    lists: dict[str, str] = {}
-
-    def take(match: re.Match[str]) -> str:
-        inner = match[1]
-        if not all(_ITEM.fullmatch(item) for item in inner.split(",")):
-            return match[0]
-        name = f"list-of-numbers-{len(lists)}"
-        lists[name] = inner
-        first, *others = (" " * len(line) for line in inner.split("\n"))
-        return "[" + "\n".join([name.ljust(len(first)), *others]) + "]"
-
-    return (text if "list-of-numbers-" in text else _LONG.sub(take, text)), lists
+def _check_size(file: Path, text: str) -> None:
+    """Refuse a text that the parser would need long for."""
+    depth = deepest = 0
+    for bracket in re.finditer(r"[][{}]", text):
+        depth += 1 if bracket[0] in "[{" else -1
+        deepest = max(deepest, depth)
+    if deepest > _MAX_DEPTH:
+        raise _whole(file, _TOO_DEEP)
+    lines = sum(1 for line in text.split("\n") if line.strip())
+    if lines + text.count(",") + text.count(": ") > 2 * _MAX_PARSED:
+        raise _whole(
+            file,
+            f"has more than {_MAX_PARSED} entries besides its lists of numbers; "
+            "write long tables as [...] or in CSV files",
+        )
 
 
 def _read_text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8-sig")
+        return read_text(file)
     except FileNotFoundError:
         near = sorted(file.parent.glob("*.y*ml")) if file.parent.is_dir() else []
         hint = f" (this folder has {', '.join(item.name for item in near[:5])})" if near else ""
@@ -155,16 +171,23 @@ def _read_text(file: Path) -> str:
         raise _whole(file, "is not a text file in UTF-8; give a YAML robot file") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise _whole(file, f"cannot be read ({reason}); check its permissions") from error
+        raise _whole(
+            file, f"cannot be read ({reason}); check the name and its permissions"
+        ) from error
 
 
 def _whole(file: Path, message: str) -> FileError:
     return FileError([Problem(str(file), None, None, "file", "", message)])
 
 
-def _syntax(name: str, error: MarkedYAMLError) -> Problem:
+def _syntax(name: str, error: MarkedYAMLError, text: str) -> Problem:
     mark = error.problem_mark or error.context_mark
     line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
+    for number, content in enumerate(text.split("\n")[:line], 1):
+        tab = content.find("\t")
+        if tab >= 0 and not content[:tab].strip():
+            message = "is indented with a tab, which YAML does not allow; indent with spaces"
+            return Problem(name, number, tab + 1, "file", "", f"the line {message}")
     reason = " ".join(part for part in (error.problem, error.context) if part)
     message = f"is not valid YAML here ({reason}); check colons, quotes, brackets and indentation"
     return Problem(name, line, column, "file", "", message)
@@ -173,7 +196,7 @@ def _syntax(name: str, error: MarkedYAMLError) -> Problem:
 class _Reader:
     """Turn YAML nodes into plain data; faulty entries are reported and left out."""
 
-    def __init__(self, source: Source, lists: dict[str, str]) -> None:
+    def __init__(self, source: Source, lists: dict[str, list[Any]]) -> None:
         self.source = source
         self.lists = lists
         self.count = 0
@@ -201,9 +224,9 @@ class _Reader:
             assert isinstance(node, SequenceNode)
             only = node.value[0] if len(node.value) == 1 else None
             if isinstance(only, ScalarNode) and only.value in self.lists:
-                numbers = self.lists[only.value].split(",")
+                numbers = self.lists[only.value]
                 self.count += len(numbers)
-                return [_number(item.strip()) for item in numbers]
+                return numbers
             return [self.plain(item, (*path, k)) for k, item in enumerate(node.value)]
         finally:
             self.open.discard(id(node))
@@ -241,9 +264,7 @@ class _Reader:
         text = node.value
         match str(node.tag).removeprefix(_TAG):
             case "str" | "timestamp":
-                for name, inner in self.lists.items():
-                    text = text.replace(name, inner)
-                return text
+                return LISTED.sub(lambda name: str(self.lists[name[0]]), text)
             case "null":
                 return None
             case "bool":
@@ -260,9 +281,7 @@ class _Reader:
     def _report(self, node: Node, path: Place, message: str) -> None:
         line, column = _start(node)
         name = ".".join(str(item) for item in path)
-        self.source.problems.append(
-            Problem(self.source.name, line, column, name or "file", "", message)
-        )
+        self.source.add(Problem(self.source.name, line, column, name or "file", "", message))
 
 
 def _start(node: Node) -> tuple[int, int]:
@@ -275,5 +294,7 @@ def _number(text: str) -> int | float:
     special = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf}
     for parse in (partial(int, base=0) if clean.startswith(("0x", "0o")) else int, float):
         with suppress(ValueError):
-            return parse(clean)
+            value = parse(clean)
+            whole = isinstance(value, int) and abs(value) >= _HUGE
+            return math.copysign(math.inf, 1 if value > 0 else -1) if whole else value
     return special.get(clean, math.nan)

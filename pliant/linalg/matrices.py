@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +92,10 @@ class Matrix(ABC):
     def repair(self, b: Array, x: Array) -> None:  # noqa: B027
         """Solve anew where the last solution was too rough."""
 
+    @abstractmethod
+    def remembered(self) -> list[Any]:
+        """Arrays that hold entries, factor and flags."""
+
 
 class BandedSymmetric(Matrix):
     """Lower band by columns, L D L^T without pivoting, inertia from D."""
@@ -116,6 +121,9 @@ class BandedSymmetric(Matrix):
         copy(b, x)
         run(solve_band, self._factor, self._d, x)
 
+    def remembered(self) -> list[Any]:
+        return [self.flags, self.data, self._factor, self._d]
+
 
 class Banded(Matrix):
     """Band by rows, L U without pivoting, refined; with row exchanges where that is too rough."""
@@ -140,6 +148,9 @@ class Banded(Matrix):
     def record_solve(self, b: Array, x: Array) -> None:
         where = (self._factorised, self._factor, self.bandwidth, b, x)
         run(solve_rows, *where, self._work, self.flags)
+
+    def remembered(self) -> list[Any]:
+        return [self.flags, self.data, self._factorised, self._factor]
 
     def repair(self, b: Array, x: Array) -> None:
         """Solve with row exchanges."""
@@ -255,6 +266,17 @@ class Sparse(Matrix):
         entries, fronts = self._symbolic[1], self.elimination.fronts
         where = (entries, self._factorised, fronts, self._factor)
         run(sparse_factor.solve, *where, self.symmetric, b, x, self.flags)
+
+    def remembered(self) -> list[Any]:
+        factor = self._factor
+        return [
+            self.flags,
+            self.data,
+            self._factorised,
+            factor.entries,
+            factor.inverse,
+            factor.size,
+        ]
 
     def repair(self, b: Array, x: Array) -> None:
         """Solve with row exchanges, where the factor without them is too rough to be refined."""

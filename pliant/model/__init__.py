@@ -11,6 +11,7 @@ from pliant.model.checks import (
     Array,
     ConvergenceError,
     DescriptionError,
+    PlausibilityWarning,
     PliantError,
     ResolutionWarning,
     as_array,
@@ -45,7 +46,7 @@ from pliant.model.fields import (
     holds,
     quantity,
 )
-from pliant.model.file_access import check_suffix, read_csv, whole_file
+from pliant.model.file_access import check_suffix, read_csv, read_text, whole_file
 from pliant.model.load import Load
 from pliant.model.paths import field_at, number_paths, value_at, with_values
 from pliant.model.places import BaseState, Frame, Moving, along, base_state, pose
@@ -121,6 +122,7 @@ __all__ = [
     "Number",
     "OneOf",
     "Place",
+    "PlausibilityWarning",
     "PliantError",
     "PressureLine",
     "Profile",
@@ -174,6 +176,7 @@ __all__ = [
     "positive",
     "quantity",
     "read_csv",
+    "read_text",
     "refuse",
     "sections",
     "taken",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +12,11 @@ from numpy.typing import ArrayLike
 from pliant.model.checks import Array, finite_array, vector
 from pliant.model.fields import Kind, Schema, Vector, holds, quantity
 from pliant.model.places import Frame, OnFrame, Pose, rotation_vector
+from pliant.model.plausible import meant, scale_of
 from pliant.model.registry import Joint, JointKind, Part
+
+if TYPE_CHECKING:
+    from pliant.model.description import Description
 
 # moments of a real body obey I1 + I2 >= I3; rounding in published numbers is forgiven
 _SLACK = 1e-6
@@ -78,6 +83,19 @@ class Body(Part):
         self.refuse(impossible, "inertia", expected, remedy)
         matrix.flags.writeable = False
         self._set("inertia", matrix)
+
+    def doubts(self, description: Description) -> Iterator[str]:
+        """Yield what is implausible about its mass: a weight that tears the rod that carries it."""
+        rod = description.rods.get(self.part or "")
+        if rod is None:
+            return
+        weight = self.mass * float(np.linalg.norm(description.gravity)) / scale_of(rod).axial
+        if weight > 0.5:
+            told = meant(self.mass, {"g": 1e-3, "mg": 1e-6}, 0.01 * self.mass / weight, "kg")
+            yield (
+                f"{self.label}: mass = {self.mass:g} kg is far too heavy for {rod.label} "
+                f"(weight / EA = {weight:.3g}); {told}"
+            )
 
     @property
     def carrier(self) -> Frame | None:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from pliant.model.checks import Array, DescriptionError, raised, refuse
 from pliant.model.fields import Flag, Interval, Setting, Several, Text, holds, quantity
 from pliant.model.places import Base, Frame, OnRod, Pose
+from pliant.model.plausible import pressure_doubts
 from pliant.model.pointwise import LineStress
 from pliant.model.profile import ProfileLike, evaluate, evaluate_rows
 from pliant.model.registry import Described, Effect, Entry, OneOf, Part
@@ -153,6 +154,16 @@ class Chamber(Effect):
         if not problems:
             length = description.rods[self.part].length
             yield from raised(lambda: self.sweep(np.linspace(*self.span(length), 33), length))
+
+    def doubts(self, description: Description) -> Iterator[str]:
+        """Yield what is implausible about its size and its described pressure."""
+        rod = description.rods[self.part]
+        start, end = self.span(rod.length)
+        sweep = np.abs(self.sweep(np.linspace(start, end, 9), rod.length)).max(axis=0)
+        area = evaluate(self.label, "area", self.area, np.linspace(start, end, 9), rod.length)
+        arm = float(np.hypot(*sweep[:2]) / area.max())
+        where = (self.pressure, float(area.max()), arm, end - start)
+        yield from pressure_doubts(self.label, rod, *where)
 
     def input_line(self) -> PressureLine | None:
         """Return the line between the pressure that is asked for and the one that acts."""

@@ -8,6 +8,7 @@ import difflib
 import inspect
 import math
 import operator
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -19,6 +20,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 ROTATION_TOLERANCE = 1e-6
+LARGEST = 1e100
+"""Numbers beyond it, and positive ones below its inverse, are refused: their squares are not finite."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -100,10 +103,48 @@ def did_you_mean(name: object, choices: Iterable[str]) -> str:
 
 
 def nearest_name(name: object, choices: Iterable[str]) -> str | None:
-    """Return the choice that ``name`` is most likely a misspelling of, or None."""
-    lowered = {choice.lower(): choice for choice in choices}
-    near = difflib.get_close_matches(str(name).lower(), list(lowered), n=1, cutoff=0.6)
-    return lowered[near[0]] if near else None
+    """Return the choice that ``name`` is most likely a misspelling of, or None.
+
+    A few letters are wrong, missing or swapped, or one begins with the other. Names that differ by a
+    number or an axis, as in ``force_x`` and ``force_y``, are no misspellings of each other.
+    """
+    asked = _plain(str(name))
+    best: tuple[int, float, str] | None = None
+    for choice in choices:
+        known = _plain(choice)
+        short, long = sorted((asked, known), key=len)
+        if short == long:
+            return choice
+        begins = len(short) >= 4 and long.startswith(short) and not long[len(short)].isdigit()
+        edits = 1 if begins else _edits(asked, known)
+        wrong = _marks(str(name)) != _marks(choice) or len(short) < 3
+        if not wrong and edits <= (len(long) + 2) // 5:
+            unlike = 1.0 - difflib.SequenceMatcher(None, asked, known).ratio()
+            best = min((edits, unlike, choice), best or (edits, 1.0, choice))
+    return None if best is None else best[2]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name.lower())
+
+
+def _marks(name: str) -> list[str]:
+    """What tells apart names of one kind: numbers, and words of a single letter."""
+    return re.findall(r"\d+|(?<![a-z])[a-z](?![a-z])", name.lower())
+
+
+def _edits(a: str, b: str) -> int:
+    """How many letters must be replaced, added, removed or swapped with the next to make b of a."""
+    rows = [list(range(len(b) + 1))]
+    for i, x in enumerate(a, 1):
+        row = [i]
+        for j, y in enumerate(b, 1):
+            cost = min(rows[-1][j] + 1, row[-1] + 1, rows[-1][j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and y == a[i - 2]:
+                cost = min(cost, rows[-2][j - 2] + 1)
+            row.append(cost)
+        rows.append(row)
+    return rows[-1][-1]
 
 
 def show(value: object) -> str:
@@ -125,6 +166,10 @@ def _shorten(text: str, limit: int = 120) -> str:
 
 class ResolutionWarning(UserWarning):
     """A motion, gravity or a shape that the formulation of a rod does not resolve."""
+
+
+class PlausibilityWarning(UserWarning):
+    """A value that no robot has: probably it was given in another unit."""
 
 
 def refuse(wrong: object, part: str, field: str, value: object, expected: str, remedy: str) -> None:
@@ -162,9 +207,11 @@ def number(
 ) -> float:
     """Return ``value`` as a finite float; sign : "positive", "zero" (or more), "" for any."""
     real = as_float(value)
-    low = {"positive": math.ulp(0.0), "zero": 0.0, "": -math.inf}[sign]
-    if real is None or not math.isfinite(real) or real < low:
-        expected = f"{_SIGNS[sign]}{_in(unit)}"
+    low = {"positive": 1.0 / LARGEST, "zero": 0.0, "": -math.inf}[sign]
+    if real is None or not abs(real) <= LARGEST or real < low:
+        sized = real is not None and math.isfinite(real) and (real > 0.0 or not sign)
+        limit = f" of a size from {1.0 / LARGEST:g} to {LARGEST:g}" if sized else ""
+        expected = f"{_SIGNS[sign]}{_in(unit)}{limit}"
         raise DescriptionError(part, field, value, expected, remedy or "give e.g. 1.0")
     return real
 
@@ -206,7 +253,7 @@ def finite_array(
 ) -> Array:
     """Return ``value`` as an array of finite numbers; fits : tells whether its shape is right."""
     array = as_array(value)
-    if array is None or not fits(array) or not np.isfinite(array).all():
+    if array is None or not fits(array) or not (np.abs(array) <= LARGEST).all():
         raise DescriptionError(part, field, value, expected, remedy)
     return array
 

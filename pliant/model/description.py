@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -11,6 +11,9 @@ import numpy as np
 from pliant.model.body import Body
 from pliant.model.breaks import Breaks, join, told
 from pliant.model.checks import Array, DescriptionError, did_you_mean, raised, refuse, vector
+from pliant.model.place_names import find_place
+from pliant.model.places import Frame
+from pliant.model.plausible import gravity_doubts
 from pliant.model.registry import Effect, Entry, Part, headings
 from pliant.model.rod import Rod
 
@@ -50,13 +53,15 @@ class Description:
             new[piece.name] = piece
         self.parts.update(new)
         try:
+            new = {name: piece.placed(self) for name, piece in new.items()}
+            self.parts.update(new)
             for problem in (problem for piece in new.values() for problem in piece.problems(self)):
                 raise problem
         except BaseException:  # also from a function of s that the user gave
             for name in new:
                 del self.parts[name]
             raise
-        return entry
+        return new.get(entry.name, entry) if len(new) == 1 else entry  # type: ignore[return-value]
 
     def kinds(self) -> dict[str, dict[str, Any]]:
         """Return the parts by heading ("rods", "loads", ...), each by name."""
@@ -71,6 +76,10 @@ class Description:
     def bodies(self) -> dict[str, Body]:
         """The rigid bodies by name."""
         return self.of(Body)
+
+    def snapshot(self) -> Description:
+        """Return a copy with the same parts, which adding and removing here does not change."""
+        return replace(self, parts=dict(self.parts))
 
     def of(self, cls: type[T]) -> dict[str, T]:
         """Return the parts and effects of a class by name, in the order of description."""
@@ -133,17 +142,18 @@ class Description:
 
     def from_root(self) -> list[Rod | Body]:
         """Return rods and bodies such that each comes after the one that carries it."""
-        return sorted(self.members().values(), key=lambda part: len(self._carriers(part)))
+        members = self.members()
+        return sorted(members.values(), key=lambda part: len(self._carriers(part, members)))
 
-    def _carriers(self, part: Rod | Body) -> list[str]:
-        """Return the names of the parts that carry a part, up to the root; refuse a closed chain."""
-        members, label = self.members(), part.label
+    def _carriers(self, part: Rod | Body, members: Mapping[str, Rod | Body]) -> list[str]:
+        """Return the names of the members that carry a part, up to the root; refuse a closed chain."""
+        label = part.label
         field = "base" if isinstance(part, Rod) else "on"
-        names: list[str] = [part.name]
+        names, met = [part.name], {part.name}
         while part.carrier is not None and part.carrier.part in members:
             part = members[part.carrier.part]
             names.append(part.name)
-            if part.name in names[:-1]:
+            if part.name in met:
                 raise DescriptionError(
                     label,
                     field,
@@ -151,6 +161,7 @@ class Description:
                     "a chain of parts that ends in the world or in a free part",
                     "mount one of these parts on the world and close the loop with a constraint",
                 )
+            met.add(part.name)
         return names[1:]
 
     def rods_from_root(self) -> list[Rod]:
@@ -180,9 +191,28 @@ class Description:
         if not of_parts:
             yield from raised(self.from_root)
 
-    def unknown(self, label: str, name: str, part: str) -> DescriptionError:
+    def doubts(self) -> list[str]:
+        """Return sentences about values that no robot has, and the unit that was probably meant."""
+        found = list(gravity_doubts(float(np.linalg.norm(self.gravity))))
+        return found + [text for part in self.parts.values() for text in part.doubts(self)]
+
+    def place(self, text: str) -> Frame | None:
+        """Return the frame that a text such as "arm.tip" names, None if it names none."""
+        lengths = {name: rod.length for name, rod in self.rods.items()}
+        try:
+            found = find_place(text, lengths, self.bodies)
+        except DescriptionError as error:
+            raise DescriptionError("robot", "place", text, error.expected, error.remedy) from None
+        return None if found is None else Frame(*found)
+
+    def unknown(self, label: str, name: str, part: str, known: Collection[str]) -> DescriptionError:
         """Return the error for a field that names a part which does not exist."""
-        hint = did_you_mean(part, self.members())
+        frame = self.place(part)
+        if frame is not None and frame.part in known:
+            expected = "a part, not a place on it"
+            remedy = f"give {frame.part!r}, which stands for all of it"
+            return DescriptionError(label, name, part, expected, remedy)
+        hint = did_you_mean(part, known)
         return DescriptionError(
             label, name, part, "a part of this robot", f"add it first, or {hint}"
         )

@@ -11,7 +11,7 @@ import dataclasses
 import inspect
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -66,6 +66,9 @@ class Reader(Protocol):
     def rod(self, name: object) -> str:
         """Return the name of a rod if the file has it."""
 
+    def lengths_and_bodies(self, text: str) -> tuple[Mapping[str, float | None], Collection[str]]:
+        """Return the lengths of rods by name, and the names of bodies, to look up a place."""
+
     def file(self, name: str) -> str:
         """Return the path of a file named in the robot file."""
 
@@ -105,6 +108,10 @@ class Kind:
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         """Return the value that a robot file gives, or raise a DescriptionError about it."""
         return self.check("", "", _tuples(given))
+
+    def located(self, description: Description, part: Any, field: str, value: Any) -> Any:
+        """Return the value with a place that is given by name looked up in a robot."""
+        return value
 
     def problems(
         self, description: Description, part: Any, field: str, value: Any

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import csv
+import errno
+import hashlib
 import os
+import platform
+import re
+import stat
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pliant.model.checks import DescriptionError
+
+_LARGEST = 1 << 28
+"""Bytes of the largest text that is read."""
+_DAY = 24 * 3600.0
+_MARK, _HOST = "pliant", hashlib.sha256(platform.node().encode()).hexdigest()[:6]
+_TEMPORARY = re.compile(rf"\..*-{_MARK}-([0-9a-f]{{6}})-(\d+)-")
+"""Names of temporary files: computer and process that write them."""
 
 
 def check_suffix(part: str, path: str | os.PathLike[str], known: tuple[str, ...]) -> Path:
@@ -31,10 +44,12 @@ def check_suffix(part: str, path: str | os.PathLike[str], known: tuple[str, ...]
 def whole_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path next to ``path``; move it there at the end, remove it on failure.
 
-    Missing folders are created.
+    Missing folders are created. What processes that were killed left in the folder is removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+    _remove_abandoned(path.parent)
+    prefix = f".{path.stem}-{_MARK}-{_HOST}-{os.getpid()}-"
+    handle, name = tempfile.mkstemp(prefix=prefix, suffix=path.suffix, dir=path.parent)
     os.close(handle)
     partial = Path(name)
     try:
@@ -48,6 +63,42 @@ def whole_file(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
+def _remove_abandoned(folder: Path) -> None:
+    """Remove temporary files of processes that no longer run here, and those of yesterday."""
+    for path in folder.glob(f".*-{_MARK}-*"):
+        match = _TEMPORARY.match(path.name)
+        with suppress(OSError):
+            old = time.time() - path.stat().st_mtime > _DAY
+            if match and (old or (match[1] == _HOST and not _runs(int(match[2])))):
+                path.unlink()
+
+
+def _runs(process: int) -> bool:
+    """Whether a process runs on this computer; True where that cannot be asked."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def read_text(file: Path) -> str:
+    """Return the text of a regular file in UTF-8; raises OSError or ValueError.
+
+    Pipes and devices, whose reading may not end, and files that do not fit into memory are OSErrors.
+    """
+    status = file.stat()
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+        raise OSError(errno.EINVAL, "it is a device or a pipe", str(file))
+    if status.st_size > _LARGEST:
+        raise OSError(errno.EFBIG, "it is too large", str(file))
+    return file.read_text(encoding="utf-8-sig")
+
+
 def read_csv(part: str, file: Path) -> list[tuple[int, list[str]]]:
     """Return the rows of a file as cells, each with its line number.
 
@@ -55,8 +106,8 @@ def read_csv(part: str, file: Path) -> list[tuple[int, list[str]]]:
     that the first line has most of.
     """
     try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_text(file)
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         expected, remedy = f"a readable CSV file ({reason})", "check the name and the folder"
         raise DescriptionError(part, "path", str(file), expected, remedy) from error

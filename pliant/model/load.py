@@ -14,6 +14,7 @@ from pliant.model.checks import Array, DescriptionError, finite_array, raised
 from pliant.model.drawing import Arrow, Placed, Primitive
 from pliant.model.fields import Choice, Interval, holds, quantity
 from pliant.model.places import Frame, OnFrameOrRod
+from pliant.model.plausible import wrench_doubts
 from pliant.model.pointwise import LineWrench, PointWrench
 from pliant.model.profile import evaluate_rows
 from pliant.model.registry import Effect
@@ -88,6 +89,16 @@ class Load(Effect):
         if self.distributed and not problems:
             start, end = self.over or (0.0, description.rods[self.part].length)
             yield from raised(lambda: self.density(np.linspace(start, end, 33)))
+
+    def doubts(self, description: Description) -> Iterator[str]:
+        """Yield what is implausible about its force and moment on a rod."""
+        rod = description.rods.get(self.part)
+        if rod is None or callable(self.force):
+            return
+        start, end = self.over or (0.0, rod.length)
+        over = end - start if self.distributed else 1.0
+        force, moment = (over * float(np.linalg.norm(x)) for x in (self.force, self.moment))
+        yield from wrench_doubts(self.label, rod, force, moment)
 
     def drawing(self, at: Placed) -> list[Primitive]:
         """Return its force and moment; a line load is drawn as its resultant at the middle."""

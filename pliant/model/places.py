@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -11,19 +12,23 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from pliant.model.checks import (
+    ROTATION_TOLERANCE,
     Array,
     DescriptionError,
+    PlausibilityWarning,
     as_array,
     as_float,
     choice,
     finite_array,
     instance,
+    nearest_name,
     number,
     part_name,
     pose_matrix,
     raised,
     refuse,
     rotation_matrix,
+    show,
     vector,
 )
 from pliant.model.fields import (
@@ -38,6 +43,7 @@ from pliant.model.fields import (
     holds,
     schema_of,
 )
+from pliant.model.place_names import find_place, place_hint
 
 if TYPE_CHECKING:
     from pliant.model.description import Description
@@ -80,7 +86,22 @@ def rotation_vector(part: str, rotation: ArrayLike | None) -> tuple[float, ...]:
     if given is not None and given.shape == (3, 3):
         matrix = rotation_matrix(part, "rotation", given)
         return tuple(float(x) for x in Rotation.from_matrix(matrix).as_rotvec())
-    return vector(part, "rotation", rotation, 3, "radians")
+    found = vector(part, "rotation", rotation, 3, "radians")
+    warn_of_degrees(part, np.array(found))
+    return found
+
+
+def warn_of_degrees(part: str, rotation: Array) -> None:
+    """Tell of a rotation vector (3,) longer than a full turn, which is probably in degrees."""
+    angle = float(np.linalg.norm(rotation))
+    if angle > 2.0 * np.pi + ROTATION_TOLERANCE:
+        told = ", ".join(f"{x:.4g}" for x in np.radians(rotation))
+        warnings.warn(
+            f"{part}: rotation = {show(rotation)} rad is more than a full turn; if it is in degrees, "
+            f"write ({told})",
+            PlausibilityWarning,
+            stacklevel=4,
+        )
 
 
 # columns: where local x, y and z point
@@ -130,6 +151,7 @@ def pose(position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | None = Non
     if given.ndim == 2:
         matrix[:3, :3] = rotation_matrix("pose", "rotation", given)
     else:
+        warn_of_degrees("pose", given)
         matrix[:3, :3] = Rotation.from_rotvec(given).as_matrix()
     return matrix
 
@@ -183,9 +205,6 @@ def base_state(pose: Array, moving: Sequence[Moving]) -> BaseState:
     return BaseState(place, np.concatenate((base.w, q)), np.concatenate((base.w_rate, q_rate)))
 
 
-_EXAMPLE = "{part: arm, at: tip}"
-
-
 @dataclass(frozen=True)
 class _At(Kind):
     """A place along a rod: its tip, its base, or an arclength."""
@@ -220,17 +239,48 @@ class PoseEntry:
 
 @dataclass(frozen=True)
 class OnFrame(Kind):
-    """A Frame."""
+    """A Frame, or its name such as "arm.tip"."""
 
-    example: str = _EXAMPLE
-    expected: ClassVar[str] = "a Frame"
+    example: str = "arm.tip"
+    expected: ClassVar[str] = "a Frame, or its name such as 'arm.tip'"
     frame: ClassVar[str] = "arm.tip"
     """An example."""
+    words: ClassVar[tuple[str, ...]] = ()
+    """Texts with a meaning of their own."""
+    whole: ClassVar[bool] = False
+    """Whether the name of a rod alone stands for all of it."""
 
     def check(self, part: str, field: str, value: Any) -> Any:
+        if isinstance(value, str):
+            return value
         return instance(part, field, value, Frame, self.expected, f"give e.g. {self.frame}")
 
+    def located(self, description: Description, part: Any, field: str, value: Any) -> Any:
+        if not isinstance(value, str) or value in self.words:
+            return value
+        lengths = {name: rod.length for name, rod in description.rods.items()}
+        try:
+            return self._look_up(value, lengths, description.bodies)
+        except DescriptionError as error:
+            told = (value, error.expected, error.remedy)
+            raise DescriptionError(part.label, field, *told) from None
+
+    def _look_up(self, text: str, rods: Mapping[str, float | None], bodies: Collection[str]) -> Any:
+        """Return the frame that a text names, or the name of a rod that may stand for all of it."""
+        if self.whole and text in rods:
+            return text
+        found = find_place(text, rods, bodies)
+        if found is None:
+            near = nearest_name(text, self.words)
+            hint = f"did you mean {near!r}?" if near else place_hint(text, rods, bodies, self.whole)
+            raise DescriptionError("", "", text, self.expected, hint)
+        return Frame(*found)
+
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
+        if isinstance(given, str):
+            return self._look_up(given, *reader.lengths_and_bodies(given))
+        if not isinstance(given, dict):
+            raise DescriptionError("", "", given, self.expected, f"give e.g. {self.frame}")
         entry = FrameEntry(**reader.group(path, FrameEntry, given))
         s = reader.arclength(path, entry.part, entry.at)
         return Frame(entry.part, s, entry.offset, entry.rotation_vector)
@@ -241,13 +291,14 @@ class OnFrame(Kind):
         from pliant.model.rod import check_arclength
 
         if not isinstance(value, Frame):
+            yield from raised(lambda: self.located(description, part, field, value))
             return
         carrier, name = description.members().get(value.part), f"{field}.s"
         if value.part == part.name:
             expected = "a frame of another part"
             yield DescriptionError(part.label, field, value, expected, "choose another part")
         elif carrier is None:
-            yield description.unknown(part.label, field, value.part)
+            yield description.unknown(part.label, field, value.part, description.members())
         elif value.part in description.rods:
             length = description.rods[value.part].length
             yield from raised(lambda: check_arclength(part.label, name, value.s, length))
@@ -261,7 +312,7 @@ class OnFrame(Kind):
             )
 
     def schema(self, defs: Schema) -> Schema:
-        return schema_of(FrameEntry, defs)
+        return {"anyOf": [{"type": "string"}, schema_of(FrameEntry, defs)]}
 
 
 @dataclass(frozen=True)
@@ -283,23 +334,19 @@ class OnRod(Kind):
         self, description: Description, part: Any, field: str, value: Any
     ) -> Iterator[DescriptionError]:
         if value not in description.rods:
-            yield description.unknown(part.label, field, value)
+            yield description.unknown(part.label, field, value, description.rods)
 
 
 @dataclass(frozen=True)
 class OnFrameOrRod(OnFrame):
-    """A Frame, or a rod or its name for something along it."""
+    """A Frame or its name, or a rod or its name for something along it."""
 
-    expected: ClassVar[str] = "a Frame for a point load or the name of a rod for a distributed load"
+    expected: ClassVar[str] = "a place such as 'arm.tip', or the name of a rod for all of it"
+    whole: ClassVar[bool] = True
 
     def check(self, part: str, field: str, value: Any) -> Any:
         name = getattr(value, "name", value)
         return name if isinstance(name, str) else super().check(part, field, value)
-
-    def read(self, reader: Reader, path: Place, given: Any) -> Any:
-        if isinstance(given, dict):
-            return super().read(reader, path, given)
-        return OnRod().read(reader, path, given)
 
     def problems(
         self, description: Description, part: Any, field: str, value: Any
@@ -307,29 +354,30 @@ class OnFrameOrRod(OnFrame):
         kind = OnRod() if isinstance(value, str) else OnFrame()
         return kind.problems(description, part, field, value)
 
-    def schema(self, defs: Schema) -> Schema:
-        return {"anyOf": [{"type": "string"}, super().schema(defs)]}
-
 
 @dataclass(frozen=True)
 class Base(OnFrame):
     """What carries the base of a rod: "world", a Frame of another part, None for a free rod."""
 
     meaning: str = "world, free, or a place on another part"
-    expected: ClassVar[str] = "'world', a Frame of another part, or None for a free rod"
-    frame: ClassVar[str] = "other_rod.tip"
+    expected: ClassVar[str] = "'world', 'free', or a place on another part such as 'other.tip'"
+    frame: ClassVar[str] = "other.tip"
+    words: ClassVar[tuple[str, ...]] = ("world", "free")
 
     def check(self, part: str, field: str, value: Any) -> Any:
-        fixed = value is None or (isinstance(value, str) and value == "world")
-        return value if fixed else super().check(part, field, value)
+        free = value is None or (isinstance(value, str) and value == "free")
+        return None if free else super().check(part, field, value)
+
+    def problems(
+        self, description: Description, part: Any, field: str, value: Any
+    ) -> Iterator[DescriptionError]:
+        fixed = isinstance(value, str) and value == "world"
+        return iter(()) if fixed else super().problems(description, part, field, value)
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
-        if isinstance(given, dict):
-            return super().read(reader, path, given)
-        return None if choice("", "", given, ("world", "free")) == "free" else given
-
-    def schema(self, defs: Schema) -> Schema:
-        return {"anyOf": [{"enum": ["world", "free"]}, super().schema(defs)]}
+        if isinstance(given, str) and given in self.words:
+            return self.check("", "", given)
+        return super().read(reader, path, given)
 
 
 @dataclass(frozen=True)
@@ -366,7 +414,7 @@ class OnFrameOrPose(OnFrame):
     """A Frame, or a fixed pose (4x4) in the world."""
 
     def check(self, part: str, field: str, value: Any) -> Any:
-        return value if isinstance(value, Frame) else pose_matrix(part, field, value)
+        return value if isinstance(value, (str, Frame)) else pose_matrix(part, field, value)
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         names = set(given) if isinstance(given, dict) else set()
@@ -375,4 +423,4 @@ class OnFrameOrPose(OnFrame):
         return super().read(reader, path, given)
 
     def schema(self, defs: Schema) -> Schema:
-        return {"anyOf": [super().schema(defs), Pose().schema(defs)]}
+        return {"anyOf": [*super().schema(defs)["anyOf"], Pose().schema(defs)]}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pliant.model.checks import DescriptionError, did_you_mean, instance, part_name, refuse
 from pliant.model.fields import (
@@ -179,6 +179,20 @@ class Entry(Described):
         known = Breaks(tuple(sorted({*getattr(self, "breaks", ()), *over})))
         found = [breaks for _, breaks in self.field_breaks(length)]
         return join([known, *found], length, self.least_gap)
+
+    def doubts(self, description: Description) -> Iterator[str]:
+        """Yield sentences about values that no robot has; see `pliant.model.plausible`."""
+        return iter(())
+
+    def placed(self, description: Description) -> Self:
+        """Return it with the places that it gives by name looked up in a robot."""
+        found = {}
+        for name, item in fields_of(type(self)).items():
+            value = getattr(self, name)
+            place = item.kind.located(description, self, name, value)
+            if place is not value:
+                found[name] = place
+        return replace(self, **found) if found else self
 
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what is wrong with it in the robot as a whole."""

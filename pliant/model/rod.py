@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +13,13 @@ from pliant.model.breaks import Breaks, Places
 from pliant.model.checks import Array, DescriptionError, as_float, told_within, vector
 from pliant.model.fields import Choice, Flag, PerAxis, Setting, holds, quantity
 from pliant.model.places import Base, Frame, Pose, rotation_vector
+from pliant.model.plausible import rod_doubts
 from pliant.model.profile import Rows, Table, evaluate_rows, field_breaks
 from pliant.model.registry import Group, Joint, JointKind, OneOf, Part
 from pliant.model.section import Damping, Material, Shape, Stiffness
+
+if TYPE_CHECKING:
+    from pliant.model.description import Description
 
 THEORIES = ("cosserat", "kirchhoff")
 STRAIGHT = (0.0, 0.0, 1.0)
@@ -124,6 +128,10 @@ class Rod(Part):
             whole = (0.0, self.length)
             found = field_breaks(self.label, holder, self.length, whole, self.breaks)
             yield from ((f"{prefix}{name}", breaks) for name, breaks in found)
+
+    def doubts(self, description: Description) -> Iterator[str]:
+        """Yield what is implausible about its size, its material and its weight."""
+        yield from rod_doubts(self, float(np.linalg.norm(description.gravity)))
 
     @property
     def tip(self) -> Frame:

@@ -6,6 +6,7 @@ import numpy as np
 
 from pliant.engine.program import run
 from pliant.model import Constraint, Frame
+from pliant.model.constraint import DIRECTIONS
 from pliant.physics import frame_gap
 from pliant.physics.contract import Term
 from pliant.physics.frame_rows import FrameRows
@@ -48,6 +49,9 @@ class FrameConstraint(FrameRows):
 
     def bend(self, state: State, force: Array, out: Array) -> None:
         run(frame_gap.set_curvature, *self.poses(state), self.held, force, out)
+
+    def row_name(self, row: int) -> str:
+        return DIRECTIONS[self.held[row]]
 
     def _force(self, values: Array) -> Array:
         force = np.zeros(6)

@@ -184,6 +184,14 @@ class Term:
         """Minus its gradient per length at arclengths s (S,) of rod i: body wrenches (S, 6), N."""
         return None
 
+    def stress(self, i: int, s: Array, e: Array, u: Array) -> Array | None:
+        """What it adds to the internal wrench (S, 6) at arclengths s (S,) of rod i, body frame.
+
+        Beside elasticity and viscosity, at strains e (S, 6): the stress of a muscle, also in rows of
+        strain that the map of the rod does not have.
+        """
+        return None
+
     def line_ends(self, i: int) -> tuple[float, ...]:
         """Arclengths of rod i at which its line wrench jumps, m."""
         return ()

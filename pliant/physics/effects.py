@@ -13,6 +13,8 @@ import numpy as np
 from pliant.engine.program import is_compiled
 from pliant.model import Description, DescriptionError, did_you_mean
 from pliant.physics.contract import Rows, Term
+from pliant.physics.frame_rows import FrameRows
+from pliant.physics.supported import check_bodies, check_held
 from pliant.rods.contract import Array
 from pliant.tree.drivers import Prescribed
 from pliant.tree.tangent import Pair, Tangent, new_tangent
@@ -87,6 +89,9 @@ class Effects:
         """No load at all, not even gravity, and joints at rest."""
         self.rows: list[Rows] = [term for term in self.terms if isinstance(term, Rows)]
         """Terms with unknowns of their own."""
+        check_bodies(tree)
+        for row in self.of_kind(FrameRows):
+            check_held(tree, row)
         self.hard = [term for term in self.rows if term.hard]
         self.one_sided = [term for term in self.hard if term.one_sided]
         none = np.zeros(0, dtype=np.int64)

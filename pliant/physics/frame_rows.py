@@ -67,17 +67,21 @@ class FrameRows(Rows):
     def bend(self, state: State, force: Array, out: Array) -> None:
         """Write the second derivative (6 K, 6 K) of force (r,) . gaps in the charts g exp(x)."""
 
-    def _measured(self, state: State) -> tuple[Array, Array]:
-        """Gaps and slopes at a state."""
+    def measured(self, state: State) -> tuple[Array, Array]:
+        """Gaps (r,) and slopes (r, 6 K) at a state."""
         r = len(self.rows)
         gap, slopes = np.zeros(r), np.zeros((r, 6 * len(self.sides)))
         self.set_gaps(state, gap, slopes)
         return gap, slopes
 
+    def row_name(self, row: int) -> str:
+        """How error messages call one of its rows."""
+        return f"row {row}"
+
     # -- rows --------------------------------------------------------------------------------
 
     def gaps(self, state: State) -> Array:
-        return self._measured(state)[0]
+        return self.measured(state)[0]
 
     def violations(self, state: State) -> Array:
         gaps = self.gaps(state)
@@ -110,7 +114,7 @@ class FrameRows(Rows):
 
     def jacobian(self, state: State) -> Array:
         """Derivative (r, c) of the gaps in the numbers of `columns`."""
-        return self._in_columns(state, self._measured(state)[1])
+        return self._in_columns(state, self.measured(state)[1])
 
     def _in_columns(self, state: State, slopes: Array) -> Array:
         J = state.frames_jacobian(self.sides)
@@ -142,7 +146,7 @@ class FrameRows(Rows):
         run(add_row_rates, *where, scale, self.rows, out)
 
     def add_forces(self, state: State, z: Array, work: Work, scale: float) -> None:
-        self._add_wrench(work, self._measured(state)[1], z[self.rows], scale)
+        self._add_wrench(work, self.measured(state)[1], z[self.rows], scale)
 
     def _add_wrench(self, work: Work, slopes: Array, force: Array, scale: float) -> None:
         for n, (i, station) in enumerate(self.sides):
@@ -163,7 +167,7 @@ class FrameRows(Rows):
         return self.stiffness * gaps
 
     def point_wrenches(self, state: State, u: Array, z: Array) -> list[tuple[int, int, Array]]:
-        wrenches = (self._measured(state)[1].T @ z[self.rows]).reshape(-1, 6)
+        wrenches = (self.measured(state)[1].T @ z[self.rows]).reshape(-1, 6)
         return [(*side, -wrench) for side, wrench in zip(self.sides, wrenches, strict=True)]
 
     # -- what acts ---------------------------------------------------------------------------
@@ -184,7 +188,7 @@ class FrameRows(Rows):
         return held, force
 
     def act(self, m: Moment) -> None:
-        gap, slopes = self._measured(m.state)
+        gap, slopes = self.measured(m.state)
         share = 1.0 - self.stiffness * self.compliance
         held, force = self._meet(m.z, m.keep, gap, m.work, share, self.stiffness)
         self._add_wrench(m.work, slopes, force, 1.0)
@@ -201,9 +205,9 @@ class FrameRows(Rows):
         m.tangent.add(m.tangent.effects[self.number][2], curved)
 
     def go(self, step: Step) -> None:
-        gap, below = self._measured(step.b)
+        gap, below = self.measured(step.b)
         held, force = self._meet(step.z, None, gap, step.work, 1.0, np.zeros(len(gap)))
-        slopes = self._measured(step.a)[1]
+        slopes = self.measured(step.a)[1]
         self._add_wrench(step.work, slopes, force, step.h)
         if step.tangent is not None:
             self._add_rows(step.tangent, self._in_columns(step.b, below), held, 1.0, 0.0)

@@ -122,6 +122,11 @@ class StrainTerm(OwnTerm):
         slope = 0.5 * scale if step.implicit and step.tangent is not None else 0.0
         self._add(step.work.parts[self.i], met, self.values(step.u), scale, slope)
 
+    def stress(self, i: int, s: Array, e: Array, u: Array) -> Array | None:
+        if i != self.i:
+            return None
+        return self.factor(u) * np.asarray(self.law("stress", s, e, self.values(u)))
+
     def energy(self, state: State, u: Array) -> float:
         if not self.stores:
             return 0.0

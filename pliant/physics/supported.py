@@ -1,23 +1,24 @@
-"""Refusal of loads that a formulation cannot carry, from the rows it declares.
+"""Refusal of what a formulation cannot carry, from the rows that it declares.
 
 A rod in a plane does not move out of it, and a cable does not twist. A load that would make them do
-so is refused by name instead of being carried by nobody. It is judged in the undeformed robot; a
-planar rod on a moving base passes such loads on to its carrier, and gravity on to its base. Gravity
-across the plane of a rod that is clamped to the world is left out with a warning.
+so, a body whose inertia would, and a constraint that holds what they cannot resist are refused by name
+instead of being carried by nobody. They are judged in the undeformed robot. A planar rod on a moving
+base passes such loads on to its carrier. What depends on the shape and the motion is judged there, see
+`solve.uncarried`.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pliant.model import Description, DescriptionError, ResolutionWarning
+from pliant.lie import se3
+from pliant.model import DescriptionError
+from pliant.physics.frame_rows import FrameRows
 from pliant.rods.contract import Array, Ints
 from pliant.tree.part import Part
+from pliant.tree.tree import Tree
 
 _NAMES = (
     "a moment about x",
@@ -27,6 +28,8 @@ _NAMES = (
     "a force along y",
     "an axial force",
 )
+_ROUNDING = 1e-9
+"""Share of a wrench, of an inertia or of the motion of a gap that counts as rounding."""
 
 
 class Directed(Protocol):
@@ -43,32 +46,13 @@ class Directed(Protocol):
 
 def uncarried_rows(part: Part) -> list[int]:
     """Rows of a body wrench that the rod neither carries nor passes on."""
-    missing = [row for row in range(6) if row not in part.frame_rows]
+    missing = [row for row in range(6) if row not in part.capabilities.frame_rows]
     clamped = part.rod is not None and part.rod.base == "world" and part.rod.joint is None
     return [] if len(missing) > 1 and not clamped else missing
 
 
-def warn_of_weight(parts: Iterable[Part], gravity: ArrayLike) -> None:
-    """Tell of gravity that a planar rod does not feel, since it acts across its plane."""
-    size = float(np.linalg.norm(gravity))
-    for part in parts:
-        rows = [row for row in uncarried_rows(part) if row >= 3]
-        felt = part.pose[:3, :3].T @ np.asarray(gravity, dtype=float)
-        for row in rows:
-            if abs(felt[row - 3]) > 1e-6 * size:
-                warnings.warn(
-                    f"{part.source.label}: gravity has {abs(felt[row - 3]):.3g} m/s^2 across the plane "
-                    "in which its planar formulation bends, and does not bend it there; turn its "
-                    "pose, choose the other plane, or a formulation in space such as BSpline()",
-                    ResolutionWarning,
-                    stacklevel=2,
-                )
-
-
-def warn_of_unresolved(description: Description) -> None:
-    """Tell of data along rods that change too quickly to be integrated."""
-    for doubt in description.unresolved():
-        warnings.warn(doubt, ResolutionWarning, stacklevel=2)
+def _formulation(part: Part) -> str:
+    return "its planar formulation" if part.capabilities.planar else "a formulation without twist"
 
 
 def check_carried(part: Part, load: Directed, stations: Ints, g: Array, wrench: Array) -> None:
@@ -88,14 +72,63 @@ def check_carried(part: Part, load: Directed, stations: Ints, g: Array, wrench: 
     size = np.linalg.norm(body[:, :3], axis=1) + part.length * np.linalg.norm(body[:, 3:], axis=1)
     arm = np.repeat([1.0, part.length], 3)
     for row in rows:
-        if np.any(np.abs(body[:, row]) * arm[row] > 1e-9 * size):
-            planar = len(rows) > 1
+        if np.any(np.abs(body[:, row]) * arm[row] > _ROUNDING * size):
             raise DescriptionError(
                 load.label,
                 "moment" if row < 3 else "force",
                 tuple(float(x) for x in wrench[np.argmax(np.abs(body[:, row]))]),
                 f"without {_NAMES[row]} of the section of rod {part.name!r}, which "
-                + ("its planar formulation" if planar else "a formulation without twist")
-                + " cannot carry",
+                f"{_formulation(part)} cannot carry",
                 "choose another plane or formulation, such as BSpline()",
             )
+
+
+def check_bodies(tree: Tree) -> None:
+    """Refuse bodies whose weight and inertia move a rod where its formulation does not follow.
+
+    A body carries motion from one row of twists to another by its inertia (6 x 6) about the section.
+    """
+    for body in tree.description.bodies.values():
+        i, _, pose = tree.place_of_part(body.name)
+        part = tree.parts[i]
+        rows = uncarried_rows(part)
+        if part.rod is None or not rows:
+            continue
+        inertia, axes = body.principal()
+        A = np.asarray(se3.Ad(se3.inverse(pose @ axes)))
+        arm = np.repeat([1.0 / part.length, 1.0], 3)
+        M = arm[:, None] * (A.T @ (inertia[:, None] * A)) * arm
+        coupled = np.abs(M[np.ix_(rows, part.capabilities.frame_rows)])
+        if np.max(coupled) > _ROUNDING * np.max(M):
+            raise DescriptionError(
+                body.label,
+                "centre or inertia",
+                body.centre,
+                f"symmetric to the axis or plane of rod {part.name!r}, for beside it weight and "
+                f"inertia twist the rod, which {_formulation(part)} cannot do",
+                "choose another plane or formulation, such as BSpline()",
+            )
+
+
+def check_held(tree: Tree, term: FrameRows) -> None:
+    """Refuse rows that hold a rod where its formulation neither moves nor resists.
+
+    Across the plane of a planar rod such a row is met at any shape, or never. How a cable turns about
+    its tangent is a convention, which no constraint can hold.
+    """
+    parts = [tree.parts[i] for i, _ in term.sides]
+    lame = next((part for part in parts if len(part.capabilities.frame_rows) < 6), None)
+    if lame is None or term.one_sided or not term.hard:
+        return
+    gaps, slopes = term.measured(tree.rest)
+    moved = np.max(np.abs(term.jacobian(tree.rest)), axis=1, initial=0.0)
+    idle = moved <= _ROUNDING * np.max(np.abs(slopes), axis=1)
+    met = lame.capabilities.planar & (np.abs(gaps) <= _ROUNDING * lame.length)
+    for row in np.flatnonzero(idle & ~met):
+        raise DescriptionError(
+            term.label,
+            "held direction",
+            term.row_name(int(row)),
+            f"one in which rod {lame.name!r} moves and resists, while {_formulation(lame)} cannot",
+            "hold the other directions only, or choose a formulation such as BSpline()",
+        )

@@ -1,9 +1,8 @@
-"""How results leave Pliant: summaries and tables as text, labelled arrays in NetCDF files."""
+"""How results leave Pliant: summaries and tables as text, labelled arrays."""
 
 from __future__ import annotations
 
 import csv
-import os
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model import Array, DescriptionError, check_suffix, whole_file
+from pliant.model import Array, whole_file
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -155,31 +154,3 @@ def dataset(
     used = {dim for dims, *_ in variables.values() for dim in dims}
     axes = {name: parts for name, parts in AXES.items() if name in used}
     return xr.Dataset(dict(variables), {**axes, **coordinates}, dict(attributes))
-
-
-def write(data: xr.Dataset, path: str | os.PathLike[str]) -> Path:
-    """Write a dataset as NetCDF and return the path; an old file is replaced only at the end."""
-    target = check_suffix("save", path, (".nc",))
-    with whole_file(target) as partial:
-        data.to_netcdf(partial, engine="h5netcdf")
-    return target
-
-
-def load(path: str | os.PathLike[str]) -> xr.Dataset:
-    """Read a saved result into memory as an xarray Dataset.
-
-    path : a .nc file written by the `save` method of a result.
-    """
-    import xarray as xr
-
-    try:
-        return xr.load_dataset(path, engine="h5netcdf")
-    except (OSError, ValueError, KeyError) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise DescriptionError(
-            "load",
-            "path",
-            str(path),
-            f"a NetCDF file written by the save of a result ({reason})",
-            "check the name, or save the result again",
-        ) from error

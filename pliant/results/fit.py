@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, DescriptionError, as_float, check_suffix, known_name, whole_file
-from pliant.results.export import dataset, paragraph, table, variable, write
+from pliant.results.export import dataset, paragraph, table, variable
 from pliant.results.result import Study
+from pliant.results.result_file import write
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -289,7 +290,11 @@ class Fit(Study):
                     item.t if item.along is None else item.along[1],
                     item.measured[:, k],
                     item.predicted[:, k],
-                    item.along[0] if item.along else "time / s" if item.moving else "load case",
+                    f"input {item.along[0]}"
+                    if item.along
+                    else "time / s"
+                    if item.moving
+                    else "load case",
                     f"{name} / {item.units[k] or '1'}",
                 )
                 for item, title in groups

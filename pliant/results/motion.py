@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.model import Array, Rod
+from pliant.results.energy_gap import TOLD, EnergyGap, EnergyWarning, energy_gap, warn_of_gap
 from pliant.results.export import (
     dataset,
     describe_energy,
@@ -22,6 +23,7 @@ from pliant.results.export import (
 )
 from pliant.results.result import Saveable, ShapeResult
 from pliant.solve.dynamics import Trajectory
+from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem
 
 if TYPE_CHECKING:
@@ -30,18 +32,6 @@ if TYPE_CHECKING:
 
 STATIONS = 21
 """Sections of each rod in files."""
-
-_ENERGY_GAIN = 0.05
-"""Fraction of the energy of the motion that an integrator may gain before a warning."""
-
-_FORCE_GAIN = 0.01
-"""The same where forces are asked for: an energy error of 1 % is a reaction error of about 3 %."""
-_AT_REST = 1e-20
-"""Energy of a motion below which there is nothing but rounding, J."""
-
-
-class EnergyWarning(UserWarning):
-    """The integrator added energy to a motion."""
 
 
 class MovingResult(ShapeResult):
@@ -78,7 +68,10 @@ class MovingResult(ShapeResult):
 
     def _energies(self, rows: NDArray[np.int64]) -> dict[str, Array]:
         """Energies at some of the output times: the parts, and the total of what is stored."""
-        parts = self._compiled.energies(self._path, rows)
+        return self._with_total(self._path, rows)
+
+    def _with_total(self, path: Any, rows: NDArray[np.int64]) -> dict[str, Array]:
+        parts = self._compiled.energies(path, rows)
         stored = [values for name, values in parts.items() if name not in ("dissipated", "work")]
         return {**parts, "total": np.sum(stored, axis=0)}
 
@@ -134,54 +127,48 @@ class Motion(MovingResult, Saveable):
 
         kinetic, elastic, gravity (zero at the world origin), potential (of effects of your own, if
         there are any) and their total; dissipated (viscosity, drag, mass damping) and work (of all
-        loads and prescribed bases) since the start; balance = total + dissipated - work minus its
-        first value, the energy error of the integrator.
+        loads and prescribed bases) since the start; numerical, what the integrator has taken since
+        the first output (negative: added), so that total + dissipated + numerical - work is constant;
+        balance = -numerical, the energy error of the integrator.
         """
-        return self._energy_at(np.arange(len(self.t)))
+        return self._balanced(self._trajectory)
 
-    def _energy_at(self, rows: NDArray[np.int64]) -> dict[str, Array]:
-        """The entries of `energy` at some of the output times."""
-        parts = self._energies(rows)
-        balance = parts["total"] + parts["dissipated"] - parts["work"]
-        return {**parts, "balance": balance - balance[:1]}
+    def _balanced(self, path: Any) -> dict[str, Array]:
+        """The entries of `energy` at all instants of a path."""
+        parts = self._with_total(path, np.arange(len(path.t)))
+        sums = parts["total"] + parts["dissipated"] - parts["work"]
+        balance = sums - sums[:1]
+        return {**parts, "numerical": -balance, "balance": balance}
 
-    def warn_of_energy(self, damped: str) -> None:
-        """Warn if the integrator added energy: the step is too long for the motion.
+    @cached_property
+    def energy_gap(self) -> EnergyGap:
+        """What the integrator did to the energy at most: taken, added, and the energy in play, J.
 
-        damped : an integrator that damps what the step does not resolve.
+        From states at t = 0 and after 16 to 64 evenly spaced steps (all of a shorter motion), whatever
+        the output times; `energy` holds what it did at each output time.
         """
-        self._damped = damped
-        gained, moved = self._gain
-        if gained > _ENERGY_GAIN * moved:
-            warnings.warn(
-                f"{self.integrator} gained {gained:.3g} J in a motion of {moved:.3g} J: dt = "
-                f"{self.dt:g} s is too long for this motion. Take a smaller dt, add viscosity, or use "
-                f"{damped}, which damps what the step cannot resolve.",
-                EnergyWarning,
-                stacklevel=4,
-            )
+        path: Any = (
+            self._trajectory if self._trajectory.watched is None else self._trajectory.watched
+        )
+        return energy_gap(path.t, self._balanced(path))
+
+    def warn_of_energy(self, integrator: Integrator) -> None:
+        """Tell if the integrator changed the energy by more than 1 % of what is in play."""
+        self._damped = integrator.damped
+        warn_of_gap(self.energy_gap, integrator, self.dt, 4)
 
     def _warn_of_forces(self) -> None:
         """Warn if forces contain the energy that the integrator added to unresolved modes."""
-        gained, moved = self._gain
-        if gained > _FORCE_GAIN * moved:
+        gap = self.energy_gap
+        if gap.share_added > TOLD:
             warnings.warn(
-                f"{self.integrator} gained {gained:.3g} J in a motion of {moved:.3g} J, in modes that "
-                f"dt = {self.dt:g} s does not resolve: positions are hardly affected, but forces are "
-                f"off by several times {100 * gained / moved:.2g} %. Take a smaller dt, add viscosity, "
-                f"or use {self._damped}, which damps what the step cannot resolve.",
+                f"{self.integrator} added {gap.added:.3g} J to a motion of {gap.in_play:.3g} J, in "
+                f"modes that dt = {self.dt:g} s does not resolve: positions are hardly affected, but "
+                f"forces are off by much more. Take a smaller dt, add viscosity, or use "
+                f"{self._damped}, which damps what the step cannot resolve.",
                 EnergyWarning,
                 stacklevel=4,
             )
-
-    @cached_property
-    def _gain(self) -> tuple[float, float]:
-        """Energy that the integrator added up to the end, and the energy of the motion, J."""
-        if len(self.t) < 2:
-            return 0.0, 0.0
-        ends = self._energy_at(np.array([0, len(self.t) - 1]))
-        moved = max(float(np.max(ends["kinetic"] + ends["elastic"])), abs(float(ends["work"][-1])))
-        return float(ends["balance"][-1]), max(moved, _AT_REST)
 
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
         """Return the result as labelled arrays at evenly spaced sections of each rod."""
@@ -220,7 +207,12 @@ class Motion(MovingResult, Saveable):
         places = {name.removeprefix("tip of "): g[:, :3, 3] for name, g in self._places().items()}
         label = "tip position / m" if set(places) == set(self.rods) else "position / m"
         draw_curves(self.t, places, label, ax=above)
-        drawn = {k: v for k, v in self.energy.items() if k != "balance" and np.any(v)}
+        seen = 0.01 * max(float(np.abs(values).max()) for values in self.energy.values())
+        drawn = {
+            name: values
+            for name, values in self.energy.items()
+            if name != "balance" and np.abs(values).max() > (seen if name == "numerical" else 0.0)
+        }
         draw_energy(self.t, {**drawn, "total": self.energy["total"]}, ax=below)
         return saved(figure, path)
 
@@ -257,8 +249,9 @@ class Motion(MovingResult, Saveable):
         ]
         if len(self.t):
             lines += describe_places({name: g[-1] for name, g in self._places().items()})
-            last = {part: float(values[-1]) for part, values in self.energy.items()}
+            last = {name: float(x[-1]) for name, x in self.energy.items() if name != "numerical"}
             lines.append(describe_energy(last, "  energy at the end"))
+            lines.append(f"  {self.energy_gap}")
         lines.append(f"  {self.iterations} iterations, {self.seconds:.3g} s")
         if not self.complete:
             lines.append("  incomplete: the simulation stopped early")

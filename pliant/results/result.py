@@ -24,7 +24,8 @@ from pliant.model import (
     known_name,
     refuse,
 )
-from pliant.results import export
+from pliant.model.place_names import place_hint
+from pliant.results import result_file
 from pliant.results.export import names, pose_variables, variable
 from pliant.solve.problem import Problem
 
@@ -65,7 +66,7 @@ class Saveable(Drawable):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the result as NetCDF (.nc) and return the path; read it with `pliant.load`."""
-        return export.write(self.to_xarray(), path)
+        return result_file.write(self.to_xarray(), path)
 
 
 class Result:
@@ -114,7 +115,7 @@ class Result:
         name = rod.name if isinstance(rod, Rod) else rod
         return known[known_name("result", "rod", name, known, "the name of a rod of this robot")]
 
-    def _sections(self, rod: object, s: ArrayLike) -> tuple[Rod, Array, tuple[int, ...]]:
+    def _sections(self, rod: object, s: ArrayLike | None) -> tuple[Rod, Array, tuple[int, ...]]:
         """Return the rod, the arclengths flattened to (S,), and the shape they were given in."""
         part = self._rod(rod)
         expected, remedy = "finite arclengths in metres", f"give e.g. {part.length:g}"
@@ -130,6 +131,17 @@ class Result:
                 f"give e.g. s = {part.length / 2:g}, or np.linspace(0, {part.length:g}, 51)",
             )
         return part, np.clip(given, 0.0, part.length).ravel(), given.shape
+
+    def _located(self, part: Any, s: Any) -> tuple[Any, Any]:
+        """Return the part and arclength of a place by name such as "arm.tip", else what is given."""
+        description = self._compiled.description
+        named = isinstance(part, str) and part not in description.members()
+        frame = description.place(part) if named else None
+        if frame is None:
+            return part, s
+        expected = f"left out, for {part!r} is one place"
+        refuse(s is not None, "result", "s", s, expected, f"remove it, or give {frame.part!r}")
+        return frame.part, frame.s
 
     def _body(self, part: object, s: ArrayLike | None) -> Body | None:
         """Return the body of that name; None for a rod, which needs arclengths s."""
@@ -147,7 +159,12 @@ class Result:
         """Return a rod or body by name."""
         known = self._compiled.description.members()
         name = part.name if isinstance(part, (Rod, Body)) else part
-        return known[known_name("result", "part", name, known, "the name of a part of this robot")]
+        if name not in known:
+            about = self._compiled.description
+            hint = place_hint(str(name), about.rods, about.bodies, whole=True)
+            expected = "a part of this robot, or a place such as 'arm.tip'"
+            raise DescriptionError("result", "part", name, expected, hint)
+        return known[name]
 
     def _at_rods(
         self, ask: Callable[[str, Array], Array], count: int, entry: tuple[int, ...]
@@ -195,8 +212,9 @@ class ShapeResult(Result, ABC):
     def pose(self, part: str, s: ArrayLike | None = None) -> Array:
         """Return world poses (..., 4, 4) of a rod's sections at arclengths s (...), metres.
 
-        Without s, the world pose (4, 4) of a body.
+        Without s, the world pose (4, 4) of a body, or of a place such as "arm.tip" or "arm.0.12".
         """
+        part, s = self._located(part, s)
         body = self._body(part, s)
         if body is None:
             assert s is not None
@@ -208,7 +226,10 @@ class ShapeResult(Result, ABC):
         return self.pose(rod, self._rod(rod).length)
 
     def position(self, part: str, s: ArrayLike | None = None) -> Array:
-        """Return world positions (..., 3) of a rod's sections at s (...), or (3,) of a body, metres."""
+        """Return world positions (..., 3) of a rod's sections at s (...), metres.
+
+        Without s, the position (3,) of a body, or of a place such as "arm.tip" or "arm.0.12".
+        """
         return self.pose(part, s)[..., :3, 3]
 
     def joint(self, part: str) -> Array:
@@ -228,15 +249,18 @@ class ShapeResult(Result, ABC):
         )
         return np.array(rows).reshape(*self._leading, -1)
 
-    def strain(self, rod: str, s: ArrayLike) -> Array:
-        """Return strains (..., 6) = (u, v) at s, body frame: rad/m, and 1 for no stretch."""
+    def strain(self, rod: str, s: ArrayLike | None = None) -> Array:
+        """Return strains (..., 6) = (u, v) at s, body frame: rad/m, and 1 for no stretch.
+
+        Places such as "arm.tip" need no s.
+        """
         return self._sampled(self._compiled.sampler.strains, rod, s, (6,))
 
-    def wrench(self, rod: str, s: ArrayLike, by: str = "balance") -> Array:
+    def wrench(self, rod: str, s: ArrayLike | None = None, by: str = "balance") -> Array:
         """Return internal wrenches (..., 6) = (m, n) at s, body frame, N m and N.
 
         The wrench is what the part of the rod beyond s exerts on the section at s. A load at exactly
-        s counts as beyond.
+        s counts as beyond. Places such as "arm.tip" need no s.
         by : "balance" sums the loads on the part beyond s, in a motion less its inertia, and holds for
             every formulation and theory; "law" is stiffness times strain, C(s) (e - e0), in a motion
             plus damping times strain rate, whose force is zero in a Kirchhoff rod and inaccurate in
@@ -244,7 +268,7 @@ class ShapeResult(Result, ABC):
 
         In a motion, an EnergyWarning says that the integrator added energy; see `Motion.reactions`.
         """
-        part, where, shape = self._sections(rod, s)
+        part, where, shape = self._sections(*self._located(rod, s))
         choice("wrench", "by", by, ("balance", "law"))
         return self._wrenches(part, where, by).reshape(*self._leading, *shape, 6)
 
@@ -286,6 +310,7 @@ class ShapeResult(Result, ABC):
 
     def _twists(self, part: str, s: ArrayLike | None, rates: Sequence[Any]) -> Array:
         """Body twists (..., 6) of a rod's sections or of a body, at rates v of each configuration."""
+        part, s = self._located(part, s)
         body = self._body(part, s)
         if body is None:
             assert s is not None
@@ -298,12 +323,12 @@ class ShapeResult(Result, ABC):
         self,
         sample: Callable[..., Array],
         rod: str,
-        s: ArrayLike,
+        s: ArrayLike | None,
         entry: tuple[int, ...],
         *rates: Sequence[Any],
     ) -> Array:
         """Arrays (..., *entry) of sample(q, [v,] rod name, s) at each configuration."""
-        part, where, shape = self._sections(rod, s)
+        part, where, shape = self._sections(*self._located(rod, s))
         states = zip(self._configurations, *rates, strict=True)
         rows = [sample(*state, part.name, where) for state in states]
         return np.array(rows).reshape(*self._leading, *shape, *entry)

@@ -54,6 +54,11 @@ class StepState(MovingResult):
         """The coordinates (nq,) of all rods; for a strong form, pose and wrench at every knot."""
         return np.asarray(self._compiled.as_numbers(self._q))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and pickles hold the numbers that acted, not the stepper that gave them."""
+        self._path  # noqa: B018
+        return {name: value for name, value in vars(self).items() if name != "_acting"}
+
     def _final(self) -> tuple[Any, Any]:
         return self._q, self._v
 

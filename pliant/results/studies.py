@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, check_suffix, known_name
-from pliant.results.export import WIDTH, dataset, paragraph, table, variable, write, write_table
+from pliant.results.export import WIDTH, dataset, paragraph, table, variable, write_table
 from pliant.results.result import Study
+from pliant.results.result_file import write
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -32,32 +31,35 @@ class Compiler:
         return Compiler, (self.description,)
 
     def compiled(self, choice: object = None) -> Problem:
-        """Return the robot compiled with the formulations that `choose_formulations` gives."""
-        formulations = choose_formulations(self.description, choice)
-        key = (_state(self.description), tuple(_mark(f) for f in formulations.values()))
+        """Return the robot compiled with the formulations that `choose_formulations` gives.
+
+        The robot as it is now: other threads may go on describing it meanwhile.
+        """
+        now = self.description.snapshot()
+        formulations = choose_formulations(now, choice)
+        key = (_state(now), tuple(_mark(f) for f in formulations.values()))
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
             else:
-                self.description.validate()
-                self._kept[key] = make_problem(self.description, formulations)
+                now.validate()
+                self._kept[key] = make_problem(now, formulations)
                 if len(self._kept) > MOST_KEPT:
                     self._kept.popitem(last=False)
             return self._kept[key]
 
 
 def make_problem(description: Description, formulations: Mapping[str, RodModel]) -> Problem:
-    """Compile a copy of the description for the given formulations, one for each rod."""
-    copied = replace(description, parts=dict(description.parts))
+    """Compile a description that no longer changes, with one formulation for each rod."""
     maps = {name: item for name, item in formulations.items() if isinstance(item, Formulation)}
     if len(maps) == len(formulations):
         from pliant.solve.coordinates import CoordinateProblem
 
-        return CoordinateProblem(copied, maps)
+        return CoordinateProblem(description, maps)
     from pliant.solve.strong import StrongProblem
 
     _require_welded_rods(description, formulations)
-    return StrongProblem(copied, formulations)
+    return StrongProblem(description, formulations)
 
 
 def _require_welded_rods(description: Description, formulations: Mapping[str, RodModel]) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pliant.model import ConvergenceError
 from pliant.model.checks import StepError
 from pliant.rods.contract import Array
+from pliant.solve.checkpoint import pack, unpack
 from pliant.solve.dynamics import NOT_INSIDE, Rows, Steps
 from pliant.solve.integrators.contract import Integrator, Stepper
 from pliant.solve.limits import with_limits
@@ -112,6 +113,17 @@ class CoordinateSteps(Steps):
         """Return what was kept: q (T, nq), rates (T, total), account (T, 2) and inputs (T, J)."""
         blocks, self._inside = [*self._inside, self.stepper.snapshots()], []
         return tuple(map(np.concatenate, zip(*blocks, strict=True)))
+
+    def keep(self) -> dict[str, Array]:
+        """All that the next step depends on."""
+        return pack([np.array([self._halved]), *self.stepper.remembered()])
+
+    def resume(self, kept: Mapping[str, Array]) -> None:
+        """Go on where `keep` was asked."""
+        halved = np.zeros(1, dtype=np.int64)
+        unpack([halved, *self.stepper.remembered()], kept)
+        self._halved = int(halved[0])
+        self.stepper.resume()
 
     def now(self) -> tuple[Array, Array]:
         """Configuration (nq,) and rates (total,)."""

@@ -19,9 +19,9 @@ from pliant.model import (
     Rod,
 )
 from pliant.physics.effects import Inputs, effects_of
-from pliant.physics.supported import warn_of_unresolved, warn_of_weight
 from pliant.rods.contract import Formulation
 from pliant.solve import energy
+from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
 from pliant.solve.coordinate_steps import CoordinateSteps
 from pliant.solve.dynamics import Trajectory, simulate
@@ -31,8 +31,10 @@ from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
 from pliant.solve.shape_error import warn_of_error
+from pliant.solve.spin import require_spin_inertia, spun
 from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
 from pliant.solve.streaming import Held, Stream
+from pliant.solve.uncarried import lame_parts, missed_at_rest, missed_in_motion
 from pliant.tree.forward import kinetic_energy
 from pliant.tree.state import State
 from pliant.tree.work import Work
@@ -59,8 +61,7 @@ class CoordinateProblem(Problem):
         self.tree = self.effects.tree
         self.sampler: Sampler = Sampler(self.effects)
         self._solvers: list[StaticSolver] = []
-        warn_of_weight(self.tree.parts, description.gravity)
-        warn_of_unresolved(description)
+        self._lame = bool(lame_parts(self.effects))
 
     @property
     def unknowns(self) -> int:
@@ -95,6 +96,16 @@ class CoordinateProblem(Problem):
             return False
         mine, theirs = ([term.source for term in x.effects.rows] for x in (self, other))
         return mine == theirs
+
+    def stretches(self, q: Array) -> dict[str, float]:
+        """From the strains of the maps at the stations of their laws."""
+        state, found = self.sampler.at(q), {}
+        for part, at, rest in zip(self.tree.parts, state.parts, self.tree.rest.parts, strict=True):
+            if part.rod is not None:
+                v, v0 = at.strain.e[:, 3:], rest.strain.e[:, 3:]
+                squares = np.einsum("si,si->s", v, v) / np.einsum("si,si->s", v0, v0)
+                found[part.name] = float(np.sqrt(np.max(squares)))
+        return found
 
     # -- solving -----------------------------------------------------------------------------
 
@@ -133,6 +144,9 @@ class CoordinateProblem(Problem):
             raise
         self._warn([found.q])
         warn_of_error(found.error, self.formulations, stacklevel=4)
+        if self._lame:
+            missed = missed_at_rest(self.effects, found.q, found.inputs, found.z)
+            self._tell([str(item) for item in missed])
         return Still(found, [(1.0, values)])
 
     def _branch(
@@ -181,20 +195,30 @@ class CoordinateProblem(Problem):
         clock: Clock,
         start: Start,
         progress: Callable[[float, float], object] | None,
+        checkpoints: Checkpoints | None = None,
     ) -> Trajectory:
         """Move in time with a formulation's coordinates."""
         begin = self.begin(Schedule(self.effects, inputs), start)
         with integrator.borrowed(self.effects, clock.h) as stepper:
-            found = simulate(CoordinateSteps(integrator, stepper, *begin), clock, progress)
+            steps = CoordinateSteps(integrator, stepper, *begin)
+            found = simulate(steps, clock, progress, checkpoints)
         if len(found.q):
             rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
             self._warn([found.q[k] for k in rows[::-1]])
+            if self._lame:
+                self._tell([str(missed) for missed in missed_in_motion(self.effects, found)])
+                self._tell([text for text in (spun(self.effects, found.v),) if text])
         return found
 
     def _warn(self, states: list[Array]) -> None:
         """Warn of the first of some configurations at which a map is near its limits."""
         doubt = next((text for q in states if (text := self.trouble(q))), "")
         if doubt:
+            warnings.warn(doubt, ResolutionWarning, stacklevel=5)
+
+    def _tell(self, doubts: list[str]) -> None:
+        """Warn of what acts on rods and is not carried by their formulations."""
+        for doubt in doubts:
             warnings.warn(doubt, ResolutionWarning, stacklevel=5)
 
     def stream(
@@ -213,6 +237,7 @@ class CoordinateProblem(Problem):
         from pliant.solve.initial_conditions import begin, coordinate_rates, require_closed
 
         require_mass(self.description, self.formulations)
+        require_spin_inertia(self.effects)
         first = schedule.at(0.0)
         q = self.rest if start.q is None else start.q
         rates = np.zeros(self.tree.total) if start.v is None else start.v

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pliant.model import ConvergenceError, DescriptionError, PliantError
 from pliant.model.checks import StepError
 from pliant.rods.contract import Array
+from pliant.solve.checkpoint import Checkpoint, Checkpoints, remembering
 from pliant.solve.clock import Clock
 from pliant.solve.schedule import Inputs
 
@@ -29,6 +30,8 @@ _PATIENCE = 0.1
 """Seconds that a call may take for the next one to be twice as long."""
 NOT_INSIDE = np.zeros(0)
 """No output times inside a step."""
+_WATCHED, _SHARE = (16, 64), 8
+"""Fewest and most steps of a motion whose states are kept to judge it, else each `_SHARE`-th."""
 
 
 class Steps(ABC):
@@ -88,6 +91,22 @@ class Steps(ABC):
     def explain(self, text: str, q: Any) -> str:
         """Complete the message of a motion that failed after configuration q."""
 
+    @abstractmethod
+    def keep(self) -> dict[str, Array]:
+        """All that the next step depends on, as arrays by name."""
+
+    @abstractmethod
+    def resume(self, kept: Mapping[str, Array]) -> None:
+        """Go on where `keep` was asked, after at least one step."""
+
+    def pack(self, q: Any, v: Any) -> dict[str, Array]:
+        """Configurations and rates (T, ...) as arrays by name."""
+        return {"q": q, "v": v}
+
+    def unpack(self, kept: Mapping[str, Array]) -> tuple[Any, Any]:
+        """Configurations and rates that `pack` was given."""
+        return kept["q"], kept["v"]
+
     def finish(self, q: Any) -> None:
         """Prepare configuration q, the last of the motion, for another motion that starts there."""
         return
@@ -98,6 +117,21 @@ class Steps(ABC):
         Raises StepError and changes nothing if the step does not converge.
         """
         return None
+
+
+@dataclass
+class Watched:
+    """States kept to judge a motion, whatever its outputs: t = 0 and the ends of evenly spaced steps.
+
+    t (W,), configurations q and rates v (W, ...), work and dissipated (W,) J, names of the inputs.
+    """
+
+    t: Array
+    q: Any
+    v: Any
+    work: Array
+    dissipated: Array
+    inputs: list[str]
 
 
 @dataclass
@@ -125,6 +159,25 @@ class Trajectory:
     """Rates and accelerations (T, K, 2) of the inputs of prescribed joints."""
     rescues: dict[str, int] = field(default_factory=dict)
     """How often something had to be done to go on, by name."""
+    watched: Watched | None = None
+
+
+def _named(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def _without(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    found = [name for name in arrays if name.startswith(prefix)]
+    return {name.removeprefix(prefix): arrays[name] for name in found}
+
+
+def _one_row(item: Any) -> Any:
+    """A configuration as an array (1, ...) of them."""
+    if isinstance(item, np.ndarray):
+        return item[None]
+    row = np.empty(1, dtype=object)
+    row[0] = item
+    return row
 
 
 class _Run:
@@ -140,18 +193,28 @@ class _Run:
         """Steps that are taken in one call; more of them if they turn out to be short."""
         self._blocks: list[Rows] = []
         self._inputs: dict[str, list[Array]] = {}
+        count = int(np.clip(clock.steps // _SHARE, *_WATCHED))
+        marks = np.linspace(0.0, clock.steps, min(count, clock.steps) + 1)
+        self._watched = np.unique(np.round(marks).astype(np.int64))
+        """Steps after which a state is kept to judge the motion."""
+        self._seen: list[Rows] = [(np.zeros(1), *steps.first[:3])]
         rows = (np.repeat(x, self.next, axis=0) for x in steps.first)
         self._record(clock.outputs[: self.next], *rows)
         self.final: tuple[float, Any, Any] = (0.0, steps.first[0][0], steps.first[1][0])
 
-    def go(self, progress: Progress | None) -> None:
+    def go(self, progress: Progress | None, checkpoints: Checkpoints | None) -> None:
         """Take all steps; snapshots are recorded whatever happens."""
         clock, steps = self.clock, self.steps
         ends = np.append(np.arange(clock.steps) * clock.h, clock.duration)
         steps.start()
+        if checkpoints is not None and checkpoints.last is not None:
+            self._resume(checkpoints.last)
+        single = progress is not None or (checkpoints and remembering(steps.schedule.values))
         while self.done < clock.steps:
+            if checkpoints is not None:
+                checkpoints.offer(self._keep, steps.schedule.values)
             first, began = self.done, time.perf_counter()
-            most = 1 if progress is not None else min(self._most, steps.capacity)
+            most = 1 if single else min(self._most, steps.capacity)
             last, wanted, inside = self._stretch(most)
             try:
                 steps.take(ends[first : last + 1], wanted, inside)
@@ -172,6 +235,36 @@ class _Run:
             if progress is not None:
                 progress(end, clock.duration)
 
+    def _keep(self) -> dict[str, Array]:
+        """All that the rest of the simulation depends on."""
+        t, q, v, account = map(np.concatenate, zip(*self._blocks, strict=True))
+        end, *final = self.final
+        spent = time.perf_counter() - self.began
+        return {
+            **self.steps.keep(),
+            "progress": np.array([float(self.done), float(self.next), end, spent]),
+            "t": t,
+            "account": account,
+            **_named("shown_", self.steps.pack(q, v)),
+            **_named("final_", self.steps.pack(*map(_one_row, final))),
+            **{f"input_{name}": np.concatenate(rows) for name, rows in self._inputs.items()},
+        }
+
+    def _resume(self, last: Checkpoint) -> None:
+        """Go on where a checkpoint was made."""
+        kept, steps = last.arrays, self.steps
+        done, following, end, spent = kept["progress"].tolist()
+        self.done, self.next, self.began = int(done), int(following), self.began - spent
+        if self.done > 0:
+            steps.resume(kept)
+        shown, final = (steps.unpack(_without(x, kept)) for x in ("shown_", "final_"))
+        self.final = (end, final[0][0], final[1][0])
+        self._blocks = [(kept["t"], *shown, kept["account"])]
+        names = [name for name in steps.schedule.values if f"input_{name}" in kept]
+        self._inputs = {name: [kept[f"input_{name}"]] for name in names}
+        for name, given in remembering(steps.schedule.values).items():
+            given.restore(last.inputs[name])
+
     def _stretch(self, most: int) -> tuple[int, NDArray[np.bool_], Array]:
         """The step up to which all can be taken at once, and of which of them outputs are wanted.
 
@@ -184,24 +277,35 @@ class _Run:
             [clock.steps, self.done + most, *steps[between & (steps > self.done)][:1].tolist()]
         )
         wanted = np.zeros(last - self.done, dtype=np.bool_)
-        wanted[steps[~between & (steps <= last)] - self.done - 1] = True
+        ends = self._ends(steps[~between], last)
+        wanted[ends - self.done - 1] = True
         return last, wanted, clock.outputs[due][between & (steps == self.done)]
+
+    def _ends(self, outputs: NDArray[np.int64], last: int) -> NDArray[np.int64]:
+        """The steps from here to `last` after which a state is kept: outputs, and watched ones."""
+        steps = np.union1d(outputs, self._watched)
+        return steps[(steps > self.done) & (steps <= last)]
 
     def _collect(self, done: int) -> None:
         """Record the snapshots on the way to the step `done`."""
         if done == self.done:
             return
-        clock, self.done = self.clock, done
-        kept = self.steps.snapshots()
+        clock, kept = self.clock, self.steps.snapshots()
         end = int(np.searchsorted(clock.step_of + clock.between, done, side="right"))
-        if not len(kept[0]) or end == self.next:
-            return
         due, self.next = slice(self.next, end), end
-        # output times closer than a step can tell share one snapshot
-        new = clock.between[due] | (np.diff(clock.step_of[due], prepend=-1) > 0)
-        rows = np.cumsum(new) - 1
+        inside, steps = clock.between[due], clock.step_of[due]
+        ends = self._ends(steps[~inside], done)
+        self.done = done
+        if not len(kept[0]):
+            return
+        # snapshots inside the first step come first; output times at one step share a snapshot
+        rows = np.where(inside, np.cumsum(inside) - 1, inside.sum() + np.searchsorted(ends, steps))
         self._record(clock.outputs[due], *(x[rows] for x in kept))
-        self.final = (float(clock.outputs[end - 1]), kept[0][-1], kept[1][-1])
+        seen = np.flatnonzero(np.isin(ends, self._watched))
+        at = inside.sum() + seen
+        self._seen.append((ends[seen] * clock.h, *(x[at] for x in kept[:3])))
+        t = ends[-1] * clock.h if len(ends) else clock.outputs[end - 1]
+        self.final = (float(t), kept[0][-1], kept[1][-1])
 
     def _record(self, t: Array, q: Any, v: Any, account: Array, u: Array) -> None:
         self._blocks.append((t, q, v, account))
@@ -213,6 +317,7 @@ class _Run:
         """What there is so far."""
         steps = self.steps
         t, q, v, account = map(np.concatenate, zip(*self._blocks, strict=True))
+        at, seen, rates, spent = map(np.concatenate, zip(*self._seen, strict=True))
         steps.finish(self.final[1])
         return Trajectory(
             t=t,
@@ -230,18 +335,24 @@ class _Run:
             seconds=time.perf_counter() - self.began,
             drive_rates=steps.schedule.drive_rates(t),
             rescues=steps.rescues,
+            watched=Watched(at, seen, rates, spent[:, 0], spent[:, 1], list(steps.schedule.values)),
         )
 
 
-def simulate(steps: Steps, clock: Clock, progress: Progress | None = None) -> Trajectory:
-    """Move in time from the first snapshot.
+def simulate(
+    steps: Steps,
+    clock: Clock,
+    progress: Progress | None = None,
+    checkpoints: Checkpoints | None = None,
+) -> Trajectory:
+    """Move in time from the first snapshot, or from a checkpoint.
 
     Ctrl-C ends the simulation early: the trajectory so far is returned with complete = False. A
     step that fails raises ConvergenceError whose `last` is the trajectory so far.
     """
     run = _Run(steps, clock)
     try:
-        run.go(progress)
+        run.go(progress, checkpoints)
     except KeyboardInterrupt:
         return run.trajectory(False)
     except DescriptionError:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
 
 from pliant.lie import se3
-from pliant.model import DescriptionError, Rod, did_you_mean
+from pliant.model import DescriptionError, ResolutionWarning, Rod, did_you_mean
 from pliant.model.checks import as_array
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
 from pliant.solve.mass import Mass
+from pliant.tree.forward import set_rates
 from pliant.tree.part import Part
 from pliant.tree.state import PartState, State
 from pliant.tree.tree import Tree
+from pliant.tree.work import Work
 
 # metres or radians: more than Newton leaves, far less than anyone draws
 _GAP = 1e-7
+_LOST = 0.1
+"""Share of the kinetic energy of given velocities that may be left out without a warning."""
 
 
 def coordinate_rates(
@@ -31,14 +36,40 @@ def coordinate_rates(
     its twist (6,). Or velocities (nv,) of the joint by which the part hangs: what hangs on it moves
     along. Parts not named are at rest otherwise; prescribed joints move as `inputs` say. What the
     coordinates or constraints cannot follow is left out, in the sense of least kinetic energy of the
-    difference.
+    difference; a warning tells if that is much.
     """
     tree = effects.tree
     check_names([part.name for part in tree.parts], velocity, "velocity", "part")
     mass, state = Mass(effects), State(tree).place(q)
     twists = _wished_twists(tree, state, velocity)
     known = effects.prescribed.rates(inputs.drive)[0]
-    return mass.solve(state, mass.momentum_of(state, twists), known=known)
+    v = mass.solve(state, mass.momentum_of(state, twists), known=known)
+    _warn_of_lost_velocity(tree, state, twists, v, velocity)
+    return v
+
+
+def _warn_of_lost_velocity(
+    tree: Tree, state: State, wished: list[Array], v: Array, velocity: Mapping[str, Any]
+) -> None:
+    """Tell which part does not take up the twists that were asked for."""
+    work = Work(tree)
+    set_rates(tree, state, work, v, strains=False)
+    for part, twists, w in zip(tree.parts, wished, work.parts, strict=True):
+        given = velocity.get(part.name)
+        if given is None or _joint_velocity(part, given) is not None:
+            continue
+        count = part.inertial
+        asked = float(np.sum(part.M * twists[:count] ** 2))
+        lost = float(np.sum(part.M * (w.eta[:count] - twists[:count]) ** 2))
+        if lost > _LOST * asked or (asked == 0.0 and twists.any()):
+            share = 100.0 * min(lost / asked, 1.0) if asked else 100.0
+            warnings.warn(
+                f"{part.source.label}: {share:.3g} % of its velocity, by kinetic energy, is left out: "
+                "its base, its constraints or its formulation do not let it move that way. Give a "
+                "velocity that they allow, or choose a formulation such as BSpline()",
+                ResolutionWarning,
+                stacklevel=6,
+            )
 
 
 def begin(effects: Effects, q: Array, v: Array, inputs: Inputs) -> tuple[Array, Array]:

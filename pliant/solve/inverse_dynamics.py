@@ -8,8 +8,9 @@ large. With
 
 they are the second differences of the motion that the midpoint rule makes, for which
 M (q+ - 2 q + q-) / h^2 + K (q+ + 2 q + q-) / 4 = load: a mode of frequency w is divided by
-1 + (w h / 2)^2, and what the step resolves keeps its order. Hard rows are held with their second
-derivatives.
+1 + (w h / 2)^2, and what the step resolves keeps its order. K a holds the accelerations of prescribed
+joints too: in coordinates that are not relative to a moving base, what it carries would else stay
+behind. Hard rows are held with their second derivatives.
 
 What holds a part at its base then follows from the motion of all that it carries, as by Newton and
 Euler: no stress enters, and so neither theory nor formulation.
@@ -34,12 +35,15 @@ from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.acceleration import dynamic_balance
 from pliant.solve.integrators.hard_rows import gap_accelerations
 from pliant.solve.sampling import Sampler
+from pliant.solve.statics import balance
 from pliant.tree.forward import set_rates
 from pliant.tree.state import State
 from pliant.tree.work import Work
 
 _SMALL = 1e-4
 """Displacement, relative to the coordinates, by which accelerations of sections are measured."""
+_NUDGE = 1e-6
+"""Displacement of prescribed joints, rad and lengths of the robot, by which stiffness is measured."""
 
 
 @dataclass
@@ -61,28 +65,36 @@ class Instant:
 
 
 class InverseDynamics:
-    """Instants of motions of one robot in steps of h seconds."""
+    """Instants of motions of one robot in steps of h seconds.
+
+    state, work : the robot at the last instant that was asked for, and at its stations all that acts
+    there less what accelerates it.
+    """
 
     def __init__(self, effects: Effects, h: float) -> None:
         self.effects, self.tree = effects, effects.tree
         self._slope = 4.0 / h**2
         self._tangent = effects.tangent(False)
-        self._work = Work(self.tree)
-        self._state = State(self.tree)
+        self.work = Work(self.tree)
+        self.state = State(self.tree)
 
     def along(self, path: Trajectory) -> Iterator[Instant]:
         """Every output time of a motion, one after the other."""
         for k in range(len(path.t)):
-            inputs = self.effects.at({name: values[k] for name, values in path.inputs.items()})
-            if path.drive_rates.size:
-                drive = np.column_stack([inputs.drive[:, 0], path.drive_rates[k]])
-                inputs = Inputs(inputs.u, drive)
-            yield self.at(path.q[k], path.v[k], inputs)
+            yield self.output(path, k)
+
+    def output(self, path: Trajectory, k: int) -> Instant:
+        """Output time k of a motion."""
+        inputs = self.effects.at({name: values[k] for name, values in path.inputs.items()})
+        if path.drive_rates.size:
+            drive = np.column_stack([inputs.drive[:, 0], path.drive_rates[k]])
+            inputs = Inputs(inputs.u, drive)
+        return self.at(path.q[k], path.v[k], inputs)
 
     def at(self, q: Array, v: Array, inputs: Inputs) -> Instant:
         """The instant of configuration q (nq,) and rates v (total,) under `inputs`."""
         acc, z = self._balanced(q, v, inputs)
-        tree, work, state = self.tree, self._work, self._state
+        tree, work, state = self.tree, self.work, self.state
         set_rates(tree, state, work, v, acc)
         meet_moving(work, state, 0.0)
         work.clear(False)
@@ -98,31 +110,50 @@ class InverseDynamics:
     def _balanced(self, q: Array, v: Array, inputs: Inputs) -> tuple[Array, Array]:
         """Accelerations and multipliers (total,)."""
         effects, tree, slope = self.effects, self.tree, self._slope
-        state = self._state.place(q)
+        state = self.state.place(q)
         acc = effects.prescribed.rates(inputs.drive)[1]
-        set_rates(tree, state, self._work, v, acc)
-        meet_moving(self._work, state, 0.0)
+        set_rates(tree, state, self.work, v, acc)
+        meet_moving(self.work, state, 0.0)
         z = np.zeros(tree.total)
         for term in effects.rows:
             if not term.hard:
-                term.settle(state, self._work, z)
+                term.settle(state, self.work, z)
         for term in effects.one_sided:
             term.touch(state, v, z)
         moment = Moment(
-            tree, state, self._work, inputs.u, z, v, 0.0, self._tangent, mobility=1.0 / slope
+            tree, state, self.work, inputs.u, z, v, 0.0, self._tangent, mobility=1.0 / slope
         )
-        pulled = True
+        pulled, pull = True, self._pull(acc, inputs, z)
         while pulled:
             r = dynamic_balance(effects, moment, slope).copy()
             gaps = gap_accelerations(effects, state, v, acc, z)
-            right = -slope * r
-            right[effects.gap_rows] = -gaps[effects.gap_rows]
+            right = -slope * r - pull
+            right[effects.gap_rows] = -gaps[effects.gap_rows] - pull[effects.gap_rows]
             x = self._solved(right)
             pulled = any([term.release(x, z) for term in effects.one_sided])
         acc[tree.coordinates] += x[tree.coordinates]
         for term in effects.hard:
             z[term.rows] = (x[term.rows] - term.augmented(gaps[term.rows])) / slope
         return acc, z
+
+    def _pull(self, acc: Array, inputs: Inputs, z: Array) -> Array:
+        """K a (total,) of accelerations (total,) of prescribed joints: none in relative coordinates.
+
+        By a central difference of the forces at rest. Hard rows know their second derivatives.
+        """
+        tree, work, state = self.tree, Work(self.tree), State(self.tree)
+        size = float(np.max(np.abs(acc), initial=0.0))
+        if size == 0.0:
+            return np.zeros(tree.total)
+        step = _NUDGE * min(1.0, tree.length) / size
+        ends = []
+        for x in (step, -step):
+            state.place(tree.moved(self._state, x * acc, newton=False))
+            ends.append(balance(self.effects, state, work, inputs, z).copy())
+        pull: Array = (ends[0] - ends[1]) / (2.0 * step)
+        for term in self.effects.hard:
+            pull[term.rows] = 0.0
+        return pull
 
     def _solved(self, right: Array) -> Array:
         try:
@@ -136,7 +167,7 @@ class InverseDynamics:
 
     def _reactions(self, instant: Instant) -> dict[str, Array]:
         """Wrenches (6,) that hold the robot, in the frames of `energy.reactions`."""
-        tree, work, state = self.tree, self._work, self._state
+        tree, work, state = self.tree, self.work, self.state
         held: dict[str, Array] = {}
         moment = Moment(tree, state, work, instant.inputs.u, instant.z, instant.v)
         for term in self.effects.terms:

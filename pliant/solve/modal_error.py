@@ -48,6 +48,8 @@ class ModalError:
         self.work, self.rates = Work(self.tree), Work(self.tree)
         here = [at.g.copy() for at in self.state.parts]
         frames = [rod.frames(self.state, i).copy() for i, rod in enumerate(self.sections)]
+        for i, rod in enumerate(self.sections):
+            rod.strains(self.state, i)
         moves = error.displacements()
         self.shift = _SHIFT / max(max(np.abs(z).max(initial=0.0) for z in moves), 1e-300)
         """Times its estimated error, by which the equilibrium is moved."""
@@ -59,14 +61,16 @@ class ModalError:
         self.places = ((here, frames), (there, moved))
         self._bases: list[Array] = []
         self._starts: list[Array] = []
+        self._rates: list[tuple[Array, Array]] = []
 
     def estimate(self, eigenvalue: float, vector: Array) -> float:
         """Relative error of the frequency of a mode: omega^2 (rad^2/s^2), rates (total,), unit mass."""
         if eigenvalue == 0.0:
             return 0.0
         set_rates(self.tree, self.state, self.rates, vector)
-        pairs = [self._energies(*place, vector) for place in self.places]
-        (energy, mass), (other, moved) = pairs
+        pairs = enumerate(zip(self.sections, self.rates.parts, strict=True))
+        self._rates = [rod.rates(self.state, i, w.y) for i, (rod, w) in pairs]
+        (energy, mass), (other, moved) = (self._energies(*place, vector) for place in self.places)
         shape = (other - energy - eigenvalue * (moved - mass)) / self.shift
         defect = self._defect(eigenvalue)
         return float(np.hypot(shape, defect) / (2.0 * abs(eigenvalue)))
@@ -87,7 +91,7 @@ class ModalError:
             self._bases.append(base)
             self._starts.append(start)
             z = np.empty_like(rod.z)
-            strain = self.rates.parts[i].rate
+            strain = self._rates[i][1]
             turned = np.einsum("sij,sj->si", se3.Ad(frames[i]), strain) if len(strain) else strain
             integrate(rod.panels, turned, start, z)
             moves.append(z)
@@ -142,7 +146,8 @@ class ModalError:
         energy = mass = 0.0
         changes = self._changes(places, frames, moves, 0.0)
         for i, (part, dW) in enumerate(zip(self.tree.parts, changes, strict=True)):
-            energy -= float(np.sum(part.strain_w * self.rates.parts[i].rate * dW[1:]))
+            work = np.sum(self.sections[i].felt * self._rates[i][1] * dW[1:], axis=1)
+            energy -= float(self.sections[i].w @ work)
             energy -= float(self.state.parts[i].S @ x[part.joint_index] @ dW[0])
         for part, g, z in zip(self.tree.parts, places, moves, strict=True):
             n = part.inertial
@@ -154,9 +159,9 @@ class ModalError:
         """Energy of what the coordinates cannot represent of the mode in `rates`."""
         places, frames = self.places[0]
         moves, energy = [], 0.0
-        for i, (rod, w) in enumerate(zip(self.sections, self.rates.parts, strict=True)):
+        for i, w in enumerate(self.rates.parts):
             both = np.concatenate([places[i], frames[i]])
-            eta = np.concatenate([w.eta, rod.twists(self.state, i, w.y)])
+            eta = np.concatenate([w.eta, self._rates[i][0]])
             moves.append(np.einsum("sij,sj->si", se3.Ad(both), eta))
         changes = self._changes(places, frames, moves, eigenvalue)
         for i, (rod, dW) in enumerate(zip(self.sections, changes, strict=True)):
@@ -166,19 +171,19 @@ class ModalError:
             if len(rod.slope):
                 rod.soften()
             stiff = np.divide(1.0, rod.soft, out=np.zeros_like(rod.soft), where=rod.soft > 0.0)
-            energy += float(np.max(rod.part.strain_w, axis=1) @ np.sum(stiff * rod.d**2, axis=1))
+            energy += float(rod.w @ np.sum(stiff * rod.d**2, axis=1))
         return energy
 
     def _law_strains(self, i: int, rod: Sections) -> Array:
         """Strains (S, 6) of the mode as the laws of a rod mean them."""
-        strain, rest = self.rates.parts[i].rate, self.tree.rest.parts[i].strain.e
-        plan = self.displaced.parts[i].strain
-        plan.e[...] = rest + strain
-        e = plan.e.copy()
+        strain, rows = self._rates[i][1], rod.part.field_rows
+        e = rod.natural + strain
+        # force fields are found from the strains of the strain rule
+        self.displaced.parts[i].strain.e[...] = self.tree.rest.parts[i].strain.e
+        self.displaced.parts[i].strain.e += self.rates.parts[i].rate
         for term in self.effects.terms:
             term.correct_strains(i, self.displaced, rod.s, e)
-        e[:, rod.part.field_rows] -= (
-            rod.natural[:, rod.part.field_rows] - rest[:, rod.part.field_rows]
-        )
         own = np.einsum("sij,sj->si", rod.slope, strain) if len(rod.slope) else 0.0
-        return e - rest + rod.soft * own
+        found = strain + rod.soft * own
+        found[:, rows] = (e - rod.natural)[:, rows]
+        return found

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, eig, eigh, null_space, solve
+from scipy.linalg import LinAlgError, eig, eigh, null_space
 from scipy.sparse import csc_matrix, csr_matrix
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 
@@ -114,7 +114,16 @@ def _symmetric(K: Array, M: Array, count: int, scale: float) -> tuple[Values, Ar
 
 
 def _general(K: Array, M: Array, count: int, scale: float) -> tuple[Values, Array]:
-    found, vectors = eig(solve(K + scale * M, M))
+    shifted = K + scale * M
+    # turns and lengths in units in which they are alike: small robots would else be ill-conditioned
+    sizes = np.abs(np.diagonal(shifted))
+    units = np.sqrt(np.where(sizes > 0.0, sizes, sizes.max(initial=1.0)))
+    both = np.outer(units, units)
+    try:
+        found, vectors = eig(np.linalg.solve(shifted / both, M / both))
+    except LinAlgError as error:
+        raise _no_modes() from error
+    vectors = vectors / units[:, None]
     best = np.argsort(-np.abs(found), kind="stable")[:count]
     shapes = vectors[:, best].real
     modal = np.einsum("ik,ij,jk->k", shapes, M, shapes)

@@ -6,6 +6,7 @@ nothing else. A configuration q and its rates v are whatever the problem makes o
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.lie import se3
-from pliant.model import Array, Description, DescriptionError, Frame, Rod
+from pliant.model import Array, Description, DescriptionError, Frame, ResolutionWarning, Rod
 from pliant.rods.contract import RodModel
+from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
@@ -67,6 +69,11 @@ class Sections(Protocol):
         """Body twists (S, 6)."""
 
 
+def _speed(strain: Array) -> Array:
+    """Length of a piece over its arclength (S,) at strains (S, 6)."""
+    return np.linalg.norm(strain[:, 3:], axis=1)
+
+
 class Problem(ABC):
     """A robot as it was when it was compiled.
 
@@ -77,6 +84,10 @@ class Problem(ABC):
     description: Description
     formulations: Mapping[str, RodModel]
     sampler: Sections
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles compile for themselves."""
+        return _compiled_again, (type(self), self.description, dict(self.formulations))
 
     @property
     @abstractmethod
@@ -95,6 +106,15 @@ class Problem(ABC):
     @abstractmethod
     def integrator(self, wanted: object) -> Integrator:
         """Return the integrator that was asked for, or the default; refuse what does not fit."""
+
+    def stretches(self, q: Any) -> dict[str, float]:
+        """Return by rod the longest piece over its length at rest, at a configuration."""
+        found = {}
+        for name, s in self.description.stations(9).items():
+            rest = self.description.rods[name].natural_strain(s)
+            here = self.sampler.strains(q, name, s)
+            found[name] = float(np.max(_speed(here) / _speed(rest)))
+        return found
 
     @abstractmethod
     def statics(
@@ -117,6 +137,7 @@ class Problem(ABC):
         clock: Clock,
         start: Start,
         progress: Callable[[float, float], object] | None,
+        checkpoints: Checkpoints | None = None,
     ) -> Trajectory:
         """Move in time; if a step fails, the ConvergenceError's `last` is the path so far."""
 
@@ -202,3 +223,11 @@ class Problem(ABC):
     @abstractmethod
     def as_numbers(self, q: Any) -> Array:
         """A configuration as plain numbers (nq,), for files."""
+
+
+def _compiled_again(kind: Any, description: Description, formulations: Any) -> Problem:
+    """A problem compiled anew, without the warnings that the first one gave."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResolutionWarning)
+        problem: Problem = kind(description, formulations)
+    return problem

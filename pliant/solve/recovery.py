@@ -19,8 +19,8 @@ import numpy as np
 from pliant._numba import inner, kernel
 from pliant.engine.program import ask, run
 from pliant.lie.se3_kernels import exp_pose_array, multiply_array
-from pliant.rods.contract import Array, Ints
-from pliant.tree.collect import station_values
+from pliant.rods.contract import Array, Ints, Plan
+from pliant.tree.collect import add_vector, station_values
 from pliant.tree.panels import Panels, integrate, make_panels, partial_weights, span_of
 from pliant.tree.part import Part
 from pliant.tree.state import State
@@ -45,7 +45,7 @@ class Acting(NamedTuple):
 
 
 class Points(NamedTuple):
-    """Points inside spans of the strain rule, where the internal wrench jumps between sections.
+    """Points inside spans of the sections, where the internal wrench jumps between sections.
 
     station (M,) : frame station.  s (M,) : arclength, m.  span (M,) : its span.  weights (M, k) : of
     the sections of the span, from its start to the point.  order (T,), first (N + 1,) : targets by
@@ -61,8 +61,10 @@ class Points(NamedTuple):
 
 
 class Sections:
-    """The sections of one part, those of its strain rule, with their wrenches and strain defects.
+    """Sections of one part with their internal wrenches and strain defects.
 
+    They are the stations of its strain rule, or of its mass rule if that has more: at the fewest points
+    that a rule can have, Gauss points, strains agree with recovered ones better than anywhere else.
     W (S, 6) internal wrenches and d (S, 6) strain defects, body frame; z (F + S, 6) displacements of
     all frame stations, then of the sections; P (F, 6) what acts at the frame stations, `carried` (F, 6)
     what carried parts add to it, total (6,) the sum of all.
@@ -70,10 +72,16 @@ class Sections:
 
     def __init__(self, part: Part) -> None:
         self.part = part
-        self.s, F = part.strain_s, len(part.frames_s)
+        count, F = len(part.mass_w), len(part.frames_s)
+        more = count > len(part.strain_s)
+        self.s = part.mass_s[:count] if more else part.strain_s
         S = len(self.s)
+        weights = part.mass_w if more else np.max(part.strain_w, axis=1)
+        self.w = np.asarray(weights)
         self.places = np.concatenate([part.frames_s, self.s])
-        self.plan = None if part.one_rule or part.rod is None else part.map.frames(self.s)
+        known = part.one_rule or part.rod is None or (more and not part.centred)
+        self._frames = None if known else part.map.frames(self.s)
+        self._strains = part.map.strains(self.s) if more else None
         self.P, self.carried, self.total = np.zeros((F, 6)), np.zeros((F, 6)), np.zeros(6)
         self.T, self.W, self.d, self.own, self.turned = (np.zeros((S, 6)) for _ in range(5))
         self.z, self.moved = np.zeros((F + S, 6)), np.zeros((S, 4, 4))
@@ -117,7 +125,8 @@ class Sections:
         weights = np.zeros((len(station), panels.whole.shape[1]))
         for row, k, n in zip(weights, station, span, strict=True):
             stations = self.s[panels.first[n] : panels.first[n + 1]]
-            row[: len(stations)] = partial_weights(stations, panels.edges[n], places[[k]])[0]
+            given = stations[None], panels.edges[[n]], places[[k]]
+            row[: len(stations)] = partial_weights(*given)[0]
         by_span = np.argsort(panels.span, kind="stable")
         first = np.searchsorted(panels.span[by_span], np.arange(len(panels.edges)))
         return Points(station, places[station], span, weights, by_span, first)
@@ -132,17 +141,39 @@ class Sections:
     def frames(self, state: State, i: int) -> Array:
         """World poses (S, 4, 4) of the sections of part i."""
         at = state.parts[i]
-        if self.plan is None:
+        if self._frames is None:
             return at.g[: len(self.s)]
-        ask(self.part.map.frame, self.plan, at.c)
-        return self.plan.g
+        ask(self.part.map.frame, self._frames, at.c)
+        return self._frames.g
 
-    def twists(self, state: State, i: int, y: Array) -> Array:
-        """Body twists (S, 6) of the sections when element variables move at rates y (E, m)."""
-        plan, eta = self.plan or state.parts[i].strain, np.zeros((len(self.s), 6))
-        J = state.parts[i].J[: len(self.s)] if self.plan is None else plan.J
-        station_values(self.part.first_variable, plan.element, J, y, eta)
-        return eta
+    def strains(self, state: State, i: int) -> Plan:
+        """Strains e (S, 6) of the sections of part i, and their derivatives B (S, 6, m)."""
+        at = state.parts[i]
+        if self._strains is None:
+            return at.strain
+        ask(self.part.map.strain, self._strains, at.c)
+        return self._strains
+
+    def rates(self, state: State, i: int, y: Array) -> tuple[Array, Array]:
+        """Body twists and strain rates (S, 6) of the sections when element variables move at y (E, m).
+
+        After `frames` and `strains` of the same state.
+        """
+        at, eta, rate = state.parts[i], np.zeros((len(self.s), 6)), np.zeros((len(self.s), 6))
+        if not len(self.s):
+            return eta, rate
+        frames, strains, first = (
+            self._frames or at.mass,
+            self._strains or at.strain,
+            self.part.first_variable,
+        )
+        station_values(first, frames.element, frames.J[: len(self.s)], y, eta)
+        station_values(first, strains.element, strains.B, y, rate)
+        return eta, rate
+
+    def add_stress(self, plan: Plan, stress: Array, ry: Array) -> None:
+        """Add to ry (E, m) what stresses (S, 6) at the sections, times their weights, do."""
+        run(add_vector, plan.element, plan.B, stress, ry)
 
     def set_wrenches(self, g: Array, p: Array, sections: Array, W: Array) -> None:
         """Set W (S, 6) and the total from gradients p (F, 6) at the frame stations g (F, 4, 4)."""

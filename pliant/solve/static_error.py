@@ -18,7 +18,7 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.engine.arrays import clear, copy
-from pliant.engine.program import Program, ask, record, run
+from pliant.engine.program import Program, ask, is_compiled, record, run
 from pliant.lie import se3
 from pliant.physics.contract import Moment
 from pliant.physics.met_strains import meet_at_rest
@@ -28,7 +28,6 @@ from pliant.solve.shape_error import ShapeError
 from pliant.tree.backward import gather
 from pliant.tree.forward import set_rates
 from pliant.tree.state import State
-from pliant.tree.work import Work
 
 if TYPE_CHECKING:
     from pliant.solve.statics import Equilibrium
@@ -44,9 +43,15 @@ class StaticError:
         self.equations, tree = equations, equations.tree
         self.tree, self.effects = tree, equations.effects
         self.sections = [Sections(part) for part in tree.parts]
-        self.displaced, self.work = State(tree).place(tree.q_rest), Work(tree)
+        # neither is in use once an equilibrium has been found
+        self.displaced, self.work = equations.solver.state, equations.other
+        if not all(is_compiled(term) for term in self.effects.terms):
+            self.displaced.place(tree.q_rest)
         self.W = [np.zeros_like(rod.W) for rod in self.sections]
         self.totals = np.zeros((len(tree.parts), 6))
+        rods = [part.length for part in tree.parts if part.rod is not None]
+        self.length = max(rods, default=tree.length)
+        """Of the longest rod, m."""
         self.scale, self.largest = np.ones(1), np.zeros(1)
         self.right, self.x = np.zeros(tree.size), np.zeros(tree.total)
         self._calls = 0
@@ -69,7 +74,7 @@ class StaticError:
             self.x[:] = 0.0
         measure()
         size = float(self.largest[0])
-        return ShapeError(size, size / self.tree.length)
+        return ShapeError(size, size / self.length)
 
     def displacements(self) -> list[Array]:
         """Estimated errors (F + S, 6) of all frame stations and sections, as twists in the world frame,
@@ -80,7 +85,9 @@ class StaticError:
             g, z = state.parts[i].g, rod.z.copy()
             z[: len(g)] += np.einsum("sij,sj->si", se3.Ad(g), w.eta)
             if len(rod.s):
-                frames, eta = rod.frames(state, i), rod.twists(state, i, w.y)
+                frames = rod.frames(state, i)
+                rod.strains(state, i)
+                eta, _ = rod.rates(state, i, w.y)
                 z[len(g) :] += np.einsum("sij,sj->si", se3.Ad(frames), eta)
             found.append(z)
         return found
@@ -100,7 +107,7 @@ class StaticError:
             self._set_defects(i)
             start = _NOTHING if part.parent < 0 else sections[part.parent].z[part.mount]
             rod.set_displacements(frames[i], start)
-            run(note_size, at.g, rod.z, self.tree.length, self.scale)
+            run(note_size, at.g, rod.z, self.length, self.scale)
         run(set_scale, self.scale)
         self._act_displaced(state)
         clear(self.right)
@@ -110,9 +117,10 @@ class StaticError:
 
     def _set_defects(self, i: int) -> None:
         """Set the strain defects of part i."""
-        rod, e = self.sections[i], self.equations.state.parts[i].strain.e
-        if not len(e):
+        rod = self.sections[i]
+        if not len(rod.s):
             return
+        e = rod.strains(self.equations.state, i).e
         clear(rod.own)
         clear(rod.slope)
         for term in self.effects.terms:
@@ -146,8 +154,13 @@ class StaticError:
             F = len(at.g)
             run(displace, frames[i], rod.z[F:], self.scale, rod.moved)
             rod.set_wrenches(self.displaced.parts[i].g, work.parts[i].p, rod.moved, rod.W)
-            sigma = work.parts[i].sigma
-            run(set_stress, part.strain_w, rod.W, self.W[i], self.scale, sigma)
+            clear(work.parts[i].p)
+            clear(work.parts[i].ry)
+            clear(work.parts[i].sigma)
+            clear(work.parts[i].inner)
+            if len(rod.s):
+                run(set_stress, rod.w, rod.felt, rod.W, self.W[i], self.scale, rod.T)
+                rod.add_stress(rod.strains(state, i), rod.T, work.parts[i].ry)
             start = _NOTHING
             if part.parent >= 0:
                 run(add_wrench, rod.total, self.sections[part.parent].carried[part.mount])
@@ -155,9 +168,6 @@ class StaticError:
             if part.joint.nv:
                 given = at.base, start, self.totals[i], rod.total, self.scale, at.S
                 run(add_joint_change, *given, part.joint_index, self.right)
-            clear(work.parts[i].p)
-            clear(work.parts[i].ry)
-            clear(work.parts[i].inner)
         clear(work.residual)
         gather(tree, state, work, work.residual)
         run(add_first, work.residual, self.right)
@@ -203,11 +213,11 @@ def add_gaps(rows, residual, scale, right):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def set_stress(w, moved, W, scale, sigma):  # type: ignore[no-untyped-def]
-    """sigma (S, 6) = w (moved - W) / scale: weighted change of the internal wrenches."""
-    for s in range(sigma.shape[0]):
+def set_stress(w, felt, moved, W, scale, out):  # type: ignore[no-untyped-def]
+    """out (S, 6) = w (moved - W) / scale: weighted change of internal wrenches that are felt (6,)."""
+    for s in range(out.shape[0]):
         for i in range(6):
-            sigma[s, i] = w[s, i] * (moved[s, i] - W[s, i]) / scale[0]
+            out[s, i] = felt[i] * w[s] * (moved[s, i] - W[s, i]) / scale[0]
 
 
 @kernel

@@ -116,7 +116,7 @@ class Equilibrium(Equations):
         super().__init__(POLICY, tangent.matrix)
         effects, tree = solver.effects, solver.effects.tree
         self.solver, self.effects, self.tree, self.tangent = solver, effects, tree, tangent
-        self.state, self.work, self._other = State(tree), Work(tree), Work(tree)
+        self.state, self.work, self.other = State(tree), Work(tree), Work(tree)
         self.z, self.u, self.keep = (
             np.zeros(tree.total),
             np.zeros(effects.inputs),
@@ -211,12 +211,12 @@ class Equilibrium(Equations):
         self._load = own
         if not self.start.inputs.empty:
             self._unload()
-            self._load = max(float(np.linalg.norm((r - self._other.residual)[free])), own)
+            self._load = max(float(np.linalg.norm((r - self.other.residual)[free])), own)
         self._measure()
 
     def _balance_unloaded(self) -> None:
         """Set the residual without any load, in the other workspace."""
-        balance(self.effects, self.state, self._other, self.effects.nothing, self.z)
+        balance(self.effects, self.state, self.other, self.effects.nothing, self.z)
 
     def _move(self) -> None:
         copy(self.x, self._variation[: len(self.x)])

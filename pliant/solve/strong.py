@@ -30,8 +30,8 @@ from pliant.model import (
     Rod,
     base_state,
 )
-from pliant.physics.supported import warn_of_unresolved
 from pliant.rods.contract import RodModel
+from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
 from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.initial_conditions import check_names, section_twists
@@ -81,7 +81,6 @@ class StrongProblem(Problem):
             )
         self.form = form
         self.chain = Chain(description, type(form).__name__)
-        warn_of_unresolved(description)
         self.sampler: StateSampler = StateSampler(self.chain)
         self._own = threading.local()
         """What a thread works with: the count of stability, the energies at the last knots."""
@@ -218,10 +217,11 @@ class StrongProblem(Problem):
         clock: Clock,
         start: Start,
         progress: Callable[[float, float], object] | None,
+        checkpoints: Checkpoints | None = None,
     ) -> Trajectory:
         """Move in time by solving a boundary-value problem at each instant."""
         steps = self._steps(integrator, inputs, clock.h, start, 5)
-        return simulate(steps, clock, progress)
+        return simulate(steps, clock, progress, checkpoints)
 
     def stream(
         self, integrator: Integrator, values: Mapping[str, Any], h: float, start: Start

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +19,7 @@ from pliant.lie.tuples import Array
 from pliant.model import BaseState, ConvergenceError, Moving, as_signal, base_state
 from pliant.model.checks import StepError
 from pliant.physics.lines import feed_own, keep_own
+from pliant.solve.checkpoint import pack, unpack
 from pliant.solve.dynamics import NOT_INSIDE, Rows, Steps
 from pliant.solve.integrators.bdf_alpha import BDFAlpha, first_rules
 from pliant.solve.schedule import Inputs
@@ -46,6 +49,13 @@ class ChainInputs(Inputs):
             return self._still
         moving = [Moving(m, x(t), x.rate(t), x.acceleration(t)) for m, x in self._motions]
         return base_state(self._pose, moving)
+
+
+def _objects(items: list[Any]) -> Any:
+    """An array (T,) of objects."""
+    found = np.empty(len(items), dtype=object)
+    found[:] = items
+    return found
 
 
 class StrongSteps(Steps):
@@ -204,11 +214,59 @@ class StrongSteps(Steps):
     def snapshots(self) -> Rows:
         """Return what was kept: states (T,), which hold their velocities, account (T, 2), pressures."""
         kept, self._rows = self._rows, []
-        states = np.empty(len(kept), dtype=object)
-        states[:] = [row[0] for row in kept]
+        states = _objects([row[0] for row in kept])
         account = np.array([row[1] for row in kept]).reshape(-1, 2)
         acted = np.array([row[2] for row in kept]).reshape(len(kept), len(self.acted))
         return states, np.full(len(kept), None), account, acted
+
+    def keep(self) -> dict[str, Array]:
+        """All that the next step depends on."""
+        fed = getattr(self.solver, "_acting", None) or {}
+        notes = {
+            "before": self._before,
+            "t": self._t,
+            "unknowns": self.unknowns,
+            "steps rescued": dict(self._rescues),
+            "fed": {name: float(fed[name]) for name in self.schedule.lines if name in fed},
+            **self.solver.notes(),
+        }
+        points = self.solver.points()
+        return {
+            **pack([*self._memory, self.acted, *self.solver.remembered()]),
+            **{f"present_{x}": y for x, y in self.pack([self.solver.state()], None).items()},
+            "points": np.concatenate(points).astype(float),
+            "counts": np.array([len(x) for x in points]),
+            "notes": np.frombuffer(json.dumps(notes).encode(), dtype=np.uint8).astype(np.int64),
+        }
+
+    def resume(self, kept: Mapping[str, Array]) -> None:
+        """Go on where `keep` was asked."""
+        notes = json.loads(kept["notes"].astype(np.uint8).tobytes())
+        self._before, self._t, self.unknowns = (notes[x] for x in ("before", "t", "unknowns"))
+        self._rescues = Counter(notes["steps rescued"])
+        kind = self.solver.points()[0].dtype
+        points = np.split(kept["points"].astype(kind), np.cumsum(kept["counts"])[:-1])
+        self.solver.use_points(points)
+        shown = {x.removeprefix("present_"): kept[x] for x in kept if x.startswith("present_")}
+        present = self.unpack(shown)[0][0]
+        self.solver.resume(present, notes, {**self.schedule.values_at(self._t), **notes["fed"]})
+        unpack([*self._memory, self.acted, *self.solver.remembered()], kept)
+        self._start = self._row()
+
+    def pack(self, q: Any, v: Any) -> dict[str, Array]:
+        """States as arrays of all their knots, and how many each has."""
+        names = [item.name for item in fields(State) if item.name != "discrete"]
+        joined = {x: np.concatenate([getattr(state, x) for state in q]) for x in names if len(q)}
+        return {**joined, "knots": np.array([len(state.s) for state in q], dtype=np.int64)}
+
+    def unpack(self, kept: Mapping[str, Array]) -> tuple[Any, Any]:
+        """States that `pack` was given; they hold their velocities."""
+        ends = np.cumsum(kept["knots"])
+        names = [item.name for item in fields(State) if item.name in kept]
+        parts = {name: np.split(kept[name], ends[:-1]) for name in names}
+        count = len(ends)
+        states = [State(**{x: parts[x][k] for x in names}) for k in range(count)]
+        return _objects(states), np.full(count, None)
 
     def now(self) -> tuple[State, None]:
         """The state, which holds its velocities."""

@@ -27,13 +27,37 @@ def check_folder(command: str, output: Path | None) -> None:
     )
 
 
+_ALLOWED = "pliant.allow"
+
+
+def _keep_allowed(context: click.Context, _: click.Parameter, given: tuple[Path, ...]) -> None:
+    context.meta[_ALLOWED] = given
+
+
+robot_argument: Any = click.argument("file", type=click.Path(path_type=Path))
+"""The robot file that a command reads."""
+
+allow_option: Any = click.option(
+    "--allow",
+    metavar="DIR",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    expose_value=False,
+    callback=_keep_allowed,
+    help="Folder besides that of the robot file in which it may name files; may be repeated.",
+)
+"""Folders that `read_robot` allows."""
+
+
 def read_robot(file: Path) -> tuple[RobotFile, Robot]:
     """Return the contents of a robot file, and the robot."""
     from pliant.files import load_robot_file
     from pliant.robot import Robot
     from pliant.solve.registry import formulations, integrators
 
-    contents = load_robot_file(file, formulations(), integrators())
+    context = click.get_current_context(silent=True)
+    allow = () if context is None else context.meta.get(_ALLOWED, ())
+    contents = load_robot_file(file, formulations(), integrators(), allow)
     return contents, Robot._from(contents.description, contents.inputs)
 
 
@@ -66,7 +90,8 @@ def _motion(contents: RobotFile) -> SimulateRun | None:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@robot_argument
+@allow_option
 @click.option(
     "--with",
     "entries",
@@ -110,7 +135,8 @@ def compare(
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@robot_argument
+@allow_option
 @click.option(
     "--accuracy",
     type=float,
@@ -160,7 +186,8 @@ def _method(text: str | None) -> tuple[Any, Any]:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@robot_argument
+@allow_option
 @click.argument("data", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "-p",

@@ -219,6 +219,25 @@ def _check_enough(experiments: list[Experiment], unknowns: Variables) -> None:
     )
 
 
+@dataclass
+class _Predictions:
+    """What the fitted robot predicts of other measurements."""
+
+    setup: _Setup
+    family: Any
+    z: Array
+    std: Mapping[str, float]
+
+    def __call__(self, more: object) -> list[FitData]:
+        return self.of(self.setup.experiments(more, "data"))
+
+    def of(self, experiments: list[Experiment]) -> list[FitData]:
+        """Measured and predicted outputs of experiments."""
+        return [
+            _data(one, one.evaluate(self.family, self.z, False)[0], self.std) for one in experiments
+        ]
+
+
 def _result(
     search: _Search, minimum: Minimum, held_out: list[Experiment], setup: _Setup, seconds: float
 ) -> Fit:
@@ -226,9 +245,7 @@ def _result(
     predicted = [y for y, _ in search.predictions(minimum.z)]
     data = [_data(e, y, noise.std) for e, y in zip(search.experiments, predicted, strict=True)]
 
-    def predict(experiments: list[Experiment]) -> list[FitData]:
-        return [_data(e, e.evaluate(family, minimum.z, False)[0], noise.std) for e in experiments]
-
+    predictions = _Predictions(setup, family, minimum.z, noise.std)
     spare = len(minimum.residuals) - len(minimum.z)
     all_given = set(noise.std) <= noise.given
     uncertainty = estimates(family.variables, minimum, np.inf if all_given else max(spare, 1))
@@ -245,13 +262,13 @@ def _result(
         warnings.warn(text, FitWarning, stacklevel=4)
     return Fit(
         family.at(minimum.z),
-        lambda more: predict(setup.experiments(more, "data")),
+        predictions,
         estimates=uncertainty.items,
         covariance=uncertainty.covariance,
         correlation=uncertainty.correlation,
         singular_values=uncertainty.singular_values,
         data=data,
-        validation=predict(held_out),
+        validation=predictions.of(held_out),
         noise=dict(noise.std),
         chi2=float(minimum.residuals @ minimum.residuals),
         dof=spare,

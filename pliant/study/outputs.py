@@ -20,6 +20,7 @@ from pliant.model import (
     Effect,
     did_you_mean,
     finite_array,
+    nearest_name,
     number_in,
     positive,
     refuse,
@@ -231,13 +232,15 @@ def _expand(description: Description, output: Output) -> list[Probe]:
 
         return [Probe(column, column, output.std, "", ask, rates=True)]
     # split at dots outside of parentheses
-    words = [word for word in re.split(r"\.(?![^(]*\))", output.path.strip()) if word]
+    words = _words(description, output.path.strip())
     if len(words) == 3 and words[1] == "reaction":
         return [_reaction(description, output, words[0], words[2])]
     if len(words) == 2:
         words = [*words, "position"]
     wrong = len(words) != 3 or words[0] not in description.rods
     hint = did_you_mean(words[0] if words else "", description.rods)
+    near = nearest_name(words[0], description.rods) if len(words) == 3 else None
+    hint = hint if near is None else f"did you mean '{'.'.join([near, *words[1:]])}'?"
     _refuse(wrong, output.path, "rod.place.component", hint)
     marker = _marker(description, output.path, words[0], words[1])
     parts = _VECTORS.get(words[2], (words[2],))
@@ -248,6 +251,18 @@ def _expand(description: Description, output: Output) -> list[Probe]:
     single = output.column or output.path
     columns = [single] if len(parts) == 1 else [f"{stem}.{part}" for part in parts]
     return [_probe(output, marker, *pair) for pair in zip(columns, parts, strict=True)]
+
+
+def _words(description: Description, path: str) -> list[str]:
+    """Return rod, place and component of a path; names of rods and arclengths may have dots."""
+    head, _, last = path.rpartition(".")
+    for place, more in ((path, []), (head, [last])):
+        rods = [name for name in description.rods if place.startswith(f"{name}.")]
+        frame = description.place(place) if rods else None
+        if frame is not None:
+            at = place.removeprefix(f"{frame.part}.")
+            return [frame.part, at if at[0].isalpha() else f"at({at})", *more]
+    return [word for word in re.split(r"\.(?![^(]*\))", path) if word]
 
 
 def _probe(output: Output, marker: Marker, column: str, part: str) -> Probe:

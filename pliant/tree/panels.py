@@ -6,7 +6,6 @@ that span, so that integrals up to any arclength are as accurate as the rule.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -39,16 +38,16 @@ def make_panels(breaks: Array, s: Array, targets: Array) -> Panels:
     edges = _edges(breaks, s)
     first = np.searchsorted(s, edges)
     first[0], first[-1] = 0, len(s)
-    span = span_of(edges, targets)
-    most = int(np.max(np.diff(first)))
-    weights, whole = np.zeros((len(targets), most)), np.zeros((len(edges) - 1, most))
-    for n, (a, b) in enumerate(pairwise(edges)):
-        stations, inside = s[first[n] : first[n + 1]], np.flatnonzero(span == n)
-        if not len(stations):
-            continue
-        rows = partial_weights(stations, a, np.append(targets[inside], b))
-        weights[inside, : len(stations)] = rows[:-1]
-        whole[n, : len(stations)] = rows[-1]
+    span, counts = span_of(edges, targets), np.diff(first)
+    most = int(np.max(counts))
+    weights, whole = np.zeros((len(targets), most)), np.zeros((len(counts), most))
+    for k in np.unique(counts[counts > 0]):
+        spans, inside = np.flatnonzero(counts == k), np.flatnonzero(counts[span] == k)
+        of = np.concatenate([spans, span[inside]])
+        ends = np.concatenate([edges[spans + 1], targets[inside]])
+        stations = s[first[of][:, None] + np.arange(k)]
+        rows = partial_weights(stations, edges[of], ends)
+        whole[spans, :k], weights[inside, :k] = rows[: len(spans)], rows[len(spans) :]
     return Panels(edges, first.astype(np.int64), span, weights, whole)
 
 
@@ -57,14 +56,15 @@ def span_of(edges: Array, s: Array) -> Ints:
     return np.clip(np.searchsorted(edges, s, side="right") - 1, 0, len(edges) - 2)
 
 
-def partial_weights(stations: Array, start: float, ends: Array) -> Array:
-    """Weights (T, k) of stations (k,) in integrals from `start` to `ends` (T,), m."""
-    middle, half = 0.5 * (stations[0] + stations[-1]), 0.5 * (stations[-1] - stations[0]) or 1.0
-    powers = np.arange(len(stations)) + 1
-    x = np.append(ends, start)
-    primitive = half * ((x - middle) / half)[:, None] ** powers / powers
-    basis = np.vander((stations - middle) / half, len(stations), increasing=True)
-    return np.asarray(np.linalg.solve(basis.T, (primitive[:-1] - primitive[-1]).T).T)
+def partial_weights(stations: Array, starts: Array, ends: Array) -> Array:
+    """Weights (T, k) of stations (T, k) in integrals from `starts` to `ends` (T,), m."""
+    middle = 0.5 * (stations[:, :1] + stations[:, -1:])
+    half = 0.5 * (stations[:, -1:] - stations[:, :1])
+    half = np.where(half > 0.0, half, 1.0)
+    powers = np.arange(stations.shape[1]) + 1
+    a, b = (((x[:, None] - middle) / half) ** powers for x in (starts, ends))
+    basis = ((stations - middle) / half)[:, None, :] ** (powers[:, None] - 1)
+    return np.asarray(np.linalg.solve(basis, (half * (b - a) / powers)[:, :, None])[:, :, 0])
 
 
 def _edges(breaks: Array, s: Array) -> Array:
@@ -85,7 +85,7 @@ def _edges(breaks: Array, s: Array) -> Array:
 
 def _oscillates(stations: Array, a: float, b: float) -> bool:
     """Whether the polynomial through stations between a and b has large negative weights."""
-    weights = partial_weights(stations, a, np.array([b]))
+    weights = partial_weights(stations[None], np.array([a]), np.array([b]))
     return float(np.sum(np.abs(weights))) > 1.5 * (b - a)
 
 

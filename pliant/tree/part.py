@@ -9,7 +9,7 @@ import numpy as np
 from pliant.joints.contract import JointMap
 from pliant.lie import se3
 from pliant.model import Body, Rod
-from pliant.rods.contract import Array, Ints, RodMap
+from pliant.rods.contract import Array, Capabilities, Ints, RodMap
 
 _FAR = 1e-7
 """How far below all else the compliance is that tangents keep where strains are held."""
@@ -30,7 +30,7 @@ class Part:
         rod_map: RodMap,
         joint: JointMap,
         parent: int,
-        frame_rows: tuple[int, ...] = (0, 1, 2, 3, 4, 5),
+        capabilities: Capabilities | None = None,
     ) -> None:
         self.source = source
         self.name = source.name
@@ -42,7 +42,8 @@ class Part:
         """Frame station of that part which carries the base."""
         self.pose = np.asarray(source.pose, dtype=float)
         """(4, 4): of the base at rest in that frame."""
-        self.frame_rows = frame_rows
+        self.capabilities = capabilities or Capabilities()
+        """What its formulation declares; a rigid body carries everything."""
         self.strain_s, self.strain_w = rod_map.strain_rule()
         self.mass_s, self.mass_w = rod_map.mass_rule()
         self.fields = rod_map.force_basis()

@@ -69,9 +69,8 @@ class Tree:
         joint = joint_of(source)
         if isinstance(source, Rod):
             formulation = formulations[source.name]
-            rows = formulation.capabilities.frame_rows
-            rod = self.description.with_breaks(source)
-            part = Part(source, discretise(rod, formulation), joint, parent, rows)
+            rod_map = discretise(self.description.with_breaks(source), formulation)
+            part = Part(source, rod_map, joint, parent, formulation.capabilities)
         elif isinstance(joint, Fixed) and parent >= 0:
             # a body without a joint is a set of stations of the part that carries it
             place = pose @ np.asarray(source.pose)

@@ -5,7 +5,13 @@ your own matplotlib drawings have the same look.
 """
 
 from pliant.view.animation import animate
-from pliant.view.charts import draw_band, draw_convergence, draw_curves, draw_energy
+from pliant.view.charts import (
+    draw_band,
+    draw_convergence,
+    draw_curves,
+    draw_energy,
+    legend_beside,
+)
 from pliant.view.mesh import Arrow, RodShape
 from pliant.view.robot import draw_modes, draw_robot
 from pliant.view.studies import (
@@ -32,6 +38,7 @@ __all__ = [
     "draw_modes",
     "draw_resolution",
     "draw_robot",
+    "legend_beside",
     "save_figure",
     "saved",
     "show",

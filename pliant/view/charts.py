@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import XAxis, YAxis
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, NullFormatter
 from numpy.typing import ArrayLike
 
 from pliant.model import Array, refuse
 from pliant.view.mesh import finite
-from pliant.view.theme import FAINT, INK, energy_unit, rod_color, scaled_ticks, style
+from pliant.view.theme import AXES, FAINT, INK, energy_unit, rod_color, scaled_ticks, style
 
-_STYLES = ("-", "--", ":")
+_STYLES = ("-", "--", ":", "-.")
 
 
 def draw_curves(
@@ -29,17 +30,20 @@ def draw_curves(
 ) -> Figure:
     """Draw quantities over time and return the figure.
 
-    t : (T,) seconds.  curves : by label, (T,) each, or (T, 3) for the components x, y, z of a
-    vector, drawn in one colour with three line styles.
+    t : (T,) seconds.  curves : by label, (T,) each in a colour of its own, or (T, 3) for the
+    components of a vector: x red, y green, z blue, and a line style for each label.
     """
     times = finite("draw_curves", "t", t, "(T,)")
     with style():
         canvas = flat_axes(ax)
         for index, (label, values) in enumerate(curves.items()):
             columns = check_curve("draw_curves", label, values, len(times))
-            names = [label] if columns.shape[1] == 1 else [f"{label} {axis}" for axis in "xyz"]
-            for name, column, dashes in zip(names, columns.T, _STYLES, strict=False):
-                canvas.plot(times, column, dashes, color=rod_color(index), label=name)
+            if columns.shape[1] == 1:
+                canvas.plot(times, columns[:, 0], color=rod_color(index), label=label)
+                continue
+            dashes = _STYLES[index % len(_STYLES)]
+            for axis, column, color in zip("xyz", columns.T, AXES, strict=True):
+                canvas.plot(times, column, dashes, color=color, label=f"{label} {axis}")
         finish(canvas, "time / s", ylabel, title, count=len(curves))
     return figure_of(canvas)
 
@@ -81,7 +85,7 @@ def draw_convergence(
     errors: Mapping[str, ArrayLike],
     slopes: Mapping[str, float] | None = None,
     xlabel: str = "step / s",
-    ylabel: str = "error",
+    ylabel: str = "relative error",
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Figure:
@@ -108,6 +112,8 @@ def draw_convergence(
         for label, order in (slopes or {}).items():
             _reference_slope(canvas, curves, label, order)
         finish(canvas, xlabel, ylabel, title, count=2)
+        whole_decades(canvas.xaxis)
+        whole_decades(canvas.yaxis)
         canvas.grid(which="minor", linewidth=0.3)
     return figure_of(canvas)
 
@@ -143,14 +149,40 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def finish(ax: Axes, xlabel: str, ylabel: str, title: str | None, count: int) -> None:
-    """Label the axes; add a legend if there is more than one entry."""
+    """Label the axes; add a legend if there is more than one entry, beside the axes."""
     ax.set(xlabel=xlabel, ylabel=ylabel)
     if title:
         ax.set_title(title)
     handles, labels = ax.get_legend_handles_labels()
     unique: dict[str, object] = dict(zip(labels, handles, strict=True))
     if count > 1 or len(unique) > 1:
-        ax.legend(list(cast(Sequence, unique.values())), list(unique), loc="best")
+        legend_beside(ax, unique)
+
+
+def whole_decades(axis: XAxis | YAxis) -> None:
+    """Label powers of ten only, and widen the limits of a logarithmic axis until two are seen."""
+    limits = np.sort(axis.get_view_interval())
+    low, high = np.log10(limits)
+    if np.floor(high) - np.ceil(low) < 1:
+        low, high = np.floor(low), max(np.ceil(high), np.floor(low) + 1)
+        axis.axes.set(**{f"{axis.axis_name}lim": (10.0**low, 10.0**high)})
+    axis.set_minor_formatter(NullFormatter())
+
+
+def legend_beside(ax: Axes, entries: Mapping[str, object] | None = None) -> None:
+    """Add a legend to the right of the axes, where it hides no curve.
+
+    entries : artists by label; None for those of the axes. In a figure without a layout engine, which
+        would not make room for it, the legend lies inside.
+    """
+    if entries is None:
+        handles, labels = ax.get_legend_handles_labels()
+        entries = dict(zip(labels, handles, strict=True))
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
+    if figure_of(ax).get_layout_engine() is None:
+        place = {"loc": "best"}
+    with style():
+        ax.legend(list(cast(Sequence, entries.values())), list(entries), **place)
 
 
 def check_curve(part: str, label: str, values: ArrayLike, count: int) -> Array:

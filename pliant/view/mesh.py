@@ -26,14 +26,14 @@ class RodShape:
     half_widths : (S, 2) half widths of the sections along their local x and y, metres; (2,) or a
         number for a uniform rod.
     color : any matplotlib colour, or None for the next one of the palette.
-    axes : whether to draw the section frames at both ends.
+    axes : True draws the axes of the sections at both ends, named in the legend.
     """
 
     name: str
     poses: Array
     half_widths: Array
     color: str | None = None
-    axes: bool = True
+    axes: bool = False
 
     def __post_init__(self) -> None:
         part = f"rod shape {self.name!r}"
@@ -200,6 +200,13 @@ def thin(poses: Array, half_widths: Array, most: int) -> tuple[Array, Array]:
     return poses[keep], half_widths[keep]
 
 
+def turns(poses: Array) -> float:
+    """Return how many full turns the tangent makes along poses (S, 4, 4)."""
+    tangents = poses[:, :3, 2]
+    cosines = np.einsum("si,si->s", tangents[1:], tangents[:-1])
+    return float(np.arccos(np.clip(cosines, -1.0, 1.0)).sum()) / (2 * np.pi)
+
+
 def force_arrow(origin: Array, vector: Array, length: float, thickness: float) -> Array:
     """Return a straight arrow that starts at ``origin`` and points along ``vector``."""
     head = min(0.45 * length, 5.5 * thickness)
@@ -247,6 +254,8 @@ def frame_along(vector: Array) -> Array:
 
 # fractions of the size of the robot
 _LEAST_WIDTH = 0.004
+_PER_TURN = 32
+"""Fewest sections drawn along a full turn of a coil."""
 _FRAME_LENGTH = 0.075
 # by kind: the mesh of an arrow, its length or radius and its thickness as fractions, its colour
 _ARROWS = {
@@ -288,7 +297,8 @@ def tube(shape: RodShape, index: int, size: float, detail: Detail) -> Array:
 
     The half width is at least 0.4 % of ``size`` (metres), so that very slender rods are visible.
     """
-    poses, widths = thin(shape.frames[index], shape.half_widths, detail.along)
+    along = max(detail.along, round(_PER_TURN * turns(shape.frames[index])))
+    poses, widths = thin(shape.frames[index], shape.half_widths, along)
     return sweep(poses, np.maximum(widths, _LEAST_WIDTH * size), detail.around)
 
 
@@ -367,7 +377,7 @@ def paint(artist: Poly3DCollection, mesh: Mesh, light: Array) -> None:
 def legend_handles(
     shapes: Sequence[RodShape], arrows: Sequence[Arrow], ghosts: Sequence[RodShape]
 ) -> list[Patch | Line2D]:
-    """Return legend entries: rods, the undeformed shape, then arrows with their largest value.
+    """Return legend entries: rods, the undeformed shape, arrows with their largest value, axes.
 
     A single entry needs no legend: the list is empty then.
     """
@@ -388,4 +398,7 @@ def legend_handles(
             value = f"up to {value}"
         label, color = f"{arrow.name or arrow.kind}: {value}", _ARROWS[arrow.kind][-1]
         handles.append(Line2D([], [], color=color, marker=">", label=label, linewidth=1.5))
+    if any(shape.axes for shape in shapes):
+        for name, color in zip("xyz", AXES, strict=True):
+            handles.append(Line2D([], [], color=color, marker=">", label=f"{name} of the section"))
     return handles if len(handles) > 1 else []

@@ -135,10 +135,16 @@ def _view_along(normal: Array) -> Array:
     return np.array([np.clip(elevation, 14.0, 60.0), azimuth + 17.0])
 
 
+def _towards(view: Array) -> Array:
+    """Return the unit vector (3,) from the robot to the camera at (elevation, azimuth) in degrees."""
+    up, turn = np.radians(view)
+    return np.array([np.cos(up) * np.cos(turn), np.cos(up) * np.sin(turn), np.sin(up)])
+
+
 def light_from(view: Array) -> Array:
     """Return the direction (3,) towards the light: over the left shoulder of the camera."""
-    up, turn = np.radians(view)
-    back = np.array([np.cos(up) * np.cos(turn), np.cos(up) * np.sin(turn), np.sin(up)])
+    turn = np.radians(view[1])
+    back = _towards(view)
     right = np.array([-np.sin(turn), np.cos(turn), 0.0])
     light = 0.75 * back + 0.60 * np.cross(back, right) - 0.35 * right
     return light / np.linalg.norm(light)
@@ -157,8 +163,10 @@ def set_up_axes(ax: Axes3D, box: Box, view: Array, bare: bool = False) -> None:
         ax.set_axis_off()
         return
     unit, factor = length_unit(float(sides.max()))
-    for axis, side in zip(_axes_of(ax), sides, strict=True):
-        axis.set_major_locator(MaxNLocator(max(2, round(6 * side / sides.max())), steps=[1, 2, 5]))
+    seen = sides * np.sqrt(1.0 - _towards(view) ** 2) / sides.max()
+    for axis, length in zip(_axes_of(ax), seen, strict=True):
+        count = max(1, round(6 * length))
+        axis.set_major_locator(MaxNLocator(count, steps=[1, 2, 5], min_n_ticks=1))
         axis.set_major_formatter(scaled_ticks(factor))
         axis.set_pane_color(PANE)
         axis.line.set_color(GRID)
@@ -171,8 +179,7 @@ def set_up_axes(ax: Axes3D, box: Box, view: Array, bare: bool = False) -> None:
 
 def _towards_camera(ax: Axes3D, view: Array) -> str:
     """Return the axis that points at the camera, whose labels would overlap, or ""."""
-    up, turn = np.radians(view)
-    back = np.abs([np.cos(up) * np.cos(turn), np.cos(up) * np.sin(turn), np.sin(up)])
+    back = np.abs(_towards(view))
     if back.max() < 0.99:
         return ""
     index = int(back.argmax())
@@ -213,8 +220,9 @@ def place(ax: Axes3D, points: Array, cell: Array, margin: Array) -> None:
 # inches
 WIDTH = 6.4
 TALLEST, LEAST = 6.0, 3.2
-# left, bottom, right, top: space for axis labels
+# left, bottom, right, top: space for the labels of the axes, before they are measured
 MARGIN = np.array([0.40, 0.62, 0.72, 0.12])
+BORDER = 0.08
 LINE = 0.26
 
 
@@ -239,7 +247,7 @@ def draw_robot(
     view : (elevation, azimuth) in degrees, or "iso", "front", "side", "top"; None chooses: a
         planar robot is seen nearly at a right angle to its plane.
 
-    Frames at base and tip are red (x), green (y), blue (z). Axes are in m, or mm for robots
+    Axes are in m, or mm for robots
     smaller than 0.2 m. Rods thinner than 0.4 % of the robot's size are drawn that thick.
     """
     check_shapes(shapes, "draw_robot")
@@ -357,6 +365,35 @@ def fill(ax: Axes3D, camera: Array, meshes: Sequence[Mesh]) -> None:
             ax.add_collection3d(collection(mesh, light, 2.0 + 0.01 * order))
 
 
+def overhang(ax: Axes3D, cell: Array) -> Array:
+    """How far labels reach over the left, bottom, right and top of a cell, inches, zero or more."""
+    figure = figure_of(ax)
+    hidden = [artist for artist in ax.collections if artist.get_visible()]
+    for artist in hidden:
+        artist.set_visible(False)
+    figure.draw_without_rendering()
+    for artist in hidden:
+        artist.set_visible(True)
+    boxes = [
+        text.get_window_extent().extents / figure.dpi
+        for axis in _axes_of(ax)
+        for text in (axis.label, *(tick.label1 for tick in _drawn_ticks(axis)))
+        if text.get_text()
+    ]
+    if not boxes:
+        return np.zeros(4)
+    low, high = np.min(boxes, axis=0)[:2], np.max(boxes, axis=0)[2:]
+    reach = np.concatenate([cell[:2] - low, high - (cell[:2] + cell[2:])]) + BORDER
+    return np.maximum(reach, 0.0)
+
+
+def _drawn_ticks(axis: Any) -> list[Any]:
+    """The ticks within the limits, where they were drawn (``get_ticklabels`` would move them)."""
+    low, high = sorted(axis.get_view_interval())
+    ticks = axis.majorTicks[: len(axis.get_majorticklocs())]
+    return [tick for tick in ticks if low <= tick.get_loc() <= high]
+
+
 def compose(
     ax: Axes3D, box: Box, title: str | None, handles: Sequence[Patch | Line2D] = ()
 ) -> None:
@@ -367,11 +404,16 @@ def compose(
     above = LINE if title else 0.0
     low, high = projected_size(ax, box.corners)
     wide, tall = high - low
-    border = MARGIN[:2] + MARGIN[2:]
-    inside = np.clip((WIDTH - border[0]) * tall / wide + border[1], LEAST, TALLEST)
-    height = float(inside) + above + below
-    figure.set_size_inches(WIDTH, height)
-    place(ax, box.corners, np.array([0.0, below, WIDTH, inside]), MARGIN)
+    margin = MARGIN
+    for _ in range(2):  # the labels, once drawn, tell the margin they need
+        border = margin[:2] + margin[2:]
+        inside = np.clip((WIDTH - border[0]) * tall / wide + border[1], LEAST, TALLEST)
+        height = float(inside) + above + below
+        figure.set_size_inches(WIDTH, height)
+        cell = np.array([0.0, below, WIDTH, inside])
+        place(ax, box.corners, cell, margin)
+        margin = margin + overhang(ax, cell)
+    place(ax, box.corners, cell, margin)
     if title:
         figure.text(0.5, 1.0 - 0.10 / height, title, ha="center", va="top", fontsize=11)
     if handles:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.model import Array, choice, refuse
-from pliant.view.charts import check_curve, figure_of, finish, flat_axes
+from pliant.view.charts import check_curve, figure_of, finish, flat_axes, whole_decades
 from pliant.view.mesh import RodShape, check_shapes, finite
 from pliant.view.theme import FAINT, INK, RODS, length_unit, rod_color, scaled_ticks, style
 
@@ -180,6 +180,9 @@ def _draw_panel(ax: Axes, panel: ErrorPanel, looks: Mapping[str, tuple[str, str]
         look = marker if len(along) == 1 else "-"
         ax.plot(along[seen], values[seen], look, markersize=7, color=color)
     ax.set(xlabel=panel.xlabel, ylabel=panel.ylabel)
+    ax.margins(0.1)
+    for axis in (ax.xaxis, ax.yaxis) if panel.logarithmic else (ax.yaxis,):
+        whole_decades(axis)
     ax.grid(which="minor", linewidth=0.3)
 
 
@@ -210,7 +213,7 @@ def draw_resolution(
     with style():
         count = 2 if moving else 1
         figure, axes = plt.subplots(
-            1, count, figsize=(5.6 * count + 0.4, 4.2), layout="constrained", squeeze=False
+            1, count, figsize=(5.6 * count + 0.4, 4.6), layout="constrained", squeeze=False
         )
         labels = [lambda dt: f"dt = {dt:.4g} s" if moving else "", lambda n: f"{n:.0f} intervals"]
         names = ["intervals of each rod", "step / s"]
@@ -256,7 +259,9 @@ def _panel(ax: Axes, values: Array, along: int, label: object, accuracy: float) 
     ax.axhline(accuracy, color=INK, linewidth=0.9, linestyle=":", label="requested")
     low, high = time_axis.get_ylim()
     time_axis.set_ylim(min(low, 0.1 * high), high)
-    ax.legend(loc="best")
+    whole_decades(time_axis.yaxis)
+    whole_decades(ax.yaxis)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
 
 
 MOST = 8
@@ -303,13 +308,22 @@ def draw_fits(
             above.set_ylabel(ylabel)
             below.axhline(0.0, color=INK, linewidth=0.8)
             below.plot(along, line - data, ".", markersize=size, color=RODS[1])
-            below.set(xlabel=xlabel, ylabel="residual")
+            unit, factor = _residual_unit(ylabel, float(np.nanmax(np.abs(line - data), initial=0)))
+            below.yaxis.set_major_formatter(scaled_ticks(factor))
+            below.set(xlabel=xlabel, ylabel=f"residual / {unit}")
         for ax in axes[-2:, len(shown) - across * (down - 1) :].ravel():
             ax.set_axis_off()
-        axes[0, 0].legend(loc="best")
+        handles, labels = axes[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=2)
         if len(columns) > MOST:
             figure.suptitle(f"the first {MOST} of {len(columns)} outputs", fontsize=9)
     return figure
+
+
+def _residual_unit(label: str, size: float) -> tuple[str, float]:
+    """Return the unit of a residual of this size, and the number per unit of the axis label."""
+    unit = label.rpartition(" / ")[2]
+    return length_unit(size) if unit == "m" else (unit, 1.0)
 
 
 def gaps(x: Array, missing: NDArray[np.bool_]) -> list[tuple[float, float]]:

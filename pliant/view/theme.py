@@ -22,8 +22,8 @@ INK = "#2b2f36"
 FAINT = "#9aa1ab"
 GRID = "#d9dde3"
 PANE = "#f5f7f9"
-# x, y and z axes of a frame
-AXES = ("#e8837f", "#7dbb8a", "#6c9bd1")
+# x, y and z: components of vectors in charts, axes of sections
+AXES = ("#cf5c56", "#4e9a62", "#4477bb")
 
 _SETTINGS: dict[str, object] = {
     "axes.axisbelow": True,

@@ -150,15 +150,18 @@ def test_natural_strains_of_six_numbers_and_functions_that_fail_are_told() -> No
 
 
 def test_data_too_wild_for_quadrature_are_warned_of() -> None:
-    robot = pl.Robot()
-    robot.add_rod("arm", LENGTH, pl.Circle(0.01), SOFT)
-    robot.add_load("noise", "arm", force=lambda s: (0.0, 1.0 + np.sin(3e5 * s), 0.0))
+    def noisy() -> pl.Robot:
+        robot = pl.Robot()
+        robot.add_rod("arm", LENGTH, pl.Circle(0.01), SOFT)
+        robot.add_load("noise", "arm", force=lambda s: (0.0, 1.0 + np.sin(3e5 * s), 0.0))
+        return robot
+
     with pytest.warns(
         pl.ResolutionWarning, match=r"load 'noise': force .* % .*breaks=\(0\.1, 0\.2\)"
     ):
-        robot.statics()
+        noisy().statics()
     with pytest.warns(pl.ResolutionWarning, match="load 'noise': force"):
-        robot.statics(formulation=pl.Shooting())
+        noisy().statics(formulation=pl.Shooting())
     smooth = pl.Robot()
     smooth.add_rod("arm", LENGTH, pl.Circle(lambda s: 0.01 if s < 0.1 else 0.008), SOFT)
     with warnings.catch_warnings():

@@ -168,9 +168,9 @@ def test_ctrl_c_leaves_a_readable_partial_result(
 
 
 def test_ctrl_c_while_saving_still_saves(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pliant.results import export
+    from pliant.results import result_file
 
-    original, calls = export.write, []
+    original, calls = result_file.write, []
 
     def interrupted(data: object, path: Path) -> Path:
         calls.append(path)
@@ -178,7 +178,7 @@ def test_ctrl_c_while_saving_still_saves(folder: Path, monkeypatch: pytest.Monke
             raise KeyboardInterrupt
         return original(data, path)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(export, "write", interrupted)
+    monkeypatch.setattr(result_file, "write", interrupted)
     found = call("run", write(folder, ARM + RUNS))
     assert found.exit_code == 130 and "kept" in found.output
     assert pl.load(folder / "pliant-results" / "arm-statics.nc").attrs["stable"] == "yes"

@@ -115,7 +115,7 @@ def test_a_wrong_rod_is_not_called_unknown_as_well(tmp_path):
         ("rods: {}", "robot: rods = 'none': must be at least one rod"),
         ("gravity: [0, 0, 0]", "rods is missing (the rods by name)"),
         ("rods: {arm: [}", "robot.yaml:1:14: is not valid YAML here"),
-        ("rods:\n\tarm: 3\n", "robot.yaml:2:1: is not valid YAML here"),
+        ("rods:\n\tarm: 3\n", "robot.yaml:2:1: the line is indented with a tab"),
         ("a: 1\n---\nb: 2\n", "is not valid YAML here"),
         ("a: &x [*x]\n", "repeats itself"),
         ("[" * 5000, "is nested too deeply"),

@@ -124,7 +124,8 @@ ROD_CASES = [
     ({"pose": "{position: [0, 0]}"}, "pose.position = [0, 0]: must be 3 finite numbers in metres"),
     (
         {"base": "wrld"},
-        "6:5: rod 'arm': base = 'wrld': must be one of 'world', 'free'; did you mean",
+        "6:5: rod 'arm': base = 'wrld': must be 'world', 'free', or a place on another part such as "
+        "'other.tip'; did you mean 'world'?",
     ),
     ({"base": "{part: amr}"}, "6:12: rod 'arm': base.part = 'amr': must be the name of a rod"),
     ({"base": "{part: arm}"}, "rod 'arm': base = {'part': 'arm'}: must be a frame of another part"),
@@ -180,9 +181,22 @@ OTHER_CASES = [
     ("loads: {p: {}}", "2:9: load 'p': on is missing (a place, or the name of a rod"),
     (
         "loads: {p: {on: amr}}",
-        "2:13: load 'p': on = 'amr': must be the name of a rod in this file; did",
+        "2:13: load 'p': on = 'amr': must be a place such as 'arm.tip', or the name of a rod for all "
+        "of it; did you mean 'arm'?",
     ),
-    ("loads: {p: {on: 3}}", "2:13: load 'p': on = 3: must be a text"),
+    (
+        "loads: {p: {on: amr.tip}}",
+        "2:13: load 'p': on = 'amr.tip': must be a place such as 'arm.tip'",
+    ),
+    ("loads: {p: {on: amr.tip}}", "did you mean 'arm.tip'?"),
+    ("loads: {p: {on: arm.tpi}}", "did you mean 'arm.tip'?"),
+    ("loads: {p: {on: arm.0.4}}", "2:13: load 'p': on.s = 0.4: must be"),
+    (
+        "bodies: {b: {mass: 1, on: arm}}",
+        "on = 'arm': must be a Frame, or its name such as 'arm.tip'",
+    ),
+    ("chambers: {c: {on: arm.tip, area: 1e-5}}", "all of it"),
+    ("loads: {p: {on: 3}}", "2:13: load 'p': on = 3: must be a place such as 'arm.tip'"),
     ("loads: {p: {on: {part: amr}}}", "2:18: load 'p': on.part = 'amr'"),
     (
         "loads: {p: {on: {part: arm, at: 0.4}}}",

@@ -93,6 +93,33 @@ def test_output_times_that_steps_cannot_tell_apart_share_a_snapshot() -> None:
     assert motion.tip("finger") == pytest.approx(tip[[0, 4, 4, 15]], abs=1e-14)
 
 
+WAYS = [(pl.ANCF(3), x) for x in INTEGRATORS]
+WAYS += [(pl.Strain(order=2), pl.Variational()), (pl.BSpline(3, 5), pl.Midpoint())]
+WAYS += [(x, None) for x in (pl.Shooting(40), pl.MultipleShooting(3, 40), pl.Collocation(8))]
+
+
+@pytest.mark.parametrize(("form", "integrator"), WAYS, ids=lambda x: type(x).__name__)
+def test_output_times_may_be_as_close_as_numbers_can_be(form: object, integrator: object) -> None:
+    """Each output is within a step of the state that its time asks for, none is left unset."""
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.45, rho=1100.0, viscosity=200.0)
+    robot.add_rod("rod", 0.2, pl.Circle(0.01), soft, pl.along("x"))
+    dt = 2e-5 if isinstance(integrator, pl.Variational) else 2e-3
+    settings = {"formulation": form, "integrator": integrator}
+    every = robot.simulate(10 * dt, dt, **settings)
+    height = every.position("rod", 0.2)[:, 2]
+    times = [0.0]
+    for begin in (5 * dt, 7.3 * dt):
+        times += [begin, *(begin + 10.0**k for k in range(-16, -5) if begin + 10.0**k < begin + dt)]
+    times = sorted({*times, 10 * dt - 1e-9, 10 * dt})
+    some = robot.simulate(10 * dt, dt, output_times=times, **settings)
+    assert some.t.tolist() == times
+    expected = np.interp(times, every.t, height)
+    off = 0.3 * np.abs(np.diff(height)).max()
+    assert some.position("rod", 0.2)[:, 2] == pytest.approx(expected, abs=off)
+    assert np.isfinite(some.energy["total"]).all()
+
+
 @pytest.mark.parametrize("line", ["lag", "flow"])
 def test_inputs_behind_a_line_are_the_pressures_in_the_chamber(line: str) -> None:
     """They lag behind what is asked for, and come closer with a faster line."""

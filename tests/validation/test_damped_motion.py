@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.results.motion import EnergyWarning, Motion
+from pliant import EnergyWarning, Motion
 
 LENGTH, E = 0.5, 1.0e6
 FORMULATION = pl.BSpline(degree=3, points=8)
@@ -130,7 +130,7 @@ def jump(integrator, dt, formulation, pressure=1e5, at=0.0, **more):
 
 @pytest.mark.parametrize("at", [0.0, 0.0105])
 @pytest.mark.parametrize("formulation", [pl.ANCF(8), pl.BSpline(points=9)], ids=repr)
-@pytest.mark.filterwarnings("error::pliant.results.motion.EnergyWarning")
+@pytest.mark.filterwarnings("error::pliant.EnergyWarning")
 def test_jump_of_a_pressure_in_a_damped_rod_gains_no_energy(formulation, at):
     """Rates jump within a step; what the step loses is booked as in its own balance.
 
@@ -168,13 +168,13 @@ def test_books_of_the_trapezoidal_rule_close_exactly_in_small_motions(formulatio
     ids=["coordinates", "strong form"],
 )
 def test_advice_against_energy_gained_is_an_integrator_that_fits(monkeypatch, formulation, advice):
-    honest = Motion._energy_at
+    honest = Motion._balanced
 
-    def gained(self, rows):
-        found = honest(self, rows)
-        return {**found, "balance": np.array([0.0, 1e3])}
+    def gained(self, path):
+        found = honest(self, path)
+        return {**found, "numerical": np.linspace(0.0, -1e3, len(path.t))}
 
-    monkeypatch.setattr(Motion, "_energy_at", gained)
+    monkeypatch.setattr(Motion, "_balanced", gained)
     robot = pl.Robot()
     material = pl.Material(E=1e6, nu=0.5, rho=1000.0, viscosity=500.0)
     robot.add_rod("arm", 0.2, pl.Circle(0.01), material, pose=pl.along("x"))

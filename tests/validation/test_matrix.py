@@ -14,6 +14,7 @@ test_trees).
 from __future__ import annotations
 
 import pkgutil
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -264,6 +265,55 @@ def turns() -> list[tuple[str, str, str, str]]:
 @pytest.mark.parametrize(("name", "effect", "joint", "integrator"), turns())
 def test_motion(name: str, effect: str, joint: str, integrator: str) -> None:
     check(name, effect, joint, integrator)
+
+
+ACROSS: dict[str, Case] = {
+    "gravity": Case({}, weight=True),
+    "dead load": Case({}, tip_load(force=(0.0, 0.03, 0.0))),
+    "follower load": Case({}, tip_load(force=(0.0, 0.03, 0.0), frame="body")),
+    "line load": Case({}, lambda robot, arm: robot.add_load("push", arm, force=(0.0, 0.1, 0.0))),
+    "chamber": Case(
+        {}, lambda robot, arm: robot.add_chamber("air", arm, 5e-5, (0.0, 0.004), pressure=4e4)
+    ),
+    "constraint": Case(
+        {},
+        lambda robot, arm: robot.add_constraint(
+            "guide", arm.tip, pl.pose((0.0, 0.01, LENGTH)), hold=("y",)
+        ),
+    ),
+    "body": Case(
+        {},
+        lambda robot, arm: robot.add_body("bob", 0.005, on=arm.tip, centre=(0.0, 0.01, 0.0)),
+        weight=True,
+    ),
+    "base motion": Case(
+        {},
+        lambda robot, arm: robot.add_base_motion("shake", arm, rotation=(1.0, 0.0, 0.0)),
+        {"shake": 0.3},
+        weight=True,
+    ),
+}
+"""Effects that bend a rod out of its xz plane."""
+
+
+@pytest.mark.parametrize("effect", ACROSS)
+@pytest.mark.parametrize("name", FORMULATIONS)
+def test_what_acts_across_a_plane_moves_a_rod_or_is_told(name: str, effect: str) -> None:
+    """No formulation answers without a word that nothing happens: it bends, warns or refuses."""
+    case, formulation = ACROSS[effect], FORMULATIONS[name]
+    robot = pl.Robot(gravity=(0.0, 3.0, 0.0) if case.weight else (0.0, 0.0, 0.0))
+    arm = robot.add_rod("arm", LENGTH, pl.Circle(0.01), RUBBER)
+    case.add(robot, arm)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", pl.ResolutionWarning)
+        try:
+            tip = robot.statics(case.inputs, formulation=formulation).tip("arm")[:3, 3]
+        except pl.DescriptionError as error:
+            assert formulation.capabilities.planar and "'arm'" in str(error)
+            return
+    told = any("does not bend that way" in str(item.message) for item in caught)
+    assert told == formulation.capabilities.planar
+    assert told or abs(tip[1]) > 1e-2 * LENGTH
 
 
 @cache

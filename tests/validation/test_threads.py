@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -87,3 +89,61 @@ def test_copies_of_a_robot_that_was_solved_stand_on_their_own() -> None:
     tip = robot.statics().tip("hand")
     for other in (copy.deepcopy(robot), pickle.loads(pickle.dumps(robot))):
         assert np.array_equal(other.statics().tip("hand"), tip)
+
+
+def test_parts_may_be_added_while_other_threads_solve() -> None:
+    """A call takes the robot as it is when it begins; each answer is that of some state of it."""
+    robot, done = make_robot(True), threading.Event()
+    spline, interval = FORMULATIONS["bspline"], sys.getswitchinterval()
+
+    def describe() -> None:
+        k = 0
+        while not done.is_set():
+            robot.add_load(f"more {k}", pl.Frame("arm", 0.1), force=(0.0, 0.01, 0.0))
+            k += 1
+            if k % 4 == 0:
+                for name in [name for name in list(robot.description.parts) if "more" in name]:
+                    del robot.description.parts[name]
+
+    def solve(k: int) -> Any:
+        if k % 3 == 0:
+            return robot.stepper(2e-3, formulation=spline).step().tip("hand")
+        if k % 3 == 1:
+            return robot.statics(formulation=FORMULATIONS["collocation"]).tip("hand")
+        return robot.simulate(4e-3, 2e-3, start="statics", formulation=spline).tip("hand")
+
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            editor = pool.submit(describe)
+            answers = [pool.submit(solve, k) for k in range(24)]
+            try:
+                assert all(np.isfinite(answer.result()).all() for answer in answers)
+            finally:
+                done.set()
+            editor.result()
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_threads_share_a_robot_with_different_formulations_and_calls() -> None:
+    """First calls of five formulations, steppers, motions and reactions at once, on one robot."""
+    names = ["bspline", "hermite", "strain", "collocation", "shooting"]
+
+    def answer(robot: pl.Robot, k: int) -> Any:
+        formulation, push = FORMULATIONS[names[k % 5]], 0.2 * k
+        if k % 3 == 0:
+            stepper = robot.stepper(2e-3, {"push": push}, formulation=formulation)
+            states = [stepper.step({"push": push + 0.1 * i}) for i in range(4)]
+            return [state.position("hand", 0.1) for state in states]
+        if k % 3 == 1:
+            motion = robot.simulate(0.01, 2e-3, {"push": push}, formulation=formulation)
+            return [motion.tip("hand"), motion.reactions["arm"], motion.wrench("arm", 0.1)]
+        still = robot.statics({"push": push}, formulation=formulation)
+        return [still.tip("hand"), still.reactions["arm"], still.to_xarray(5).position.values]
+
+    alone, shared = make_robot(True), make_robot(True)
+    expected = [answer(alone, k) for k in range(30)]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda k: answer(shared, k), range(30)))
+    assert [k for k in range(30) if not same(found[k], expected[k])] == []

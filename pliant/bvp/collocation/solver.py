@@ -24,6 +24,7 @@ from pliant.bvp.contract import (
     StrongSolver,
     TimeRule,
     Watch,
+    arrays_in,
     blank_state,
 )
 from pliant.bvp.energy_balance import accumulate, transfer_powers
@@ -387,6 +388,37 @@ class CollocationSolver(StrongSolver):
             self.state()
             self._regrid(fewer, self._x)
             self._idle = 0
+
+    def points(self) -> list[Array]:
+        """Numbers of points of each piece."""
+        return [np.array(order) for order in self.orders]
+
+    def use_points(self, points: list[Array]) -> None:
+        """Work on these numbers of points from now on."""
+        orders = [Order(*order.tolist()) for order in points]
+        if self.orders != orders:
+            self._system = self._new_system(orders)
+        grid = self._system.grid
+        self._history, self._x = self._still_history(), np.zeros(self.unknowns)
+        self._balance, self._past = grid.balance(self.totals), new_past(self.unknowns)
+
+    def remembered(self) -> list[Array]:
+        """Histories, predictions, the last shape and its factor, and energy of the motion."""
+        grid, system = self._system.grid, self._system
+        parts = (self._history, self._past, self._balance, self.supports, system.shape, grid.jumps)
+        return arrays_in(*parts, grid.table, self._x, *system.remembered())
+
+    def notes(self) -> dict[str, Any]:
+        """Time rule, steps with more points than needed, and whether there is a factor."""
+        system = self._system
+        own = {"idle": self._idle, "c0": system.c0, "factorised": system.factorised}
+        return {**super().notes(), **own}
+
+    def resume(self, state: State, notes: Mapping[str, Any], acting: Mapping[str, Any]) -> None:
+        """Take the notes of a motion."""
+        super().resume(state, notes, acting)
+        self._given, self._idle, self._system.c0 = None, notes["idle"], notes["c0"]
+        self._system.make_factor(notes["factorised"])
 
     def _make_present(self) -> State:
         assert self._shape is not None and self._history is not None

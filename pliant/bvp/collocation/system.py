@@ -163,6 +163,15 @@ class System:
         """Drop the factor."""
         self._factor = None
 
+    def make_factor(self, there: bool) -> None:
+        """Make room for a factor, if there is one."""
+        U = self.unknowns
+        self._factor = (np.zeros((U, U), order="F"), np.zeros(U, dtype=np.int32)) if there else None
+
+    def remembered(self) -> list[Array]:
+        """The factor and the state of the base."""
+        return [*(self._factor or ()), self._base, self._base_variation]
+
     def correction(self, r: Array) -> Array:
         """Newton's correction -K^-1 r with the factor that is kept."""
         assert self._factor is not None

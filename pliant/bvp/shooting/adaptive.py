@@ -46,6 +46,15 @@ class AdaptiveSolver(ShootingSolver):
         super().begin(state)
         self._first, self._since, self._pace = state, 0, 1
 
+    def notes(self) -> dict[str, Any]:
+        """When the intervals are looked at next."""
+        return {**super().notes(), "since": self._since, "pace": self._pace}
+
+    def resume(self, state: State, notes: Mapping[str, Any], acting: Mapping[str, Any]) -> None:
+        """Take the notes of a motion."""
+        super().resume(state, notes, acting)
+        self._first, self._since, self._pace = None, notes["since"], notes["pace"]
+
     def errors(self) -> Array:
         """Estimated error (N,) made in each interval, relative to wrench and velocity in the chain."""
         nodes, h, c0 = self.motion.nodes, self.mesh.intervals.h[:, None], self.rule.c0
@@ -151,7 +160,7 @@ class AdaptiveSolver(ShootingSolver):
         """Go through several instants, a few at a time."""
         done = 0
         while done < len(values):
-            part = slice(done, done + self._pace)
+            part = slice(done, done + self._pace - self._since)
             reached = super().advance(rule, step, values[part], bases[part])
             done += reached
             self._look(reached)

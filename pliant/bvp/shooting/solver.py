@@ -20,6 +20,7 @@ from pliant.bvp.contract import (
     StrongSolver,
     TimeRule,
     Watch,
+    arrays_in,
     blank_state,
 )
 from pliant.bvp.energy_balance import accumulate, add_own_loads
@@ -530,6 +531,32 @@ class ShootingSolver(StrongSolver):
 
     def _make_present(self) -> State:
         return self._state(self.motion.law, self.rule.c0)
+
+    def points(self) -> list[Array]:
+        """Edges of the intervals of each piece."""
+        return self.mesh.edges
+
+    def use_points(self, points: list[Array]) -> None:
+        """Work on these intervals from now on."""
+        if not all(map(np.array_equal, points, self.mesh.edges)):
+            self.use(Mesh(self.chain, points))
+
+    def remembered(self) -> list[Array]:
+        """Histories, predictions, derivatives and energy of the motion."""
+        mesh, settings = self.mesh, (self.setting.rule, self._shares, self._base)
+        counts = (self._keep_before, self._most_intervals)
+        solving = (self.motion, self.middle, self.segments, self.supports)
+        parts = (self.history, *solving, self.balance, mesh.jumps, mesh.table)
+        return arrays_in(*parts, *settings, *counts)
+
+    def notes(self) -> dict[str, Any]:
+        """Time rule and the most segments so far."""
+        return {**super().notes(), "rule": self.rule.weights().tolist(), "most": self._most}
+
+    def resume(self, state: State, notes: Mapping[str, Any], acting: Mapping[str, Any]) -> None:
+        """Take the notes of a motion."""
+        super().resume(state, notes, acting)
+        self.rule, self._most, self._acting = TimeRule(*notes["rule"]), notes["most"], acting
 
     def _discrete(self, state: State) -> Discrete:
         """The history at the stations."""

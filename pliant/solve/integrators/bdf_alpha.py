@@ -31,6 +31,7 @@ class BDFAlpha(Integrator):
 
     alpha: float = -0.48
     damped: ClassVar[str] = "BDFAlpha(alpha=0.0)"
+    undamped: ClassVar[str] = "BDFAlpha(alpha=-0.5)"
 
     def __post_init__(self) -> None:
         found = as_float(self.alpha)
@@ -43,6 +44,11 @@ class BDFAlpha(Integrator):
                 "give e.g. -0.48",
             )
         object.__setattr__(self, "alpha", found)
+
+    @property
+    def damps(self) -> bool:
+        """True unless it is the trapezoidal rule."""
+        return self.alpha > -0.5
 
     def rule(self, h: float, before: float) -> TimeRule:
         """Return the coefficients for a step of h after one of `before` seconds."""

@@ -163,6 +163,18 @@ class Stepper(Equations):
         q, noted, account, acted = (kept[:count].copy() for kept in self._snapshots)
         return q, self.rates_of(q, noted), account, acted
 
+    def remembered(self) -> list[Any]:
+        """Arrays that hold all that the next step depends on, besides the states; see `resume`."""
+        holders = (self, self.workspace, *self.workspace.parts)
+        own = [x for holder in holders for name, x in vars(holder).items() if name != "_programs"]
+        arrays = [x for x in own if isinstance(x, np.ndarray)]
+        return [*arrays, *(state.q for state in self.states), *self.matrix.remembered()]
+
+    def resume(self) -> None:
+        """Go on after the arrays that it remembers were given other numbers."""
+        for state in self.states:
+            state.place(state.q)
+
     # -- programs of a step from a to b ----------------------------------------------------------
 
     @abstractmethod
@@ -350,6 +362,13 @@ class Integrator(ABC):
     """Whether a step that fails is worth two of half its length: not if it fails by instability."""
     damped: ClassVar[str] = "GeneralizedAlpha(rho=0.5)"
     """One for the same robots that damps what the step cannot resolve, for advice."""
+    undamped: ClassVar[str] = "Midpoint()"
+    """One for the same robots that does not damp, for advice."""
+
+    @property
+    def damps(self) -> bool:
+        """Whether it is meant to take energy from vibrations."""
+        return False
 
     @abstractmethod
     def stepper(self, effects: Effects, h: float) -> Stepper:
@@ -423,7 +442,7 @@ def step_failed(h: float, reason: str, hint: str, iterations: int) -> StepError:
     """The error of a step of h seconds, with what went wrong and what to try."""
     what = {
         INFINITE: "the motion became infinite",
-        SINGULAR: "the step matrix is singular (a rod without mass?)",
+        SINGULAR: "the step matrix is singular: something can move without inertia or stiffness",
         LOST: "Newton's method ran away",
         SLOW: f"no convergence in {iterations} iterations",
     }.get(reason, reason)

@@ -21,7 +21,8 @@ class Impacts:
 
     def __init__(self, effects: Effects, mass: Mass) -> None:
         self.effects, self.mass = effects, mass
-        self._hidden = 0.0
+        self.hidden = np.zeros(1)
+        """Kinetic energy that the reported rates do not show at present, J."""
 
     def taken(self, start: tuple[State, Array], end: tuple[State, Array], z: Array, h: float,
               known: Array) -> float:  # fmt: skip
@@ -29,14 +30,14 @@ class Impacts:
 
         z (total,) multipliers, known (total,) rates of prescribed coordinates.
         """
-        hidden, self._hidden = self._hidden, 0.0
+        hidden, self.hidden[0] = float(self.hidden[0]), 0.0
         if not any(term.holding(z).any() for term in self.effects.one_sided):
             return -hidden
-        self._hidden = self._kinetic(*end, known, None) - self._kinetic(*end, known, z)
+        self.hidden[0] = self._kinetic(*end, known, None) - self._kinetic(*end, known, z)
         a, p = start
         taken = self._kinetic(a, p, known, None)
         taken -= self._kinetic(a, p - self._impulse(a, z, h), known, None)
-        return taken + self._hidden - hidden
+        return taken + float(self.hidden[0]) - hidden
 
     def _impulse(self, a: State, z: Array, h: float) -> Array:
         work = self.mass.work

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -123,6 +123,9 @@ class VariationalStepper(Stepper):
 
     def velocity(self) -> Array:
         return self._rates_at(self.a)
+
+    def remembered(self) -> list[Any]:
+        return [*super().remembered(), self.impacts.hidden]
 
     def _rates_at(self, state: State) -> Array:
         return self.mass.solve(state, self.p, known=self._known, z=self.z)

@@ -25,6 +25,12 @@ class _AccelerationForm(Integrator):
     def coefficients(self) -> Coefficients | None:
         """Newmark-like coefficients, or None for implicit Euler."""
 
+    @property
+    def damps(self) -> bool:
+        """True unless gamma is 1/2 and rho is 1, which take nothing from any vibration."""
+        rule = self.coefficients()
+        return rule is None or rule.gamma > 0.5
+
     def stepper(self, effects: Effects, h: float) -> Stepper:
         """A stepper with step length h, s."""
         return AccelerationStepper(effects, h, self.coefficients(), self.tolerance)

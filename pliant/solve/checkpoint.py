@@ -1,0 +1,229 @@
+"""Checkpoints of a simulation: all that its next step depends on, so that it can go on later.
+
+A checkpoint holds the numbers of whatever takes the steps and the snapshots so far. A simulation that
+goes on from it repeats the steps of an uninterrupted one to the last bit. A fingerprint of robot,
+settings and inputs tells whether both are the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import types
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.model import DescriptionError, PliantError, Signal
+from pliant.rods.contract import Array
+
+EVERY = 5.0
+"""Seconds between two checkpoints."""
+_SHARE = 20.0
+"""At least this many times as long as writing one takes."""
+_DEEPEST = 30
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A simulation on its way.
+
+    arrays : by name.  inputs : memories of inputs by name.  fingerprint : of all that it depends on.
+    """
+
+    arrays: Mapping[str, Array]
+    inputs: Mapping[str, Any]
+    fingerprint: Mapping[str, str]
+
+
+class Checkpoints:
+    """Where a simulation writes checkpoints, and the one that it continues.
+
+    write : takes one.  last : to continue, None to begin at t = 0.  fingerprint : of the simulation.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[Checkpoint], object] | None,
+        last: Checkpoint | None,
+        fingerprint: Mapping[str, str],
+    ) -> None:
+        self._write, self.last, self._fingerprint = write, last, fingerprint
+        self._next, self._failed = 0.0, False
+
+    def offer(self, arrays: Callable[[], Mapping[str, Array]], inputs: Mapping[str, Any]) -> None:
+        """Write a checkpoint if it is time for one."""
+        began = time.perf_counter()
+        if self._write is None or self._failed or began < self._next:
+            return
+        memories = {name: plain(given.state()) for name, given in remembering(inputs).items()}
+        try:
+            self._write(Checkpoint(arrays(), memories, self._fingerprint))
+        except (OSError, PliantError) as error:
+            if self._next == 0.0:
+                raise
+            self._failed = True
+            text = (
+                f"the simulation goes on without checkpoints, for one could not be written: {error}"
+            )
+            warnings.warn(text, stacklevel=2)
+        now = time.perf_counter()
+        self._next = now + max(EVERY, _SHARE * (now - began))
+
+
+def pack(arrays: Iterable[Any]) -> dict[str, Array]:
+    """Return arrays of floats, integers and truths as three flat ones."""
+    kinds: dict[str, list[Any]] = {"f": [], "i": [], "b": []}
+    for array in arrays:
+        kinds[array.dtype.kind].append(array.ravel())
+    return {
+        f"memory_{kind}": np.concatenate([np.zeros(0, dtype=first), *some]).astype(first)
+        for (kind, some), first in zip(kinds.items(), (np.float64, np.int64, np.int8), strict=True)
+    }
+
+
+def unpack(arrays: Iterable[Any], packed: Mapping[str, Array]) -> None:
+    """Give arrays the numbers that `pack` made one of."""
+    at = {"f": 0, "i": 0, "b": 0}
+    for array in arrays:
+        kind = array.dtype.kind
+        end = at[kind] + array.size
+        array[...] = packed[f"memory_{kind}"][at[kind] : end].reshape(array.shape)
+        at[kind] = end
+    if any(len(packed[f"memory_{kind}"]) != end for kind, end in at.items()):
+        raise DescriptionError(
+            "simulate",
+            "resume",
+            sum(map(len, packed.values())),
+            f"a checkpoint of {sum(at.values())} numbers",
+            "begin the simulation again",
+        )
+
+
+# -- inputs with a memory --------------------------------------------------------------------------
+
+
+def remembering(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the inputs that offer their memory by `state()` and take it back by `restore(state)`."""
+    found = {}
+    for name, given in inputs.items():
+        owner = getattr(given, "__self__", given)
+        if callable(getattr(owner, "state", None)) and callable(getattr(owner, "restore", None)):
+            found[name] = owner
+    return found
+
+
+def refuse_hidden_memories(inputs: Mapping[str, Any]) -> None:
+    """Refuse functions that remember something between calls and do not offer it."""
+    known = remembering(inputs)
+    for name, given in inputs.items():
+        if not callable(given) or isinstance(given, Signal) or name in known:
+            continue
+        before = _canonical(given)
+        with suppress(Exception):  # reported where it is needed
+            given(0.0)
+        if _canonical(given) != before:
+            raise DescriptionError(
+                f"input {name!r}",
+                "value",
+                given,
+                "a function of time alone, or an object that tells its memory by state() and takes it "
+                "back by restore(state), for a simulation with checkpoints",
+                "add these two methods, or leave out save and resume",
+            )
+
+
+def plain(value: Any) -> Any:
+    """Return a memory as numbers, texts, lists and dicts of them; refuse anything else."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    try:
+        return json.loads(json.dumps(value, default=plain))
+    except (TypeError, ValueError, RecursionError):
+        raise DescriptionError(
+            "simulate",
+            "state() of an input",
+            value,
+            "numbers, texts, arrays, lists or dicts of them",
+            "return e.g. {'integral': 0.3}",
+        ) from None
+
+
+# -- fingerprints ----------------------------------------------------------------------------------
+
+
+def fingerprint(inputs: Mapping[str, Any], items: Mapping[str, Any]) -> dict[str, str]:
+    """Return a hash of each input and item by name: numbers by their bits, functions by their code.
+
+    An input that tells its memory counts by its class: what it remembers changes.
+    """
+    known = remembering(inputs)
+    bare = {**inputs, **{name: type(given) for name, given in known.items()}}
+    named = {f"input {name!r}": given for name, given in bare.items()}
+    texts = {name: _canonical(item) for name, item in {**items, **named}.items()}
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+
+
+def require_same(path: object, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    """Refuse a checkpoint of another simulation, naming what differs."""
+    names = [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
+    if names:
+        raise DescriptionError(
+            "simulate",
+            "resume",
+            str(path),
+            f"a checkpoint of the same simulation (other than there: {', '.join(names)})",
+            "give the same robot, settings and inputs, or leave resume out to begin again",
+        )
+
+
+def _canonical(value: Any, depth: int = 0) -> str:
+    """Return a text that is the same for equal values in every process."""
+
+    def inner(item: Any) -> str:
+        return _canonical(item, depth + 1)
+
+    if depth > _DEEPEST:
+        return "..."
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        return repr(value)
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        return f"{value.dtype.str}{value.shape}{hashlib.sha256(value.tobytes()).hexdigest()}"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{inner(k)}: {inner(v)}' for k, v in value.items())}}}"
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return f"[{', '.join(map(inner, value))}]"
+    if isinstance(value, type):
+        return value.__qualname__
+    return _of_object(value, inner)
+
+
+def _of_object(value: Any, inner: Callable[[Any], str]) -> str:
+    """The text of a function, a method or an object of any class."""
+    if isinstance(value, types.MethodType):
+        return inner(value.__func__) + inner(value.__self__)
+    if isinstance(value, types.FunctionType):
+        cells = [cell.cell_contents for cell in value.__closure__ or () if cell is not None]
+        return f"function({_code(value.__code__)}, {inner(cells)}, {inner(value.__defaults__)})"
+    if is_dataclass(value):
+        given = {item.name: getattr(value, item.name) for item in fields(value) if item.init}
+        return f"{type(value).__qualname__}({inner(given)})"
+    kept = getattr(value, "__dict__", None)
+    if kept is None:
+        kept = repr(value) if type(value).__module__ == "builtins" and callable(value) else ""
+    return f"{type(value).__qualname__}({inner(kept)})"
+
+
+def _code(code: types.CodeType) -> str:
+    """The text of a compiled function: what it does, whatever its file and line."""
+    constants = [_code(x) if isinstance(x, types.CodeType) else repr(x) for x in code.co_consts]
+    return f"{code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"

@@ -1,0 +1,68 @@
+"""Random soft robots at rest: tapered and curved rods with loads, bodies and chambers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import pliant as pl
+
+SECTIONS = 41
+
+
+def random_robot(seed: int) -> pl.Robot:
+    """A robot that bends by a fraction of its length up to several turns."""
+    rng = np.random.default_rng(seed)
+    down = rng.normal(size=3)
+    robot = pl.Robot(gravity=tuple(9.81 * down / np.linalg.norm(down)))
+    rod = None
+    for k in range(int(rng.choice([1, 1, 1, 2, 3]))):
+        rod = _add_rod(robot, rng, k, rod)
+    return robot
+
+
+def _add_rod(robot: pl.Robot, rng: np.random.Generator, k: int, carrier: pl.Rod | None) -> pl.Rod:
+    length = rng.uniform(0.1, 0.6)
+    radius = length * 10.0 ** rng.uniform(-2.1, -1.2)
+    tip = radius * rng.uniform(0.4, 1.2)
+    E = 10.0 ** rng.uniform(5.0, 6.5)
+    soft = pl.Material(E=E, nu=0.45, rho=rng.uniform(800.0, 1500.0))
+    axis = "xyz"[int(rng.integers(3))]
+    place: dict[str, Any] = {"base": carrier.tip} if carrier else {"pose": pl.along(axis)}
+    if rng.random() < 0.4:
+        place["natural"] = tuple(rng.normal(size=3) * (1.5, 1.5, 0.5) / length)
+    rod = robot.add_rod(f"rod{k}", length, pl.Circle((radius, tip)), soft, **place)
+    stiff = E * np.pi * tip**4 / 4.0
+    if rng.random() < 0.6:
+        force = rng.normal(size=3)
+        force *= stiff / length**2 * 10.0 ** rng.uniform(-1.0, 0.6) / np.linalg.norm(force)
+        on = rod.tip if rng.random() < 0.7 else rod.at(length * rng.uniform(0.3, 0.9))
+        robot.add_load(
+            f"force{k}", on, force=tuple(force), frame=str(rng.choice(["world", "body"]))
+        )
+    if rng.random() < 0.25:
+        mass = 1000.0 * np.pi * tip**2 * length * rng.uniform(0.05, 0.5)
+        robot.add_body(
+            f"bob{k}", mass, on=rod.at(length * rng.uniform(0.5, 1.0), offset=(tip, 0.0))
+        )
+    if rng.random() < 0.25:
+        area = np.pi * (0.3 * tip) ** 2
+        pressure = rng.uniform(0.2, 2.0) * stiff / (area * 0.5 * tip * length)
+        robot.add_chamber(f"chamber{k}", rod, area, (0.5 * tip, 0.0), pressure=pressure)
+    return rod
+
+
+def length_of(result: Any) -> float:
+    """Length of the longest rod, m."""
+    return max(rod.length for rod in result._compiled.description.rods.values())
+
+
+def distance(one: Any, other: Any) -> float:
+    """Largest distance between the shapes of two equilibria over the length of the longest rod."""
+    worst = 0.0
+    for name, rod in one._compiled.description.rods.items():
+        s = np.linspace(0.0, rod.length, SECTIONS)
+        apart = np.linalg.norm(one.position(name, s) - other.position(name, s), axis=1)
+        worst = max(worst, float(np.max(apart)))
+    return worst / length_of(one)
