@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from pliant.engine.arrays import copy
+from pliant.engine.arrays import clear, copy
 from pliant.engine.program import ask, record, run
 from pliant.linalg.matrices import SingularError
 from pliant.linalg.scatter import add_at, largest, norms
@@ -29,6 +29,7 @@ from pliant.solve import loops
 from pliant.solve.limits import with_limits
 from pliant.solve.newton import INFINITE, SINGULAR, SLOW, Equations, NewtonError, Policy, negate
 from pliant.tree.backward import gather, gather_tangent
+from pliant.tree.drivers import STRIDE
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
 from pliant.tree.work import Work
@@ -36,6 +37,9 @@ from pliant.tree.work import Work
 _NOTHING = np.zeros((0, 3))
 Progress = Callable[[float, int, float], None]
 """Told the load level reached, the iterations so far and the relative residual."""
+
+_EXACT = 1e-9
+"""Correction, rad and parts of the length, after which a residual that stays is rounding error."""
 
 POLICY = Policy(iterations=14, near=1e-4, stalled=1e-7, progress=0.3, patience=2)
 
@@ -45,11 +49,13 @@ class StaticOptions:
     """Tolerances of the static solver.
 
     tolerance : residual relative to the generalised loads at which the solver stops.
-    smallest_step : load step below which the solver gives up, as a fraction of the whole load.
+    smallest_step, largest_step : load steps below which the solver gives up, and with which it begins,
+    as fractions of the whole load.
     """
 
     tolerance: float = 1e-10
     smallest_step: float = 1e-4
+    largest_step: float = 1.0
     loose: float = 1e-4
     """Tolerance at intermediate load levels."""
 
@@ -118,6 +124,7 @@ class Equilibrium(Equations):
             np.zeros(effects.inputs),
             np.zeros(tree.total),
         )
+        self._unheld = np.zeros(tree.total)
         self._next, self._variation = np.zeros(tree.nq), np.zeros(tree.total)
         self.moved = np.zeros(tree.size)
         self.steps: list[float] = []
@@ -133,6 +140,7 @@ class Equilibrium(Equations):
         self.state.q[...] = self.effects.prescribed.put(start.q, inputs.drive)
         self.z[...], self.u[...] = start.z, inputs.u
         self.numbers[loops.TOLERANCE] = options.tolerance
+        self.numbers[loops.STALLED] = POLICY.stalled
         if aim < 1.0:
             self.numbers[loops.TOLERANCE] = max(options.loose, options.tolerance)
         self.keep[...] = (1.0 - aim) * self.solver.gaps
@@ -184,14 +192,16 @@ class Equilibrium(Equations):
         r, free = self.work.residual, self.tree.coordinates
         own = max(float(np.linalg.norm(r[free])), 1e-12 * self.tree.stiffness)
         self._load = own
-        if not self.start.inputs.empty:
+        if self.tree.m or not self.start.inputs.empty:
             self._unload()
             self._load = max(float(np.linalg.norm((r - self._other.residual)[free])), own)
         self._measure()
 
     def _balance_unloaded(self) -> None:
-        """Set the residual without any load, in the other workspace."""
-        balance(self.effects, self.state, self._other, self.effects.nothing, self.z)
+        """Set the residual without loads and without what constraints exert, in the other workspace."""
+        copy(self.z, self._unheld)
+        clear(self._unheld[self.tree.n : self.tree.size])
+        balance(self.effects, self.state, self._other, self.effects.nothing, self._unheld)
 
     def _move(self) -> None:
         copy(self.x, self._variation[: len(self.x)])
@@ -206,6 +216,8 @@ class Equilibrium(Equations):
             raise NewtonError(SINGULAR)
         self.moved += x
         self.steps.append(largest(x, self.tree.coordinates))
+        if self.steps[-1] < _EXACT * min(1.0, self.tree.length):
+            self.numbers[loops.STALLED] = np.inf
         if len(self.steps) > 1:
             if self.steps[-1] > 0.75 * self.steps[-2] and self.steps[-1] > 0.05:
                 raise NewtonError("the Newton corrections do not get smaller")
@@ -271,7 +283,9 @@ class StaticSolver:
         good = StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
         self.count = 0
         self._set_gaps(good.q)
-        level, step = 0.0, 1.0
+        largest = self._largest_step(origin, target)
+        smallest = self.options.smallest_step * largest
+        level, step = 0.0, largest
         levels: list[float] = []
         while level < 1.0:
             aim = min(1.0, level + step)
@@ -282,17 +296,24 @@ class StaticSolver:
             except NewtonError as rejected:
                 reason = _REASONS.get(str(rejected), str(rejected))
                 step /= 4.0 if final and not levels else 2.0
-                if step < self.options.smallest_step:
+                if step < smallest:
                     raise self._failure(level, reason, good) from None
                 continue
             level = aim
             levels.append(level)
-            step *= 2.0
+            step = min(2.0 * step, largest)
             if progress is not None:
                 progress(level, self.count, good.residual)
         good.iterations = self.count
         good.levels = levels
         return good
+
+    def _largest_step(self, origin: Inputs, target: Inputs) -> float:
+        """The load step in which prescribed joints and constraints go their stride."""
+        effects, options = self.effects, self.options
+        way = effects.prescribed.travel(origin.drive, target.drive, effects.tree.length)
+        way += self.measure(self.gaps)[1]
+        return min(options.largest_step, STRIDE / max(way, STRIDE))
 
     def _set_gaps(self, q: Array) -> None:
         """Set the gaps (total,) with which constraints begin at q."""
