@@ -185,6 +185,14 @@ class CoordinateProblem(Problem):
         if len(found.q):
             rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
             self._warn([found.q[k] for k in rows[::-1]])
+        damped = found.rescues.get("damped steps", 0)
+        if damped:
+            text = (
+                f"time steps of {clock.h:g} s did not converge, not even in halves; {damped} damped "
+                "ones were taken instead, in which fast vibrations lose their energy. Try a smaller "
+                f"dt, or {integrator.damped}, which damps such vibrations all the time."
+            )
+            warnings.warn(text, ResolutionWarning, stacklevel=4)
         return found
 
     def _warn(self, states: list[Array]) -> None:
