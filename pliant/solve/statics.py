@@ -41,6 +41,9 @@ Progress = Callable[[float, int, float], None]
 _EXACT = 1e-9
 """Correction, rad and parts of the length, after which a residual that stays is rounding error."""
 
+LARGEST_TURN = 2.0
+"""Radians by which a rod may bend and twist in a load step; beyond, branches can be confused."""
+
 POLICY = Policy(iterations=14, near=1e-4, stalled=1e-7, progress=0.3, patience=2)
 
 
@@ -54,7 +57,7 @@ class StaticOptions:
     """
 
     tolerance: float = 1e-10
-    smallest_step: float = 1e-4
+    smallest_step: float = 1e-6
     largest_step: float = 1.0
     loose: float = 1e-4
     """Tolerance at intermediate load levels."""
@@ -130,6 +133,8 @@ class Equilibrium(Equations):
         self.steps: list[float] = []
         self.numbers[loops.GAP_LIMIT] = np.inf
         self._attempts = 0
+        self._curvatures = [np.zeros((len(part.strain_s), 3)) for part in tree.parts]
+        """Curvatures and twists at the start of an attempt."""
         self._programs = self._row(partial)
         self._unload: Callable[[], None] = self._balance_unloaded
 
@@ -139,6 +144,7 @@ class Equilibrium(Equations):
         self.start = start
         self.state.q[...] = self.effects.prescribed.put(start.q, inputs.drive)
         self.z[...], self.u[...] = start.z, inputs.u
+        self._note_curvatures()
         self.numbers[loops.TOLERANCE] = options.tolerance
         self.numbers[loops.STALLED] = POLICY.stalled
         if aim < 1.0:
@@ -225,6 +231,21 @@ class Equilibrium(Equations):
                 raise NewtonError("the residual grows")
         if self.tree.m or float(self.right @ x) < 0.0:
             self.heed_stability(self.solver.negative(), x, 0.05)
+
+    def _note_curvatures(self) -> None:
+        """Keep the curvatures of the rods at a known equilibrium."""
+        self.state.place(self.state.q)
+        for at, kept in zip(self.state.parts, self._curvatures, strict=True):
+            kept[...] = at.strain.e[:, :3]
+
+    def heed_turns(self) -> None:
+        """Reject an attempt in which a rod bends and twists so far that it may be on another branch."""
+        for part, at, before in zip(
+            self.tree.parts, self.state.parts, self._curvatures, strict=True
+        ):
+            change = np.linalg.norm(at.strain.e[:, :3] - before, axis=1)
+            if len(change) and float(part.strain_w[:, 0] @ change) > LARGEST_TURN:
+                raise NewtonError("a rod turns too far in one load step")
 
     def heed_stability(self, negative: int | None, moved: Array, share: float) -> None:
         """Reject a motion along directions in which the robot lost its stability.
@@ -347,6 +368,7 @@ class StaticSolver:
         near = len(sizes) > 1 and sizes[-2] < POLICY.near
         negative = self.negative() if near else self._inertia()
         equations.heed_stability(negative, equations.moved, 1e-5)
+        equations.heed_turns()
         return StaticSolution(
             equations.state.q.copy(),
             equations.z.copy(),
