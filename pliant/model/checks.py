@@ -127,6 +127,10 @@ class ResolutionWarning(UserWarning):
     """A motion, gravity or a shape that the formulation of a rod does not resolve."""
 
 
+class StabilityWarning(UserWarning):
+    """An equilibrium on a branch that loses its stability before the full load."""
+
+
 def refuse(wrong: object, part: str, field: str, value: object, expected: str, remedy: str) -> None:
     """Raise a DescriptionError if something is wrong with a value."""
     if wrong:

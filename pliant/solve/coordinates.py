@@ -17,6 +17,7 @@ from pliant.model import (
     Frame,
     ResolutionWarning,
     Rod,
+    StabilityWarning,
 )
 from pliant.physics.effects import Inputs, effects_of
 from pliant.physics.supported import warn_of_weight
@@ -26,7 +27,7 @@ from pliant.solve.clock import Clock
 from pliant.solve.coordinate_steps import CoordinateSteps
 from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.integrators.contract import Integrator
-from pliant.solve.limits import map_limits
+from pliant.solve.limits import map_limits, unstable_branch
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
@@ -129,6 +130,11 @@ class CoordinateProblem(Problem):
                 error.last = Still(error.last, [*mixed, (level, values)])
             raise
         self._warn([found.q])
+        if found.lost is not None:
+            text = unstable_branch(
+                f"at or before {100 * found.lost:.3g} % of", bool(found.negative)
+            )
+            warnings.warn(text, StabilityWarning, stacklevel=4)
         return Still(found, [(1.0, values)])
 
     def _branch(

@@ -81,6 +81,8 @@ class StaticSolution:
     """Negative pivots of the reduced tangent; None if the loads have no potential."""
     at_rounding: bool = False
     """True if the residual stopped at rounding error above the tolerance."""
+    lost: float | None = None
+    """First load level at which the branch was found unstable, None if there is none."""
 
 
 def balance(
@@ -273,6 +275,11 @@ _REASONS = {
 }
 
 
+def _percent(level: float) -> str:
+    """A load level below the full load in words."""
+    return f"{100 * level:.1f} %" if level < 0.9995 else f"{100 * level:.9g} %"
+
+
 class StaticSolver:
     """Newton with load stepping for one robot; it belongs to one thread."""
 
@@ -291,19 +298,8 @@ class StaticSolver:
         progress: Progress | None = None,
     ) -> StaticSolution:
         """Follow the branch from `start` (default: the unloaded robot at rest) to `target`."""
-        effects, tree = self.effects, self.effects.tree
-        if start is None:
-            start = StaticSolution(tree.q_rest, np.zeros(tree.total), effects.nothing)
-        origin = start.inputs
-        self.symmetric = effects.conservative(target.u) and effects.conservative(origin.u)
-        if self.symmetric not in self._equations:
-            tangent = effects.tangent(self.symmetric)
-            self._equations[self.symmetric] = Equilibrium(self, tangent)
-        self.equations = self._equations[self.symmetric]
-        self.tangent = self.equations.tangent
-        good = StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
-        self.count = 0
-        self._set_gaps(good.q)
+        good = self._begin(target, start)
+        origin, stable, lost = good.inputs, not good.negative, None
         largest = self._largest_step(origin, target)
         smallest = self.options.smallest_step * largest
         level, step = 0.0, largest
@@ -322,12 +318,30 @@ class StaticSolver:
                 continue
             level = aim
             levels.append(level)
+            if stable and good.negative and lost is None:
+                lost = level
             step = min(2.0 * step, largest)
             if progress is not None:
                 progress(level, self.count, good.residual)
         good.iterations = self.count
-        good.levels = levels
+        good.levels, good.lost = levels, lost
         return good
+
+    def _begin(self, target: Inputs, start: StaticSolution | None) -> StaticSolution:
+        """Choose the equations for the loads on the way to `target`; returns where it begins."""
+        effects, tree = self.effects, self.effects.tree
+        if start is None:
+            start = StaticSolution(tree.q_rest, np.zeros(tree.total), effects.nothing)
+        origin = start.inputs
+        self.symmetric = effects.conservative(target.u) and effects.conservative(origin.u)
+        if self.symmetric not in self._equations:
+            tangent = effects.tangent(self.symmetric)
+            self._equations[self.symmetric] = Equilibrium(self, tangent)
+        self.equations = self._equations[self.symmetric]
+        self.tangent = self.equations.tangent
+        self.count = 0
+        self._set_gaps(start.q)
+        return StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
 
     def _largest_step(self, origin: Inputs, target: Inputs) -> float:
         """The load step in which prescribed joints and constraints go their stride."""
@@ -437,7 +451,7 @@ class StaticSolver:
             )
         else:
             text = (
-                f"no equilibrium was found beyond {100 * level:.1f} % of the load for {kind} {names}: "
+                f"no equilibrium was found beyond {_percent(level)} of the load for {kind} {names}: "
                 f"{reason}. The robot may snap or buckle there, or no equilibrium carries the load. "
                 "Try a smaller load, more control points, or simulate() from the last good state."
             )

@@ -29,6 +29,7 @@ from pliant.model import (
     Moving,
     ResolutionWarning,
     Rod,
+    StabilityWarning,
     base_state,
 )
 from pliant.rods.contract import RodModel
@@ -37,6 +38,7 @@ from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.initial_conditions import check_names, section_twists
 from pliant.solve.integrators.bdf_alpha import BDFAlpha
 from pliant.solve.integrators.contract import Integrator
+from pliant.solve.limits import unstable_branch
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.streaming import Held, Stream
 from pliant.solve.strong_steps import ChainInputs, StrongSteps
@@ -146,6 +148,8 @@ class StrongProblem(Problem):
         solution = _solution(found, solver)
         if start is None and self.stability.falling(found, values):
             solution = self._followed(solver, solution, values, path, tolerance)
+            if self.stability.falling(solution.q, values):
+                warnings.warn(unstable_branch("before", True), StabilityWarning, stacklevel=4)
         return Still(solution, [(1.0, values)])
 
     def _followed(
