@@ -31,9 +31,9 @@ def unstable_branch(where: str, unstable: bool) -> str:
 
     where : such as "before", followed by the full load.  unstable : whether it still is there.
     """
-    now = "it is unstable" if unstable else "it has become stable again since"
+    now = "this equilibrium is unstable" if unstable else "this equilibrium lies beyond"
     return (
-        f"the branch of this equilibrium loses its stability {where} the full load, and {now}. A real "
-        "robot would buckle or snap to another equilibrium there: add a small imperfection such as a "
-        "natural curvature or a load to the side, or use simulate()."
+        f"the branch from the start loses its stability or ends {where} the full load, and {now}. A "
+        "real robot would buckle or snap there, perhaps to another equilibrium: add a small "
+        "imperfection such as a natural curvature or a load to the side, or use simulate()."
     )

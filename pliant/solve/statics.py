@@ -41,8 +41,14 @@ Progress = Callable[[float, int, float], None]
 _EXACT = 1e-9
 """Correction, rad and parts of the length, after which a residual that stays is rounding error."""
 
-LARGEST_TURN = 2.0
-"""Radians by which a rod may bend and twist in a load step; beyond, branches can be confused."""
+LARGEST_TURN = {True: 2.0, False: 1.0}
+"""Radians by which a rod may bend and twist in a load step; beyond, branches can be confused. Fewer if
+the tangent is not symmetric, for then pivots do not show stability.
+"""
+_JUMP, _SMALL_TURN, _FINE = 5.0, 0.05, 1e-3
+"""A rod that turns this many times faster than in the load step before, by more than a small turn, rad,
+may have jumped. Load steps down to the part _FINE of the largest one tell.
+"""
 
 POLICY = Policy(iterations=14, near=1e-4, stalled=1e-7, progress=0.3, patience=2)
 
@@ -240,14 +246,13 @@ class Equilibrium(Equations):
         for at, kept in zip(self.state.parts, self._curvatures, strict=True):
             kept[...] = at.strain.e[:, :3]
 
-    def heed_turns(self) -> None:
-        """Reject an attempt in which a rod bends and twists so far that it may be on another branch."""
-        for part, at, before in zip(
-            self.tree.parts, self.state.parts, self._curvatures, strict=True
-        ):
-            change = np.linalg.norm(at.strain.e[:, :3] - before, axis=1)
-            if len(change) and float(part.strain_w[:, 0] @ change) > LARGEST_TURN:
-                raise NewtonError("a rod turns too far in one load step")
+    def turn(self) -> float:
+        """How far a rod has bent and twisted since the attempt began, rad; the most of all rods."""
+        turns = [0.0]
+        for part, at, old in zip(self.tree.parts, self.state.parts, self._curvatures, strict=True):
+            change = np.linalg.norm(at.strain.e[:, :3] - old, axis=1)
+            turns.append(float(part.strain_w[:, 0] @ change))
+        return max(turns)
 
     def heed_stability(self, negative: int | None, moved: Array, share: float) -> None:
         """Reject a motion along directions in which the robot lost its stability.
@@ -290,6 +295,10 @@ class StaticSolver:
         self.work = Work(effects.tree)
         self._equations: dict[bool, Equilibrium] = {}
         self.count = 0
+        self.rate: float | None = None
+        """How fast rods turned in the last load step, rad for the whole load."""
+        self.jumped = False
+        """Whether the last load step was a jump."""
 
     def solve(
         self,
@@ -300,7 +309,7 @@ class StaticSolver:
         """Follow the branch from `start` (default: the unloaded robot at rest) to `target`."""
         good = self._begin(target, start)
         origin, stable, lost = good.inputs, not good.negative, None
-        largest = self._largest_step(origin, target)
+        largest = self.largest = self._largest_step(origin, target)
         smallest = self.options.smallest_step * largest
         level, step = 0.0, largest
         levels: list[float] = []
@@ -309,7 +318,7 @@ class StaticSolver:
             final = aim >= 1.0
             inputs = target if final else origin.mix(target, aim)
             try:
-                good = self._attempt(good, inputs, aim)
+                good = self._attempt(good, inputs, aim, aim - level)
             except NewtonError as rejected:
                 reason = _REASONS.get(str(rejected), str(rejected))
                 step /= 4.0 if final and not levels else 2.0
@@ -318,7 +327,7 @@ class StaticSolver:
                 continue
             level = aim
             levels.append(level)
-            if stable and good.negative and lost is None:
+            if lost is None and (self.jumped or (stable and good.negative)):
                 lost = level
             step = min(2.0 * step, largest)
             if progress is not None:
@@ -339,7 +348,7 @@ class StaticSolver:
             self._equations[self.symmetric] = Equilibrium(self, tangent)
         self.equations = self._equations[self.symmetric]
         self.tangent = self.equations.tangent
-        self.count = 0
+        self.count, self.rate = 0, None
         self._set_gaps(start.q)
         return StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
 
@@ -369,7 +378,21 @@ class StaticSolver:
                     "turn one of the frames, e.g. by the rotation of its Frame",
                 )
 
-    def _attempt(self, start: StaticSolution, inputs: Inputs, aim: float) -> StaticSolution:
+    def _heed_turn(self, turn: float, step: float) -> None:
+        """Reject a load step in which a rod turns so far or so fast that it may be on another branch.
+
+        A jump that remains however short the step is taken; `jumped` tells.
+        """
+        if turn > LARGEST_TURN[self.symmetric]:
+            raise NewtonError("a rod turns too far in one load step")
+        self.jumped = self.rate is not None and turn > _JUMP * self.rate * step + _SMALL_TURN
+        if self.jumped and step > _FINE * self.largest:
+            raise NewtonError("the robot snaps")
+        self.rate = turn / step
+
+    def _attempt(
+        self, start: StaticSolution, inputs: Inputs, aim: float, step: float
+    ) -> StaticSolution:
         """Newton iterations at one load level from `start`; raises NewtonError if they go astray."""
         equations = self.equations
         equations.begin(start, inputs, aim)
@@ -382,7 +405,7 @@ class StaticSolver:
         near = len(sizes) > 1 and sizes[-2] < POLICY.near
         negative = self.negative() if near else self._inertia()
         equations.heed_stability(negative, equations.moved, 1e-5)
-        equations.heed_turns()
+        self._heed_turn(equations.turn(), step)
         return StaticSolution(
             equations.state.q.copy(),
             equations.z.copy(),
