@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -122,6 +122,7 @@ class Robot:
         rotary: bool = True,
         strain_damping: Damping | None = None,
         joint: Joint | None = None,
+        breaks: Sequence[float] = (),
     ) -> Rod:
         """Add a rod that runs along its local z axis, and return it (`.tip`, `.at(s)` are places).
 
@@ -137,6 +138,9 @@ class Robot:
         inertia of the sections.  strain_damping : Damping, one value per strain, besides the
         viscosity of the material.
         joint : how the base hangs on ``base``, such as Revolute("x"); None for a clamp.
+        breaks : arclengths in metres, increasing, where section, natural strain or damping jump, and
+        the borders of narrow peaks. Those of functions of s and tables are found, except in peaks
+        narrower than 0.001 of the length. Each becomes a knot of the formulation, which adds points.
         """
         place: Array = np.eye(4) if pose is None else pose  # type: ignore[assignment]
         rod = Rod(
@@ -146,6 +150,7 @@ class Robot:
             rotary=rotary,
             strain_damping=strain_damping,
             joint=joint,
+            breaks=breaks,  # type: ignore[arg-type]
         )
         return self.description.add(rod)
 
@@ -158,6 +163,7 @@ class Robot:
         moment: ArrayLike = (0.0, 0.0, 0.0),
         frame: str = "world",
         over: tuple[float, float] | None = None,
+        breaks: Sequence[float] = (),
     ) -> Load:
         """Add a load and return it; its name is an input of the robot.
 
@@ -166,9 +172,11 @@ class Robot:
         force, moment : (3,) in ``frame``; a force along a rod may be a function of s.
         frame : "world" (fixed direction) or "body" (follows the section).
         over : (s0, s1) in metres, the stretch that a load along a rod covers.
+        breaks : arclengths in metres, increasing, where a force that is a function of s jumps, and the
+        borders of peaks narrower than 0.001 of the length; others are found.
         """
         place = on.name if isinstance(on, Rod) else on
-        return self.description.add(Load(name, place, force, moment, frame, over))  # type: ignore[arg-type]
+        return self.description.add(Load(name, place, force, moment, frame, over, breaks))  # type: ignore[arg-type]
 
     @checks.checked
     def add_constraint(

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 WRENCH, BODY, JOINT = 0, 1, 2
 """Kinds of jumps."""
+_INSIDE = 1e-6
+"""Part of the rod's length within which data may still change at a jump."""
+_PANEL = 4
+"""Intervals of integration on a piece that ends where data jump or peak."""
 _SAME = 1e-9
 """Places closer than this part of the rod's length are one."""
 
@@ -37,17 +41,30 @@ class Jump:
 
 @dataclass
 class Piece:
-    """A smooth stretch of one rod from arclength a to b, metres; `before` sits at its start."""
+    """A smooth stretch of one rod from arclength a to b, metres; `before` sits at its start.
+
+    broken : whether data jump or peak at its start, and at its end.
+    """
 
     rod: Rod
     a: float
     b: float
     before: list[Jump] = field(default_factory=list)
+    broken: tuple[bool, bool] = (False, False)
 
     @property
     def length(self) -> float:
         """Arclength of the piece, m."""
         return self.b - self.a
+
+    def inside(self, s: Array) -> Array:
+        """Arclengths (S,) kept away from ends at which data may jump, for what counts is the inside."""
+        near = min(_INSIDE * self.rod.length, 1e-3 * self.length)
+        return np.clip(s, self.a + near * self.broken[0], self.b - near * self.broken[1])
+
+    def intervals(self, steps: int, whole: float) -> int:
+        """How many of `steps` equal intervals over a chain of length `whole`, m, fall on the piece."""
+        return max(_PANEL if any(self.broken) else 1, round(steps * self.length / whole))
 
 
 @dataclass
@@ -152,10 +169,12 @@ class Chain:
                 joint = rod.base.pose_offset() @ rod.pose
                 waiting.append(Jump(JOINT, pose=joint))
             jumps = self._jumps_of(rod)
-            cuts = _merge([0.0, rod.length, *(s for s, _ in jumps), *self._edges(rod)], rod.length)
-            for a, b in pairwise(cuts):
+            ends, breaks = self._edges(rod)
+            places = [0.0, rod.length, *(s for s, _ in jumps), *ends, *breaks]
+            for a, b in pairwise(_merge(places, rod.length)):
                 waiting += [jump for s, jump in jumps if abs(s - a) <= _SAME * rod.length]
-                pieces.append(Piece(rod, a, b, waiting))
+                near = [any(abs(s - x) <= _SAME * rod.length for s in breaks) for x in (a, b)]
+                pieces.append(Piece(rod, a, b, waiting, (near[0], near[1])))
                 waiting = []
             waiting = [jump for s, jump in jumps if abs(s - rod.length) <= _SAME * rod.length]
         self.at_tip = waiting
@@ -172,9 +191,15 @@ class Chain:
         """What acts along rods."""
         return [*self.lines, *self.stresses]
 
-    def _edges(self, rod: Rod) -> list[float]:
-        """Ends of the stretches that are covered by what acts along the rod."""
-        return [s for form in self.along if form.part == rod.name for s in form.over or ()]
+    def _edges(self, rod: Rod) -> tuple[list[float], list[float]]:
+        """Ends of the stretches that are covered by what acts along the rod, and places where data of
+        the rod or of what acts on it jump or peak.
+        """
+        ends = [s for form in self.along if form.part == rod.name for s in form.over or ()]
+        forms: list[Any] = [form for form in self.along if form.part == rod.name]
+        forms += [form for form in self.own if form.rod == rod.name and hasattr(form, "breaks")]
+        found = [rod.breaks_along(rod.length), *(form.breaks(rod.length) for form in forms)]
+        return ends, [s for breaks in found for s in breaks.places if s not in ends]
 
     def _supports(self) -> tuple[Support, Support]:
         root, last = self.rods[0], self.rods[-1]
@@ -219,7 +244,8 @@ class Chain:
         for rod in self.rods:
             if isinstance(rod.base, Frame):
                 g = g @ rod.base.pose_offset() @ rod.pose
-            g = natural_poses(rod, g, np.array([0.0, rod.length]))[-1]
+            edges = np.array([0.0, *rod.breaks_along(rod.length).places, rod.length])
+            g = natural_poses(rod, g, edges)[-1]
         return np.asarray(g)
 
     def _refused(

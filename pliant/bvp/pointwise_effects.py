@@ -128,7 +128,7 @@ class OwnEffects:
         rate = c0 * strain + sections.table[station, 12:18]
         for effect in self._acting(station):
             u = self._values.get(effect.name)
-            found = effect.stress(float(sections.s[station]), strain, rate, u)
+            found = effect.stress(float(sections.inside[station]), strain, rate, u)
             total, slope = total + found[0], slope + found[1] + c0 * np.asarray(found[2])
         return self._share * total, self._share * slope
 
@@ -155,7 +155,9 @@ class OwnEffects:
         sums = [np.zeros(6), np.zeros((6, 6)), np.zeros((6, 6))]
         for effect in self._acting(station):
             u = self._values.get(effect.name)
-            found = effect.line_wrench(float(sections.s[station]), g, strain, y[6:12].copy(), u)
+            found = effect.line_wrench(
+                float(sections.inside[station]), g, strain, y[6:12].copy(), u
+            )
             sums = [a + self._share * np.asarray(b) for a, b in zip(sums, found, strict=True)]
         return sums[0], sums[1], sums[2]
 

@@ -26,8 +26,9 @@ from pliant.rods.contract import Ints
 class Sections:
     """A chain at S stations, in the order of its pieces.
 
-    piece : (S,) piece of each station.  s : (S,) arclength on its rod, m.  rows : stations of each
-    piece.  C, D, natural, M, active : (S, 6) stiffness, damping, strain at rest, inertia per length and
+    piece : (S,) piece of each station.  s : (S,) arclength on its rod, m.  inside : the same, where
+    data are read: within its piece.  rows : stations of each piece.
+    C, D, natural, M, active : (S, 6) stiffness, damping, strain at rest, inertia per length and
     stress of the inputs.  rigid : (S,) True where the rod neither shears nor stretches.
     table : (S, 44) what kernels read, see `rod_equations`.  jumps : see `jump_conditions`.
     own : effects in plain Python, None if there are none.
@@ -39,9 +40,12 @@ class Sections:
         self.rows = [slice(int(a), int(b)) for a, b in pairwise(ends)]
         self.C, self.D, self.natural, self.M, self.active = np.zeros((5, len(s), 6))
         self.rigid, self.table = np.zeros(len(s), dtype=bool), np.zeros((len(s), eq.COLUMNS))
-        for rod, rows in zip((part.rod for part in chain.pieces), self.rows, strict=True):
-            self.C[rows], self.natural[rows] = rod.stiffness(s[rows]), rod.natural_strain(s[rows])
-            self.D[rows], self.M[rows] = rod.damping(s[rows]), rod.inertia(s[rows])
+        self.inside = s.copy()
+        for part, rows in zip(chain.pieces, self.rows, strict=True):
+            rod, at = part.rod, part.inside(s[rows])
+            self.inside[rows] = at
+            self.C[rows], self.natural[rows] = rod.stiffness(at), rod.natural_strain(at)
+            self.D[rows], self.M[rows] = rod.damping(at), rod.inertia(at)
             self.rigid[rows] = rod.theory == "kirchhoff"
             self.table[rows, eq.DRAG : eq.DRAG + 3] = rod.drag_coefficients()
             self.table[rows, eq.MASS_DAMPING] = rod.mass_damping
@@ -70,7 +74,7 @@ class Sections:
             start, end = form.over or (0.0, piece.rod.length)
             if piece.rod.name == form.part and start < 0.5 * (piece.a + piece.b) < end:
                 inner = 1e-9 * piece.length
-                s = np.clip(self.s[rows], piece.a + inner, piece.b - inner)
+                s = np.clip(self.inside[rows], piece.a + inner, piece.b - inner)
                 yield rows, s, piece.rod.length
 
     def load(self, values: Mapping[str, Any], share: float = 1.0) -> None:

@@ -77,7 +77,7 @@ class Stability:
         if not self.mesh.conservative(values):
             return None
         intervals = _INTERVALS
-        if 2 * _INTERVALS + len(self.chain.pieces) < self.mesh.N:
+        if 2 * _INTERVALS + 4 * len(self.chain.pieces) < self.mesh.N:
             self._mesh(intervals)
         while True:
             try:

@@ -26,7 +26,7 @@ def rest_state(chain: Chain, base: Array, count: int = 65) -> State:
             g = g @ jump.pose
         rows = slice(k * count, (k + 1) * count)
         found.pose[rows] = natural_poses(piece.rod, g, places[k])
-        found.strain[rows] = piece.rod.natural_strain(places[k])
+        found.strain[rows] = piece.rod.natural_strain(piece.inside(places[k]))
         g = found.pose[rows][-1]
     return found
 
@@ -94,7 +94,7 @@ def excess_strain(state: State, sections: Sections) -> Array:
     """
     natural = np.concatenate(
         [
-            piece.rod.natural_strain(state.s[state.piece == k])
+            piece.rod.natural_strain(piece.inside(state.s[state.piece == k]))
             for k, piece in enumerate(sections.chain.pieces)
         ]
     )

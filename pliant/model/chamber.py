@@ -133,6 +133,7 @@ class Chamber(Effect):
     line: PressureLine | None = holds(OneOf(families=(PressureLine,), python="Lag(0.05)"), None)
 
     heading: ClassVar[str] = "chambers"
+    on_strains: ClassVar[bool] = True
     place: ClassVar[int] = 6
     input_expected: ClassVar[str] = "one finite number, the pressure in Pa"
     input_remedy: ClassVar[str] = "give e.g. 2e4"
@@ -190,7 +191,9 @@ class Chamber(Effect):
 
     def pointwise(self) -> LineStress:
         """Return the stress of its pressure, which works on its volume."""
-        return LineStress(self.name, self.part, self.over, self.sweep, self._rest)
+        return LineStress(
+            self.name, self.part, self.over, self.sweep, self._rest, self.breaks_along
+        )
 
     def _rest(self, s: Array, length: float) -> Array:
         """Volume per metre (S,) without strain that `sweep` leaves out, m^2."""

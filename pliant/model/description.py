@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pliant.model.body import Body
+from pliant.model.breaks import Breaks, join, told
 from pliant.model.checks import Array, DescriptionError, did_you_mean, raised, refuse, vector
 from pliant.model.place_names import find_place
 from pliant.model.places import Frame
@@ -112,6 +113,28 @@ class Description:
     def stations(self, count: int) -> dict[str, Array]:
         """Return evenly spaced arclengths (count,) of each rod by name, metres, both ends included."""
         return {name: np.linspace(0.0, rod.length, count) for name, rod in self.rods.items()}
+
+    def with_breaks(self, rod: Rod) -> Rod:
+        """Return a rod with the breaks of what acts on its strains declared as its own."""
+        acting = [effect for effect in self.of(Effect).values() if effect.on_strains]
+        places = [
+            s
+            for e in acting
+            if e.acts_along() == rod.name
+            for s in e.breaks_along(rod.length).places
+        ]
+        if not places:
+            return rod
+        known = Breaks(tuple(sorted({*rod.breaks, *places})))
+        return replace(rod, breaks=join([known], rod.length, rod.least_gap).jumps)
+
+    def unresolved(self) -> Iterator[str]:
+        """Yield a sentence for each function of s that changes too quickly for quadrature."""
+        for entry in self.parts.values():
+            along = entry.acts_along() if isinstance(entry, Effect) else entry.name
+            rod = self.rods.get(along)
+            for name, found in [] if rod is None else entry.field_breaks(rod.length):
+                yield from told(entry.label, name, found)
 
     def members(self) -> dict[str, Rod | Body]:
         """Return rods and rigid bodies by name: what hangs on frames and carries others."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.model.breaks import Places, gauss_panels
 from pliant.model.checks import Array, DescriptionError, finite_array, raised
 from pliant.model.drawing import Arrow, Placed, Primitive
 from pliant.model.fields import Choice, Interval, holds, quantity
@@ -34,6 +35,8 @@ class Load(Effect):
         returns three numbers.
     frame : "world" (fixed direction) or "body" (follows the section).
     over : (s0, s1) in metres, the stretch that a distributed load covers; None for the whole rod.
+    breaks : arclengths in metres, increasing, where a force that is a function of s jumps, and the
+        borders of its narrow peaks. Most are found without.
     """
 
     on: Frame | str = holds(OnFrameOrRod("a place, or the name of a rod for a load along it"))
@@ -45,6 +48,7 @@ class Load(Effect):
     )
     frame: str = holds(Choice(names=FRAMES), "world")
     over: tuple[float, float] | None = holds(Interval(), None)
+    breaks: tuple[float, ...] = holds(Places(), ())
 
     heading: ClassVar[str] = "loads"
     place: ClassVar[int] = 2
@@ -64,6 +68,12 @@ class Load(Effect):
             self.refuse(
                 self.over,
                 "over",
+                "left out for a point load",
+                "give on= the name of the rod for a distributed load",
+            )
+            self.refuse(
+                self.breaks,
+                "breaks",
                 "left out for a point load",
                 "give on= the name of the rod for a distributed load",
             )
@@ -97,9 +107,9 @@ class Load(Effect):
             pose, wrench = at.frame(self.on), self.wrench(value)
         else:
             start, end = self.over or (0.0, at.length(self.on))
-            s = np.linspace(start, end, 41)
+            s, w = gauss_panels([start, *self.breaks_along(at.length(self.on)).places, end])
             pose = at.frame(Frame(self.on, 0.5 * (start + end)))
-            wrench = np.asarray(np.trapezoid(self.density(s, value), s, axis=0))
+            wrench = w @ self.density(s, value)
             name = f"{name} (sum)"
         turn = pose[:3, :3] if self.frame == "body" else np.eye(3)
         halves = {"moment": turn @ wrench[:3], "force": turn @ wrench[3:]}
@@ -110,7 +120,7 @@ class Load(Effect):
         world = self.frame == "world"
         if isinstance(self.on, Frame):
             return PointWrench(self.name, self.on, world, self.wrench)
-        return LineWrench(self.name, self.on, self.over, world, self.density)
+        return LineWrench(self.name, self.on, self.over, world, self.density, self.breaks_along)
 
     @property
     def distributed(self) -> bool:

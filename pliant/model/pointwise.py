@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from pliant.model.breaks import Breaks
 from pliant.model.checks import Array
 from pliant.model.places import Frame
 
@@ -33,7 +34,8 @@ class LineWrench:
     """A wrench per metre along a rod.
 
     name, world : as of `PointWrench`.  part : the rod.  over : (s0, s1) where it acts, None for all of
-    it.  density : (S, 6) at arclengths (S,) for an input value, N and N/m.
+    it.  density : (S, 6) at arclengths (S,) for an input value, N and N/m.  breaks : where it jumps or
+    peaks on a rod of some length.
     """
 
     name: str
@@ -41,6 +43,7 @@ class LineWrench:
     over: tuple[float, float] | None
     world: bool
     density: Callable[[Array, Any], Array]
+    breaks: Callable[[float], Breaks]
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class LineStress:
 
     name, part, over : as of `LineWrench`.  sweep : (S, 6) derivative of the measure per metre in the
     strain, at arclengths (S,) of a rod of some length.  rest : (S,) the measure per metre at no strain.
+    breaks : as of `LineWrench`.
     """
 
     name: str
@@ -56,6 +60,7 @@ class LineStress:
     over: tuple[float, float] | None
     sweep: Callable[[Array, float], Array]
     rest: Callable[[Array, float], Array]
+    breaks: Callable[[float], Breaks]
 
 
 @dataclass(frozen=True)

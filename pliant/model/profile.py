@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.model.breaks import Breaks, Values, breaks_of
 from pliant.model.checks import (
     Array,
     DescriptionError,
@@ -21,12 +22,14 @@ from pliant.model.checks import (
     refuse,
     told_within,
 )
-from pliant.model.fields import NUMBER, Kind, Place, Reader, Schema, Vector
+from pliant.model.fields import NUMBER, Kind, Place, Reader, Schema, Vector, fields_of
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
     """Values given at some arclengths, linear in between.
+
+    Two rows within 0.0001 of the length of a rod make a step.
 
     Parameters
     ----------
@@ -291,3 +294,54 @@ class Rows(Vector):
     def schema(self, defs: Schema) -> Schema:
         rows = {"type": "array", "items": _TABLE}
         return {"anyOf": [super().schema(defs), _table_schema(rows)]}
+
+
+# -- breaks ---------------------------------------------------------------------------------------
+
+
+def field_breaks(
+    label: str, holder: Any, length: float, span: tuple[float, float], declared: tuple[float, ...]
+) -> Iterator[tuple[str, Breaks]]:
+    """Yield the breaks of every field of a description that is a function of s or a Table.
+
+    label : of the holder, for messages.  length : of the rod, metres.  span : the stretch of it that
+    counts.  declared : breaks that the user named.
+    """
+    for name, item in fields_of(type(holder)).items():
+        if not isinstance(item.kind, (Along, Rows)):
+            continue
+        given = getattr(holder, name)
+        for source in given if isinstance(given, tuple) else (given,):
+            if callable(source):
+                values = _values(label, name, item.kind, source, length)
+                yield name, breaks_of(source, values, span, declared)
+
+
+def _values(label: str, field: str, kind: Along | Rows, source: Any, length: float) -> Values:
+    """The values of a function; where it fails, the careful way tells what is wrong.
+
+    A stiffness counts by its inverse as well, for strains follow that; a length counts by the fourth
+    power of it, as in the bending stiffness of a section.
+    """
+    power = 4.0 if kind.unit == "metres" else 1.0
+
+    def carefully(s: Array) -> Array:
+        if isinstance(kind, Along):
+            return evaluate(label, field, source, s, length, kind.zero)[:, None]
+        rows = evaluate_rows(label, field, source, s, kind.sizes, kind.unit)
+        return np.array([row[: min(kind.sizes)] for row in rows])
+
+    def values(s: Array) -> Array:
+        try:
+            given = source(s) if isinstance(source, Table) else [source(x) for x in s.tolist()]
+            rows = np.array(given, dtype=np.float64).reshape(len(s), -1)
+        except Exception:
+            rows = carefully(s)
+        if not np.isfinite(rows).all():
+            rows = carefully(s)
+        if isinstance(kind, Along) and not kind.zero:
+            good = np.maximum(rows, 1e-30)
+            return np.stack([rows, good**-power], axis=1)
+        return rows[:, None]
+
+    return values

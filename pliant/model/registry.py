@@ -27,6 +27,7 @@ from pliant.model.fields import (
 )
 
 if TYPE_CHECKING:
+    from pliant.model.breaks import Breaks
     from pliant.model.description import Description
     from pliant.model.drawing import Placed, Primitive
     from pliant.model.places import MovingFrame
@@ -109,6 +110,8 @@ class Entry(Described):
     input_unit: ClassVar[str] = ""
     prescribes: ClassVar[bool] = False
     reacts: ClassVar[bool] = False
+    least_gap: ClassVar[float] = 1e-9
+    """Part of the length of a rod within which its breaks are one."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Register the class and the words for it."""
@@ -175,6 +178,22 @@ class Entry(Described):
                 found[name] = place
         return replace(self, **found) if found else self
 
+    def field_breaks(self, length: float) -> Iterator[tuple[str, Breaks]]:
+        """Yield its fields that vary along a rod of some length, metres, and where they jump."""
+        from pliant.model.profile import field_breaks
+
+        over = getattr(self, "over", None) or (0.0, length)
+        yield from field_breaks(self.label, self, length, over, tuple(getattr(self, "breaks", ())))
+
+    def breaks_along(self, length: float) -> Breaks:
+        """Return where its data along a rod jump or peak: as declared, its ends, and what was found."""
+        from pliant.model.breaks import Breaks, join
+
+        over = getattr(self, "over", None) or ()
+        known = Breaks(tuple(sorted({*getattr(self, "breaks", ()), *over})))
+        found = [breaks for _, breaks in self.field_breaks(length)]
+        return join([known, *found], length, self.least_gap)
+
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what is wrong with it in the robot as a whole."""
         for name, item in fields_of(type(self)).items():
@@ -219,6 +238,13 @@ class Effect(Entry):
     """What acts on parts or holds them: a load, a chamber, a constraint."""
 
     family: ClassVar[str] = "effects"
+    on_strains: ClassVar[bool] = False
+    """Whether it acts along a rod by stresses, so that strains jump where its data do."""
+
+    def acts_along(self) -> str:
+        """Return the name of the rod along which it acts; "" if it does not."""
+        on = getattr(self, "part", None) or getattr(self, "on", "")
+        return on if isinstance(on, str) else ""
 
     def moves_base_of(self) -> str:
         """Return the name of the rod whose base its input moves; "" if it moves none."""

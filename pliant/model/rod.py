@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.model.breaks import Breaks, Places
 from pliant.model.checks import Array, DescriptionError, as_float, told_within, vector
 from pliant.model.fields import Choice, Flag, PerAxis, Setting, holds, quantity
 from pliant.model.places import Base, Frame, Pose, rotation_vector
 from pliant.model.plausible import rod_doubts
-from pliant.model.profile import Rows, Table, evaluate_rows
+from pliant.model.profile import Rows, Table, evaluate_rows, field_breaks
 from pliant.model.registry import Group, Joint, JointKind, OneOf, Part
 from pliant.model.section import Damping, Material, Shape, Stiffness
 
@@ -54,6 +55,8 @@ class Rod(Part):
     rotary : False leaves out the rotary inertia of the sections.
     joint : how the base hangs on ``base``: a Joint such as Revolute("x"), or None for a clamp (and for
         a free rod where ``base`` is None).
+    breaks : arclengths in metres, increasing, where section, natural strain or damping jump as
+        functions of s, and the borders of narrow peaks. Most are found without; see `breaks_along`.
     """
 
     length: float = quantity("metres", sign="positive", example="0.3")
@@ -79,8 +82,10 @@ class Rod(Part):
         Group("one value per strain", cls=Damping, python="Damping(bending=1e-4, axial=0.1)"), None
     )
     joint: Joint | None = holds(JointKind(), None)
+    breaks: tuple[float, ...] = holds(Places(), ())
 
     heading: ClassVar[str] = "rods"
+    least_gap: ClassVar[float] = 1e-6
     place: ClassVar[int] = 1
 
     def check(self) -> None:
@@ -117,6 +122,16 @@ class Rod(Part):
     def doubts(self, description: Description) -> Iterator[str]:
         """Yield what is implausible about its size, its material and its weight."""
         yield from rod_doubts(self, float(np.linalg.norm(description.gravity)))
+
+    def field_breaks(self, length: float) -> Iterator[tuple[str, Breaks]]:
+        """Yield fields of rod, section and damping that vary along s, and where they jump or peak."""
+        held = {"": self, "section.": self.section, "strain_damping.": self.strain_damping}
+        for prefix, holder in held.items():
+            if holder is None:
+                continue
+            whole = (0.0, self.length)
+            found = field_breaks(self.label, holder, self.length, whole, self.breaks)
+            yield from ((f"{prefix}{name}", breaks) for name, breaks in found)
 
     @property
     def tip(self) -> Frame:

@@ -39,7 +39,8 @@ class PressureChamber(KernelTerm):
         assert part.rod is not None
         length = part.rod.length
         felt = np.any(part.strain_w > 0.0, axis=0)
-        s, w = stretch_rule(part.map, *chamber.span(length))
+        cuts = chamber.breaks_along(length).places
+        s, w = stretch_rule(part.map, *chamber.span(length), cuts)
         sweep = chamber.sweep(s, length)
         self._refuse_bending(felt, sweep)
         self.first = len(part.inner_s)

@@ -21,7 +21,7 @@ from pliant.physics.differences import row_slopes, station_curvature
 from pliant.physics.own_law import Law, Shapes
 from pliant.physics.pointwise import PointwiseLine
 from pliant.rods.contract import Array
-from pliant.rods.quadrature import stretch_rule
+from pliant.rods.quadrature import line_rule
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
 
@@ -37,6 +37,9 @@ _SHAPES: Shapes = {
 @dataclass(frozen=True, eq=False)
 class LineEffect(Effect):
     """Acts along a rod `on`, over its whole length or a stretch `over` = (s0, s1), metres.
+
+    Where the law jumps or peaks along s, name the arclengths in a field `breaks`, metres, increasing:
+    quadrature then has a border there.
 
     name : unique in the robot.
 
@@ -85,7 +88,8 @@ class LineEffect(Effect):
     def pointwise(self) -> PointwiseLine:
         """The effect as strong forms see it."""
         rod, over = str(self.on), getattr(self, "over", None)  # type: ignore[attr-defined]
-        return PointwiseLine(next(iter(self.inputs()), ""), rod, Law(self, _SHAPES), over)
+        law = Law(self, _SHAPES)
+        return PointwiseLine(next(iter(self.inputs()), ""), rod, law, self.breaks_along, over)
 
 
 class LineTerm(OwnTerm):
@@ -95,13 +99,9 @@ class LineTerm(OwnTerm):
         self.effect = effect
         self.i = tree.number_of(str(effect.on))  # type: ignore[attr-defined]
         part = tree.parts[self.i]
-        over = getattr(effect, "over", None)
-        if over is None:
-            self.stations, weight = part.line_stations(turns=True), part.mass_w
-        else:
-            s, weight = stretch_rule(part.map, *over)
-            self.stations = np.array([part.attach(float(x), np.eye(4)) for x in s])
-        self.over = over
+        self.over = over = getattr(effect, "over", None)
+        self.cuts = effect.breaks_along(part.length).places
+        self.stations, weight = part.stations_of(line_rule(part.map, over, self.cuts, None))
         self.weight = weight[:, None]
         self.take_input(effect, _SHAPES)
         self.column = "potential" if self.input is None else "loads"
@@ -179,7 +179,7 @@ class LineTerm(OwnTerm):
         return total
 
     def line_ends(self, i: int) -> tuple[float, ...]:
-        return tuple(self.over or ()) if i == self.i else ()
+        return self.cuts if i == self.i else ()
 
     def energy(self, state: State, u: Array) -> float:
         if not self.stores:

@@ -25,7 +25,7 @@ from pliant.model import Frame, Load
 from pliant.physics.contract import KernelTerm, Moment, Sections, Step, Term
 from pliant.physics.supported import check_carried
 from pliant.rods.contract import Array
-from pliant.rods.quadrature import stretch_rule
+from pliant.rods.quadrature import line_rule
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
 from pliant.tree.work import Work
@@ -46,6 +46,7 @@ class PointOrLineLoad(KernelTerm):
         self.input = load.name
         self.follows = load.frame == "body"
         self.lines = False
+        self.cuts: tuple[float, ...] = ()
         if isinstance(load.on, Frame):
             self.i, station = tree.attach(load.on)
             self.stations = np.array([station])
@@ -53,12 +54,12 @@ class PointOrLineLoad(KernelTerm):
         else:
             self.i = tree.number_of(load.on)
             part = tree.parts[self.i]
-            self.lines = load.over is None
-            if load.over is None:
-                self.stations, self.weight = part.line_stations(turns=True), part.mass_w
-            else:
-                s, self.weight = stretch_rule(part.map, *load.over)
-                self.stations = np.array([part.attach(float(x), np.eye(4)) for x in s])
+            assert part.rod is not None
+            self.cuts = load.breaks_along(part.rod.length).places
+            density = load.density if callable(load.force) else None
+            rule = line_rule(part.map, load.over, self.cuts, density)
+            self.lines = rule is None
+            self.stations, self.weight = part.stations_of(rule)
         self.part = tree.parts[self.i]
 
     def close(self, tree: Tree) -> None:
@@ -126,7 +127,7 @@ class PointOrLineLoad(KernelTerm):
         return wrench if self.follows else to_body(sections.g, wrench)
 
     def line_ends(self, i: int) -> tuple[float, ...]:
-        return self.load.over or () if i == self.i else ()
+        return self.cuts if i == self.i else ()
 
     def _covers(self, s: Array) -> Array:
         start, end = self.load.over or (-np.inf, np.inf)

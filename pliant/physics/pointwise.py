@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from pliant.lie import se3
+from pliant.model.breaks import Breaks
 from pliant.physics.own_law import Law
 from pliant.rods.contract import Array
 
@@ -22,11 +24,12 @@ def _numbers(u: Any) -> Array:
 class Pointwise:
     """The law of an effect at one section; the defaults do nothing.
 
-    name : of its input.  rod : name of the rod.
+    name : of its input.  rod : name of the rod.  breaks : where the law jumps or peaks on a rod of some
+    length.
     """
 
-    def __init__(self, name: str, rod: str, law: Law) -> None:
-        self.name, self.rod, self._law = name, rod, law
+    def __init__(self, name: str, rod: str, law: Law, breaks: Callable[[float], Breaks]) -> None:
+        self.name, self.rod, self._law, self.breaks = name, rod, law, breaks
 
     def line_wrench(
         self, s: float, g: Array, strain: Array, twist: Array, u: Any
@@ -46,8 +49,15 @@ class Pointwise:
 class PointwiseLine(Pointwise):
     """An effect along a rod, over its whole length or a stretch (s0, s1)."""
 
-    def __init__(self, name: str, rod: str, law: Law, over: tuple[float, float] | None) -> None:
-        super().__init__(name, rod, law)
+    def __init__(
+        self,
+        name: str,
+        rod: str,
+        law: Law,
+        breaks: Callable[[float], Breaks],
+        over: tuple[float, float] | None,
+    ) -> None:
+        super().__init__(name, rod, law, breaks)
         self._over = over
 
     def line_wrench(

@@ -34,6 +34,9 @@ _SHAPES: Shapes = {
 class StrainEffect(Effect):
     """Acts on the strains of a rod `on`.
 
+    Where the law jumps along s, name the arclengths in a field `breaks`, metres, increasing: the rod
+    then has knots there, at which strains may jump.
+
     name : unique in the robot.
 
     Arguments of its laws: s (S,) arclengths, metres; e (S, 6) strains (u, v), rad/m and 1; u (n,) the
@@ -41,6 +44,7 @@ class StrainEffect(Effect):
     """
 
     file_name: ClassVar[str] = ""
+    on_strains: ClassVar[bool] = True
 
     def density(self, s: Array, e: Array, u: Array) -> Array:
         """Energy stored per metre (S,), J/m."""
@@ -72,7 +76,8 @@ class StrainEffect(Effect):
     def pointwise(self) -> PointwiseStress:
         """The effect as strong forms see it."""
         rod = str(self.on)  # type: ignore[attr-defined]
-        return PointwiseStress(next(iter(self.inputs()), ""), rod, Law(self, _SHAPES))
+        law = Law(self, _SHAPES)
+        return PointwiseStress(next(iter(self.inputs()), ""), rod, law, self.breaks_along)
 
 
 class StrainTerm(OwnTerm):

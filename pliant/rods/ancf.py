@@ -45,7 +45,7 @@ from pliant.rods.contract import (
     KernelMap,
     Plan,
 )
-from pliant.rods.quadrature import gauss_per_span
+from pliant.rods.quadrature import gauss_per_span, spans_with_breaks
 
 PLANES = {"xz": XZ, "yz": YZ}
 MOMENTS = ("exact", "simplified")
@@ -66,7 +66,8 @@ _CABLE = Capabilities(
 class ANCF(Formulation):
     """Absolute nodal coordinates: cubic elements between nodes with position and slope.
 
-    elements : number of elements of equal length, at least 1.
+    elements : number of elements of equal length, at least 1. Where data of the rod jump along s, a
+        node is moved there, or another one is added.
     planar : True for a rod that bends in one plane of its base frame, False for a cable in space,
         which has no twist: it needs the same bending stiffness in both directions and a straight
         natural shape, and its tangent must not turn against the tangent of the base: a warning, or
@@ -127,7 +128,9 @@ class ANCFMap(KernelMap):
     compiled: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, settings: ANCF) -> None:
-        count = settings.elements
+        even = np.linspace(0.0, rod.length, settings.elements + 1)
+        nodes, _ = spans_with_breaks(rod, even)
+        count = len(nodes) - 1
         self.turn = PLANES[settings.plane] if settings.planar else SPACE
         axes = {XZ: (0, 2), YZ: (1, 2), SPACE: (0, 1, 2)}[self.turn]
         self.axes = np.array(axes, dtype=np.int64)
@@ -137,7 +140,7 @@ class ANCFMap(KernelMap):
         self.base_variables = 6
         self.settings = settings
         self.inextensible = settings.inextensible or rod.theory == "kirchhoff"
-        self.breaks = self.nodes = np.linspace(0.0, rod.length, count + 1)
+        self.breaks = self.nodes = nodes
         self.elements = self._number(count)
         check_rod(rod, self.turn)
         if settings.moments == "simplified":
@@ -163,11 +166,11 @@ class ANCFMap(KernelMap):
 
     # -- stations ----------------------------------------------------------------------------
 
-    def _place(self, s: Array) -> tuple[Ints, Array, float]:
-        """Element (S,), t in [0, 1] within it (S,), and the length of an element, m."""
+    def _place(self, s: Array) -> tuple[Ints, Array, Array]:
+        """Element (S,), t in [0, 1] within it (S,), and its length (S,), m."""
         count = len(self.nodes) - 1
         element = np.clip(np.searchsorted(self.nodes, s, side="right") - 1, 0, count - 1)
-        h = self.rod.length / count
+        h = np.diff(self.nodes)[element]
         return element, (s - self.nodes[element]) / h, h
 
     def _plan(self, s: Array) -> ANCFPlan:

@@ -39,8 +39,8 @@ class ANCFConfiguration(Configuration):
         self.nodes = nodes
 
 
-def hermite_shapes(t: Array, h: float) -> tuple[Array, Array, Array]:
-    """Cubic shape functions (S, 4) at t in [0, 1] of an element of length h, and two derivatives.
+def hermite_shapes(t: Array, h: Array | float) -> tuple[Array, Array, Array]:
+    """Cubic shape functions (S, 4) at t in [0, 1] of elements of length h, and two derivatives.
 
     For position and slope of the first node, then of the second (equation 4 of the paper).
     """
@@ -97,9 +97,10 @@ def reversal(rod: Rod, at: Array, nodes: Array) -> str:
     at (N + 1,) are the arclengths of its nodes (N + 1, 6). Between samples the tangent is taken to go
     straight, so that a passage is not missed.
     """
-    h = float(at[1] - at[0])
-    slopes = hermite_shapes(np.linspace(0.0, 1.0, _SAMPLES + 1), h)[1]
+    h = np.diff(at)
+    slopes = hermite_shapes(np.linspace(0.0, 1.0, _SAMPLES + 1), 1.0)[1]
     pairs = np.concatenate([nodes[:-1].reshape(-1, 2, 3), nodes[1:].reshape(-1, 2, 3)], axis=1)
+    pairs[:, ::2] /= h[:, None, None]
     w = np.einsum("tk,ekc->etc", slopes, pairs)
     w /= np.maximum(np.linalg.norm(w, axis=2, keepdims=True), 1e-300)
     a, d = w[:, :-1], np.diff(w, axis=1)
@@ -110,7 +111,7 @@ def reversal(rod: Rod, at: Array, nodes: Array) -> str:
     e, i = np.unravel_index(int(np.argmin(angle)), angle.shape)
     if angle[e, i] > _NEAR:
         return ""
-    s = at[e] + h * (i + x[e, i]) / _SAMPLES
+    s = at[e] + h[e] * (i + x[e, i]) / _SAMPLES
     return (
         f"At s = {s:.4g} m of {rod.label} the tangent of the cable comes within "
         f"{np.degrees(angle[e, i]):.2g} degrees of the reverse of the tangent at its base. There the "

@@ -32,7 +32,7 @@ from pliant.rods.increments import (
     check_map,
     fit_strains,
 )
-from pliant.rods.quadrature import gauss_per_span
+from pliant.rods.quadrature import gauss_per_span, spans_with_breaks
 
 _NOTHING = np.zeros((0, 6))
 _HELD = {1: 0.0, 2: 0.0, 3: 0.0, 4: 128.0, 5: 150.0}
@@ -54,7 +54,8 @@ class BSpline(Formulation):
 
     degree : 1 to 5; degree 1 is piecewise constant strain. 3 suits most rods; 4 and 5 are for smooth
         shapes.
-    points : number of control poses, the base pose included; at least degree + 1.
+    points : number of control poses, the base pose included; at least degree + 1. Where data of the
+        rod jump along s, a repeated knot adds up to `degree` points.
     map : "exp" or "cayley", the retraction between control poses.
     knots : "uniform"; "graded", for rods that thin out and for vibrations (see `graded_knots`); or
         interior knots as fractions of the length, increasing, in (0, 1), `points - degree - 1` of
@@ -125,6 +126,20 @@ def inner_knots(rod: Rod, settings: BSpline) -> Array:
     return np.linspace(0, 1, settings.points - settings.degree + 1)[1:-1]
 
 
+def knots_with_breaks(rod: Rod, settings: BSpline) -> Array:
+    """All knots of a rod, m. At a jump of its data a knot is repeated `degree` times, so that strains
+    may jump; where data bend, once less, so that strains may bend.
+    """
+    k, inner = settings.degree, rod.length * inner_knots(rod, settings)
+    even = np.concatenate([[0.0], np.unique(inner), [rod.length]])
+    borders, jumps = spans_with_breaks(rod, even, fixed=not isinstance(settings.knots, str))
+    given = np.array([np.sum(inner == s) for s in borders])
+    repeats = np.where(given > 0, given, np.maximum(k - 1, 1))
+    repeats[jumps] = k
+    repeats[[0, -1]] = k + 1
+    return np.repeat(borders, repeats)
+
+
 def graded_knots(rod: Rod, degree: int, points: int) -> Array:
     """Interior knots (points - degree - 1,) that follow the section, as fractions of the length.
 
@@ -147,9 +162,9 @@ class BSplineMap(IncrementMap):
     compiled: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, settings: BSpline) -> None:
-        k, n = settings.degree, settings.points - 1
-        inner = inner_knots(rod, settings)
-        self.knots = rod.length * np.concatenate([np.zeros(k + 1), inner, np.ones(k + 1)])
+        k = settings.degree
+        self.knots = knots_with_breaks(rod, settings)
+        n = len(self.knots) - k - 2
         spans = np.flatnonzero(np.diff(self.knots) > 0)
         super().__init__(rod, k, settings.map, n, spans - k)
         self.elements = (6 * self.first[:, None] + np.arange(self.m)[None, :]).astype(np.int64)

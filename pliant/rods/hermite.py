@@ -1,6 +1,7 @@
 """Hermite: cubic Hermite rods on SE(3) (Xun et al. 2025, section 3.5).
 
-The rod is cut into elements of equal length h. Between nodes a and b, with t in [0, 1],
+The rod is cut into elements of length h, equal unless its data jump along s. Between nodes a and b,
+with t in [0, 1],
 
     g(s) = g_a tau(b_1(t) h xi_a / 3) tau(b_2(t) Psi_2) tau(b_3(t) h xi_b / 3),
 
@@ -32,16 +33,17 @@ from pliant.rods.contract import (
     Ints,
 )
 from pliant.rods.increments import ChainConfiguration, IncrementMap, check_map, fit_strains
-from pliant.rods.quadrature import gauss_per_span
+from pliant.rods.quadrature import gauss_per_span, spans_with_breaks
 
-_NOTHING = np.zeros((0, 2, 6))
+_NOTHING = np.zeros((0, 6))
 
 
 @dataclass(frozen=True)
 class Hermite(Formulation):
     """Cubic Hermite rod: poses and strains of the nodes are the unknowns.
 
-    elements : number of elements of equal length, at least 1.
+    elements : number of elements of equal length, at least 1. Where data of the rod jump along s, a
+        node is moved there, or another one is added, with a strain on either side of it.
     map : "exp" or "cayley", the retraction between control poses. Strains are continuous at the
         nodes with "exp"; with "cayley" the nodal strain is that just after the node, and just
         before it the strain is smaller by a fraction of the order of (h u / 6)^2, u the curvature.
@@ -84,22 +86,32 @@ class HermiteConfiguration(ChainConfiguration):
 class HermiteMap(IncrementMap):
     """The map of one rod under `Hermite`.
 
-    x = (twist of node 0, strain variation of node 0, twist of node 1, ...), twelve entries a node.
-    q = (xi_0, then of each element Psi_2 and the strain of its far node).
+    x = (twist of node 0, strain variation of node 0, twist of node 1, ...), twelve entries a node;
+    where strains jump, that before the node and that after it.
+    q = (xi_0, then of each element Psi_2 and the strain of its far node, both strains at a jump): Psi_2
+    stands where the twist of the far node stands in x. `blocks` (E, 4) numbers, six by six, the entries
+    of x of each element: twist and strain of its first node, then of the far one.
     """
 
     compiled: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, settings: Hermite) -> None:
-        count = settings.elements
+        even = np.linspace(0.0, rod.length, settings.elements + 1)
+        self.nodes, jumps = spans_with_breaks(rod, even)
+        count = len(self.nodes) - 1
         super().__init__(rod, 3, settings.map, 3 * count, 3 * np.arange(count))
-        self.nv = self.nq = 12 * count + 6
-        self.breaks = self.nodes = np.linspace(0.0, rod.length, count + 1)
-        self.third = rod.length / count / 3.0
-        self.elements = 12 * np.arange(count, dtype=np.int64)[:, None] + np.arange(24)
-        ends = np.zeros(4), np.full(4, rod.length)
-        knots = np.concatenate([ends[0], np.repeat(self.nodes[1:-1], 2), ends[1]])
-        self._modes = self.spline_force_basis(knots, 6 + 6 * np.arange(2 * count + 1))
+        self.breaks = self.nodes
+        self.third = np.diff(self.nodes) / 3.0
+        twist = 2 * np.arange(count + 1) + np.concatenate([[0], np.cumsum(jumps)[:-1]])
+        self.blocks = np.stack(
+            [twist[:-1], twist[:-1] + 1 + jumps[:-1], twist[1:], twist[1:] + 1], axis=1
+        ).astype(np.int64)
+        self.nv = self.nq = 6 * int(twist[-1]) + 6
+        self.elements = (6 * self.blocks[:, :, None] + np.arange(6)).reshape(count, 24)
+        repeats = np.where(jumps, 3, 2)
+        repeats[[0, -1]] = 4
+        before = 6 + 6 * np.arange(int(twist[-1]) + 1)
+        self._modes = self.spline_force_basis(np.repeat(self.nodes, repeats), before)
 
     # -- stations ----------------------------------------------------------------------------
 
@@ -109,7 +121,8 @@ class HermiteMap(IncrementMap):
         element = np.clip(np.searchsorted(self.nodes, s, side="right") - 1, 0, count - 1)
         t = (s - self.nodes[element]) / np.diff(self.nodes)[element]
         b = np.stack([1.0 - (1.0 - t) ** 3, t * t * (3.0 - 2.0 * t), t**3], axis=1)
-        db = np.stack([(1.0 - t) ** 2, 2.0 * t * (1.0 - t), t * t], axis=1) / self.third
+        db = np.stack([(1.0 - t) ** 2, 2.0 * t * (1.0 - t), t * t], axis=1)
+        db /= self.third[element, None]
         return element, b, db
 
     def mass_rule(self) -> tuple[Array, Array]:
@@ -128,20 +141,24 @@ class HermiteMap(IncrementMap):
     def pose_coordinate(self, s: float) -> int | None:
         """The entry of x where the twist of the node at s begins, None between nodes."""
         i = int(np.argmin(np.abs(self.nodes - s)))
-        return 12 * i if abs(self.nodes[i] - s) <= 1e-12 * self.rod.length else None
+        twist = np.append(self.blocks[:, 0], self.blocks[-1, 2])
+        return 6 * int(twist[i]) if abs(self.nodes[i] - s) <= 1e-12 * self.rod.length else None
 
     # -- coordinates -------------------------------------------------------------------------
 
     def rest(self) -> Array:
         """Coordinates whose strains at the strain rule are closest to the natural ones."""
         s, _ = self.strain_rule()
-        halfway = 0.5 * (self.nodes[1:] + self.nodes[:-1])
-        q = np.empty((2 * len(self.first) + 1, 6))
-        q[0::2] = self.rod.natural_strain(self.nodes)
-        q[1::2] = self.third * self.rod.natural_strain(halfway)
-        scale = np.repeat([self.third, 1.0, self.third], 6)
-        columns = 12 * self.basis(s)[0][:, None] + np.arange(18)
-        target = self.rod.natural_strain(s)
+        start, third = self.nodes[:-1], self.third
+        q = np.empty((self.nq // 6, 6))
+        for block, at in zip(self.blocks.T[1:] - 1, (0.001, 1.5, 2.999), strict=True):
+            q[block] = self.rod.natural_strain(start + at * third)
+        q[self.blocks[:, 2] - 1] *= third[:, None]
+        element = self.basis(s)[0]
+        scale = np.ones((len(s), 1, 18))
+        scale[:, 0, :6] = scale[:, 0, 12:] = third[element, None]
+        columns = 6 * (self.blocks[element, 1:, None] - 1) + np.arange(6)
+        columns, target = columns.reshape(len(s), 18), self.rod.natural_strain(s)
         return fit_strains(self, q.ravel(), columns, target, lambda plan: plan.B[:, :, 6:] * scale)
 
     def configuration(self) -> HermiteConfiguration:
@@ -152,7 +169,7 @@ class HermiteMap(IncrementMap):
         """Set `c` to base pose (4, 4) and q (nq,): increments, control poses and tangents."""
         assert isinstance(c, HermiteConfiguration)
         super().update(c, base, q)
-        run(hermite_kernels.set_increments, self.third, c.q.reshape(-1, 6), c.psi)
+        run(hermite_kernels.set_increments, self.third, self.blocks, c.q.reshape(-1, 6), c.psi)
         run(chain.propagate, self.kind, c.base, c.psi, c.controls, c.plus, c.minus)
         run(
             hermite_kernels.node_tangents,
@@ -163,14 +180,15 @@ class HermiteMap(IncrementMap):
         """q after nodes moved to g_i exp(x_i) and nodal strains by their variation."""
         assert isinstance(c, HermiteConfiguration)
         before, after = c.q.reshape(-1, 6), out.reshape(-1, 6)
-        moves = (base, x.reshape(-1, 2, 6), before, after)
-        run(hermite_kernels.retract_nodes, self.kind, self.third, c.controls, *moves)
+        moves = (base, x.reshape(-1, 6), before, after)
+        shape = (self.kind, self.third, self.blocks, c.controls)
+        run(hermite_kernels.retract_nodes, *shape, *moves)
 
     def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         """q after a step linear in q: nodal strains and middle increments move by T x."""
         assert isinstance(c, HermiteConfiguration)
         before, after = c.q.reshape(-1, 6), out.reshape(-1, 6)
-        run(hermite_kernels.advance_nodes, c.middle, x, before, after)
+        run(hermite_kernels.advance_nodes, c.middle, self.blocks, x.reshape(-1, 6), before, after)
 
     # -- lifting -----------------------------------------------------------------------------
 
@@ -212,7 +230,8 @@ class HermiteMap(IncrementMap):
         assert isinstance(c, HermiteConfiguration)
         self.lift_matrix(c, c, Ky, K)
         d, mu = np.zeros((len(self.first), 6)), np.zeros((self.increments + 1, 6))
-        left = _NOTHING if balance is None else balance.reshape(-1, 2, 6)
-        run(hermite_kernels.bend_covectors, self.kind, c.psi, c.plus, ry, left, mu, d, passed)
+        left = _NOTHING if balance is None else balance.reshape(-1, 6)
+        where = (self.kind, self.blocks, c.psi, c.plus)
+        run(hermite_kernels.bend_covectors, *where, ry, left, mu, d, passed)
         shapes = (c.psi, c.handle, c.middle)
         run(hermite_kernels.add_middle_second, self.kind, self.third, *shapes, d, K)

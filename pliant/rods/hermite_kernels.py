@@ -15,8 +15,10 @@ z = Psi_1 at node a and z = -Psi_3 at node b. The middle increment then obeys
 with D+ = dtau(Psi_2)^-1 and D- = -D+ A. Psi_1 and Psi_3 are linear in the coordinates.
 
 Arrays of an element: coordinates x = (v_a, xi_a', v_b, xi_b') (24), variables
-y = (v_a, Psi_1', Psi_2', Psi_3') (24). `third` is h / 3, m. `handle` (E, 6, 24) holds v_1 in its
-first twelve columns and v_2 in the others; `middle` (E, 6, 24) is Psi_2'.
+y = (v_a, Psi_1', Psi_2', Psi_3') (24). `third` (E,) is h / 3, m. `blocks` (E, 4) numbers, six by
+six, the entries of x of the element among those of the rod; in q they stand one earlier.
+`handle` (E, 6, 24) holds v_1 in its first twelve columns and v_2 in the others; `middle` (E, 6, 24) is
+Psi_2'.
 """
 
 from __future__ import annotations
@@ -46,8 +48,8 @@ def node_tangents(kind, third, psi, plus, minus, handle, middle):  # type: ignor
     for e in range(handle.shape[0]):
         for i in range(6):
             z[i] = -psi[3 * e + 2, i]
-        _handle_tangent(kind, psi[3 * e], third, handle[e], 0)
-        _handle_tangent(kind, z, -third, handle[e], 12)
+        _handle_tangent(kind, psi[3 * e], third[e], handle[e], 0)
+        _handle_tangent(kind, z, -third[e], handle[e], 12)
         for i in range(6):
             for j in range(12):
                 u = 0.0
@@ -80,8 +82,8 @@ def lift_velocity(third, middle, x, y):  # type: ignore[no-untyped-def]
     for e in range(x.shape[0]):
         for i in range(6):
             y[e, i] = x[e, i]
-            y[e, 6 + i] = third * x[e, 6 + i]
-            y[e, 18 + i] = third * x[e, 18 + i]
+            y[e, 6 + i] = third[e] * x[e, 6 + i]
+            y[e, 18 + i] = third[e] * x[e, 18 + i]
             v = 0.0
             for j in range(24):
                 v += middle[e, i, j] * x[e, j]
@@ -108,7 +110,7 @@ def _lift(third, middle, A, out):  # type: ignore[no-untyped-def]
 def lift_rows(third, middle, Cy, C):  # type: ignore[no-untyped-def]
     """C (E, p, 24) = Cy T."""
     for e in range(Cy.shape[0]):
-        _lift(third, middle[e], Cy[e], C[e])
+        _lift(third[e], middle[e], Cy[e], C[e])
 
 
 @kernel
@@ -117,9 +119,9 @@ def lift_matrix(third, left, right, Ky, K):  # type: ignore[no-untyped-def]
     A = np.empty((24, 24))
     B = np.empty((24, 24))
     for e in range(Ky.shape[0]):
-        _lift(third, right[e], Ky[e], A)
+        _lift(third[e], right[e], Ky[e], A)
         transpose(A, B)
-        _lift(third, left[e], B, A)
+        _lift(third[e], left[e], B, A)
         transpose(A, K[e])
 
 
@@ -151,8 +153,8 @@ def add_middle_second(kind, third, psi, handle, middle, d, K):  # type: ignore[n
             for j in range(0, 12, 6):
                 # d.[v_2, A v_1]: minus what bracket_pair writes, half of it on each side
                 bracket_pair(h, d[e], X, -0.5, H, i, j)
-        _add_handle_second(kind, psi[3 * e], u, third, h, H, 0)
-        _add_handle_second(kind, z, d[e], third, h, H, 12)
+        _add_handle_second(kind, psi[3 * e], u, third[e], h, H, 0)
+        _add_handle_second(kind, z, d[e], third[e], h, H, 12)
         for a in range(24):
             K[e, a, a] += H[a, a]
             for b in range(a):
@@ -201,8 +203,8 @@ def middle_bias(kind, third, psi, plus, handle, middle, x, ydd):  # type: ignore
     for e in range(x.shape[0]):
         for i in range(6):
             z[i] = -psi[3 * e + 2, i]
-        _handle_rate(kind, psi[3 * e], third, handle[e], x[e], 0, v1, rate1)
-        _handle_rate(kind, z, third, handle[e], x[e], 12, v2, rate2)
+        _handle_rate(kind, psi[3 * e], third[e], handle[e], x[e], 0, v1, rate1)
+        _handle_rate(kind, z, third[e], handle[e], x[e], 12, v2, rate2)
         for i in range(6):
             w1[i] = 0.0
             z[i] = 0.0
@@ -239,56 +241,56 @@ def _handle_rate(kind, z, third, h, x, at, v, rate):  # type: ignore[no-untyped-
 
 
 @kernel
-def set_increments(third, q, psi):  # type: ignore[no-untyped-def]
-    """psi (3 E, 6): a third of both nodal strains, Psi_2 between them, from q (2 E + 1, 6)."""
-    for e in range(psi.shape[0] // 3):
+def set_increments(third, blocks, q, psi):  # type: ignore[no-untyped-def]
+    """psi (3 E, 6): a third of both nodal strains, Psi_2 between them, from q (B, 6)."""
+    for e in range(blocks.shape[0]):
         for i in range(6):
-            psi[3 * e, i] = third * q[2 * e, i]
-            psi[3 * e + 1, i] = q[2 * e + 1, i]
-            psi[3 * e + 2, i] = third * q[2 * e + 2, i]
+            psi[3 * e, i] = third[e] * q[blocks[e, 1] - 1, i]
+            psi[3 * e + 1, i] = q[blocks[e, 2] - 1, i]
+            psi[3 * e + 2, i] = third[e] * q[blocks[e, 3] - 1, i]
 
 
 @kernel
-def retract_nodes(kind, third, controls, base, move, q, out):  # type: ignore[no-untyped-def]
-    """q after nodes moved to g_i exp(x_i) and nodal strains by their variation, move (N + 1, 2, 6)."""
+def retract_nodes(kind, third, blocks, controls, base, move, q, out):  # type: ignore[no-untyped-def]
+    """q after nodes moved to g_i exp(x_i) and nodal strains by their variation, move (B + 1, 6)."""
     far, step = np.empty((4, 4)), np.empty((4, 4))
     handle, far_handle = np.empty((4, 4)), np.empty((4, 4))
     z = np.empty(6)
-    for i in range(6):
-        out[0, i] = q[0, i] + move[0, 1, i]
-    for e in range(out.shape[0] // 2):
+    for e in range(blocks.shape[0]):
+        first, node, last = blocks[e, 1], blocks[e, 2], blocks[e, 3]
         for i in range(6):
-            z[i] = third * out[2 * e, i]
+            out[first - 1, i] = q[first - 1, i] + move[first, i]
+            z[i] = third[e] * out[first - 1, i]
         pose_array(kind, z, step)
         multiply_array(far if e > 0 else base, step, handle)
-        exp_pose_array(move[e + 1, 0], step)
+        exp_pose_array(move[node], step)
         multiply_array(controls[3 * e + 3], step, far)
         for i in range(6):
-            out[2 * e + 2, i] = q[2 * e + 2, i] + move[e + 1, 1, i]
-            z[i] = -third * out[2 * e + 2, i]
+            out[last - 1, i] = q[last - 1, i] + move[last, i]
+            z[i] = -third[e] * out[last - 1, i]
         pose_array(kind, z, step)
         multiply_array(far, step, far_handle)
-        relative_array(kind, handle, far_handle, out[2 * e + 1])
+        relative_array(kind, handle, far_handle, out[node - 1])
 
 
 @kernel
-def advance_nodes(middle, x, q, out):  # type: ignore[no-untyped-def]
-    """q after a step linear in q: nodal strains by x, Psi_2 by middle x, x (12 N + 12,)."""
-    for e in range(middle.shape[0]):
+def advance_nodes(middle, blocks, x, q, out):  # type: ignore[no-untyped-def]
+    """q (B, 6) after a step linear in q: nodal strains by x (B + 1, 6), Psi_2 by middle x."""
+    for e in range(blocks.shape[0]):
         for i in range(6):
-            v = q[2 * e + 1, i]
-            for a in range(24):
-                v += middle[e, i, a] * x[12 * e + a]
-            out[2 * e + 1, i] = v
-    for e in range(middle.shape[0] + 1):
-        for i in range(6):
-            out[2 * e, i] = q[2 * e, i] + x[12 * e + 6 + i]
+            v = q[blocks[e, 2] - 1, i]
+            for k in range(4):
+                for a in range(6):
+                    v += middle[e, i, 6 * k + a] * x[blocks[e, k], a]
+            out[blocks[e, 2] - 1, i] = v
+            for k in range(1, 4, 2):
+                out[blocks[e, k] - 1, i] = q[blocks[e, k] - 1, i] + x[blocks[e, k], i]
 
 
 @kernel
-def bend_covectors(kind, psi, plus, ry, left, mu, d, passed):  # type: ignore[no-untyped-def]
-    """d (E, 6): covectors on Psi_2, less the out-of-balance wrench of the nodes beyond (`left`, empty
-    in the second-order chart); passed (6,) is that wrench at the base.
+def bend_covectors(kind, blocks, psi, plus, ry, left, mu, d, passed):  # type: ignore[no-untyped-def]
+    """d (E, 6): covectors on Psi_2, less the out-of-balance wrench of the nodes beyond; passed (6,) is
+    that wrench at the base. left (B + 1, 6) is empty in the second-order chart.
     """
     for e in range(d.shape[0]):
         for j in range(6):
@@ -299,9 +301,10 @@ def bend_covectors(kind, psi, plus, ry, left, mu, d, passed):  # type: ignore[no
     if left.shape[0] == 0:
         return
     r = np.zeros(mu.shape)
-    for n in range(left.shape[0]):
+    for e in range(d.shape[0]):
         for j in range(6):
-            r[3 * n, j] = left[n, 0, j]
+            r[3 * e, j] = left[blocks[e, 0], j]
+            r[3 * e + 3, j] = left[blocks[e, 2], j]
     accumulate_balance(kind, psi, r, mu)
     for e in range(d.shape[0]):
         for j in range(6):

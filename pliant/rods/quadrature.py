@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pliant.model import Rod
 
 if TYPE_CHECKING:
     from pliant.rods.contract import RodMap
@@ -28,16 +31,68 @@ def gauss_per_span(breaks: Array, points: int) -> tuple[Array, Array]:
     return (breaks[:-1, None] + 0.5 * h * (x + 1)).ravel(), (0.5 * h * w).ravel()
 
 
+def spans_with_breaks(
+    rod: Rod, even: Array, fixed: bool = False
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Borders (N + 1,) of the spans of a map, m, and whether strains jump at each of them (N + 1,).
+
+    even : (n + 1,) the borders that the settings ask for. Breaks of the rod are added; unless `fixed`,
+    a border that is closer to one of them than a third of its shorter span gives way to it.
+    """
+    breaks = rod.breaks_along(rod.length)
+    places = np.array(breaks.places)
+    if not len(places):
+        return even, np.zeros(len(even), dtype=bool)
+    room = np.minimum(np.diff(even)[:-1], np.diff(even)[1:]) / 3.0
+    near = np.abs(even[1:-1, None] - places).min(axis=1)
+    kept = even[1:-1][near > (_SAME * rod.length if fixed else room)]
+    borders = np.sort(np.concatenate([even[[0, -1]], kept, places]))
+    return borders, np.isin(borders, breaks.jumps)
+
+
 _SAME = 1e-9
 """Distance, in lengths of the rod, below which a stretch ends at a break of its map."""
 
 
-def stretch_rule(rod_map: RodMap, start: float, end: float) -> tuple[Array, Array]:
-    """Gauss points s (S,) and weights w (S,) between two arclengths, m.
+def stretch_rule(
+    rod_map: RodMap, start: float, end: float, more: Sequence[float] = ()
+) -> tuple[Array, Array]:
+    """Gauss points s (S,) and weights w (S,) between two arclengths, m, with `more` breaks.
 
     Its ends need not be breaks of the map, but no span crosses one: what is collected has the
     derivative of strains as a factor, and that jumps there by as much as its own size.
     """
-    breaks, near = rod_map.breaks, _SAME * rod_map.rod.length
+    near = _SAME * rod_map.rod.length
+    breaks = np.unique(np.concatenate([rod_map.breaks, more]))
+    breaks = breaks[np.diff(breaks, prepend=-np.inf) > near]
     inside = breaks[(breaks > start + near) & (breaks < end - near)]
     return gauss_per_span(np.concatenate([[start], inside, [end]]), 5)
+
+
+_TOTAL = 1e-5
+"""Part of the total of a load that its stations may leave out."""
+
+
+def line_rule(
+    rod_map: RodMap,
+    over: tuple[float, float] | None,
+    breaks: Sequence[float],
+    density: Callable[[Array], Array] | None,
+) -> tuple[Array, Array] | None:
+    """Stations (S,), m, and weights (S,) of what acts along a rod; None where its mass rule serves.
+
+    over : the stretch that it covers, None for the whole rod.  breaks : where it jumps or peaks.
+    density : its value (S, k) at arclengths (S,), None if it is not known beforehand. Where spans of
+    the map are too long to collect its total, they are cut.
+    """
+    start, end = over or (0.0, rod_map.rod.length)
+    plain = over is None and not len(breaks)
+    rule = rod_map.mass_rule() if plain else stretch_rule(rod_map, start, end, breaks)
+    if density is not None:
+        even = np.linspace(start, end, 17)[1:-1]
+        fine = stretch_rule(rod_map, start, end, [*breaks, *even])
+        values = density(fine[0])
+        gap = rule[1] @ density(rule[0]) - fine[1] @ values
+        if np.abs(gap).max() > _TOTAL * (fine[1] @ np.abs(values)).max():
+            return fine
+    return None if plain else rule

@@ -25,7 +25,7 @@ from pliant.rods.contract import (
     KernelMap,
     Plan,
 )
-from pliant.rods.quadrature import gauss_per_span
+from pliant.rods.quadrature import gauss_per_span, spans_with_breaks
 from pliant.rods.strain_kernels import Steps
 
 HIGHEST_ORDER = 8
@@ -37,9 +37,9 @@ class Strain(Formulation):
     """Strain modes: Legendre polynomials on each of a number of equal segments.
 
     order : 0 (constant on a segment) to 8, the highest degree of the polynomials.
-    segments : number of equal segments; the strain may jump between them.
-    steps : Magnus steps in each segment; `default_steps` if not given. A natural strain with a jump
-        is followed best where the jump falls between steps.
+    segments : number of equal segments; the strain may jump between them. Where data of the rod jump
+        along s, the border of two segments is moved there, or another one is added.
+    steps : Magnus steps in each segment; `default_steps` if not given.
     """
 
     order: int = 1
@@ -110,14 +110,17 @@ class StrainMap(KernelMap):
 
     def __init__(self, rod: Rod, settings: Strain) -> None:
         self.order = settings.order
-        self.segments = settings.segments
+        even = np.linspace(0.0, rod.length, settings.segments + 1)
+        borders, _ = spans_with_breaks(rod, even)
+        self.segments = len(borders) - 1
         self.rows = 6 if rod.theory == "cosserat" else 3
         modes = self.order + 1
         super().__init__(rod, self.segments * modes * self.rows)
         self.shape = (self.segments, modes, self.rows)
         self.steps = settings.steps or default_steps(self.order, callable(rod.natural))
-        self.breaks = np.linspace(0.0, rod.length, self.segments + 1)
-        self.nodes = np.linspace(0.0, rod.length, self.segments * self.steps + 1)
+        self.breaks = borders
+        inner = np.arange(self.segments * self.steps + 1) / self.steps
+        self.nodes = np.interp(inner, np.arange(self.segments + 1), borders)
         self._grid = self._magnus_steps(self.nodes[:-1], self.nodes[1:])
         probes = np.linspace(0.0, rod.length, 33)
         properties = np.hstack([rod.stiffness(probes), rod.inertia(probes)])
@@ -132,7 +135,7 @@ class StrainMap(KernelMap):
 
     def _basis(self, segment: Ints, s: Array) -> Array:
         """Legendre polynomials of the segments at s, (..., K)."""
-        width = self.rod.length / self.segments
+        width = np.diff(self.breaks)[segment]
         x = 2.0 * (s - self.breaks[segment]) / width - 1.0
         return np.ascontiguousarray(np.polynomial.legendre.legvander(x, self.order))
 

@@ -20,6 +20,7 @@ from pliant.model import (
     StabilityWarning,
 )
 from pliant.physics.effects import Inputs, effects_of
+from pliant.physics.supported import warn_of_unresolved
 from pliant.rods.contract import Formulation
 from pliant.solve import energy
 from pliant.solve.checkpoint import Checkpoints
@@ -63,6 +64,7 @@ class CoordinateProblem(Problem):
         self.sampler: Sampler = Sampler(self.effects)
         self._solvers: list[StaticSolver] = []
         self._lame = bool(lame_parts(self.effects))
+        warn_of_unresolved(description)
 
     @property
     def unknowns(self) -> int:
@@ -75,7 +77,7 @@ class CoordinateProblem(Problem):
         return self.tree.q_rest
 
     def same_rods(self, other: Problem) -> bool:
-        """Tell whether configurations of both mean the same: rods, formulations, moving bases."""
+        """Tell whether configurations of both mean the same: rods, knots, formulations, bases."""
         if self is other:
             return True
         if not isinstance(other, CoordinateProblem):
@@ -88,6 +90,7 @@ class CoordinateProblem(Problem):
             and all(self.formulations[n] == other.formulations[n] for n in self.formulations)
             and [part.source for part in mine.parts] == [part.source for part in theirs.parts]
             and list(mine.drivers) == list(theirs.drivers)
+            and mine.same_maps(theirs)
         )
 
     def same_unknowns(self, other: Problem) -> bool:

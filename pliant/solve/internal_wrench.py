@@ -75,6 +75,7 @@ class BeyondSections:
     def _line(self, i: int, rod: Rod, s: Array) -> Array:
         """What acts along rod i beyond each s."""
         ends = [term.line_ends(i) for term in self.effects.terms]
+        ends.append(tuple(self.tree.parts[i].map.breaks))
         edges = np.unique(np.concatenate([np.linspace(0.0, rod.length, _PANELS + 1), s, *ends]))
         half = 0.5 * np.diff(edges)
         where = (0.5 * (edges[1:] + edges[:-1])[:, None] + half[:, None] * _NODES).ravel()

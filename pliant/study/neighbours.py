@@ -36,6 +36,8 @@ def neighbouring_equilibrium(
         return None
     problem = compiler.compiled(still._compiled.formulations)
     assert isinstance(problem, CoordinateProblem)
+    if problem.tree.nq != still._compiled.tree.nq:
+        return None
     given = check_values(problem.description, values)
     solution = _corrected(problem, still._solution, given)
     return None if solution is None else Equilibrium(problem, solution, [(1.0, given)], 0.0)
@@ -63,7 +65,7 @@ def neighbouring_motions(
     """
     compiled = [compiler.compiled(formulation) for compiler in compilers]
     problems = [item for item in compiled if isinstance(item, CoordinateProblem)]
-    if len(problems) < len(compiled):
+    if len(problems) < len(compiled) or len({problem.tree.nq for problem in problems}) > 1:
         return None
     refuse_impacts(problems[0])
     method = problems[0].integrator(task.integrator)

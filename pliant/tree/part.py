@@ -134,6 +134,14 @@ class Part:
             return stations
         return np.array([self.attach(float(s), np.eye(4)) for s in self.mass_s[stations]])
 
+    def stations_of(self, rule: tuple[Array, Array] | None) -> tuple[Ints, Array]:
+        """Frame stations (S,) that turn with the sections and weights (S,) of a rule, made if needed;
+        those of the mass rule for None.
+        """
+        if rule is None:
+            return self.line_stations(turns=True), self.mass_w
+        return np.array([self.attach(float(s), np.eye(4)) for s in rule[0]]), rule[1]
+
     def add_inertia(self, s: float, pose: Array, inertia: Array) -> None:
         """Carry a rigid body with diagonal inertia (6,) in the principal frame `pose` (4, 4) at s."""
         at_centre = self.centred and not inertia[:3].any() and not pose[:3, 3].any()

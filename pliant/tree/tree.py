@@ -69,7 +69,7 @@ class Tree:
         joint = joint_of(source)
         if isinstance(source, Rod):
             formulation = formulations[source.name]
-            rod_map = discretise(source, formulation)
+            rod_map = discretise(self.description.with_breaks(source), formulation)
             part = Part(source, rod_map, joint, parent, formulation.capabilities)
         elif isinstance(joint, Fixed) and parent >= 0:
             # a body without a joint is a set of stations of the part that carries it
@@ -84,6 +84,13 @@ class Tree:
             part.add_inertia(0.0, axes, inertia)
         self._places[source.name] = (len(self.parts), 0.0, np.eye(4))
         self.parts.append(part)
+
+    def same_maps(self, other: Tree) -> bool:
+        """Whether the maps of both have as many coordinates and the same breaks, part by part."""
+        pairs = zip(self.parts, other.parts, strict=False)
+        return len(self.parts) == len(other.parts) and all(
+            a.map.nq == b.map.nq and np.array_equal(a.map.breaks, b.map.breaks) for a, b in pairs
+        )
 
     def place_of(self, frame: Frame) -> tuple[int, float, Array]:
         """Part that a frame moves with, arclength there, and its pose (4, 4) in that section."""

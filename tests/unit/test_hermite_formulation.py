@@ -29,7 +29,7 @@ def test_nodes_go_where_their_twists_say_and_take_their_strains(bent: Bent) -> N
     assert plan.g == pytest.approx(bent.c.controls[::3] @ se3.exp(move[:, 0]), abs=1e-12)
     xi = bent.c.q.reshape(-1, 6)[::2] + move[:, 1]
     if rod_map.kind != 0:  # the tip is seen from before its node, where dtau(Psi) Psi is not Psi
-        xi[-1] = se3.dcayley(rod_map.third * xi[-1]) @ xi[-1]
+        xi[-1] = se3.dcayley(rod_map.third[-1] * xi[-1]) @ xi[-1]
     assert plan.e == pytest.approx(xi, rel=1e-11, abs=1e-11)
     assert [rod_map.pose_coordinate(s) for s in rod_map.nodes] == [0, 12, 24, 36]
     assert rod_map.pose_coordinate(0.4 * LENGTH) is None

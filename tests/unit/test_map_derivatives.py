@@ -8,7 +8,7 @@ import pytest
 from pliant.lie import se3
 from pliant.rods.bspline import BSpline
 from pliant.rods.hermite import Hermite
-from tests.perturbed import KINKED, LENGTH, REPEATED, UNEVEN, Bent, second_difference
+from tests.perturbed import KINKED, LENGTH, REPEATED, UNEVEN, Bent, rod_with, second_difference
 
 MAPS = ("exp", "cayley")
 KNOTS = {"uneven": UNEVEN, "repeated": REPEATED, "kinked": KINKED}
@@ -21,11 +21,17 @@ CASES = {
     },
     **{f"hermite-{name}": Hermite(3, map=name) for name in MAPS},
 }
+BROKEN = {f"broken-{name}": Hermite(3, map=name) for name in MAPS} | {
+    "broken-spline": BSpline(3, 8)
+}
+"""On rods whose strains jump at two places."""
 
 
-@pytest.fixture(scope="module", params=CASES.values(), ids=CASES.keys())
+@pytest.fixture(scope="module", params=[*CASES, *BROKEN])
 def bent(request: pytest.FixtureRequest) -> Bent:
-    return Bent(request.param)
+    name = request.param
+    breaks = (0.31, 0.5) if name in BROKEN else ()
+    return Bent((CASES | BROKEN)[name], rod_with(breaks=breaks))
 
 
 @pytest.mark.parametrize("chart", ["retract", "advance"])

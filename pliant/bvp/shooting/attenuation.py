@@ -56,7 +56,7 @@ def too_few(chain: Chain, scheme: str, steps: int, rate: float) -> str:
     """Name the rod that `steps` equal intervals do not resolve, or return nothing."""
     worst, name = 0.0, ""
     for piece in chain.pieces:
-        count = max(1, round(steps * piece.length / chain.length))
+        count = piece.intervals(steps, chain.length)
         found = attenuation(piece.rod, rate) * piece.length / count
         if found > worst:
             worst, name = found, piece.rod.label

@@ -55,6 +55,6 @@ def even_edges(chain: Chain, steps: int) -> list[Array]:
     """About `steps` equal intervals over the chain, whole numbers of them in each piece."""
     found = []
     for piece in chain.pieces:
-        count = max(1, round(steps * piece.length / chain.length))
+        count = piece.intervals(steps, chain.length)
         found.append(np.linspace(piece.a, piece.b, count + 1))
     return found
