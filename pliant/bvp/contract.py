@@ -104,6 +104,23 @@ class Record:
     rescues: Counter[str] = field(default_factory=Counter)
 
 
+@dataclass(frozen=True)
+class BasePath:
+    """Where a clamped base is on the way to a load.
+
+    pose : (4, 4) at a load level, 0 to 1.  largest : load step in which it does not go too far for the
+    branch to be followed.
+    """
+
+    pose: Callable[[float], Array]
+    largest: float = 1.0
+
+    @classmethod
+    def fixed(cls, pose: Array) -> BasePath:
+        """A base that stays where it is."""
+        return cls(lambda level: pose)
+
+
 class RejectedError(Exception):
     """An attempt that should not be continued, with the reason in words."""
 
@@ -122,6 +139,7 @@ class StrongSolver(ABC):
     def __init__(self, chain: Chain) -> None:
         self.chain, self.record, self.totals = chain, Record(), np.zeros(2)
         self._present: State | None = None
+        self._path = BasePath.fixed(chain.base.pose)
 
     @property
     @abstractmethod
@@ -133,16 +151,17 @@ class StrongSolver(ABC):
         self,
         values: Mapping[str, Any],
         start: State | None,
-        base: Array,
+        base: BasePath,
         tolerance: float,
         progress: Progress | None = None,
         watch: Watch | None = None,
     ) -> State:
         """Return the equilibrium for input values, on the branch from `start` (default: unloaded).
 
-        base : (4, 4) pose of a clamped base.  watch : go in load steps of CAREFUL at most, and in
-        shorter ones, down to FINEST, where the number that it tells grows: a long one can lead to
-        another branch. Raises ConvergenceError with the last good State.
+        base : where a clamped base is on the way; from a `start` it is at its end.
+        watch : go in load steps of CAREFUL at most, and in shorter ones, down to FINEST, where the
+        number that it tells grows: a long one can lead to another branch.
+        Raises ConvergenceError with the last good State.
         """
 
     @abstractmethod
@@ -185,7 +204,7 @@ class StrongSolver(ABC):
 
     @abstractmethod
     def improved(
-        self, found: State, values: Mapping[str, Any], base: Array, tolerance: float
+        self, found: State, values: Mapping[str, Any], base: BasePath, tolerance: float
     ) -> tuple[State, float]:
         """Return the equilibrium near the one that was found on a finer grid, and the share of the
         error of `found` that it does not have. Raises ConvergenceError if there is none.
@@ -262,7 +281,7 @@ class StrongSolver(ABC):
 
         watch : see `statics`.
         """
-        largest = 1.0 if watch is None else CAREFUL
+        largest = min(self._path.largest, 1.0 if watch is None else CAREFUL)
         level, step, falling, record = 0.0, largest, 0, self.record
         while True:
             target, kept = min(1.0, level + step), self._keep()

@@ -172,6 +172,10 @@ class PlausibilityWarning(UserWarning):
     """A value that no robot has: probably it was given in another unit."""
 
 
+class StabilityWarning(UserWarning):
+    """An equilibrium on a branch that loses its stability before the full load."""
+
+
 def refuse(wrong: object, part: str, field: str, value: object, expected: str, remedy: str) -> None:
     """Raise a DescriptionError if something is wrong with a value."""
     if wrong:

@@ -33,6 +33,7 @@ class FrameConstraint(FrameRows):
         super().close(tree)
         stiffness = np.repeat([tree.bending / tree.length, tree.bending / tree.length**3], 3)
         self.stiffness = stiffness[self.held]
+        self.row_weights = np.where(self.held < 3, 1.0, self.row_weights)
         self.pose = np.eye(4)
         if self.to is None:
             rest = tree.rest.parts[self.on[0]].g[self.on[1]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import ClassVar
@@ -55,6 +56,10 @@ class ChainConfiguration(Configuration):
         self.minus = np.zeros((increments, 6, 6))
 
 
+_FAR = 2.5
+"""Turn between control poses from which on a curve is in doubt, rad; time steps need less than pi."""
+
+
 class IncrementMap(KernelMap):
     """A cumulative curve through control poses; y = (first control twist, increments) per element.
 
@@ -76,6 +81,19 @@ class IncrementMap(KernelMap):
         self.owner = np.zeros(increments, dtype=np.int64)
         for e in range(len(first) - 1, -1, -1):
             self.owner[first[e] : first[e] + degree] = e
+
+    def trouble(self, c: Configuration) -> str:
+        """Say where control poses turn too far from one to the next."""
+        assert isinstance(c, ChainConfiguration)
+        turns = np.linalg.norm(c.psi[:, :3], axis=1)
+        k, count = int(np.argmax(turns)), len(turns)
+        if turns[k] < _FAR:
+            return ""
+        return (
+            f"Near s = {self.rod.length * (k + 0.5) / count:.3g} m of {self.rod.label} a control pose "
+            f"is turned by {turns[k]:.2g} rad against the one before, which its curve cannot resolve: "
+            f"take about {math.ceil(turns[k])} times as many control poses."
+        )
 
     @abstractmethod
     def basis(self, s: Array) -> tuple[Ints, Array, Array]:

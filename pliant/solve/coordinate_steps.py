@@ -18,8 +18,11 @@ from pliant.solve.integrators.contract import Integrator, Stepper
 from pliant.solve.limits import with_limits
 from pliant.solve.schedule import Schedule
 
-_HALVINGS = 6
-"""How often a step that does not converge is halved before the simulation stops."""
+_HALVINGS, _DAMPED_HALVINGS = 3, 8
+"""How often a step that does not converge is halved before it is damped, and then before the simulation
+stops.
+"""
+Maker = Callable[[Any, float], Stepper]
 
 
 class CoordinateSteps(Steps):
@@ -39,7 +42,9 @@ class CoordinateSteps(Steps):
         self.h, self.capacity, self.unknowns = stepper.h, stepper.capacity, self.effects.tree.size
         self.first = q[None].copy(), v[None].copy(), np.zeros((1, 2)), schedule.at(0.0).u[None]
         self.account, self.acted = stepper.account, stepper.acted
-        self._halved = 0
+        self._counts = {"halved steps": 0, "damped steps": 0}
+        self._helpers: dict[tuple[Maker, int], Stepper] = {}
+        """What takes shorter steps, by what makes it and how often they are halved."""
         self._inside: list[Rows] = []
 
     def start(self) -> None:
@@ -73,9 +78,10 @@ class CoordinateSteps(Steps):
         except StepError:
             if not self.integrator.halves:
                 raise
-            halved = self._halved
-            self._halve(side, start, t, _HALVINGS)
-            self._halved = halved  # this step leads nowhere else
+            kept = dict(self._counts), self._helpers
+            self._helpers = {}
+            self._shorten(side, start, t)
+            self._counts, self._helpers = kept  # this step leads nowhere else
             side.keep_now(True)
         return side.snapshots()
 
@@ -84,29 +90,68 @@ class CoordinateSteps(Steps):
             raise ConvergenceError("the motion became infinite; try a smaller dt")
 
     def rescue(self, error: StepError, start: float, end: float, wanted: bool) -> None:
-        """Take the step that failed as two of half its length, and each of them again if need be."""
+        """Take the step that failed in shorter ones, damped if need be."""
         if not self.integrator.halves:
             raise error
-        self._halve(self.stepper, start, end, _HALVINGS)
+        self._shorten(self.stepper, start, end)
         self._require_finite()
         self.stepper.keep_now(wanted)
 
-    def _halve(self, stepper: Stepper, start: float, end: float, most: int) -> None:
-        """Take a step in halves, and each of them again; raises the error of the smallest."""
-        middle, schedule = 0.5 * (start + end), self.schedule
-        half = self.integrator.stepper(self.effects, middle - start)
-        half.books = stepper.books
-        half.start(stepper.q, stepper.velocity(), schedule.at(start), stepper)
-        for first, last in ((start, middle), (middle, end)):
+    def _shorten(self, stepper: Stepper, start: float, end: float) -> None:
+        """Take a step as two of half its length, each of them again if need be; if that does not help
+        or the motion rings, by steps of an integrator that damps what the step cannot resolve.
+        """
+        counts = dict(self._counts)
+        if not stepper.rings():
             try:
-                half.take(schedule.rows(np.array([last])))
+                self._halve(self.integrator.stepper, stepper, start, end, 1, _HALVINGS)
+                return
             except StepError:
-                if most == 1:
-                    raise
-                self._halve(half, first, last, most - 1)
-        self._halved += 1
-        account, iterations = stepper.account + half.account, stepper.iterations + half.iterations
-        stepper.start(half.q, half.velocity(), schedule.at(end), half)
+                self._counts = counts
+        make = self.integrator.damped_stepper
+        damped = self._helper(make, stepper, start, end, 0)
+        self._step(make, damped, start, end, 1, _DAMPED_HALVINGS)
+        self._hand_over(damped, stepper, end)
+
+    def _halve(
+        self, make: Maker, stepper: Stepper, start: float, end: float, depth: int, most: int
+    ) -> None:
+        """Take a step in halves, and each of them again; raises the error of the smallest."""
+        middle = 0.5 * (start + end)
+        half = self._helper(make, stepper, start, middle, depth)
+        for first, last in ((start, middle), (middle, end)):
+            self._step(make, half, first, last, depth + 1, most)
+        self._counts["halved steps"] += 1
+        self._hand_over(half, stepper, end)
+
+    def _step(
+        self, make: Maker, stepper: Stepper, start: float, end: float, depth: int, most: int
+    ) -> None:
+        """Take a step, in halves if it fails."""
+        try:
+            stepper.take(self.schedule.rows(np.array([end])))
+            self._counts["damped steps"] += make == self.integrator.damped_stepper
+        except StepError:
+            if depth > most:
+                raise
+            self._halve(make, stepper, start, end, depth, most)
+
+    def _helper(
+        self, make: Maker, stepper: Stepper, start: float, end: float, depth: int
+    ) -> Stepper:
+        """A stepper for steps of another kind or length, where a stepper is now."""
+        helper = self._helpers.get((make, depth))
+        if helper is None or not math.isclose(helper.h, end - start, rel_tol=1e-9):
+            helper = self._helpers[make, depth] = make(self.effects, end - start)
+        helper.books = stepper.books
+        helper.start(stepper.q, stepper.velocity(), self.schedule.at(start), stepper)
+        return helper
+
+    def _hand_over(self, helper: Stepper, stepper: Stepper, time: float) -> None:
+        """Go on with a stepper where its helper is."""
+        iterations = stepper.iterations + helper.iterations
+        account = stepper.account + helper.account
+        stepper.start(helper.q, helper.velocity(), self.schedule.at(time), helper)
         stepper.account[...], stepper.iterations = account, iterations
 
     def snapshots(self) -> Rows:
@@ -136,8 +181,8 @@ class CoordinateSteps(Steps):
 
     @property
     def rescues(self) -> dict[str, int]:
-        """How often a step was halved."""
-        return {"halved steps": self._halved} if self._halved else {}
+        """How often a step was halved, and how many damped ones were taken."""
+        return {name: count for name, count in self._counts.items() if count}
 
     def explain(self, text: str, q: Array) -> str:
         """The message with what the maps of the rods say of q (nq,)."""

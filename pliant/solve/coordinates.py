@@ -17,6 +17,7 @@ from pliant.model import (
     Frame,
     ResolutionWarning,
     Rod,
+    StabilityWarning,
 )
 from pliant.physics.effects import Inputs, effects_of
 from pliant.rods.contract import Formulation
@@ -26,7 +27,7 @@ from pliant.solve.clock import Clock
 from pliant.solve.coordinate_steps import CoordinateSteps
 from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.integrators.contract import Integrator
-from pliant.solve.limits import map_limits
+from pliant.solve.limits import map_limits, unstable_branch
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
@@ -147,6 +148,11 @@ class CoordinateProblem(Problem):
         if self._lame:
             missed = missed_at_rest(self.effects, found.q, found.inputs, found.z)
             self._tell([str(item) for item in missed])
+        if found.lost is not None:
+            text = unstable_branch(
+                f"at or before {100 * found.lost:.3g} % of", bool(found.negative)
+            )
+            warnings.warn(text, StabilityWarning, stacklevel=4)
         return Still(found, [(1.0, values)])
 
     def _branch(
@@ -208,6 +214,14 @@ class CoordinateProblem(Problem):
             if self._lame:
                 self._tell([str(missed) for missed in missed_in_motion(self.effects, found)])
                 self._tell([text for text in (spun(self.effects, found.v),) if text])
+        damped = found.rescues.get("damped steps", 0)
+        if damped:
+            text = (
+                f"time steps of {clock.h:g} s did not converge, not even in halves; {damped} damped "
+                "ones were taken instead, in which fast vibrations lose their energy. Try a smaller "
+                f"dt, or {integrator.damped}, which damps such vibrations all the time."
+            )
+            warnings.warn(text, ResolutionWarning, stacklevel=4)
         return found
 
     def _warn(self, states: list[Array]) -> None:

@@ -148,7 +148,7 @@ class InverseDynamics:
         step = _NUDGE * min(1.0, tree.length) / size
         ends = []
         for x in (step, -step):
-            state.place(tree.moved(self._state, x * acc, newton=False))
+            state.place(tree.moved(self.state, x * acc, newton=False))
             ends.append(balance(self.effects, state, work, inputs, z).copy())
         pull: Array = (ends[0] - ends[1]) / (2.0 * step)
         for term in self.effects.hard:

@@ -1,4 +1,4 @@
-"""What the maps of rods say of a configuration at which a solve ended or failed."""
+"""What to say of a configuration at which a solve ended or failed: limits of maps, stability."""
 
 from __future__ import annotations
 
@@ -24,3 +24,16 @@ def with_limits(text: str, tree: Tree, q: Array) -> str:
     """The message of a solve that failed at or after q (nq,), with what maps say of it."""
     note = map_limits(tree, q)
     return f"{text.rstrip('.')}. {note}" if note else text
+
+
+def unstable_branch(where: str, unstable: bool) -> str:
+    """What to say of an equilibrium whose branch loses its stability somewhere on the way.
+
+    where : such as "before", followed by the full load.  unstable : whether it still is there.
+    """
+    now = "this equilibrium is unstable" if unstable else "this equilibrium lies beyond"
+    return (
+        f"the branch from the start loses its stability or ends {where} the full load, and {now}. A "
+        "real robot would buckle or snap there, perhaps to another equilibrium: add a small "
+        "imperfection such as a natural curvature or a load to the side, or use simulate()."
+    )

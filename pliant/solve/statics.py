@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from pliant.engine.arrays import copy
+from pliant.engine.arrays import clear, copy
 from pliant.engine.program import ask, record, run
 from pliant.linalg.matrices import SingularError
 from pliant.linalg.scatter import add_at, largest, norms
@@ -31,6 +31,7 @@ from pliant.solve.newton import INFINITE, SINGULAR, SLOW, Equations, NewtonError
 from pliant.solve.shape_error import ShapeError
 from pliant.solve.static_error import StaticError
 from pliant.tree.backward import gather, gather_tangent
+from pliant.tree.drivers import STRIDE
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
 from pliant.tree.work import Work
@@ -38,6 +39,18 @@ from pliant.tree.work import Work
 _NOTHING = np.zeros((0, 3))
 Progress = Callable[[float, int, float], None]
 """Told the load level reached, the iterations so far and the relative residual."""
+
+_EXACT = 1e-9
+"""Correction, rad and parts of the length, after which a residual that stays is rounding error."""
+
+LARGEST_TURN = {True: 2.0, False: 1.0}
+"""Radians by which a rod may bend and twist in a load step; beyond, branches can be confused. Fewer if
+the tangent is not symmetric, for then pivots do not show stability.
+"""
+_JUMP, _SMALL_TURN, _FINE = 5.0, 0.05, 1e-3
+"""A rod that turns this many times faster than in the load step before, by more than a small turn, rad,
+may have jumped. Load steps down to the part _FINE of the largest one tell.
+"""
 
 POLICY = Policy(iterations=14, near=1e-4, stalled=1e-7, progress=0.3, patience=2)
 
@@ -47,11 +60,13 @@ class StaticOptions:
     """Tolerances of the static solver.
 
     tolerance : residual relative to the generalised loads at which the solver stops.
-    smallest_step : load step below which the solver gives up, as a fraction of the whole load.
+    smallest_step, largest_step : load steps below which the solver gives up, and with which it begins,
+    as fractions of the whole load.
     """
 
     tolerance: float = 1e-10
-    smallest_step: float = 1e-4
+    smallest_step: float = 1e-6
+    largest_step: float = 1.0
     loose: float = 1e-4
     """Tolerance at intermediate load levels."""
 
@@ -76,6 +91,8 @@ class StaticSolution:
     """True if the residual stopped at rounding error above the tolerance."""
     error: ShapeError | None = None
     """Estimated error of the shape."""
+    lost: float | None = None
+    """First load level at which the branch was found unstable, None if there is none."""
 
 
 def balance(
@@ -122,11 +139,14 @@ class Equilibrium(Equations):
             np.zeros(effects.inputs),
             np.zeros(tree.total),
         )
+        self._unheld = np.zeros(tree.total)
         self._next, self._variation = np.zeros(tree.nq), np.zeros(tree.total)
         self.moved = np.zeros(tree.size)
         self.steps: list[float] = []
         self.numbers[loops.GAP_LIMIT] = np.inf
         self._attempts = 0
+        self._curvatures = [np.zeros((len(part.strain_s), 3)) for part in tree.parts]
+        """Curvatures and twists at the start of an attempt."""
         self._programs = self._row(partial)
         self._unload: Callable[[], None] = self._balance_unloaded
 
@@ -136,7 +156,9 @@ class Equilibrium(Equations):
         self.start = start
         self.state.q[...] = self.effects.prescribed.put(start.q, inputs.drive)
         self.z[...], self.u[...] = start.z, inputs.u
+        self._note_curvatures()
         self.numbers[loops.TOLERANCE] = options.tolerance
+        self.numbers[loops.STALLED] = POLICY.stalled
         if aim < 1.0:
             self.numbers[loops.TOLERANCE] = max(options.loose, options.tolerance)
         self.keep[...] = (1.0 - aim) * self.solver.gaps
@@ -209,14 +231,16 @@ class Equilibrium(Equations):
         r, free = self.work.residual, self.tree.coordinates
         own = max(float(np.linalg.norm(r[free])), 1e-12 * self.tree.stiffness)
         self._load = own
-        if not self.start.inputs.empty:
+        if self.tree.m or not self.start.inputs.empty:
             self._unload()
             self._load = max(float(np.linalg.norm((r - self.other.residual)[free])), own)
         self._measure()
 
     def _balance_unloaded(self) -> None:
-        """Set the residual without any load, in the other workspace."""
-        balance(self.effects, self.state, self.other, self.effects.nothing, self.z)
+        """Set the residual without loads and without what constraints exert, in the other workspace."""
+        copy(self.z, self._unheld)
+        clear(self._unheld[self.tree.n : self.tree.size])
+        balance(self.effects, self.state, self.other, self.effects.nothing, self._unheld)
 
     def _move(self) -> None:
         copy(self.x, self._variation[: len(self.x)])
@@ -231,6 +255,8 @@ class Equilibrium(Equations):
             raise NewtonError(SINGULAR)
         self.moved += x
         self.steps.append(largest(x, self.tree.coordinates))
+        if self.steps[-1] < _EXACT * min(1.0, self.tree.length):
+            self.numbers[loops.STALLED] = np.inf
         if len(self.steps) > 1:
             if self.steps[-1] > 0.75 * self.steps[-2] and self.steps[-1] > 0.05:
                 raise NewtonError("the Newton corrections do not get smaller")
@@ -238,6 +264,20 @@ class Equilibrium(Equations):
                 raise NewtonError("the residual grows")
         if self.tree.m or float(self.right @ x) < 0.0:
             self.heed_stability(self.solver.negative(), x, 0.05)
+
+    def _note_curvatures(self) -> None:
+        """Keep the curvatures of the rods at a known equilibrium."""
+        self.state.place(self.state.q)
+        for at, kept in zip(self.state.parts, self._curvatures, strict=True):
+            kept[...] = at.strain.e[:, :3]
+
+    def turn(self) -> float:
+        """How far a rod has bent and twisted since the attempt began, rad; the most of all rods."""
+        turns = [0.0]
+        for part, at, old in zip(self.tree.parts, self.state.parts, self._curvatures, strict=True):
+            change = np.linalg.norm(at.strain.e[:, :3] - old, axis=1)
+            turns.append(float(part.strain_w[:, 0] @ change))
+        return max(turns)
 
     def heed_stability(self, negative: int | None, moved: Array, share: float) -> None:
         """Reject a motion along directions in which the robot lost its stability.
@@ -265,6 +305,11 @@ _REASONS = {
 }
 
 
+def _percent(level: float) -> str:
+    """A load level below the full load in words."""
+    return f"{100 * level:.1f} %" if level < 0.9995 else f"{100 * level:.9g} %"
+
+
 class StaticSolver:
     """Newton with load stepping for one robot; it belongs to one thread."""
 
@@ -275,6 +320,10 @@ class StaticSolver:
         self.work = Work(effects.tree)
         self._equations: dict[bool, Equilibrium] = {}
         self.count = 0
+        self.rate: float | None = None
+        """How fast rods turned in the last load step, rad for the whole load."""
+        self.jumped = False
+        """Whether the last load step was a jump."""
 
     def solve(
         self,
@@ -283,37 +332,53 @@ class StaticSolver:
         progress: Progress | None = None,
     ) -> StaticSolution:
         """Follow the branch from `start` (default: the unloaded robot at rest) to `target`."""
-        effects, tree = self.effects, self.effects.tree
-        if start is None:
-            start = StaticSolution(tree.q_rest, np.zeros(tree.total), effects.nothing)
-        origin = start.inputs
-        self._choose_equations(target, origin)
-        good = StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
-        self.count = 0
-        self._set_gaps(good.q)
-        level, step = 0.0, 1.0
+        good = self._begin(target, start)
+        origin, stable, lost = good.inputs, not good.negative, None
+        largest = self.largest = self._largest_step(origin, target)
+        smallest = self.options.smallest_step * largest
+        level, step = 0.0, largest
         levels: list[float] = []
         while level < 1.0:
             aim = min(1.0, level + step)
             final = aim >= 1.0
             inputs = target if final else origin.mix(target, aim)
             try:
-                good = self._attempt(good, inputs, aim)
+                good = self._attempt(good, inputs, aim, aim - level)
             except NewtonError as rejected:
                 reason = _REASONS.get(str(rejected), str(rejected))
                 step /= 4.0 if final and not levels else 2.0
-                if step < self.options.smallest_step:
+                if step < smallest:
                     raise self._failure(level, reason, good) from None
                 continue
             level = aim
             levels.append(level)
-            step *= 2.0
+            if lost is None and (self.jumped or (stable and good.negative)):
+                lost = level
+            step = min(2.0 * step, largest)
             if progress is not None:
                 progress(level, self.count, good.residual)
         good.iterations = self.count
-        good.levels = levels
+        good.levels, good.lost = levels, lost
         good.error = self.equations.error.estimate()
         return good
+
+    def _begin(self, target: Inputs, start: StaticSolution | None) -> StaticSolution:
+        """Choose the equations for the loads on the way to `target`; returns where it begins."""
+        effects, tree = self.effects, self.effects.tree
+        if start is None:
+            start = StaticSolution(tree.q_rest, np.zeros(tree.total), effects.nothing)
+        origin = start.inputs
+        self._choose_equations(target, origin)
+        self.count, self.rate = 0, None
+        self._set_gaps(start.q)
+        return StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
+
+    def _largest_step(self, origin: Inputs, target: Inputs) -> float:
+        """The load step in which prescribed joints and constraints go their stride."""
+        effects, options = self.effects, self.options
+        way = effects.prescribed.travel(origin.drive, target.drive, effects.tree.length)
+        way += self.measure(self.gaps)[1]
+        return min(options.largest_step, STRIDE / max(way, STRIDE))
 
     def estimate_at(self, found: StaticSolution) -> StaticError:
         """Estimate the error of an equilibrium; tells where it is."""
@@ -351,7 +416,21 @@ class StaticSolver:
                     "turn one of the frames, e.g. by the rotation of its Frame",
                 )
 
-    def _attempt(self, start: StaticSolution, inputs: Inputs, aim: float) -> StaticSolution:
+    def _heed_turn(self, turn: float, step: float) -> None:
+        """Reject a load step in which a rod turns so far or so fast that it may be on another branch.
+
+        A jump that remains however short the step is taken; `jumped` tells.
+        """
+        if turn > LARGEST_TURN[self.symmetric]:
+            raise NewtonError("a rod turns too far in one load step")
+        self.jumped = self.rate is not None and turn > _JUMP * self.rate * step + _SMALL_TURN
+        if self.jumped and step > _FINE * self.largest:
+            raise NewtonError("the robot snaps")
+        self.rate = turn / step
+
+    def _attempt(
+        self, start: StaticSolution, inputs: Inputs, aim: float, step: float
+    ) -> StaticSolution:
         """Newton iterations at one load level from `start`; raises NewtonError if they go astray."""
         equations = self.equations
         equations.begin(start, inputs, aim)
@@ -364,6 +443,7 @@ class StaticSolver:
         near = len(sizes) > 1 and sizes[-2] < POLICY.near
         negative = self.negative() if near else self._inertia()
         equations.heed_stability(negative, equations.moved, 1e-5)
+        self._heed_turn(equations.turn(), step)
         return StaticSolution(
             equations.state.q.copy(),
             equations.z.copy(),
@@ -432,7 +512,7 @@ class StaticSolver:
             )
         else:
             text = (
-                f"no equilibrium was found beyond {100 * level:.1f} % of the load for {kind} {names}: "
+                f"no equilibrium was found beyond {_percent(level)} of the load for {kind} {names}: "
                 f"{reason}. The robot may snap or buckle there, or no equilibrium carries the load. "
                 "Try a smaller load, more control points, or simulate() from the last good state."
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import warnings
 from collections import Counter
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.bvp.chain import Chain
-from pliant.bvp.contract import State, StrongForm, StrongSolver
+from pliant.bvp.contract import BasePath, State, StrongForm, StrongSolver
 from pliant.bvp.energies import Energies, moving_reactions, reactions
 from pliant.bvp.stability import Stability
 from pliant.bvp.states import StateSampler, rest_state
@@ -28,6 +29,7 @@ from pliant.model import (
     Moving,
     ResolutionWarning,
     Rod,
+    StabilityWarning,
     base_state,
 )
 from pliant.rods.contract import RodModel
@@ -37,10 +39,12 @@ from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.initial_conditions import check_names, section_twists
 from pliant.solve.integrators.bdf_alpha import BDFAlpha
 from pliant.solve.integrators.contract import Integrator
+from pliant.solve.limits import unstable_branch
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.shape_error import ShapeError, warn_of_error
 from pliant.solve.streaming import Held, Stream
 from pliant.solve.strong_steps import ChainInputs, StrongSteps
+from pliant.tree.drivers import STRIDE, travel
 
 _COMPARED = 41
 """Sections of each rod at which solutions are compared."""
@@ -136,10 +140,11 @@ class StrongProblem(Problem):
         progress: Callable[[float, int, float], None] | None,
     ) -> Still:
         """Return the equilibrium of the boundary-value problem on the branch from `origin`."""
-        start = None if origin is None else origin[1].solution.q
-        base, solver = self._base_pose(values), self.form.solver(self.chain)
+        solver = self.form.solver(self.chain)
+        path = self._base_path({}, values)
         try:
-            found = solver.statics(values, start, base, tolerance, progress)
+            start = None if origin is None else self._brought(solver, origin[1], values, tolerance)
+            found = solver.statics(values, start, path, tolerance, progress)
         except ConvergenceError as error:
             if isinstance(error.last, State):
                 levels = solver.record.levels
@@ -148,8 +153,10 @@ class StrongProblem(Problem):
             raise
         solution = _solution(found, solver)
         if start is None and self.stability.falling(found, values):
-            solution = self._followed(solver, solution, values, base, tolerance)
-        solution.error = self._error(solver, solution.q, values, base, tolerance)
+            solution = self._followed(solver, solution, values, path, tolerance)
+            if self.stability.falling(solution.q, values):
+                warnings.warn(unstable_branch("before", True), StabilityWarning, stacklevel=4)
+        solution.error = self._error(solver, solution.q, values, path, tolerance)
         warn_of_error(solution.error, self.formulations, stacklevel=4)
         return Still(solution, [(1.0, values)])
 
@@ -158,7 +165,7 @@ class StrongProblem(Problem):
         solver: StrongSolver,
         first: StrongSolution,
         values: Mapping[str, Any],
-        base: Array,
+        base: BasePath,
         tolerance: float,
     ) -> StrongSolution:
         """Go to an unstable equilibrium again, in short load steps on the branch from no load.
@@ -184,7 +191,7 @@ class StrongProblem(Problem):
         solver: StrongSolver,
         found: State,
         values: Mapping[str, Any],
-        base: Array,
+        base: BasePath,
         tolerance: float,
     ) -> ShapeError | None:
         """The error of an equilibrium, from one on a finer grid that is sought from it."""
@@ -201,14 +208,35 @@ class StrongProblem(Problem):
         longest = max(rod.length for rod in self.chain.rods)
         return ShapeError(worst / share, worst / share / longest)
 
-    def _base_pose(self, values: Mapping[str, Any]) -> Array:
-        """Pose (4, 4) of the base at rest for input values."""
-        root = self.chain.rods[0]
-        moving = [
-            Moving(motion, float(values[motion.name]))
-            for motion in self.description.motions_of(root.name)
-        ]
-        return base_state(self.chain.base.pose, moving).pose
+    def _brought(
+        self, solver: StrongSolver, still: Still, values: Mapping[str, Any], tolerance: float
+    ) -> State:
+        """The state of an equilibrium, with the base on the way to where input values have it.
+
+        The way is gone stride by stride, except for the last.
+        """
+        state: State = still.solution.q
+        before, motions = still.applied[-1][1], self.description.motions_of(self.chain.rods[0].name)
+        stages = math.ceil(1.0 / self._base_path(before, values).largest)
+        for k in range(1, stages):
+            part = dict(values)
+            for name in (motion.name for motion in motions):
+                part[name] = before[name] + (values[name] - before[name]) * k / stages
+            state = solver.statics(values, state, self._base_path({}, part), tolerance, None)
+        return state
+
+    def _base_path(self, before: Mapping[str, Any], values: Mapping[str, Any]) -> BasePath:
+        """Where the base is while its motions go from one set of values to another, 0 by default."""
+        motions = self.description.motions_of(self.chain.rods[0].name)
+        begin = np.array([float(before.get(motion.name, 0.0)) for motion in motions])
+        change = np.array([float(values[motion.name]) for motion in motions]) - begin
+
+        def at(level: float) -> BaseState:
+            rows = zip(motions, begin + level * change, change, strict=True)
+            return base_state(self.chain.base.pose, [Moving(*row) for row in rows])
+
+        way = travel(lambda t: [at(t).twist], self.chain.length)
+        return BasePath(lambda level: at(level).pose, STRIDE / max(way, STRIDE))
 
     def simulate(
         self,

@@ -263,7 +263,7 @@ class StrongSteps(Steps):
         """States that `pack` was given; they hold their velocities."""
         ends = np.cumsum(kept["knots"])
         names = [item.name for item in fields(State) if item.name in kept]
-        parts = {name: np.split(kept[name], ends[:-1]) for name in names}
+        parts: dict[str, Any] = {name: np.split(kept[name], ends[:-1]) for name in names}
         count = len(ends)
         states = [State(**{x: parts[x][k] for x in names}) for k in range(count)]
         return _objects(states), np.full(count, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from pliant.tree.part import Part
     from pliant.tree.tree import Tree
 
+STRIDE = 1.0
+"""How far prescribed joints go in a load step and gaps of constraints close in it, rad and parts of the
+length. Held rotations are known up to whole turns, so half a turn in one step would be too far.
+"""
+_LOOKED_AT = np.linspace(0.0, 1.0, 9).tolist()
+"""Places on a way at which speeds are looked at."""
 Motion = tuple[Array, Array, Array]
 """Coordinates (nq,), velocities (nv,) and accelerations (nv,) of a joint."""
 
@@ -53,6 +59,16 @@ class BaseDriver(Driver):
         rows = zip(self._motions, x.tolist(), strict=True)
         state = base_state(self._pose, [Moving(motion, *row) for motion, row in rows])
         return (self._out @ state.pose).ravel(), state.twist, state.twist_rate
+
+
+def travel(twists: Callable[[float], Sequence[Array]], length: float) -> float:
+    """How far frames go between t = 0 and 1 with body twists (6,) that are functions of t.
+
+    The sum of all turns, rad, and of all shifts relative to `length`, m, at the highest speed met. Two
+    turns count as two: they do not look like none, as the poses at both ends do.
+    """
+    sizes = [np.linalg.norm(np.reshape(twists(t), (-1, 2, 3)), axis=2) for t in _LOOKED_AT]
+    return max(float(np.sum(size @ [1.0, 1.0 / length])) for size in sizes)
 
 
 def drivers_of(description: Description, places: Mapping[str, Any]) -> dict[int, Driver]:
@@ -110,6 +126,17 @@ class Prescribed:
         for part, (coordinates, _, _) in self._motions(drive):
             out[part.joint_slice] = coordinates
         return out
+
+    def travel(self, before: Array, after: Array, length: float) -> float:
+        """`travel` of the joints while their inputs go straight from one drive (K, 3) to another."""
+        drive = np.zeros_like(after)
+        drive[:, 1] = after[:, 0] - before[:, 0]
+
+        def twists(t: float) -> list[Array]:
+            drive[:, 0] = before[:, 0] + t * drive[:, 1]
+            return [part.joint.axes(q) @ v for part, (q, v, _) in self._motions(drive)]
+
+        return travel(twists, length) if drive.any() else 0.0
 
     def rates(self, drive: Array) -> tuple[Array, Array]:
         """Velocities and accelerations (total,), zero but for the prescribed coordinates."""

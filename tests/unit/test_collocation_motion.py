@@ -10,7 +10,7 @@ import pytest
 import pliant as pl
 from pliant.bvp.chain import Chain
 from pliant.bvp.collocation import Collocation
-from pliant.bvp.contract import State, StepError, StrongSolver, TimeRule
+from pliant.bvp.contract import BasePath, State, StepError, StrongSolver, TimeRule
 from pliant.bvp.energies import Energies
 from pliant.model.base_motion import BaseState
 from tests.reference import values
@@ -41,7 +41,7 @@ def at_rest(robot: pl.Robot) -> State:
     """The unloaded shape."""
     loads = {name: 0.0 for name in robot.description.loads}
     solver = solver_of(robot)
-    return solver.statics(loads, None, solver.chain.base.pose, 1e-11)
+    return solver.statics(loads, None, BasePath.fixed(solver.chain.base.pose), 1e-11)
 
 
 def steel(theory: str = "cosserat") -> pl.Robot:
@@ -179,7 +179,7 @@ def test_order_grows_after_a_sudden_load_and_falls_in_a_quiet_motion():
         counts.append(solver.unknowns)
     assert max(counts) > first
     assert counts[-1] < max(counts)
-    still = solver_of(robot).statics({"tip": 1.0}, None, base.pose, 1e-11)
+    still = solver_of(robot).statics({"tip": 1.0}, None, BasePath.fixed(base.pose), 1e-11)
     assert solver.state().pose[-1] == pytest.approx(still.pose[-1], abs=1e-8)
 
 
@@ -208,7 +208,9 @@ def test_work_pays_for_energy_and_loss():
     robot.add_load("tip", rod.at(0.5, offset=(0.01, 0.0)), force=(0, 0.2, 0.1), frame="body")
     robot.add_load("along", "rod", force=(0, 0.2, 0.1), moment=(0.01, 0.0, 0.02))
     inputs = {"tip": 1.0, "along": 1.0}
-    still = solver_of(robot).statics({"tip": 0.0, "along": 0.0}, None, rod.pose, 1e-11)
+    still = solver_of(robot).statics(
+        {"tip": 0.0, "along": 0.0}, None, BasePath.fixed(rod.pose), 1e-11
+    )
     missing = []
     for dt in (4e-3, 2e-3):
         solver = solver_of(robot)

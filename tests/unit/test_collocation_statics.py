@@ -8,7 +8,7 @@ import pytest
 import pliant as pl
 from pliant.bvp.chain import Chain
 from pliant.bvp.collocation import Collocation
-from pliant.bvp.contract import State, StrongSolver
+from pliant.bvp.contract import BasePath, State, StrongSolver
 from pliant.model import ConvergenceError
 from tests.reference import PointLoad, RodProblem, circular_stiffness, solve_cantilever, values
 
@@ -20,7 +20,7 @@ def solver_of(robot: pl.Robot, **settings) -> StrongSolver:
 
 
 def equilibrium(solver: StrongSolver, inputs: dict, start: State | None = None) -> State:
-    return solver.statics(inputs, start, solver.chain.base.pose, TOLERANCE)
+    return solver.statics(inputs, start, BasePath.fixed(solver.chain.base.pose), TOLERANCE)
 
 
 def test_two_nodes_bend_a_rod_into_a_circle():

@@ -37,6 +37,9 @@ class Fussy(pl.Midpoint):
         stepper.longest = self.longest
         return stepper
 
+    def damped_stepper(self, effects: Effects, h: float) -> Stepper:
+        return self.stepper(effects, h)
+
 
 def falling(integrator: pl.Integrator, dt: float) -> pl.Motion:
     robot = pl.Robot()
@@ -87,3 +90,33 @@ def test_an_output_inside_a_step_that_is_halved_does_not_stop_the_motion() -> No
     gap = motion.tip("arm")[1, :3, 3] - fine.tip("arm")[1, :3, 3]
     assert np.abs(gap).max() < 5e-5
     assert motion.energy["work"][1] == pytest.approx(fine.energy["work"][1], rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("formulation", "dt"), [(None, 0.005), (None, 0.02), (pl.BSpline(3, 20), 0.002)]
+)
+def test_a_whip_that_no_shorter_step_resolves_arrives_by_damped_steps(
+    formulation: Any, dt: float
+) -> None:
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.5, rho=1000.0)
+    robot.add_rod("arm", 1.0, pl.Circle(0.01), soft, pl.along("x"))
+    with pytest.warns(pl.ResolutionWarning, match="damped ones were taken instead"):
+        motion = robot.simulate(2.0, dt, formulation=formulation, output_every=0.1)
+    assert motion.complete and motion.t == pytest.approx(np.linspace(0.0, 2.0, 21))
+    assert motion.rescues["damped steps"] > 0
+    # it falls from rest: no part of it can be above the height from which it came
+    energy = motion.energy
+    total = energy["kinetic"] + energy["elastic"] + energy["gravity"]
+    assert np.linalg.norm(motion.tip("arm")[:, :3, 3], axis=1).max() < 1.2
+    assert total[-1] < 0.5 * np.abs(energy["gravity"]).max()
+
+
+def test_an_arm_on_a_base_that_spins_fast_arrives() -> None:
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.5, rho=1000.0)
+    arm = robot.add_rod("arm", 1.0, pl.Circle(0.01), soft, pl.along("x"))
+    robot.add_base_motion("turn", arm, rotation=(1.0, 0.0, 0.0))
+    motion = robot.simulate(0.8, 0.004, {"turn": lambda t: 20.0 * t})
+    assert motion.complete and len(motion.t) == 201
+    assert np.linalg.norm(motion.tip("arm")[:, :3, 3], axis=1).max() < 1.2

@@ -7,7 +7,7 @@ import pytest
 
 import pliant as pl
 from pliant.bvp.chain import Chain
-from pliant.bvp.contract import State, StrongSolver, TimeRule
+from pliant.bvp.contract import BasePath, State, StrongSolver, TimeRule
 from pliant.bvp.energies import Energies
 from pliant.bvp.pointwise_effects import OwnEffects
 from pliant.bvp.shooting.mesh import Mesh, even_edges
@@ -106,7 +106,7 @@ def along(state: State) -> np.ndarray:
 def test_elastic_foundation_carries_the_weight(form):
     """Far from the clamp a rod on springs sinks by its weight over their stiffness."""
     solver = solver_of(form, Foundation(400.0))
-    state = solver.statics({}, None, solver.chain.base.pose, 1e-10)
+    state = solver.statics({}, None, BasePath.fixed(solver.chain.base.pose), 1e-10)
     weight = 1000.0 * np.pi * 0.01**2 * 9.81
     assert along(state)[3:] == pytest.approx(-weight / 400.0, rel=0.02)
 
@@ -120,7 +120,7 @@ def test_own_effects_act_alike_at_rest(effect):
     tips = []
     for form in QUICK:
         solver = solver_of(form, effect)
-        state = solver.statics({"muscle": 3.0}, None, solver.chain.base.pose, 1e-10)
+        state = solver.statics({"muscle": 3.0}, None, BasePath.fixed(solver.chain.base.pose), 1e-10)
         tips.append(state.pose[-1, :3, 3])
     assert tips[1] == pytest.approx(tips[0], abs=2e-5)
 
@@ -133,7 +133,7 @@ def test_own_effects_act_alike_in_motion_and_do_work(effect):
         solver = solver_of(form, effect)
         base = BaseState(solver.chain.base.pose, np.zeros(6), np.zeros(6))
         other = form.solver(Chain(pl_unloaded().description, named(form)))
-        start = other.statics({}, None, base.pose, 1e-10)
+        start = other.statics({}, None, BasePath.fixed(base.pose), 1e-10)
         solver.begin(start)
         for k, (part, rule) in enumerate(first_rules(dt)):
             length = part * dt if k == 0 else (1.0 - START) * dt
@@ -163,4 +163,4 @@ def test_error_of_an_own_effect_is_raised():
 
     solver = solver_of(FORMS[0], Wrong(1.0))
     with pytest.raises(ValueError, match="no such spring"):
-        solver.statics({}, None, solver.chain.base.pose, 1e-10)
+        solver.statics({}, None, BasePath.fixed(solver.chain.base.pose), 1e-10)

@@ -16,6 +16,7 @@ from pliant.bvp.collocation.integrals import Shape, in_body
 from pliant.bvp.collocation.system import System, bent, converge, converge_nearby
 from pliant.bvp.contract import (
     LARGEST_TURN,
+    BasePath,
     Progress,
     Record,
     RejectedError,
@@ -79,7 +80,7 @@ class CollocationSolver(StrongSolver):
         return System(self.chain, orders, self.supports)
 
     def improved(
-        self, found: State, values: Mapping[str, Any], base: Array, tolerance: float
+        self, found: State, values: Mapping[str, Any], base: BasePath, tolerance: float
     ) -> tuple[State, float]:
         """Return the equilibrium with more points, on which spectral errors are far smaller."""
         most = Order(*(max(counts) + MORE_POINTS for counts in zip(*self.orders, strict=True)))
@@ -114,7 +115,7 @@ class CollocationSolver(StrongSolver):
         self,
         values: Mapping[str, Any],
         start: State | None,
-        base: Array,
+        base: BasePath,
         tolerance: float,
         progress: Progress | None = None,
         watch: Watch | None = None,
@@ -126,9 +127,9 @@ class CollocationSolver(StrongSolver):
         """
         self.record = Record()
         made = self._use_points_of(start)
-        system, free = self._system, self._system.free.any()
-        pose = self.chain.base.pose if start is None else start.pose[0]
-        self.supports.pose[:], self.supports.twist[:] = (pose if free else base), 0.0
+        system, self._path = self._system, base
+        self.supports.pose[:] = self.chain.base.pose if start is None else start.pose[0]
+        self.supports.twist[:] = 0.0
         system.c0 = 0.0
         self._x = np.zeros(system.unknowns)
         self._values, self._tolerance, self._good = values, tolerance, start
@@ -151,6 +152,8 @@ class CollocationSolver(StrongSolver):
     def _apply(self, share: float) -> None:
         self._system.grid.load(self._values, share)
         self._system.grid.rest()
+        if self.supports.clamped:
+            self.supports.pose[:] = self._path.pose(share)
 
     def _unknowns_of(self, state: State) -> Array:
         """Unknowns that a state means; the wrench beyond the tip is what the loads there leave."""

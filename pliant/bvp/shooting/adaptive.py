@@ -13,7 +13,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from pliant.bvp.chain import Chain
-from pliant.bvp.contract import Progress, State, StepError, TimeRule, Watch
+from pliant.bvp.contract import BasePath, Progress, State, StepError, TimeRule, Watch
 from pliant.bvp.rod_equations import MATRIX
 from pliant.bvp.shooting.integration import derivatives
 from pliant.bvp.shooting.mesh import STAGES, Mesh
@@ -101,7 +101,7 @@ class AdaptiveSolver(ShootingSolver):
         self,
         values: Mapping[str, Any],
         start: State | None,
-        base: Array,
+        base: BasePath,
         tolerance: float,
         progress: Progress | None = None,
         watch: Watch | None = None,

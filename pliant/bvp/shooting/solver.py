@@ -12,6 +12,7 @@ from pliant.bvp.boundary_conditions import make_supports, start_at_base, tip_con
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import (
     LARGEST_TURN,
+    BasePath,
     Progress,
     Record,
     RejectedError,
@@ -74,6 +75,7 @@ from pliant.bvp.shooting.plausibility import LEAST, applied_wrench, write_bend, 
 from pliant.bvp.states import interpolated
 from pliant.engine.arrays import copy, put, take
 from pliant.engine.program import Program, record, run
+from pliant.lie import se3
 from pliant.lie.tuples import Array
 from pliant.model import BaseState, ConvergenceError
 from pliant.rods.contract import Ints
@@ -230,7 +232,7 @@ class ShootingSolver(StrongSolver):
         run(accumulate, self.balance, self._shares, rows, mesh.jumps, ends, wrench, history)
 
     def improved(
-        self, found: State, values: Mapping[str, Any], base: Array, tolerance: float
+        self, found: State, values: Mapping[str, Any], base: BasePath, tolerance: float
     ) -> tuple[State, float]:
         """Return the equilibrium on intervals of half the length."""
         edges = [np.sort(np.append(e, 0.5 * (e[1:] + e[:-1]))) for e in self.mesh.edges]
@@ -292,27 +294,28 @@ class ShootingSolver(StrongSolver):
         self,
         values: Mapping[str, Any],
         start: State | None,
-        base: Array,
+        base: BasePath,
         tolerance: float,
         progress: Progress | None = None,
         watch: Watch | None = None,
     ) -> State:
         """Return the equilibrium for input values, by load steps if it cannot be had at once."""
         self.record, self._tolerance, self._values = Record(), tolerance, values
+        self._path = base
         self._gap, self._slope = np.zeros(6), np.zeros(6)
         clamped = self.supports.clamped
         if start is not None:
-            self.supports.pose[:] = base if clamped else start.pose[0]
-            self._apply(1.0)
             for helped in (False, True):
+                self.supports.pose[:] = start.pose[0]
                 self._hold(start)
+                self._apply(1.0)
                 try:
                     self._solve(tolerance, not helped, helped)
                     self.record.levels.append(1.0)
                     return self._still_state()
                 except RejectedError:
                     pass
-        self.supports.pose[:] = base if clamped else self.chain.base.pose
+        self.supports.pose[:] = base.pose(0.0) if clamped else self.chain.base.pose
         self._start_unloaded()
         state = self._follow(progress, watch)
         if len(self.record.levels) > 1:
@@ -344,21 +347,33 @@ class ShootingSolver(StrongSolver):
         self.mesh.load(self._values, level)
         self.mesh.rest()
         self.supports.left[:] = (1.0 - level) * self._gap
+        if self.supports.clamped:
+            self._put_base(self._path.pose(level))
+
+    def _put_base(self, pose: Array) -> None:
+        """Put a clamped base to a pose (4, 4), and the whole chain with it."""
+        shift = pose @ se3.inverse(self.supports.pose)
+        rows = self.motion.nodes.reshape(-1, 24)
+        rows[:, 12:15] = rows[:, 12:15] @ shift[:3, :3].T + shift[:3, 3]
+        rows[:, 15:] = (shift[:3, :3] @ rows[:, 15:].reshape(-1, 3, 3)).reshape(-1, 9)
+        self.supports.pose[:] = pose
 
     def _keep(self) -> tuple[Array, ...]:
-        """Unknowns, nodes, curvature and slope at the present load level."""
-        return self.x.copy(), self.motion.nodes.copy(), self._curvature, self._slope
+        """Unknowns, nodes, base, curvature and slope at the present load level."""
+        where = self.motion.nodes.copy(), self.supports.pose.copy()
+        return self.x.copy(), *where, self._curvature, self._slope
 
     def _restore(self, kept: tuple[Array, ...]) -> None:
         """Come back to a load level."""
-        self.x, self.motion.nodes[:], self._curvature, self._slope = kept[0].copy(), *kept[1:]
+        x, self.motion.nodes[:], self.supports.pose[:], self._curvature, self._slope = kept
+        self.x = x.copy()
 
     def _reach(self, level: float, target: float) -> State:
         """One load level: plainly, and with help once the load steps have become short."""
         before, curvature, step = self.x.copy(), self._curvature, target - level
         tolerance = self._tolerance if target >= 1.0 else max(self._tolerance, 1e-6)
-        nodes = self.motion.nodes.copy()
         self._apply(target)
+        nodes = self.motion.nodes.copy()
         self.x = before + step * self._slope
         try:
             self._solve(tolerance, True, False)

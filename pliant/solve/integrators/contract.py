@@ -143,6 +143,14 @@ class Stepper(Equations):
     def velocity(self) -> Array:
         """Coordinate rates (total,) at the present configuration."""
 
+    def rings(self) -> bool:
+        """Whether the rates are mostly those of modes that the step does not resolve.
+
+        They change sign from step to step and mean nothing; steps of another length would take them
+        for a motion.
+        """
+        return False
+
     @abstractmethod
     def note_rates(self, b: State) -> None:
         """Write to `rates` what `rates_of` needs to find the rates at the end of a step."""
@@ -373,6 +381,10 @@ class Integrator(ABC):
     @abstractmethod
     def stepper(self, effects: Effects, h: float) -> Stepper:
         """A stepper with step length h, s."""
+
+    def damped_stepper(self, effects: Effects, h: float) -> Stepper:
+        """A stepper that damps what it cannot resolve, for steps that do not converge otherwise."""
+        return self.stepper(effects, h)
 
     @contextmanager
     def borrowed(self, effects: Effects, h: float, books: bool = True) -> Iterator[Stepper]:

@@ -48,8 +48,11 @@ from pliant.solve.integrators.impacts import Impacts
 from pliant.solve.mass import Mass
 from pliant.solve.newton import Policy
 from pliant.tree.backward import gather, gather_form
+from pliant.tree.forward import kinetic_energy
 from pliant.tree.state import State
 
+_RINGING = 1.5
+"""Kinetic energy of momenta, relative to that of mean velocities, above which a motion rings."""
 POLICY = Policy(iterations=30, contraction=0.1, keep=3)
 
 
@@ -69,6 +72,10 @@ class Midpoint(Integrator):
     def stepper(self, effects: Effects, h: float) -> Stepper:
         return VariationalStepper(effects, h, self.tolerance, 0.5)
 
+    def damped_stepper(self, effects: Effects, h: float) -> Stepper:
+        """Stresses act as they are at the end of the step, as in implicit Euler."""
+        return VariationalStepper(effects, h, self.tolerance, 1.0)
+
 
 @dataclass(frozen=True)
 class Variational(Integrator):
@@ -87,7 +94,7 @@ class Variational(Integrator):
 
 
 class VariationalStepper(Stepper):
-    """Steps of `Midpoint` (share = 1/2 of the elastic impulse implicit) or `Variational` (0).
+    """Steps of `Midpoint` (half of the elastic impulse implicit), `Variational` (none), damped (all).
 
     p (total,) is the momentum at the start of a step, `goal` (total,) what has to leave it.
     """
@@ -129,6 +136,18 @@ class VariationalStepper(Stepper):
 
     def _rates_at(self, state: State) -> Array:
         return self.mass.solve(state, self.p, known=self._known, z=self.z)
+
+    def rings(self) -> bool:
+        """Compare the kinetic energy of the momenta with that of the mean twists of the last step."""
+        if np.array_equal(self._previous, self.q):
+            return False
+        before, after, mean = self._sampled.place(self._previous), self.a, 0.0
+        for part, start, end in zip(self.tree.parts, before.parts, after.parts, strict=True):
+            heavy, eta = slice(part.inertial), np.zeros((part.inertial, 6))
+            run(step_twists, start.g[heavy], end.g[heavy], self.h, eta)
+            mean += 0.5 * float(np.sum(part.M * eta**2))
+        work = self.mass.work
+        return kinetic_energy(self.tree, after, work, self.velocity()) > _RINGING * mean
 
     def note_rates(self, b: State) -> None:
         """Note the momenta, from which `rates_of` finds the rates, or where these do not suffice the

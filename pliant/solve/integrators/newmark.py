@@ -35,6 +35,10 @@ class _AccelerationForm(Integrator):
         """A stepper with step length h, s."""
         return AccelerationStepper(effects, h, self.coefficients(), self.tolerance)
 
+    def damped_stepper(self, effects: Effects, h: float) -> Stepper:
+        """Implicit Euler."""
+        return AccelerationStepper(effects, h, None, self.tolerance)
+
 
 def _refuse(name: str, field: str, value: object, expected: str, remedy: str) -> None:
     raise DescriptionError(

@@ -1,0 +1,87 @@
+"""Cold statics lies on the branch that continuation from the unloaded robot follows.
+
+Turns that are held count in full. The reference is the exact twist of a rod, or the same path in many
+short steps.
+"""
+
+import numpy as np
+import pytest
+
+import pliant as pl
+
+STEEL = pl.Material(E=1e8, nu=0.5, rho=1000.0)
+LENGTH, RADIUS = 0.3, 0.01
+TWIST = STEEL.E / 3.0 * np.pi * RADIUS**4 / 2.0 / LENGTH
+"""Torque for a radian between the ends, N m/rad."""
+ORIENTATION = ("rx", "ry", "rz")
+
+
+def held_rod(axis=(0.0, 0.0, 1.0), natural=(0.0, 0.0, 0.0), gravity=0.0, radius=RADIUS):
+    robot = pl.Robot(gravity=(0.0, 0.0, -gravity))
+    section = pl.Circle(radius)
+    arm = robot.add_rod("arm", LENGTH, section, STEEL, natural=natural)
+    robot.add_base_motion("turn", arm, rotation=axis)
+    robot.add_constraint("held", arm.tip, hold=ORIENTATION)
+    return robot
+
+
+@pytest.mark.parametrize(
+    "formulation",
+    [None, pl.Hermite(), pl.Strain(), pl.Shooting(), pl.MultipleShooting(), pl.Collocation()],
+    ids=lambda f: type(f).__name__,
+)
+@pytest.mark.parametrize("angle", [3.0, 5.0, -7.0, 20.0])
+def test_rod_whose_base_turns_and_whose_tip_is_held_twists_by_all_turns(formulation, angle):
+    still = held_rod().statics({"turn": angle}, formulation)
+    assert still.wrench("arm", 0.1)[2] == pytest.approx(-angle * TWIST, rel=2e-6)
+
+
+@pytest.mark.parametrize("formulation", [None, pl.Shooting(), pl.Collocation()])
+def test_start_follows_a_far_base_motion_in_full(formulation):
+    robot = held_rod()
+    first = robot.statics({"turn": 4.0}, formulation)
+    still = robot.statics({"turn": -3.0}, formulation, start=first)
+    assert still.wrench("arm", 0.1)[2] == pytest.approx(3.0 * TWIST, rel=1e-6)
+
+
+def test_prescribed_hinge_twists_a_rod_by_all_turns():
+    robot = pl.Robot(gravity=(0.0, 0.0, 0.0))
+    hinge = pl.Revolute("z", drive="angle")
+    crank = robot.add_body("crank", mass=1.0, inertia=(1.0, 1.0, 1.0), joint=hinge)
+    arm = robot.add_rod("arm", LENGTH, pl.Circle(RADIUS), STEEL, base=crank.at((0.0, 0.0, 0.0)))
+    robot.add_constraint("held", arm.tip, hold=ORIENTATION)
+    still = robot.statics({"crank": 14.0})
+    assert still.wrench("arm", 0.1)[2] == pytest.approx(-14.0 * TWIST, rel=1e-9)
+
+
+def test_two_rods_in_a_loop_share_all_turns_of_one_base():
+    robot = pl.Robot(gravity=(0.0, 0.0, 0.0))
+    first, second = (
+        robot.add_rod(name, LENGTH, pl.Circle(RADIUS), STEEL) for name in ("first", "second")
+    )
+    robot.add_base_motion("turn", first, rotation=(0.0, 0.0, 1.0))
+    robot.add_constraint("joined", first.tip, second.tip)
+    still = robot.statics({"turn": 9.0})
+    assert still.wrench("first", 0.1)[2] == pytest.approx(-4.5 * TWIST, rel=1e-9)
+    assert still.wrench("second", 0.1)[2] == pytest.approx(4.5 * TWIST, rel=1e-9)
+
+
+@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.3, 0.4, 0.8)])
+def test_bent_rod_turned_about_any_axis_lies_on_the_path_of_short_steps(axis):
+    robot = held_rod(axis, natural=(1.0, 0.4, 0.0), gravity=9.81, radius=0.005)
+    cold, path = robot.statics({"turn": 5.0}), None
+    for turn in np.linspace(0.25, 5.0, 20):
+        path = robot.statics({"turn": turn}, start=path)
+    s = np.linspace(0.0, LENGTH, 7)
+    assert cold.position("arm", s) == pytest.approx(path.position("arm", s), abs=1e-9)
+    assert cold.wrench("arm", s) == pytest.approx(path.wrench("arm", s), abs=1e-7)
+
+
+@pytest.mark.parametrize("stiffness", [1e5, 2e11])
+def test_fine_cable_meshes_end_at_rounding_error(stiffness):
+    robot = pl.Robot()
+    section, material = pl.Circle(0.01), pl.Material(E=stiffness, nu=0.5, rho=1000.0)
+    robot.add_rod("arm", LENGTH, section, material, pose=pl.along("x"))
+    coarse, fine = (robot.statics(formulation=pl.ANCF(n)) for n in (100, 800))
+    assert fine.tip("arm")[:3, 3] == pytest.approx(coarse.tip("arm")[:3, 3], abs=1e-6 * LENGTH)
+    assert fine.stable
