@@ -46,6 +46,7 @@ from pliant.solve.compiled import Compiler, require_mass
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
+from pliant.solve.motion_error import Companions, check_error
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_values
@@ -328,6 +329,7 @@ class Robot:
         output_times: ArrayLike | None = None,
         progress: Callable[[float, float], object] | None = None,
         joints: Mapping[str, Any] | None = None,
+        error: bool = False,
     ) -> Motion:
         """Return the motion over ``duration`` seconds in steps of ``dt`` seconds.
 
@@ -343,6 +345,8 @@ class Robot:
         progress : called with the time reached and the duration after each step.
         joints : by part name, where joints start instead: the angle of a hinge in radians, the pose
         4x4 of a free part in its place. What hangs on them turns along.
+        error : estimate the error of the motion by coarser ones, which take about half as long; the
+        result is `Motion.error`. Functions of time are called again for them.
 
         Ctrl-C ends it early with what there is (complete = False). If a step fails, the error's
         ``last`` is the motion up to there.
@@ -352,6 +356,9 @@ class Robot:
         compiled, method, begin = self._prepare(
             "simulate", formulation, integrator, given, start, velocity, joints
         )
+        checks.flag("simulate", "error", error)
+        if error:
+            check_error(clock, compiled)
         try:
             trajectory = compiled.simulate(method, given, clock, begin, progress)
         except ConvergenceError as error:
@@ -360,6 +367,10 @@ class Robot:
             raise
         motion = Motion(compiled, trajectory, repr(method))
         motion.warn_of_energy(method.damped)
+        if error and motion.complete:
+            companions = Companions(compiled, self._compiler.compiled, method, given, begin)
+            motion.error = companions.error(trajectory, clock)
+        motion.warn_of_resolution(method.order)
         return motion
 
     @checks.checked
@@ -411,9 +422,10 @@ class Robot:
         if start == "statics":
             known = self.statics(values_at(inputs, 0.0), compiled.formulations)
         q, v = (None, None) if known is None else known._final()
+        still = known._still if isinstance(known, Equilibrium) else None
         if joints is not None:
-            q = compiled.with_joints(compiled.rest if q is None else q, joints)
-        return compiled, method, Start(q, v, velocity)
+            q, still = compiled.with_joints(compiled.rest if q is None else q, joints), None
+        return compiled, method, Start(q, v, velocity, still)
 
     def _compiled(self, formulation: Formulations | None, start: object, field: str) -> Problem:
         """Compile with the chosen formulations, or those of the result to start from.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.model import Array, Rod
+from pliant.model import Array, ResolutionWarning, Rod
 from pliant.results.export import (
     dataset,
     describe_energy,
@@ -22,7 +22,9 @@ from pliant.results.export import (
 )
 from pliant.results.result import Saveable, ShapeResult
 from pliant.solve.dynamics import Trajectory
+from pliant.solve.motion_error import MotionError
 from pliant.solve.problem import Problem
+from pliant.solve.resolution_hint import rough_errors
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -36,6 +38,8 @@ _ENERGY_GAIN = 0.05
 
 _FORCE_GAIN = 0.01
 """The same where forces are asked for: an energy error of 1 % is a reaction error of about 3 %."""
+_LARGE_ERROR = 1e-3
+"""Estimated error, over the length, above which there is a warning."""
 _AT_REST = 1e-20
 """Energy of a motion below which there is nothing but rounding, J."""
 
@@ -95,6 +99,7 @@ class Motion(MovingResult, Saveable):
     inputs : by name, the values (T, ...) of every input at the output times.
     rescues : by name, how often a step was halved or a strong form needed a fallback; empty if none.
     integrator : as Python code.  seconds : wall time of the simulation.
+    error : the estimated error, a `MotionError`; None unless you asked for it by error=True.
 
     Poses are in the world frame; strains, wrenches and velocities in the body frame, angular part
     first. All arrays have a leading axis T, the output times. Made by `Robot.simulate` from compiled,
@@ -114,6 +119,7 @@ class Motion(MovingResult, Saveable):
         self.inputs = trajectory.inputs
         self.seconds = trajectory.seconds
         self.rescues: dict[str, int] = dict(trajectory.rescues)
+        self.error: MotionError | None = None
         self._damped = "GeneralizedAlpha(rho=0.5)"
 
     @property
@@ -161,6 +167,28 @@ class Motion(MovingResult, Saveable):
                 stacklevel=4,
             )
 
+    def warn_of_resolution(self, order: int) -> None:
+        """Warn if the estimated error is large or, without an estimate, if it may be.
+
+        order : of the integrator.
+        """
+        text = ""
+        if self.error is not None:
+            if self.error.relative > _LARGE_ERROR:
+                text = (
+                    f"{self.error}. Take more elements or a smaller dt, whichever contributes more."
+                )
+        elif self.complete:
+            step, space = rough_errors(self._compiled, self._trajectory, order)
+            if step + space > _LARGE_ERROR:
+                remedy = f"a smaller dt than {self.dt:g} s" if step > space else "more elements"
+                text = (
+                    f"the motion looks under-resolved. Try {remedy}, or simulate(..., error=True) "
+                    "for an estimate of its error."
+                )
+        if text:
+            warnings.warn(text, ResolutionWarning, stacklevel=4)
+
     def _warn_of_forces(self) -> None:
         """Warn if forces contain the energy that the integrator added to unresolved modes."""
         gained, moved = self._gain
@@ -191,7 +219,11 @@ class Motion(MovingResult, Saveable):
         for index, (name, values) in enumerate(self.inputs.items()):
             extra = () if values.ndim == 1 else (f"input_part_{index}",)
             variables[f"input_{name}"] = variable("input", ("time", *extra), values)
-        labels = {
+        labels: dict[str, Any] = {}
+        if self.error is not None:
+            variables["error"] = variable("position", ("error_time",), self.error.over_time)
+            labels["error_time"] = variable("time", ("error_time",), self.error.t)
+        labels |= {
             "time": variable("time", ("time",), self.t),
             **self._labels(stations),
             "energy_part": list(self.energy),
@@ -207,6 +239,7 @@ class Motion(MovingResult, Saveable):
             "iterations": self.iterations,
             "complete": "yes" if self.complete else "no",
             "seconds": self.seconds,
+            **({} if self.error is None else self.error.numbers()),
         }
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -260,6 +293,8 @@ class Motion(MovingResult, Saveable):
             last = {part: float(values[-1]) for part, values in self.energy.items()}
             lines.append(describe_energy(last, "  energy at the end"))
         lines.append(f"  {self.iterations} iterations, {self.seconds:.3g} s")
+        if self.error is not None:
+            lines.append(f"  {self.error}")
         if not self.complete:
             lines.append("  incomplete: the simulation stopped early")
         return "\n".join(lines)

@@ -351,6 +351,11 @@ class Integrator(ABC):
     damped: ClassVar[str] = "GeneralizedAlpha(rho=0.5)"
     """One for the same robots that damps what the step cannot resolve, for advice."""
 
+    @property
+    def order(self) -> int:
+        """Power of the step with which errors of positions fall."""
+        return 2
+
     @abstractmethod
     def stepper(self, effects: Effects, h: float) -> Stepper:
         """A stepper with step length h, s."""
