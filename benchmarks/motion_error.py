@@ -62,7 +62,7 @@ def measure(seed: int, case: RandomMotion) -> Row:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         size = getattr(case.formulation, case.formulation.size)
-        finer = 3.0 if isinstance(size, int) and size <= 7 else 2.0
+        finer = 3.0 if isinstance(size, int) and size <= 5 else 2.0
         truth = case.shapes(case.simulate(finer, 4))
         check = case.shapes(case.simulate(1.5, 2))
     true = distance(case.shapes(motion), truth) / case.length

@@ -40,6 +40,7 @@ _HOMES = {
         "PressureLine",
         "Ramp",
         "Rectangle",
+        "ResolutionHint",
         "ResolutionWarning",
         "Rod",
         "Section",
@@ -79,6 +80,7 @@ _HOMES = {
     "pliant.results.motion": ("Motion",),
     "pliant.results.export": ("load",),
     "pliant.results.stepper": ("StepState", "Stepper"),
+    "pliant.solve.motion_error": ("MotionError",),
     "pliant.solve.registry": ("formulations", "integrators"),
     "pliant.study.compare": ("compare",),
     "pliant.study.fit": ("fit",),
@@ -123,6 +125,7 @@ if TYPE_CHECKING:
         PressureLine as PressureLine,
         Ramp as Ramp,
         Rectangle as Rectangle,
+        ResolutionHint as ResolutionHint,
         ResolutionWarning as ResolutionWarning,
         Rod as Rod,
         Section as Section,
@@ -170,6 +173,7 @@ if TYPE_CHECKING:
         ImplicitEuler as ImplicitEuler,
         Newmark as Newmark,
     )
+    from pliant.solve.motion_error import MotionError as MotionError
     from pliant.solve.registry import formulations as formulations, integrators as integrators
     from pliant.study.compare import compare as compare
     from pliant.study.fit import fit as fit

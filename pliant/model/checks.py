@@ -127,6 +127,10 @@ class ResolutionWarning(UserWarning):
     """A motion, gravity or a shape that the formulation of a rod does not resolve."""
 
 
+class ResolutionHint(ResolutionWarning):
+    """A motion looks under-resolved; how large its error is was not estimated."""
+
+
 def refuse(wrong: object, part: str, field: str, value: object, expected: str, remedy: str) -> None:
     """Raise a DescriptionError if something is wrong with a value."""
     if wrong:

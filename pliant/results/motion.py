@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.model import Array, ResolutionWarning, Rod
+from pliant.model import Array, ResolutionHint, ResolutionWarning, Rod
 from pliant.results.export import (
     dataset,
     describe_energy,
@@ -172,7 +172,7 @@ class Motion(MovingResult, Saveable):
 
         order : of the integrator.
         """
-        text = ""
+        text, category = "", ResolutionWarning
         if self.error is not None:
             if self.error.relative > _LARGE_ERROR:
                 text = (
@@ -186,8 +186,9 @@ class Motion(MovingResult, Saveable):
                     f"the motion looks under-resolved. Try {remedy}, or simulate(..., error=True) "
                     "for an estimate of its error."
                 )
+                category = ResolutionHint
         if text:
-            warnings.warn(text, ResolutionWarning, stacklevel=4)
+            warnings.warn(text, category, stacklevel=4)
 
     def _warn_of_forces(self) -> None:
         """Warn if forces contain the energy that the integrator added to unresolved modes."""

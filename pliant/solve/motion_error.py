@@ -3,7 +3,7 @@
 The motion M has N intervals and steps of h; its companion C has N/2 intervals and steps of 2 h. If both
 were smooth, M would be off by |M - C| / (2^p - 1) with p the order of the integrator. Motions of soft
 robots hold waves that neither resolves, which lowers the order: `OBSERVED` was found on random robots
-(benchmarks/motion_error.py). Two more over the first sixth of the motion, with (N/2, 4 h)
+(benchmarks/motion_error.py). Two more over the first eighth of the motion, with (N/2, 4 h)
 and (N/4, 2 h), tell time from space; explicit integrators are unstable in the first of them.
 """
 
@@ -25,11 +25,11 @@ from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still
 
-SECTIONS, TIMES, BETWEEN = 21, 20, 8
+SECTIONS, TIMES, BETWEEN = 21, 16, 8
 """Sections of each rod and output times that are compared; fewer times where steps are cut for them."""
 OBSERVED = 0.85, 0.76
 """Observed order of motions: a p^b, with p the order of the integrator and these a, b."""
-PART, FEWEST_LONG = 6, 3
+PART, FEWEST_LONG = 8, 3
 """Part of the motion over which space is told from time, and steps of four times the length in it."""
 SPACE_ORDER = 3
 """Order in elements with which an error of space is told from one of time."""

@@ -16,7 +16,7 @@ from pliant.model import Array
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.problem import Problem
 
-PAIRS, STATES, PER_INTERVAL = 8, 3, 4
+PAIRS, STATES, PER_INTERVAL = 6, 3, 4
 """Pairs of successive outputs and states that are looked at; sections in an interval."""
 MEMORY = 20.0
 """Errors add up over this many radians of the fastest part of a motion, and no longer."""

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import pliant as pl
+from pliant.cli import main
 from pliant.solve.motion_error import FEWEST_STEPS
 from pliant.solve.transfer import transferred
 from tests.reference.random_motions import distance, random_motion
@@ -103,7 +105,7 @@ def test_a_straight_rod_at_rest_has_no_error() -> None:
 @pytest.mark.parametrize(
     "form", [pl.MultipleShooting(), pl.Collocation()], ids=lambda f: type(f).__name__
 )
-def test_errors_of_strong_forms_with_many_intervals_are_due_to_the_step(form: pl.RodModel) -> None:
+def test_errors_of_strong_forms_with_many_intervals_are_due_to_the_step(form: object) -> None:
     error = arm().simulate(0.2, 8e-3, formulation=form, error=True).error
     assert error is not None and error.time > 0.95 * error.shape
 
@@ -195,6 +197,16 @@ def test_a_motion_that_looks_under_resolved_says_so_once_and_names_the_remedy() 
         arm().simulate(0.4, 1e-3)
 
 
+def test_a_study_of_resolutions_does_not_hint_at_the_resolution_that_was_asked_for() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pl.ResolutionWarning)
+        with pytest.warns(pl.ResolutionHint):
+            arm().simulate(0.2, 1e-2, formulation=pl.ANCF(4))
+        warnings.simplefilter("error", UserWarning)
+        found = pl.resolve(arm(), 0.05, pl.ANCF(), duration=0.2, dt=1e-2)
+    assert found.error < 0.05
+
+
 def test_a_long_steady_vibration_is_not_called_under_resolved() -> None:
     robot = pl.Robot(gravity=(0.0, 0.0, 0.0))
     material = pl.Material(E=2e6, nu=0.45, rho=1000.0, viscosity=2e3)
@@ -240,3 +252,25 @@ def test_result_files_keep_the_estimate(tmp_path: Path) -> None:
     assert np.array_equal(data["error_time"], motion.error.t)
     assert "error" not in arm().simulate(0.1, 2e-3).to_xarray()
     assert str(motion.error) in motion.summary()
+
+
+FILE = """
+rods:
+  arm:
+    length: 0.3
+    section: {circle: {radius: 0.01}}
+    material: {E: 1e6, nu: 0.5, rho: 1000}
+    pose: {along: x}
+    formulation: {bspline: {points: 9}}
+simulate: {duration: 0.1, dt: 0.005, error: true}
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_robot_file_asks_for_the_estimate_and_run_prints_and_saves_it(tmp_path: Path) -> None:
+    file = tmp_path / "arm.yaml"
+    file.write_text(FILE)
+    found = CliRunner().invoke(main, ["run", str(file), "-o", str(tmp_path), "--no-animation"])
+    assert found.exit_code == 0, found.output
+    assert "estimated error" in found.output and "by the step" in found.output
+    assert pl.load(tmp_path / "arm-motion.nc").attrs["error_relative"] > 0.0
