@@ -31,6 +31,8 @@ OBSERVED = 0.85, 0.76
 """Observed order of motions: a p^b, with p the order of the integrator and these a, b."""
 PART, FEWEST_LONG = 8, 3
 """Part of the motion over which space is told from time, and steps of four times the length in it."""
+LITTLE = 0.05
+"""Share of elements in the distance to the companion below which the step has the rest."""
 SPACE_ORDER = 3
 """Order in elements with which an error of space is told from one of time."""
 SETTLED, SAME_BRANCH = 1e-8, 0.02
@@ -126,15 +128,15 @@ class Companions:
         if gap is None or C is None:
             return float("nan")
         p, part = self.integrator.order, grid.clock(4, PART)
-        finest = coarser(self.problem, 4) == coarser(self.problem, 2)
-        longer = self._shapes(2, part) if self.integrator.halves else None
-        fewer = None if finest else self._shapes(4, grid.clock(2, PART))
         count = len(part.outputs)
         whole = _most(gap[:count])
-        step, space = (
-            None if other is None else _most(C[:count] - other) / 2**order
-            for other, order in ((longer, p), (fewer, SPACE_ORDER))
-        )
+        space = step = None
+        if coarser(self.problem, 4) != coarser(self.problem, 2):
+            fewer = self._shapes(4, grid.clock(2, PART))
+            space = None if fewer is None else _most(C[:count] - fewer) / 2**SPACE_ORDER
+        if self.integrator.halves and (space is None or space > LITTLE * whole):
+            longer = self._shapes(2, part)
+            step = None if longer is None else _most(C[:count] - longer) / 2**p
         if step is None and space is None:
             return float("nan")
         step = max(whole - (space or 0.0), 0.0) if step is None else step
