@@ -25,6 +25,7 @@ from pliant.solve.dynamics import Trajectory
 from pliant.solve.motion_error import MotionError
 from pliant.solve.problem import Problem
 from pliant.solve.resolution_hint import rough_errors
+from pliant.solve.shape_error import LARGE, finer as finer_than
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -38,8 +39,6 @@ _ENERGY_GAIN = 0.05
 
 _FORCE_GAIN = 0.01
 """The same where forces are asked for: an energy error of 1 % is a reaction error of about 3 %."""
-_LARGE_ERROR = 1e-3
-"""Estimated error, over the length, above which there is a warning."""
 _AT_REST = 1e-20
 """Energy of a motion below which there is nothing but rounding, J."""
 
@@ -172,23 +171,20 @@ class Motion(MovingResult, Saveable):
 
         order : of the integrator.
         """
-        text, category = "", ResolutionWarning
+        finer, shorter = finer_than(self._compiled.formulations), f"a smaller dt than {self.dt:g} s"
         if self.error is not None:
-            if self.error.relative > _LARGE_ERROR:
-                text = (
-                    f"{self.error}. Take more elements or a smaller dt, whichever contributes more."
-                )
+            if self.error.relative > LARGE:
+                remedy = finer if self.error.space > self.error.time else shorter
+                text = f"the estimated error of the motion is {self.error}. Use {remedy}."
+                warnings.warn(text, ResolutionWarning, stacklevel=4)
         elif self.complete:
             step, space = rough_errors(self._compiled, self._trajectory, order)
-            if step + space > _LARGE_ERROR:
-                remedy = f"a smaller dt than {self.dt:g} s" if step > space else "more elements"
+            if step + space > LARGE:
+                remedy = shorter if step > space else finer
                 text = (
                     f"the motion looks under-resolved. Try {remedy}, or simulate(..., error=True) "
-                    "for an estimate of its error."
                 )
-                category = ResolutionHint
-        if text:
-            warnings.warn(text, category, stacklevel=4)
+                warnings.warn(f"{text}for an estimate of its error.", ResolutionHint, stacklevel=4)
 
     def _warn_of_forces(self) -> None:
         """Warn if forces contain the energy that the integrator added to unresolved modes."""
@@ -295,7 +291,7 @@ class Motion(MovingResult, Saveable):
             lines.append(describe_energy(last, "  energy at the end"))
         lines.append(f"  {self.iterations} iterations, {self.seconds:.3g} s")
         if self.error is not None:
-            lines.append(f"  {self.error}")
+            lines.append(f"  estimated error of the shape {self.error}")
         if not self.complete:
             lines.append("  incomplete: the simulation stopped early")
         return "\n".join(lines)

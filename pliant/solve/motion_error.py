@@ -24,6 +24,7 @@ from pliant.solve.clock import Clock
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start, Still
+from pliant.solve.shape_error import ShapeError
 
 SECTIONS, TIMES, BETWEEN = 21, 16, 8
 """Sections of each rod and output times that are compared; fewer times where steps are cut for them."""
@@ -43,10 +44,11 @@ FEWEST_STEPS = 8
 
 
 @dataclass(frozen=True)
-class MotionError:
-    """Estimated error of a motion: of positions of sections and bodies, by coarser companions.
+class MotionError(ShapeError):
+    """Estimated error of the whole shape of a moving robot, by coarser companions.
 
-    shape : largest over the motion, m.  relative : over the length of the longest part.
+    shape : largest error of the position of any section or body during the motion, metres.
+    relative : the same over the length of the longest part.
     space, time : what elements and step contribute to it, m; nan if that could not be told.
     t, over_time : (T,) some of the output times, s, and the error of the shape at each, m.
     seconds : wall time of the companions.
@@ -54,8 +56,6 @@ class MotionError:
     All errors are infinite if the companions failed: then nothing is known.
     """
 
-    shape: float
-    relative: float
     space: float
     time: float
     t: Array
@@ -64,18 +64,20 @@ class MotionError:
 
     def numbers(self) -> dict[str, float]:
         """Its single numbers, for files."""
-        names = ("shape", "relative", "space", "time", "seconds")
-        return {f"error_{name}": float(getattr(self, name)) for name in names}
+        return {
+            "error": self.shape,
+            "error_relative": self.relative,
+            "error_by_elements": self.space,
+            "error_by_step": self.time,
+        }
 
     def __str__(self) -> str:
         if not np.isfinite(self.shape):
-            return (
-                "error not known: a coarser motion failed, so elements or steps may be too few; "
-                "compare with a finer motion"
-            )
-        parts = f": {self.space:.2g} m by elements, {self.time:.2g} m by the step"
-        split = parts if np.isfinite(self.space) else ""
-        return f"estimated error {self.shape:.2g} m, {self.relative:.1e} of the length{split}"
+            return "unknown, as a coarser motion failed"
+        if not np.isfinite(self.space):
+            return super().__str__()
+        parts = f"{1e3 * self.space:.2g} mm by elements, {1e3 * self.time:.2g} mm by the step"
+        return f"{super().__str__()}: {parts}"
 
 
 def check_error(clock: Clock, problem: Problem) -> None:

@@ -15,7 +15,7 @@ from pliant.solve.motion_error import FEWEST_STEPS
 from pliant.solve.transfer import transferred
 from tests.reference.random_motions import distance, random_motion
 
-ROBOTS = (2, 6, 8, 10, 11, 12, 16, 20, 24, 25, 28, 30)
+ROBOTS = (2, 6, 8, 10, 12, 16, 20, 24, 25, 28)
 """Seeds of robots that take little time, with each formulation and integrator among them."""
 
 
@@ -177,7 +177,7 @@ def test_a_closed_loop_is_carried_over_closed() -> None:
 
 def test_a_large_estimate_is_a_warning_and_a_small_one_is_not() -> None:
     with pytest.warns(
-        pl.ResolutionWarning, match=r"estimated error .* of the length: .* by the step"
+        pl.ResolutionWarning, match=r"% of the length\): .* mm by the step\. Use a smaller dt"
     ):
         arm().simulate(0.2, 2e-2, error=True)
     with warnings.catch_warnings():
@@ -189,7 +189,7 @@ def test_a_motion_that_looks_under_resolved_says_so_once_and_names_the_remedy() 
     with pytest.warns(pl.ResolutionWarning, match=r"under-resolved\. Try a smaller dt") as caught:
         arm().simulate(0.4, 2e-2)
     assert len(caught) == 1 and caught[0].filename == __file__
-    with pytest.warns(pl.ResolutionWarning, match=r"under-resolved\. Try more elements"):
+    with pytest.warns(pl.ResolutionWarning, match=r"under-resolved\. Try Hermite\(elements=12\)"):
         robot = arm(natural=lambda s: (0.0, 60.0 * np.sin(120.0 * s), 0.0))
         robot.simulate(0.4, 2e-3, formulation=pl.Hermite(6))
     with warnings.catch_warnings():
@@ -225,7 +225,7 @@ def test_a_failed_companion_leaves_the_error_unknown(monkeypatch: pytest.MonkeyP
 
     robot = arm()
     monkeypatch.setattr(motion_error.Companions, "_start", fail)
-    with pytest.warns(pl.ResolutionWarning, match="error not known"):
+    with pytest.warns(pl.ResolutionWarning, match="unknown, as a coarser motion failed"):
         motion = robot.simulate(0.05, 2e-3, error=True)
     assert motion.complete and motion.error is not None and np.isinf(motion.error.shape)
 
@@ -246,8 +246,10 @@ def test_result_files_keep_the_estimate(tmp_path: Path) -> None:
     motion = arm().simulate(0.1, 2e-3, error=True)
     data = pl.load(motion.save(tmp_path / "motion.nc"))
     assert motion.error is not None
-    assert data.attrs["error_shape"] == motion.error.shape
-    assert data.attrs["error_space"] + data.attrs["error_time"] == pytest.approx(motion.error.shape)
+    assert data.attrs["error"] == motion.error.shape
+    assert data.attrs["error_by_elements"] + data.attrs["error_by_step"] == pytest.approx(
+        motion.error.shape
+    )
     assert np.array_equal(data["error"], motion.error.over_time)
     assert np.array_equal(data["error_time"], motion.error.t)
     assert "error" not in arm().simulate(0.1, 2e-3).to_xarray()
