@@ -139,7 +139,7 @@ def _method(rng: np.random.Generator, strong: bool) -> tuple[Any, Any, str]:
         pl.BSpline(3, n + 3),
         pl.BSpline(2, n + 2),
         pl.Hermite(n),
-        pl.Strain(int(rng.integers(3)), min(n, 6)),
+        pl.Strain(int(rng.integers(3)), min(n, 4)),
         pl.ANCF(n, planar=False),
     )
     formulation = formulations[rng.integers(len(formulations))]
