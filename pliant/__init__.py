@@ -41,6 +41,7 @@ _HOMES = {
         "Ramp",
         "Rectangle",
         "PlausibilityWarning",
+        "ResolutionHint",
         "ResolutionWarning",
         "StabilityWarning",
         "Rod",
@@ -82,6 +83,7 @@ _HOMES = {
     "pliant.results.motion": ("Motion",),
     "pliant.results.result_file": ("load",),
     "pliant.results.stepper": ("StepState", "Stepper"),
+    "pliant.solve.motion_error": ("MotionError",),
     "pliant.solve.registry": ("formulations", "integrators"),
     "pliant.solve.shape_error": ("ShapeError",),
     "pliant.study.compare": ("compare",),
@@ -128,6 +130,7 @@ if TYPE_CHECKING:
         PressureLine as PressureLine,
         Ramp as Ramp,
         Rectangle as Rectangle,
+        ResolutionHint as ResolutionHint,
         ResolutionWarning as ResolutionWarning,
         Rod as Rod,
         Section as Section,
@@ -181,6 +184,7 @@ if TYPE_CHECKING:
         ImplicitEuler as ImplicitEuler,
         Newmark as Newmark,
     )
+    from pliant.solve.motion_error import MotionError as MotionError
     from pliant.solve.registry import formulations as formulations, integrators as integrators
     from pliant.solve.shape_error import ShapeError as ShapeError
     from pliant.study.compare import compare as compare

@@ -215,6 +215,7 @@ class _Runner:
                     start=start,
                     integrator=run.integrator,
                     output_every=run.output_every,
+                    error=run.error,
                     progress=lambda t, _: bar(t),
                 )
         except ConvergenceError as error:

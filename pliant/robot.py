@@ -51,6 +51,7 @@ from pliant.solve.compiled import Compiler, require_mass
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
+from pliant.solve.motion_error import Companions, check_error
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_values
@@ -358,6 +359,7 @@ class Robot:
         joints: Mapping[str, Any] | None = None,
         save: str | os.PathLike[str] | None = None,
         resume: str | os.PathLike[str] | None = None,
+        error: bool = False,
     ) -> Motion:
         """Return the motion over ``duration`` seconds in steps of ``dt`` seconds.
 
@@ -376,6 +378,8 @@ class Robot:
         save : a .nc file for checkpoints, one every few seconds, and for the motion at its end.
         resume : such a file of the same simulation, to go on from its checkpoint to the same motion,
         bit by bit.
+        error : estimate the error of the motion by coarser ones, which take about half as long; the
+        result is `Motion.error`. Functions of time are called again for them.
 
         Ctrl-C ends it early with what there is (complete = False). If a step fails, the error's
         ``last`` is the motion up to there.
@@ -388,6 +392,9 @@ class Robot:
         compiled, method, begin = self._prepare(
             "simulate", formulation, integrator, given, start, velocity, joints
         )
+        checks.flag("simulate", "error", error)
+        if error:
+            check_error(clock, compiled)
         checkpoints = open_checkpoints(
             save,
             resume,
@@ -407,6 +414,10 @@ class Robot:
         motion = Motion(compiled, trajectory, repr(method))
         judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
         motion.warn_of_energy(method)
+        if error and motion.complete:
+            companions = Companions(compiled, self._compiler.compiled, method, given, begin)
+            motion.error = companions.error(trajectory, clock)
+        motion.warn_of_resolution(method.order)
         if save is not None and motion.complete:
             motion.save(save)
         return motion
@@ -461,9 +472,10 @@ class Robot:
             known = self.statics(values_at(inputs, 0.0), compiled.formulations)
             compiled = known._compiled
         q, v = (None, None) if known is None else known._final()
+        still = known._still if isinstance(known, Equilibrium) else None
         if joints is not None:
-            q = compiled.with_joints(compiled.rest if q is None else q, joints)
-        return compiled, method, Start(q, v, velocity)
+            q, still = compiled.with_joints(compiled.rest if q is None else q, joints), None
+        return compiled, method, Start(q, v, velocity, still)
 
     def _tell_doubts(self) -> None:
         """Warn of values that no robot has and of data too wild, once for each description."""

@@ -44,6 +44,7 @@ from pliant.model import (
     taken,
     values_at,
 )
+from pliant.model.fields import Flag
 from pliant.model.plausible import time_doubts
 
 Input = Signal | tuple[float, ...]
@@ -60,7 +61,7 @@ class SimulateRun(Described):
 
     duration, dt : seconds.  start : "rest" or "statics".  integrator : the object built from the
     file, or None for the default.  output_every : seconds between stored states, None for each
-    step.
+    step.  error : whether to estimate the error of the motion.
     """
 
     duration: float = quantity("seconds", sign="positive", example="2.0")
@@ -77,6 +78,7 @@ class SimulateRun(Described):
         sign="positive",
         example="0.01",
     )
+    error: bool = holds(Flag("true estimates the error by coarser motions"), False)
 
     def check(self) -> None:
         """Refuse steps that do not fit into the duration or between the stored states."""

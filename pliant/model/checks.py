@@ -168,6 +168,10 @@ class ResolutionWarning(UserWarning):
     """A motion, gravity or a shape that the formulation of a rod does not resolve."""
 
 
+class ResolutionHint(ResolutionWarning):
+    """A motion looks under-resolved; how large its error is was not estimated."""
+
+
 class PlausibilityWarning(UserWarning):
     """A value that no robot has: probably it was given in another unit."""
 

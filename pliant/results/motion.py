@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.model import Array, Rod
+from pliant.model import Array, ResolutionHint, ResolutionWarning, Rod
 from pliant.results.energy_gap import TOLD, EnergyGap, EnergyWarning, energy_gap, warn_of_gap
 from pliant.results.export import (
     dataset,
@@ -24,7 +24,10 @@ from pliant.results.export import (
 from pliant.results.result import Saveable, ShapeResult
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
+from pliant.solve.motion_error import MotionError
 from pliant.solve.problem import Problem
+from pliant.solve.resolution_hint import rough_errors
+from pliant.solve.shape_error import LARGE, finer as finer_than
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -88,6 +91,7 @@ class Motion(MovingResult, Saveable):
     inputs : by name, the values (T, ...) of every input at the output times.
     rescues : by name, how often a step was halved or a strong form needed a fallback; empty if none.
     integrator : as Python code.  seconds : wall time of the simulation.
+    error : the estimated error, a `MotionError`; None unless you asked for it by error=True.
 
     Poses are in the world frame; strains, wrenches and velocities in the body frame, angular part
     first. All arrays have a leading axis T, the output times. Made by `Robot.simulate` from compiled,
@@ -107,6 +111,7 @@ class Motion(MovingResult, Saveable):
         self.inputs = trajectory.inputs
         self.seconds = trajectory.seconds
         self.rescues: dict[str, int] = dict(trajectory.rescues)
+        self.error: MotionError | None = None
         self._damped = "GeneralizedAlpha(rho=0.5)"
 
     @property
@@ -157,6 +162,26 @@ class Motion(MovingResult, Saveable):
         self._damped = integrator.damped
         warn_of_gap(self.energy_gap, integrator, self.dt, 4)
 
+    def warn_of_resolution(self, order: int) -> None:
+        """Warn if the estimated error is large or, without an estimate, if it may be.
+
+        order : of the integrator.
+        """
+        finer, shorter = finer_than(self._compiled.formulations), f"a smaller dt than {self.dt:g} s"
+        if self.error is not None:
+            if self.error.relative > LARGE:
+                remedy = finer if self.error.space > self.error.time else shorter
+                text = f"the estimated error of the motion is {self.error}. Use {remedy}."
+                warnings.warn(text, ResolutionWarning, stacklevel=4)
+        elif self.complete:
+            step, space = rough_errors(self._compiled, self._trajectory, order)
+            if step + space > LARGE:
+                remedy = shorter if step > space else finer
+                text = (
+                    f"the motion looks under-resolved. Try {remedy}, or simulate(..., error=True) "
+                )
+                warnings.warn(f"{text}for an estimate of its error.", ResolutionHint, stacklevel=4)
+
     def _warn_of_forces(self) -> None:
         """Warn if forces contain the energy that the integrator added to unresolved modes."""
         gap = self.energy_gap
@@ -178,7 +203,11 @@ class Motion(MovingResult, Saveable):
         for index, (name, values) in enumerate(self.inputs.items()):
             extra = () if values.ndim == 1 else (f"input_part_{index}",)
             variables[f"input_{name}"] = variable("input", ("time", *extra), values)
-        labels = {
+        labels: dict[str, Any] = {}
+        if self.error is not None:
+            variables["error"] = variable("position", ("error_time",), self.error.over_time)
+            labels["error_time"] = variable("time", ("error_time",), self.error.t)
+        labels |= {
             "time": variable("time", ("time",), self.t),
             **self._labels(stations),
             "energy_part": list(self.energy),
@@ -194,6 +223,7 @@ class Motion(MovingResult, Saveable):
             "iterations": self.iterations,
             "complete": "yes" if self.complete else "no",
             "seconds": self.seconds,
+            **({} if self.error is None else self.error.numbers()),
         }
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -253,6 +283,8 @@ class Motion(MovingResult, Saveable):
             lines.append(describe_energy(last, "  energy at the end"))
             lines.append(f"  {self.energy_gap}")
         lines.append(f"  {self.iterations} iterations, {self.seconds:.3g} s")
+        if self.error is not None:
+            lines.append(f"  estimated error of the shape {self.error}")
         if not self.complete:
             lines.append("  incomplete: the simulation stopped early")
         return "\n".join(lines)

@@ -21,14 +21,14 @@ default, with second derivatives by differences.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.engine.arrays import clear, combine, copy
-from pliant.model import Rod
+from pliant.model import DescriptionError, Rod, refuse
 from pliant.rods.actuation import Actuation, OnStrains
 
 Array = NDArray[np.float64]
@@ -414,6 +414,8 @@ class KernelMap(RodMap):
 
 SIZES = ("points", "elements", "segments", "nodes", "steps")
 """Names of settings that make a formulation finer; the first that it has is its size."""
+_LARGEST_LEAST = 64
+"""The smallest size of a formulation is sought below this."""
 
 
 class RodModel:
@@ -426,6 +428,61 @@ class RodModel:
         """Name of the setting that makes it finer the larger it is; None if there is none."""
         own = getattr(type(self), "__dataclass_fields__", {})
         return next((name for name in SIZES if name in own), None)
+
+    def with_size(self, size: int) -> Self:
+        """These settings with another size."""
+        assert self.size is not None
+        return replace(self, **{self.size: size})  # type: ignore[type-var]
+
+    def least_size(self, rod: str) -> int:
+        """The size that gives one interval; each increment adds one, also in a spline of any degree.
+
+        rod : whose formulation it is, for the refusal where its size cannot be changed.
+        """
+        part, name = f"rod {rod!r}", self.size
+        expected, remedy = "one with a size, such as a number of elements", "give e.g. BSpline()"
+        refuse(
+            name is None,
+            part,
+            "formulation",
+            self,
+            expected,
+            f"{remedy} or ANCF(), or give your own formulation the attribute size",
+        )
+        for size in range(1, _LARGEST_LEAST):
+            try:
+                self.with_size(size)
+                self.with_size(size + 1)
+            except DescriptionError as error:
+                refusal = error
+            else:
+                return size
+        raise DescriptionError(
+            *(part, "formulation", self, f"one whose {name} can be changed"),
+            f"leave out the settings that fix it ({refusal})",
+        )
+
+    @property
+    def intervals(self) -> int | None:
+        """Number of intervals of a rod; None where it does not follow from a setting."""
+        size = getattr(self, str(self.size), None)
+        try:
+            return size - self.least_size("") + 1 if isinstance(size, int) else None
+        except DescriptionError:
+            return None
+
+    def coarser(self, rod: str, factor: int) -> RodModel:
+        """These settings with `factor` times fewer intervals, for an estimate of their error.
+
+        rod : whose formulation it is, for the refusal where it has one interval only.
+        """
+        least = self.least_size(rod)
+        size = getattr(self, str(self.size))
+        expected = f"at least {least + 1} to estimate an error, which needs a coarser solution"
+        remedy = "give a larger number, or leave out error=True"
+        field = f"formulation.{self.size}"
+        refuse(size <= least, f"rod {rod!r}", field, size, expected, remedy)
+        return self.with_size(least + -(-(size - least + 1) // factor) - 1)
 
 
 class Formulation(RodModel, ABC):

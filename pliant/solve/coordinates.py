@@ -35,6 +35,7 @@ from pliant.solve.shape_error import warn_of_error
 from pliant.solve.spin import require_spin_inertia, spun
 from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
 from pliant.solve.streaming import Held, Stream
+from pliant.solve.transfer import transferred
 from pliant.solve.uncarried import lame_parts, missed_at_rest, missed_in_motion
 from pliant.tree.forward import kinetic_energy
 from pliant.tree.state import State
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 
 _LOOKED_AT = 50
 """States of a motion that are looked at for trouble."""
+_TWISTS = 41
+"""Sections of a rod whose velocities describe how it moves."""
 _STILL = 1e-6
 """Step, relative to the coordinates, by which strain rates are measured."""
 
@@ -372,6 +375,28 @@ class CoordinateProblem(Problem):
         from pliant.solve.initial_conditions import with_joints
 
         return with_joints(self.tree, q, values)
+
+    @property
+    def length(self) -> float:
+        """Of the longest part, m."""
+        return self.tree.length
+
+    def adopt(self, other: Problem, q: Array) -> Array:
+        """The coordinates closest in shape to q of the same robot in another discretisation."""
+        assert isinstance(other, CoordinateProblem)
+        return transferred(self.sampler, other.sampler, q)
+
+    def twists(self, q: Array, v: Array) -> dict[str, Array]:
+        """Body twists by part name, of rods at evenly spaced sections, at rates v (total,)."""
+        rods = self.description.rods
+        return {
+            part.name: self.sampler.velocities(
+                q, v, part.name, np.linspace(0.0, part.length, _TWISTS)
+            )
+            if part.name in rods
+            else self.body_twist(q, v, part.name)
+            for part in self.tree.parts
+        }
 
     def trouble(self, q: Array) -> str:
         """What the maps of the rods say of it."""

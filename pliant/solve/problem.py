@@ -49,11 +49,15 @@ class Still:
 
 @dataclass
 class Start:
-    """Where a motion begins: configuration and rates, None for rest; wished velocities by rod."""
+    """Where a motion begins: configuration and rates, None for rest; wished velocities by rod.
+
+    still : the equilibrium that q is of, if it is of one.
+    """
 
     q: Any = None
     v: Any = None
     velocity: Mapping[str, Any] | None = None
+    still: Still | None = None
 
 
 class Sections(Protocol):
@@ -215,6 +219,21 @@ class Problem(ABC):
             "left out with these formulations, which have no joints that move",
             "choose formulations with coordinates such as BSpline()",
         )
+
+    # -- the same robot in another discretisation ----------------------------------------------
+
+    @property
+    def length(self) -> float:
+        """Of the longest part, m."""
+        return max(rod.length for rod in self.description.rods.values())
+
+    @abstractmethod
+    def adopt(self, other: Problem, q: Any) -> Any:
+        """The configuration closest to q of `other`, the same robot in another discretisation."""
+
+    def twists(self, q: Any, v: Any) -> dict[str, Array] | None:
+        """Velocities by part name of q at rates v, for `Start.velocity`; None if q holds them."""
+        return None
 
     def trouble(self, q: Any) -> str:
         """Sentences about rods that cannot be trusted at a configuration, "" if there are none."""

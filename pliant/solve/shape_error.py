@@ -38,11 +38,11 @@ def warn_of_error(
         what = f"the shape is under-resolved: its estimated error is {error}"
     else:
         return
-    remedy = f"Use {_finer(formulations)}, or let pl.resolve(robot) choose."
+    remedy = f"Use {finer(formulations)}, or let pl.resolve(robot) choose."
     warnings.warn(f"{what}. {remedy}", ResolutionWarning, stacklevel=stacklevel + 1)
 
 
-def _finer(formulations: Mapping[str, RodModel]) -> str:
+def finer(formulations: Mapping[str, RodModel]) -> str:
     """What to ask for instead of some formulations."""
     wishes = []
     for item in formulations.values():

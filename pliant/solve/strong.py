@@ -356,6 +356,10 @@ class StrongProblem(Problem):
 
         return judge_chain(self, still)
 
+    def adopt(self, other: Problem, q: State) -> State:
+        """The state itself: solvers take up states with other knots, velocities included."""
+        return q
+
     def as_numbers(self, q: State) -> Array:
         """Pose and wrench at every knot, one after the other."""
         rows = [q.pose[:, :3, 3], q.pose[:, :3, :3].reshape(-1, 9), q.wrench]

@@ -9,14 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, ConvergenceError, DescriptionError
+from pliant.model import Array, ConvergenceError
 from pliant.results.export import settings_text
 from pliant.results.studies import ResolutionRow
 from pliant.rods.contract import RodModel
 from pliant.study.task import Task, recorded_warnings
-
-_LARGEST_LEAST = 64
-"""The smallest size of a formulation is sought below this."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +30,12 @@ class Refinement:
     @classmethod
     def of(cls, formulations: Mapping[str, RodModel]) -> Refinement:
         """Find the smallest sizes; refuse formulations that cannot be refined."""
-        return cls(formulations, {rod: _least(rod, item) for rod, item in formulations.items()})
+        return cls(formulations, {rod: item.least_size(rod) for rod, item in formulations.items()})
 
     def at(self, intervals: int) -> Any:
         """The formulation with this many intervals: one for all rods if they share it, else by rod."""
         sized = {
-            rod: _sized(item, self.least[rod] + intervals - 1)
+            rod: item.with_size(self.least[rod] + intervals - 1)
             for rod, item in self.formulations.items()
         }
         first = next(iter(sized.values()))
@@ -52,38 +49,12 @@ class Refinement:
         return ", ".join(f"{rod}: {_shown(item)}" for rod, item in sized.items())
 
 
-def _sized(item: RodModel, size: int) -> RodModel:
-    assert item.size is not None
-    return replace(item, **{item.size: size})  # type: ignore[type-var]
-
-
 def _shown(item: RodModel) -> str:
     """The size first, then other settings that are not at their defaults."""
     kind = type(item).__name__
     others = re.sub(rf"\b{item.size}=\w+(, )?", "", settings_text(item)[len(kind) + 1 : -1])
     own = f"{item.size}={getattr(item, str(item.size))!r}"
     return f"{kind}({', '.join(filter(None, (own, others.removesuffix(', '))))})"
-
-
-def _least(rod: str, item: RodModel) -> int:
-    if item.size is None:
-        raise DescriptionError(
-            f"rod {rod!r}", "formulation", item, "one with a size, such as a number of elements",
-            "give e.g. BSpline() or ANCF(), or give your own formulation the attribute size",
-        )  # fmt: skip
-    refusal: DescriptionError | None = None
-    for size in range(1, _LARGEST_LEAST):
-        try:
-            _sized(item, size)
-            _sized(item, size + 1)
-        except DescriptionError as error:
-            refusal = error
-        else:
-            return size
-    raise DescriptionError(
-        f"rod {rod!r}", "formulation", item, f"one whose {item.size} can be changed",
-        f"leave out the settings that fix it ({refusal})",
-    )  # fmt: skip
 
 
 Progress = Callable[[str, int], object]

@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from pliant.model import choice, instance, positive, refuse, values_at
+from pliant.model import ResolutionHint, choice, instance, positive, refuse, values_at
 from pliant.robot import Robot
 
 
@@ -86,12 +86,16 @@ class Task:
 
 @contextmanager
 def recorded_warnings() -> Iterator[list[str]]:
-    """Yield a list that holds the texts of all user warnings at the end of the block."""
+    """Yield a list that holds the texts of all user warnings at the end of the block.
+
+    Hints at a low resolution are left out: studies compare resolutions themselves.
+    """
     texts: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield texts
-    texts += [str(item.message) for item in caught if issubclass(item.category, UserWarning)]
+    told = [item for item in caught if not issubclass(item.category, ResolutionHint)]
+    texts += [str(item.message) for item in told if issubclass(item.category, UserWarning)]
 
 
 def check_robot(study: str, robot: object, field: str = "robot") -> None:

@@ -20,7 +20,8 @@ that paper:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from pliant.bvp.chain import Chain
 from pliant.bvp.collocation.grid import Policy
@@ -77,6 +78,19 @@ class Collocation(StrongForm):
                 "a number between 1e-14 and 1e-2",
                 "give e.g. tolerance=1e-10",
             )
+
+    def coarser(self, rod: str, factor: int) -> Self:
+        """Fewer nodes, or where they are chosen a tolerance with fewer digits.
+
+        Errors fall exponentially with nodes, so that two thirds of them do for half the intervals.
+        """
+        if self.nodes == "auto":
+            return replace(self, tolerance=self.policy(motion=True).tolerance ** (1.0 / factor))
+        pair = self.nodes if isinstance(self.nodes, tuple) else (self.nodes, self.nodes)
+        force, moment = (
+            n if isinstance(n, str) else max(1, round(2 * n / (1 + factor))) for n in pair
+        )
+        return replace(self, nodes=(force, moment))  # type: ignore[arg-type]
 
     def policy(self, motion: bool = False) -> Policy:
         """Which numbers of points are given and which are chosen, at rest or in motion."""

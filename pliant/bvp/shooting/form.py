@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import StrongForm
 from pliant.bvp.rod_equations import ROTATIONS
@@ -12,6 +14,10 @@ from pliant.bvp.shooting.mesh import even_edges
 from pliant.bvp.shooting.solver import ShootingSolver
 from pliant.model import DescriptionError
 from pliant.model.checks import choice, flag, positive, whole_number
+from pliant.rods.contract import RodModel
+
+_USUAL_STEPS = 100
+"""Intervals where they are chosen and nothing needs more."""
 
 
 class ShootingForm(StrongForm):
@@ -50,6 +56,14 @@ class ShootingForm(StrongForm):
                 f"give e.g. {max(least, 100 if field == 'steps' else 4)}",
             )
         object.__setattr__(self, field, found)
+
+    def coarser(self, rod: str, factor: int) -> RodModel:
+        """Fewer intervals; fewer digits where intervals are cut as the tolerance needs."""
+        if self.scheme == "adaptive":
+            return replace(self, tolerance=min(self.tolerance ** (1.0 / factor), 1e-2))  # type: ignore[call-arg]
+        if self.steps is None:
+            return self.with_size(max(_USUAL_STEPS // factor, self.segments))
+        return super().coarser(rod, factor)
 
     def solver(self, chain: Chain, rate: float = 0.0) -> ShootingSolver:
         """Return a solver for `chain`, with intervals for a time rule of c0 = `rate`, 1/s."""

@@ -378,6 +378,11 @@ class Integrator(ABC):
         """Whether it is meant to take energy from vibrations."""
         return False
 
+    @property
+    def order(self) -> int:
+        """Power of the step with which errors of positions fall."""
+        return 2
+
     @abstractmethod
     def stepper(self, effects: Effects, h: float) -> Stepper:
         """A stepper with step length h, s."""

@@ -89,6 +89,11 @@ class Variational(Integrator):
     variational: ClassVar[bool] = True
     halves: ClassVar[bool] = False
 
+    @property
+    def order(self) -> int:
+        """One: loads act by their values at the start of the step."""
+        return 1
+
     def stepper(self, effects: Effects, h: float) -> Stepper:
         return VariationalStepper(effects, h, self.tolerance, 0.0)
 

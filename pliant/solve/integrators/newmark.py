@@ -64,6 +64,11 @@ class Newmark(_AccelerationForm):
         if not 0.5 <= self.gamma <= 1.0:
             _refuse("Newmark", "gamma", self.gamma, "a number in [0.5, 1]", "0.5 is second order")
 
+    @property
+    def order(self) -> int:
+        """Two without numerical damping, else one."""
+        return 2 if self.gamma == 0.5 else 1
+
     def coefficients(self) -> Coefficients:
         """Newmark: am = af = 0."""
         return Coefficients(self.beta, self.gamma, 0.0, 0.0)
@@ -100,6 +105,11 @@ class ImplicitEuler(_AccelerationForm):
     """
 
     tolerance: float = 1e-8
+
+    @property
+    def order(self) -> int:
+        """One."""
+        return 1
 
     def coefficients(self) -> None:
         """No Newmark coefficients."""

@@ -1,0 +1,249 @@
+"""Estimate of the error of a motion from coarser companions, split into space and time.
+
+The motion M has N intervals and steps of h; its companion C has N/2 intervals and steps of 2 h. If both
+were smooth, M would be off by |M - C| / (2^p - 1) with p the order of the integrator. Motions of soft
+robots hold waves that neither resolves, which lowers the order: `OBSERVED` was found on random robots
+(benchmarks/motion_error.py). Two more over the first eighth of the motion, with (N/2, 4 h)
+and (N/4, 2 h), tell time from space; explicit integrators are unstable in the first of them.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.model import Array, Body, ConvergenceError, PliantError, refuse
+from pliant.rods.contract import RodModel
+from pliant.solve.clock import Clock
+from pliant.solve.dynamics import Trajectory
+from pliant.solve.integrators.contract import Integrator
+from pliant.solve.problem import Problem, Start, Still
+from pliant.solve.shape_error import ShapeError
+
+SECTIONS, TIMES, BETWEEN = 21, 16, 8
+"""Sections of each rod and output times that are compared; fewer times where steps are cut for them."""
+OBSERVED = 0.85, 0.76
+"""Observed order of motions: a p^b, with p the order of the integrator and these a, b."""
+PART, FEWEST_LONG = 8, 3
+"""Part of the motion over which space is told from time, and steps of four times the length in it."""
+LITTLE = 0.05
+"""Share of elements in the distance to the companion below which the step has the rest."""
+SPACE_ORDER = 3
+"""Order in elements with which an error of space is told from one of time."""
+SETTLED, SAME_BRANCH = 1e-8, 0.02
+"""Tolerance of the equilibrium from which a companion starts, and how far, over the length, it may be
+from that of the motion to be on the same branch."""
+FEWEST_STEPS = 8
+"""Fewest steps of a motion that companions can be made of."""
+
+
+@dataclass(frozen=True)
+class MotionError(ShapeError):
+    """Estimated error of the whole shape of a moving robot, by coarser companions.
+
+    shape : largest error of the position of any section or body during the motion, metres.
+    relative : the same over the length of the longest part.
+    space, time : what elements and step contribute to it, m; nan if that could not be told.
+    t, over_time : (T,) some of the output times, s, and the error of the shape at each, m.
+    seconds : wall time of the companions.
+
+    All errors are infinite if the companions failed: then nothing is known.
+    """
+
+    space: float
+    time: float
+    t: Array
+    over_time: Array
+    seconds: float
+
+    def numbers(self) -> dict[str, float]:
+        """Its single numbers, for files."""
+        return {
+            "error": self.shape,
+            "error_relative": self.relative,
+            "error_by_elements": self.space,
+            "error_by_step": self.time,
+        }
+
+    def __str__(self) -> str:
+        if not np.isfinite(self.shape):
+            return "unknown, as a coarser motion failed"
+        if not np.isfinite(self.space):
+            return super().__str__()
+        parts = f"{1e3 * self.space:.2g} mm by elements, {1e3 * self.time:.2g} mm by the step"
+        return f"{super().__str__()}: {parts}"
+
+
+def check_error(clock: Clock, problem: Problem) -> None:
+    """Refuse what has no coarser companion: too few steps, or rods of one interval."""
+    expected = f"{FEWEST_STEPS} steps or more to estimate an error"
+    refuse(clock.steps < FEWEST_STEPS, "simulate", "dt", clock.h, expected, "take a smaller dt")
+    coarser(problem, 2)
+
+
+def coarser(problem: Problem, factor: int) -> dict[str, RodModel]:
+    """Formulations by rod name with `factor` times fewer intervals."""
+    return {name: item.coarser(name, factor) for name, item in problem.formulations.items()}
+
+
+@dataclass
+class Companions:
+    """Makes coarser motions like one that was simulated.
+
+    make : compiles the robot with formulations by rod name.  start : of the motion.
+    """
+
+    problem: Problem
+    make: Callable[[Mapping[str, RodModel]], Problem]
+    integrator: Integrator
+    inputs: Mapping[str, Any]
+    start: Start
+    _starts: dict[int, Start] = field(default_factory=dict)
+    """By factor of intervals."""
+
+    def error(self, found: Trajectory, clock: Clock) -> MotionError:
+        """Estimate the error of the motion."""
+        began = time.perf_counter()
+        grid = _Grid(clock, found)
+        length = self.problem.length
+        fine = _shapes(self.problem, grid.configurations)
+        C = self._shapes(2, grid.clock(2))
+        gap = None if C is None else fine - C
+        order = OBSERVED[0] * self.integrator.order ** OBSERVED[1]
+        over = np.full(len(grid.t), np.inf) if gap is None else _size(gap) / (2**order - 1)
+        shape = float(over.max())
+        share = self._time_share(grid, gap, C) if shape > 0.0 else 0.0
+        seconds = time.perf_counter() - began
+        parts = ((1.0 - share) * shape, share * shape)
+        return MotionError(shape, shape / length, *parts, grid.t, over, seconds)
+
+    def _time_share(self, grid: _Grid, gap: Array | None, C: Array | None) -> float:
+        """Which part of the error is due to the step; nan if that cannot be told."""
+        if not self.problem.formulations:
+            return 1.0
+        if gap is None or C is None:
+            return float("nan")
+        p, part = self.integrator.order, grid.clock(4, PART)
+        count = len(part.outputs)
+        whole = _most(gap[:count])
+        space = step = None
+        if coarser(self.problem, 4) != coarser(self.problem, 2):
+            fewer = self._shapes(4, grid.clock(2, PART))
+            space = None if fewer is None else _most(C[:count] - fewer) / 2**SPACE_ORDER
+        if self.integrator.halves and (space is None or space > LITTLE * whole):
+            longer = self._shapes(2, part)
+            step = None if longer is None else _most(C[:count] - longer) / 2**p
+        if step is None and space is None:
+            return float("nan")
+        step = max(whole - (space or 0.0), 0.0) if step is None else step
+        space = max(whole - step, 0.0) if space is None else space
+        of_step, of_space = step / (2**p - 1), space / (2**SPACE_ORDER - 1)
+        return of_step / max(of_step + of_space, 1e-300)
+
+    def _shapes(self, factor: int, clock: Clock) -> Array | None:
+        """Positions (T, P, 3) of a coarser motion at the output times; None if it failed."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                problem = self.make(coarser(self.problem, factor))
+                if factor not in self._starts:
+                    self._starts[factor] = self._start(problem)
+                start = self._starts[factor]
+                found = problem.simulate(self.integrator, self.inputs, clock, start, None)
+            except PliantError:
+                return None
+            shapes = _shapes(problem, found.q)
+        return shapes if found.complete and np.isfinite(shapes).all() else None
+
+    def _start(self, problem: Problem) -> Start:
+        """Where the coarser motion begins."""
+        given, fine = self.start, self.problem
+        if given.q is None or problem is fine:
+            return given
+        q = None if given.still is None else self._equilibrium(problem, given.still)
+        if q is None:
+            q = problem.adopt(fine, given.q)
+        if given.v is None or given.velocity is not None:
+            return Start(q, None, given.velocity)
+        return Start(q, None, fine.twists(given.q, given.v))
+
+    def _equilibrium(self, problem: Problem, still: Still) -> Any:
+        """The configuration of the coarser robot in the same equilibrium; None if it is not found."""
+        share, values = still.applied[-1]
+        if len(still.applied) > 1 or share != 1.0:
+            return None
+        try:
+            q = problem.statics(values, None, SETTLED, None).solution.q
+        except ConvergenceError:
+            return None
+        gap = _shapes(problem, [q]) - _shapes(self.problem, [still.solution.q])
+        return q if _most(gap) <= SAME_BRANCH * problem.length else None
+
+
+class _Grid:
+    """Times at which a motion and its companions are compared, if possible at the ends of all steps.
+
+    t : (T,) s.  configurations : of the motion at these times.
+    """
+
+    def __init__(self, clock: Clock, found: Trajectory) -> None:
+        self.longest = clock.steps // 4
+        """Steps of four times the length."""
+        on = ~clock.between & (clock.step_of % 4 == 0) & (clock.step_of > 0)
+        rows: NDArray[np.int64] = np.flatnonzero(on)
+        self.duration = 4 * self.longest * clock.h if clock.steps % 4 else clock.duration
+        most = TIMES
+        if len(rows) < BETWEEN:
+            rows, most, self.duration = np.flatnonzero(clock.outputs > 0.0), BETWEEN, clock.duration
+        rows = rows[np.unique(np.linspace(0, max(len(rows) - 1, 0), most).astype(int))[: len(rows)]]
+        self.t = clock.outputs[rows]
+        self.configurations = [found.q[k] for k in rows]
+        if not len(rows):
+            self.t, self.configurations = np.array([clock.duration]), [found.final[1]]
+
+    def clock(self, factor: int, part: int = 1) -> Clock:
+        """Steps of `factor` times the length, over a part of the motion: the first half for 2.
+
+        More of it where no time to compare is in it.
+        """
+        long = self.duration / self.longest
+        needed = int(np.ceil(self.t[0] / long - 1e-9))
+        steps = min(max(-(-self.longest // part), needed, FEWEST_LONG), self.longest)
+        duration = self.duration if steps == self.longest else long * steps
+        inside = self.t[self.t <= duration * (1 + 1e-9)]
+        return Clock(duration, steps * 4 // factor, np.minimum(inside, duration))
+
+
+def _size(gap: Array) -> Array:
+    """Largest distance (T,) at each time."""
+    return np.asarray(np.linalg.norm(gap, axis=-1).max(axis=-1))
+
+
+def _most(gap: Array) -> float:
+    return float(_size(gap).max())
+
+
+def _shapes(problem: Problem, configurations: Any) -> Array:
+    """Positions (T, P, 3) of sections of all rods and of points of all bodies, m."""
+    sections = problem.description.stations(SECTIONS).items()
+    bodies = problem.description.bodies.values()
+    rows = [
+        [problem.sampler.poses(q, name, s)[:, :3, 3] for name, s in sections]
+        + [_points(problem, q, body) for body in bodies]
+        for q in configurations
+    ]
+    return np.array([np.concatenate(row) for row in rows])
+
+
+def _points(problem: Problem, q: Any, body: Body) -> Array:
+    """The centre of mass of a body (3, 3), and two points beside it at its radius of gyration."""
+    g = problem.frame(q, body.at(body.centre))
+    inertia, _ = body.principal()
+    radius = np.sqrt(float(inertia[:3].max()) / max(body.mass, 1e-300))
+    return np.asarray(g[:3, 3] + radius * np.array([np.zeros(3), g[:3, 0], g[:3, 1]]))
