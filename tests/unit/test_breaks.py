@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import pliant as pl
-from pliant.model.breaks import Breaks
+from pliant.model.breaks import Breaks, breaks_of
 from pliant.rods.quadrature import line_rule
 
 LENGTH = 0.4
@@ -58,12 +58,22 @@ def test_every_jump_between_smooth_pieces_is_found_and_nothing_else(
         x = s / LENGTH
         return starts[n] + ((a * x + b) * x + c) * x + d
 
-    breaks = pl.model.breaks.breaks_of(
-        radius, lambda s: np.array([[[radius(x)]] for x in s]), (0.0, LENGTH)
-    )
+    breaks = breaks_of(radius, lambda s: np.array([[[radius(x)]] for x in s]), (0.0, LENGTH))
     assert breaks.missing < 1e-5
     assert len(breaks.jumps) == len(edges)
     assert breaks.jumps == pytest.approx(edges, abs=1e-9 * LENGTH)
+
+
+def test_a_jump_is_found_wherever_it_is() -> None:
+    """No place hides it from all rules of quadrature."""
+    for place in np.linspace(0.003, 0.997, 701):
+
+        def values(s: np.ndarray, place: float = place) -> np.ndarray:
+            return np.where(s < place, 1.0, 1.2)[:, None, None]
+
+        breaks = breaks_of(values, values, (0.0, 1.0))
+        assert breaks.jumps == pytest.approx([place], abs=1e-9), place
+        assert breaks.bends == ()
 
 
 @given(coefficients, st.floats(0.3, 6.0), st.floats(0.0, 6.3))
@@ -162,10 +172,10 @@ def test_data_too_wild_for_quadrature_are_warned_of() -> None:
         noisy().statics()
     with pytest.warns(pl.ResolutionWarning, match="load 'noise': force"):
         noisy().statics(formulation=pl.Shooting())
-    smooth = pl.Robot()
+    smooth = pl.Robot(gravity=(0.0, 0.0, 0.0))
     smooth.add_rod("arm", LENGTH, pl.Circle(lambda s: 0.01 if s < 0.1 else 0.008), SOFT)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", pl.ResolutionWarning)
         smooth.statics()
 
 
