@@ -85,7 +85,7 @@ class Rod(Part):
     breaks: tuple[float, ...] = holds(Places(), ())
 
     heading: ClassVar[str] = "rods"
-    least_gap: ClassVar[float] = 1e-6
+    least_gap: ClassVar[float] = 1e-5
     place: ClassVar[int] = 1
 
     def check(self) -> None:

@@ -196,6 +196,20 @@ def test_a_named_break_of_smooth_data_changes_nothing(form: Any) -> None:
     assert tips[1] == pytest.approx(tips[0], abs=3e-4 * LENGTH)
 
 
+@pytest.mark.parametrize(
+    "form", [pl.BSpline(), pl.Hermite(), pl.Strain(2, 4), pl.ANCF(8), pl.Shooting()], ids=repr
+)
+@pytest.mark.parametrize("gap", [1.1e-5, 1e-7])
+def test_breaks_may_lie_close_together(form: Any, gap: float) -> None:
+    tips = []
+    for breaks in ((), 0.1703 + gap * LENGTH * np.arange(3)):
+        robot = pl.Robot()
+        arm = robot.add_rod("arm", LENGTH, pl.Circle(0.01), SOFT, pl.along("x"), breaks=breaks)
+        robot.add_load("tip", arm.tip, force=(0.0, 0.0, 0.02))
+        tips.append(robot.statics(formulation=form).position("arm", LENGTH))
+    assert tips[1] == pytest.approx(tips[0], abs=3e-6 * LENGTH)
+
+
 def test_knots_repeat_where_strains_may_jump() -> None:
     spline = pl.BSpline(3, 15).discretise(rod(breaks=(0.1703,)))
     assert np.sum(spline.knots == 0.1703) == 3
