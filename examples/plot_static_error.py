@@ -5,7 +5,8 @@ Estimated and true errors of equilibria
 Every equilibrium comes with an estimate of its own error. A soft arm in the wind is solved with
 more and more unknowns; the estimate follows the true error, which is the distance from a fine
 solution, over five orders of magnitude. No second solution is needed for it: the strains of the
-formulation are compared with those that balance asks for. Above a thousandth of the length you are warned.
+formulation are compared with those that balance asks for. You are warned above a thousandth of the
+length.
 """
 
 # sphinx_gallery_group = "validation"
@@ -59,7 +60,12 @@ def main() -> dict[str, float]:
             ratios += list(curve[:, 1] / curve[:, 0])
             axes.loglog(*curve.T, marker=marker, markersize=6, linewidth=1.2)
             axes.annotate(
-                name, curve[-1], xytext=(9, -3), textcoords="offset points", fontsize=9, clip_on=False
+                name,
+                curve[-1],
+                xytext=(9, -3),
+                textcoords="offset points",
+                fontsize=9,
+                clip_on=False,
             )
         ends = np.array(axes.get_xlim())
         axes.loglog(ends, ends, color="#9aa1ab", linestyle="--", linewidth=1.2, zorder=0)
