@@ -48,6 +48,7 @@ _HOMES = {
         "Section",
         "Signal",
         "Sine",
+        "Step",
         "Stiffness",
         "Sum",
         "Sweep",
@@ -137,6 +138,7 @@ if TYPE_CHECKING:
         Signal as Signal,
         Sine as Sine,
         StabilityWarning as StabilityWarning,
+        Step as Step,
         Stiffness as Stiffness,
         Sum as Sum,
         Sweep as Sweep,
@@ -208,4 +210,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """List the public names, loaded or not."""
-    return sorted({*globals(), *_HOME})
+    return sorted(__all__)

@@ -210,10 +210,11 @@ class Modes(Result, Saveable):
     def __len__(self) -> int:
         return len(self.frequencies)
 
-    def shape(self, k: int, part: str, s: ArrayLike | None = None) -> Array:
+    def shape(self, k: int, part: str | None = None, s: ArrayLike | None = None) -> Array:
         """Return body twists (..., 6) of mode k = 0, 1, ... at arclengths s (...) of a rod.
 
-        Without s, that (6,) of a body. These are small rotations (rad) and displacements (m) for unit
+        part, s : as for `Equilibrium.pose`: without s, (51, 6) from base to tip, or that (6,) of a
+        body. These are small rotations (rad) and displacements (m) for unit
         modal mass, in the body frame of the section at equilibrium.
         """
         if not isinstance(k, (int, np.integer)) or not 0 <= k < len(self):

@@ -43,10 +43,11 @@ class MovingResult(ShapeResult):
     _path: Any
     """Configurations, rates and energy records over time."""
 
-    def velocity(self, part: str, s: ArrayLike | None = None) -> Array:
+    def velocity(self, part: str | None = None, s: ArrayLike | None = None) -> Array:
         """Return body twists (..., 6) = (w, v) of a rod's sections at s: rad/s and m/s.
 
-        Without s, the twist (6,) of a body.
+        part, s : as for `pose`: without s, the twists (51, 6) of a rod from base to tip, or that (6,)
+        of a body.
         """
         return self._twists(part, s, self._path.v)
 

@@ -19,6 +19,7 @@ from pliant.model import (
     Rectangle,
     Section,
     Sine,
+    Step,
     Sweep,
     along,
     pose,
@@ -208,6 +209,8 @@ def test_short_run_sections(tmp_path, section):
     [
         ("{constant: 3}", Constant(3)),
         ("3.5", Constant(3.5)),
+        ("{step: {before: 1, after: 2, time: 0.5}}", Step(1, 2, 0.5)),
+        ("{step: {before: 1, after: 2, time: 0.5, rise: 0.1}}", Step(1, 2, 0.5, 0.1)),
         ("{sweep: {amplitude: 1, f0: 0, f1: 2, duration: 3}}", Sweep(1, 0, 2, 3)),
     ],
 )
