@@ -6,12 +6,13 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.files import load_robot_file
+from pliant.files import load_robot_file, save_robot_file
 from pliant.model import (
     Array,
     BaseMotion,
@@ -57,6 +58,9 @@ from pliant.solve.schedule import as_inputs, check_values
 from pliant.solve.statics import StaticSolution
 from pliant.solve.stretch import judge_stretch
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 Formulations = RodModel | Mapping[str, RodModel]
 
 T = TypeVar("T", bound=Entry)
@@ -94,6 +98,21 @@ class Robot:
         robot._judged = None
         return robot
 
+    @checks.checked
+    def save(self, path: str | os.PathLike[str], tabulate: int | None = None) -> Path:
+        """Write the robot and its inputs to a robot file (.yaml) and return the path.
+
+        tabulate : replace functions of s by tables with this many intervals, linear in between; None
+        refuses them. Functions of time and formulations of your own are refused.
+
+        `Robot.from_file` gives an equal robot back. An old file is replaced only at the end.
+        """
+        families: dict[str, Mapping[str, type]] = {
+            "formulation": formulations(),
+            "integrator": integrators(),
+        }
+        return save_robot_file(path, self.description, self.inputs, families, tabulate)
+
     @classmethod
     def _from(cls, description: Description, inputs: Mapping[str, Any]) -> Robot:
         robot = cls.__new__(cls)
@@ -103,6 +122,56 @@ class Robot:
 
     def __repr__(self) -> str:
         return f"<Robot with {', '.join(self.description.parts) or 'no parts'}>"
+
+    def copy(self) -> Robot:
+        """Return a robot with the same parts, effects and inputs, to which you can add others."""
+        description = self.description
+        return self._from(Description(description.gravity, dict(description.parts)), self.inputs)
+
+    @checks.checked
+    def remove(self, name: str, cascade: bool = False) -> list[str]:
+        """Remove a part or an effect, and return the names of all that were removed.
+
+        cascade : True also removes what hangs on it, acts on it or holds it; else it is refused if
+        there is any. Values in `inputs` of what was removed are removed too.
+        """
+        parts = self.description.parts
+        expected = "the name of a part or an effect of this robot"
+        checks.known_name("robot", "name", name, parts, expected)
+        others = self.description.dependants(name)
+        checks.refuse(
+            others and not cascade,
+            "robot",
+            "name",
+            name,
+            f"one that nothing depends on, but {', '.join(map(repr, others))} would be left over",
+            f"remove these first, or give remove({name!r}, cascade=True)",
+        )
+        del parts[name]
+        removed = [name]
+        for other in others:
+            removed += self.remove(other, cascade=True) if other in parts else []
+        known = self.description.inputs()
+        self.inputs = {key: value for key, value in self.inputs.items() if key in known}
+        return removed
+
+    @checks.checked
+    def plot(self, path: str | os.PathLike[str] | None = None, view: Any = None) -> Figure:
+        """Draw the robot as it is described, undeformed and with its effects, without solving it.
+
+        path : of a picture to write, .png, .pdf, .svg or .jpg.
+        view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
+        """
+        from pliant.results.undeformed import draw_description
+
+        return draw_description(self.description, values_at(self.inputs, 0.0), path, view)
+
+    def show(self) -> None:
+        """Open the picture of `plot` in a window and wait until you close it."""
+        from pliant.view import show
+
+        self.plot()
+        show()
 
     # -- describing --------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from pliant.model.fields import (
     Schema,
     Several,
     Text,
+    Writer,
     holds,
     quantity,
     schema_of,
@@ -118,6 +119,10 @@ class Constant(PiecewiseLinear):
     def schema(cls, defs: Schema) -> Schema:
         """Return the JSON Schema of a number."""
         return NUMBER
+
+    def write(self, writer: Writer) -> float:
+        """Return the number alone."""
+        return self.value
 
     def __call__(self, t: float) -> float:
         return self.value
@@ -299,6 +304,10 @@ class Table(PiecewiseLinear):
         """Return the JSON Schema of either form."""
         return schema_of(TableEntry, defs)
 
+    def write(self, writer: Writer) -> dict[str, Any]:
+        """Return its columns."""
+        return {"t": writer.plain(self.t), "values": writer.plain(self.values)}
+
     def __call__(self, t: float) -> float:
         return float(np.interp(t, np.asarray(self.t), np.asarray(self.values)))
 
@@ -368,6 +377,10 @@ class Sum(Signal):
     def schema(cls, defs: Schema) -> Schema:
         """Return the JSON Schema of a list of signals."""
         return _SIGNALS.schema(defs)
+
+    def write(self, writer: Writer) -> list[Any]:
+        """Return the list of its signals."""
+        return _SIGNALS.write(writer, self.signals)  # type: ignore[no-any-return]
 
     def __call__(self, t: float) -> float:
         return sum(signal(t) for signal in self.signals)

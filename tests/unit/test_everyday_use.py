@@ -104,3 +104,89 @@ def test_a_picture_that_is_written_leaves_no_figure_open(results, tmp_path) -> N
     results["equilibrium"].plot()
     assert len(plt.get_fignums()) == 1
     plt.close("all")
+
+
+def crowded() -> pl.Robot:
+    """A robot with joints, natural curvature and bodies in a tree."""
+    robot = pl.Robot()
+    arm = robot.add_rod(
+        "arm", 0.3, pl.Circle(0.01), SOFT, pl.pose((0.1, 0, 0), (0.2, 0.4, 0)), natural=(1, 2, 3)
+    )
+    hand = robot.add_body(
+        "hand", 0.1, on=arm.at(0.2, (0.02, 0.0)), pose=pl.pose((0, 0, 0.05), (1, 0, 0)),
+        joint=pl.Revolute("x", stiffness=0.1),
+    )  # fmt: skip
+    finger = robot.add_rod(
+        "finger", 0.1, pl.Circle(0.004), SOFT, base=hand.at((0, 0.02, 0), (0, 0.3, 0)),
+        natural=lambda s: (30 * s, 0.0, 0.0),
+    )  # fmt: skip
+    robot.add_load("push", on=finger.tip, force=(0, 0, -0.1))
+    robot.add_constraint("pin", on=finger.at(0.05), kind="articulated")
+    return robot
+
+
+def test_undeformed_robot_is_where_its_solved_rest_is() -> None:
+    from pliant.results.undeformed import Undeformed
+
+    robot = crowded()
+    compiled = robot._compiler.compiled(pl.Strain(order=3, segments=8))
+    drawn = Undeformed(robot.description)
+    for name, rod in robot.description.rods.items():
+        s = np.linspace(0.0, rod.length, 7)
+        exact = compiled.sampler.poses(compiled.rest, name, s)
+        np.testing.assert_allclose(drawn.poses(None, name, s), exact, atol=1e-10)
+    frame = robot.description.bodies["hand"].at((0.1, 0.2, 0.3))
+    exact = compiled.frame(compiled.rest, frame)
+    np.testing.assert_allclose(drawn.frame(None, frame), exact, atol=1e-10)
+
+
+def test_robot_is_drawn_before_it_is_solved_and_if_it_cannot_be(tmp_path) -> None:
+    robot = crowded()
+    # strong forms refuse trees and joints
+    robot.add_rod(
+        "loose", 0.2, pl.Stiffness(1, 1, 1, 1), base=None, theory="kirchhoff",
+        formulation=pl.Collocation(5),
+    )  # fmt: skip
+    with pytest.raises(pl.PliantError):
+        robot.statics()
+    robot.inputs = {"push": pl.Step(2.0, 3.0, 1.0)}
+    robot.plot(tmp_path / "robot.png", view="front")
+    assert (tmp_path / "robot.png").stat().st_size > 5000
+    with pytest.raises(pl.DescriptionError, match="at least one rod or body"):
+        pl.Robot().plot()
+
+
+def test_copy_is_independent_of_the_original() -> None:
+    robot = crowded()
+    robot.inputs = {"push": 2.0}
+    other = robot.copy()
+    other.add_load("more", on=other.description.rods["arm"].tip, force=(0, 0, 1))
+    other.remove("finger", cascade=True)
+    other.inputs["push"] = 3.0
+    assert list(robot.description.parts) == ["arm", "hand", "finger", "push", "pin"]
+    assert robot.inputs == {"push": 2.0}
+    assert list(other.description.parts) == ["arm", "hand", "more"]
+
+
+def test_removing_says_what_depends_on_it_or_takes_it_along() -> None:
+    robot = crowded()
+    robot.inputs = {"push": 2.0}
+    with pytest.raises(pl.DescriptionError, match=r"'finger' would be left over.*cascade=True"):
+        robot.remove("hand")
+    assert list(robot.description.parts) == ["arm", "hand", "finger", "push", "pin"]
+    with pytest.raises(pl.DescriptionError, match="did you mean 'push'"):
+        robot.remove("posh")
+    assert robot.remove("hand", cascade=True) == ["hand", "finger", "push", "pin"]
+    assert list(robot.description.parts) == ["arm"] and robot.inputs == {}
+    robot.add_body("hand", 0.1, on=robot.description.rods["arm"].tip)
+    assert robot.statics(formulation=SMALL).tip().shape == (4, 4)
+    assert robot.remove("arm", cascade=True) == ["arm", "hand"]
+
+
+def test_statics_after_removing_a_load_are_those_without_it() -> None:
+    robot, plain = one_rod(), one_rod()
+    robot.add_load("push", on=robot.description.rods["arm"].tip, force=(0, 0, -0.1))
+    loaded = robot.statics()
+    robot.remove("push")
+    np.testing.assert_array_equal(robot.statics().tip(), plain.statics().tip())
+    assert abs(loaded.tip() - robot.statics().tip()).max() > 0.01

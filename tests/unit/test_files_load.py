@@ -291,7 +291,8 @@ inputs: {turn: 0.5}
 """
     found = load_text(tmp_path, text)
     parts = found.description.parts
-    assert list(parts) == ["crank", "ball", "arm", "hand"]
+    assert list(found.description.bodies) == ["crank", "hand", "ball"]
+    assert [part.name for part in found.description.from_root()][-2:] == ["arm", "hand"]
     assert parts["arm"].base == Frame("crank", 0.0, (0, 0.02, 0), (0, 1.5, 0))
     assert parts["hand"].joint == Revolute(stiffness=0.1)
     assert parts["ball"].joint == Free()
