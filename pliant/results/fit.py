@@ -334,9 +334,13 @@ def _cells(item: Estimate) -> list[str]:
 
 
 def _describe(what: str, data: list[FitData]) -> list[str]:
-    return [
-        f"{what} {item.name}, {name}: rms {item.rms[name]:.3g} {unit}, R2 {item.r2[name]:.5f}, "
-        f"{len(item.t)} rows" + (f", {item.missing[name]} missing" if item.missing[name] else "")
-        for item in data
-        for name, unit in zip(item.columns, item.units, strict=True)
-    ]
+    lines = []
+    for item in data:
+        for k, (name, unit) in enumerate(zip(item.columns, item.units, strict=True)):
+            text = f"rms {item.rms[name]:.3g} {unit}, R2 {item.r2[name]:.5f}, {len(item.t)} rows"
+            if len(item.t) == 1:
+                measured, predicted = item.measured[0, k], item.predicted[0, k]
+                text = f"{predicted:.6g} {unit} computed, {measured:.6g} {unit} measured"
+            missing = f", {item.missing[name]} missing" if item.missing[name] else ""
+            lines.append(f"{what} {item.name}, {name}: {text}{missing}")
+    return lines

@@ -6,7 +6,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from pliant.study.diagnostics import (
     start_warnings,
 )
 from pliant.study.experiments import Experiment, Family, LoadCases, MotionRun
+from pliant.study.features import feature_run
 from pliant.study.least_squares import Minimum, minimise
 from pliant.study.outputs import Probe, infer, probes
 from pliant.study.parameters import Variables, variables
@@ -55,11 +56,33 @@ class _Setup:
             remedy = "read it with read_measurement(path)"
             item = instance("fit", name, item, Measurement, expected, remedy)
             if self.inputs:
-                item = Measurement(**{**vars(item), "inputs": {**self.inputs, **item.inputs}})
-            experiments.append(
-                make_experiment(item, self._probes(item), self.robot, self.dt, self.integrator)
-            )
+                item = replace(item, inputs={**self.inputs, **item.inputs})
+            experiments += self._made(item, self._probes(item))
         return experiments
+
+    def _made(self, item: Measurement, wanted: list[Probe]) -> list[Experiment]:
+        """Return the experiments of one measurement: one of rows, one of features."""
+        rows = [probe for probe in wanted if not probe.feature]
+        features = [probe for probe in wanted if probe.feature]
+        refuse(
+            features and item.t is None,
+            item.label,
+            "outputs",
+            [probe.column for probe in features],
+            "outputs of single rows, for this measurement has no times",
+            "name the column of times: Measurement(..., time='t')",
+        )
+
+        def experiment(probes: list[Probe]) -> Experiment:
+            return make_experiment(item, probes, self.robot, self.dt, self.integrator)
+
+        made = [experiment(rows)] if rows else []
+        made += [feature_run(experiment, features)] if features else []
+        for one in made:  # what one of them uses is used
+            one.unused = [
+                name for name in one.unused if all(name in other.unused for other in made)
+            ]
+        return made
 
     def _probes(self, item: Measurement) -> list[Probe]:
         description = self.robot.description
@@ -287,7 +310,8 @@ def _method(search: _Search, setup: _Setup) -> dict[str, str]:
     """How the robot was solved: formulation of each rod, and for motions integrator and step."""
     chosen = choose_formulations(setup.robot.description, search.family.formulation)
     method = {rod: repr(formulation) for rod, formulation in chosen.items()}
-    runs = [item for item in search.experiments if isinstance(item, MotionRun)]
+    motions = [getattr(item, "inner", item) for item in search.experiments]
+    runs = [item for item in motions if isinstance(item, MotionRun)]
     if runs:
         compiled = setup.robot._compiler.compiled(search.family.formulation)
         method["integrator"] = repr(compiled.integrator(setup.integrator))
