@@ -40,6 +40,7 @@ from pliant.model import (
     values_at,
 )
 from pliant.model.plausible import time_doubts
+from pliant.model.progress import told
 from pliant.results.checkpoint_file import open_checkpoints
 from pliant.results.equilibrium import Equilibrium, Modes
 from pliant.results.motion import Motion
@@ -64,6 +65,14 @@ if TYPE_CHECKING:
 Formulations = RodModel | Mapping[str, RodModel]
 
 T = TypeVar("T", bound=Entry)
+
+
+def _load_reached(level: float, iterations: int, residual: float) -> tuple[float, str]:
+    return level, f"{iterations} iterations"
+
+
+def _time_reached(t: float, end: float) -> tuple[float, str]:
+    return t / end, f"{t:.4g} of {end:.4g} s"
 
 
 class Robot:
@@ -377,7 +386,7 @@ class Robot:
         formulation: Formulations | None = None,
         start: Equilibrium | None = None,
         tolerance: float = 1e-10,
-        progress: Callable[[float, int, float], None] | None = None,
+        progress: bool | Callable[[float, int, float], object] | None = None,
     ) -> Equilibrium:
         """Return the equilibrium on the branch that starts at the unloaded robot.
 
@@ -385,7 +394,8 @@ class Robot:
         (6,); by name of a base motion, its number.  formulation : for all rods, or by rod name.
         start : an equilibrium to follow the branch from.
         tolerance : on the residual relative to the loads.
-        progress : called with the load level reached, the iterations so far and the residual.
+        progress : True for a bar with the remaining time; or a function, called with the load level
+        reached, the iterations so far and the residual.
         """
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
         compiled = self._compiled(formulation, start, "start")
@@ -400,7 +410,8 @@ class Robot:
             begin = start._compiled, start._still
         began = time.perf_counter()
         try:
-            still = compiled.statics(values, begin, limit, progress)
+            with told(progress, "statics", _load_reached) as report:
+                still = compiled.statics(values, begin, limit, report)
         except ConvergenceError as error:
             if isinstance(error.last, Still):
                 seconds = time.perf_counter() - began
@@ -423,7 +434,7 @@ class Robot:
         integrator: Integrator | None = None,
         output_every: float | None = None,
         output_times: ArrayLike | None = None,
-        progress: Callable[[float, float], object] | None = None,
+        progress: bool | Callable[[float, float], object] | None = None,
         joints: Mapping[str, Any] | None = None,
         save: str | os.PathLike[str] | None = None,
         resume: str | os.PathLike[str] | None = None,
@@ -440,7 +451,8 @@ class Robot:
         moves along.
         formulation : for all rods, or by rod name.  integrator : Midpoint() if not given.
         output_every : seconds between stored states, or output_times : (T,) s; else every step.
-        progress : called with the time reached and the duration after each step.
+        progress : True for a bar with the remaining time; or a function, called with the time reached
+        and the duration after each step.
         joints : by part name, where joints start instead: the angle of a hinge in radians, the pose
         4x4 of a free part in its place. What hangs on them turns along.
         save : a .nc file for checkpoints, one every few seconds, and for the motion at its end.
@@ -474,7 +486,8 @@ class Robot:
             start=(start if isinstance(start, str) else (begin.q, begin.v), velocity, joints),
         )
         try:
-            trajectory = compiled.simulate(method, given, clock, begin, progress, checkpoints)
+            with told(progress, "simulate", _time_reached) as report:
+                trajectory = compiled.simulate(method, given, clock, begin, report, checkpoints)
         except ConvergenceError as error:
             if isinstance(error.last, Trajectory):
                 error.last = Motion(compiled, error.last, repr(method))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.model import Array, ResolutionHint, ResolutionWarning, Rod
+from pliant.model.progress import told
 from pliant.results.energy_gap import TOLD, EnergyGap, EnergyWarning, energy_gap, warn_of_gap
 from pliant.results.export import (
     dataset,
@@ -253,13 +254,14 @@ class Motion(MovingResult, Saveable):
         fps: float = 25.0,
         speed: float = 1.0,
         view: Any = None,
-        progress: Callable[[int, int], object] | None = None,
+        progress: bool | Callable[[int, int], object] | None = None,
     ) -> Path:
         """Write an animation (.gif, or .mp4 with imageio-ffmpeg installed) and return its path.
 
         fps : frames per second.  speed : 0.1 plays ten times slower than real time.
         view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
-        progress : called as progress(k, n) after frame k of n.
+        progress : True for a bar with the remaining time; or a function, called as progress(k, n) after
+        frame k of n.
         """
         from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes
         from pliant.view import animate
@@ -267,9 +269,17 @@ class Motion(MovingResult, Saveable):
         q = self._trajectory.q
         effects, arrows = effect_shapes(self._compiled, q, self.inputs)
         shapes = robot_shapes(self._compiled, q) + effects
-        return animate(
-            shapes, self.t, path, fps=fps, arrows=arrows, progress=progress, view=view, speed=speed
-        )
+        with told(progress, "animate", lambda k, n: (k / n, f"{k} of {n} frames")) as report:
+            return animate(
+                shapes,
+                self.t,
+                path,
+                fps=fps,
+                arrows=arrows,
+                progress=report,
+                view=view,
+                speed=speed,
+            )
 
     def summary(self) -> str:
         """Return tips, energies and steps in a few lines of text."""

@@ -19,7 +19,7 @@ from pliant.solve.clock import Clock
 from pliant.solve.schedule import Inputs
 
 Progress = Callable[[float, float], object]
-"""Told the time reached and the duration, s, after each step."""
+"""Told the time reached and the duration, s, after each step; less often if it is `seldom`."""
 Rows: TypeAlias = tuple[Any, ...]
 """Snapshots at T instants: configurations (T, ...), rates (T, ...), account (T, 2) of work done and
 energy dissipated so far, J, and numbers (T, J) of the inputs that acted."""
@@ -209,7 +209,8 @@ class _Run:
         steps.start()
         if checkpoints is not None and checkpoints.last is not None:
             self._resume(checkpoints.last)
-        single = progress is not None or (checkpoints and remembering(steps.schedule.values))
+        each = progress is not None and not getattr(progress, "seldom", False)
+        single = each or (checkpoints and remembering(steps.schedule.values))
         while self.done < clock.steps:
             if checkpoints is not None:
                 checkpoints.offer(self._keep, steps.schedule.values)

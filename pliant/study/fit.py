@@ -13,6 +13,7 @@ import numpy as np
 
 from pliant.files.measurement import Measurement, read_measurement
 from pliant.model import Array, DescriptionError, choice, instance, positive, refuse
+from pliant.model.progress import told
 from pliant.results.fit import Fit, FitData, FitWarning
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations
@@ -121,7 +122,7 @@ def fit(
     sensitivities: str = "auto",
     iterations: int = 50,
     tolerance: float = 1e-8,
-    progress: Callable[[int, float, dict[str, float]], object] | None = None,
+    progress: bool | Callable[[int, float, dict[str, float]], object] | None = None,
 ) -> Fit:
     """Identify parameters of a robot from measurements, with their uncertainty.
 
@@ -140,7 +141,8 @@ def fit(
     iterations : largest number of iterations.  tolerance : the search ends when the relative decrease
         of the sum of squares is smaller, or when a step would change the parameters by less than a
         hundredth of their standard errors.
-    progress : called with the iteration, half the sum of squares and the values by path.
+    progress : True for a line with the iteration, half the sum of squares and the time so far; or a
+        function, called with the iteration, half the sum of squares and the values by path.
 
     The sum of squared differences, in units of their noise, is minimised within the bounds by the
     Levenberg-Marquardt method. Priors count as measurements. Noise that you do not give as
@@ -168,7 +170,8 @@ def fit(
     _check_enough(experiments, unknowns)
     family = Family(robot, unknowns, formulation, sensitivities)
     search = _Search(family, experiments)
-    minimum = search.run(iterations, tolerance, progress)
+    with told(progress, "fit", lambda k, cost, _: (None, f"iteration {k}, {cost:.4g}")) as report:
+        minimum = search.run(iterations, tolerance, report)
     return _result(search, minimum, held_out, setup, time.perf_counter() - began)
 
 
