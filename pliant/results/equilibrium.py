@@ -18,6 +18,7 @@ from pliant.results.export import (
     describe_formulation,
     describe_places,
     names,
+    poses_by_name,
     variable,
 )
 from pliant.results.result import STATIONS, Result, Saveable, ShapeResult
@@ -134,6 +135,19 @@ class Equilibrium(ShapeResult, Saveable):
             **({} if self.error is None else {"error": self.error.shape}),
         }
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return tips, energies, reactions and how they were found as plain data, SI units."""
+        error = self.error
+        return {
+            **super().to_dict(),
+            "stable": self.stable,
+            "inputs": dict(self.inputs),
+            "places": poses_by_name(self._places()),
+            "energy": dict(self.energy),
+            "reactions": dict(self.reactions),
+            "error": None if error is None else {"shape": error.shape, "relative": error.relative},
+        }
+
     def plot(self, path: str | os.PathLike[str] | None = None, view: Any = None) -> Figure:
         """Draw the robot and its effects over the undeformed one; save the picture if a path is given.
 
@@ -236,6 +250,15 @@ class Modes(Result, Saveable):
 
     def _attributes(self) -> dict[str, Any]:
         return {**super()._attributes(), "seconds": self.seconds}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return frequencies, Hz, and growth, 1/s, with the equilibrium as plain data."""
+        return {
+            **super().to_dict(),
+            "frequencies": self.frequencies.tolist(),
+            "growth": self.growth.tolist(),
+            "equilibrium": self.equilibrium.to_dict(),
+        }
 
     def plot(self, path: str | os.PathLike[str] | None = None, view: Any = None) -> Figure:
         """Draw each mode at its largest displacement over the equilibrium; save it if a path is given.

@@ -79,6 +79,14 @@ def paragraph(text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, subsequent_indent="  ")
 
 
+def poses_by_name(places: Mapping[str, Array]) -> dict[str, Any]:
+    """Return poses (4, 4) by name as plain data: position, m, and rows of the rotation."""
+    return {
+        name: {"position": g[:3, 3].tolist(), "rotation": g[:3, :3].tolist()}
+        for name, g in places.items()
+    }
+
+
 def table(cells: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a table: a ruled heading, the first column left, the others right."""
     first, *widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]

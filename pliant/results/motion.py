@@ -20,6 +20,7 @@ from pliant.results.export import (
     describe_energy,
     describe_formulation,
     describe_places,
+    poses_by_name,
     variable,
 )
 from pliant.results.result import Saveable, ShapeResult
@@ -226,6 +227,19 @@ class Motion(MovingResult, Saveable):
             "complete": "yes" if self.complete else "no",
             "seconds": self.seconds,
             **({} if self.error is None else self.error.numbers()),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return tips, energies and inputs at the end, and how they were found, as plain data."""
+        there = len(self.t) > 0
+        return {
+            **super().to_dict(),
+            "complete": self.complete,
+            "t": float(self._trajectory.final[0]),
+            "inputs": {name: values[-1] for name, values in self.inputs.items() if there},
+            "places": poses_by_name({k: g[-1] for k, g in self._places().items()} if there else {}),
+            "energy": {name: float(x[-1]) for name, x in self.energy.items()} if there else {},
+            "rescues": dict(self.rescues),
         }
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:

@@ -19,6 +19,7 @@ from pliant.model import (
     DescriptionError,
     Frame,
     Rod,
+    check_suffix,
     choice,
     did_you_mean,
     finite_array,
@@ -67,6 +68,7 @@ class Saveable(Drawable):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the result as NetCDF (.nc) and return the path; read it with `pliant.load`."""
+        check_suffix("save", path, (".nc",))  # before anything is computed
         return result_file.write(self.to_xarray(), path)
 
 
@@ -196,6 +198,10 @@ class Result:
         bodies = self._compiled.description.bodies
         body = {"body": names(bodies)} if bodies else {}
         return {"rod": names(self.rods), **body, "s": variable("s", ("rod", "station"), s)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers of the summary as plain data, SI units."""
+        return {**self._attributes(), "formulation": self.formulation}
 
     def _attributes(self) -> dict[str, Any]:
         """How the result was computed, for files."""

@@ -9,7 +9,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -181,6 +181,15 @@ class Comparison(Study):
         lines += [line for note in notes for line in paragraph(note)]
         what = "equilibria" if self.t is None else f"motions of {self.t[-1]:g} s"
         return "\n".join([f"{len(self.table)} {what}, errors against {self._reference}", *lines])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as plain data."""
+        return {
+            "kind": "Comparison",
+            "reference": self._reference,
+            "table": [asdict(row) for row in self.table],
+            "pliant_version": sys.modules["pliant"].__version__,
+        }
 
     def to_xarray(self) -> xr.Dataset:
         """Return all errors as labelled arrays; the attribute `failed` lists failed entries."""
@@ -381,6 +390,21 @@ class Resolution(Study):
         lines = table([heading, *(_resolution_cells(row, names) for row in rows)])
         what = f"motions of {self.result.t[-1]:g} s" if moving else "equilibria"
         return "\n".join([f"{len(rows)} {what}", *lines, *textwrap.wrap(self.reason, WIDTH)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the choice, its errors and the table as plain data."""
+        return {
+            "kind": "Resolution",
+            "method": self.chosen.method,
+            "dt": self.dt,
+            "accuracy": self.accuracy,
+            "error": self.error,
+            "reference_error": self.reference_error,
+            "orders": dict(self.orders),
+            "reason": self.reason,
+            "table": [asdict(row) for row in self.table],
+            "pliant_version": sys.modules["pliant"].__version__,
+        }
 
     def _sorted(self) -> list[ResolutionRow]:
         return sorted(self.table, key=lambda row: (row.intervals, -(row.dt or 0.0)))

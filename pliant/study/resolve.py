@@ -238,7 +238,7 @@ def _choose(
         for s in solutions.all
     ]
     for text in one.warnings:
-        warnings.warn(text, stacklevel=3)
+        warnings.warn(text, stacklevel=4)
     formulation, step = solutions.refinement.at(one.intervals), solutions.step(one.halvings)
     return Resolution(formulation, step, accuracy, error, left, orders, rows, one.result)
 
