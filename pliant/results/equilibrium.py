@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.lie import se3, so3
-from pliant.model import Array, DescriptionError, Rod
+from pliant.model import Array, DescriptionError, Rod, check_suffix
 from pliant.results.export import (
+    AXES,
     dataset,
     describe_energy,
     describe_formulation,
@@ -20,7 +22,9 @@ from pliant.results.export import (
     names,
     poses_by_name,
     variable,
+    write_rows,
 )
+from pliant.results.notebook import flattened
 from pliant.results.result import STATIONS, Result, Saveable, ShapeResult
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.modes import ModalSolution
@@ -167,6 +171,29 @@ class Equilibrium(ShapeResult, Saveable):
         )
         return saved(figure, path)
 
+    def _sketch(self) -> str:
+        sample, rods = self._compiled.sampler.poses, self._compiled.description.stations(STATIONS)
+        rest = [sample(self._compiled.rest, rod, s)[:, :3, 3] for rod, s in rods.items()]
+        return flattened({rod: self.position(rod) for rod in rods}, rest)
+
+    def to_csv(self, path: str | os.PathLike[str], stations: int = STATIONS) -> Path:
+        """Write one row for each of evenly spaced sections of all rods as .csv and return the path.
+
+        Columns : rod, s (m), position x y z (m) and tangent tx ty tz in the world, strain ux ... vz
+        (rad/m and 1) and internal wrench mx ... nz (N m and N) in the body frame.
+        """
+        target = check_suffix("to_csv", path, (".csv",))
+        rows = []
+        for rod, s in self._compiled.description.stations(stations).items():
+            g = self.pose(rod, s)
+            numbers = np.column_stack(
+                [s, g[:, :3, 3], g[:, :3, 2], self.strain(rod, s), self.wrench(rod, s)]
+            )
+            rows += [[rod, *row] for row in numbers.tolist()]
+        world = ["x", "y", "z", "tx", "ty", "tz"]
+        header = ["rod", "s", *world, *AXES["strain_part"], *AXES["wrench_part"]]
+        return write_rows(target, header, rows)
+
     def summary(self) -> str:
         """Return tips, energies and iterations in a few lines of text."""
         stable = {True: "stable", False: "unstable", None: "stability unknown"}[self.stable]
@@ -301,6 +328,13 @@ class Modes(Result, Saveable):
             back = se3.inverse(body.at(body.centre).pose_offset())
             shapes.append(body_shape(body, g @ back))
         return shapes
+
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
+        """Write mode, frequency (Hz) and growth (1/s) as .csv and return the path."""
+        target = check_suffix("to_csv", path, (".csv",))
+        columns = self.frequencies.tolist(), self.growth.tolist()
+        rows = [[k + 1, *row] for k, row in enumerate(zip(*columns, strict=True))]
+        return write_rows(target, ["mode", "frequency", "growth"], rows)
 
     def summary(self) -> str:
         """Return the frequencies in a few lines of text."""

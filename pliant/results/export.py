@@ -99,12 +99,15 @@ def table(cells: Sequence[Sequence[str]]) -> list[str]:
 
 def write_table(path: Path, names: Sequence[str], rows: Iterable[Any]) -> Path:
     """Write the attributes `names` of rows as .csv and return the path; None stays empty."""
-    with whole_file(path) as partial, partial.open("w", newline="") as stream:
+    return write_rows(path, names, ([getattr(row, name) for name in names] for row in rows))
+
+
+def write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
+    """Write a header and rows of cells as .csv and return the path; None stays empty."""
+    with whole_file(path) as partial, partial.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
-        writer.writerow(names)
-        for row in rows:
-            values = (getattr(row, name) for name in names)
-            writer.writerow(["" if value is None else value for value in values])
+        writer.writerow(header)
+        writer.writerows([["" if cell is None else cell for cell in row] for row in rows])
     return path
 
 

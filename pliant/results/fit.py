@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, DescriptionError, as_float, check_suffix, known_name, whole_file
-from pliant.results.export import dataset, paragraph, table, variable
+from pliant.results.export import dataset, paragraph, table, variable, write_table
 from pliant.results.result import Study
 from pliant.results.result_file import write
 
@@ -276,6 +276,11 @@ class Fit(Study):
         with whole_file(target) as partial:
             partial.write_text(text, encoding="utf-8")
         return target
+
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
+        """Write a row for each parameter as .csv and return the path; `save` writes everything."""
+        names = ["name", "value", "error", "initial", "factor", "at_bound"]
+        return write_table(check_suffix("to_csv", path, (".csv",)), names, self.estimates)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw measured and predicted outputs and residuals; save it if a path is given."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.model import Array, ResolutionHint, ResolutionWarning, Rod
+from pliant.model import Array, ResolutionHint, ResolutionWarning, Rod, check_suffix
 from pliant.model.progress import told
 from pliant.results.energy_gap import TOLD, EnergyGap, EnergyWarning, energy_gap, warn_of_gap
 from pliant.results.export import (
@@ -22,7 +22,9 @@ from pliant.results.export import (
     describe_places,
     poses_by_name,
     variable,
+    write_rows,
 )
+from pliant.results.notebook import line_drawing
 from pliant.results.result import Saveable, ShapeResult
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
@@ -295,6 +297,35 @@ class Motion(MovingResult, Saveable):
                 speed=speed,
             )
 
+    def _sketch(self) -> str:
+        if len(self.t) < 2:
+            return ""
+        name, g = next(iter(self._places().items()))
+        lines = {axis: np.column_stack([self.t, g[:, k, 3]]) for k, axis in enumerate("xyz")}
+        moved = {axis: line for axis, line in lines.items() if np.ptp(line[:, 1]) > 0}
+        labels = f"{', '.join(moved)} of the {name} over {self.t[-1]:.3g} s"
+        return line_drawing(moved, equal=False, labels=labels)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
+        """Write one row for each output time as .csv and return the path.
+
+        Columns : t (s), the positions of tips (``arm.tip.x``) and bodies (``ball.x``) in the world (m),
+        inputs by name (vectors as ``push[0]``) and energies (``energy.kinetic``, J). `read_measurement`
+        reads it.
+        """
+        target = check_suffix("to_csv", path, (".csv",))
+        columns = {"t": self.t}
+        for rod in self.rods:
+            columns |= _components(f"{rod}.tip", self.tip(rod)[:, :3, 3])
+        for body in self._compiled.description.bodies:
+            columns |= _components(body, self.position(body))
+        for name, values in self.inputs.items():
+            own = f"input.{name}" if name in columns else name
+            flat = {f"{own}[{k}]": x for k, x in enumerate(values.T)} if values.ndim > 1 else {}
+            columns |= flat or {own: values}
+        columns |= {f"energy.{name}": values for name, values in self.energy.items()}
+        return write_rows(target, list(columns), np.column_stack([*columns.values()]).tolist())
+
     def summary(self) -> str:
         """Return tips, energies and steps in a few lines of text."""
         reached = self._trajectory.final[0]
@@ -313,3 +344,8 @@ class Motion(MovingResult, Saveable):
         if not self.complete:
             lines.append("  incomplete: the simulation stopped early")
         return "\n".join(lines)
+
+
+def _components(name: str, positions: Array) -> dict[str, Array]:
+    """The columns of positions (T, 3)."""
+    return {f"{name}.{axis}": positions[:, k] for k, axis in enumerate("xyz")}

@@ -29,6 +29,7 @@ from pliant.model import (
 from pliant.model.place_names import place_hint
 from pliant.results import result_file
 from pliant.results.export import names, pose_variables, variable
+from pliant.results.notebook import card
 from pliant.solve.problem import Problem
 
 if TYPE_CHECKING:
@@ -43,6 +44,15 @@ class Drawable:
     """A result with a picture."""
 
     plot: Callable[..., Figure]
+    summary: Callable[[], str]
+
+    def _repr_html_(self) -> str:
+        """Return the summary with a small drawing, for notebooks."""
+        return card(type(self).__name__, self.summary(), self._sketch())
+
+    def _sketch(self) -> str:
+        """A small drawing as SVG; "" for none."""
+        return ""
 
     def show(self) -> None:
         """Open the picture of `plot` in a window and wait until you close it."""
@@ -54,8 +64,6 @@ class Drawable:
 
 class Study(Drawable):
     """A result that prints as its summary."""
-
-    summary: Callable[[], str]
 
     def __str__(self) -> str:
         return self.summary()

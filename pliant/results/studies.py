@@ -227,7 +227,12 @@ class Comparison(Study):
         target = check_suffix("save", path, (".csv", ".nc"))
         if target.suffix.lower() == ".nc":
             return write(self.to_xarray(), target)
-        return write_table(target, [*_COMPARISON_COLUMNS, "integrator", "note"], self.table)
+        return self.to_csv(target)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
+        """Write the table as .csv and return the path."""
+        names = [*_COMPARISON_COLUMNS, "integrator", "note"]
+        return write_table(check_suffix("to_csv", path, (".csv",)), names, self.table)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw the shapes and their errors; save the picture if a path is given.
@@ -411,6 +416,10 @@ class Resolution(Study):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the table as .csv and return the path."""
+        return self.to_csv(check_suffix("save", path, (".csv",)))
+
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
+        """Write the table as .csv and return the path."""
         names = [
             "method",
             "intervals",
@@ -419,7 +428,7 @@ class Resolution(Study):
             "is_reference",
             "note",
         ]
-        return write_table(check_suffix("save", path, (".csv",)), names, self._sorted())
+        return write_table(check_suffix("to_csv", path, (".csv",)), names, self._sorted())
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw error and computing time over intervals and step; save it if a path is given."""

@@ -190,3 +190,95 @@ def test_statics_after_removing_a_load_are_those_without_it() -> None:
     robot.remove("push")
     np.testing.assert_array_equal(robot.statics().tip(), plain.statics().tip())
     assert abs(loaded.tip() - robot.statics().tip()).max() > 0.01
+
+
+def _columns(path: Path) -> dict[str, list[str]]:
+    import csv
+
+    with path.open(newline="") as stream:
+        header, *rows = list(csv.reader(stream))
+    return {name: [row[k] for row in rows] for k, name in enumerate(header)}
+
+
+def test_csv_of_an_equilibrium_has_a_row_for_each_section(results, tmp_path) -> None:
+    still = results["equilibrium"]
+    columns = _columns(still.to_csv(tmp_path / "still.csv", stations=11))
+    assert set(columns["rod"]) == {"arm"} and len(columns["s"]) == 11
+    s = np.linspace(0.0, 0.3, 11)
+    for name, exact in (
+        ("z", still.position("arm", s)[:, 2]),
+        ("tx", still.pose("arm", s)[:, 0, 2]),
+        ("uy", still.strain("arm", s)[:, 1]),
+        ("nz", still.wrench("arm", s)[:, 5]),
+    ):
+        np.testing.assert_array_equal([float(x) for x in columns[name]], exact)
+
+
+def test_csv_of_a_motion_is_a_measurement(tmp_path) -> None:
+    robot = one_rod()
+    robot.add_load("push", on=robot.description.rods["arm"].tip, force=(0, 0, -0.1))
+    robot.add_load("{odd}, name", on="arm", force=(0, 0.1, 0))
+    inputs = {"push": pl.Sine(1.0, 5.0), "{odd}, name": (0, 0.2, 0)}
+    motion = robot.simulate(0.03, 0.01, inputs)
+    data = pl.read_measurement(motion.to_csv(tmp_path / "motion.csv"))
+    assert data.time == "t"
+    np.testing.assert_array_equal(data.t, motion.t)
+    np.testing.assert_array_equal(data.column("arm.tip.z"), motion.tip()[:, 2, 3])
+    np.testing.assert_array_equal(data.column("ball.x"), motion.position("ball")[:, 0])
+    np.testing.assert_array_equal(data.column("push"), motion.inputs["push"])
+    np.testing.assert_array_equal(data.column("{odd}, name[1]"), 0.2)
+    np.testing.assert_array_equal(data.column("energy.kinetic"), motion.energy["kinetic"])
+    again = pl.read_measurement(data.to_csv(tmp_path / "again.csv"))
+    assert {k: list(v) for k, v in again.columns.items()} == {
+        k: list(v) for k, v in data.columns.items()
+    }
+
+
+@pytest.mark.filterwarnings("ignore::pliant.FitWarning")
+def test_studies_and_modes_are_written_as_csv(tmp_path) -> None:
+    robot = one_rod()
+    modes = robot.modes(2)
+    columns = _columns(modes.to_csv(tmp_path / "modes.csv"))
+    np.testing.assert_array_equal([float(x) for x in columns["frequency"]], modes.frequencies)
+    compared = pl.compare(robot, [SMALL, pl.Strain(order=2)], repeat=1)
+    assert len(_columns(compared.to_csv(tmp_path / "compared.csv"))["method"]) == 2
+    robot.add_load("push", on=robot.description.rods["arm"].tip, force=(0, 0, -0.1))
+    data = pl.Measurement({"push": [0.0, 1.0], "arm.tip.z": [-0.1, -0.2]})
+    found = pl.fit(robot, data, ["arm.E"])
+    assert float(_columns(found.to_csv(tmp_path / "fit.csv"))["value"][0]) == found["arm.E"].value
+    for result in (modes, compared, found):
+        with pytest.raises(pl.DescriptionError, match=r"ends in \.csv"):
+            result.to_csv(tmp_path / "x.txt")
+        assert result.summary().splitlines()[0].split()[0] in result._repr_html_()
+
+
+def test_notebooks_show_results_as_valid_html_with_a_drawing(results) -> None:
+    from xml.etree import ElementTree
+
+    robot = pl.Robot()
+    robot.add_rod("<script>alert(1)</script>", 0.3, pl.Circle(0.01), SOFT, formulation=SMALL)
+    odd = robot.statics()
+    empty = robot.simulate(0.01, 0.01, output_times=[0.0])
+    for result, drawn in (
+        (results["equilibrium"], True), (results["motion"], True), (odd, True), (empty, False),
+    ):  # fmt: skip
+        text = result._repr_html_()
+        assert len(text) < 20_000 and "<script" not in text
+        page = ElementTree.fromstring(text)  # well formed
+        lines = [item for item in page.iter() if item.tag.endswith("polyline")]
+        assert bool(lines) == drawn
+        shown = "".join(page.itertext())
+        assert result.summary().splitlines()[0] in shown
+
+
+def test_drawing_in_a_notebook_keeps_proportions() -> None:
+    from xml.etree import ElementTree
+
+    from pliant.results.notebook import line_drawing
+
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]], dtype=float)
+    page = ElementTree.fromstring(line_drawing({"square": square}))
+    (line,) = [item for item in page.iter() if item.tag.endswith("polyline")]
+    points = np.array([[float(x) for x in p.split(",")] for p in line.get("points").split()])
+    width, height = np.ptp(points, axis=0)
+    assert width == pytest.approx(height, abs=0.15) and width > 100
