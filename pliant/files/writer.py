@@ -231,7 +231,8 @@ def _text(text: str) -> str:
     """Return a text as YAML, in quotes where it needs them."""
     if _WORD.fullmatch(text) and text.lower() not in _RESERVED:
         return text
-    return json.dumps(text, ensure_ascii=not text.isprintable())
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(x if x.isprintable() else f"\\U{ord(x):08x}" for x in escaped) + '"'
 
 
 def _first_difference(a: Any, b: Any) -> str:

@@ -50,7 +50,7 @@ def check_folder(
 
     part, field, given : what the user gave, for messages; the folder itself if given is None.
     """
-    there = next(place for place in (folder, *folder.parents) if place.exists())
+    there = next(place for place in (folder, *folder.parents) if os.path.exists(place))
     reason = "it is a file"
     if there.is_dir():
         try:

@@ -9,10 +9,9 @@ import numpy as np
 
 from pliant.model import Array
 
-_COLOURS = ("#3a7ca5", "#e39b3b", "#5b9f6b", "#8a6fb0")
 _WIDTH, _HEIGHT, _EDGE = 260.0, 150.0, 8.0
-_POINTS = 200
-"""Most points of a line."""
+_POINTS, _ALL = 200, 2000
+"""Most points of a line, and of all lines unless there are very many."""
 
 
 def card(title: str, summary: str, picture: str = "") -> str:
@@ -31,6 +30,8 @@ def line_drawing(
 
     equal : one scale for both axes.  labels : what the axes are, written below.
     """
+    from pliant.view.theme import FAINT, rod_color
+
     every = [np.asarray(line, dtype=float) for line in (*lines.values(), *faint)]
     points = np.concatenate([line[np.isfinite(line).all(axis=1)] for line in every] or [[]])
     if not len(points):
@@ -41,7 +42,8 @@ def line_drawing(
     shift = _EDGE + 0.5 * (room - scale * size)
 
     def path(line: Array, colour: str, name: str) -> str:
-        few = line[np.unique(np.linspace(0, len(line) - 1, _POINTS).astype(int))]
+        most = min(_POINTS, max(2, _ALL // len(every)))
+        few = line[np.unique(np.linspace(0, len(line) - 1, most).astype(int))]
         u, v = (shift + scale * (few - low)).T
         places = " ".join(f"{x:.1f},{_HEIGHT - y:.1f}" for x, y in zip(u, v, strict=True))
         title = f"<title>{html.escape(name)}</title>" if name else ""
@@ -50,9 +52,9 @@ def line_drawing(
             f"{title}</polyline>"
         )
 
-    drawn = [path(np.asarray(line), "#c8cdd4", "") for line in faint]
+    drawn = [path(np.asarray(line), FAINT, "") for line in faint]
     for k, (name, line) in enumerate(lines.items()):
-        drawn.append(path(np.asarray(line), _COLOURS[k % len(_COLOURS)], name))
+        drawn.append(path(np.asarray(line), rod_color(k), name))
     note = f'<text x="{_EDGE}" y="{_EDGE + 4}" font-size="10">{html.escape(labels)}</text>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH:g}" height="{_HEIGHT:g}" '
