@@ -166,14 +166,14 @@ class Robot:
 
     @checks.checked
     def plot(self, path: str | os.PathLike[str] | None = None, view: Any = None) -> Figure:
-        """Draw the robot as it is described, undeformed and with its effects, without solving it.
+        """Draw the robot undeformed, with its effects as described, without solving it.
 
         path : of a picture to write, .png, .pdf, .svg or .jpg.
         view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
         """
         from pliant.results.undeformed import draw_description
 
-        return draw_description(self.description, values_at(self.inputs, 0.0), path, view)
+        return draw_description(self.description, path, view)
 
     def show(self) -> None:
         """Open the picture of `plot` in a window and wait until you close it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -47,12 +46,9 @@ class Undeformed:
 
 
 def draw_description(
-    description: Description,
-    inputs: Mapping[str, Any],
-    path: str | os.PathLike[str] | None,
-    view: Any,
+    description: Description, path: str | os.PathLike[str] | None, view: Any
 ) -> Figure:
-    """Draw a robot as it is described, with its effects at these inputs; see `Robot.plot`."""
+    """Draw a robot as it is described, with its effects as described; see `Robot.plot`."""
     from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes
     from pliant.view import draw_robot, saved
 
@@ -61,6 +57,6 @@ def draw_description(
     robot: Any = Undeformed(description)
     shapes = robot_shapes(robot, [None])
     refuse(not shapes, "robot", "parts", "none", expected, f"describe one with {example}")
-    values = {**description.inputs(), **inputs}
-    effects, arrows = effect_shapes(robot, [None], {name: [x] for name, x in values.items()})
+    values = {name: [value] for name, value in description.inputs().items()}
+    effects, arrows = effect_shapes(robot, [None], values)
     return saved(draw_robot(shapes + effects, arrows, view=view), path)

@@ -149,7 +149,6 @@ def test_robot_is_drawn_before_it_is_solved_and_if_it_cannot_be(tmp_path) -> Non
     )  # fmt: skip
     with pytest.raises(pl.PliantError):
         robot.statics()
-    robot.inputs = {"push": pl.Step(2.0, 3.0, 1.0)}
     robot.plot(tmp_path / "robot.png", view="front")
     assert (tmp_path / "robot.png").stat().st_size > 5000
     with pytest.raises(pl.DescriptionError, match="at least one rod or body"):
@@ -282,3 +281,18 @@ def test_drawing_in_a_notebook_keeps_proportions() -> None:
     points = np.array([[float(x) for x in p.split(",")] for p in line.get("points").split()])
     width, height = np.ptp(points, axis=0)
     assert width == pytest.approx(height, abs=0.15) and width > 100
+
+
+def test_the_picture_of_a_description_shows_its_loads() -> None:
+    import matplotlib.pyplot as plt
+
+    figure = crowded().plot()
+    labels = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    labels += [
+        text.get_text()
+        for ax in figure.axes
+        if ax.get_legend() is not None
+        for text in ax.get_legend().get_texts()
+    ]
+    plt.close(figure)
+    assert any("push" in label for label in labels), labels
