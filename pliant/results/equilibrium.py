@@ -284,6 +284,7 @@ class Modes(Result, Saveable):
             **super().to_dict(),
             "frequencies": self.frequencies.tolist(),
             "growth": self.growth.tolist(),
+            "error": self.error.tolist(),
             "equilibrium": self.equilibrium.to_dict(),
         }
 
@@ -330,11 +331,11 @@ class Modes(Result, Saveable):
         return shapes
 
     def to_csv(self, path: str | os.PathLike[str]) -> Path:
-        """Write mode, frequency (Hz) and growth (1/s) as .csv and return the path."""
+        """Write mode, frequency (Hz), growth (1/s) and relative error as .csv and return the path."""
         target = check_suffix("to_csv", path, (".csv",))
-        columns = self.frequencies.tolist(), self.growth.tolist()
+        columns = self.frequencies.tolist(), self.growth.tolist(), self.error.tolist()
         rows = [[k + 1, *row] for k, row in enumerate(zip(*columns, strict=True))]
-        return write_rows(target, ["mode", "frequency", "growth"], rows)
+        return write_rows(target, ["mode", "frequency", "growth", "error"], rows)
 
     def summary(self) -> str:
         """Return the frequencies in a few lines of text."""
