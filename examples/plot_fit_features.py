@@ -22,7 +22,7 @@ from PIL import Image
 import pliant as pl
 
 TRUTH = {"arm.bending": 7e-3, "arm.retardation": 0.016}
-METHOD = pl.Strain(order=1, segments=2)
+METHOD = pl.Strain(order=1, segments=4)
 FPS, PIXEL = 100.0, 1.5e-3  # frames per second, metres
 CLAMP = (12.0, 20.0)  # column and row of the clamp in the picture
 EXPECTED = {

@@ -69,7 +69,8 @@ class FitData:
     name : of the measurement.  t : (N,) s, or row numbers of load cases.  moving : whether t is
     time.  columns, units : of the outputs.  measured, predicted : (N, C), NaN where nothing was
     measured.  std : (C,) of the noise.  along : if one input distinguishes the load cases, its label
-    and values (N,). Statistics are over the measured cells.
+    and values (N,).  signal : if the columns are features of a motion, the motion, for pictures.
+    Statistics are over the measured cells.
     """
 
     name: str
@@ -81,6 +82,7 @@ class FitData:
     predicted: Array
     std: Array
     along: tuple[str, Array] | None = None
+    signal: FitData | None = None
 
     @property
     def residuals(self) -> Array:
@@ -283,11 +285,15 @@ class Fit(Study):
         return write_table(check_suffix("to_csv", path, (".csv",)), names, self.estimates)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw measured and predicted outputs and residuals; save it if a path is given."""
+        """Draw measured and predicted outputs and residuals; save it if a path is given.
+
+        Of features the motion is drawn that they are features of.
+        """
         from pliant.view import draw_fits, saved
 
         titles = _titles(self.data, "") + _titles(self.validation, " (held out)")
-        groups = [*zip([*self.data, *self.validation], titles, strict=True)]
+        drawn = [item.signal or item for item in (*self.data, *self.validation)]
+        groups = [*zip(drawn, titles, strict=True)]
         sizes = {len(item.columns) for item, _ in groups}
         figure = draw_fits(
             {

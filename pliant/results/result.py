@@ -237,8 +237,8 @@ class ShapeResult(Result, ABC):
     def pose(self, part: str | Frame | None = None, s: ArrayLike | None = None) -> Array:
         """Return world poses (..., 4, 4) of a rod's sections at arclengths s (...), metres.
 
-        part : a rod or body by name, a place such as "arm.tip" or "arm.0.12", or a Frame; with one rod it
-        may be left out.
+        part : a rod or body by name, a place such as "arm.tip" or "arm.0.12", or a Frame; with one rod
+        it may be left out.
         s : without it, the whole rod at 51 evenly spaced sections from base to tip, (51, 4, 4); `tip`
         is the last one. A body, a place and a Frame have no s, and one pose (4, 4).
         """
@@ -246,10 +246,10 @@ class ShapeResult(Result, ABC):
             expected = "left out, for a Frame is one place"
             refuse(s is not None, "result", "s", s, expected, "remove it")
             return self._frames(self._known_frame(part))
-        part, s = self._located(part, s)
-        body = self._body(part, s)
+        name, s = self._located(part, s)
+        body = self._body(name, s)
         if body is None:
-            return self._sampled(self._compiled.sampler.poses, part, s, (4, 4))
+            return self._sampled(self._compiled.sampler.poses, name, s, (4, 4))
         return self._frames(body.origin)
 
     def _known_frame(self, frame: Frame) -> Frame:

@@ -229,6 +229,7 @@ class FeatureRun(Experiment):
 
     def evaluate(self, family: Family, z: Array, slopes: bool) -> tuple[Array, Array | None]:
         y, J = self.inner.evaluate(family, z, slopes)
+        self.signal = self.inner, y
         if J is None:
             return self._features(y), None
         size = np.array([self._of[k].range if k in self._of else 1.0 for k in range(y.shape[1])])

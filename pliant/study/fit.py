@@ -333,4 +333,5 @@ def _data(experiment: Experiment, y: Array, std: Mapping[str, float]) -> FitData
         y,
         np.array([std.get(probe.group, 1.0) for probe in experiment.probes]),
         experiment.only_input(),
+        None if experiment.signal is None else _data(*experiment.signal, std),
     )

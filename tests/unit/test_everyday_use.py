@@ -52,6 +52,8 @@ def test_a_frame_is_a_place_of_which_results_know_the_pose(results, kind) -> Non
     result = results[kind]
     arm = one_rod().description.rods["arm"]
     np.testing.assert_allclose(result.pose(arm.tip), result.tip(), atol=1e-15)
+    np.testing.assert_array_equal(result.position("arm.tip"), result.tip()[..., :3, 3])
+    np.testing.assert_array_equal(result.pose("arm.0.12"), result.pose("arm", 0.12))
     beside = result.position(arm.at(0.1, offset=(0.02, 0.0)))
     expected = result.pose("arm", 0.1) @ np.array([0.02, 0.0, 0.0, 1.0])
     np.testing.assert_allclose(beside, expected[..., :3], atol=1e-15)

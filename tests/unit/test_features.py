@@ -16,7 +16,7 @@ from pliant.study.fit import _Setup
 from pliant.study.outputs import probes
 from pliant.study.parameters import variables
 
-METHOD = pl.Strain(order=1, segments=2)
+METHOD = pl.Strain(order=1, segments=4)
 T = np.arange(0.0, 3.0, 0.01)
 ALL = [f"{name}(arm.tip.z)" for name in ("first_peak", "first_valley", "frequency", "decay")]
 
@@ -100,7 +100,8 @@ def test_stiffness_and_damping_follow_from_features_of_a_released_rod() -> None:
     assert found.data[0].columns == tuple(ALL) and found.data[0].units == ("m", "m", "Hz", "1/s")
     assert found.method["dt"] == "0.01 s"
     json.dumps(found.to_dict())
-    found.plot()
+    figure = found.plot()  # the motion, over time
+    assert any(len(line.get_xdata()) == 301 for line in figure.axes[0].lines)
 
 
 def test_standard_errors_follow_from_the_noise_of_the_signal() -> None:
@@ -172,7 +173,7 @@ def test_command_line_takes_features(tmp_path) -> None:
         main,
         ["fit", str(file), str(tmp_path / "cut.csv"), "-p", "arm.bending", "-p", "arm.retardation",
          *options, "--input", "hang=0", "--start", "hang=1", "--dt", "0.01",
-         "--with", "Strain(order=1, segments=2)", "-o", str(tmp_path / "out")],
+         "--with", "Strain(order=1, segments=4)", "-o", str(tmp_path / "out")],
     )  # fmt: skip
     assert answer.exit_code == 0, answer.output
     report = json.loads((tmp_path / "out" / "arm-fit.json").read_text())
