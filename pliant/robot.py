@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -69,6 +70,17 @@ T = TypeVar("T", bound=Entry)
 
 def _load_reached(level: float, iterations: int, residual: float) -> tuple[float, str]:
     return level, f"{iterations} iterations"
+
+
+@contextmanager
+def _as_motion(compiled: Problem, method: Integrator) -> Iterator[None]:
+    """Give a simulation that fails the motion up to there as the `last` of its error."""
+    try:
+        yield
+    except ConvergenceError as error:
+        if isinstance(error.last, Trajectory):
+            error.last = Motion(compiled, error.last, repr(method))
+        raise
 
 
 def _time_reached(t: float, end: float) -> tuple[float, str]:
@@ -485,13 +497,8 @@ class Robot:
             times=(clock.duration, clock.steps, clock.outputs),
             start=(start if isinstance(start, str) else (begin.q, begin.v), velocity, joints),
         )
-        try:
-            with told(progress, "simulate", _time_reached) as report:
-                trajectory = compiled.simulate(method, given, clock, begin, report, checkpoints)
-        except ConvergenceError as error:
-            if isinstance(error.last, Trajectory):
-                error.last = Motion(compiled, error.last, repr(method))
-            raise
+        with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
+            trajectory = compiled.simulate(method, given, clock, begin, report, checkpoints)
         motion = Motion(compiled, trajectory, repr(method))
         judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
         motion.warn_of_energy(method)

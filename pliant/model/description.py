@@ -151,9 +151,9 @@ class Description:
         return sorted(members.values(), key=lambda part: len(self._carriers(part, members)))
 
     def in_order(self) -> dict[str, Entry]:
-        """Return all parts and effects by name, each rod and body after those of its kind that carry it.
+        """Return all parts and effects by name, rods and bodies after those of their kind below them.
 
-        No chain of parts may be closed.
+        A part is below those that it carries. No chain of parts may be closed.
         """
         ordered: dict[str, Entry] = {}
         members = self.members()
