@@ -123,8 +123,9 @@ class Robot:
     def save(self, path: str | os.PathLike[str], tabulate: int | None = None) -> Path:
         """Write the robot and its inputs to a robot file (.yaml) and return the path.
 
-        tabulate : replace functions of s by tables with this many intervals, linear in between; None
-        refuses them. Functions of time and formulations of your own are refused.
+        tabulate : replace functions of s by tables with this many intervals, linear in between and cut
+        where the functions jump; None refuses them. Functions of time and formulations of your own are
+        refused.
 
         `Robot.from_file` gives an equal robot back. An old file is replaced only at the end.
         """

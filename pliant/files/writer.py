@@ -29,10 +29,13 @@ from pliant.model import (
     refuse,
     whole_file,
 )
+from pliant.model.breaks import Breaks
 
 _SUFFIXES = (".yaml", ".yml")
 _WORD = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 _RESERVED = ("true", "false", "null", "yes", "no", "off", "y", "n")
+_SIDE = 1e-9
+"""Distance of a table's entries on both sides of a jump from it, as a part of the rod's length."""
 _BLOCKS = 3
 """Levels of a file that are written line by line: section, entry, field."""
 
@@ -184,7 +187,10 @@ class FileWriter:
                 "numbers or a Table, for a file cannot hold a Python function",
                 "give a Table, or save(path, tabulate=200) for a table of it with 200 intervals",
             )
-        s = np.linspace(0.0, length, self.tabulate + 1)
+        breaks = Breaks() if self.entry is None else self.entry.breaks_along(length)
+        sides = [s + side * _SIDE * length for s in breaks.jumps for side in (-1.0, 1.0)]
+        evenly = np.linspace(0.0, length, self.tabulate + 1)
+        s = np.unique(np.concatenate([evenly, breaks.bends, np.clip(sides, 0.0, length)]))
         values = [np.asarray(function(point), dtype=float).tolist() for point in s.tolist()]
         return Table(s, values)
 

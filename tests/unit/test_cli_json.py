@@ -165,3 +165,12 @@ def test_results_tell_of_a_path_that_cannot_be_written_before_they_compute(
     Path("folder.nc").mkdir()
     with pytest.raises(pl.DescriptionError, match="this is a folder"):
         still.save("folder.nc")
+
+
+def test_a_simulation_that_cannot_be_saved_is_told_before_it_starts(file: Path) -> None:
+    Path("taken").write_text("a file")
+    seen: list[float] = []
+    robot = pl.Robot.from_file(file)
+    with pytest.raises(pl.DescriptionError, match="taken: it is a file"):
+        robot.simulate(0.1, 0.01, save="taken/motion.nc", progress=lambda t, end: seen.append(t))
+    assert seen == []

@@ -144,6 +144,7 @@ def random_robot(seed: int) -> pl.Robot:
             **_section(r, length),
             pose=_pose(r),
             base=None if free else base,
+            breaks=[(), (0.02, 0.05)][r.integers(2)],
             natural=[(0, 0, 0), tuple(r.normal(size=3)), (1, 2, 3, 0.1, 0, 1.1)][r.integers(3)],
             formulation=_formulation(r),
             theory=["cosserat", "kirchhoff"][r.integers(2)],
@@ -212,6 +213,17 @@ def test_functions_of_s_are_refused_by_name_or_tabulated_on_request(tmp_path) ->
     again = saved(robot, tmp_path, tabulate=10)
     wind = again.description.loads["wind"].density([0.0, 0.015, 0.3])
     np.testing.assert_allclose(wind[:, 4], [0.0, 0.5 * 0.03**2, 0.09], atol=1e-15)
+
+
+def test_a_table_of_a_function_that_jumps_has_the_jump(tmp_path) -> None:
+    def radius(s: float) -> float:
+        return 0.01 if s < 0.1307 else 0.006
+
+    robot = arm(section=pl.Circle(radius), pose=pl.along("x"))
+    robot.add_load("wind", "arm", force=lambda s: (0, 0, -3.0 * (0.2 <= s <= 0.21)))
+    again = saved(robot, tmp_path, tabulate=20)
+    np.testing.assert_allclose(again.statics().tip(), robot.statics().tip(), atol=1e-6)
+    assert len(again.description.rods["arm"].section.radius.s) < 40
 
 
 def test_functions_of_time_and_own_formulations_are_refused_by_name(tmp_path) -> None:
