@@ -112,7 +112,9 @@ def draw_convergence(
         for label, order in (slopes or {}).items():
             _reference_slope(canvas, curves, label, order)
         finish(canvas, xlabel, ylabel, title, count=2)
-        whole_decades(canvas.xaxis)
+        places = np.unique(np.concatenate([along for along, _ in curves.values()] or [[]]))
+        if len(places) and places[-1] < 50.0 * places[0]:
+            plain_ticks(canvas, places)
         whole_decades(canvas.yaxis)
         canvas.grid(which="minor", linewidth=0.3)
     return figure_of(canvas)
@@ -167,6 +169,14 @@ def whole_decades(axis: XAxis | YAxis) -> None:
         low, high = np.floor(low), max(np.ceil(high), np.floor(low) + 1)
         axis.axes.set(**{f"{axis.axis_name}lim": (10.0**low, 10.0**high)})
     axis.set_minor_formatter(NullFormatter())
+
+
+def plain_ticks(ax: Axes, places: Array) -> None:
+    """Put the ticks of a logarithmic x axis at these values, fewer where they would overlap."""
+    apart = np.diff(np.log(places), prepend=-np.inf) > 0.08 * np.log(places[-1] / places[0])
+    shown = places[apart]
+    ax.set_xticks(shown, [f"{value:.4g}" for value in shown])
+    ax.set_xticks([], minor=True)
 
 
 def legend_beside(ax: Axes, entries: Mapping[str, object] | None = None) -> None:

@@ -165,14 +165,15 @@ def set_up_axes(ax: Axes3D, box: Box, view: Array, bare: bool = False) -> None:
     unit, factor = length_unit(float(sides.max()))
     seen = sides * np.sqrt(1.0 - _towards(view) ** 2) / sides.max()
     for axis, length in zip(_axes_of(ax), seen, strict=True):
-        count = max(1, round(6 * length))
-        axis.set_major_locator(MaxNLocator(count, steps=[1, 2, 5], min_n_ticks=1))
+        count = max(2, round(7 * length)) if length > 0.2 else 1
+        axis.set_major_locator(MaxNLocator(count, steps=[1, 2, 5], min_n_ticks=min(count, 2)))
         axis.set_major_formatter(scaled_ticks(factor))
         axis.set_pane_color(PANE)
         axis.line.set_color(GRID)
         axis._axinfo["grid"].update(color=GRID, linewidth=0.6)
         axis._axinfo["tick"].update(inward_factor=0.0, outward_factor=0.0)
         axis.set_tick_params(pad=0)
+        axis.labelpad = 7.0  # of a flat robot seen from the front, labels lie close to the numbers
     hidden = _towards_camera(ax, view)
     ax.set(**{f"{name}label": "" if name == hidden else f"{name} / {unit}" for name in "xyz"})
 
