@@ -112,7 +112,7 @@ def draw_convergence(
         for label, order in (slopes or {}).items():
             _reference_slope(canvas, curves, label, order)
         finish(canvas, xlabel, ylabel, title, count=2)
-        places = np.unique(np.concatenate([along for along, _ in curves.values()] or [[]]))
+        places = np.unique(np.concatenate([np.zeros(0), *(along for along, _ in curves.values())]))
         if len(places) and places[-1] < 50.0 * places[0]:
             plain_ticks(canvas, places)
         whole_decades(canvas.yaxis)

@@ -168,6 +168,20 @@ class TestRobots:
         ghosts = [RodShape("arm 0", wave(0.0, length), 0.03 * length)]
         assert faults(draw_robot(shapes, [pull], ghosts, view=view, title="two arms")) == []
 
+    @pytest.mark.parametrize("seed", range(12))
+    def test_random_robots_from_random_sides(self, seed: int) -> None:
+        random = np.random.default_rng(seed)
+        length = 10.0 ** random.uniform(-3, 2)
+        shapes = []
+        for k in range(random.integers(1, 6)):
+            place = pl.pose(0.3 * length * random.normal(size=3), random.normal(size=3))
+            poses = place @ wave(random.uniform(0, 2), length * random.uniform(0.2, 1), 0.3)
+            name = f"rod with a long name {k}" if random.random() < 0.3 else f"arm {k}"
+            shapes.append(RodShape(name, poses, 0.02 * length, axes=random.random() < 0.2))
+        view = random.uniform((-90, -180), (90, 180))
+        pull = Arrow(shapes[0].points[0, -1], random.normal(size=3), "moment", "pull")
+        assert faults(draw_robot(shapes, [pull], shapes[:1], view=view, title="arms")) == []
+
     def test_section_axes_are_drawn_on_request_and_named(self) -> None:
         def names(**given: bool) -> list[str]:
             figure = draw_robot([RodShape("arm", wave(0.2), 0.01, **given)])
