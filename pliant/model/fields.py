@@ -280,6 +280,15 @@ class Several(Kind):
             return tuple(given)
         return tuple(reader.value(self.item, (*path, k), item) for k, item in enumerate(given))
 
+    def located(self, description: Description, part: Any, field: str, value: Any) -> Any:
+        if not isinstance(value, (tuple, list)):
+            return value
+        found = [
+            self.item.located(description, part, f"{field}[{k}]", x) for k, x in enumerate(value)
+        ]
+        same = all(a is b for a, b in zip(found, value, strict=True))
+        return value if same else tuple(found)
+
     def schema(self, defs: Schema) -> Schema:
         return {"type": "array", "items": self.item.schema(defs)}
 
