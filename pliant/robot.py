@@ -479,9 +479,7 @@ class Robot:
         """
         clock = make_clock(duration, dt, output_every, output_times)
         given = {**self.inputs, **as_inputs(inputs)}
-        if self._judged is not True:
-            for doubt in time_doubts(self.description.rods, clock.h):
-                warnings.warn(doubt, PlausibilityWarning, stacklevel=3)
+        self._tell_doubts(clock.h)
         compiled, method, begin = self._prepare(
             "simulate", formulation, integrator, given, start, velocity, joints
         )
@@ -566,13 +564,16 @@ class Robot:
             q, still = compiled.with_joints(compiled.rest if q is None else q, joints), None
         return compiled, method, Start(q, v, velocity, still)
 
-    def _tell_doubts(self) -> None:
-        """Warn of values that no robot has, once for each description."""
+    def _tell_doubts(self, dt: float | None = None) -> None:
+        """Warn of values that no robot has, once for each description; or of a time step (s)."""
         described = (self.description.gravity, len(self.description.parts))
-        if self._judged is not True and self._judged != described:
-            self._judged = described
-            for doubt in self.description.doubts():
-                warnings.warn(doubt, PlausibilityWarning, stacklevel=5)
+        if self._judged is True or (dt is None and self._judged == described):
+            return
+        self._judged = described if dt is None else self._judged
+        known = self.description.rods
+        doubts = self.description.doubts() if dt is None else time_doubts(known, dt)
+        for doubt in doubts:
+            warnings.warn(doubt, PlausibilityWarning, stacklevel=5 if dt is None else 4)
 
     def _compiled(self, formulation: Formulations | None, start: object, field: str) -> Problem:
         """Compile with the chosen formulations, or those of the result to start from.

@@ -309,6 +309,15 @@ class Several(Kind):
     def write(self, writer: Writer, value: Any) -> Any:
         return [self.item.write(writer, item) for item in value]
 
+    def located(self, description: Description, part: Any, field: str, value: Any) -> Any:
+        if not isinstance(value, (tuple, list)):
+            return value
+        found = [
+            self.item.located(description, part, f"{field}[{k}]", x) for k, x in enumerate(value)
+        ]
+        same = all(a is b for a, b in zip(found, value, strict=True))
+        return value if same else tuple(found)
+
     def schema(self, defs: Schema) -> Schema:
         return {"type": "array", "items": self.item.schema(defs)}
 

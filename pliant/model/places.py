@@ -75,6 +75,11 @@ class Frame:
         turn = rotation_vector(f"frame on {self.part!r}", self.rotation)
         object.__setattr__(self, "rotation", turn)
 
+    @staticmethod
+    def field_kind() -> Kind:
+        """Return what a field holds that is annotated with this class."""
+        return OnFrame()
+
     def pose_offset(self) -> Array:
         """Return the pose (4x4) of this frame in the frame of its section or body."""
         return pose(self.offset, self.rotation)
