@@ -456,7 +456,8 @@ class Robot:
         """Return the motion over ``duration`` seconds in steps of ``dt`` seconds.
 
         dt is shortened a little where that makes whole steps fill the duration.
-        inputs : by name, values as for `statics`, functions of time in seconds, or signals.
+        inputs : by name, values as for `statics`, functions of time in seconds, or signals. Within a
+        step they vary linearly: a jump at t acts as a ramp over the step before t, half a step early.
         start : "rest" (undeformed), "statics" (the equilibrium under the inputs at t = 0), an
         Equilibrium, a state of a stepper, or a Motion whose last state is taken; both with velocities.
         velocity : by rod name, body twists (w, v) at the start: a function of s, (6,) or (N, 6); by
