@@ -98,14 +98,15 @@ def check(file: Path) -> None:
 )
 @click.option("--no-animation", is_flag=True, help="Do not write an animation of a motion.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
-def run(file: Path | None, output: Path, no_animation: bool, quiet: bool) -> None:
+@click.option("--resume", is_flag=True, help="Continue a simulation that was ended before its end.")
+def run(file: Path | None, output: Path, no_animation: bool, quiet: bool, resume: bool) -> None:
     """Compute everything a robot file requests; write pictures and results to a folder.
 
     Without FILE, an example robot is solved.
     """
     contents, robot = _read(file or BUNDLED)
     check_folder("run", output)
-    _Runner(contents, robot, output, not no_animation, quiet).run()
+    _Runner(contents, robot, output, not no_animation, quiet, resume).run()
 
 
 @main.command()
@@ -154,7 +155,13 @@ class _Runner:
     """Computes everything a robot file requests and prints the progress."""
 
     def __init__(
-        self, contents: RobotFile, robot: Robot, output: Path, animation: bool, quiet: bool
+        self,
+        contents: RobotFile,
+        robot: Robot,
+        output: Path,
+        animation: bool,
+        quiet: bool,
+        resume: bool = False,
     ) -> None:
         from rich.console import Console
 
@@ -162,6 +169,7 @@ class _Runner:
         self.robot = robot
         self.output = output
         self.animation = animation
+        self.resume = resume
         self.console = Console(quiet=quiet, highlight=False, soft_wrap=True)
         self.written: list[Path] = []
         self.unsaved: tuple[Callable[[Path], object], str] | None = None
@@ -207,6 +215,8 @@ class _Runner:
         from pliant.results.motion import Motion
 
         start = self.still if run.start == "statics" and self.still else run.start
+        checkpoint = self.output / f"{self.contents.path.stem}-checkpoint.nc"
+        resume = checkpoint if self.resume and checkpoint.exists() else None
         try:
             with self._working("simulate", run.duration) as bar:
                 move = self.robot.simulate(
@@ -217,13 +227,20 @@ class _Runner:
                     output_every=run.output_every,
                     error=run.error,
                     progress=lambda t, _: bar(t),
+                    save=checkpoint,
+                    resume=resume,
                 )
         except ConvergenceError as error:
+            checkpoint.unlink(missing_ok=True)
             if isinstance(error.last, Motion) and len(error.last.t):
                 self._report(error.last.summary(), error.last, "motion")
                 self._list_files()
             raise
         self._report(move.summary(), move, "motion")
+        if move.complete:
+            checkpoint.unlink(missing_ok=True)
+        elif checkpoint.exists():
+            self.console.print("continue it with --resume")
         if self.animation and move.complete and len(move.t) > 1:
             with self._working("animation", int(move.t[-1] * 25) + 1) as bar:
                 self._write(

@@ -265,7 +265,8 @@ class StrongSteps(Steps):
         names = [item.name for item in fields(State) if item.name in kept]
         parts: dict[str, Any] = {name: np.split(kept[name], ends[:-1]) for name in names}
         count = len(ends)
-        states = [State(**{x: parts[x][k] for x in names}) for k in range(count)]
+        rows = [{name: parts[name][k] for name in names} for k in range(count)]
+        states = [State(**row) for row in rows]  # type: ignore[arg-type]
         return _objects(states), np.full(count, None)
 
     def now(self) -> tuple[State, None]:
