@@ -161,13 +161,13 @@ class CoordinateSteps(Steps):
 
     def keep(self) -> dict[str, Array]:
         """All that the next step depends on."""
-        return pack([np.array([self._halved]), *self.stepper.remembered()])
+        return pack([np.array([*self._counts.values()]), *self.stepper.remembered()])
 
     def resume(self, kept: Mapping[str, Array]) -> None:
         """Go on where `keep` was asked."""
-        halved = np.zeros(1, dtype=np.int64)
-        unpack([halved, *self.stepper.remembered()], kept)
-        self._halved = int(halved[0])
+        counts = np.zeros(len(self._counts), dtype=np.int64)
+        unpack([counts, *self.stepper.remembered()], kept)
+        self._counts = dict(zip(self._counts, counts.tolist(), strict=True))
         self.stepper.resume()
 
     def now(self) -> tuple[Array, Array]:
