@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields
+from io import BytesIO
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -241,7 +242,7 @@ class StrongSteps(Steps):
 
     def resume(self, kept: Mapping[str, Array]) -> None:
         """Go on where `keep` was asked."""
-        notes = json.loads(kept["notes"].astype(np.uint8).tobytes())
+        notes = json.load(BytesIO(kept["notes"].astype(np.uint8).tobytes()))
         self._before, self._t, self.unknowns = (notes[x] for x in ("before", "t", "unknowns"))
         self._rescues = Counter(notes["steps rescued"])
         kind = self.solver.points()[0].dtype
