@@ -111,15 +111,23 @@ def check(file: Path, as_json: bool) -> None:
 )
 @click.option("--no-animation", is_flag=True, help="Do not write an animation of a motion.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--resume", is_flag=True, help="Continue a simulation that was ended before its end.")
 @json_option
-def run(file: Path | None, output: Path, no_animation: bool, quiet: bool, as_json: bool) -> None:
+def run(
+    file: Path | None,
+    output: Path,
+    no_animation: bool,
+    quiet: bool,
+    resume: bool,
+    as_json: bool,
+) -> None:
     """Compute everything a robot file requests; write pictures and results to a folder.
 
     Without FILE, an example robot is solved.
     """
     contents, robot = _read(file or BUNDLED)
     check_folder("run", output)
-    _Runner(contents, robot, output, not no_animation, quiet, as_json).run()
+    _Runner(contents, robot, output, not no_animation, quiet, as_json, resume).run()
 
 
 @main.command()
@@ -177,6 +185,7 @@ class _Runner:
         animation: bool,
         quiet: bool,
         as_json: bool,
+        resume: bool = False,
     ) -> None:
         from rich.console import Console
 
@@ -184,7 +193,7 @@ class _Runner:
         self.robot = robot
         self.output = output
         self.animation = animation
-        self.as_json = as_json
+        self.as_json, self.resume = as_json, resume
         self.console = Console(quiet=quiet or as_json, highlight=False, soft_wrap=True)
         self.results: list[dict[str, Any]] = []
         self.written: list[Path] = []
@@ -242,6 +251,8 @@ class _Runner:
         from pliant.results.motion import Motion
 
         start = self.still if run.start == "statics" and self.still else run.start
+        checkpoint = self.output / f"{self.contents.path.stem}-checkpoint.nc"
+        resume = checkpoint if self.resume and checkpoint.exists() else None
         try:
             with self._working("simulate", run.duration) as bar:
                 move = self.robot.simulate(
@@ -252,13 +263,20 @@ class _Runner:
                     output_every=run.output_every,
                     error=run.error,
                     progress=lambda t, _: bar(t),
+                    save=checkpoint,
+                    resume=resume,
                 )
         except ConvergenceError as error:
+            checkpoint.unlink(missing_ok=True)
             if isinstance(error.last, Motion) and len(error.last.t):
                 self._report(error.last.summary(), error.last, "motion")
                 self._list_files()
             raise
         self._report(move.summary(), move, "motion")
+        if move.complete:
+            checkpoint.unlink(missing_ok=True)
+        elif checkpoint.exists():
+            self.console.print("continue it with --resume")
         if self.animation and move.complete and len(move.t) > 1:
             with self._working("animation", int(move.t[-1] * 25) + 1) as bar:
                 self._write(

@@ -487,16 +487,8 @@ class Robot:
         checks.flag("simulate", "error", error)
         if error:
             check_error(clock, compiled)
-        checkpoints = open_checkpoints(
-            save,
-            resume,
-            given,
-            robot=self.description,
-            formulation=compiled.formulations,
-            integrator=method,
-            times=(clock.duration, clock.steps, clock.outputs),
-            start=(start if isinstance(start, str) else (begin.q, begin.v), velocity, joints),
-        )
+        origin = (start if isinstance(start, str) else (begin.q, begin.v), velocity, joints)
+        checkpoints = open_checkpoints(save, resume, compiled, given, method, clock, origin)
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
             trajectory = compiled.simulate(method, given, clock, begin, report, checkpoints)
         motion = Motion(compiled, trajectory, repr(method))
