@@ -143,6 +143,7 @@ class CoordinateSteps(Steps):
         helper = self._helpers.get((make, depth))
         if helper is None or not math.isclose(helper.h, end - start, rel_tol=1e-9):
             helper = self._helpers[make, depth] = make(self.effects, end - start)
+            helper.prepare()
         helper.books = stepper.books
         helper.start(stepper.q, stepper.velocity(), self.schedule.at(start), stepper)
         return helper
