@@ -141,6 +141,7 @@ class CoordinateSteps(Steps):
         helper = self._helpers.get((make, depth))
         if helper is None or helper.h != h:
             helper = self._helpers[make, depth] = make(self.effects, h)
+            helper.prepare()
         helper.books = stepper.books
         helper.start(stepper.q, stepper.velocity(), self.schedule.at(start), stepper)
         return helper
