@@ -10,6 +10,8 @@ smooth rod. The same formulations on knots that ignore the jump (dashed) need hu
 for a thousandth of the length, whatever their order.
 """
 
+# sphinx_gallery_group = "methods"
+
 import warnings
 from copy import copy
 from dataclasses import fields

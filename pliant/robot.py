@@ -33,6 +33,7 @@ from pliant.model import (
     MountedActuator,
     PlausibilityWarning,
     PressureLine,
+    ResolutionWarning,
     Rod,
     Shape,
     Stiffness,
@@ -558,15 +559,21 @@ class Robot:
         return compiled, method, Start(q, v, velocity, still)
 
     def _tell_doubts(self, dt: float | None = None) -> None:
-        """Warn of values that no robot has, once for each description; or of a time step (s)."""
-        described = (self.description.gravity, len(self.description.parts))
-        if self._judged is True or (dt is None and self._judged == described):
+        """Warn of values that no robot has and of data too wild, once for each description; or of a
+        time step (s).
+        """
+        if dt is not None:
+            if self._judged is not True:
+                for doubt in time_doubts(self.description.rods, dt):
+                    warnings.warn(doubt, PlausibilityWarning, stacklevel=4)
             return
-        self._judged = described if dt is None else self._judged
-        known = self.description.rods
-        doubts = self.description.doubts() if dt is None else time_doubts(known, dt)
-        for doubt in doubts:
-            warnings.warn(doubt, PlausibilityWarning, stacklevel=5 if dt is None else 4)
+        described = (self.description.gravity, len(self.description.parts))
+        if self._judged is not True and self._judged != described:
+            self._judged = described
+            for doubt in self.description.doubts():
+                warnings.warn(doubt, PlausibilityWarning, stacklevel=5)
+            for doubt in self.description.unresolved():
+                warnings.warn(doubt, ResolutionWarning, stacklevel=5)
 
     def _compiled(self, formulation: Formulations | None, start: object, field: str) -> Problem:
         """Compile with the chosen formulations, or those of the result to start from.

@@ -160,7 +160,7 @@ class RobotFile:
         """Return sentences about values that no robot has; see `pliant.model.plausible`."""
         steps = [run.dt for run in self.runs if isinstance(run, SimulateRun)]
         told = [text for dt in steps for text in time_doubts(self.description.rods, dt)]
-        return [*self.description.doubts(), *told]
+        return [*self.description.doubts(), *self.description.unresolved(), *told]
 
 
 def load_robot_file(

@@ -28,6 +28,8 @@ _DENSE = 40
 """Pairs of samples in each of them: none is farther than 0.001 of the length from the next."""
 _SHIFT = 0.2137
 """Of the stretches against equal ones, in their length: no round number falls between two."""
+_UNEVEN = 0.37
+"""Where a stretch is parted to be integrated once more, in its length."""
 _TOLERANCE = 1e-5
 """Part of an integral along the rod that panels may leave out."""
 _STEEP = 1e-4
@@ -211,12 +213,12 @@ class _Search:
         return 0.5 * h * y.sum(axis=0), 0.5 * h * np.abs(y).sum(axis=0)
 
     def _error(self, a: float, b: float, fine: Array) -> float:
-        """Part of the total that four Gauss points from a to b, or on each half, leave out of `fine`.
+        """Part of the total that four Gauss points from a to b, or on two parts, leave out of `fine`.
 
-        A jump may lie where one of the two rules happens to be right.
+        A jump may lie where one of the two rules happens to be right, not where both are.
         """
         errors = []
-        for edges in ((a, b), (a, 0.5 * (a + b), b)):
+        for edges in ((a, b), (a, a + _UNEVEN * (b - a), b)):
             half = 0.5 * np.diff(edges)[:, None]
             s = (np.array(edges[:-1])[:, None] + half * (_FOUR[0] + 1.0)).ravel()
             gap = np.tensordot((half * _FOUR[1]).ravel(), self.values(s), 1) - fine

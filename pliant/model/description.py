@@ -135,7 +135,7 @@ class Description:
 
     def unresolved(self) -> Iterator[str]:
         """Yield a sentence for each function of s that changes too quickly for quadrature."""
-        for entry in self.parts.values():
+        for entry in list(self.parts.values()):
             along = entry.acts_along() if isinstance(entry, Effect) else entry.name
             rod = self.rods.get(along)
             for name, found in [] if rod is None else entry.field_breaks(rod.length):
@@ -218,7 +218,7 @@ class Description:
     def doubts(self) -> list[str]:
         """Return sentences about values that no robot has, and the unit that was probably meant."""
         found = list(gravity_doubts(float(np.linalg.norm(self.gravity))))
-        return found + [text for part in self.parts.values() for text in part.doubts(self)]
+        return found + [text for part in list(self.parts.values()) for text in part.doubts(self)]
 
     def place(self, text: str) -> Frame | None:
         """Return the frame that a text such as "arm.tip" names, None if it names none."""

@@ -169,20 +169,6 @@ class Entry(Described):
         """Return what lies in motion between its input and what acts: a PressureLine, or None."""
         return None
 
-    def doubts(self, description: Description) -> Iterator[str]:
-        """Yield sentences about values that no robot has; see `pliant.model.plausible`."""
-        return iter(())
-
-    def placed(self, description: Description) -> Self:
-        """Return it with the places that it gives by name looked up in a robot."""
-        found = {}
-        for name, item in fields_of(type(self)).items():
-            value = getattr(self, name)
-            place = item.kind.located(description, self, name, value)
-            if place is not value:
-                found[name] = place
-        return replace(self, **found) if found else self
-
     def field_breaks(self, length: float) -> Iterator[tuple[str, Breaks]]:
         """Yield its fields that vary along a rod of some length, metres, and where they jump."""
         from pliant.model.profile import field_breaks
@@ -198,6 +184,20 @@ class Entry(Described):
         known = Breaks(tuple(sorted({*getattr(self, "breaks", ()), *over})))
         found = [breaks for _, breaks in self.field_breaks(length)]
         return join([known, *found], length, self.least_gap)
+
+    def doubts(self, description: Description) -> Iterator[str]:
+        """Yield sentences about values that no robot has; see `pliant.model.plausible`."""
+        return iter(())
+
+    def placed(self, description: Description) -> Self:
+        """Return it with the places that it gives by name looked up in a robot."""
+        found = {}
+        for name, item in fields_of(type(self)).items():
+            value = getattr(self, name)
+            place = item.kind.located(description, self, name, value)
+            if place is not value:
+                found[name] = place
+        return replace(self, **found) if found else self
 
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what is wrong with it in the robot as a whole."""

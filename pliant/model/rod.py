@@ -85,7 +85,7 @@ class Rod(Part):
     breaks: tuple[float, ...] = holds(Places(), ())
 
     heading: ClassVar[str] = "rods"
-    least_gap: ClassVar[float] = 1e-6
+    least_gap: ClassVar[float] = 1e-5
     place: ClassVar[int] = 1
 
     def check(self) -> None:
@@ -119,10 +119,6 @@ class Rod(Part):
         )
         self.natural_strain(probes)
 
-    def doubts(self, description: Description) -> Iterator[str]:
-        """Yield what is implausible about its size, its material and its weight."""
-        yield from rod_doubts(self, float(np.linalg.norm(description.gravity)))
-
     def field_breaks(self, length: float) -> Iterator[tuple[str, Breaks]]:
         """Yield fields of rod, section and damping that vary along s, and where they jump or peak."""
         held = {"": self, "section.": self.section, "strain_damping.": self.strain_damping}
@@ -132,6 +128,10 @@ class Rod(Part):
             whole = (0.0, self.length)
             found = field_breaks(self.label, holder, self.length, whole, self.breaks)
             yield from ((f"{prefix}{name}", breaks) for name, breaks in found)
+
+    def doubts(self, description: Description) -> Iterator[str]:
+        """Yield what is implausible about its size, its material and its weight."""
+        yield from rod_doubts(self, float(np.linalg.norm(description.gravity)))
 
     @property
     def tip(self) -> Frame:

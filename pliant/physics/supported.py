@@ -9,13 +9,12 @@ base passes such loads on to its carrier. What depends on the shape and the moti
 
 from __future__ import annotations
 
-import warnings
 from typing import Protocol
 
 import numpy as np
 
 from pliant.lie import se3
-from pliant.model import Description, DescriptionError, ResolutionWarning
+from pliant.model import DescriptionError
 from pliant.physics.frame_rows import FrameRows
 from pliant.rods.contract import Array, Ints
 from pliant.tree.part import Part
@@ -54,12 +53,6 @@ def uncarried_rows(part: Part) -> list[int]:
 
 def _formulation(part: Part) -> str:
     return "its planar formulation" if part.capabilities.planar else "a formulation without twist"
-
-
-def warn_of_unresolved(description: Description) -> None:
-    """Tell of data along rods that change too quickly to be integrated."""
-    for doubt in description.unresolved():
-        warnings.warn(doubt, ResolutionWarning, stacklevel=2)
 
 
 def check_carried(part: Part, load: Directed, stations: Ints, g: Array, wrench: Array) -> None:

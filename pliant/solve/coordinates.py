@@ -20,7 +20,6 @@ from pliant.model import (
     StabilityWarning,
 )
 from pliant.physics.effects import Inputs, effects_of
-from pliant.physics.supported import warn_of_unresolved
 from pliant.rods.contract import Formulation
 from pliant.solve import energy
 from pliant.solve.checkpoint import Checkpoints
@@ -67,7 +66,6 @@ class CoordinateProblem(Problem):
         self.sampler: Sampler = Sampler(self.effects)
         self._solvers: list[StaticSolver] = []
         self._lame = bool(lame_parts(self.effects))
-        warn_of_unresolved(description)
 
     @property
     def unknowns(self) -> int:

@@ -32,7 +32,6 @@ from pliant.model import (
     StabilityWarning,
     base_state,
 )
-from pliant.physics.supported import warn_of_unresolved
 from pliant.rods.contract import RodModel
 from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
@@ -86,7 +85,6 @@ class StrongProblem(Problem):
             )
         self.form = form
         self.chain = Chain(description, type(form).__name__)
-        warn_of_unresolved(description)
         self.sampler: StateSampler = StateSampler(self.chain)
         self._own = threading.local()
         """What a thread works with: the count of stability, the energies at the last knots."""

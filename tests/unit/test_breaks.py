@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import pliant as pl
-from pliant.model.breaks import Breaks
+from pliant.model.breaks import Breaks, breaks_of
 from pliant.rods.quadrature import line_rule
 
 LENGTH = 0.4
@@ -58,12 +58,22 @@ def test_every_jump_between_smooth_pieces_is_found_and_nothing_else(
         x = s / LENGTH
         return starts[n] + ((a * x + b) * x + c) * x + d
 
-    breaks = pl.model.breaks.breaks_of(
-        radius, lambda s: np.array([[[radius(x)]] for x in s]), (0.0, LENGTH)
-    )
+    breaks = breaks_of(radius, lambda s: np.array([[[radius(x)]] for x in s]), (0.0, LENGTH))
     assert breaks.missing < 1e-5
     assert len(breaks.jumps) == len(edges)
     assert breaks.jumps == pytest.approx(edges, abs=1e-9 * LENGTH)
+
+
+def test_a_jump_is_found_wherever_it_is() -> None:
+    """No place hides it from all rules of quadrature."""
+    for place in np.linspace(0.003, 0.997, 701):
+
+        def values(s: np.ndarray, place: float = place) -> np.ndarray:
+            return np.where(s < place, 1.0, 1.2)[:, None, None]
+
+        breaks = breaks_of(values, values, (0.0, 1.0))
+        assert breaks.jumps == pytest.approx([place], abs=1e-9), place
+        assert breaks.bends == ()
 
 
 @given(coefficients, st.floats(0.3, 6.0), st.floats(0.0, 6.3))
@@ -150,19 +160,22 @@ def test_natural_strains_of_six_numbers_and_functions_that_fail_are_told() -> No
 
 
 def test_data_too_wild_for_quadrature_are_warned_of() -> None:
-    robot = pl.Robot()
-    robot.add_rod("arm", LENGTH, pl.Circle(0.01), SOFT)
-    robot.add_load("noise", "arm", force=lambda s: (0.0, 1.0 + np.sin(3e5 * s), 0.0))
+    def noisy() -> pl.Robot:
+        robot = pl.Robot()
+        robot.add_rod("arm", LENGTH, pl.Circle(0.01), SOFT)
+        robot.add_load("noise", "arm", force=lambda s: (0.0, 1.0 + np.sin(3e5 * s), 0.0))
+        return robot
+
     with pytest.warns(
         pl.ResolutionWarning, match=r"load 'noise': force .* % .*breaks=\(0\.1, 0\.2\)"
     ):
-        robot.statics()
+        noisy().statics()
     with pytest.warns(pl.ResolutionWarning, match="load 'noise': force"):
-        robot.statics(formulation=pl.Shooting())
-    smooth = pl.Robot()
+        noisy().statics(formulation=pl.Shooting())
+    smooth = pl.Robot(gravity=(0.0, 0.0, 0.0))
     smooth.add_rod("arm", LENGTH, pl.Circle(lambda s: 0.01 if s < 0.1 else 0.008), SOFT)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", pl.ResolutionWarning)
         smooth.statics()
 
 
@@ -181,6 +194,20 @@ def test_a_named_break_of_smooth_data_changes_nothing(form: Any) -> None:
         robot.add_load("tip", arm.tip, force=(0.0, 0.0, 0.02))
         tips.append(robot.statics(formulation=form).position("arm", LENGTH))
     assert tips[1] == pytest.approx(tips[0], abs=3e-4 * LENGTH)
+
+
+@pytest.mark.parametrize(
+    "form", [pl.BSpline(), pl.Hermite(), pl.Strain(2, 4), pl.ANCF(8), pl.Shooting()], ids=repr
+)
+@pytest.mark.parametrize("gap", [1.1e-5, 1e-7])
+def test_breaks_may_lie_close_together(form: Any, gap: float) -> None:
+    tips = []
+    for breaks in ((), 0.1703 + gap * LENGTH * np.arange(3)):
+        robot = pl.Robot()
+        arm = robot.add_rod("arm", LENGTH, pl.Circle(0.01), SOFT, pl.along("x"), breaks=breaks)
+        robot.add_load("tip", arm.tip, force=(0.0, 0.0, 0.02))
+        tips.append(robot.statics(formulation=form).position("arm", LENGTH))
+    assert tips[1] == pytest.approx(tips[0], abs=3e-6 * LENGTH)
 
 
 def test_knots_repeat_where_strains_may_jump() -> None:
