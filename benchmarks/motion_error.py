@@ -8,6 +8,7 @@ by more than half of the error when it is made coarser) or fails are counted apa
 from __future__ import annotations
 
 import argparse
+import signal
 import time
 import warnings
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from pliant.solve.resolution_hint import rough_errors
 from tests.reference.random_motions import RandomMotion, distance, random_motion
 
 REPEATS = 5
+LONGEST = 60
+"""Seconds for one robot; some need very short steps."""
 LARGE, SMALL = 1e-3, 2e-4
 """Errors over the length that must not be missed, and that may hardly ever be warned of."""
 
@@ -100,6 +103,10 @@ def summary(rows: list[Row]) -> str:
     )
 
 
+def _too_slow(*_: object) -> None:
+    raise TimeoutError(f"more than {LONGEST} s")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
@@ -107,12 +114,14 @@ def main() -> None:
     options = parser.parse_args()
     rows: list[Row] = []
     failed = 0
+    signal.signal(signal.SIGALRM, _too_slow)
     seed = 1000 * options.seed
     while len(rows) < options.count:
         case = random_motion(seed)
+        signal.alarm(LONGEST)
         try:
             row = measure(seed, case)
-        except pl.ConvergenceError as error:
+        except (pl.ConvergenceError, TimeoutError) as error:
             failed += 1
             print(f"{seed}  {case.text}  failed: {' '.join(str(error).split())[:80]}", flush=True)
         else:
@@ -123,6 +132,7 @@ def main() -> None:
                 f"{row.ratio:.2f}  cost {row.cost:.2f}{'  hint' if row.hinted else ''}{mark}",
                 flush=True,
             )
+        signal.alarm(0)
         seed += 1
     print(summary(rows))
     print(f"{failed} robots could not be simulated as finely as needed")

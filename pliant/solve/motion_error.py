@@ -9,6 +9,7 @@ and (N/4, 2 h), tell time from space; explicit integrators are unstable in the f
 
 from __future__ import annotations
 
+import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -39,6 +40,8 @@ SPACE_ORDER = 3
 SETTLED, SAME_BRANCH = 1e-8, 0.02
 """Tolerance of the equilibrium from which a companion starts, and how far, over the length, it may be
 from that of the motion to be on the same branch."""
+_SILENCE = threading.Lock()
+"""Filters of warnings belong to all threads: two that change them at once would not restore them."""
 FEWEST_STEPS = 8
 """Fewest steps of a motion that companions can be made of."""
 
@@ -148,8 +151,8 @@ class Companions:
 
     def _shapes(self, factor: int, clock: Clock) -> Array | None:
         """Positions (T, P, 3) of a coarser motion at the output times; None if it failed."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with _SILENCE, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a companion is coarse on purpose
             try:
                 problem = self.make(coarser(self.problem, factor))
                 if factor not in self._starts:
