@@ -485,9 +485,7 @@ class Robot:
         compiled, method, begin = self._prepare(
             "simulate", formulation, integrator, given, start, velocity, joints
         )
-        checks.flag("simulate", "error", error)
-        if error:
-            check_error(clock, compiled)
+        check_error(error, clock, compiled)
         checkpoints = open_checkpoints(
             save,
             resume,

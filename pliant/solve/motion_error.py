@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.model import Array, Body, ConvergenceError, PliantError, refuse
+from pliant.model.checks import flag
 from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
 from pliant.solve.dynamics import Trajectory
@@ -83,8 +84,13 @@ class MotionError(ShapeError):
         return f"{super().__str__()}: {parts}"
 
 
-def check_error(clock: Clock, problem: Problem) -> None:
-    """Refuse what has no coarser companion: too few steps, or rods of one interval."""
+def check_error(wanted: object, clock: Clock, problem: Problem) -> None:
+    """Refuse what has no coarser companion: too few steps, or rods of one interval.
+
+    wanted : whether the error is to be estimated.
+    """
+    if not flag("simulate", "error", wanted):
+        return
     expected = f"{FEWEST_STEPS} steps or more to estimate an error"
     refuse(clock.steps < FEWEST_STEPS, "simulate", "dt", clock.h, expected, "take a smaller dt")
     coarser(problem, 2)
