@@ -504,7 +504,7 @@ class Robot:
         if error and motion.complete:
             companions = Companions(compiled, self._compiler.compiled, method, given, begin)
             motion.error = companions.error(trajectory, clock)
-        motion.warn_of_resolution(method.order)
+        motion.warn_of_resolution(method.drift_order)
         if save is not None and motion.complete:
             motion.save(save)
         return motion

@@ -31,7 +31,7 @@ from pliant.solve.shape_error import ShapeError
 SECTIONS, TIMES, BETWEEN = 21, 16, 8
 """Sections of each rod and output times that are compared; fewer times where steps are cut for them."""
 OBSERVED = 0.85, 0.76
-"""Observed order of motions: a p^b, with p the order of the integrator and these a, b."""
+"""Observed order of motions: a p^b, with p the integrator's order of drift and these a, b."""
 PART, FEWEST_LONG = 8, 3
 """Part of the motion over which space is told from time, and steps of four times the length in it."""
 LITTLE = 0.05
@@ -124,7 +124,7 @@ class Companions:
         fine = _shapes(self.problem, grid.configurations)
         C = self._shapes(2, grid.clock(2))
         gap = None if C is None else fine - C
-        order = OBSERVED[0] * self.integrator.order ** OBSERVED[1]
+        order = OBSERVED[0] * self.integrator.drift_order ** OBSERVED[1]
         over = np.full(len(grid.t), np.inf) if gap is None else _size(gap) / (2**order - 1)
         shape = float(over.max())
         share = self._time_share(grid, gap, C) if shape > 0.0 else 0.0
