@@ -485,9 +485,7 @@ class Robot:
         compiled, method, begin = self._prepare(
             "simulate", formulation, integrator, given, start, velocity, joints
         )
-        checks.flag("simulate", "error", error)
-        if error:
-            check_error(clock, compiled)
+        check_error(error, clock, compiled)
         origin = (start if isinstance(start, str) else (begin.q, begin.v), velocity, joints)
         checkpoints = open_checkpoints(save, resume, compiled, given, method, clock, origin)
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
@@ -498,7 +496,7 @@ class Robot:
         if error and motion.complete:
             companions = Companions(compiled, self._compiler.compiled, method, given, begin)
             motion.error = companions.error(trajectory, clock)
-        motion.warn_of_resolution(method.order)
+        motion.warn_of_resolution(method.drift_order)
         if save is not None and motion.complete:
             motion.save(save)
         return motion

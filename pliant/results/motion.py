@@ -170,7 +170,7 @@ class Motion(MovingResult, Saveable):
     def warn_of_resolution(self, order: int) -> None:
         """Warn if the estimated error is large or, without an estimate, if it may be.
 
-        order : of the integrator.
+        order : with which errors of the integrator fall that add up over time.
         """
         finer, shorter = finer_than(self._compiled.formulations), f"a smaller dt than {self.dt:g} s"
         if self.error is not None:
