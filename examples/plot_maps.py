@@ -52,15 +52,13 @@ def main() -> dict[str, float]:
         ]
         for k in (1, 2, 3, 5)
     }
-    figure = draw_convergence(
+    draw_convergence(
         counts,
         maps,
         xlabel="number of control poses",
         ylabel="largest pose difference / length",
         title="exponential against Cayley map",
     )
-    figure.axes[0].set_xticks(counts, [str(n) for n in counts])
-    figure.axes[0].tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
     robot.statics().plot()
     place = se3.exp(np.array([0.4, -1.1, 0.7, 2.0, -3.0, 0.5]))
     moved = poses(pl.BSpline(3, 15), robot_at(place))

@@ -13,6 +13,7 @@ release. ``GeneralizedAlpha(0.8)`` takes 0.3 %, ``Newmark()`` 0.1 % in its first
 ``Midpoint()`` nothing that lasts. ``simulate`` tells of more than one per cent by a
 ``NumericalDamping`` warning, which is switched off here.
 """
+# sphinx_gallery_group = "dynamics"
 
 import warnings
 

@@ -16,9 +16,10 @@ import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import NullFormatter
 
 import pliant as pl
-from pliant.view import style
+from pliant.view import legend_beside, style
 
 DIAMETER = 1.42e-3
 CALIBRATED = {"euler": (0.03823, 7640.0, 0.003507), "rk4": (0.03803, 7621.0, 0.003556)}
@@ -108,8 +109,12 @@ def draw(steps: tuple[float, ...], curves: dict[tuple[str, str], np.ndarray]) ->
         ax.axhline(1.0, color="0.4", lw=0.8)
         ax.axhspan(1.0, max(2.0, ax.get_ylim()[1]), color="#f2c14e", alpha=0.2)
         ax.set(title=name, xlabel="step / ms")
+        ax.set_xticks([1, 2, 4, 6, 10, 20], [1, 2, 4, 6, 10, 20])
+        ax.set_xticks([], minor=True)
+        ax.set_xlim(800 * steps[0], 1200 * steps[-1])
+        ax.yaxis.set_minor_formatter(NullFormatter())
     axes[0].set_ylabel("simulated time / computing time")
-    axes[0].legend()
+    legend_beside(axes[1])
     return figure
 
 

@@ -48,6 +48,7 @@ _HOMES = {
         "Section",
         "Signal",
         "Sine",
+        "Step",
         "Stiffness",
         "Sum",
         "Sweep",
@@ -92,6 +93,7 @@ _HOMES = {
     "pliant.study.outputs": ("Output",),
     "pliant.study.parameters": ("Parameter",),
     "pliant.study.resolve": ("resolve",),
+    "pliant.study.track": ("Track", "track_marker"),
     "pliant.files.measurement": ("Measurement", "read_measurement"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -137,6 +139,7 @@ if TYPE_CHECKING:
         Signal as Signal,
         Sine as Sine,
         StabilityWarning as StabilityWarning,
+        Step as Step,
         Stiffness as Stiffness,
         Sum as Sum,
         Sweep as Sweep,
@@ -193,6 +196,7 @@ if TYPE_CHECKING:
     from pliant.study.parallel import simulate_many as simulate_many, statics_many as statics_many
     from pliant.study.parameters import Parameter as Parameter
     from pliant.study.resolve import resolve as resolve
+    from pliant.study.track import Track as Track, track_marker as track_marker
 
 __all__ = ["__version__", *sorted(_HOME)]
 
@@ -208,4 +212,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """List the public names, loaded or not."""
-    return sorted({*globals(), *_HOME})
+    return sorted(__all__)

@@ -14,6 +14,7 @@ import pickle
 import sys
 import time
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -67,7 +68,7 @@ class KernelFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
         content = whole[len(_MARK) + _DIGEST :]
         if whole[: -len(content) or None] != _MARK + hashlib.sha256(content).digest():
             raise DamagedError
-        *made_for, data = pickle.loads(content)
+        *made_for, data = pickle.load(BytesIO(content))
         if made_for != [self._version, self._source_stamp, key]:
             raise DamagedError
         return data

@@ -27,6 +27,7 @@ from pliant.study.commands import (
     resolve,
     robot_argument,
 )
+from pliant.study.json_output import asked_for, emit, emit_error, json_option
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -51,13 +52,16 @@ class _Commands(click.Group):
             ctx.exit(INTERRUPTED)
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
+            told: BaseException = error
             message = f"{where}{error.strerror or error}"
         except Exception as error:
             from pliant.model import PliantError
 
             if not isinstance(error, PliantError):
                 raise
-            message = str(error)
+            told, message = error, str(error)
+        if asked_for(ctx):
+            emit_error(told, message)
         click.secho(message, fg="red", err=True)
         ctx.exit(1)
 
@@ -76,13 +80,22 @@ main.add_command(fit)
 @main.command()
 @robot_argument
 @allow_option
-def check(file: Path) -> None:
+@json_option
+def check(file: Path, as_json: bool) -> None:
     """Check a robot file and list all its errors."""
     contents, _ = _read(file)
-    runs = ", ".join(type(run).__name__.removesuffix("Run").lower() for run in contents.runs)
-    doubts = len(contents.doubts())
-    told = f"No errors, {doubts} warning{'s' * (doubts > 1)}." if doubts else "No errors."
-    click.echo(f"{file}: {_count_parts(contents)}; {runs or 'nothing'} to compute. {told}")
+    runs = [type(run).__name__.removesuffix("Run").lower() for run in contents.runs]
+    doubts = contents.doubts()
+    if as_json:
+        kinds = contents.description.kinds()
+        parts = {kind: list(named) for kind, named in kinds.items() if named}
+        inputs = contents.description.inputs()
+        emit(file=file, parts=parts, inputs=inputs, runs=runs, warnings=list(doubts))
+        return
+    count = len(doubts)
+    told = f"No errors, {count} warning{'s' * (count > 1)}." if count else "No errors."
+    listed = ", ".join(runs) or "nothing"
+    click.echo(f"{file}: {_count_parts(contents)}; {listed} to compute. {told}")
 
 
 @main.command()
@@ -98,14 +111,23 @@ def check(file: Path) -> None:
 )
 @click.option("--no-animation", is_flag=True, help="Do not write an animation of a motion.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
-def run(file: Path | None, output: Path, no_animation: bool, quiet: bool) -> None:
+@click.option("--resume", is_flag=True, help="Continue a simulation that was ended before its end.")
+@json_option
+def run(
+    file: Path | None,
+    output: Path,
+    no_animation: bool,
+    quiet: bool,
+    resume: bool,
+    as_json: bool,
+) -> None:
     """Compute everything a robot file requests; write pictures and results to a folder.
 
     Without FILE, an example robot is solved.
     """
     contents, robot = _read(file or BUNDLED)
     check_folder("run", output)
-    _Runner(contents, robot, output, not no_animation, quiet).run()
+    _Runner(contents, robot, output, not no_animation, quiet, as_json, resume).run()
 
 
 @main.command()
@@ -117,13 +139,15 @@ def run(file: Path | None, output: Path, no_animation: bool, quiet: bool) -> Non
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Folder for a picture and results."
 )
-def modes(file: Path, count: int | None, output: Path | None) -> None:
+@json_option
+def modes(file: Path, count: int | None, output: Path | None, as_json: bool) -> None:
     """Print the natural frequencies of a robot about its equilibrium."""
     contents, robot = _read(file, needs_mass=True)
     requested = [run.count for run in contents.runs if hasattr(run, "count")]
     check_folder("modes", output)
-    runner = _Runner(contents, robot, output or Path(), False, False)
+    runner = _Runner(contents, robot, output or Path(), False, False, as_json)
     runner.modes(count if count is not None else (requested or [6])[0], save=output is not None)
+    runner.conclude(True)
 
 
 def _read(file: Path, needs_mass: bool = False) -> tuple[RobotFile, Robot]:
@@ -154,7 +178,14 @@ class _Runner:
     """Computes everything a robot file requests and prints the progress."""
 
     def __init__(
-        self, contents: RobotFile, robot: Robot, output: Path, animation: bool, quiet: bool
+        self,
+        contents: RobotFile,
+        robot: Robot,
+        output: Path,
+        animation: bool,
+        quiet: bool,
+        as_json: bool,
+        resume: bool = False,
     ) -> None:
         from rich.console import Console
 
@@ -162,7 +193,9 @@ class _Runner:
         self.robot = robot
         self.output = output
         self.animation = animation
-        self.console = Console(quiet=quiet, highlight=False, soft_wrap=True)
+        self.as_json, self.resume = as_json, resume
+        self.console = Console(quiet=quiet or as_json, highlight=False, soft_wrap=True)
+        self.results: list[dict[str, Any]] = []
         self.written: list[Path] = []
         self.unsaved: tuple[Callable[[Path], object], str] | None = None
         self.still: Any = None
@@ -189,10 +222,21 @@ class _Runner:
             if self.unsaved is not None:
                 self._write(*self.unsaved)
         self._list_files()
+        self.conclude(complete)
         if not complete:
             kept = "the results so far are kept" if self.written else "nothing was written"
             click.secho(f"interrupted: {kept}", fg="red", err=True)
             sys.exit(INTERRUPTED)
+
+    def conclude(self, complete: bool) -> None:
+        """Print the results as JSON if they are wanted so."""
+        if self.as_json:
+            emit(
+                file=self.contents.path,
+                complete=complete,
+                results=self.results,
+                written=self.written,
+            )
 
     def statics(self) -> None:
         """Solve for the equilibrium, print it, then save and draw it."""
@@ -207,6 +251,8 @@ class _Runner:
         from pliant.results.motion import Motion
 
         start = self.still if run.start == "statics" and self.still else run.start
+        checkpoint = self.output / f"{self.contents.path.stem}-checkpoint.nc"
+        resume = checkpoint if self.resume and checkpoint.exists() else None
         try:
             with self._working("simulate", run.duration) as bar:
                 move = self.robot.simulate(
@@ -217,13 +263,20 @@ class _Runner:
                     output_every=run.output_every,
                     error=run.error,
                     progress=lambda t, _: bar(t),
+                    save=checkpoint,
+                    resume=resume,
                 )
         except ConvergenceError as error:
+            checkpoint.unlink(missing_ok=True)
             if isinstance(error.last, Motion) and len(error.last.t):
                 self._report(error.last.summary(), error.last, "motion")
                 self._list_files()
             raise
         self._report(move.summary(), move, "motion")
+        if move.complete:
+            checkpoint.unlink(missing_ok=True)
+        elif checkpoint.exists():
+            self.console.print("continue it with --resume")
         if self.animation and move.complete and len(move.t) > 1:
             with self._working("animation", int(move.t[-1] * 25) + 1) as bar:
                 self._write(
@@ -240,6 +293,8 @@ class _Runner:
     def _report(self, summary: str, result: Any, name: str, save: bool = True) -> None:
         """Print a summary, then save and draw the result; Ctrl-C leaves it in `unsaved`."""
         self.unsaved = (result.save, f"{name}.nc") if save else None
+        if self.as_json:
+            self.results.append(result.to_dict())
         self.console.print(summary, markup=False)
         if save:
             self._write(result.save, f"{name}.nc")

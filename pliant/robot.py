@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.files import load_robot_file
+from pliant.files import load_robot_file, save_robot_file
 from pliant.model import (
     Array,
     BaseMotion,
@@ -40,6 +42,7 @@ from pliant.model import (
     values_at,
 )
 from pliant.model.plausible import time_doubts
+from pliant.model.progress import told
 from pliant.results.checkpoint_file import open_checkpoints
 from pliant.results.equilibrium import Equilibrium, Modes
 from pliant.results.motion import Motion
@@ -58,9 +61,31 @@ from pliant.solve.schedule import as_inputs, check_values
 from pliant.solve.statics import StaticSolution
 from pliant.solve.stretch import judge_stretch
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 Formulations = RodModel | Mapping[str, RodModel]
 
 T = TypeVar("T", bound=Entry)
+
+
+def _load_reached(level: float, iterations: int, residual: float) -> tuple[float, str]:
+    return level, f"{iterations} iterations"
+
+
+@contextmanager
+def _as_motion(compiled: Problem, method: Integrator) -> Iterator[None]:
+    """Give a simulation that fails the motion up to there as the `last` of its error."""
+    try:
+        yield
+    except ConvergenceError as error:
+        if isinstance(error.last, Trajectory):
+            error.last = Motion(compiled, error.last, repr(method))
+        raise
+
+
+def _time_reached(t: float, end: float) -> tuple[float, str]:
+    return t / end, f"{t:.4g} of {end:.4g} s"
 
 
 class Robot:
@@ -95,6 +120,22 @@ class Robot:
         robot._judged = None
         return robot
 
+    @checks.checked
+    def save(self, path: str | os.PathLike[str], tabulate: int | None = None) -> Path:
+        """Write the robot and its inputs to a robot file (.yaml) and return the path.
+
+        tabulate : replace functions of s by tables with this many intervals, linear in between and cut
+        where the functions jump; None refuses them. Functions of time and formulations of your own are
+        refused.
+
+        `Robot.from_file` gives an equal robot back. An old file is replaced only at the end.
+        """
+        families: dict[str, Mapping[str, type]] = {
+            "formulation": formulations(),
+            "integrator": integrators(),
+        }
+        return save_robot_file(path, self.description, self.inputs, families, tabulate)
+
     @classmethod
     def _from(cls, description: Description, inputs: Mapping[str, Any]) -> Robot:
         robot = cls.__new__(cls)
@@ -104,6 +145,56 @@ class Robot:
 
     def __repr__(self) -> str:
         return f"<Robot with {', '.join(self.description.parts) or 'no parts'}>"
+
+    def copy(self) -> Robot:
+        """Return a robot with the same parts, effects and inputs, to which you can add others."""
+        description = self.description
+        return self._from(Description(description.gravity, dict(description.parts)), self.inputs)
+
+    @checks.checked
+    def remove(self, name: str, cascade: bool = False) -> list[str]:
+        """Remove a part or an effect, and return the names of all that were removed.
+
+        cascade : True also removes what hangs on it, acts on it or holds it; else it is refused if
+        there is any. Values in `inputs` of what was removed are removed too.
+        """
+        parts = self.description.parts
+        expected = "the name of a part or an effect of this robot"
+        checks.known_name("robot", "name", name, parts, expected)
+        others = self.description.dependants(name)
+        checks.refuse(
+            others and not cascade,
+            "robot",
+            "name",
+            name,
+            f"one that nothing depends on, but {', '.join(map(repr, others))} would be left over",
+            f"remove these first, or give remove({name!r}, cascade=True)",
+        )
+        del parts[name]
+        removed = [name]
+        for other in others:
+            removed += self.remove(other, cascade=True) if other in parts else []
+        known = self.description.inputs()
+        self.inputs = {key: value for key, value in self.inputs.items() if key in known}
+        return removed
+
+    @checks.checked
+    def plot(self, path: str | os.PathLike[str] | None = None, view: Any = None) -> Figure:
+        """Draw the robot undeformed, with its effects as described, without solving it.
+
+        path : of a picture to write, .png, .pdf, .svg or .jpg.
+        view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
+        """
+        from pliant.results.undeformed import draw_description
+
+        return draw_description(self.description, path, view)
+
+    def show(self) -> None:
+        """Open the picture of `plot` in a window and wait until you close it."""
+        from pliant.view import show
+
+        self.plot()
+        show()
 
     # -- describing --------------------------------------------------------------------------
 
@@ -309,7 +400,7 @@ class Robot:
         formulation: Formulations | None = None,
         start: Equilibrium | None = None,
         tolerance: float = 1e-10,
-        progress: Callable[[float, int, float], None] | None = None,
+        progress: bool | Callable[[float, int, float], object] | None = None,
     ) -> Equilibrium:
         """Return the equilibrium on the branch that starts at the unloaded robot.
 
@@ -317,7 +408,8 @@ class Robot:
         (6,); by name of a base motion, its number.  formulation : for all rods, or by rod name.
         start : an equilibrium to follow the branch from.
         tolerance : on the residual relative to the loads.
-        progress : called with the load level reached, the iterations so far and the residual.
+        progress : True for a bar with the remaining time; or a function, called with the load level
+        reached, the iterations so far and the residual.
         """
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
         compiled = self._compiled(formulation, start, "start")
@@ -332,7 +424,8 @@ class Robot:
             begin = start._compiled, start._still
         began = time.perf_counter()
         try:
-            still = compiled.statics(values, begin, limit, progress)
+            with told(progress, "statics", _load_reached) as report:
+                still = compiled.statics(values, begin, limit, report)
         except ConvergenceError as error:
             if isinstance(error.last, Still):
                 seconds = time.perf_counter() - began
@@ -355,7 +448,7 @@ class Robot:
         integrator: Integrator | None = None,
         output_every: float | None = None,
         output_times: ArrayLike | None = None,
-        progress: Callable[[float, float], object] | None = None,
+        progress: bool | Callable[[float, float], object] | None = None,
         joints: Mapping[str, Any] | None = None,
         save: str | os.PathLike[str] | None = None,
         resume: str | os.PathLike[str] | None = None,
@@ -364,7 +457,8 @@ class Robot:
         """Return the motion over ``duration`` seconds in steps of ``dt`` seconds.
 
         dt is shortened a little where that makes whole steps fill the duration.
-        inputs : by name, values as for `statics`, functions of time in seconds, or signals.
+        inputs : by name, values as for `statics`, functions of time in seconds, or signals. Within a
+        step they vary linearly: a jump at t acts as a ramp over the step before t, half a step early.
         start : "rest" (undeformed), "statics" (the equilibrium under the inputs at t = 0), an
         Equilibrium, a state of a stepper, or a Motion whose last state is taken; both with velocities.
         velocity : by rod name, body twists (w, v) at the start: a function of s, (6,) or (N, 6); by
@@ -372,7 +466,8 @@ class Robot:
         moves along.
         formulation : for all rods, or by rod name.  integrator : Midpoint() if not given.
         output_every : seconds between stored states, or output_times : (T,) s; else every step.
-        progress : called with the time reached and the duration after each step.
+        progress : True for a bar with the remaining time; or a function, called with the time reached
+        and the duration after each step.
         joints : by part name, where joints start instead: the angle of a hinge in radians, the pose
         4x4 of a free part in its place. What hangs on them turns along.
         save : a .nc file for checkpoints, one every few seconds, and for the motion at its end.
@@ -386,38 +481,22 @@ class Robot:
         """
         clock = make_clock(duration, dt, output_every, output_times)
         given = {**self.inputs, **as_inputs(inputs)}
-        if self._judged is not True:
-            for doubt in time_doubts(self.description.rods, clock.h):
-                warnings.warn(doubt, PlausibilityWarning, stacklevel=3)
+        self._tell_doubts(clock.h)
         compiled, method, begin = self._prepare(
             "simulate", formulation, integrator, given, start, velocity, joints
         )
-        checks.flag("simulate", "error", error)
-        if error:
-            check_error(clock, compiled)
-        checkpoints = open_checkpoints(
-            save,
-            resume,
-            given,
-            robot=self.description,
-            formulation=compiled.formulations,
-            integrator=method,
-            times=(clock.duration, clock.steps, clock.outputs),
-            start=(start if isinstance(start, str) else (begin.q, begin.v), velocity, joints),
-        )
-        try:
-            trajectory = compiled.simulate(method, given, clock, begin, progress, checkpoints)
-        except ConvergenceError as error:
-            if isinstance(error.last, Trajectory):
-                error.last = Motion(compiled, error.last, repr(method))
-            raise
+        check_error(error, clock, compiled)
+        origin = (start if isinstance(start, str) else (begin.q, begin.v), velocity, joints)
+        checkpoints = open_checkpoints(save, resume, compiled, given, method, clock, origin)
+        with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
+            trajectory = compiled.simulate(method, given, clock, begin, report, checkpoints)
         motion = Motion(compiled, trajectory, repr(method))
         judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
         motion.warn_of_energy(method)
         if error and motion.complete:
             companions = Companions(compiled, self._compiler.compiled, method, given, begin)
             motion.error = companions.error(trajectory, clock)
-        motion.warn_of_resolution(method.order)
+        motion.warn_of_resolution(method.drift_order)
         if save is not None and motion.complete:
             motion.save(save)
         return motion
@@ -477,8 +556,15 @@ class Robot:
             q, still = compiled.with_joints(compiled.rest if q is None else q, joints), None
         return compiled, method, Start(q, v, velocity, still)
 
-    def _tell_doubts(self) -> None:
-        """Warn of values that no robot has and of data too wild, once for each description."""
+    def _tell_doubts(self, dt: float | None = None) -> None:
+        """Warn of values that no robot has and of data too wild, once for each description; or of a
+        time step (s).
+        """
+        if dt is not None:
+            if self._judged is not True:
+                for doubt in time_doubts(self.description.rods, dt):
+                    warnings.warn(doubt, PlausibilityWarning, stacklevel=4)
+            return
         described = (self.description.gravity, len(self.description.parts))
         if self._judged is not True and self._judged != described:
             self._judged = described

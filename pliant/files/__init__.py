@@ -10,6 +10,7 @@ from pliant.files.robot_file import (
     load_robot_file,
 )
 from pliant.files.source import FileError, Problem
+from pliant.files.writer import save_robot_file
 
 __all__ = [
     "FileError",
@@ -21,4 +22,5 @@ __all__ = [
     "StaticsRun",
     "json_schema",
     "load_robot_file",
+    "save_robot_file",
 ]

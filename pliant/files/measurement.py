@@ -4,6 +4,7 @@ them. What cannot be read is refused with its line and column.
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -18,10 +19,12 @@ from pliant.model import (
     Array,
     DescriptionError,
     as_array,
+    check_suffix,
     known_name,
     number_in,
     read_csv,
     refuse,
+    whole_file,
 )
 
 
@@ -128,6 +131,19 @@ class Measurement:
         first, last : seconds; of load cases, row numbers from 0.
         """
         return replace(self, window=(first, last))
+
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
+        """Write the columns as .csv, for `read_measurement`, and return the path; NaN stays empty."""
+        target = check_suffix("to_csv", path, (".csv",))
+        rows = np.column_stack(list(self.columns.values())).tolist()
+        with (
+            whole_file(target) as partial,
+            partial.open("w", newline="", encoding="utf-8") as stream,
+        ):
+            writer = csv.writer(stream)
+            writer.writerow(self.columns)
+            writer.writerows([["" if x != x else x for x in row] for row in rows])
+        return target
 
     def _check_time(self, t: Array) -> None:
         name = str(self.time)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pliant.files.reader import FileReader, class_named, report_error, report_missing, unknown_name
 from pliant.files.source import FileError, Source, read_source
 from pliant.model import (
@@ -30,7 +32,9 @@ from pliant.model import (
     Signal,
     Vector,
     Whole,
+    Writer,
     as_float,
+    as_signal,
     carriers,
     class_of,
     fields_of,
@@ -117,6 +121,13 @@ class InputKind(Kind):
         if isinstance(given, list):
             return Vector(unit="N or (N m, N)", sizes=(3, 6)).check("", "", given)
         return Constant(Number().check("", "", given))
+
+    def write(self, writer: Writer, value: Any) -> Any:
+        if isinstance(value, Constant):
+            return value.value
+        if isinstance(value, Signal) or callable(value):
+            return OneOf(families=(Signal,)).write(writer, as_signal(value))
+        return writer.plain(np.asarray(value, dtype=float))
 
     def schema(self, defs: Schema) -> Schema:
         signal = OneOf(families=(Signal,)).schema(defs)
@@ -218,8 +229,7 @@ class _Loader:
         inputs = self._inputs(description)
         runs = self._runs()
         if not self.source.problems:
-            in_order = {part.name: part for part in description.from_root()}
-            description.parts = {**in_order, **description.parts}
+            description.parts = description.in_order()
         return RobotFile(path, description, inputs, runs)
 
     def _check_sections(self) -> None:

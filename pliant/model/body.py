@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, finite_array, vector
-from pliant.model.fields import Kind, Schema, Vector, holds, quantity
+from pliant.model.fields import Kind, Schema, Vector, Writer, holds, quantity
 from pliant.model.places import Frame, OnFrame, Pose, rotation_vector
 from pliant.model.plausible import meant, scale_of
 from pliant.model.registry import Joint, JointKind, Part
@@ -28,6 +28,10 @@ _PLACES = [[0, 3, 4], [3, 1, 5], [4, 5, 2]]
 @dataclass(frozen=True)
 class Moments(Kind):
     """Moments of inertia: three, six, or a matrix; `Body` checks them."""
+
+    def write(self, writer: Writer, value: Any) -> Any:
+        moments = np.diag(value)
+        return writer.plain(value if (value - np.diag(moments)).any() else moments)
 
     def schema(self, defs: Schema) -> Schema:
         rows = {"type": "array", "items": Vector().schema(defs), "minItems": 3, "maxItems": 3}

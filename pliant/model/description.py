@@ -63,6 +63,11 @@ class Description:
             raise
         return new.get(entry.name, entry) if len(new) == 1 else entry  # type: ignore[return-value]
 
+    def dependants(self, name: str) -> list[str]:
+        """Return the names of the parts and effects that cannot be without the one of that name."""
+        rest = replace(self, parts={key: part for key, part in self.parts.items() if key != name})
+        return [key for key, part in rest.parts.items() if any(part.problems(rest))]
+
     def kinds(self) -> dict[str, dict[str, Any]]:
         """Return the parts by heading ("rods", "loads", ...), each by name."""
         return {heading: self._under(heading) for heading in headings()}
@@ -144,6 +149,25 @@ class Description:
         """Return rods and bodies such that each comes after the one that carries it."""
         members = self.members()
         return sorted(members.values(), key=lambda part: len(self._carriers(part, members)))
+
+    def in_order(self) -> dict[str, Entry]:
+        """Return all parts and effects by name, rods and bodies after those of their kind below them.
+
+        A part is below those that it carries. No chain of parts may be closed.
+        """
+        ordered: dict[str, Entry] = {}
+        members = self.members()
+        for kind in (self.rods, self.bodies):
+            done: set[str] = set()
+            for part in kind.values():
+                chain: list[Rod | Body] = []
+                above: Rod | Body | None = part  # type: ignore[assignment]
+                while above is not None and above.name not in done:
+                    chain.append(above)
+                    done.add(above.name)
+                    above = None if above.carrier is None else members.get(above.carrier.part)
+                ordered |= {item.name: item for item in reversed(chain) if item.name in kind}
+        return {**ordered, **self.parts}
 
     def _carriers(self, part: Rod | Body, members: Mapping[str, Rod | Body]) -> list[str]:
         """Return the names of the members that carry a part, up to the root; refuse a closed chain."""

@@ -14,7 +14,7 @@ import typing
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
 from pliant.model.checks import (
     DescriptionError,
@@ -73,6 +73,28 @@ class Reader(Protocol):
         """Return the path of a file named in the robot file."""
 
 
+class Writer(Protocol):
+    """What a kind may ask of the robot file that it is written to."""
+
+    def plain(self, value: object) -> Any:
+        """Return numbers, texts, and lists of them as plain data; refuse anything else."""
+
+    def group(self, described: object) -> dict[str, Any]:
+        """Return the fields of an object that differ from their defaults, as plain data."""
+
+    def setting(self, family: str, value: object) -> Any:
+        """Return an object of a family of classes as its name with its settings."""
+
+    def along(self, value: object) -> Any:
+        """Return a quantity along a rod, also a Table or a function of s, as plain data."""
+
+    def length(self, part: str) -> float | None:
+        """Return the length of a rod, metres; None for a part without length."""
+
+    def refuse(self, value: object, expected: str, remedy: str) -> NoReturn:
+        """Refuse a value that robot files cannot hold."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """What a field may hold. This one takes anything.
@@ -112,6 +134,10 @@ class Kind:
     def located(self, description: Description, part: Any, field: str, value: Any) -> Any:
         """Return the value with a place that is given by name looked up in a robot."""
         return value
+
+    def write(self, writer: Writer, value: Any) -> Any:
+        """Return what a robot file says for a clean value, as plain data that `read` takes."""
+        return writer.plain(value)
 
     def problems(
         self, description: Description, part: Any, field: str, value: Any
@@ -280,6 +306,18 @@ class Several(Kind):
             return tuple(given)
         return tuple(reader.value(self.item, (*path, k), item) for k, item in enumerate(given))
 
+    def write(self, writer: Writer, value: Any) -> Any:
+        return [self.item.write(writer, item) for item in value]
+
+    def located(self, description: Description, part: Any, field: str, value: Any) -> Any:
+        if not isinstance(value, (tuple, list)):
+            return value
+        found = [
+            self.item.located(description, part, f"{field}[{k}]", x) for k, x in enumerate(value)
+        ]
+        same = all(a is b for a, b in zip(found, value, strict=True))
+        return value if same else tuple(found)
+
     def schema(self, defs: Schema) -> Schema:
         return {"type": "array", "items": self.item.schema(defs)}
 
@@ -295,6 +333,9 @@ class Setting(Kind):
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         return reader.setting(path, self.family, given)
+
+    def write(self, writer: Writer, value: Any) -> Any:
+        return writer.setting(self.family, value)
 
 
 def kind_of(annotation: Any) -> Kind:

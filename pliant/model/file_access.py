@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pliant.model.checks import DescriptionError
+from pliant.model.checks import DescriptionError, refuse
 
 _LARGEST = 1 << 28
 """Bytes of the largest text that is read."""
@@ -26,7 +26,7 @@ _TEMPORARY = re.compile(rf"\..*-{_MARK}-([0-9a-f]{{6}})-(\d+)-")
 
 
 def check_suffix(part: str, path: str | os.PathLike[str], known: tuple[str, ...]) -> Path:
-    """Return the path if it ends in one of the known suffixes, such as ".png"."""
+    """Return the path if it ends in one of the known suffixes, such as ".png", and can be written."""
     checked = Path(path)
     if checked.suffix.lower() not in known:
         endings = known[0] if len(known) == 1 else f"one of {', '.join(known)}"
@@ -37,7 +37,34 @@ def check_suffix(part: str, path: str | os.PathLike[str], known: tuple[str, ...]
             f"a file name that ends in {endings}",
             f"give e.g. {checked.stem or 'robot'}{known[0]}",
         )
+    expected = "the name of a file, and this is a folder"
+    refuse(checked.is_dir(), part, "path", str(path), expected, "choose another name")
+    check_folder(part, "path", checked.parent, path)
     return checked
+
+
+def check_folder(
+    part: str, field: str, folder: Path, given: str | os.PathLike[str] | None = None
+) -> None:
+    """Refuse a folder in which no file can be written, or that cannot be made; nothing is left there.
+
+    part, field, given : what the user gave, for messages; the folder itself if given is None.
+    """
+    there = next(place for place in (folder, *folder.parents) if os.path.exists(place))
+    reason = "it is a file"
+    if there.is_dir():
+        try:
+            with tempfile.TemporaryFile(dir=there):
+                return
+        except OSError as error:
+            reason = error.strerror or str(error)
+    raise DescriptionError(
+        part,
+        field,
+        str(folder if given is None else given),
+        f"in a folder in which files can be written ({there}: {reason})",
+        "choose another place",
+    )
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from pliant.model.checks import DescriptionError, nearest_name, number_in
 
 ENDS = ("tip", "base")
-_NUMBER = re.compile(r"\d+(\.\d*)?([eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?")
 _LAST = re.compile(rf"\.({'|'.join(ENDS)}|at\([^)]*\)|{_NUMBER.pattern})$")
 
 

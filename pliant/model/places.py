@@ -38,8 +38,10 @@ from pliant.model.fields import (
     Place,
     Reader,
     Schema,
+    Several,
     Text,
     Vector,
+    Writer,
     holds,
     schema_of,
 )
@@ -72,6 +74,11 @@ class Frame:
         object.__setattr__(self, "offset", (*shift, 0.0)[:3])
         turn = rotation_vector(f"frame on {self.part!r}", self.rotation)
         object.__setattr__(self, "rotation", turn)
+
+    @staticmethod
+    def field_kind() -> Kind:
+        """Return what a field holds that is annotated with this class."""
+        return OnFrame()
 
     def pose_offset(self) -> Array:
         """Return the pose (4x4) of this frame in the frame of its section or body."""
@@ -235,6 +242,9 @@ class PoseEntry:
     origin: Any = holds(Vector("with along: world", "metres"), None)
     position: Any = holds(Vector(unit="metres"), None)
     rotation_vector: Any = holds(Vector(unit="radians"), None)
+    rotation: Any = holds(
+        Several("instead of rotation_vector: rows of a matrix", item=Vector()), None
+    )
 
 
 @dataclass(frozen=True)
@@ -284,6 +294,12 @@ class OnFrame(Kind):
         entry = FrameEntry(**reader.group(path, FrameEntry, given))
         s = reader.arclength(path, entry.part, entry.at)
         return Frame(entry.part, s, entry.offset, entry.rotation_vector)
+
+    def write(self, writer: Writer, value: Any) -> Any:
+        length = writer.length(value.part)
+        at = {} if length is None else {"at": "tip" if value.s == length else value.s}
+        shift = {"offset": list(value.offset), "rotation_vector": list(value.rotation)}
+        return {"part": value.part, **at, **{key: x for key, x in shift.items() if any(x)}}
 
     def problems(
         self, description: Description, part: Any, field: str, value: Any
@@ -348,6 +364,9 @@ class OnFrameOrRod(OnFrame):
         name = getattr(value, "name", value)
         return name if isinstance(name, str) else super().check(part, field, value)
 
+    def write(self, writer: Writer, value: Any) -> Any:
+        return value if isinstance(value, str) else super().write(writer, value)
+
     def problems(
         self, description: Description, part: Any, field: str, value: Any
     ) -> Iterator[DescriptionError]:
@@ -379,6 +398,11 @@ class Base(OnFrame):
             return self.check("", "", given)
         return super().read(reader, path, given)
 
+    def write(self, writer: Writer, value: Any) -> Any:
+        if isinstance(value, Frame):
+            return super().write(writer, value)
+        return "free" if value is None else value
+
 
 @dataclass(frozen=True)
 class Pose(Kind):
@@ -394,16 +418,30 @@ class Pose(Kind):
         first = [name for name in entry if name in ("along", "origin")]
         second = [name for name in entry if name not in first]
         refuse(
-            (first and second) or first == ["origin"] or not entry,
+            (first and second) or first == ["origin"] or not entry or len(second) == 3,
             "",
             "",
             ", ".join(first + second) or "nothing",
-            "along with origin, or position with rotation_vector",
+            "along with origin, or position with rotation_vector or rotation",
             "give e.g. {along: x, origin: [0, 0, 0]}",
         )
         if first:
             return along(entry.pop("along"), **entry)
-        return pose(entry.get("position", (0.0, 0.0, 0.0)), entry.get("rotation_vector"))
+        turn = entry.get("rotation", entry.get("rotation_vector"))
+        return pose(entry.get("position", (0.0, 0.0, 0.0)), turn)
+
+    def write(self, writer: Writer, value: Any) -> Any:
+        place, turn = np.asarray(value)[:3, 3], np.asarray(value)[:3, :3]
+        for name, axes in AXES.items():
+            if np.array_equal(turn, axes):
+                return {"along": name, **({"origin": place.tolist()} if place.any() else {})}
+        short = np.round(Rotation.from_matrix(turn).as_rotvec(), 12) + 0.0
+        good = np.abs(Rotation.from_rotvec(short).as_matrix() - turn).max() < 1e-15
+        rotation = {"rotation_vector": short} if good else {"rotation": turn}
+        return {
+            "position": place.tolist(),
+            **{key: x.tolist() for key, x in rotation.items()},
+        }
 
     def schema(self, defs: Schema) -> Schema:
         return schema_of(PoseEntry, defs)
@@ -421,6 +459,10 @@ class OnFrameOrPose(OnFrame):
         if "part" not in names and names & set(PoseEntry.__dataclass_fields__):
             return Pose().read(reader, path, given)
         return super().read(reader, path, given)
+
+    def write(self, writer: Writer, value: Any) -> Any:
+        frame = isinstance(value, Frame)
+        return super().write(writer, value) if frame else Pose().write(writer, value)
 
     def schema(self, defs: Schema) -> Schema:
         return {"anyOf": [*super().schema(defs)["anyOf"], Pose().schema(defs)]}

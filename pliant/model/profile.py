@@ -22,7 +22,16 @@ from pliant.model.checks import (
     refuse,
     told_within,
 )
-from pliant.model.fields import NUMBER, Kind, Place, Reader, Schema, Vector, fields_of
+from pliant.model.fields import (
+    NUMBER,
+    Kind,
+    Place,
+    Reader,
+    Schema,
+    Vector,
+    Writer,
+    fields_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,6 +253,9 @@ class Along(Kind):
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         return self.check("", "", read_table(given))
 
+    def write(self, writer: Writer, value: Any) -> Any:
+        return writer.along(value)
+
     def schema(self, defs: Schema) -> Schema:
         taper = [Vector(sizes=(2,)).schema(defs)] if self.pair else []
         return {"anyOf": [NUMBER, *taper, _table_schema(_TABLE)]}
@@ -265,6 +277,11 @@ class Directions(Along):
         return self.check(
             "", "", [read_table(item) for item in given] if two else read_table(given)
         )
+
+    def write(self, writer: Writer, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return [writer.along(item) for item in value]
+        return writer.along(value)
 
     def schema(self, defs: Schema) -> Schema:
         one = super().schema(defs)
@@ -290,6 +307,9 @@ class Rows(Vector):
                     "", "table.values", row, f"rows of {error.expected}", error.remedy
                 ) from None
         return table
+
+    def write(self, writer: Writer, value: Any) -> Any:
+        return writer.along(value)
 
     def schema(self, defs: Schema) -> Schema:
         rows = {"type": "array", "items": _TABLE}

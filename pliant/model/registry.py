@@ -20,6 +20,7 @@ from pliant.model.fields import (
     Reader,
     ReportedError,
     Schema,
+    Writer,
     check_fields,
     fields_of,
     holds,
@@ -76,6 +77,10 @@ class Described:
     def read(cls, reader: Reader, path: Place, given: Any) -> Any:
         """Return the object that an entry of a robot file gives."""
         return reader.build(path, cls, given)
+
+    def write(self, writer: Writer) -> Any:
+        """Return what a robot file says of it, as plain data that `read` takes."""
+        return writer.group(self)
 
     @classmethod
     def schema(cls, defs: Schema) -> Schema:
@@ -339,6 +344,9 @@ class Group(Kind):
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
         return self.cls.read(reader, path, given)
 
+    def write(self, writer: Writer, value: Any) -> Any:
+        return value.write(writer)
+
     def schema(self, defs: Schema) -> Schema:
         return self.cls.schema(defs)
 
@@ -382,6 +390,15 @@ class OneOf(Kind):
         )
         ((name, inner),) = given.items()
         return reader.value(Group(cls=known[name]), (*path, name), inner)
+
+    def write(self, writer: Writer, value: Any) -> Any:
+        name = type(value).file_name
+        if variants(*self.families).get(name) is not type(value):
+            listed = ", ".join(variants(*self.families))
+            expected = f"one of those that robot files know ({listed}), which hold no Python code"
+            writer.refuse(value, expected, "replace it by one of these")
+        inner = value.write(writer)
+        return name if inner == {} else {name: inner}
 
     def schema(self, defs: Schema) -> Schema:
         known = variants(*self.families)

@@ -21,6 +21,7 @@ from pliant.model.fields import (
     Schema,
     Several,
     Text,
+    Writer,
     holds,
     quantity,
     schema_of,
@@ -119,6 +120,10 @@ class Constant(PiecewiseLinear):
         """Return the JSON Schema of a number."""
         return NUMBER
 
+    def write(self, writer: Writer) -> float:
+        """Return the number alone."""
+        return self.value
+
     def __call__(self, t: float) -> float:
         return self.value
 
@@ -148,6 +153,44 @@ class Ramp(PiecewiseLinear):
         """Return the slope between t0 and t1, zero outside."""
         inside = self.t0 <= t < self.t1
         return (self.end - self.start) / (self.t1 - self.t0) if inside else 0.0
+
+
+@dataclass(frozen=True)
+class Step(Signal):
+    """``before`` until ``time`` (seconds), then ``after``.
+
+    rise : seconds that the change takes from ``time`` on; it is smooth, with rate and acceleration
+    zero at both ends. Without it the value jumps.
+    """
+
+    before: float = quantity(example="0.0")
+    after: float = quantity(example="1.0")
+    time: float = quantity("seconds", default=0.0, example="0.5")
+    rise: float = quantity(
+        "seconds", "how long the change takes", default=0.0, sign="zero", example="0.1"
+    )
+
+    def __call__(self, t: float) -> float:
+        if t >= self.time + self.rise:
+            return self.after
+        x = self._part(t)
+        return self.before + (self.after - self.before) * x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
+
+    def rate(self, t: float) -> float:
+        """Return the first derivative, per second; zero where the value jumps."""
+        x = self._part(t)
+        slope = 30.0 * (x * (1.0 - x)) ** 2
+        return slope * (self.after - self.before) / self.rise if x else 0.0
+
+    def acceleration(self, t: float) -> float:
+        """Return the second derivative, per second squared; zero where the value jumps."""
+        x = self._part(t)
+        bend = 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x)
+        return bend * (self.after - self.before) / self.rise**2 if x else 0.0
+
+    def _part(self, t: float) -> float:
+        """How far it has come at time ``t``, from 0 to below 1; 0 outside of the rise."""
+        return (t - self.time) / self.rise if self.time < t < self.time + self.rise else 0.0
 
 
 class Wave(Signal):
@@ -261,6 +304,10 @@ class Table(PiecewiseLinear):
         """Return the JSON Schema of either form."""
         return schema_of(TableEntry, defs)
 
+    def write(self, writer: Writer) -> dict[str, Any]:
+        """Return its columns."""
+        return {"t": writer.plain(self.t), "values": writer.plain(self.values)}
+
     def __call__(self, t: float) -> float:
         return float(np.interp(t, np.asarray(self.t), np.asarray(self.values)))
 
@@ -330,6 +377,10 @@ class Sum(Signal):
     def schema(cls, defs: Schema) -> Schema:
         """Return the JSON Schema of a list of signals."""
         return _SIGNALS.schema(defs)
+
+    def write(self, writer: Writer) -> list[Any]:
+        """Return the list of its signals."""
+        return _SIGNALS.write(writer, self.signals)  # type: ignore[no-any-return]
 
     def __call__(self, t: float) -> float:
         return sum(signal(t) for signal in self.signals)

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Mapping
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ from pliant.solve.checkpoint import (
     refuse_hidden_memories,
     require_same,
 )
+from pliant.solve.clock import Clock
+from pliant.solve.integrators.contract import Integrator
+from pliant.solve.problem import Problem
 
 KIND = "Checkpoint"
 
@@ -28,17 +32,27 @@ KIND = "Checkpoint"
 def open_checkpoints(
     save: str | os.PathLike[str] | None,
     resume: str | os.PathLike[str] | None,
+    problem: Problem,
     inputs: Mapping[str, Any],
-    **depends: Any,
+    integrator: Integrator,
+    clock: Clock,
+    start: Any,
 ) -> Checkpoints | None:
     """Return where a simulation keeps its checkpoints; None if it keeps none and continues none.
 
-    save, resume : files.  inputs : by name.  depends : what else the simulation depends on, by name.
+    save, resume : files.  start : where the motion begins, as it was asked for.
     """
     if save is None and resume is None:
         return None
     refuse_hidden_memories(inputs)
     target = None if save is None else check_suffix("simulate", save, (".nc",))
+    depends = {
+        "robot": problem.description,
+        "formulation": problem.formulations,
+        "integrator": integrator,
+        "times": clock,
+        "start": start,
+    }
     mine = fingerprint(inputs, depends)
     last = None if resume is None else read_checkpoint(resume)
     if last is not None:
@@ -76,5 +90,5 @@ def read_checkpoint(path: str | os.PathLike[str]) -> Checkpoint:
             "read it with pliant.load, or leave resume out to begin again",
         )
     arrays = {str(name): np.array(item.values) for name, item in data.data_vars.items()}
-    notes = {name: json.loads(data.attrs[name]) for name in ("inputs", "fingerprint")}
+    notes = {name: json.load(StringIO(data.attrs[name])) for name in ("inputs", "fingerprint")}
     return Checkpoint(arrays, **notes)

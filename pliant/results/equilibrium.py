@@ -5,21 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.lie import se3, so3
-from pliant.model import Array, DescriptionError, Rod
+from pliant.model import Array, DescriptionError, Rod, check_suffix
 from pliant.results.export import (
+    AXES,
     dataset,
     describe_energy,
     describe_formulation,
     describe_places,
     names,
+    poses_by_name,
     variable,
+    write_rows,
 )
+from pliant.results.notebook import flattened
 from pliant.results.result import STATIONS, Result, Saveable, ShapeResult
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.modes import ModalSolution
@@ -134,6 +139,19 @@ class Equilibrium(ShapeResult, Saveable):
             **({} if self.error is None else {"error": self.error.shape}),
         }
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return tips, energies, reactions and how they were found as plain data, SI units."""
+        error = self.error
+        return {
+            **super().to_dict(),
+            "stable": self.stable,
+            "inputs": dict(self.inputs),
+            "places": poses_by_name(self._places()),
+            "energy": dict(self.energy),
+            "reactions": dict(self.reactions),
+            "error": None if error is None else {"shape": error.shape, "relative": error.relative},
+        }
+
     def plot(self, path: str | os.PathLike[str] | None = None, view: Any = None) -> Figure:
         """Draw the robot and its effects over the undeformed one; save the picture if a path is given.
 
@@ -152,6 +170,29 @@ class Equilibrium(ShapeResult, Saveable):
             view=view,
         )
         return saved(figure, path)
+
+    def _sketch(self) -> str:
+        sample, rods = self._compiled.sampler.poses, self._compiled.description.stations(STATIONS)
+        rest = [sample(self._compiled.rest, rod, s)[:, :3, 3] for rod, s in rods.items()]
+        return flattened({rod: self.position(rod) for rod in rods}, rest)
+
+    def to_csv(self, path: str | os.PathLike[str], stations: int = STATIONS) -> Path:
+        """Write one row for each of evenly spaced sections of all rods as .csv and return the path.
+
+        Columns : rod, s (m), position x y z (m) and tangent tx ty tz in the world, strain ux ... vz
+        (rad/m and 1) and internal wrench mx ... nz (N m and N) in the body frame.
+        """
+        target = check_suffix("to_csv", path, (".csv",))
+        rows = []
+        for rod, s in self._compiled.description.stations(stations).items():
+            g = self.pose(rod, s)
+            numbers = np.column_stack(
+                [s, g[:, :3, 3], g[:, :3, 2], self.strain(rod, s), self.wrench(rod, s)]
+            )
+            rows += [[rod, *row] for row in numbers.tolist()]
+        world = ["x", "y", "z", "tx", "ty", "tz"]
+        header = ["rod", "s", *world, *AXES["strain_part"], *AXES["wrench_part"]]
+        return write_rows(target, header, rows)
 
     def summary(self) -> str:
         """Return tips, energies and iterations in a few lines of text."""
@@ -210,10 +251,11 @@ class Modes(Result, Saveable):
     def __len__(self) -> int:
         return len(self.frequencies)
 
-    def shape(self, k: int, part: str, s: ArrayLike | None = None) -> Array:
+    def shape(self, k: int, part: str | None = None, s: ArrayLike | None = None) -> Array:
         """Return body twists (..., 6) of mode k = 0, 1, ... at arclengths s (...) of a rod.
 
-        Without s, that (6,) of a body. These are small rotations (rad) and displacements (m) for unit
+        part, s : as for `Equilibrium.pose`: without s, (51, 6) from base to tip, or that (6,) of a
+        body. These are small rotations (rad) and displacements (m) for unit
         modal mass, in the body frame of the section at equilibrium.
         """
         if not isinstance(k, (int, np.integer)) or not 0 <= k < len(self):
@@ -235,6 +277,16 @@ class Modes(Result, Saveable):
 
     def _attributes(self) -> dict[str, Any]:
         return {**super()._attributes(), "seconds": self.seconds}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return frequencies, Hz, and growth, 1/s, with the equilibrium as plain data."""
+        return {
+            **super().to_dict(),
+            "frequencies": self.frequencies.tolist(),
+            "growth": self.growth.tolist(),
+            "error": self.error.tolist(),
+            "equilibrium": self.equilibrium.to_dict(),
+        }
 
     def plot(self, path: str | os.PathLike[str] | None = None, view: Any = None) -> Figure:
         """Draw each mode at its largest displacement over the equilibrium; save it if a path is given.
@@ -277,6 +329,13 @@ class Modes(Result, Saveable):
             back = se3.inverse(body.at(body.centre).pose_offset())
             shapes.append(body_shape(body, g @ back))
         return shapes
+
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
+        """Write mode, frequency (Hz), growth (1/s) and relative error as .csv and return the path."""
+        target = check_suffix("to_csv", path, (".csv",))
+        columns = self.frequencies.tolist(), self.growth.tolist(), self.error.tolist()
+        rows = [[k + 1, *row] for k, row in enumerate(zip(*columns, strict=True))]
+        return write_rows(target, ["mode", "frequency", "growth", "error"], rows)
 
     def summary(self) -> str:
         """Return the frequencies in a few lines of text."""

@@ -79,6 +79,14 @@ def paragraph(text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, subsequent_indent="  ")
 
 
+def poses_by_name(places: Mapping[str, Array]) -> dict[str, Any]:
+    """Return poses (4, 4) by name as plain data: position, m, and rows of the rotation."""
+    return {
+        name: {"position": g[:3, 3].tolist(), "rotation": g[:3, :3].tolist()}
+        for name, g in places.items()
+    }
+
+
 def table(cells: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a table: a ruled heading, the first column left, the others right."""
     first, *widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
@@ -91,12 +99,15 @@ def table(cells: Sequence[Sequence[str]]) -> list[str]:
 
 def write_table(path: Path, names: Sequence[str], rows: Iterable[Any]) -> Path:
     """Write the attributes `names` of rows as .csv and return the path; None stays empty."""
-    with whole_file(path) as partial, partial.open("w", newline="") as stream:
+    return write_rows(path, names, ([getattr(row, name) for name in names] for row in rows))
+
+
+def write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
+    """Write a header and rows of cells as .csv and return the path; None stays empty."""
+    with whole_file(path) as partial, partial.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
-        writer.writerow(names)
-        for row in rows:
-            values = (getattr(row, name) for name in names)
-            writer.writerow(["" if value is None else value for value in values])
+        writer.writerow(header)
+        writer.writerows([["" if cell is None else cell for cell in row] for row in rows])
     return path
 
 

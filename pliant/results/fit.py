@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model import Array, DescriptionError, as_float, check_suffix, known_name, whole_file
-from pliant.results.export import dataset, paragraph, table, variable
+from pliant.results.export import dataset, paragraph, table, variable, write_table
 from pliant.results.result import Study
 from pliant.results.result_file import write
 
@@ -69,7 +69,8 @@ class FitData:
     name : of the measurement.  t : (N,) s, or row numbers of load cases.  moving : whether t is
     time.  columns, units : of the outputs.  measured, predicted : (N, C), NaN where nothing was
     measured.  std : (C,) of the noise.  along : if one input distinguishes the load cases, its label
-    and values (N,). Statistics are over the measured cells.
+    and values (N,).  signal : if the columns are features of a motion, the motion, for pictures.
+    Statistics are over the measured cells.
     """
 
     name: str
@@ -81,6 +82,7 @@ class FitData:
     predicted: Array
     std: Array
     along: tuple[str, Array] | None = None
+    signal: FitData | None = None
 
     @property
     def residuals(self) -> Array:
@@ -277,12 +279,21 @@ class Fit(Study):
             partial.write_text(text, encoding="utf-8")
         return target
 
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
+        """Write a row for each parameter as .csv and return the path; `save` writes everything."""
+        names = ["name", "value", "error", "initial", "factor", "at_bound"]
+        return write_table(check_suffix("to_csv", path, (".csv",)), names, self.estimates)
+
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw measured and predicted outputs and residuals; save it if a path is given."""
+        """Draw measured and predicted outputs and residuals; save it if a path is given.
+
+        Of features the motion is drawn that they are features of.
+        """
         from pliant.view import draw_fits, saved
 
         titles = _titles(self.data, "") + _titles(self.validation, " (held out)")
-        groups = [*zip([*self.data, *self.validation], titles, strict=True)]
+        drawn = [item.signal or item for item in (*self.data, *self.validation)]
+        groups = [*zip(drawn, titles, strict=True)]
         sizes = {len(item.columns) for item, _ in groups}
         figure = draw_fits(
             {
@@ -334,9 +345,13 @@ def _cells(item: Estimate) -> list[str]:
 
 
 def _describe(what: str, data: list[FitData]) -> list[str]:
-    return [
-        f"{what} {item.name}, {name}: rms {item.rms[name]:.3g} {unit}, R2 {item.r2[name]:.5f}, "
-        f"{len(item.t)} rows" + (f", {item.missing[name]} missing" if item.missing[name] else "")
-        for item in data
-        for name, unit in zip(item.columns, item.units, strict=True)
-    ]
+    lines = []
+    for item in data:
+        for k, (name, unit) in enumerate(zip(item.columns, item.units, strict=True)):
+            text = f"rms {item.rms[name]:.3g} {unit}, R2 {item.r2[name]:.5f}, {len(item.t)} rows"
+            if len(item.t) == 1:
+                measured, predicted = item.measured[0, k], item.predicted[0, k]
+                text = f"{predicted:.6g} {unit} computed, {measured:.6g} {unit} measured"
+            missing = f", {item.missing[name]} missing" if item.missing[name] else ""
+            lines.append(f"{what} {item.name}, {name}: {text}{missing}")
+    return lines

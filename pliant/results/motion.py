@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.model import Array, ResolutionHint, ResolutionWarning, Rod
+from pliant.model import Array, ResolutionHint, ResolutionWarning, Rod, check_suffix
+from pliant.model.progress import told
 from pliant.results.energy_gap import TOLD, EnergyGap, EnergyWarning, energy_gap, warn_of_gap
 from pliant.results.export import (
     dataset,
     describe_energy,
     describe_formulation,
     describe_places,
+    poses_by_name,
     variable,
+    write_rows,
 )
+from pliant.results.notebook import line_drawing
 from pliant.results.result import Saveable, ShapeResult
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
@@ -43,10 +47,11 @@ class MovingResult(ShapeResult):
     _path: Any
     """Configurations, rates and energy records over time."""
 
-    def velocity(self, part: str, s: ArrayLike | None = None) -> Array:
+    def velocity(self, part: str | None = None, s: ArrayLike | None = None) -> Array:
         """Return body twists (..., 6) = (w, v) of a rod's sections at s: rad/s and m/s.
 
-        Without s, the twist (6,) of a body.
+        part, s : as for `pose`: without s, the twists (51, 6) of a rod from base to tip, or that (6,)
+        of a body.
         """
         return self._twists(part, s, self._path.v)
 
@@ -165,7 +170,7 @@ class Motion(MovingResult, Saveable):
     def warn_of_resolution(self, order: int) -> None:
         """Warn if the estimated error is large or, without an estimate, if it may be.
 
-        order : of the integrator.
+        order : with which errors of the integrator fall that add up over time.
         """
         finer, shorter = finer_than(self._compiled.formulations), f"a smaller dt than {self.dt:g} s"
         if self.error is not None:
@@ -226,6 +231,19 @@ class Motion(MovingResult, Saveable):
             **({} if self.error is None else self.error.numbers()),
         }
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return tips, energies and inputs at the end, and how they were found, as plain data."""
+        there = len(self.t) > 0
+        return {
+            **super().to_dict(),
+            "complete": self.complete,
+            "t": float(self._trajectory.final[0]),
+            "inputs": {name: values[-1] for name, values in self.inputs.items() if there},
+            "places": poses_by_name({k: g[-1] for k, g in self._places().items()} if there else {}),
+            "energy": {name: float(x[-1]) for name, x in self.energy.items()} if there else {},
+            "rescues": dict(self.rescues),
+        }
+
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw tips, centres of bodies and energies over time; save the picture if a path is given."""
         import matplotlib.pyplot as plt
@@ -252,13 +270,14 @@ class Motion(MovingResult, Saveable):
         fps: float = 25.0,
         speed: float = 1.0,
         view: Any = None,
-        progress: Callable[[int, int], object] | None = None,
+        progress: bool | Callable[[int, int], object] | None = None,
     ) -> Path:
         """Write an animation (.gif, or .mp4 with imageio-ffmpeg installed) and return its path.
 
         fps : frames per second.  speed : 0.1 plays ten times slower than real time.
         view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
-        progress : called as progress(k, n) after frame k of n.
+        progress : True for a bar with the remaining time; or a function, called as progress(k, n) after
+        frame k of n.
         """
         from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes
         from pliant.view import animate
@@ -266,9 +285,46 @@ class Motion(MovingResult, Saveable):
         q = self._trajectory.q
         effects, arrows = effect_shapes(self._compiled, q, self.inputs)
         shapes = robot_shapes(self._compiled, q) + effects
-        return animate(
-            shapes, self.t, path, fps=fps, arrows=arrows, progress=progress, view=view, speed=speed
-        )
+        with told(progress, "animate", lambda k, n: (k / n, f"{k} of {n} frames")) as report:
+            return animate(
+                shapes,
+                self.t,
+                path,
+                fps=fps,
+                arrows=arrows,
+                progress=report,
+                view=view,
+                speed=speed,
+            )
+
+    def _sketch(self) -> str:
+        if len(self.t) < 2:
+            return ""
+        name, g = next(iter(self._places().items()))
+        lines = {axis: np.column_stack([self.t, g[:, k, 3]]) for k, axis in enumerate("xyz")}
+        moved = {axis: line for axis, line in lines.items() if np.ptp(line[:, 1]) > 0}
+        labels = f"{', '.join(moved)} of the {name} over {self.t[-1]:.3g} s"
+        return line_drawing(moved, equal=False, labels=labels)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
+        """Write one row for each output time as .csv and return the path.
+
+        Columns : t (s), the positions of tips (``arm.tip.x``) and bodies (``ball.x``) in the world (m),
+        inputs by name (vectors as ``push[0]``) and energies (``energy.kinetic``, J). `read_measurement`
+        reads it.
+        """
+        target = check_suffix("to_csv", path, (".csv",))
+        columns = {"t": self.t}
+        for rod in self.rods:
+            columns |= _components(f"{rod}.tip", self.tip(rod)[:, :3, 3])
+        for body in self._compiled.description.bodies:
+            columns |= _components(body, self.position(body))
+        for name, values in self.inputs.items():
+            own = f"input.{name}" if name in columns else name
+            flat = {f"{own}[{k}]": x for k, x in enumerate(values.T)} if values.ndim > 1 else {}
+            columns |= flat or {own: values}
+        columns |= {f"energy.{name}": values for name, values in self.energy.items()}
+        return write_rows(target, list(columns), np.column_stack([*columns.values()]).tolist())
 
     def summary(self) -> str:
         """Return tips, energies and steps in a few lines of text."""
@@ -288,3 +344,8 @@ class Motion(MovingResult, Saveable):
         if not self.complete:
             lines.append("  incomplete: the simulation stopped early")
         return "\n".join(lines)
+
+
+def _components(name: str, positions: Array) -> dict[str, Array]:
+    """The columns of positions (T, 3)."""
+    return {f"{name}.{axis}": positions[:, k] for k, axis in enumerate("xyz")}

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,9 @@ from pliant.model import (
     DescriptionError,
     Frame,
     Rod,
+    check_suffix,
     choice,
+    did_you_mean,
     finite_array,
     known_name,
     refuse,
@@ -27,6 +29,7 @@ from pliant.model import (
 from pliant.model.place_names import place_hint
 from pliant.results import result_file
 from pliant.results.export import names, pose_variables, variable
+from pliant.results.notebook import card
 from pliant.solve.problem import Problem
 
 if TYPE_CHECKING:
@@ -34,13 +37,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STATIONS = 51
-"""Sections of each rod in files, unless you ask for another number."""
+"""Sections of a rod where no arclengths are given, and in files: evenly spaced, both ends included."""
 
 
 class Drawable:
     """A result with a picture."""
 
     plot: Callable[..., Figure]
+    summary: Callable[[], str]
+
+    def _repr_html_(self) -> str:
+        """Return the summary with a small drawing, for notebooks."""
+        return card(type(self).__name__, self.summary(), self._sketch())
+
+    def _sketch(self) -> str:
+        """A small drawing as SVG; "" for none."""
+        return ""
 
     def show(self) -> None:
         """Open the picture of `plot` in a window and wait until you close it."""
@@ -53,8 +65,6 @@ class Drawable:
 class Study(Drawable):
     """A result that prints as its summary."""
 
-    summary: Callable[[], str]
-
     def __str__(self) -> str:
         return self.summary()
 
@@ -66,6 +76,7 @@ class Saveable(Drawable):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the result as NetCDF (.nc) and return the path; read it with `pliant.load`."""
+        check_suffix("save", path, (".nc",))  # before anything is computed
         return result_file.write(self.to_xarray(), path)
 
 
@@ -111,13 +122,24 @@ class Result:
         }
 
     def _rod(self, rod: object) -> Rod:
+        """Return a rod by name; None for the only one."""
         known = self._compiled.description.rods
-        name = rod.name if isinstance(rod, Rod) else rod
+        name = rod.name if isinstance(rod, Rod) else self._or_only("rod", rod, known)
         return known[known_name("result", "rod", name, known, "the name of a rod of this robot")]
+
+    def _or_only(self, field: str, name: object, known: Mapping[str, object]) -> object:
+        """Return the name; for None, that of the only one there is."""
+        if name is not None:
+            return name
+        expected = f"named, for this robot has {len(known)} of them"
+        refuse(len(known) != 1, "result", field, None, expected, did_you_mean("", known))
+        return next(iter(known))
 
     def _sections(self, rod: object, s: ArrayLike | None) -> tuple[Rod, Array, tuple[int, ...]]:
         """Return the rod, the arclengths flattened to (S,), and the shape they were given in."""
         part = self._rod(rod)
+        if s is None:
+            s = np.linspace(0.0, part.length, STATIONS)
         expected, remedy = "finite arclengths in metres", f"give e.g. {part.length:g}"
         given = finite_array(part.label, "s", s, expected, remedy)
         slack = 1e-9 * part.length
@@ -144,27 +166,26 @@ class Result:
         return frame.part, frame.s
 
     def _body(self, part: object, s: ArrayLike | None) -> Body | None:
-        """Return the body of that name; None for a rod, which needs arclengths s."""
+        """Return the body of that name; None for a rod."""
         known = self._part(part)
         if isinstance(known, Body):
             expected = "left out, for a body has no arclength"
             refuse(s is not None, known.label, "s", s, expected, "remove it")
             return known
-        if s is None:
-            remedy = f"give e.g. s = {known.length:g} for its tip"
-            raise DescriptionError(known.label, "s", s, "arclengths in metres", remedy)
         return None
 
     def _part(self, part: object) -> Rod | Body:
-        """Return a rod or body by name."""
-        known = self._compiled.description.members()
-        name = part.name if isinstance(part, (Rod, Body)) else part
+        """Return a rod or body by name; None for the only rod, or the only body without rods."""
+        about = self._compiled.description
+        known = about.members()
+        if isinstance(part, (Rod, Body)):
+            part = part.name
+        name = self._or_only("part", part, about.rods or about.bodies)
         if name not in known:
-            about = self._compiled.description
             hint = place_hint(str(name), about.rods, about.bodies, whole=True)
             expected = "a part of this robot, or a place such as 'arm.tip'"
             raise DescriptionError("result", "part", name, expected, hint)
-        return known[name]
+        return known[str(name)]
 
     def _at_rods(
         self, ask: Callable[[str, Array], Array], count: int, entry: tuple[int, ...]
@@ -185,6 +206,10 @@ class Result:
         bodies = self._compiled.description.bodies
         body = {"body": names(bodies)} if bodies else {}
         return {"rod": names(self.rods), **body, "s": variable("s", ("rod", "station"), s)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers of the summary as plain data, SI units."""
+        return {**self._attributes(), "formulation": self.formulation}
 
     def _attributes(self) -> dict[str, Any]:
         """How the result was computed, for files."""
@@ -209,26 +234,40 @@ class ShapeResult(Result, ABC):
     _configurations: Sequence[Any]
     """The configuration q of each output time."""
 
-    def pose(self, part: str, s: ArrayLike | None = None) -> Array:
+    def pose(self, part: str | Frame | None = None, s: ArrayLike | None = None) -> Array:
         """Return world poses (..., 4, 4) of a rod's sections at arclengths s (...), metres.
 
-        Without s, the world pose (4, 4) of a body, or of a place such as "arm.tip" or "arm.0.12".
+        part : a rod or body by name, a place such as "arm.tip" or "arm.0.12", or a Frame; with one rod
+        it may be left out.
+        s : without it, the whole rod at 51 evenly spaced sections from base to tip, (51, 4, 4); `tip`
+        is the last one. A body, a place and a Frame have no s, and one pose (4, 4).
         """
-        part, s = self._located(part, s)
-        body = self._body(part, s)
+        if isinstance(part, Frame):
+            expected = "left out, for a Frame is one place"
+            refuse(s is not None, "result", "s", s, expected, "remove it")
+            return self._frames(self._known_frame(part))
+        name, s = self._located(part, s)
+        body = self._body(name, s)
         if body is None:
-            assert s is not None
-            return self._sampled(self._compiled.sampler.poses, part, s, (4, 4))
+            return self._sampled(self._compiled.sampler.poses, name, s, (4, 4))
         return self._frames(body.origin)
 
-    def tip(self, rod: str) -> Array:
-        """Return the world pose (4, 4) of a rod's tip."""
-        return self.pose(rod, self._rod(rod).length)
+    def _known_frame(self, frame: Frame) -> Frame:
+        """Return the frame if its part and arclength exist."""
+        if self._body(frame.part, None) is None:
+            self._sections(frame.part, frame.s)
+        return frame
 
-    def position(self, part: str, s: ArrayLike | None = None) -> Array:
+    def tip(self, rod: str | None = None) -> Array:
+        """Return the world pose (4, 4) of a rod's tip; with one rod its name may be left out."""
+        part = self._rod(rod)
+        return self.pose(part.name, part.length)
+
+    def position(self, part: str | Frame | None = None, s: ArrayLike | None = None) -> Array:
         """Return world positions (..., 3) of a rod's sections at s (...), metres.
 
-        Without s, the position (3,) of a body, or of a place such as "arm.tip" or "arm.0.12".
+        part, s : as for `pose`: without s, the centre line (51, 3) of a rod from base to tip, or the
+        position (3,) of a body, a place such as "arm.tip", or a Frame.
         """
         return self.pose(part, s)[..., :3, 3]
 
@@ -249,18 +288,21 @@ class ShapeResult(Result, ABC):
         )
         return np.array(rows).reshape(*self._leading, -1)
 
-    def strain(self, rod: str, s: ArrayLike | None = None) -> Array:
+    def strain(self, rod: str | None = None, s: ArrayLike | None = None) -> Array:
         """Return strains (..., 6) = (u, v) at s, body frame: rad/m, and 1 for no stretch.
 
-        Places such as "arm.tip" need no s.
+        rod, s : as for `pose`.
         """
         return self._sampled(self._compiled.sampler.strains, rod, s, (6,))
 
-    def wrench(self, rod: str, s: ArrayLike | None = None, by: str = "balance") -> Array:
+    def wrench(
+        self, rod: str | None = None, s: ArrayLike | None = None, by: str = "balance"
+    ) -> Array:
         """Return internal wrenches (..., 6) = (m, n) at s, body frame, N m and N.
 
         The wrench is what the part of the rod beyond s exerts on the section at s. A load at exactly
-        s counts as beyond. Places such as "arm.tip" need no s.
+        s counts as beyond.
+        rod, s : as for `pose`.
         by : "balance" sums the loads on the part beyond s, in a motion less its inertia, and holds for
             every formulation and theory; "law" is stiffness times strain, C(s) (e - e0), in a motion
             plus damping times strain rate, whose force is zero in a Kirchhoff rod and inaccurate in
@@ -308,12 +350,11 @@ class ShapeResult(Result, ABC):
             f"centre of {body.name}": self._frames(body.at(body.centre)) for body in moving
         }
 
-    def _twists(self, part: str, s: ArrayLike | None, rates: Sequence[Any]) -> Array:
+    def _twists(self, part: str | None, s: ArrayLike | None, rates: Sequence[Any]) -> Array:
         """Body twists (..., 6) of a rod's sections or of a body, at rates v of each configuration."""
         part, s = self._located(part, s)
         body = self._body(part, s)
         if body is None:
-            assert s is not None
             return self._sampled(self._compiled.sampler.velocities, part, s, (6,), rates)
         states = zip(self._configurations, rates, strict=True)
         rows = [self._compiled.body_twist(q, v, body.name) for q, v in states]
@@ -322,7 +363,7 @@ class ShapeResult(Result, ABC):
     def _sampled(
         self,
         sample: Callable[..., Array],
-        rod: str,
+        rod: str | None,
         s: ArrayLike | None,
         entry: tuple[int, ...],
         *rates: Sequence[Any],

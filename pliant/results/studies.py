@@ -9,7 +9,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -182,6 +182,15 @@ class Comparison(Study):
         what = "equilibria" if self.t is None else f"motions of {self.t[-1]:g} s"
         return "\n".join([f"{len(self.table)} {what}, errors against {self._reference}", *lines])
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as plain data."""
+        return {
+            "kind": "Comparison",
+            "reference": self._reference,
+            "table": [asdict(row) for row in self.table],
+            "pliant_version": sys.modules["pliant"].__version__,
+        }
+
     def to_xarray(self) -> xr.Dataset:
         """Return all errors as labelled arrays; the attribute `failed` lists failed entries."""
         solved = [row for row in self.table if row.method in self._errors]
@@ -218,7 +227,12 @@ class Comparison(Study):
         target = check_suffix("save", path, (".csv", ".nc"))
         if target.suffix.lower() == ".nc":
             return write(self.to_xarray(), target)
-        return write_table(target, [*_COMPARISON_COLUMNS, "integrator", "note"], self.table)
+        return self.to_csv(target)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
+        """Write the table as .csv and return the path."""
+        names = [*_COMPARISON_COLUMNS, "integrator", "note"]
+        return write_table(check_suffix("to_csv", path, (".csv",)), names, self.table)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw the shapes and their errors; save the picture if a path is given.
@@ -382,10 +396,29 @@ class Resolution(Study):
         what = f"motions of {self.result.t[-1]:g} s" if moving else "equilibria"
         return "\n".join([f"{len(rows)} {what}", *lines, *textwrap.wrap(self.reason, WIDTH)])
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the choice, its errors and the table as plain data."""
+        return {
+            "kind": "Resolution",
+            "method": self.chosen.method,
+            "dt": self.dt,
+            "accuracy": self.accuracy,
+            "error": self.error,
+            "reference_error": self.reference_error,
+            "orders": dict(self.orders),
+            "reason": self.reason,
+            "table": [asdict(row) for row in self.table],
+            "pliant_version": sys.modules["pliant"].__version__,
+        }
+
     def _sorted(self) -> list[ResolutionRow]:
         return sorted(self.table, key=lambda row: (row.intervals, -(row.dt or 0.0)))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the table as .csv and return the path."""
+        return self.to_csv(check_suffix("save", path, (".csv",)))
+
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
         """Write the table as .csv and return the path."""
         names = [
             "method",
@@ -395,7 +428,7 @@ class Resolution(Study):
             "is_reference",
             "note",
         ]
-        return write_table(check_suffix("save", path, (".csv",)), names, self._sorted())
+        return write_table(check_suffix("to_csv", path, (".csv",)), names, self._sorted())
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw error and computing time over intervals and step; save it if a path is given."""

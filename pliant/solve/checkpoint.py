@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -145,7 +146,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     try:
-        return json.loads(json.dumps(value, default=plain))
+        return json.load(StringIO(json.dumps(value, default=plain)))
     except (TypeError, ValueError, RecursionError):
         raise DescriptionError(
             "simulate",

@@ -109,7 +109,7 @@ class CoordinateSteps(Steps):
             except StepError:
                 self._counts = counts
         make = self.integrator.damped_stepper
-        damped = self._helper(make, stepper, start, end, 0)
+        damped = self._helper(make, stepper, start, stepper.h, 0)
         self._step(make, damped, start, end, 1, _DAMPED_HALVINGS)
         self._hand_over(damped, stepper, end)
 
@@ -118,7 +118,7 @@ class CoordinateSteps(Steps):
     ) -> None:
         """Take a step in halves, and each of them again; raises the error of the smallest."""
         middle = 0.5 * (start + end)
-        half = self._helper(make, stepper, start, middle, depth)
+        half = self._helper(make, stepper, start, 0.5 * stepper.h, depth)
         for first, last in ((start, middle), (middle, end)):
             self._step(make, half, first, last, depth + 1, most)
         self._counts["halved steps"] += 1
@@ -136,13 +136,12 @@ class CoordinateSteps(Steps):
                 raise
             self._halve(make, stepper, start, end, depth, most)
 
-    def _helper(
-        self, make: Maker, stepper: Stepper, start: float, end: float, depth: int
-    ) -> Stepper:
-        """A stepper for steps of another kind or length, where a stepper is now."""
+    def _helper(self, make: Maker, stepper: Stepper, start: float, h: float, depth: int) -> Stepper:
+        """A stepper for steps of another kind or of length h, s, where a stepper is now."""
         helper = self._helpers.get((make, depth))
-        if helper is None or not math.isclose(helper.h, end - start, rel_tol=1e-9):
-            helper = self._helpers[make, depth] = make(self.effects, end - start)
+        if helper is None or helper.h != h:
+            helper = self._helpers[make, depth] = make(self.effects, h)
+            helper.prepare()
         helper.books = stepper.books
         helper.start(stepper.q, stepper.velocity(), self.schedule.at(start), stepper)
         return helper
@@ -161,13 +160,13 @@ class CoordinateSteps(Steps):
 
     def keep(self) -> dict[str, Array]:
         """All that the next step depends on."""
-        return pack([np.array([self._halved]), *self.stepper.remembered()])
+        return pack([np.array([*self._counts.values()]), *self.stepper.remembered()])
 
     def resume(self, kept: Mapping[str, Array]) -> None:
         """Go on where `keep` was asked."""
-        halved = np.zeros(1, dtype=np.int64)
-        unpack([halved, *self.stepper.remembered()], kept)
-        self._halved = int(halved[0])
+        counts = np.zeros(len(self._counts), dtype=np.int64)
+        unpack([counts, *self.stepper.remembered()], kept)
+        self._counts = dict(zip(self._counts, counts.tolist(), strict=True))
         self.stepper.resume()
 
     def now(self) -> tuple[Array, Array]:

@@ -19,7 +19,7 @@ from pliant.solve.clock import Clock
 from pliant.solve.schedule import Inputs
 
 Progress = Callable[[float, float], object]
-"""Told the time reached and the duration, s, after each step."""
+"""Told the time reached and the duration, s, after each step; less often if it is `seldom`."""
 Rows: TypeAlias = tuple[Any, ...]
 """Snapshots at T instants: configurations (T, ...), rates (T, ...), account (T, 2) of work done and
 energy dissipated so far, J, and numbers (T, J) of the inputs that acted."""
@@ -162,15 +162,6 @@ class Trajectory:
     watched: Watched | None = None
 
 
-def _named(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    return {prefix + name: array for name, array in arrays.items()}
-
-
-def _without(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    found = [name for name in arrays if name.startswith(prefix)]
-    return {name.removeprefix(prefix): arrays[name] for name in found}
-
-
 def _one_row(item: Any) -> Any:
     """A configuration as an array (1, ...) of them."""
     if isinstance(item, np.ndarray):
@@ -209,7 +200,8 @@ class _Run:
         steps.start()
         if checkpoints is not None and checkpoints.last is not None:
             self._resume(checkpoints.last)
-        single = progress is not None or (checkpoints and remembering(steps.schedule.values))
+        each = progress is not None and not getattr(progress, "seldom", False)
+        single = each or (checkpoints and remembering(steps.schedule.values))
         while self.done < clock.steps:
             if checkpoints is not None:
                 checkpoints.offer(self._keep, steps.schedule.values)
@@ -237,29 +229,39 @@ class _Run:
 
     def _keep(self) -> dict[str, Array]:
         """All that the rest of the simulation depends on."""
-        t, q, v, account = map(np.concatenate, zip(*self._blocks, strict=True))
         end, *final = self.final
         spent = time.perf_counter() - self.began
+        last = (np.array([end]), *map(_one_row, final), np.zeros((1, 2)))
         return {
             **self.steps.keep(),
-            "progress": np.array([float(self.done), float(self.next), end, spent]),
-            "t": t,
-            "account": account,
-            **_named("shown_", self.steps.pack(q, v)),
-            **_named("final_", self.steps.pack(*map(_one_row, final))),
+            "progress": np.array([float(self.done), float(self.next), spent]),
+            **self._packed("shown_", self._blocks),
+            **self._packed("seen_", self._seen),
+            **self._packed("final_", [last]),
             **{f"input_{name}": np.concatenate(rows) for name, rows in self._inputs.items()},
         }
+
+    def _packed(self, prefix: str, blocks: list[Rows]) -> dict[str, Array]:
+        """Blocks of snapshots as arrays by name."""
+        t, q, v, account = map(np.concatenate, zip(*blocks, strict=True))
+        arrays = {"t": t, "account": account, **self.steps.pack(q, v)}
+        return {prefix + name: array for name, array in arrays.items()}
+
+    def _unpacked(self, prefix: str, kept: Mapping[str, Array]) -> Rows:
+        """The block of snapshots that `_packed` was given."""
+        found = {name.removeprefix(prefix): kept[name] for name in kept if name.startswith(prefix)}
+        return found["t"], *self.steps.unpack(found), found["account"]
 
     def _resume(self, last: Checkpoint) -> None:
         """Go on where a checkpoint was made."""
         kept, steps = last.arrays, self.steps
-        done, following, end, spent = kept["progress"].tolist()
+        done, following, spent = kept["progress"].tolist()
         self.done, self.next, self.began = int(done), int(following), self.began - spent
         if self.done > 0:
             steps.resume(kept)
-        shown, final = (steps.unpack(_without(x, kept)) for x in ("shown_", "final_"))
-        self.final = (end, final[0][0], final[1][0])
-        self._blocks = [(kept["t"], *shown, kept["account"])]
+        t, q, v, _ = self._unpacked("final_", kept)
+        self.final = (float(t[0]), q[0], v[0])
+        self._blocks, self._seen = ([self._unpacked(x, kept)] for x in ("shown_", "seen_"))
         names = [name for name in steps.schedule.values if f"input_{name}" in kept]
         self._inputs = {name: [kept[f"input_{name}"]] for name in names}
         for name, given in remembering(steps.schedule.values).items():

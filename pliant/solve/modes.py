@@ -152,5 +152,6 @@ def _lanczos(
 def _no_modes() -> ConvergenceError:
     return ConvergenceError(
         "the modes could not be computed: fewer motions carry mass than modes were asked for, or "
-        "the equilibrium is far from stable; ask for fewer modes, or check density and inertia"
+        "the equilibrium is far from stable; ask for fewer modes, or check density, inertia, "
+        "and rotary inertia of rods that can spin"
     )

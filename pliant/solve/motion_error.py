@@ -2,13 +2,15 @@
 
 The motion M has N intervals and steps of h; its companion C has N/2 intervals and steps of 2 h. If both
 were smooth, M would be off by |M - C| / (2^p - 1) with p the order of the integrator. Motions of soft
-robots hold waves that neither resolves, which lowers the order: `OBSERVED` was found on random robots
-(benchmarks/motion_error.py). Two more over the first eighth of the motion, with (N/2, 4 h)
-and (N/4, 2 h), tell time from space; explicit integrators are unstable in the first of them.
+robots hold waves that neither resolves, which lowers the order: `OBSERVED` and `SPACE` were found on
+random robots (benchmarks/motion_error.py). Two more over the first eighth of the motion, with
+(N/2, 4 h) and (N/4, 2 h), tell time from space; explicit integrators are unstable in the first of them.
 """
 
 from __future__ import annotations
 
+import math
+import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -19,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.model import Array, Body, ConvergenceError, PliantError, refuse
+from pliant.model.checks import flag
 from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
 from pliant.solve.dynamics import Trajectory
@@ -29,16 +32,18 @@ from pliant.solve.shape_error import ShapeError
 SECTIONS, TIMES, BETWEEN = 21, 16, 8
 """Sections of each rod and output times that are compared; fewer times where steps are cut for them."""
 OBSERVED = 0.85, 0.76
-"""Observed order of motions: a p^b, with p the order of the integrator and these a, b."""
+"""Observed order of motions: a p^b, with p the integrator's order of drift and these a, b."""
 PART, FEWEST_LONG = 8, 3
 """Part of the motion over which space is told from time, and steps of four times the length in it."""
 LITTLE = 0.05
 """Share of elements in the distance to the companion below which the step has the rest."""
-SPACE_ORDER = 3
-"""Order in elements with which an error of space is told from one of time."""
+SPACE, SMOOTH = 2, 3
+"""Observed order in elements: of motion and companion, and of smooth motions."""
 SETTLED, SAME_BRANCH = 1e-8, 0.02
 """Tolerance of the equilibrium from which a companion starts, and how far, over the length, it may be
 from that of the motion to be on the same branch."""
+_SILENCE = threading.Lock()
+"""Filters of warnings belong to all threads: two that change them at once would not restore them."""
 FEWEST_STEPS = 8
 """Fewest steps of a motion that companions can be made of."""
 
@@ -80,8 +85,13 @@ class MotionError(ShapeError):
         return f"{super().__str__()}: {parts}"
 
 
-def check_error(clock: Clock, problem: Problem) -> None:
-    """Refuse what has no coarser companion: too few steps, or rods of one interval."""
+def check_error(wanted: object, clock: Clock, problem: Problem) -> None:
+    """Refuse what has no coarser companion: too few steps, or rods of one interval.
+
+    wanted : whether the error is to be estimated.
+    """
+    if not flag("simulate", "error", wanted):
+        return
     expected = f"{FEWEST_STEPS} steps or more to estimate an error"
     refuse(clock.steps < FEWEST_STEPS, "simulate", "dt", clock.h, expected, "take a smaller dt")
     coarser(problem, 2)
@@ -112,44 +122,43 @@ class Companions:
         began = time.perf_counter()
         grid = _Grid(clock, found)
         length = self.problem.length
-        fine = _shapes(self.problem, grid.configurations)
         C = self._shapes(2, grid.clock(2))
-        gap = None if C is None else fine - C
-        order = OBSERVED[0] * self.integrator.order ** OBSERVED[1]
-        over = np.full(len(grid.t), np.inf) if gap is None else _size(gap) / (2**order - 1)
-        shape = float(over.max())
-        share = self._time_share(grid, gap, C) if shape > 0.0 else 0.0
-        seconds = time.perf_counter() - began
-        parts = ((1.0 - share) * shape, share * shape)
-        return MotionError(shape, shape / length, *parts, grid.t, over, seconds)
+        if C is None:
+            none, over = math.inf, np.full(len(grid.t), math.inf)
+            seconds = time.perf_counter() - began
+            return MotionError(none, none, math.nan, math.nan, grid.t, over, seconds)
+        gap = _shapes(self.problem, grid.configurations) - C
+        share = self._space_share(grid, gap, C) if _most(gap) > 0.0 else 0.0
+        order = OBSERVED[0] * self.integrator.drift_order ** OBSERVED[1]
+        space, step = share / (2**SPACE - 1), (1.0 - share) / (2**order - 1)
+        over = _size(gap) * (space + step if math.isfinite(share) else 1.0 / (2**order - 1))
+        shape, d, seconds = float(over.max()), _most(gap), time.perf_counter() - began
+        return MotionError(shape, shape / length, d * space, d * step, grid.t, over, seconds)
 
-    def _time_share(self, grid: _Grid, gap: Array | None, C: Array | None) -> float:
-        """Which part of the error is due to the step; nan if that cannot be told."""
+    def _space_share(self, grid: _Grid, gap: Array, C: Array) -> float:
+        """Which part of the gap is due to elements; nan if that cannot be told."""
         if not self.problem.formulations:
-            return 1.0
-        if gap is None or C is None:
-            return float("nan")
-        p, part = self.integrator.order, grid.clock(4, PART)
+            return 0.0
+        part = grid.clock(4, PART)
         count = len(part.outputs)
         whole = _most(gap[:count])
         space = step = None
         if coarser(self.problem, 4) != coarser(self.problem, 2):
             fewer = self._shapes(4, grid.clock(2, PART))
-            space = None if fewer is None else _most(C[:count] - fewer) / 2**SPACE_ORDER
+            space = None if fewer is None else _most(C[:count] - fewer) / 2**SMOOTH
         if self.integrator.halves and (space is None or space > LITTLE * whole):
             longer = self._shapes(2, part)
-            step = None if longer is None else _most(C[:count] - longer) / 2**p
+            step = None if longer is None else _most(C[:count] - longer) / 2**self.integrator.order
         if step is None and space is None:
-            return float("nan")
+            return math.nan
         step = max(whole - (space or 0.0), 0.0) if step is None else step
         space = max(whole - step, 0.0) if space is None else space
-        of_step, of_space = step / (2**p - 1), space / (2**SPACE_ORDER - 1)
-        return of_step / max(of_step + of_space, 1e-300)
+        return space / max(space + step, 1e-300)
 
     def _shapes(self, factor: int, clock: Clock) -> Array | None:
         """Positions (T, P, 3) of a coarser motion at the output times; None if it failed."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with _SILENCE, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a companion is coarse on purpose
             try:
                 problem = self.make(coarser(self.problem, factor))
                 if factor not in self._starts:

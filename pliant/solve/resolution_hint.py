@@ -27,7 +27,7 @@ WAVES = 0.01
 def rough_errors(problem: Problem, path: Trajectory, order: int) -> tuple[float, float]:
     """Rough errors of a motion due to the step and to elements, over the length.
 
-    order : of the integrator.
+    order : with which errors of the integrator fall that add up over time.
     """
     if len(path.t) < 2:
         return 0.0, 0.0

@@ -47,7 +47,7 @@ LARGEST_TURN = {True: 2.0, False: 1.0}
 """Radians by which a rod may bend and twist in a load step; beyond, branches can be confused. Fewer if
 the tangent is not symmetric, for then pivots do not show stability.
 """
-_JUMP, _SMALL_TURN, _FINE = 5.0, 0.05, 1e-3
+_JUMP, _SMALL_TURN, _FINE = 2.5, 0.05, 1e-3
 """A rod that turns this many times faster than in the load step before, by more than a small turn, rad,
 may have jumped. Load steps down to the part _FINE of the largest one tell.
 """
@@ -67,8 +67,8 @@ class StaticOptions:
     tolerance: float = 1e-10
     smallest_step: float = 1e-6
     largest_step: float = 1.0
-    loose: float = 1e-4
-    """Tolerance at intermediate load levels."""
+    loose: float = 1e-6
+    """Tolerance at intermediate load levels; a hundredth of the load step if less."""
 
 
 @dataclass
@@ -150,7 +150,7 @@ class Equilibrium(Equations):
         self._programs = self._row(partial)
         self._unload: Callable[[], None] = self._balance_unloaded
 
-    def begin(self, start: StaticSolution, inputs: Inputs, aim: float) -> None:
+    def begin(self, start: StaticSolution, inputs: Inputs, aim: float, step: float) -> None:
         """Set the inputs under which balance is sought, from a known equilibrium."""
         options = self.solver.options
         self.start = start
@@ -160,7 +160,7 @@ class Equilibrium(Equations):
         self.numbers[loops.TOLERANCE] = options.tolerance
         self.numbers[loops.STALLED] = POLICY.stalled
         if aim < 1.0:
-            self.numbers[loops.TOLERANCE] = max(options.loose, options.tolerance)
+            self.numbers[loops.TOLERANCE] = max(min(options.loose, step / 100.0), options.tolerance)
         self.keep[...] = (1.0 - aim) * self.solver.gaps
         self.moved[...] = 0.0
         self.steps.clear()
@@ -433,7 +433,7 @@ class StaticSolver:
     ) -> StaticSolution:
         """Newton iterations at one load level from `start`; raises NewtonError if they go astray."""
         equations = self.equations
-        equations.begin(start, inputs, aim)
+        equations.begin(start, inputs, aim, step)
         before = self.count
         try:
             equations.attempt()

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields
+from io import BytesIO
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -241,7 +242,7 @@ class StrongSteps(Steps):
 
     def resume(self, kept: Mapping[str, Array]) -> None:
         """Go on where `keep` was asked."""
-        notes = json.loads(kept["notes"].astype(np.uint8).tobytes())
+        notes = json.load(BytesIO(kept["notes"].astype(np.uint8).tobytes()))
         self._before, self._t, self.unknowns = (notes[x] for x in ("before", "t", "unknowns"))
         self._rescues = Counter(notes["steps rescued"])
         kind = self.solver.points()[0].dtype
@@ -265,7 +266,8 @@ class StrongSteps(Steps):
         names = [item.name for item in fields(State) if item.name in kept]
         parts: dict[str, Any] = {name: np.split(kept[name], ends[:-1]) for name in names}
         count = len(ends)
-        states = [State(**{x: parts[x][k] for x in names}) for k in range(count)]
+        rows = [{name: parts[name][k] for name in names} for k in range(count)]
+        states = [State(**row) for row in rows]  # type: ignore[arg-type]
         return _objects(states), np.full(count, None)
 
     def now(self) -> tuple[State, None]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pliant.model import ConvergenceError
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_at_rest
@@ -98,7 +99,10 @@ def missed_in_motion(effects: Effects, path: Trajectory) -> list[Missed]:
     worst: dict[tuple[str, int], Missed] = {}
     for count in (_FIRST, _MORE):
         for k in np.unique(np.linspace(0, len(path.t) - 1, count).astype(int)):
-            at = inverse.output(path, int(k))
+            try:
+                at = inverse.output(path, int(k))
+            except ConvergenceError:  # something moves without inertia, which `spin` tells
+                continue
             t = float(path.t[k])
             for missed in _missed(effects, plans, inverse.state, inverse.work, at.inputs.u, t):
                 key = (missed.part.name, missed.row)

@@ -8,23 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pliant.study.json_output import emit, json_option
+
 if TYPE_CHECKING:
     from pliant.files import RobotFile, SimulateRun
     from pliant.robot import Robot
 
 
 def check_folder(command: str, output: Path | None) -> None:
-    """Refuse an output folder that is a file."""
-    from pliant.model import refuse
+    """Refuse an output folder in which nothing can be written, before anything is computed."""
+    from pliant.model.file_access import check_folder as check
 
-    refuse(
-        output is not None and output.exists() and not output.is_dir(),
-        command,
-        "--output",
-        str(output),
-        "a folder",
-        "choose another name",
-    )
+    if output is not None:
+        check(command, "--output", output)
 
 
 _ALLOWED = "pliant.allow"
@@ -61,19 +57,25 @@ def read_robot(file: Path) -> tuple[RobotFile, Robot]:
     return contents, Robot._from(contents.description, contents.inputs)
 
 
-def _write(files: list[tuple[Any, Path]]) -> None:
+def _tell(result: Any, files: list[tuple[Any, Path]], as_json: bool) -> None:
+    """Print the summary of a study and write its files, or print all of it as JSON."""
+    if not as_json:
+        click.echo(result.summary())
     for write, path in files:
         write(path)
-    click.echo("written:")
-    for _, path in files:
-        click.echo(f"  {path}")
+    written = [path for _, path in files]
+    if as_json:
+        emit(results=[result.to_dict()], written=written)
+    elif written:
+        click.echo("\n".join(["written:", *(f"  {path}" for path in written)]))
 
 
-def _write_study(result: Any, output: Path | None, stem: str) -> None:
-    """Print the summary of a study; write its table and picture if there is a folder."""
-    click.echo(result.summary())
+def _tell_study(result: Any, output: Path | None, stem: str, as_json: bool) -> None:
+    """Tell a study; write its table and picture if there is a folder."""
+    files = []
     if output is not None:
-        _write([(result.save, output / f"{stem}.csv"), (result.plot, output / f"{stem}.png")])
+        files = [(result.save, output / f"{stem}.csv"), (result.plot, output / f"{stem}.png")]
+    _tell(result, files, as_json)
 
 
 def _task(contents: RobotFile, run: SimulateRun | None) -> dict[str, Any]:
@@ -103,8 +105,13 @@ def _motion(contents: RobotFile) -> SimulateRun | None:
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Folder for a picture and the table."
 )
+@json_option
 def compare(
-    file: Path, entries: tuple[str, ...], reference: str | None, output: Path | None
+    file: Path,
+    entries: tuple[str, ...],
+    reference: str | None,
+    output: Path | None,
+    as_json: bool,
 ) -> None:
     """Solve a robot with several formulations and print how much they differ.
 
@@ -131,7 +138,7 @@ def compare(
         progress=lambda label, k, n: click.echo(f"{k + 1} of {n}: {label}", err=True),
         **_task(contents, run),
     )
-    _write_study(result, output, f"{file.stem}-comparison")
+    _tell_study(result, output, f"{file.stem}-comparison", as_json)
 
 
 @click.command()
@@ -151,8 +158,14 @@ def compare(
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Folder for a picture and the table."
 )
+@json_option
 def resolve(
-    file: Path, accuracy: float, method: str | None, dt: float | None, output: Path | None
+    file: Path,
+    accuracy: float,
+    method: str | None,
+    dt: float | None,
+    output: Path | None,
+    as_json: bool,
 ) -> None:
     """Find the number of elements, and the step, that an accuracy needs.
 
@@ -172,7 +185,7 @@ def resolve(
         progress=lambda text, k: click.echo(f"{k + 1}: {text}", err=True),
         **(task if integrator is None else {**task, "integrator": integrator}),
     )
-    _write_study(result, output, f"{file.stem}-resolution")
+    _tell_study(result, output, f"{file.stem}-resolution", as_json)
 
 
 def _method(text: str | None) -> tuple[Any, Any]:
@@ -238,6 +251,7 @@ def _method(text: str | None) -> tuple[Any, Any]:
     type=click.Path(path_type=Path),
     help="Write FILE with the estimated values to this robot file; comments stay.",
 )
+@json_option
 def fit(
     file: Path,
     data: tuple[Path, ...],
@@ -250,6 +264,7 @@ def fit(
     method: str | None,
     folder: Path,
     write_robot: Path | None,
+    as_json: bool,
 ) -> None:
     """Identify parameters of the robot in FILE from measurements in CSV files DATA.
 
@@ -263,6 +278,7 @@ def fit(
     from pliant.study.fit import fit as identify
 
     check_folder("fit", folder)
+    check_folder("fit", None if write_robot is None else write_robot.parent)
     formulation, integrator = _method(method)
     wanted = [parsing.parameter_from_text(text) for text in parameters]
     measured = [parsing.output_from_text(text) for text in outputs]
@@ -287,14 +303,13 @@ def fit(
             dt=dt,
             progress=_print_iteration,
         )
-    click.echo(result.summary())
     stem = folder / f"{file.stem}-fit"
     endings = {".md": result.save, ".json": result.save, ".nc": result.save, ".png": result.plot}
     files = [(write, stem.with_suffix(ending)) for ending, write in endings.items()]
     if write_robot is not None:
         new = result.robot.description
         files.append((lambda path: _write_robot(file, new, paths, path), write_robot))
-    _write(files)
+    _tell(result, files, as_json)
 
 
 def _write_robot(file: Path, new: Any, paths: list[str], path: Path) -> None:

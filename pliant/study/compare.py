@@ -19,6 +19,7 @@ from pliant.model import (
     positive,
     refuse,
 )
+from pliant.model.progress import told
 from pliant.results.export import settings_text
 from pliant.results.studies import Comparison, ComparisonRow
 from pliant.robot import Robot
@@ -45,7 +46,7 @@ def compare(
     sections: int = 51,
     repeat: int = 2,
     tolerance: float = 1e-10,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
 ) -> Comparison:
     """Solve one robot with several methods and compare each result with a reference.
 
@@ -61,7 +62,8 @@ def compare(
     sections : number of evenly spaced sections of each rod to compare, ends included.
     repeat : how often each method is solved. The reported time is the shortest after the first,
         which may compile kernels.  tolerance : as for `Robot.statics`.
-    progress : called with the label of the next method, its number and the number of methods.
+    progress : True for a bar with the remaining time; or a function, called with the label of the next
+        method, its number and the number of methods.
 
     A method that fails becomes a row that says why. Only a failing reference raises an error.
     """
@@ -80,13 +82,14 @@ def compare(
     truth = next((method for method in methods if method.same(truth)), truth)
     every = [truth, *(method for method in methods if method is not truth)]
     rows, results = [], {}
-    for k, method in enumerate(with_unique_labels(every)):
-        if progress is not None:
-            progress(method.label, k, len(every))
-        row, result = _solve(task, method, dt, output_times, repeats, k == 0)
-        rows.append(row)
-        if result is not None:
-            results[method.label] = result
+    with told(progress, "compare", lambda label, k, n: (k / n, label)) as report:
+        for k, method in enumerate(with_unique_labels(every)):
+            if report is not None:
+                report(method.label, k, len(every))
+            row, result = _solve(task, method, dt, output_times, repeats, k == 0)
+            rows.append(row)
+            if result is not None:
+                results[method.label] = result
     return _compared(robot, duration is not None, rows, results, number)
 
 

@@ -94,6 +94,8 @@ class Experiment(ABC):
 
     moving: bool
     t: Array
+    signal: tuple[Experiment, Array] | None = None
+    """The motion of which features are compared, and what was last computed of it (N, C)."""
 
     def __init__(self, measurement: Measurement, probes: list[Probe], robot: Robot) -> None:
         self.measurement = measurement

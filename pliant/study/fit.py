@@ -6,13 +6,14 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from pliant.files.measurement import Measurement, read_measurement
 from pliant.model import Array, DescriptionError, choice, instance, positive, refuse
+from pliant.model.progress import told
 from pliant.results.fit import Fit, FitData, FitWarning
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations
@@ -23,6 +24,7 @@ from pliant.study.diagnostics import (
     start_warnings,
 )
 from pliant.study.experiments import Experiment, Family, LoadCases, MotionRun
+from pliant.study.features import feature_run
 from pliant.study.least_squares import Minimum, minimise
 from pliant.study.outputs import Probe, infer, probes
 from pliant.study.parameters import Variables, variables
@@ -55,11 +57,33 @@ class _Setup:
             remedy = "read it with read_measurement(path)"
             item = instance("fit", name, item, Measurement, expected, remedy)
             if self.inputs:
-                item = Measurement(**{**vars(item), "inputs": {**self.inputs, **item.inputs}})
-            experiments.append(
-                make_experiment(item, self._probes(item), self.robot, self.dt, self.integrator)
-            )
+                item = replace(item, inputs={**self.inputs, **item.inputs})
+            experiments += self._made(item, self._probes(item))
         return experiments
+
+    def _made(self, item: Measurement, wanted: list[Probe]) -> list[Experiment]:
+        """Return the experiments of one measurement: one of rows, one of features."""
+        rows = [probe for probe in wanted if not probe.feature]
+        features = [probe for probe in wanted if probe.feature]
+        refuse(
+            features and item.t is None,
+            item.label,
+            "outputs",
+            [probe.column for probe in features],
+            "outputs of single rows, for this measurement has no times",
+            "name the column of times: Measurement(..., time='t')",
+        )
+
+        def experiment(probes: list[Probe]) -> Experiment:
+            return make_experiment(item, probes, self.robot, self.dt, self.integrator)
+
+        made = [experiment(rows)] if rows else []
+        made += [feature_run(experiment, features)] if features else []
+        for one in made:  # what one of them uses is used
+            one.unused = [
+                name for name in one.unused if all(name in other.unused for other in made)
+            ]
+        return made
 
     def _probes(self, item: Measurement) -> list[Probe]:
         description = self.robot.description
@@ -98,7 +122,7 @@ def fit(
     sensitivities: str = "auto",
     iterations: int = 50,
     tolerance: float = 1e-8,
-    progress: Callable[[int, float, dict[str, float]], object] | None = None,
+    progress: bool | Callable[[int, float, dict[str, float]], object] | None = None,
 ) -> Fit:
     """Identify parameters of a robot from measurements, with their uncertainty.
 
@@ -117,7 +141,8 @@ def fit(
     iterations : largest number of iterations.  tolerance : the search ends when the relative decrease
         of the sum of squares is smaller, or when a step would change the parameters by less than a
         hundredth of their standard errors.
-    progress : called with the iteration, half the sum of squares and the values by path.
+    progress : True for a line with the iteration, half the sum of squares and the time so far; or a
+        function, called with the iteration, half the sum of squares and the values by path.
 
     The sum of squared differences, in units of their noise, is minimised within the bounds by the
     Levenberg-Marquardt method. Priors count as measurements. Noise that you do not give as
@@ -145,7 +170,8 @@ def fit(
     _check_enough(experiments, unknowns)
     family = Family(robot, unknowns, formulation, sensitivities)
     search = _Search(family, experiments)
-    minimum = search.run(iterations, tolerance, progress)
+    with told(progress, "fit", lambda k, cost, _: (None, f"iteration {k}, {cost:.4g}")) as report:
+        minimum = search.run(iterations, tolerance, report)
     return _result(search, minimum, held_out, setup, time.perf_counter() - began)
 
 
@@ -287,7 +313,8 @@ def _method(search: _Search, setup: _Setup) -> dict[str, str]:
     """How the robot was solved: formulation of each rod, and for motions integrator and step."""
     chosen = choose_formulations(setup.robot.description, search.family.formulation)
     method = {rod: repr(formulation) for rod, formulation in chosen.items()}
-    runs = [item for item in search.experiments if isinstance(item, MotionRun)]
+    motions = [getattr(item, "inner", item) for item in search.experiments]
+    runs = [item for item in motions if isinstance(item, MotionRun)]
     if runs:
         compiled = setup.robot._compiler.compiled(search.family.formulation)
         method["integrator"] = repr(compiled.integrator(setup.integrator))
@@ -306,4 +333,5 @@ def _data(experiment: Experiment, y: Array, std: Mapping[str, float]) -> FitData
         y,
         np.array([std.get(probe.group, 1.0) for probe in experiment.probes]),
         experiment.only_input(),
+        None if experiment.signal is None else _data(*experiment.signal, std),
     )

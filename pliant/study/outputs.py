@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import permutations
 from typing import Any
@@ -113,6 +113,7 @@ QUANTITIES = {
 
 
 _PLACE = re.compile(r"^at\(\s*([^)]*?)\s*\)$")
+_FEATURE = re.compile(r"^(\w+)\((.+)\)$")
 _REACTION = ("mx", "my", "mz", "fx", "fy", "fz")
 _VECTORS = {
     "position": ("x", "y", "z"),
@@ -140,6 +141,9 @@ class Output:
 
         ``part.reaction.fz`` is the reaction of a clamped rod or a constraint: mx ... mz and fx ... fz,
         N m and N, in the frame of the base, or of the frame that the constraint is attached to.
+        ``feature(rod.place.component)`` is a feature of that column over time, one number for a whole
+        motion, for motions that oscillate: first_peak, first_valley, last_peak, last_valley (values),
+        frequency (Hz) or decay (1/s, of the amplitude). The column is then the signal.
         The path may also be a function that takes a result and returns a number, or for motions one
         number for each time (T,).
     column : the name in the file; None for the path itself (with three components, the name followed
@@ -175,6 +179,8 @@ class Probe:
     (T,), or a number for an equilibrium.  rates : whether it needs velocities.
     periodic : whether it is an angle that may differ by full turns.
     position : rod, axis (0, 1, 2) and distance from the centre line, m, of a position; else None.
+    feature : what is compared of the column over time, "" for all its rows.  source : the column in the
+    file that it is a feature of.
     """
 
     column: str
@@ -185,6 +191,8 @@ class Probe:
     periodic: bool = False
     rates: bool = False
     position: tuple[str, int, float] | None = None
+    feature: str = ""
+    source: str = ""
 
 
 class CachedResult:
@@ -231,6 +239,9 @@ def _expand(description: Description, output: Output) -> list[Probe]:
             return _numbers(column, function(result))
 
         return [Probe(column, column, output.std, "", ask, rates=True)]
+    feature = _FEATURE.match(output.path.strip())
+    if feature is not None:
+        return [_feature(description, output, *feature.groups())]
     # split at dots outside of parentheses
     words = _words(description, output.path.strip())
     if len(words) == 3 and words[1] == "reaction":
@@ -263,6 +274,27 @@ def _words(description: Description, path: str) -> list[str]:
             at = place.removeprefix(f"{frame.part}.")
             return [frame.part, at if at[0].isalpha() else f"at({at})", *more]
     return [word for word in re.split(r"\.(?![^(]*\))", path) if word]
+
+
+def _feature(description: Description, output: Output, name: str, path: str) -> Probe:
+    """Return the probe of a feature of one component over time."""
+    from pliant.study.features import FEATURES
+
+    hint = did_you_mean(name, FEATURES)
+    _refuse(name not in FEATURES, output.path, f"a feature, not {name!r}", hint)
+    probes = _expand(description, Output(path, output.column, output.std))
+    expected = "a feature of one component"
+    _refuse(len(probes) != 1, output.path, expected, f"give e.g. '{name}(arm.tip.z)'")
+    probe, group = probes[0], f"{name}({path})"
+    return replace(
+        probe,
+        column=f"{name}({probe.column})",
+        group=group,
+        unit=FEATURES[name][0] or probe.unit,
+        periodic=False,
+        feature=name,
+        source=probe.column,
+    )
 
 
 def _probe(output: Output, marker: Marker, column: str, part: str) -> Probe:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from numpy.typing import ArrayLike
 
 from pliant.model import ConvergenceError, DescriptionError, count, refuse
+from pliant.model.progress import told
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
 from pliant.robot import Robot
@@ -38,7 +39,7 @@ def simulate_many(
     output_every: float | None = None,
     output_times: ArrayLike | None = None,
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
 ) -> list[Motion]:
     """Simulate many robots in parallel and return their motions, in the order of the robots.
 
@@ -47,7 +48,8 @@ def simulate_many(
         all robots; duration, dt and output_every in seconds, output_times (T,) s.
     inputs, start, velocity : as for `Robot.simulate`, for all robots, or a list with one for each.
     workers : number of robots solved at the same time; None for the number of cores.
-    progress : called with the number of finished robots and the number of all.
+    progress : True for a bar with the remaining time; or a function, called with the number of finished
+        robots and the number of all.
 
     A robot that fails does not stop the others. When all are done, a ConvergenceError names the
     failed ones. Its ``last`` is the list of motions, with the error of each failed robot in its place
@@ -76,7 +78,7 @@ def statics_many(
     formulation: Any = None,
     tolerance: float = 1e-10,
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
 ) -> list[Equilibrium]:
     """Solve many robots in parallel and return their equilibria, in the order of the robots.
 
@@ -127,20 +129,23 @@ def _all(
     where: str,
     calls: Sequence[Callable[[], Result]],
     workers: int | None,
-    progress: Progress | None,
+    progress: bool | Progress | None,
 ) -> list[Result]:
     """Return the results of the calls in order; failures raise when all are done."""
     threads = _cores()
     if workers is not None:
         threads = count(where, "workers", workers, 1, "leave it out for all cores")
     results: dict[int, Any] = {}
-    with ThreadPoolExecutor(min(threads, len(calls)), f"pliant-{where}") as pool:
+    with (
+        told(progress, where, lambda done, n: (done / n, f"{done} of {n} robots")) as report,
+        ThreadPoolExecutor(min(threads, len(calls)), f"pliant-{where}") as pool,
+    ):
         numbers = {pool.submit(call): k for k, call in enumerate(calls)}
         try:
             for done, future in enumerate(as_completed(numbers), 1):
                 results[numbers[future]] = _outcome(future, numbers[future])
-                if progress is not None:
-                    progress(done, len(calls))
+                if report is not None:
+                    report(done, len(calls))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.model import ConvergenceError, DescriptionError, as_float, count, positive, refuse
+from pliant.model.progress import told
 from pliant.results.studies import Resolution
 from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations
@@ -42,7 +43,7 @@ def resolve(
     largest: int = 128,
     shortest: float | None = None,
     tolerance: float = 1e-10,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
 ) -> Resolution:
     """Find the number of intervals, and for a motion the step, that an accuracy needs.
 
@@ -59,7 +60,8 @@ def resolve(
     sections : number of evenly spaced sections of each rod to compare, ends included.
     largest : largest number of intervals to try.  shortest : shortest step to try, s; None for a
         thousandth of the first.  tolerance : as for `Robot.statics`.
-    progress : called with the text of the next solution and its number from 0.
+    progress : True for a line with the time so far; or a function, called with the text of the next
+        solution and its number from 0.
 
     Intervals and step are halved until the differences between solutions show an order of
     convergence, from which the remaining error follows (Richardson). Of all combinations that should
@@ -80,7 +82,15 @@ def resolve(
     task.needs_duration(dt=dt, shortest=shortest)
     compared = count("resolve", "sections", sections, 2)
     most = count("resolve", "largest", largest, 4)
-    solutions = Solutions(task, refinement, _first_steps(duration, dt), compared, progress)
+    with told(progress, "resolve", lambda text, k: (None, f"{k + 1} solutions, {text}")) as report:
+        steps = _first_steps(duration, dt)
+        return _resolved(
+            Solutions(task, refinement, steps, compared, report), wanted, most, shortest
+        )
+
+
+def _resolved(solutions: Solutions, wanted: float, most: int, shortest: float | None) -> Resolution:
+    """Refine step and intervals, and choose."""
     first = solutions.step(0)
     if first is None:
         space = _refine(solutions, _powers(most), 0, wanted, "intervals")
@@ -228,7 +238,7 @@ def _choose(
         for s in solutions.all
     ]
     for text in one.warnings:
-        warnings.warn(text, stacklevel=3)
+        warnings.warn(text, stacklevel=4)
     formulation, step = solutions.refinement.at(one.intervals), solutions.step(one.halvings)
     return Resolution(formulation, step, accuracy, error, left, orders, rows, one.result)
 

@@ -17,6 +17,7 @@ from PIL import Image
 from scipy.interpolate import make_interp_spline
 
 from pliant.model import Array, check_suffix, positive, refuse, whole_file
+from pliant.view.layout import WIDTH, compose
 from pliant.view.mesh import (
     Arrow,
     Detail,
@@ -30,17 +31,7 @@ from pliant.view.mesh import (
     legend_handles,
     paint,
 )
-from pliant.view.robot import (
-    WIDTH,
-    Box,
-    View,
-    axes_in,
-    box_of,
-    choose_view,
-    compose,
-    light_from,
-    set_up_axes,
-)
+from pliant.view.robot import Box, View, axes_in, box_of, choose_view, light_from, set_up_axes
 from pliant.view.theme import INK, lighten, style
 
 Pixels = NDArray[np.uint8]
@@ -143,7 +134,7 @@ class _Film:
         set_up_axes(self.ax, box, camera)
         handles = legend_handles(shapes, arrows, ())
         # a blank title keeps space for the clock
-        compose(self.ax, box, title or " ", handles)
+        compose(self.ax, box.corners, title or " ", handles)
         # video codecs want even numbers of pixels
         figure.set_size_inches(*(np.round(figure.get_size_inches() * 50) / 50))
         self.robot = Poly3DCollection(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,6 +18,8 @@ from pliant.model import Array, refuse
 from pliant.view.mesh import finite
 from pliant.view.theme import AXES, FAINT, INK, energy_unit, rod_color, scaled_ticks, style
 
+_MOST_ENTRIES = 14
+"""Entries of a legend in one column."""
 _STYLES = ("-", "--", ":", "-.")
 
 
@@ -112,7 +114,9 @@ def draw_convergence(
         for label, order in (slopes or {}).items():
             _reference_slope(canvas, curves, label, order)
         finish(canvas, xlabel, ylabel, title, count=2)
-        whole_decades(canvas.xaxis)
+        places = np.unique(np.concatenate([np.zeros(0), *(along for along, _ in curves.values())]))
+        if len(places) and places[-1] < 50.0 * places[0]:
+            plain_ticks(canvas, places)
         whole_decades(canvas.yaxis)
         canvas.grid(which="minor", linewidth=0.3)
     return figure_of(canvas)
@@ -169,20 +173,35 @@ def whole_decades(axis: XAxis | YAxis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def plain_ticks(ax: Axes, places: Array) -> None:
+    """Put the ticks of a logarithmic x axis at these values, fewer where they would overlap."""
+    apart = np.diff(np.log(places), prepend=-np.inf) > 0.08 * np.log(places[-1] / places[0])
+    shown = places[apart]
+    ax.set_xticks(shown, [f"{value:.4g}" for value in shown])
+    ax.set_xticks([], minor=True)
+
+
 def legend_beside(ax: Axes, entries: Mapping[str, object] | None = None) -> None:
     """Add a legend to the right of the axes, where it hides no curve.
 
-    entries : artists by label; None for those of the axes. In a figure without a layout engine, which
-        would not make room for it, the legend lies inside.
+    entries : artists by label; None for those of the axes. A figure with one chart grows by a wide
+        legend. In a figure without a layout engine, which would not make room, the legend lies inside.
     """
     if entries is None:
         handles, labels = ax.get_legend_handles_labels()
         entries = dict(zip(labels, handles, strict=True))
-    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
-    if figure_of(ax).get_layout_engine() is None:
-        place = {"loc": "best"}
+    figure = figure_of(ax)
+    handles, labels = list(cast(Sequence, entries.values())), list(entries)
     with style():
-        ax.legend(list(cast(Sequence, entries.values())), list(entries), **place)
+        if figure.get_layout_engine() is None:
+            ax.legend(handles, labels, loc="best")
+            return
+        columns = -(-len(labels) // _MOST_ENTRIES)
+        anchor = (1.0, 1.02)
+        legend = ax.legend(handles, labels, loc="upper left", bbox_to_anchor=anchor, ncols=columns)
+    wide = legend.get_window_extent().width / figure.dpi
+    if len(figure.axes) == 1 and wide > 0.25 * figure.get_figwidth():
+        figure.set_figwidth(figure.get_figwidth() + wide)
 
 
 def check_curve(part: str, label: str, values: ArrayLike, count: int) -> Array:

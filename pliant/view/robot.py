@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
-from mpl_toolkits.mplot3d.proj3d import proj_transform  # type: ignore[import-untyped]
 
 from pliant.model import Array, finite_array, instance, refuse
 from pliant.view.charts import figure_of
+from pliant.view.layout import LINE, WIDTH, axes_of, compose, place
 from pliant.view.mesh import (
     Arrow,
     Detail,
@@ -164,15 +161,16 @@ def set_up_axes(ax: Axes3D, box: Box, view: Array, bare: bool = False) -> None:
         return
     unit, factor = length_unit(float(sides.max()))
     seen = sides * np.sqrt(1.0 - _towards(view) ** 2) / sides.max()
-    for axis, length in zip(_axes_of(ax), seen, strict=True):
-        count = max(1, round(6 * length))
-        axis.set_major_locator(MaxNLocator(count, steps=[1, 2, 5], min_n_ticks=1))
+    for axis, length in zip(axes_of(ax), seen, strict=True):
+        count = max(2, round(7 * length)) if length > 0.2 else 1
+        axis.set_major_locator(MaxNLocator(count, steps=[1, 2, 5], min_n_ticks=min(count, 2)))
         axis.set_major_formatter(scaled_ticks(factor))
         axis.set_pane_color(PANE)
         axis.line.set_color(GRID)
         axis._axinfo["grid"].update(color=GRID, linewidth=0.6)
         axis._axinfo["tick"].update(inward_factor=0.0, outward_factor=0.0)
         axis.set_tick_params(pad=0)
+        axis.labelpad = 7.0  # of a flat robot seen from the front, labels lie close to the numbers
     hidden = _towards_camera(ax, view)
     ax.set(**{f"{name}label": "" if name == hidden else f"{name} / {unit}" for name in "xyz"})
 
@@ -183,47 +181,8 @@ def _towards_camera(ax: Axes3D, view: Array) -> str:
     if back.max() < 0.99:
         return ""
     index = int(back.argmax())
-    _axes_of(ax)[index].set_ticklabels([])
+    axes_of(ax)[index].set_ticklabels([])
     return "xyz"[index]
-
-
-def _axes_of(ax: Axes3D) -> tuple[Any, Any, Any]:
-    return ax.xaxis, ax.yaxis, ax.zaxis
-
-
-def projected_size(ax: Axes3D, points: Array) -> tuple[Array, Array]:
-    """Return the projected limits low and high (2,) of points (N, 3), in fractions of the axes."""
-    plane = np.array(proj_transform(*points.T, ax.get_proj())[:2], dtype=float)
-    start = np.array([ax.viewLim.x0, ax.viewLim.y0])
-    extent = np.array([ax.viewLim.width, ax.viewLim.height])
-    return (plane.min(axis=1) - start) / extent, (plane.max(axis=1) - start) / extent
-
-
-def place(ax: Axes3D, points: Array, cell: Array, margin: Array) -> None:
-    """Fit the points (N, 3) into a cell (left, bottom, width, height) of the figure, in inches.
-
-    margin : (left, bottom, right, top) in inches.
-
-    Matplotlib leaves wide borders around three-dimensional axes. Here the axes become a square,
-    often larger than the figure, such that the points fit the cell up to the margin.
-    """
-    figure = ax.figure
-    assert isinstance(figure, Figure)
-    low, high = projected_size(ax, points)
-    start, end = cell[:2] + margin[:2], cell[:2] + cell[2:] - margin[2:]
-    side = float(((end - start) / np.maximum(high - low, 1e-9)).min())
-    corner = 0.5 * (start + end) - 0.5 * (low + high) * side
-    inches = figure.get_size_inches()
-    ax.set_position((*(corner / inches), *(side / inches)))
-
-
-# inches
-WIDTH = 6.4
-TALLEST, LEAST = 6.0, 3.2
-# left, bottom, right, top: space for the labels of the axes, before they are measured
-MARGIN = np.array([0.40, 0.62, 0.72, 0.12])
-BORDER = 0.08
-LINE = 0.26
 
 
 def draw_robot(
@@ -264,7 +223,7 @@ def draw_robot(
         set_up_axes(canvas, box, camera)
         fill(canvas, camera, [*behind, front])
         if ax is None:
-            compose(canvas, box, title, handles)
+            compose(canvas, box.corners, title, handles)
         else:
             canvas.set_title(title or "")
             if handles:
@@ -363,58 +322,3 @@ def fill(ax: Axes3D, camera: Array, meshes: Sequence[Mesh]) -> None:
     for order, mesh in enumerate(meshes):
         if len(mesh.quads):
             ax.add_collection3d(collection(mesh, light, 2.0 + 0.01 * order))
-
-
-def overhang(ax: Axes3D, cell: Array) -> Array:
-    """How far labels reach over the left, bottom, right and top of a cell, inches, zero or more."""
-    figure = figure_of(ax)
-    hidden = [artist for artist in ax.collections if artist.get_visible()]
-    for artist in hidden:
-        artist.set_visible(False)
-    figure.draw_without_rendering()
-    for artist in hidden:
-        artist.set_visible(True)
-    boxes = [
-        text.get_window_extent().extents / figure.dpi
-        for axis in _axes_of(ax)
-        for text in (axis.label, *(tick.label1 for tick in _drawn_ticks(axis)))
-        if text.get_text()
-    ]
-    if not boxes:
-        return np.zeros(4)
-    low, high = np.min(boxes, axis=0)[:2], np.max(boxes, axis=0)[2:]
-    reach = np.concatenate([cell[:2] - low, high - (cell[:2] + cell[2:])]) + BORDER
-    return np.maximum(reach, 0.0)
-
-
-def _drawn_ticks(axis: Any) -> list[Any]:
-    """The ticks within the limits, where they were drawn (``get_ticklabels`` would move them)."""
-    low, high = sorted(axis.get_view_interval())
-    ticks = axis.majorTicks[: len(axis.get_majorticklocs())]
-    return [tick for tick in ticks if low <= tick.get_loc() <= high]
-
-
-def compose(
-    ax: Axes3D, box: Box, title: str | None, handles: Sequence[Patch | Line2D] = ()
-) -> None:
-    """Choose the height of the figure, then place axes, title and legend."""
-    figure = figure_of(ax)
-    columns = min(len(handles), 4) or 1
-    below = LINE * (-(-len(handles) // columns))
-    above = LINE if title else 0.0
-    low, high = projected_size(ax, box.corners)
-    wide, tall = high - low
-    margin = MARGIN
-    for _ in range(2):  # the labels, once drawn, tell the margin they need
-        border = margin[:2] + margin[2:]
-        inside = np.clip((WIDTH - border[0]) * tall / wide + border[1], LEAST, TALLEST)
-        height = float(inside) + above + below
-        figure.set_size_inches(WIDTH, height)
-        cell = np.array([0.0, below, WIDTH, inside])
-        place(ax, box.corners, cell, margin)
-        margin = margin + overhang(ax, cell)
-    place(ax, box.corners, cell, margin)
-    if title:
-        figure.text(0.5, 1.0 - 0.10 / height, title, ha="center", va="top", fontsize=11)
-    if handles:
-        figure.legend(handles=list(handles), loc="lower center", ncols=columns, borderaxespad=0.3)

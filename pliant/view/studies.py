@@ -14,7 +14,14 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.model import Array, choice, refuse
-from pliant.view.charts import check_curve, figure_of, finish, flat_axes, whole_decades
+from pliant.view.charts import (
+    check_curve,
+    figure_of,
+    finish,
+    flat_axes,
+    plain_ticks,
+    whole_decades,
+)
 from pliant.view.mesh import RodShape, check_shapes, finite
 from pliant.view.theme import FAINT, INK, RODS, length_unit, rod_color, scaled_ticks, style
 
@@ -221,17 +228,9 @@ def draw_resolution(
             _panel(ax, values, k, labels[k], accuracy)
             ax.plot(*values[chosen, [k, 2]], "o", mfc="none", ms=13, color=INK, zorder=6)
             ax.set(xlabel=names[k], ylabel="error / length")
-            _plain_ticks(ax, np.unique(values[:, k]))
+            plain_ticks(ax, np.unique(values[:, k]))
         axes[0, 0].set_title(title or "")
     return figure
-
-
-def _plain_ticks(ax: Axes, places: Array) -> None:
-    """Put ticks at the solved values only, fewer where they would overlap."""
-    apart = np.diff(np.log(places), prepend=-np.inf) > 0.08 * np.log(places[-1] / places[0])
-    shown = places[apart]
-    ax.set_xticks(shown, [f"{value:.4g}" for value in shown])
-    ax.set_xticks([], minor=True)
 
 
 def _panel(ax: Axes, values: Array, along: int, label: object, accuracy: float) -> None:

@@ -111,9 +111,12 @@ def save_figure(fig: Figure, path: str | os.PathLike[str]) -> Path:
 
 
 def saved(fig: Figure, path: str | os.PathLike[str] | None) -> Figure:
-    """Return the figure, after writing it if a path is given."""
+    """Return the figure, after writing and closing it if a path is given."""
     if path is not None:
-        save_figure(fig, path)
+        try:
+            save_figure(fig, path)
+        finally:
+            plt.close(fig)
     return fig
 
 

@@ -132,7 +132,7 @@ class TestCharts:
         assert faults(figure) == []
         for axis in (figure.axes[0].xaxis, figure.axes[0].yaxis):
             low, high = axis.get_view_interval()
-            assert np.floor(np.log10(high)) - np.ceil(np.log10(low)) >= 1
+            assert sum(low <= place <= high for place in axis.get_majorticklocs()) >= 2
         points = {f"method {k}": (x[k : k + 1], x[k : k + 1] ** 3) for k in range(4)}
         panels = [ErrorPanel("unknowns", "position error / length", points, logarithmic=True)] * 2
         shapes = {name: [RodShape(name, wave(0.1 * k), 0.01)] for k, name in enumerate(points)}
@@ -167,6 +167,20 @@ class TestRobots:
         pull = Arrow(shapes[0].points[0, -1], (0.0, 0.5, 1.0), "force", "pull")
         ghosts = [RodShape("arm 0", wave(0.0, length), 0.03 * length)]
         assert faults(draw_robot(shapes, [pull], ghosts, view=view, title="two arms")) == []
+
+    @pytest.mark.parametrize("seed", range(12))
+    def test_random_robots_from_random_sides(self, seed: int) -> None:
+        random = np.random.default_rng(seed)
+        length = 10.0 ** random.uniform(-3, 2)
+        shapes = []
+        for k in range(random.integers(1, 6)):
+            place = pl.pose(0.3 * length * random.normal(size=3), random.normal(size=3))
+            poses = place @ wave(random.uniform(0, 2), length * random.uniform(0.2, 1), 0.3)
+            name = f"rod with a long name {k}" if random.random() < 0.3 else f"arm {k}"
+            shapes.append(RodShape(name, poses, 0.02 * length, axes=random.random() < 0.2))
+        view = random.uniform((-90, -180), (90, 180))
+        pull = Arrow(shapes[0].points[0, -1], random.normal(size=3), "moment", "pull")
+        assert faults(draw_robot(shapes, [pull], shapes[:1], view=view, title="arms")) == []
 
     def test_section_axes_are_drawn_on_request_and_named(self) -> None:
         def names(**given: bool) -> list[str]:

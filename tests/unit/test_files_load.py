@@ -19,6 +19,7 @@ from pliant.model import (
     Rectangle,
     Section,
     Sine,
+    Step,
     Sweep,
     along,
     pose,
@@ -208,6 +209,8 @@ def test_short_run_sections(tmp_path, section):
     [
         ("{constant: 3}", Constant(3)),
         ("3.5", Constant(3.5)),
+        ("{step: {before: 1, after: 2, time: 0.5}}", Step(1, 2, 0.5)),
+        ("{step: {before: 1, after: 2, time: 0.5, rise: 0.1}}", Step(1, 2, 0.5, 0.1)),
         ("{sweep: {amplitude: 1, f0: 0, f1: 2, duration: 3}}", Sweep(1, 0, 2, 3)),
     ],
 )
@@ -288,7 +291,8 @@ inputs: {turn: 0.5}
 """
     found = load_text(tmp_path, text)
     parts = found.description.parts
-    assert list(parts) == ["crank", "ball", "arm", "hand"]
+    assert list(found.description.bodies) == ["crank", "hand", "ball"]
+    assert [part.name for part in found.description.from_root()][-2:] == ["arm", "hand"]
     assert parts["arm"].base == Frame("crank", 0.0, (0, 0.02, 0), (0, 1.5, 0))
     assert parts["hand"].joint == Revolute(stiffness=0.1)
     assert parts["ball"].joint == Free()

@@ -8,7 +8,7 @@ import pytest
 import pliant as pl
 from pliant.lie import se3
 from pliant.model import BaseMotion, Body, DescriptionError, Moving, Rod, base_state
-from pliant.model.signals import Constant, Ramp, Sine, Sweep, Table, as_signal
+from pliant.model.signals import Constant, Ramp, Sine, Step, Sweep, Table, as_signal
 
 RUBBER = pl.Material(E=1e6, nu=0.5, rho=1000.0)
 
@@ -167,6 +167,8 @@ def test_base_twist_and_its_rate_are_derivatives_of_the_pose():
 SIGNALS = [
     Constant(2.0),
     Ramp(0.0, 3.0, 0.1, 0.7),
+    Step(1.0, 3.0, 0.1, rise=0.9),
+    Step(1.0, 3.0, 0.5),
     Sine(1.5, 2.0, 0.3, 0.1),
     Sweep(0.7, 1.0, 4.0, 2.0),
     Table([0.0, 0.5, 1.0], [0.0, 2.0, 1.0]),
@@ -193,6 +195,19 @@ def test_signal_derivatives_are_those_of_its_values(signal, t):
     assert signal.rate(t) == pytest.approx(rate, rel=1e-6, abs=1e-6)
     second = (signal.rate(t + h) - signal.rate(t - h)) / (2 * h)
     assert signal.acceleration(t) == pytest.approx(second, rel=1e-6, abs=1e-6)
+
+
+def test_step_changes_at_its_time_or_smoothly_within_its_rise():
+    jump = Step(1.0, 3.0, 0.5)
+    assert [jump(t) for t in (0.0, 0.5 - 1e-12, 0.5, 2.0)] == [1.0, 1.0, 3.0, 3.0]
+    smooth = Step(1.0, 3.0, 0.5, rise=0.2)
+    assert [smooth(t) for t in (0.0, 0.5, 0.7, 2.0)] == [1.0, 1.0, 3.0, 3.0]
+    assert smooth(0.6) == pytest.approx(2.0, abs=1e-14)
+    for t in (0.5, 0.7):  # no corner and no jump of the acceleration at either end
+        assert smooth.rate(t + 1e-7) == pytest.approx(smooth.rate(t - 1e-7), abs=1e-9)
+        assert smooth.acceleration(t + 1e-9) == pytest.approx(
+            smooth.acceleration(t - 1e-9), abs=1e-4
+        )
 
 
 def test_rate_at_a_corner_is_the_one_to_come():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,29 @@ def test_every_field_for_a_frame_takes_its_name() -> None:
     assert added.on == pl.Frame("finger", 0.1) and robot.description.loads["pull"] is added
     actuator = pl.BendingActuator(0.175, 0.0186, 0.006, 0.009)
     assert robot.add_actuator("tongue", actuator, base="finger.tip").base == pl.Frame("finger", 0.1)
+
+
+@dataclass(frozen=True, eq=False)
+class Route(pl.FrameEffect):
+    """Pulls at its first place; frames by annotation alone."""
+
+    on: pl.Frame = pl.Frame("arm", 0.3)
+    path: tuple[pl.Frame, ...] = ()
+
+    def frames(self) -> Any:
+        return (self.on, *self.path)
+
+    def potential(self, g: Any, u: Any) -> float:
+        return -0.01 * float(g[0][0, 3])
+
+
+def test_effects_of_your_own_take_places_by_name() -> None:
+    robot = robot_with()
+    effect = robot.add(Route("route", on="arm.0.1", path=("arm.tip", "hand")))  # type: ignore[arg-type]
+    assert effect.on == pl.Frame("arm", 0.1)
+    assert effect.path == (pl.Frame("arm", 0.3), pl.Frame("hand"))
+    with pytest.raises(pl.DescriptionError, match=r"path\[1\] = 'hnad'.*did you mean 'hand'"):
+        robot.add(Route("other", path=("arm.tip", "hnad")))  # type: ignore[arg-type]
 
 
 def test_names_with_dots_are_places_too() -> None:

@@ -266,7 +266,8 @@ def test_collector_rests_within_a_block() -> None:
 @pytest.mark.parametrize(
     "inputs, words",
     [
-        ({"chamber3": 1.0}, "did you mean 'chamber"),
+        ({"chamber3": 1.0}, "choose from 'chamber1', 'chamber2'"),
+        ({"chambr2": 1.0}, "did you mean 'chamber2'"),
         ({"chamber1": float("nan")}, "one finite number, the pressure in Pa"),
         ({"chamber1": (1.0, 2.0, 3.0)}, "one finite number"),
         ({"chamber1": "much"}, "one finite number"),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.model.fields import holds, quantity
+from pliant.model.places import OnRod
 
 FORMS = [pl.Shooting(100), pl.MultipleShooting(4, 100), pl.Collocation()]
 
@@ -70,6 +74,72 @@ def test_free_rod_glides_without_bending(form):
     motion = free.simulate(0.1, 2e-3, formulation=form, velocity={"rod": glide}, output_every=0.1)
     moved = motion.position("rod", s)[-1] - motion.position("rod", s)[0]
     assert moved == pytest.approx(np.tile(0.1 * speed, (6, 1)), abs=1e-7)
+
+
+@dataclass(frozen=True, eq=False)
+class Bed(pl.LineEffect):
+    """An elastic bed under a rod: an effect of a user's own."""
+
+    on: str = holds(OnRod())
+    stiffness: float = quantity("N/m^2", sign="positive", example="100")
+
+    def density(self, s, g, u):
+        return 0.5 * self.stiffness * g[:, 2, 3] ** 2
+
+
+WAYS = [(form, pl.BDFAlpha(alpha)) for form in FORMS for alpha in (-0.48, 0.0)]
+WAYS += [(pl.BSpline(), x) for x in (pl.Midpoint(), pl.Newmark(), pl.ImplicitEuler())]
+WAYS += [(pl.Strain(order=3, segments=2), pl.GeneralizedAlpha(0.0))]
+SPEED = np.array([0.4, -0.3, 0.2])
+
+
+def joined_rods(moving: bool) -> pl.Robot:
+    """A heavy tapered curved rod that carries another one, with all kinds of loads."""
+    robot = heavy_rod()
+    soft = pl.Material(E=1e6, nu=0.45, rho=1000.0, viscosity=100.0)
+    two = robot.add_rod("two", 0.15, pl.Circle(0.006), soft, base=pl.Frame("rod", 0.5))
+    robot.add_load("thrust", two.tip, force=(0.02, 0.03, 0.01), frame="body")
+    robot.add_load("turn", pl.Frame("rod", 0.25), moment=(0.0, 0.002, 0.001))
+    if moving:
+        robot.add_base_motion("go", "rod", translation=tuple(SPEED))
+    return robot
+
+
+@pytest.mark.parametrize("dt", [1e-3, 5e-3])
+@pytest.mark.parametrize(("form", "integrator"), WAYS, ids=named)
+def test_joined_rods_at_rest_stay_at_rest(form, integrator, dt):
+    robot, s = joined_rods(False), np.linspace(0.0, 0.5, 6)
+    still = robot.statics(formulation=form)
+    motion = robot.simulate(0.04, dt, start=still, formulation=form, integrator=integrator)
+    for rod, at in (("rod", s), ("two", 0.3 * s)):
+        assert np.abs(motion.position(rod, at) - still.position(rod, at)).max() < 1e-9 * 0.65
+
+
+@pytest.mark.parametrize("dt", [1e-3, 5e-3])
+@pytest.mark.parametrize(("form", "integrator"), WAYS, ids=named)
+def test_a_base_at_constant_speed_is_as_good_as_one_at_rest(form, integrator, dt):
+    """Galilean invariance under weight, dead and follower loads, bodies and viscosity."""
+    robot, s = joined_rods(True), np.linspace(0.0, 0.5, 6)
+    still = robot.statics({"go": 0.0}, formulation=form)
+
+    def glide(rod: str) -> object:
+        return lambda s: np.r_[np.zeros(3), still.pose(rod, s)[:3, :3].T @ SPEED]
+
+    motion = robot.simulate(
+        0.04, dt, {"go": lambda t: t}, still, {rod: glide(rod) for rod in ("rod", "two")},
+        form, integrator,
+    )  # fmt: skip
+    moved = motion.position("rod", s) - motion.t[:, None, None] * SPEED
+    assert np.abs(moved - still.position("rod", s)).max() < 1e-6 * 0.65
+
+
+def test_rod_at_rest_on_a_bed_of_its_users_own_stays_at_rest():
+    form, robots, s = pl.Collocation(8), (heavy_rod(), heavy_rod()), np.linspace(0.0, 0.5, 6)
+    robots[1].add(Bed("bed", "rod", 20.0))
+    alone, still = (robot.statics(formulation=form) for robot in robots)
+    assert np.abs(still.position("rod", s) - alone.position("rod", s)).max() > 0.02
+    motion = robots[1].simulate(6e-3, 2e-3, start=still, formulation=form)
+    assert np.abs(motion.position("rod", s) - still.position("rod", s)).max() < 1e-9 * 0.5
 
 
 @pytest.mark.parametrize("form", FORMS, ids=named)

@@ -85,3 +85,47 @@ def test_fine_cable_meshes_end_at_rounding_error(stiffness):
     coarse, fine = (robot.statics(formulation=pl.ANCF(n)) for n in (100, 800))
     assert fine.tip("arm")[:3, 3] == pytest.approx(coarse.tip("arm")[:3, 3], abs=1e-6 * LENGTH)
     assert fine.stable
+
+
+def test_follower_and_weight_lead_to_the_branch_of_short_steps():
+    robot = pl.Robot(gravity=(0.0, 0.0, 0.0))
+    rubber = pl.Material(E=1e6, nu=0.45, rho=1000.0)
+    natural = (0.0387, -0.1281, -0.1302)
+    arm = robot.add_rod("arm", 0.5, pl.Circle(0.00535), rubber, natural=natural)
+    robot.add_load("push", arm.tip, force=(-0.00195, 0.002565, -0.000422), frame="body")
+    robot.add_load("weight", arm, force=(-0.0773, -0.1835, -0.358))
+    cold, path = robot.statics(), None
+    for share in np.linspace(0.0, 1.0, 61)[1:]:
+        path = robot.statics({"push": share, "weight": share}, start=path)
+    s = np.linspace(0.0, 0.5, 9)
+    assert cold.position("arm", s) == pytest.approx(path.position("arm", s), abs=1e-8)
+    assert cold.stable and path.stable
+
+
+def test_chain_like_rod_hangs_from_its_clamp():
+    """A boundary layer of width sqrt(EI / w L) turns the tangent from the clamp to the weight."""
+    robot = pl.Robot()
+    E, radius, length, angle = 1e4, 0.004, 0.8, np.radians(105.0)
+    pose = np.eye(4)
+    pose[:3, 2] = np.sin(angle), 0.0, -np.cos(angle)
+    pose[:3, :3] = np.column_stack([np.cross((0, 1, 0), pose[:3, 2]), (0, 1, 0), pose[:3, 2]])
+    soft = pl.Material(E=E, nu=0.5, rho=1000.0)
+    robot.add_rod("arm", length, pl.Circle(radius), soft, pose, theory="kirchhoff")
+    still = robot.statics(formulation=pl.BSpline(3, 400))
+    weight = 9.81 * 1000.0 * np.pi * radius**2 * length
+    width = np.sqrt(E * np.pi * radius**4 / 4.0 / weight)
+    x, z = 2.0 * width * np.sin(angle / 2.0), 2.0 * width * (1.0 - np.cos(angle / 2.0))
+    assert still.tip("arm")[[0, 2], 3] == pytest.approx([x, z - length], abs=2e-5)
+    assert still.stable
+
+
+@pytest.mark.parametrize("formulation", [None, pl.Shooting(), pl.Collocation()])
+def test_column_beyond_its_buckling_load_is_told_to_be_unstable(formulation):
+    robot = pl.Robot(gravity=(0.0, 0.0, 0.0))
+    arm = robot.add_rod("arm", LENGTH, pl.Circle(0.005), pl.Material(E=1e7, nu=0.5, rho=1000.0))
+    robot.add_load("press", arm.tip, force=(0.0, 0.0, -1.0))
+    buckling = np.pi**2 * 1e7 * np.pi * 0.005**4 / 4.0 / (4.0 * LENGTH**2)
+    assert robot.statics({"press": 0.9 * buckling}, formulation).stable
+    with pytest.warns(pl.StabilityWarning, match="loses its stability"):
+        still = robot.statics({"press": 1.1 * buckling}, formulation)
+    assert not still.stable

@@ -21,6 +21,7 @@ from pliant.solve.uncarried import Missed, missed_at_rest, missed_in_motion
 
 L, EI, GJ, MASS = 0.2, 0.02, 0.015, 0.1
 SECTION = pl.Stiffness(bending=EI, twist=GJ, shear=1e4, axial=1e4, mass=MASS)
+TOLD = "(?s).*(does not bend that way|has no twist|is left out|spins about its own axis)"
 PLANAR, CABLE = pl.ANCF(6), pl.ANCF(6, planar=False)
 
 
@@ -163,7 +164,7 @@ def test_what_acts_in_the_plane_is_not_told(effect: str, formulation: Any) -> No
     if effect == "body":
         robot.add_body("bob", 0.01, (1e-6, 2e-6, 3e-6), on=arm.tip, centre=(0.0, 0.0, 0.02))
     with warnings.catch_warnings():
-        warnings.simplefilter("error", pl.ResolutionWarning)
+        warnings.filterwarnings("error", TOLD, pl.ResolutionWarning)
         robot.statics(formulation=formulation)
         robot.simulate(0.05, 1e-3, inputs, formulation=formulation)
 
@@ -175,7 +176,7 @@ def test_cable_bent_in_space_is_not_told_of_twist() -> None:
     robot.add_load("pull", arm.at(0.1), force=(-0.3, 0.4, 0.1))
     robot.add_base_motion("shake", arm, translation=(0.0, 0.01, 0.0), rotation=(0.2, 0.0, 0.0))
     with warnings.catch_warnings():
-        warnings.simplefilter("error", pl.ResolutionWarning)
+        warnings.filterwarnings("error", TOLD, pl.ResolutionWarning)
         robot.statics(formulation=CABLE)
         robot.simulate(0.05, 1e-3, {"shake": lambda t: np.sin(30 * t)}, formulation=CABLE)
 
@@ -252,7 +253,7 @@ def test_velocity_that_a_planar_rod_cannot_have_is_told(velocity: Any) -> None:
     with pytest.warns(pl.ResolutionWarning, match="rod 'arm': 100 % of its velocity"):
         robot.simulate(0.01, 1e-3, formulation=PLANAR, velocity={"arm": velocity})
     with warnings.catch_warnings():
-        warnings.simplefilter("error", pl.ResolutionWarning)
+        warnings.filterwarnings("error", TOLD, pl.ResolutionWarning)
         robot.simulate(
             0.01, 1e-3, formulation=PLANAR, velocity={"arm": lambda s: (0, 0, 0, s, 0, 0)}
         )

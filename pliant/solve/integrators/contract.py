@@ -383,6 +383,11 @@ class Integrator(ABC):
         """Power of the step with which errors of positions fall."""
         return 2
 
+    @property
+    def drift_order(self) -> int:
+        """Power of the step with which the errors fall that add up over time."""
+        return self.order
+
     @abstractmethod
     def stepper(self, effects: Effects, h: float) -> Stepper:
         """A stepper with step length h, s."""

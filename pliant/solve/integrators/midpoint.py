@@ -94,6 +94,11 @@ class Variational(Integrator):
         """One: loads act by their values at the start of the step."""
         return 1
 
+    @property
+    def drift_order(self) -> int:
+        """Two, as of the leapfrog rule, to which it is conjugate."""
+        return 2
+
     def stepper(self, effects: Effects, h: float) -> Stepper:
         return VariationalStepper(effects, h, self.tolerance, 0.0)
 

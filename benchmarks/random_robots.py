@@ -1,0 +1,148 @@
+"""Random soft robots solved cold: how many shapes are off, and of how many of those you are warned.
+
+Run ``python benchmarks/random_robots.py [--seed 0] [--count 300]``. The truth is a fine solution of the
+same theory (40 control points of degree 5) that follows the branch from the unloaded robot in at least
+40 load steps. The last columns compare the estimated errors with the true ones, and what the estimate
+costs with what the rest of the solve costs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from _common import pl
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from pliant.results.equilibrium import Equilibrium
+from pliant.solve.statics import StaticOptions, StaticSolver
+from tests.reference.random_robots import distance, random_robot
+
+METHODS: dict[str, Any] = {
+    "default": None,
+    "Hermite(8)": pl.Hermite(8),
+    "Strain(2, 6)": pl.Strain(order=2, segments=6),
+    "Shooting()": pl.Shooting(),
+}
+FINE = pl.BSpline(degree=5, points=40)
+LEVELS = (1e-4, 1e-3, 1e-2)
+
+
+@dataclass
+class Count:
+    """What became of the robots with one method: errors over the length, true and estimated."""
+
+    true: list[float] = field(default_factory=list)
+    estimated: list[float] = field(default_factory=list)
+    warned: list[bool] = field(default_factory=list)
+    stable: list[bool] = field(default_factory=list)
+    costs: list[float] = field(default_factory=list)
+    seeds: list[int] = field(default_factory=list)
+    failed: int = 0
+
+
+def reference(robot: pl.Robot) -> Equilibrium:
+    """The equilibrium on the branch from the unloaded robot, on a fine grid in short load steps."""
+    still = robot.statics(formulation=FINE)
+    problem: Any = still._compiled
+    solver = StaticSolver(problem.effects, StaticOptions(largest_step=1.0 / 40.0))
+    found = solver.solve(problem.effects.at(still.inputs))
+    return Equilibrium(problem, found, [(1.0, still.inputs)], 0.0)
+
+
+def cost_of_estimate(still: Equilibrium) -> float:
+    """Time of the estimate over that of the rest of the solve, with coordinates."""
+    problem: Any = still._compiled
+    solver = StaticSolver(problem.effects)
+    inputs = problem.effects.at(still.inputs)
+    for _ in range(2):
+        solver.solve(inputs)
+    began = time.perf_counter()
+    solver.solve(inputs)
+    middle = time.perf_counter()
+    solver.equations.error.estimate()
+    spent = time.perf_counter() - middle
+    return spent / (middle - began - spent)
+
+
+def study(seed: int, count: int) -> tuple[dict[str, Count], int]:
+    """Solve random robots by all methods; tells how many have no reference."""
+    counts, without = {name: Count() for name in METHODS}, 0
+    for k in track(range(seed, seed + count), "robots"):
+        robot = random_robot(k)
+        try:
+            truth = reference(robot)
+        except pl.ConvergenceError:
+            without += 1
+            continue
+        for name, formulation in METHODS.items():
+            note(counts[name], robot, formulation, truth, k)
+    return counts, without
+
+
+def note(row: Count, robot: pl.Robot, formulation: Any, truth: Equilibrium, seed: int) -> None:
+    """Solve one robot by one method."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            still = robot.statics(formulation=formulation)
+        except pl.ConvergenceError:
+            row.failed += 1
+            return
+    kinds = (pl.ResolutionWarning, pl.StabilityWarning)
+    row.seeds.append(seed)
+    row.true.append(distance(still, truth))
+    row.estimated.append(np.inf if still.error is None else still.error.relative)
+    row.warned.append(any(issubclass(item.category, kinds) for item in told))
+    row.stable.append(still.stable is truth.stable or None in (still.stable, truth.stable))
+    if not isinstance(formulation, pl.Shooting):
+        row.costs.append(cost_of_estimate(still))
+
+
+def report(counts: dict[str, Count], without: int, count: int, seed: int) -> None:
+    """Print the table."""
+    table = Table(title=f"{count} random robots from seed {seed}; {without} without a reference")
+    heads = ["solved", "failed", *(f"> {level:g} L" for level in LEVELS)]
+    heads += ["> 1e-3 L unwarned", "warned, < 2e-4 L", "estimate within 5x", "< 0.1 of > 1e-3 L"]
+    heads += ["stable differs", "cost of estimate"]
+    for head in ["method", *heads]:
+        table.add_column(head, justify="right")
+    for name, row in counts.items():
+        true, estimated, warned = (np.array(x) for x in (row.true, row.estimated, row.warned))
+        known = true > 1e-7
+        ratio = estimated[known] / true[known]
+        fine = true < 2e-4
+        cells = [len(true), row.failed, *(int(np.sum(true > level)) for level in LEVELS)]
+        cells += [int(np.sum((true > 1e-3) & ~warned))]
+        cells += [f"{int(np.sum(fine & warned))} of {int(np.sum(fine))}"]
+        cells += [f"{100 * np.mean((ratio > 0.2) & (ratio < 5.0)):.0f} %"]
+        cells += [int(np.sum((true > 1e-3) & (estimated < 0.1 * true)))]
+        cells += [int(np.sum(~np.array(row.stable)))]
+        cells += [f"{100 * np.median(row.costs):.0f} %" if row.costs else ""]
+        table.add_row(name, *(str(cell) for cell in cells))
+    Console(width=190).print(table)
+    for name, row in counts.items():
+        pairs = zip(row.seeds, row.true, row.warned, strict=True)
+        missed = [
+            f"{seed} ({true:.1e})" for seed, true, warned in pairs if true > 1e-3 and not warned
+        ]
+        if missed:
+            print(f"{name}: unwarned robots {', '.join(missed)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=300)
+    given = parser.parse_args()
+    report(*study(given.seed, given.count), given.count, given.seed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""A robot as it is described: poses of its parts without loads, for pictures before it is solved."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.bvp.chain import natural_poses
+from pliant.model import Array, Description, Frame, refuse
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Undeformed:
+    """Poses of a description with all joints at rest; it needs neither formulations nor mass.
+
+    It answers what drawings ask of a compiled robot; the configuration q is not used.
+    """
+
+    def __init__(self, description: Description) -> None:
+        self.description = description
+        self.sampler = self
+        self._base = cache(self._based)
+
+    def _based(self, name: str) -> Array:
+        """World pose (4, 4) of the base of a rod, or of a body."""
+        part = self.description.members()[name]
+        carrier = np.eye(4) if part.carrier is None else self.frame(None, part.carrier)
+        return carrier @ np.asarray(part.pose)
+
+    def poses(self, q: Any, rod: str, s: Array) -> Array:
+        """World poses (S, 4, 4) of a rod's sections at increasing arclengths s (S,), metres."""
+        edges = np.concatenate(([0.0], s))
+        return natural_poses(self.description.rods[rod], self._base(rod), edges)[1:]
+
+    def frame(self, q: Any, frame: Frame) -> Array:
+        """World pose (4, 4) of a frame."""
+        base = self._base(frame.part)
+        if frame.part in self.description.rods:
+            base = self.poses(q, frame.part, np.array([frame.s]))[0]
+        return base @ frame.pose_offset()
+
+
+def draw_description(
+    description: Description, path: str | os.PathLike[str] | None, view: Any
+) -> Figure:
+    """Draw a robot as it is described, with its effects as described; see `Robot.plot`."""
+    from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes
+    from pliant.view import draw_robot, saved
+
+    example = "add_rod('arm', ...)"
+    expected = "at least one rod or body with a mass"
+    robot: Any = Undeformed(description)
+    shapes = robot_shapes(robot, [None])
+    refuse(not shapes, "robot", "parts", "none", expected, f"describe one with {example}")
+    values = {name: [value] for name, value in description.inputs().items()}
+    effects, arrows = effect_shapes(robot, [None], values)
+    return saved(draw_robot(shapes + effects, arrows, view=view), path)
