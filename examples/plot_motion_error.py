@@ -10,6 +10,8 @@ with a step of 2 ms, where the true error levels off as soon as the step dominat
 estimate tell which of the two to refine.
 """
 
+# sphinx_gallery_group = "methods"
+
 import warnings
 
 import matplotlib.pyplot as plt
