@@ -78,6 +78,7 @@ def timed(name: str, scheme: str, dt: float, duration: float) -> tuple[float, pl
     for _ in range(2):
         with warnings.catch_warnings():
             warnings.simplefilter("error", UserWarning)
+            warnings.simplefilter("ignore", pl.NumericalDamping)
             try:
                 motion = robot.simulate(
                     duration, dt, inputs, held, integrator=ALPHA, output_every=duration

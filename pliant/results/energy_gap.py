@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,7 +59,7 @@ class EnergyGap:
 
     def __str__(self) -> str:
         told = [
-            f"{verb} {_percent(share)} (t = {at:.4g} s)"
+            f"{verb} {percent(share)} (t = {at:.4g} s)"
             for verb, share, at in (
                 ("took", self.share_taken, self.taken_at),
                 ("added", self.share_added, self.added_at),
@@ -87,7 +89,21 @@ def energy_gap(t: Array, parts: Mapping[str, Array]) -> EnergyGap:
     )
 
 
-def _percent(share: float) -> str:
+_told: ContextVar[bool] = ContextVar("told", default=True)
+
+
+@contextmanager
+def untold() -> Iterator[None]:
+    """Simulate without warnings of energy, for a study that tells of it once; in this thread only."""
+    token = _told.set(False)
+    try:
+        yield
+    finally:
+        _told.reset(token)
+
+
+def percent(share: float) -> str:
+    """A share in per cent, to two digits or so."""
     digits = 0 if share >= 0.1 else 1 if share >= 0.01 else 2
     return f"{100 * share:.{digits}f} %"
 
@@ -99,10 +115,10 @@ def warn_of_gap(gap: EnergyGap, integrator: Integrator, dt: float, level: int) -
     """
     added = gap.share_added > (TOLD if integrator.damps else max(TOLD, gap.share_taken))
     share = gap.share_added if added else gap.share_taken
-    if not share > TOLD:
+    if not share > TOLD or not _told.get():
         return
     what, at = ("added", gap.added_at) if added else ("took", gap.taken_at)
-    of_all = f"{_percent(share)} of the {gap.in_play:.3g} J in play (t = {at:.4g} s)"
+    of_all = f"{percent(share)} of the {gap.in_play:.3g} J in play (t = {at:.4g} s)"
     told = f"{integrator!r} {what} {of_all}"
     if added or not integrator.damps:
         warnings.warn(

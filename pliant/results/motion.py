@@ -188,7 +188,12 @@ class Motion(MovingResult, Saveable):
                 warnings.warn(f"{text}for an estimate of its error.", ResolutionHint, stacklevel=4)
 
     def _warn_of_forces(self) -> None:
-        """Warn if forces contain the energy that the integrator added to unresolved modes."""
+        """Warn if forces contain the energy that the integrator added to unresolved modes.
+
+        Not in motions beside that of another robot, which keep no record of work and dissipation.
+        """
+        if self._trajectory.watched is None:
+            return
         gap = self.energy_gap
         if gap.share_added > TOLD:
             warnings.warn(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from pliant.model import Array, did_you_mean
+from pliant.results.energy_gap import TOLD, percent
 from pliant.results.fit import FitData
+from pliant.robot import Robot
 from pliant.study.experiments import Experiment, MotionRun
 
 BEGINS = 0.1
@@ -86,6 +89,22 @@ def _roughness(values: Array) -> float:
     """Noise of a smooth motion (N,) from second differences; 0 for fewer than three rows."""
     second = np.diff(values[np.isfinite(values)], 2)
     return float(1.4826 * np.median(np.abs(second)) / np.sqrt(6.0)) if len(second) else 0.0
+
+
+def energy_warnings(experiments: list[Experiment], robot: Robot, formulation: Any) -> Iterator[str]:
+    """Yield warnings about motions of the fitted robot in which the integrator changed the energy."""
+    for experiment in experiments:
+        if not isinstance(experiment, MotionRun):
+            continue
+        gap = experiment.simulate(robot, formulation).energy_gap
+        share = max(gap.share_taken, gap.share_added)
+        if share > TOLD:
+            verb = "took" if share == gap.share_taken else "added"
+            yield (
+                f"{experiment.measurement.name}: the integrator {verb} {percent(share)} of the energy "
+                f"in play, which the parameters make up for, damping above all; take a smaller dt "
+                f"than {experiment.h:.4g} s"
+            )
 
 
 def noise_warnings(scarce: list[str]) -> Iterator[str]:

@@ -28,6 +28,7 @@ from pliant.model import (
     refuse,
     values_at,
 )
+from pliant.results.energy_gap import untold
 from pliant.robot import Robot
 from pliant.study.neighbours import neighbouring_equilibrium, neighbouring_motions, refuse_impacts
 from pliant.study.outputs import CachedResult, Probe, infer
@@ -427,7 +428,8 @@ class MotionRun(Experiment):
         refuse_impacts(robot._compiler.compiled(formulation))
         start, velocity = self.measurement.start, self.measurement.velocity
         task = Task("fit", robot, self.schedule, self.duration, self.integrator, start, velocity)
-        motion = task.solve(formulation, self.h, times=self.outputs)
+        with untold():  # at the end of a fit, `energy_warnings` tells
+            motion = task.solve(formulation, self.h, times=self.outputs)
         if not motion.complete:
             raise ConvergenceError("the simulation was interrupted", motion)
         return motion

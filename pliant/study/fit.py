@@ -19,6 +19,7 @@ from pliant.robot import Robot
 from pliant.solve.compiled import choose_formulations
 from pliant.study.diagnostics import (
     column_warnings,
+    energy_warnings,
     noise_warnings,
     residual_warnings,
     start_warnings,
@@ -279,6 +280,7 @@ def _result(
         *parameter_warnings(family.variables, minimum, uncertainty),
         *residual_warnings(data),
         *start_warnings(search.experiments, data),
+        *energy_warnings(search.experiments, family.at(minimum.z), family.formulation),
         *noise_warnings(noise.scarce),
         *column_warnings(search.experiments),
     ]

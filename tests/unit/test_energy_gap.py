@@ -197,3 +197,23 @@ def test_robot_at_rest_has_no_energy_to_tell_of(form: Any, height: float) -> Non
         warnings.simplefilter("error", EnergyWarning)
         warnings.simplefilter("error", NumericalDamping)
         arm(height).simulate(0.05, 2e-3, start="statics", formulation=form)
+
+
+@pytest.mark.parametrize(
+    "form", [pl.Strain(order=2), pl.Collocation(8)], ids=["coordinates", "strong"]
+)
+def test_a_fit_tells_once_of_numerical_damping(form: Any) -> None:
+    """The parameters make up for it: damping that is fitted comes out too small."""
+    times = np.linspace(0.0, 0.3, 16)
+    fine = arm().simulate(0.3, 5e-3, formulation=form, output_times=times).tip("arm")[:, 2, 3]
+    data = pl.Measurement({"t": times, "arm.tip.z": fine}, time="t")
+    damping = pl.ImplicitEuler() if isinstance(form, pl.Formulation) else pl.BDFAlpha(0.0)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        fit = pl.fit(
+            arm(), data, [pl.Parameter("arm.E", 9e5)], formulation=form, integrator=damping, dt=0.02
+        )
+    notes = [text for text in fit.warnings if "the integrator took" in text]
+    assert len(notes) == 1 and "smaller dt than 0.02 s" in notes[0]
+    of_energy = (EnergyWarning, NumericalDamping)
+    assert [w for w in told if issubclass(w.category, of_energy)] == []
