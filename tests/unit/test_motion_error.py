@@ -277,3 +277,19 @@ def test_a_robot_file_asks_for_the_estimate_and_run_prints_and_saves_it(tmp_path
     assert found.exit_code == 0, found.output
     assert "estimated error" in found.output and "by the step" in found.output
     assert pl.load(tmp_path / "arm-motion.nc").attrs["error_relative"] > 0.0
+
+
+def test_the_explicit_integrator_drifts_by_its_second_order() -> None:
+    robot = pl.Robot()
+    robot.add_rod(
+        "arm", 0.2, pl.Circle(0.01), pl.Material(E=2e6, nu=0.45, rho=1000.0), pl.along("x")
+    )
+    options = {"formulation": pl.Hermite(3), "integrator": pl.Variational()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pl.ResolutionWarning)
+        robot.simulate(0.1, 1e-4, **options)
+        error = robot.simulate(0.1, 1e-4, output_every=0.01, error=True, **options).error
+    s, ends = np.linspace(0.0, 0.2, 21), []
+    for dt in (1e-4, 2.5e-5):
+        ends.append(robot.simulate(0.1, dt, output_every=0.01, **options).position("arm", s))
+    assert error is not None and error.shape > 0.2 * distance(*ends)
