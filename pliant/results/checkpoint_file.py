@@ -52,6 +52,7 @@ def open_checkpoints(
         "integrator": integrator,
         "times": clock,
         "start": start,
+        "version of Pliant": sys.modules["pliant"].__version__,
     }
     mine = fingerprint(inputs, depends)
     last = None if resume is None else read_checkpoint(resume)

@@ -89,21 +89,19 @@ def pack(arrays: Iterable[Any]) -> dict[str, Array]:
 
 
 def unpack(arrays: Iterable[Any], packed: Mapping[str, Array]) -> None:
-    """Give arrays the numbers that `pack` made one of."""
-    at = {"f": 0, "i": 0, "b": 0}
-    for array in arrays:
+    """Give arrays the numbers that `pack` made one of; refuse other numbers of them."""
+    filled, at = list(arrays), {"f": 0, "i": 0, "b": 0}
+    wanted = {kind: sum(x.size for x in filled if x.dtype.kind == kind) for kind in at}
+    found = {kind: len(packed[f"memory_{kind}"]) for kind in at}
+    if found != wanted:
+        expected = f"a checkpoint of {sum(wanted.values())} numbers, as this version writes it"
+        remedy = "leave resume out to begin again"
+        raise DescriptionError("simulate", "resume", sum(found.values()), expected, remedy)
+    for array in filled:
         kind = array.dtype.kind
         end = at[kind] + array.size
         array[...] = packed[f"memory_{kind}"][at[kind] : end].reshape(array.shape)
         at[kind] = end
-    if any(len(packed[f"memory_{kind}"]) != end for kind, end in at.items()):
-        raise DescriptionError(
-            "simulate",
-            "resume",
-            sum(map(len, packed.values())),
-            f"a checkpoint of {sum(at.values())} numbers",
-            "begin the simulation again",
-        )
 
 
 # -- inputs with a memory --------------------------------------------------------------------------

@@ -461,3 +461,20 @@ def test_command_line_resumes_where_it_was_stopped(
     assert not Path("stopped/arm-checkpoint.nc").exists()
     first, second = (pl.load(f"{name}/arm-motion.nc") for name in ("whole", "stopped"))
     np.testing.assert_array_equal(first.position, second.position)
+
+
+def test_damaged_checkpoints_and_those_of_other_versions_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "motion.nc"
+    interrupted(arm(), file)
+    whole = bytearray(file.read_bytes())
+    whole[len(whole) // 2] ^= 4
+    (tmp_path / "damaged.nc").write_bytes(whole)
+    with pytest.raises(pl.DescriptionError, match="checksum does not match"):
+        arm().simulate(0.06, 0.002, {"push": 1.0}, resume=tmp_path / "damaged.nc")
+    monkeypatch.setattr(pl, "__version__", "99.0")
+    with pytest.raises(pl.DescriptionError, match="other than there: version of Pliant"):
+        arm().simulate(0.06, 0.002, {"push": 1.0}, resume=file)
+    with pytest.raises(pl.DescriptionError, match="as this version writes it"):
+        checkpoint.unpack([np.zeros(3)], checkpoint.pack([np.zeros(4)]))
