@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -120,3 +121,23 @@ def test_an_arm_on_a_base_that_spins_fast_arrives() -> None:
     motion = robot.simulate(0.8, 0.004, {"turn": lambda t: 20.0 * t})
     assert motion.complete and len(motion.t) == 201
     assert np.linalg.norm(motion.tip("arm")[:, :3, 3], axis=1).max() < 1.2
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_motion_with_damped_steps_resumes_to_the_same_end(tmp_path: Path) -> None:
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.5, rho=1000.0)
+    robot.add_rod("arm", 1.0, pl.Circle(0.01), soft, pl.along("x"))
+
+    def stop(t: float, duration: float) -> None:
+        if t > 1.0:
+            raise KeyboardInterrupt
+
+    part = robot.simulate(2.0, 0.02, save=tmp_path / "part.nc", progress=stop)
+    assert not part.complete and part.rescues["damped steps"] > 0
+    resumed, whole = (
+        robot.simulate(2.0, 0.02, resume=tmp_path / "part.nc"),
+        robot.simulate(2.0, 0.02),
+    )
+    assert resumed.rescues == whole.rescues != part.rescues
+    assert np.array_equal(resumed.tip("arm"), whole.tip("arm"))
