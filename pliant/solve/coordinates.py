@@ -28,7 +28,7 @@ from pliant.solve.coordinate_steps import CoordinateSteps
 from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.limits import map_limits, unstable_branch
-from pliant.solve.problem import Problem, Start, Still
+from pliant.solve.problem import Problem, Start, Still, stretch_of
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
 from pliant.solve.shape_error import warn_of_error
@@ -101,15 +101,15 @@ class CoordinateProblem(Problem):
         mine, theirs = ([term.source for term in x.effects.rows] for x in (self, other))
         return mine == theirs
 
-    def stretches(self, q: Array) -> dict[str, float]:
+    def stretches(self, q: Array) -> dict[str, Array]:
         """From the strains of the maps at the stations of their laws."""
-        state, found = self.sampler.at(q), {}
-        for part, at, rest in zip(self.tree.parts, state.parts, self.tree.rest.parts, strict=True):
-            if part.rod is not None:
-                v, v0 = at.strain.e[:, 3:], rest.strain.e[:, 3:]
-                squares = np.einsum("si,si->s", v, v) / np.einsum("si,si->s", v0, v0)
-                found[part.name] = float(np.sqrt(np.max(squares)))
-        return found
+        state = self.sampler.at(q)
+        parts = zip(self.tree.parts, state.parts, self.tree.rest.parts, strict=True)
+        return {
+            part.name: stretch_of(at.strain.e, rest.strain.e)
+            for part, at, rest in parts
+            if part.rod is not None
+        }
 
     # -- solving -----------------------------------------------------------------------------
 

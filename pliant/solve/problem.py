@@ -73,9 +73,17 @@ class Sections(Protocol):
         """Body twists (S, 6)."""
 
 
-def _speed(strain: Array) -> Array:
-    """Length of a piece over its arclength (S,) at strains (S, 6)."""
-    return np.linalg.norm(strain[:, 3:], axis=1)
+def stretch_of(strain: Array, rest: Array) -> Array:
+    """Return along the tangent at rest, and in all, pieces over their length at rest: (2,), the
+    shortest and the longest, at strains (S, 6).
+
+    The first is negative where a section has passed the one before it.
+    """
+    v, v0 = strain[:, 3:], rest[:, 3:]
+    square = np.einsum("si,si->s", v0, v0)
+    along = np.einsum("si,si->s", v, v0) / square
+    whole = np.einsum("si,si->s", v, v) / square
+    return np.array([along.min(), np.sqrt(whole.max())])
 
 
 class Problem(ABC):
@@ -111,14 +119,13 @@ class Problem(ABC):
     def integrator(self, wanted: object) -> Integrator:
         """Return the integrator that was asked for, or the default; refuse what does not fit."""
 
-    def stretches(self, q: Any) -> dict[str, float]:
-        """Return by rod the longest piece over its length at rest, at a configuration."""
-        found = {}
-        for name, s in self.description.stations(9).items():
-            rest = self.description.rods[name].natural_strain(s)
-            here = self.sampler.strains(q, name, s)
-            found[name] = float(np.max(_speed(here) / _speed(rest)))
-        return found
+    def stretches(self, q: Any) -> dict[str, Array]:
+        """Return by rod the shortest and the longest of its pieces at a configuration, `stretch_of`."""
+        about, strains = self.description, self.sampler.strains
+        return {
+            name: stretch_of(strains(q, name, s), about.rods[name].natural_strain(s))
+            for name, s in about.stations(9).items()
+        }
 
     @abstractmethod
     def statics(

@@ -211,6 +211,18 @@ def test_great_stretch_is_told() -> None:
     )
 
 
+def test_rod_pushed_through_itself_is_refused() -> None:
+    """Twice the axial stiffness: by the linear law the tip would lie as far behind the base."""
+    robot = rod(0.1, pl.Circle(0.005), {**SILICONE, "E": 1e5}, 0.0)
+    robot.add_load("push", "arm.tip", force=(-1.0, 0.0, 0.0))
+    axial = 1e5 * np.pi * 0.005**2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        robot.statics({"push": 0.5 * axial})
+        with pytest.raises(pl.ConvergenceError):
+            robot.statics({"push": 2.0 * axial})
+
+
 ROBOT = """
 rods:
   arm:

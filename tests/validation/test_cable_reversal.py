@@ -126,10 +126,11 @@ def failing(robot: pl.Robot) -> tuple[pl.Equilibrium, dict]:
 def test_step_that_fails_at_the_reversal_says_so(integrator: pl.Integrator) -> None:
     robot = bent()
     start, inputs = failing(robot)
-    with pytest.raises(pl.ConvergenceError, match="simulation stopped") as caught:
+    # or it is followed to the end, stretched beyond anything
+    with pytest.raises(pl.ConvergenceError, match=r"simulation stopped|is impossible") as caught:
         robot.simulate(0.1, 1e-2, inputs, start, formulation=CABLE, integrator=integrator)
     tangents = caught.value.last.pose("arm", place(caught.value))[:, :3, 2]
-    assert tangents[-1, 2] < -0.99
+    assert tangents[:, 2].min() < -0.99
 
 
 def test_streamed_step_that_fails_at_the_reversal_says_so() -> None:
