@@ -22,12 +22,20 @@ WARNS = {
 """Functions that warn of ill-conditioned or singular matrices on their own."""
 
 
+def _own(base: type[Warning] = Warning) -> Iterator[type[Warning]]:
+    """The classes of warnings that are Pliant's, of those loaded so far."""
+    for category in base.__subclasses__():
+        if category.__module__.startswith("pliant"):
+            yield category
+        yield from _own(category)
+
+
 @contextmanager
 def own_warnings_only() -> Iterator[None]:
     """Make errors of all warnings but those of classes that Pliant defines."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for category in (pl.ResolutionWarning, pl.EnergyWarning, pl.NumericalDamping):
+        for category in (pl.ResolutionWarning, pl.EnergyWarning, pl.NumericalDamping, *_own()):
             warnings.simplefilter("ignore", category)
         yield
 
