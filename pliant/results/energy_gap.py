@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from pliant.model import Array
+from pliant.model.telling import is_told
 from pliant.solve.integrators.contract import Integrator
 
 TOLD = 0.01
@@ -89,19 +88,6 @@ def energy_gap(t: Array, parts: Mapping[str, Array]) -> EnergyGap:
     )
 
 
-_told: ContextVar[bool] = ContextVar("told", default=True)
-
-
-@contextmanager
-def untold() -> Iterator[None]:
-    """Simulate without warnings of energy, for a study that tells of it once; in this thread only."""
-    token = _told.set(False)
-    try:
-        yield
-    finally:
-        _told.reset(token)
-
-
 def percent(share: float) -> str:
     """A share in per cent, to two digits or so."""
     digits = 0 if share >= 0.1 else 1 if share >= 0.01 else 2
@@ -115,7 +101,7 @@ def warn_of_gap(gap: EnergyGap, integrator: Integrator, dt: float, level: int) -
     """
     added = gap.share_added > (TOLD if integrator.damps else max(TOLD, gap.share_taken))
     share = gap.share_added if added else gap.share_taken
-    if not share > TOLD or not _told.get():
+    if not share > TOLD or not is_told():
         return
     what, at = ("added", gap.added_at) if added else ("took", gap.taken_at)
     of_all = f"{percent(share)} of the {gap.in_play:.3g} J in play (t = {at:.4g} s)"

@@ -172,6 +172,8 @@ class Motion(MovingResult, Saveable):
 
         order : with which errors of the integrator fall that add up over time.
         """
+        if not is_told():
+            return
         finer, shorter = finer_than(self._compiled.formulations), f"a smaller dt than {self.dt:g} s"
         if self.error is not None:
             if self.error.relative > LARGE:

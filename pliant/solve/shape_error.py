@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pliant.model import ResolutionWarning
+from pliant.model.telling import is_told
 from pliant.rods.contract import RodModel
 
 LARGE = 1e-3
@@ -32,6 +33,8 @@ def warn_of_error(
     error: ShapeError | None, formulations: Mapping[str, RodModel], stacklevel: int
 ) -> None:
     """Warn if an estimated error is large, and say what to try."""
+    if not is_told():
+        return
     if error is None:
         what = "the error of the shape is unknown: no equilibrium was found near it on a finer grid"
     elif error.relative > LARGE:

@@ -11,7 +11,8 @@ from pliant.model import Array, did_you_mean
 from pliant.results.energy_gap import TOLD, percent
 from pliant.results.fit import FitData
 from pliant.robot import Robot
-from pliant.study.experiments import Experiment, MotionRun
+from pliant.solve.shape_error import LARGE
+from pliant.study.experiments import Experiment, LoadCases, MotionRun
 
 BEGINS = 0.1
 """Largest difference between the first row and the start of a motion, over the range of an output."""
@@ -104,6 +105,23 @@ def energy_warnings(experiments: list[Experiment], robot: Robot, formulation: An
                 f"{experiment.measurement.name}: the integrator {verb} {percent(share)} of the energy "
                 f"in play, which the parameters make up for, damping above all; take a smaller dt "
                 f"than {experiment.h:.4g} s"
+            )
+
+
+def resolution_warnings(
+    experiments: list[Experiment], robot: Robot, formulation: Any
+) -> Iterator[str]:
+    """Yield warnings about equilibria of the fitted robot whose shape is under-resolved."""
+    for experiment in experiments:
+        if not isinstance(experiment, LoadCases):
+            continue
+        results = experiment.solve(robot, formulation)
+        errors = [still.error for still in results if still.error is not None]
+        worst = max(errors, key=lambda error: error.relative, default=None)
+        if worst is not None and worst.relative > LARGE:
+            yield (
+                f"{experiment.measurement.name}: the shape is under-resolved, which the parameters "
+                f"make up for; its estimated error is {worst}. Fit with a finer formulation"
             )
 
 

@@ -28,7 +28,7 @@ from pliant.model import (
     refuse,
     values_at,
 )
-from pliant.results.energy_gap import untold
+from pliant.model.telling import untold
 from pliant.robot import Robot
 from pliant.study.neighbours import neighbouring_equilibrium, neighbouring_motions, refuse_impacts
 from pliant.study.outputs import CachedResult, Probe, infer
@@ -182,9 +182,14 @@ class LoadCases(Experiment):
             for k in self.rows
         ]
 
+    def solve(self, robot: Robot, formulation: Any) -> list[Any]:
+        """Return the equilibria of a robot in this experiment."""
+        with untold():  # at the end of a fit, `resolution_warnings` tells
+            return [robot.statics(case, formulation) for case in self.cases]
+
     def evaluate(self, family: Family, z: Array, slopes: bool) -> tuple[Array, Array | None]:
         robot = family.at(z)
-        equilibria = [robot.statics(case, family.formulation) for case in self.cases]
+        equilibria = self.solve(robot, family.formulation)
         family.solves += len(equilibria)
         y = self._predicted(equilibria, robot.description)
         if not slopes:
@@ -206,7 +211,8 @@ class LoadCases(Experiment):
                 family.followed += 1
                 return near
         family.solves += 1
-        return robot.statics(case, family.formulation)
+        with untold():
+            return robot.statics(case, family.formulation)
 
     def _predicted(self, results: list[Any], robot: Description) -> Array:
         cached = [CachedResult(result) for result in results]

@@ -22,6 +22,7 @@ from pliant.study.diagnostics import (
     energy_warnings,
     noise_warnings,
     residual_warnings,
+    resolution_warnings,
     start_warnings,
 )
 from pliant.study.experiments import Experiment, Family, LoadCases, MotionRun
@@ -281,6 +282,7 @@ def _result(
         *residual_warnings(data),
         *start_warnings(search.experiments, data),
         *energy_warnings(search.experiments, family.at(minimum.z), family.formulation),
+        *resolution_warnings(search.experiments, family.at(minimum.z), family.formulation),
         *noise_warnings(noise.scarce),
         *column_warnings(search.experiments),
     ]
