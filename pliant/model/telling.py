@@ -1,4 +1,4 @@
-"""Studies that solve a robot many times and tell once, at their end, of what each solve would warn of."""
+"""Studies that solve a robot many times tell once, at their end, what each solve would warn of."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.model import Array, ResolutionHint, ResolutionWarning, Rod, check_suffix
 from pliant.model.progress import told
+from pliant.model.telling import is_told
 from pliant.results.energy_gap import TOLD, EnergyGap, EnergyWarning, energy_gap, warn_of_gap
 from pliant.results.export import (
     dataset,
