@@ -93,7 +93,9 @@ def draw(frame: np.ndarray, track: pl.Track, result: pl.Fit) -> None:
     )
     left.imshow(frame, cmap="gray")
     left.plot(*np.asarray(track.pixels).T, color="tab:orange", lw=0.8)
-    left.set(title="frame 30 and the path of the marker", xlabel="column / pixel", ylabel="row / pixel")
+    left.set(
+        title="frame 30 and the path of the marker", xlabel="column / pixel", ylabel="row / pixel"
+    )
     right.plot(track.t, 1e3 * track.column("arm.tip.z"), ".", ms=3, label="marker")
     right.plot(fitted.t, 1e3 * fitted.tip()[:, 2, 3], lw=1.2, label="fitted rod")
     right.set(xlabel="time / s", ylabel="tip height / mm")
