@@ -293,3 +293,16 @@ def test_the_explicit_integrator_drifts_by_its_second_order() -> None:
     for dt in (1e-4, 2.5e-5):
         ends.append(robot.simulate(0.1, dt, output_every=0.01, **options).position("arm", s))
     assert error is not None and error.shape > 0.2 * distance(*ends)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_motion_that_implicit_euler_damps_away_has_a_large_error() -> None:
+    options = {"formulation": pl.Hermite(4), "output_every": 0.12}
+    motion = arm().simulate(1.2, 3e-2, integrator=pl.ImplicitEuler(), error=True, **options)
+    truth = arm().simulate(1.2, 2e-3, **options)
+    s = np.linspace(0.0, 0.5, 21)
+    true = distance(motion.position("arm", s), truth.position("arm", s))
+    assert motion.error is not None and true > 0.1
+    assert 0.25 * true < motion.error.shape < 4.0 * true
+    assert motion.error.shape == pytest.approx(motion.error.space + motion.error.time)
+    assert motion.error.over_time.max() == pytest.approx(motion.error.shape)
