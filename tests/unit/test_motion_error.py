@@ -293,3 +293,14 @@ def test_the_explicit_integrator_drifts_by_its_second_order() -> None:
     for dt in (1e-4, 2.5e-5):
         ends.append(robot.simulate(0.1, dt, output_every=0.01, **options).position("arm", s))
     assert error is not None and error.shape > 0.2 * distance(*ends)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_motion_that_implicit_euler_damps_away_has_a_large_error() -> None:
+    case = random_motion(33080)
+    motion = case.simulate(error=True)
+    true = distance(case.shapes(motion), case.shapes(case.simulate(1.0, 4)))
+    assert motion.error is not None and true > 0.1 * case.length
+    assert 0.2 * true < motion.error.shape < 5.0 * true
+    assert motion.error.shape == pytest.approx(motion.error.space + motion.error.time)
+    assert motion.error.over_time.max() == pytest.approx(motion.error.shape)
