@@ -47,6 +47,8 @@ LARGEST_TURN = {True: 2.0, False: 1.0}
 """Radians by which a rod may bend and twist in a load step; beyond, branches can be confused. Fewer if
 the tangent is not symmetric, for then pivots do not show stability.
 """
+_LINEAR = 1e-7
+"""Part of the first residual that two corrections leave at most if a load step is as good as linear."""
 _JUMP, _SMALL_TURN, _FINE = 2.5, 0.05, 1e-3
 """A rod that turns this many times faster than in the load step before, by more than a small turn, rad,
 may have jumped. Load steps down to the part _FINE of the largest one tell.
@@ -419,9 +421,12 @@ class StaticSolver:
     def _heed_turn(self, turn: float, step: float) -> None:
         """Reject a load step in which a rod turns so far or so fast that it may be on another branch.
 
-        A jump that remains however short the step is taken; `jumped` tells.
+        A jump that remains however short the step is taken; `jumped` tells. A step that two
+        corrections all but solve is as good as linear, and has no other branch.
         """
-        if turn > LARGEST_TURN[self.symmetric]:
+        sizes = self.equations.sizes
+        linear = min(sizes[:3]) < _LINEAR * sizes[0]
+        if turn > LARGEST_TURN[self.symmetric] and not linear:
             raise NewtonError("a rod turns too far in one load step")
         self.jumped = self.rate is not None and turn > _JUMP * self.rate * step + _SMALL_TURN
         if self.jumped and step > _FINE * self.largest:
