@@ -123,7 +123,7 @@ def test_failing_method_does_not_stop_the_others() -> None:
         repeat=1,
     )
     assert found.table[0].solved and not found.table[1].solved
-    assert "t = " in found.table[1].note and "smaller dt" not in found.table[0].note
+    assert "stopped at t = " in found.table[1].note and "stopped" not in found.table[0].note
 
 
 def test_reference_that_fails_raises() -> None:

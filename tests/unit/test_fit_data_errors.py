@@ -84,7 +84,7 @@ def test_degrees_are_suspected_where_radians_are_meant() -> None:
     # load cases with one input are drawn over it
     axis = good.plot().axes[0]
     np.testing.assert_array_equal(axis.lines[0].get_xdata(), PRESSURES)
-    assert axis.figure.axes[1].get_xlabel() == "chamber2 / Pa"
+    assert axis.figure.axes[1].get_xlabel() == "input chamber2 / Pa"
     plt.close(axis.figure)
     assert not fitted(angle + 2 * np.pi).warnings
     with pytest.warns(pl.FitWarning, match=r"angle_xz.*radians, not degrees"):
