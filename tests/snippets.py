@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.model import registry
+
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 STATED = re.compile(r"#\s*->\s*(.+?)\s*$")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
@@ -68,7 +70,11 @@ def read_programs(page: Path) -> list[Program]:
 def run(program: Program) -> int:
     """Run a program and return how many numbers or assertions in it were checked."""
     namespace: dict[str, Any] = {"__name__": "__snippet__"}
-    return sum(_run_block(program.page, block, namespace) for block in program.blocks)
+    known = len(registry._CLASSES)
+    try:
+        return sum(_run_block(program.page, block, namespace) for block in program.blocks)
+    finally:  # classes of a page do not stand in for those of the same name in tests
+        del registry._CLASSES[known:]
 
 
 def _run_block(page: Path, block: Block, namespace: dict[str, Any]) -> int:

@@ -65,7 +65,9 @@ class Description:
 
     def dependants(self, name: str) -> list[str]:
         """Return the names of the parts and effects that cannot be without the one of that name."""
-        rest = replace(self, parts={key: part for key, part in self.parts.items() if key != name})
+        rest = replace(
+            self, parts={key: part for key, part in list(self.parts.items()) if key != name}
+        )
         return [key for key, part in rest.parts.items() if any(part.problems(rest))]
 
     def kinds(self) -> dict[str, dict[str, Any]]:
@@ -88,7 +90,7 @@ class Description:
 
     def of(self, cls: type[T]) -> dict[str, T]:
         """Return the parts and effects of a class by name, in the order of description."""
-        return {name: part for name, part in self.parts.items() if isinstance(part, cls)}
+        return {name: part for name, part in list(self.parts.items()) if isinstance(part, cls)}
 
     def __getattr__(self, heading: str) -> Any:
         """Return the effects under a heading of robot files by name: ``loads``, ``chambers``, ..."""
@@ -97,15 +99,17 @@ class Description:
         return self._under(heading)
 
     def _under(self, heading: str) -> dict[str, Any]:
-        return {name: part for name, part in self.parts.items() if part.found_under == heading}
+        return {
+            name: part for name, part in list(self.parts.items()) if part.found_under == heading
+        }
 
     def inputs(self) -> dict[str, float]:
         """Return the name of every input with its default."""
-        return {name: x for part in self.parts.values() for name, x in part.inputs().items()}
+        return {name: x for part in list(self.parts.values()) for name, x in part.inputs().items()}
 
     def input_owner(self, name: str) -> Entry:
         """Return the part or effect to which an input belongs."""
-        return next(part for part in self.parts.values() if name in part.inputs())
+        return next(part for part in list(self.parts.values()) if name in part.inputs())
 
     def driven_joints(self) -> dict[str, str]:
         """Return the part of every joint that an input prescribes, by the name of the input."""
@@ -203,7 +207,7 @@ class Description:
             yield DescriptionError(
                 "robot", "rods", "none", "at least one rod or body", "describe a rod first"
             )
-        for name, part in self.parts.items():
+        for name, part in list(self.parts.items()):
             if name != part.name:
                 remedy = "use `add`, which files each part under its own name"
                 expected = f"the key {name!r} under which it is filed"

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import pliant as pl
 from pliant.cli import main
 
-METHOD = pl.Strain(order=1, segments=2)
+METHOD = pl.Strain(order=2, segments=2)
 FORCES = np.array([0.0, 0.5, 1.0, 1.5])
 
 

@@ -332,7 +332,7 @@ class Wind(pl.LineEffect):
 
 
 @dataclass(frozen=True, eq=False)
-class Muscle(pl.StrainEffect):
+class PatchedMuscle(pl.StrainEffect):
     """A constant bending moment about y, only up to the step."""
 
     on: str
@@ -353,7 +353,7 @@ def test_effects_of_your_own_jump_where_they_say(name: str) -> None:
     radius, moment, force = 0.01, 0.4, 1e-3
     bending = E * np.pi * radius**4 / 4
     robot, _ = robot_of(pl.Circle(radius))
-    robot.add(Muscle("muscle", "arm", moment))
+    robot.add(PatchedMuscle("muscle", "arm", moment))
     tip = robot.statics(formulation=ALL[name]).position("arm", LENGTH)
     u = moment / bending
     turn, rest = u * STEP, LENGTH - STEP

@@ -45,7 +45,7 @@ def missed(robot: pl.Robot, formulation: Any, **simulate: Any) -> list[Missed]:
 
 
 @dataclass(frozen=True, eq=False)
-class Muscle(pl.StrainEffect):
+class SideMuscle(pl.StrainEffect):
     """A constant moment about both axes and along the axis."""
 
     on: str = holds(OnRod())
@@ -101,7 +101,7 @@ def test_muscle_that_bends_or_twists_where_the_map_does_not(
     formulation: Any, moment: Any, rows: dict[int, float]
 ) -> None:
     robot, _ = robot_with()
-    robot.add(Muscle("muscle", "arm", moment))
+    robot.add(SideMuscle("muscle", "arm", moment))
     found = {item.row: item.size for item in missed(robot, formulation)}
     assert found == pytest.approx(rows, rel=1e-6)
 
