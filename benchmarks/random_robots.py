@@ -32,6 +32,8 @@ METHODS: dict[str, Any] = {
 }
 FINE = pl.BSpline(degree=5, points=40)
 LEVELS = (1e-4, 1e-3, 1e-2)
+UNCERTAIN = 1e-5
+"""Estimated error of a reference, over the length, above which the robot does not count."""
 
 
 @dataclass
@@ -49,10 +51,14 @@ class Count:
 
 def reference(robot: pl.Robot) -> Equilibrium:
     """The equilibrium on the branch from the unloaded robot, on a fine grid in short load steps."""
-    still = robot.statics(formulation=FINE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        still = robot.statics(formulation=FINE)
     problem: Any = still._compiled
     solver = StaticSolver(problem.effects, StaticOptions(largest_step=1.0 / 40.0))
     found = solver.solve(problem.effects.at(still.inputs))
+    if found.error is None or found.error.relative > UNCERTAIN:
+        raise pl.ConvergenceError("the reference is not accurate enough")
     return Equilibrium(problem, found, [(1.0, still.inputs)], 0.0)
 
 
