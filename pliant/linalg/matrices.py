@@ -206,7 +206,7 @@ class Sparse(Matrix):
         self._rows, self._cols = self._keys // n, self._keys % n
         self.data = np.zeros(len(self._keys))
         self._factorised = np.zeros(len(self._keys))
-        self._pivoted: tuple[Array, SuperLU] | None = None
+        self._pivoted: tuple[Array, csc_matrix, SuperLU] | None = None
 
     def slots(self, rows: Ints, cols: Ints) -> Ints:
         ok = (rows >= 0) & (cols >= 0)
@@ -285,11 +285,12 @@ class Sparse(Matrix):
         if not np.isfinite(size):
             x[...] = np.nan
             return
-        matrix = self._whole(self._factorised)
         try:
             if self._pivoted is None or not np.array_equal(self._pivoted[0], self._factorised):
-                self._pivoted = self._factorised.copy(), splu(matrix)
-            x[...] = self._pivoted[1].solve(b)
+                whole = self._whole(self._factorised)
+                self._pivoted = self._factorised.copy(), whole, splu(whole)
+            _, matrix, factor = self._pivoted
+            x[...] = factor.solve(b)
         except RuntimeError as error:
             raise SingularError("the tangent is singular") from error
         gap = float(np.linalg.norm(b - matrix @ x))

@@ -54,6 +54,9 @@ _JUMP, _SMALL_TURN, _FINE = 2.5, 0.05, 1e-3
 may have jumped. Load steps down to the part _FINE of the largest one tell.
 """
 
+_RESTARTS = 30
+"""Of Lanczos, after which directions of negative stiffness are taken not to exist."""
+
 POLICY = Policy(iterations=14, near=1e-4, stalled=1e-7, progress=0.3, patience=2)
 
 
@@ -485,7 +488,8 @@ class StaticSolver:
 
     def unstable_directions(self, count: int) -> Array:
         """Orthonormal directions (c, count) of negative stiffness: the lower end of the spectrum of
-        the flexibility, by Lanczos with the factorised tangent. At most six are looked at.
+        the flexibility, by Lanczos with the factorised tangent. At most six are looked at, and those
+        that many restarts do not find are left out: a rough factor may count too many.
         """
         free, matrix = self.effects.tree.coordinates, self.tangent.matrix
         load = np.zeros(matrix.n)
@@ -501,7 +505,9 @@ class StaticSolver:
         if wanted < 1:
             return np.zeros((size, 0))
         try:
-            values, vectors = eigsh(operator, k=wanted, which="SA", v0=first, tol=1e-4)
+            values, vectors = eigsh(
+                operator, k=wanted, which="SA", v0=first, tol=1e-4, maxiter=_RESTARTS
+            )
         except ArpackNoConvergence as error:
             values, vectors = error.eigenvalues, error.eigenvectors
         return np.asarray(vectors[:, values < 0.0])

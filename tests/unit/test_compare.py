@@ -225,6 +225,15 @@ def call(*words: object) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
+def test_command_without_methods_compares_all_with_the_default(tmp_path: Path) -> None:
+    file = tmp_path / "arm.yaml"
+    push = "loads: {push: {on: arm.tip, force: [0, 0.01, 0]}}\n"  # planar ANCF refuses it
+    file.write_text(ARM + push)
+    code, text = call("compare", file)
+    assert code == 0 and "BSpline()" in text and "failed" in text
+    assert text.index("1 of 7: BSpline()") < text.index("ANCF()")
+
+
 def test_command_prints_the_table_and_writes_files(tmp_path: Path) -> None:
     file = tmp_path / "arm.yaml"
     file.write_text(ARM)

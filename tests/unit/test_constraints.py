@@ -295,3 +295,19 @@ def test_tips_that_meet_half_a_turn_apart_can_be_joined(integrator: Integrator) 
 def test_frames_held_half_a_turn_apart_are_refused_by_name() -> None:
     with pytest.raises(DescriptionError, match=r"constraint 'meet'.*half a turn"):
         tip_to_tip("fixed").statics()
+
+
+def test_directions_that_do_not_exist_are_not_looked_for_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A rough factor may count negative pivots of a stable robot; statics hung for minutes then."""
+    description, _ = arm()
+    effects = effects_of(description, dict.fromkeys(description.rods, Hermite(60)))
+    solver = StaticSolver(effects)
+    solver.solve(effects.at({}))
+    solver.tangent.matrix.factorise()
+    matrix, solved = type(solver.tangent.matrix), []
+    solve_once = matrix.solve
+    monkeypatch.setattr(matrix, "solve", lambda self, b: solved.append(1) or solve_once(self, b))
+    assert solver.unstable_directions(2).shape[1] == 0
+    assert 0 < len(solved) < 1000
