@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,6 +46,7 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; print errors of Pliant and of the file system."""
+        shown, warnings.showwarning = warnings.showwarning, _show_warning
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -60,10 +62,17 @@ class _Commands(click.Group):
             if not isinstance(error, PliantError):
                 raise
             told, message = error, str(error)
+        finally:
+            warnings.showwarning = shown
         if asked_for(ctx):
             emit_error(told, message)
         click.secho(message, fg="red", err=True)
         ctx.exit(1)
+
+
+def _show_warning(message: Warning | str, *_where: object, **_more: object) -> None:
+    """Print a warning as a sentence, without the line of Pliant that it comes from."""
+    click.secho(f"warning: {message}", fg="yellow", err=True)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -19,6 +19,7 @@ from pliant.model import (
     Rod,
     StabilityWarning,
 )
+from pliant.model.telling import is_told
 from pliant.physics.effects import Inputs, effects_of
 from pliant.rods.contract import Formulation
 from pliant.solve import energy
@@ -151,7 +152,7 @@ class CoordinateProblem(Problem):
         if self._lame:
             missed = missed_at_rest(self.effects, found.q, found.inputs, found.z)
             self._tell([str(item) for item in missed])
-        if found.lost is not None:
+        if found.lost is not None and is_told():
             text = unstable_branch(
                 f"at or before {100 * found.lost:.3g} % of", bool(found.negative)
             )
@@ -230,7 +231,7 @@ class CoordinateProblem(Problem):
     def _warn(self, states: list[Array]) -> None:
         """Warn of the first of some configurations at which a map is near its limits."""
         doubt = next((text for q in states if (text := self.trouble(q))), "")
-        if doubt:
+        if doubt and is_told():
             warnings.warn(doubt, ResolutionWarning, stacklevel=5)
 
     def _tell(self, doubts: list[str]) -> None:

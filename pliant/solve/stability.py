@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.model import DescriptionError, PliantError
+from pliant.model.telling import untold
 from pliant.solve.compiled import require_mass
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.problem import Still
@@ -70,7 +71,8 @@ def judge_chain(problem: StrongProblem, still: Still) -> tuple[bool | None, str]
     modes = strain_modes()
     other = CoordinateProblem(problem.description, dict.fromkeys(problem.formulations, modes))
     try:
-        found = other.statics(values, None, 1e-9, None)
+        with untold():
+            found = other.statics(values, None, 1e-9, None)
     except PliantError:
         return None, f"{unknown}, and {modes} does not find this equilibrium"
     size = problem.chain.length
