@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,6 +50,8 @@ _LOOKED_AT = 50
 """States of a motion that are looked at for trouble."""
 _TWISTS = 41
 """Sections of a rod whose velocities describe how it moves."""
+_CAREFUL = (50, 250)
+"""Least numbers of load steps in which an unstable equilibrium is sought again."""
 _STILL = 1e-6
 """Step, relative to the coordinates, by which strain rates are measured."""
 
@@ -140,6 +143,9 @@ class CoordinateProblem(Problem):
         solver.options = StaticOptions(tolerance=tolerance)
         try:
             found = solver.solve(self.effects.at(values), begin, progress)
+            unstable = begin is None and self._grows(found)
+            if unstable:
+                found, unstable = self._followed(solver, found)
             self._solvers.append(solver)
         except ConvergenceError as error:
             if isinstance(error.last, StaticSolution):
@@ -152,12 +158,36 @@ class CoordinateProblem(Problem):
         if self._lame:
             missed = missed_at_rest(self.effects, found.q, found.inputs, found.z)
             self._tell([str(item) for item in missed])
-        if found.lost is not None and is_told():
-            text = unstable_branch(
-                f"at or before {100 * found.lost:.3g} % of", bool(found.negative)
-            )
+        if (unstable or found.lost is not None) and is_told():
+            where = "before" if found.lost is None else f"at or before {100 * found.lost:.3g} % of"
+            text = unstable_branch(where, unstable or bool(found.negative))
             warnings.warn(text, StabilityWarning, stacklevel=4)
         return Still(found, [(1.0, values)])
+
+    def _grows(self, found: StaticSolution) -> bool:
+        """Whether small motions grow about an equilibrium that took several load steps under loads
+        without potential: pivots tell nothing of branches there.
+        """
+        from pliant.solve.stability import judge
+
+        return found.negative is None and len(found.levels) > 1 and judge(self, found)[0] is False
+
+    def _followed(self, solver: StaticSolver, found: StaticSolution) -> tuple[StaticSolution, bool]:
+        """Go to an unstable equilibrium again in shorter load steps, on the branch from no load.
+
+        Tells whether the equilibrium is unstable all the same.
+        """
+        for steps in _CAREFUL:
+            solver.options = replace(solver.options, largest_step=1.0 / steps)
+            try:
+                other = solver.solve(found.inputs)
+            except ConvergenceError:
+                break
+            other.iterations += found.iterations
+            found = other
+            if not self._grows(found):
+                return found, False
+        return found, True
 
     def _branch(
         self, origin: tuple[Problem, Still] | None

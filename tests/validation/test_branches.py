@@ -4,10 +4,15 @@ Turns that are held count in full. The reference is the exact twist of a rod, or
 short steps.
 """
 
+import warnings
+
 import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.results.equilibrium import Equilibrium
+from pliant.solve.statics import StaticOptions, StaticSolver
+from tests.reference.random_robots import distance, random_robot
 
 STEEL = pl.Material(E=1e8, nu=0.5, rho=1000.0)
 LENGTH, RADIUS = 0.3, 0.01
@@ -129,3 +134,17 @@ def test_column_beyond_its_buckling_load_is_told_to_be_unstable(formulation):
     with pytest.warns(pl.StabilityWarning, match="loses its stability"):
         still = robot.statics({"press": 1.1 * buckling}, formulation)
     assert not still.stable
+
+
+@pytest.mark.parametrize("seed", [67, 83])
+def test_follower_loads_stay_on_the_branch_from_no_load(seed: int) -> None:
+    """Cold statics of these robots ended on unstable branches, 0.36 and 0.51 of the length away."""
+    robot = random_robot(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cold = robot.statics(formulation=pl.BSpline(3, 15))
+    problem = cold._compiled
+    solver = StaticSolver(problem.effects, StaticOptions(largest_step=1.0 / 300.0))
+    followed = solver.solve(problem.effects.at(cold.inputs))
+    assert cold.stable
+    assert distance(cold, Equilibrium(problem, followed, [(1.0, cold.inputs)], 0.0)) < 1e-6
