@@ -20,7 +20,7 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["
 # "About 40 lines" of the style guide, with a little room.
 LONGEST_FUNCTION = 52
 MOST_STATEMENTS = 26_010
-"""Statements of the package without docstrings. It may only become smaller; the aim is 20,000."""
+"""Statements of the package without docstrings. It grows with new capabilities only."""
 
 
 def public(kind: Any) -> list[str]:

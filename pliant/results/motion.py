@@ -155,7 +155,7 @@ class Motion(MovingResult, Saveable):
     def energy_gap(self) -> EnergyGap:
         """What the integrator did to the energy at most: taken, added, and the energy in play, J.
 
-        From states at t = 0 and after 16 to 64 evenly spaced steps (all of a shorter motion), whatever
+        From states at t = 0 and after 12 to 48 evenly spaced steps (all of a shorter motion), whatever
         the output times; `energy` holds what it did at each output time.
         """
         path: Any = (

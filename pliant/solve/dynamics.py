@@ -30,7 +30,7 @@ _PATIENCE = 0.1
 """Seconds that a call may take for the next one to be twice as long."""
 NOT_INSIDE = np.zeros(0)
 """No output times inside a step."""
-_WATCHED, _SHARE = (16, 64), 8
+_WATCHED, _SHARE = (12, 48), 20
 """Fewest and most steps of a motion whose states are kept to judge it, else each `_SHARE`-th."""
 
 
