@@ -26,6 +26,10 @@ def with_limits(text: str, tree: Tree, q: Array) -> str:
     return f"{text.rstrip('.')}. {note}" if note else text
 
 
+OTHER = "finds another equilibrium"
+"""What a note on stability says if another formulation goes elsewhere."""
+
+
 def unstable_branch(where: str, unstable: bool) -> str:
     """What to say of an equilibrium whose branch loses its stability somewhere on the way.
 

@@ -10,6 +10,7 @@ from pliant.model import DescriptionError, PliantError
 from pliant.model.telling import untold
 from pliant.solve.compiled import require_mass
 from pliant.solve.coordinates import CoordinateProblem
+from pliant.solve.limits import OTHER
 from pliant.solve.problem import Still
 from pliant.solve.registry import strain_modes
 from pliant.solve.statics import StaticSolution
@@ -82,7 +83,7 @@ def judge_chain(problem: StrongProblem, still: Still) -> tuple[bool | None, str]
         if np.abs(other.sampler.poses(found.solution.q, rod.name, s)[:, :3, 3] - mine).max() > (
             _SAME * size
         ):
-            return None, f"{unknown}, and {modes} finds another equilibrium"
+            return None, f"{unknown}, and {modes} {OTHER}"
     verdict, note = judge(other, found.solution)
     return verdict, f"{note}, with {modes}"
 

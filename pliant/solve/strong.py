@@ -32,6 +32,7 @@ from pliant.model import (
     StabilityWarning,
     base_state,
 )
+from pliant.model.telling import is_told
 from pliant.rods.contract import RodModel
 from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
@@ -39,7 +40,7 @@ from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.initial_conditions import check_names, section_twists
 from pliant.solve.integrators.bdf_alpha import BDFAlpha
 from pliant.solve.integrators.contract import Integrator
-from pliant.solve.limits import unstable_branch
+from pliant.solve.limits import OTHER, unstable_branch
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.shape_error import ShapeError, warn_of_error
 from pliant.solve.streaming import Held, Stream
@@ -158,7 +159,24 @@ class StrongProblem(Problem):
                 warnings.warn(unstable_branch("before", True), StabilityWarning, stacklevel=4)
         solution.error = self._error(solver, solution.q, values, path, tolerance)
         warn_of_error(solution.error, self.formulations, stacklevel=4)
-        return Still(solution, [(1.0, values)])
+        still = Still(solution, [(1.0, values)])
+        if start is None and len(solver.record.levels) > 1 and is_told():
+            self._tell_branch(still, values)
+        return still
+
+    def _tell_branch(self, still: Still, values: Mapping[str, Any]) -> None:
+        """Warn if an equilibrium under loads without potential may be on another branch.
+
+        Conjugate points tell nothing there. Coordinates follow the branch in short load steps.
+        """
+        if self.stability.conservative(values):
+            return
+        stable, note = self.judge(still)
+        if stable is False:
+            warnings.warn(unstable_branch("before", True), StabilityWarning, stacklevel=5)
+        elif stable is None and OTHER in note:
+            text = f"this equilibrium may lie on another branch than that from no load: {note}"
+            warnings.warn(text, StabilityWarning, stacklevel=5)
 
     def _followed(
         self,

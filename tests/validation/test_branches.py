@@ -148,3 +148,9 @@ def test_follower_loads_stay_on_the_branch_from_no_load(seed: int) -> None:
     followed = solver.solve(problem.effects.at(cold.inputs))
     assert cold.stable
     assert distance(cold, Equilibrium(problem, followed, [(1.0, cold.inputs)], 0.0)) < 1e-6
+
+
+def test_strong_forms_tell_of_another_branch_under_follower_loads() -> None:
+    """Coordinates follow this robot's branch in 250 load steps; a strong form ends elsewhere."""
+    with pytest.warns(pl.StabilityWarning, match="another branch than that from no load"):
+        random_robot(15).statics(formulation=pl.Shooting())
