@@ -54,7 +54,7 @@ def ask(method: Any, *arguments: Any) -> None:
 
 
 def when(flag: Any, function: Function, *arguments: Any) -> None:
-    """Call a function, or make what it does part of the program, where flag (1,) is not zero by then."""
+    """Call a function, or write down what it does, where flag (1,) is not zero by then."""
     program = _recording.program
     if program is None:
         if flag[0]:

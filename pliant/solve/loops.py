@@ -59,7 +59,7 @@ NEGATIVE, LOST, ROUGH = range(FLAGS)
 """Of the last factor: negative pivots (-1: singular), lost ones; whether a solution is too rough."""
 
 CONVERGED, INFINITE, SINGULAR, RAN_AWAY, SLOW, NEEDS_PIVOTING, PAUSE = range(7)
-"""How a solve ended. PAUSE: the step was accepted, and something rare has to be done before the next."""
+"""How a solve ended. PAUSE: the step was accepted, and something rare is to be done after it."""
 
 SURE = 4.0
 """How many times larger than expected the residual after a last correction may be."""

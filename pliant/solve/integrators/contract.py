@@ -372,7 +372,7 @@ class Stepper(Equations):
         self.side[0] = 1 - self.side[0]
 
     def finish_step(self, a: State, b: State) -> None:
-        """Do what a step asks for that set PAUSED as it was accepted; in plain Python, for it is rare."""
+        """Do what a step asks for by PAUSED as it is accepted; in plain Python, for it is rare."""
 
     @abstractmethod
     def error(self, reason: str) -> StepError:
