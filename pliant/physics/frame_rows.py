@@ -21,7 +21,7 @@ from pliant._numba import kernel
 from pliant.engine.arrays import take
 from pliant.engine.program import run
 from pliant.physics.contract import Moment, Rows, Step
-from pliant.rods.contract import Array
+from pliant.rods.contract import Array, Ints
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent
 from pliant.tree.tree import Tree
@@ -101,7 +101,7 @@ class FrameRows(Rows):
         where = (self.columns, v, _TOUCHING, self._near, self.stiffness, self.rows, z)
         run(touch_rows, gap, A, *where)
 
-    def release(self, x: Array, z: Array, pulled: Array) -> None:
+    def release(self, x: Array, z: Array, pulled: Ints) -> None:
         if self.one_sided:
             run(release_rows, self.rows, x, z, pulled)
 
