@@ -31,7 +31,8 @@ class Segments(NamedTuple):
 
     first (M + 1,), second (N + 1,) : stations of the pool at their ends, in order.  r_first, r_second :
     radii there; s_first, s_second : arclengths there, m.  apart : arclength below which two segments
-    never meet, where both rods are one; negative where they are two.
+    never meet, where both rods are one; negative where they are two.  near : distance between surfaces
+    up to which closest points are found, m.
     """
 
     first: Ints
@@ -41,6 +42,7 @@ class Segments(NamedTuple):
     s_first: Array
     s_second: Array
     apart: float
+    near: float
 
 
 @inner
@@ -190,7 +192,7 @@ def find_segments(segments, G, first_row, found):  # type: ignore[no-untyped-def
     """Fill the rows of segments, from `first_row` on, at frames G (P, 4, 4).
 
     Balls around groups of segments, then around single ones, tell which pairs are looked at: those
-    that may touch, and of the others none, whose gap is a bound from these balls.
+    that may be near. The gap of others is a bound from these balls.
     """
     pair = Pair(np.empty((2, 3, 4)), np.empty((2, 3, 3)), np.empty(3))
     ends, lengths, r = np.empty(4, dtype=np.int64), np.empty(2), np.empty(4)
@@ -214,7 +216,7 @@ def find_segments(segments, G, first_row, found):  # type: ignore[no-untyped-def
         reach += max(segments.r_first[i], segments.r_first[i + 1]) + widest
         for g in range(groups):
             bound = reach + wide[g] - _distance(centre, around[g])
-            if bound < 0.0:
+            if bound < -segments.near:
                 found.gap[row] = max(found.gap[row], bound)
                 continue
             for j in range(g * _GROUP, min(N, (g + 1) * _GROUP)):
@@ -223,7 +225,7 @@ def find_segments(segments, G, first_row, found):  # type: ignore[no-untyped-def
                     continue
                 size = _ball_around(G, segments.second, j, j + 1, other) + 0.3 * (u1 - u0)
                 bound = reach + size - _distance(centre, other)
-                if bound < 0.0:
+                if bound < -segments.near:
                     found.gap[row] = max(found.gap[row], bound)
                     continue
                 ends[0], ends[1] = segments.first[i], segments.first[i + 1]
