@@ -25,6 +25,7 @@ from pliant.model import (
     Damping,
     Description,
     DescriptionError,
+    EmbeddedTendon,
     Entry,
     Frame,
     Joint,
@@ -382,6 +383,28 @@ class Robot:
         )
         self.description.add(mounted)
         return self.description.rods[name]
+
+    @checks.checked
+    def add_tendon(
+        self,
+        name: str,
+        *,
+        along: Rod | str | Sequence[Rod | str],
+        offset: Any,
+        over: tuple[float, float] | None = None,
+        tension: float = 0.0,
+        friction: float = 0.0,
+    ) -> EmbeddedTendon:
+        """Add a tendon in a channel along rods and return it; its name is an input, the tension in N.
+
+        along : a rod or its name, or several from base to tip, joined rigidly end to end.
+        offset : (x, y) in the section, metres; fixed, a pair of them at both ends, a function of s, or
+        a Table.  over : (s0, s1) in metres, the stretch that it covers. s counts from the base of the
+        first rod.  tension : where no input is given, N.  friction : coefficient of friction in the
+        channel, for a tendon that is pulled at its base.
+        """
+        tendon = EmbeddedTendon(name, along, offset, over, tension, friction)
+        return self.description.add(tendon)
 
     @checks.checked
     def add(self, entry: T) -> T:

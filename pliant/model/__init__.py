@@ -33,6 +33,7 @@ from pliant.model.checks import (
 )
 from pliant.model.constraint import Constraint
 from pliant.model.description import Description
+from pliant.model.embedded_tendon import EmbeddedTendon
 from pliant.model.fields import (
     Choice,
     Kind,
@@ -66,6 +67,7 @@ from pliant.model.registry import (
     members_of,
     one_property,
     sections,
+    sharing,
     taken,
 )
 from pliant.model.rod import Rod, check_arclength
@@ -112,6 +114,7 @@ __all__ = [
     "Description",
     "DescriptionError",
     "Effect",
+    "EmbeddedTendon",
     "Entry",
     "Flow",
     "Frame",
@@ -187,6 +190,7 @@ __all__ = [
     "read_text",
     "refuse",
     "sections",
+    "sharing",
     "taken",
     "value_at",
     "values_at",

@@ -126,12 +126,7 @@ class Description:
     def with_breaks(self, rod: Rod) -> Rod:
         """Return a rod with the breaks of what acts on its strains declared as its own."""
         acting = [effect for effect in self.of(Effect).values() if effect.on_strains]
-        places = [
-            s
-            for e in acting
-            if e.acts_along() == rod.name
-            for s in e.breaks_along(rod.length).places
-        ]
+        places = [s for effect in acting for s in effect.breaks_on(self, rod).places]
         if not places:
             return rod
         known = Breaks(tuple(sorted({*rod.breaks, *places})))

@@ -30,6 +30,7 @@ BUILT_IN = (
     "mass_damping",
     "loads",
     "chambers",
+    "embedded_tendons",
     "constraints",
 )
 """Files of the effects that come with Pliant, in the order in which they act."""
