@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from pliant.model.breaks import Breaks, join
-from pliant.model.checks import Array, DescriptionError, instance, raised, refuse
+from pliant.model.checks import Array, DescriptionError, raised, refuse
 from pliant.model.drawing import Line, Placed, Primitive
-from pliant.model.fields import Interval, Kind, Place, Reader, Schema, Text, Writer, holds, quantity
+from pliant.model.fields import Interval, Place, Reader, Schema, Text, Writer, holds, quantity
 from pliant.model.places import OnRod
 from pliant.model.plausible import wrench_doubts
 from pliant.model.registry import Effect
@@ -32,7 +32,7 @@ class AlongRods(OnRod):
 
     meaning: str = "name of a rod, or a list of them"
 
-    def check(self, part: str, field: str, value: Any) -> str | tuple[str, ...]:
+    def check(self, part: str, field: str, value: Any) -> Any:
         if not isinstance(value, (list, tuple)):
             return super().check(part, field, value)
         names = tuple(super(AlongRods, self).check(part, field, item) for item in value)
@@ -85,12 +85,12 @@ class EmbeddedTendon(Effect):
     tension : where no input is given, N.
     friction : coefficient of friction in the channel, against a pull at its base.
 
-    s counts from the base of the first rod through all of them. The tendon is held at the far end of its
-    stretch and pulled at the near one. With the strains (u, v) of the rod its tangent in body axes is
+    s counts from the base of the first rod through all of them. The tendon is held at the far end of
+    its stretch and pulled at the near one. With the strains (u, v) of the rod its tangent in body axes is
     t = v + u x r + r', r = (x, y, 0), and a tension T has the potential T times the integral of |t|.
     """
 
-    along: str | tuple[str, ...] | Rod | Sequence[Rod | str] = holds(AlongRods())
+    along: str | Rod | Sequence[Rod | str] = holds(AlongRods())
     offset: Offset = holds(
         Routing("in the section; also a pair of them at both ends", "metres", "[0.007, 0]")
     )
@@ -118,14 +118,17 @@ class EmbeddedTendon(Effect):
     def check_input(self, part: str, field: str, value: Any) -> None:
         """Refuse a tendon that pushes; part, field : of what was given, for the message."""
         expected = "zero or positive, for a tendon cannot push"
-        refuse(value < 0.0, part, field, value, expected, "give the tension in N, or 0 if it is slack")
+        refuse(
+            value < 0.0, part, field, value, expected, "give the tension in N, or 0 if it is slack"
+        )
 
     # -- where it runs -------------------------------------------------------------------------
 
     @property
     def rods(self) -> tuple[str, ...]:
         """The names of its rods from base to tip."""
-        return (self.along,) if isinstance(self.along, str) else tuple(map(str, self.along))
+        names: Any = self.along
+        return (names,) if isinstance(names, str) else tuple(names)
 
     @property
     def part(self) -> str:
@@ -236,8 +239,8 @@ class EmbeddedTendon(Effect):
             rod = description.rods[stretch.rod]
             if arm > rod.length:
                 yield (
-                    f"{self.label}: an offset of {arm:.4g} m is larger than {rod.label} is long; give it "
-                    "in metres"
+                    f"{self.label}: an offset of {arm:.4g} m is larger than {rod.label} is long; "
+                    "give it in metres"
                 )
             yield from wrench_doubts(self.label, rod, self.tension, self.tension * arm)
 
@@ -253,7 +256,9 @@ class EmbeddedTendon(Effect):
                 s = np.linspace(*span, _DRAWN)
                 r = self.route(Stretch(name, start, span, np.eye(4)), s, whole).r
                 g = at.sections(name, s)
-                lines.append(Line(self.name, g[:, :3, 3] + np.einsum("sij,sj->si", g[:, :3, :2], r)))
+                lines.append(
+                    Line(self.name, g[:, :3, 3] + np.einsum("sij,sj->si", g[:, :3, :2], r))
+                )
             start += length
         points = np.concatenate([line.points for line in lines if isinstance(line, Line)])
         return [Line(self.name, points)]

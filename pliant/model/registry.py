@@ -321,7 +321,9 @@ def headings() -> dict[str, str]:
 def class_of(heading: str, given: Any = None) -> type[Entry] | None:
     """Return the class of an entry of a section with the given fields; None in the general sections."""
     cls = sections().get(heading)
-    named = [item for item in sharing(heading) if isinstance(given, dict) and item.chosen_by in given]
+    named = [
+        item for item in sharing(heading) if isinstance(given, dict) and item.chosen_by in given
+    ]
     cls = named[0] if named else cls
     return None if cls in (Part, Effect) else cls
 

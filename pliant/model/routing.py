@@ -22,7 +22,7 @@ _ARM = np.arange(-3, 4)
 
 
 class Route(NamedTuple):
-    """Offset r (S, 2) at some arclengths, metres, and its derivatives: slope (S, 2), bend (S, 2), 1/m."""
+    """Offset r (S, 2) at some arclengths, metres, its slope (S, 2) and its bend (S, 2), 1/m."""
 
     r: Array
     slope: Array
@@ -88,7 +88,9 @@ def route(
     points = middle[:, None] + h[:, None] * _ARM
     values = evaluate(label, field, offset, points.ravel()).reshape(len(s), len(_ARM), 2)
     # coefficients of the polynomial in (s - middle) / h
-    c = np.einsum("ij,sjk->ski", np.linalg.inv(np.vander(_ARM.astype(float), increasing=True)), values)
+    c = np.einsum(
+        "ij,sjk->ski", np.linalg.inv(np.vander(_ARM.astype(float), increasing=True)), values
+    )
     x, n = ((s - middle) / h)[:, None], np.arange(len(_ARM))
     first = n[1:] * x ** (n[1:] - 1)
     second = n[2:] * (n[2:] - 1) * x ** (n[2:] - 2)

@@ -92,7 +92,11 @@ def add_kink(P, e, before, Q, f, after, angle):  # type: ignore[no-untyped-def]
         for j in range(3):
             a[i] += before[i, j] * t[j]
             b[i] += after[i, j] * u[j]
-    c[0], c[1], c[2] = a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+    c[0], c[1], c[2] = (
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    )
     angle[0] += np.arctan2(np.sqrt(np.sum(c * c)), np.sum(a * b))
 
 

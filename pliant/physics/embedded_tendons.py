@@ -97,7 +97,9 @@ class EmbeddedTension(KernelTerm):
     def __init__(self, tree: Tree, tendon: EmbeddedTendon) -> None:
         self.tendon, self.input = tendon, tendon.name
         self.channels = [Channel(tree, tendon, part) for part in tendon.stretches(tree.description)]
-        self.links = [self._link(a, b) for a, b in zip(self.channels, self.channels[1:], strict=False)]
+        self.links = [
+            self._link(a, b) for a, b in zip(self.channels, self.channels[1:], strict=False)
+        ]
         """Between the channels of two rods, the length of the straight piece, m, and the rotations
         that make of tangents before it, along it and after it common ones."""
 

@@ -47,9 +47,7 @@ def helix(s: float) -> tuple[float, float]:
 def arm(offset: Any = (X, 0.0), theory: str = "cosserat", **more: Any) -> tuple[pl.Robot, pl.Rod]:
     """A rod along x with one tendon, without weight."""
     robot = pl.Robot(gravity=(0, 0, 0))
-    rod = robot.add_rod(
-        "arm", LENGTH, pl.Circle(0.01), SILICONE, pose=pl.along("x"), theory=theory
-    )
+    rod = robot.add_rod("arm", LENGTH, pl.Circle(0.01), SILICONE, pose=pl.along("x"), theory=theory)
     robot.add_tendon("pull", along=rod, offset=offset, **more)
     return robot, rod
 
@@ -149,7 +147,9 @@ def test_friction_lets_less_of_the_pull_arrive_towards_the_tip() -> None:
     # no load from outside, so that rod and tendon balance each other in every section
     still = robot.statics({"pull": PULL}, pl.BSpline(3, 16))
     bent = still.strain("arm", np.linspace(0.02, 0.28, 5))[:, 1]
-    assert bent == pytest.approx([tension(s) * X / C[1] for s in np.linspace(0.02, 0.28, 5)], rel=2e-3)
+    assert bent == pytest.approx(
+        [tension(s) * X / C[1] for s in np.linspace(0.02, 0.28, 5)], rel=2e-3
+    )
     ahead = quad(lambda s: (1.0 - tension(s) / C[5]) * np.cos(angle(s)), 0, LENGTH)[0]
     down = quad(lambda s: (1.0 - tension(s) / C[5]) * np.sin(angle(s)), 0, LENGTH)[0]
     assert still.tip("arm")[:3, 3] == pytest.approx([ahead, 0, -down], abs=2e-4 * LENGTH)
@@ -165,7 +165,8 @@ def bent(name: str, offset: Any) -> tuple[Effects, State, Inputs]:
     robot, _ = arm(offset)
     effects = effects_of(robot.description, {"arm": FORMULATIONS[name]})
     tree = effects.tree
-    q = tree.moved(tree.rest, 0.02 * direction(effects, 5))
+    size = 0.002 if name == "planar" else 0.02  # of slopes, which make sharp curves
+    q = tree.moved(tree.rest, size * direction(effects, 5))
     return effects, State(tree).place(q), effects.at({"pull": PULL})
 
 
@@ -195,7 +196,7 @@ def test_gradient_and_tangent_are_those_of_tension_times_length(name: str) -> No
         )
         return potential(effects, there, inputs)["loads"]
 
-    h = 2e-4
+    h = 2e-5 if name == "planar" else 2e-4
     v = [energy(k * h) for k in (-2, -1, 0, 1, 2)]
     assert force @ x == pytest.approx((v[0] - 8 * v[1] + 8 * v[3] - v[4]) / 12 / h, rel=1e-6)
     second = (-v[0] + 16 * v[1] - 30 * v[2] + 16 * v[3] - v[4]) / 12 / h**2
@@ -243,7 +244,7 @@ def test_strong_form_moves_as_coordinates_do() -> None:
 
 
 def test_file_keeps_every_routing(tmp_path: Path) -> None:
-    robot, rod = arm(((0.009, 0.0), (0.002, 0.0)), friction=0.1, over=(0.1, 0.3), tension=1.0)
+    robot, _ = arm(((0.009, 0.0), (0.002, 0.0)), friction=0.1, over=(0.1, 0.3), tension=1.0)
     table = pl.Table([0.0, 0.1, 0.3], [[0.01, 0.0], [0.005, 0.001], [0.003, 0.0]])
     robot.add_tendon("other", along="arm", offset=table)
     robot.save(tmp_path / "robot.yaml")
