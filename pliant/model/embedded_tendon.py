@@ -86,8 +86,8 @@ class EmbeddedTendon(Effect):
     friction : coefficient of friction in the channel, against a pull at its base.
 
     s counts from the base of the first rod through all of them. The tendon is held at the far end of
-    its stretch and pulled at the near one. With the strains (u, v) of the rod its tangent in body axes is
-    t = v + u x r + r', r = (x, y, 0), and a tension T has the potential T times the integral of |t|.
+    its stretch and pulled at the near one. With the strains (u, v) of the rod its tangent in body axes
+    is t = v + u x r + r', r = (x, y, 0), and a tension T has the potential T times its length.
     """
 
     along: str | Rod | Sequence[Rod | str] = holds(AlongRods())
