@@ -147,6 +147,8 @@ class Mass:
 
 def _is_light(part: Part) -> bool:
     """Whether a part may move without momentum; centres on a clamped base need no rotary inertia."""
+    if part.auxiliary:
+        return False
     if part.rod is None:
         return not part.M.any(axis=0).all()
     if part.centred:
