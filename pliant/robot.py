@@ -305,8 +305,8 @@ class Robot:
         its axes.  b : another one, or "world" (None) for the world where ``a`` is at rest.
         joint : such as Revolute("x"), with springs, limits and drives as in `add_body`; None for a
         rigid connection. Results have its coordinates and the wrench on b by the name.
-        pose : 4x4 pose of b in a where the joint is at rest; None for that of the undeformed robot. With
-        the identity both frames come together: `statics` closes the gap.
+        pose : 4x4 pose of b in a where the joint is at rest; None for that of the undeformed robot.
+        With the identity both frames come together: `statics` closes the gap.
         """
         return self.description.add(Connection(name, a, b, joint, pose))  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""Connections that close loops: two places of a robot, or a place and the world, joined by any joint."""
+"""Connections that close loops: two places of a robot, or one and the world, with a joint between."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Connection(Effect):
 
     def check(self) -> None:
         """Refuse a connection of a place with itself, and of the world with itself."""
-        itself = isinstance(self.b, Frame) and self.b == self.a
+        itself = isinstance(self.b, Frame) and isinstance(self.a, Frame) and self.b == self.a
         self.refuse(itself, "b", "another frame than 'a'", "choose another place")
         world = not isinstance(self.a, (str, Frame)) and not isinstance(self.b, (str, Frame))
         self.refuse(world, "b", "a frame of the robot, for 'a' is in the world", "choose a place")
@@ -50,9 +50,10 @@ class Connection(Effect):
         """Return the massless part that the joint moves; none for a rigid connection."""
         if self.joint is None or not self.joint.moves:
             return ()
-        world = not isinstance(self.a, Frame)
-        on, pose = (None, self.a) if world else (self.a, np.eye(4))
-        return [Auxiliary(self.name, on=on, pose=pose, joint=self.joint, brought_by=self.label)]
+        brought = {"joint": self.joint, "brought_by": self.label}
+        if isinstance(self.a, Frame):
+            return [Auxiliary(self.name, on=self.a, **brought)]  # type: ignore[arg-type]
+        return [Auxiliary(self.name, pose=self.a, **brought)]  # type: ignore[arg-type]
 
     def drawing(self, at: Placed) -> Sequence[Primitive]:
         """Return a ball at the joint."""

@@ -167,7 +167,7 @@ class Description:
         return {**self.rods, **self.bodies}
 
     def from_root(self) -> list[Rod | Body]:
-        """Return rods, bodies and auxiliary parts such that each comes after the one that carries it."""
+        """Return rods, bodies and auxiliary parts, each after the one that carries it."""
         members = {**self.members(), **self.auxiliaries()}
         return sorted(members.values(), key=lambda part: len(self._carriers(part, members)))
 

@@ -31,8 +31,7 @@ class ConnectionRows(PoseRows):
     def __init__(self, tree: Tree, connection: Connection) -> None:
         self.connection = self.source = connection
         self.label = connection.label
-        brought = connection.auxiliaries
-        carrier = brought[0].origin if brought else connection.a
+        carrier = Frame(connection.name) if connection.auxiliaries else connection.a
         self._on_a = tree.attach(carrier, shared=False) if isinstance(carrier, Frame) else None
         self._on_b = tree.attach(connection.b) if isinstance(connection.b, Frame) else None
         sides = [side for side in (self._on_a, self._on_b) if side is not None]
@@ -40,22 +39,30 @@ class ConnectionRows(PoseRows):
 
     def close(self, tree: Tree) -> None:
         super().close(tree)
-        rest = [tree.rest.parts[i].g[station] for i, station in self.sides]
-        a = rest[0] if self._on_a is not None else np.asarray(self.connection.a)
-        b = rest[-1] if self._on_b is not None else self.connection.b
-        if b is None:
-            b = a if self.connection.pose is None else a @ np.asarray(self.connection.pose)
-        given = self.connection.pose
-        relative = se3.inverse(a) @ b if given is None else np.asarray(given, dtype=float)
+        a, b, relative = self.at_rest(tree)
         if self._on_a is None:
             self.pose = a @ relative
             return
         if self._on_b is None:
-            self.pose = np.array(b, dtype=float)
+            self.pose = b
         i, station = self._on_a
         part = tree.parts[i]
         part.turn_point(station, part.point_X[station - len(part.mass_s)] @ relative)
         tree.place_rest()
+
+    def at_rest(self, tree: Tree) -> tuple[Array, Array, Array]:
+        """Poses (4, 4) of frames a and b in the undeformed robot, and that of b in a that is held."""
+        given, told = self.connection, self.connection.pose
+        rest = [np.array(tree.rest.parts[i].g[station]) for i, station in self.sides]
+        a = rest[0] if self._on_a is not None else np.array(given.a, dtype=float)
+        if self._on_b is not None:
+            b = rest[-1]
+        elif given.b is not None:
+            b = np.array(given.b, dtype=float)
+        else:
+            b = a if told is None else np.asarray(a @ np.asarray(told))
+        relative = se3.inverse(a) @ b if told is None else np.array(told, dtype=float)
+        return a, b, np.asarray(relative)
 
     def reactions(self, state: State, z: Array) -> dict[str, Array]:
         return {self.connection.name: self.wrench(z)}

@@ -18,6 +18,7 @@ from abc import abstractmethod
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine.arrays import take
 from pliant.engine.program import run
 from pliant.physics.contract import Moment, Rows, Step
 from pliant.rods.contract import Array
@@ -146,7 +147,9 @@ class FrameRows(Rows):
         run(add_row_rates, *where, scale, self.rows, out)
 
     def add_forces(self, state: State, z: Array, work: Work, scale: float) -> None:
-        self._add_wrench(work, self.measured(state)[1], z[self.rows], scale)
+        force = np.zeros(len(self.rows))
+        take(z, self.rows, force)
+        self._add_wrench(work, self.measured(state)[1], force, scale)
 
     def _add_wrench(self, work: Work, slopes: Array, force: Array, scale: float) -> None:
         for n, (i, station) in enumerate(self.sides):

@@ -72,8 +72,8 @@ def test_the_joint_of_a_loop_can_be_driven() -> None:
     assert rocker - coupler == pytest.approx(-0.2, abs=1e-9)
     motion = robot.simulate(0.3, 2e-3, {"loop": lambda t: 0.2 * np.sin(5.0 * t) ** 2})
     assert motion.joint("loop")[:, 0] == pytest.approx(0.2 * np.sin(5.0 * motion.t) ** 2)
-    assert motion.energy_gap.share_taken < 2e-3
-    assert motion.energy_gap.share_added < 2e-3
+    assert motion.energy_gap.share_taken < 1e-4
+    assert motion.energy_gap.share_added < 1e-4
 
 
 def test_hidden_parts_are_no_parts_of_the_robot(tmp_path: Path) -> None:
@@ -95,15 +95,12 @@ def test_the_world_may_be_a_side(side: str) -> None:
     """A bar on two hinges in the world: the second one carries half of the weight, by symmetry."""
     robot = pl.Robot()
     bar = robot.add_body("bar", 2.0, (1e-3, 1e-3, 1e-3), centre=(0.5, 0, 0), joint=pl.Revolute("y"))
-    end, place, joint = bar.at((1, 0, 0)), pl.pose((1, 0, 0)), pl.Revolute("z")
+    end, place, joint = bar.at((1, 0, 0)), pl.pose((1, 0, 0)), pl.Revolute("y")
     ends = {"a": (place, end), "b": (end, place), "none": (end,)}[side]
     robot.connect("pin", *ends, joint=joint)
     still = robot.statics()
-    sign = -1.0 if side == "a" else 1.0
     assert still.joint("pin") == pytest.approx([0.0], abs=1e-12)
-    force = still.reactions["pin"][3:]
-    assert force == pytest.approx([0, 0, 0.5 * 2.0 * 9.81 * (1.0 if side != "a" else 1.0)], rel=1e-9)
-    assert sign
+    assert still.reactions["pin"][3:] == pytest.approx([0, 0, 9.81], rel=1e-9)
 
 
 def test_connection_of_rotated_frames_keeps_their_angle_at_rest() -> None:
