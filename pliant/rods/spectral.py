@@ -38,8 +38,10 @@ from pliant.rods.increments import ChainConfiguration
 from pliant.rods.quadrature import gauss_per_span, gauss_points, spans_with_breaks
 
 _ORDERS = range(1, 9)
-_PARTS = 4
-"""Steps, of fourth order, from node to node along the natural shape."""
+_HAIR = 1e-12
+"""Distance of stations from the borders of an element, in half lengths of it."""
+_ITERATIONS, _EXACT = 20, 1e-12
+"""Newton's method for the natural shape ends with a step of this size, rad and m."""
 
 
 @dataclass(frozen=True)
@@ -155,17 +157,25 @@ class SpectralMap(KernelMap):
     strains = _plan
 
     def mass_rule(self) -> tuple[Array, Array]:
-        """The nodes (N,), m, with Gauss-Lobatto weights (N,), m."""
-        half = 0.5 * np.diff(self.borders)
-        w = np.zeros(len(self.nodes))
-        for at, h in zip(self.first, half, strict=True):
-            w[at : at + self.order + 1] += h * lobatto_points(self.order)[1]
-        return self.nodes, w
+        """The nodes of each element (S,), m, with Gauss-Lobatto weights (S,), m.
+
+        A node between two elements stands there twice, a hair to either side: data may jump there.
+        """
+        t, w = lobatto_points(self.order)
+        inside = t * (1.0 - _HAIR)
+        half = 0.5 * np.diff(self.borders)[:, None]
+        s = self.borders[:-1, None] + half * (inside + 1.0)
+        s[0, 0], s[-1, -1] = 0.0, self.rod.length
+        return s.ravel(), (half * w).ravel()
 
     def strain_rule(self) -> tuple[Array, Array]:
         """`order` Gauss points an element: stations (S,), m, and weights (S, 6), m."""
         s, w = gauss_per_span(self.borders, self.order)
         return s, np.repeat(w[:, None], 6, axis=1)
+
+    def section_rule(self) -> tuple[Array, Array]:
+        """One Gauss point more than the strain rule has: stations and weights (S,), m."""
+        return gauss_per_span(self.borders, self.order + 1)
 
     def _force_basis(self, count: int) -> ForceBasis:
         """Forces of a rod without shear and stretch: polynomials through the Gauss points."""
@@ -192,23 +202,24 @@ class SpectralMap(KernelMap):
     # -- coordinates -------------------------------------------------------------------------
 
     def rest(self) -> Array:
-        """Increments between nodes on the natural shape."""
-        fine = np.concatenate(
-            [
-                np.linspace(a, b, _PARTS, endpoint=False)
-                for a, b in zip(self.nodes[:-1], self.nodes[1:], strict=True)
-            ]
-        )
-        h = np.diff(np.append(fine, self.rod.length))
-        s, _ = gauss_per_span(np.append(fine, self.rod.length), 2)
-        xi = self.rod.natural_strain(s).reshape(-1, 2, 6)
-        bracket = np.einsum("sij,sj->si", se3.ad(xi[:, 0]), xi[:, 1])
-        # two-point Magnus expansion for g' = g xi
-        step = 0.5 * h[:, None] * xi.sum(axis=1) + np.sqrt(3.0) / 12.0 * h[:, None] ** 2 * bracket
-        q = np.empty((self.increments, 6))
-        for i, parts in enumerate(se3.exp(step).reshape(-1, _PARTS, 4, 4)):
-            q[i] = se3.log(np.linalg.multi_dot(list(parts)))
-        return q.ravel()
+        """Increments whose strains at the strain rule are the natural ones: Newton's method."""
+        middle = 0.5 * (self.nodes[1:] + self.nodes[:-1])
+        q = self.rod.natural_strain(middle) * np.diff(self.nodes)[:, None]
+        s, _ = self.strain_rule()
+        target, plan, c = self.rod.natural_strain(s), self.strains(s), self.configuration()
+        k, count = self.order, len(self.first)
+        for _ in range(_ITERATIONS):
+            self.update(c, np.eye(4), q.ravel())
+            self.strain(plan, c)
+            gap = (target - plan.e).reshape(count, -1, 1)
+            B = plan.B[:, :, 6:].reshape(count, 6 * k, 6 * k)
+            x = np.zeros((count, k + 1, 6))
+            x[:, 1:] = np.linalg.solve(B, gap).reshape(count, k, 6)
+            h = c.controls[self.first[:, None] + np.arange(k + 1)] @ se3.exp(x)
+            q = se3.log(se3.inverse(h[:, :-1]) @ h[:, 1:]).reshape(-1, 6)
+            if np.max(np.abs(x)) < _EXACT:
+                break
+        return np.asarray(q.ravel())
 
     def configuration(self) -> SpectralConfiguration:
         return SpectralConfiguration(self.increments)
