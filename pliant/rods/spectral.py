@@ -38,8 +38,8 @@ from pliant.rods.increments import ChainConfiguration
 from pliant.rods.quadrature import gauss_per_span, gauss_points, spans_with_breaks
 
 _ORDERS = range(1, 9)
-_HAIR = 1e-12
-"""Distance of stations from the borders of an element, in half lengths of it."""
+_HAIR = 1e-13
+"""Distance of stations from the borders between elements, in lengths of the rod."""
 _ITERATIONS, _EXACT = 20, 1e-12
 """Newton's method for the natural shape ends with a step of this size, rad and m."""
 
@@ -162,10 +162,10 @@ class SpectralMap(KernelMap):
         A node between two elements stands there twice, a hair to either side: data may jump there.
         """
         t, w = lobatto_points(self.order)
-        inside = t * (1.0 - _HAIR)
         half = 0.5 * np.diff(self.borders)[:, None]
-        s = self.borders[:-1, None] + half * (inside + 1.0)
-        s[0, 0], s[-1, -1] = 0.0, self.rod.length
+        s = self.borders[:-1, None] + half * (t + 1.0)
+        s[1:, 0] += _HAIR * self.rod.length
+        s[:-1, -1] -= _HAIR * self.rod.length
         return s.ravel(), (half * w).ravel()
 
     def strain_rule(self) -> tuple[Array, Array]:

@@ -90,7 +90,9 @@ class Sections:
         known = part.one_rule or part.rod is None or (more and not part.centred)
         self._frames = None if known and rule is None else part.map.frames(self.s)
         self._strains = part.map.strains(self.s) if more or rule else None
-        self.from_rule = None if rule is None else interpolation(part.map.breaks, part.strain_s, self.s)
+        self.from_rule = (
+            None if rule is None else interpolation(part.map.breaks, part.strain_s, self.s)
+        )
         """(S, T): strains at sections from those of the strain rule, where sections have their own."""
         self.P, self.carried, self.total = np.zeros((F, 6)), np.zeros((F, 6)), np.zeros(6)
         self.T, self.W, self.d, self.own, self.turned = (np.zeros((S, 6)) for _ in range(5))
