@@ -7,8 +7,8 @@ positions p_i and rotations R_i of the nodes,
     u = 2 Im(Q* Q') / |Q|^2,  v = R^T p'.
 
 Everything else is written in C_i = Q* Q_i / |Q|^2 = (a_i, b_i), nodes as the station sees them, for
-which sum L_i C_i = 1. A node turned by a rotation vector w_i multiplies C_i by (1 - |w_i|^2 / 8, w_i / 2)
-from the right, to second order. `docs/theory/spectral.md` has the derivation.
+which sum L_i C_i = 1. To second order, a node that turns by a rotation vector w_i multiplies C_i by
+(1 - |w_i|^2 / 8, w_i / 2) from the right. `docs/theory/spectral.md` has the derivation.
 """
 
 from __future__ import annotations
