@@ -52,6 +52,10 @@ if TYPE_CHECKING:
     from pliant.model.registry import Effect
 
 
+DIRECTIONS = ("rx", "ry", "rz", "x", "y", "z")
+"""Names of rotations about the axes of a frame, and of shifts along them."""
+
+
 @dataclass(frozen=True)
 class Frame:
     """A frame fixed to a section of a rod or to a rigid body.

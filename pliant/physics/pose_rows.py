@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.engine.program import run
-from pliant.model.constraint import DIRECTIONS
+from pliant.model.places import DIRECTIONS
 from pliant.physics import frame_gap
 from pliant.physics.frame_rows import FrameRows
 from pliant.rods.contract import Array
