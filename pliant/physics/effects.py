@@ -32,6 +32,7 @@ BUILT_IN = (
     "chambers",
     "embedded_tendons",
     "constraints",
+    "connections",
 )
 """Files of the effects that come with Pliant, in the order in which they act."""
 
