@@ -36,7 +36,9 @@ from pliant.model import (
     ResolutionWarning,
     Rod,
     Shape,
+    Spring,
     Stiffness,
+    Tendon,
     checks,
     positive,
     values_at,
@@ -382,6 +384,46 @@ class Robot:
         )
         self.description.add(mounted)
         return self.description.rods[name]
+
+    @checks.checked
+    def add_tendon(
+        self,
+        name: str,
+        path: Sequence[Any] | None = None,
+        drive: str = "tension",
+        tension: float = 0.0,
+    ) -> Tendon:
+        """Add a tendon and return it; its name is an input, the tension in N.
+
+        path : two via-points or more, from where it is pulled to where it is fixed, straight in
+        between: Frames such as ``arm.at(0.1, (0.007, 0))`` or their names, or points (3,) in the
+        world, metres.
+        drive : "tension".  tension : where no input is given, N.
+        """
+        return self.description.add(Tendon(name, path, drive, tension))  # type: ignore[arg-type]
+
+    @checks.checked
+    def add_spring(
+        self,
+        name: str,
+        a: Frame | str | ArrayLike,
+        b: Frame | str | ArrayLike,
+        stiffness: float = 0.0,
+        rest: float | None = None,
+        damping: float = 0.0,
+        power: float = 1.0,
+        kind: str = "two-way",
+    ) -> Spring:
+        """Add a spring, damper, rope or bumper between two points and return it.
+
+        a, b : Frames such as ``arm.tip`` or their names, or points (3,) in the world, metres.
+        stiffness : N/m.  rest : length without force, metres; None for the distance at rest.
+        damping : N (s/m)^power, of the rate of the length to this power.  power : one for a viscous
+        damper; below one the force is smoothed at rates under 1 mm/s.
+        kind : "two-way", "tension" for a rope that only pulls, "compression" for a bumper that only
+        pushes.
+        """
+        return self.description.add(Spring(name, a, b, stiffness, rest, damping, power, kind))  # type: ignore[arg-type]
 
     @checks.checked
     def add(self, entry: T) -> T:

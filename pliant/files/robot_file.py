@@ -36,7 +36,9 @@ from pliant.model import (
     as_float,
     as_signal,
     carriers,
+    chosen_class,
     class_of,
+    classes_under,
     fields_of,
     headings,
     holds,
@@ -255,7 +257,7 @@ class _Loader:
                     report_error(self.source, place, taken("", "name", name, owner[name]))
                     continue
                 owner[name] = f"{headings()[heading]} {name!r}"
-                cls = class_of(heading)
+                cls = chosen_class(heading, given)
                 try:
                     if cls is None:
                         cls, place, given = self._general(heading, place, given)
@@ -351,7 +353,9 @@ def json_schema() -> Schema:
     for heading, word in headings().items():
         cls = class_of(heading)
         known = {name: item.schema(defs) for name, item in members_of(heading).items()}
-        entry = one_property(known) if cls is None else cls.schema(defs)
+        options = [other.schema(defs) for other in classes_under(heading)]
+        several = {"anyOf": options} if len(options) > 1 else next(iter(options), {})
+        entry = one_property(known) if cls is None else several
         sections[heading] = entry, f"each {word} by name"
     for name, (entry, meaning) in sections.items():
         properties[name] = {"type": "object", "additionalProperties": entry, "description": meaning}

@@ -61,7 +61,9 @@ from pliant.model.registry import (
     Joint,
     OneOf,
     carriers,
+    chosen_class,
     class_of,
+    classes_under,
     headings,
     members_of,
     one_property,
@@ -93,6 +95,8 @@ from pliant.model.signals import (
     as_signal,
     values_at,
 )
+from pliant.model.spring import Spring
+from pliant.model.tendon import Tendon
 
 __all__ = [
     "Annulus",
@@ -145,12 +149,14 @@ __all__ = [
     "Shape",
     "Signal",
     "Sine",
+    "Spring",
     "StabilityWarning",
     "Step",
     "Stiffness",
     "Sum",
     "Sweep",
     "Table",
+    "Tendon",
     "TimeTable",
     "Vector",
     "Whole",
@@ -164,7 +170,9 @@ __all__ = [
     "check_arclength",
     "check_suffix",
     "choice",
+    "chosen_class",
     "class_of",
+    "classes_under",
     "count",
     "did_you_mean",
     "field_at",

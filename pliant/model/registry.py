@@ -115,6 +115,10 @@ class Entry(Described):
     input_unit: ClassVar[str] = ""
     prescribes: ClassVar[bool] = False
     reacts: ClassVar[bool] = False
+    told_by: ClassVar[str] = ""
+    """Of a class that shares its heading with another one, the field by which its entries are known."""
+    tells: ClassVar[Mapping[str, str]] = {}
+    """What results tell of it, such as its tension, with the unit of each."""
     least_gap: ClassVar[float] = 1e-9
     """Part of the length of a rod within which its breaks are one."""
 
@@ -289,7 +293,8 @@ def sections() -> dict[str, type[Entry]]:
     The general sections are those of `Part` and `Effect`.
     """
     classes = [cls for cls in _CLASSES if issubclass(cls, Entry)]
-    headed = [cls for cls in classes if cls.heading or cls in (Part, Effect)]
+    first = [cls for cls in classes if not cls.told_by]
+    headed = [cls for cls in first if cls.heading or cls in (Part, Effect)]
     return {cls.found_under: cls for cls in sorted(headed, key=lambda cls: cls.place)}
 
 
@@ -302,6 +307,19 @@ def class_of(heading: str) -> type[Entry] | None:
     """Return the class of the entries of a section; None for the general sections."""
     cls = sections().get(heading)
     return None if cls in (Part, Effect) else cls
+
+
+def classes_under(heading: str) -> list[type[Entry]]:
+    """Return the classes of the entries of a section, those known by a field of theirs first."""
+    classes = [cls for cls in _CLASSES if issubclass(cls, Entry) and cls.heading == heading]
+    return sorted(classes, key=lambda cls: not cls.told_by)
+
+
+def chosen_class(heading: str, given: object) -> type[Entry] | None:
+    """Return the class of an entry of a section; None in the general sections."""
+    fields = given if isinstance(given, dict) else {}
+    known = (cls for cls in classes_under(heading) if not cls.told_by or cls.told_by in fields)
+    return next(known, None)
 
 
 def carriers() -> dict[str, type[Entry]]:

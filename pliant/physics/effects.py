@@ -30,6 +30,8 @@ BUILT_IN = (
     "mass_damping",
     "loads",
     "chambers",
+    "springs",
+    "tendons",
     "constraints",
 )
 """Files of the effects that come with Pliant, in the order in which they act."""

@@ -26,6 +26,7 @@ from pliant.rods.contract import Array, Formulation, Ints, RodMap
 from pliant.rods.rigid import RigidMap
 from pliant.tree.carrying import base_twist
 from pliant.tree.collect import entries_of, station_values
+from pliant.tree.couplings import Couplings, Station
 from pliant.tree.drivers import Driver, drivers_of
 from pliant.tree.part import Part
 from pliant.tree.state import State
@@ -59,6 +60,8 @@ class Tree:
                 self.parts[i].joint = Free()
         self.m = 0
         """Multipliers of constraints."""
+        self.couplings = Couplings()
+        """Pairs of stations between which effects act."""
 
     # -- building ----------------------------------------------------------------------------
 
@@ -107,6 +110,10 @@ class Tree:
         """Part and frame station of a frame."""
         i, s, pose = self.place_of(frame)
         return i, self.parts[i].attach(s, pose)
+
+    def couple(self, a: Station, b: Station) -> tuple[int, bool]:
+        """Number of the coupling of two frame stations, and whether b comes first in it."""
+        return self.couplings.add(a, b)
 
     def number_of(self, name: str) -> int:
         """Number of the part that a rod or body, by name, moves with."""
