@@ -36,9 +36,7 @@ from pliant.model import (
     as_float,
     as_signal,
     carriers,
-    chosen_class,
     class_of,
-    classes_under,
     fields_of,
     headings,
     holds,
@@ -47,6 +45,7 @@ from pliant.model import (
     one_property,
     quantity,
     refuse,
+    sharing,
     taken,
     values_at,
 )
@@ -257,7 +256,7 @@ class _Loader:
                     report_error(self.source, place, taken("", "name", name, owner[name]))
                     continue
                 owner[name] = f"{headings()[heading]} {name!r}"
-                cls = chosen_class(heading, given)
+                cls = class_of(heading, given)
                 try:
                     if cls is None:
                         cls, place, given = self._general(heading, place, given)
@@ -353,9 +352,9 @@ def json_schema() -> Schema:
     for heading, word in headings().items():
         cls = class_of(heading)
         known = {name: item.schema(defs) for name, item in members_of(heading).items()}
-        options = [other.schema(defs) for other in classes_under(heading)]
-        several = {"anyOf": options} if len(options) > 1 else next(iter(options), {})
-        entry = one_property(known) if cls is None else several
+        several = [item.schema(defs) for item in sharing(heading)]
+        entry = one_property(known) if cls is None else several[0]
+        entry = {"anyOf": several} if len(several) > 1 else entry
         sections[heading] = entry, f"each {word} by name"
     for name, (entry, meaning) in sections.items():
         properties[name] = {"type": "object", "additionalProperties": entry, "description": meaning}

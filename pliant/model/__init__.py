@@ -5,7 +5,7 @@ signals.
 """
 
 from pliant.model.base_motion import BaseMotion
-from pliant.model.body import Body
+from pliant.model.body import Auxiliary, Body
 from pliant.model.chamber import BendingActuator, Chamber, Flow, Lag, MountedActuator, PressureLine
 from pliant.model.checks import (
     Array,
@@ -31,8 +31,10 @@ from pliant.model.checks import (
     refuse,
     whole_number,
 )
+from pliant.model.connection import Connection
 from pliant.model.constraint import Constraint
 from pliant.model.description import Description
+from pliant.model.embedded_tendon import EmbeddedTendon
 from pliant.model.fields import (
     Choice,
     Kind,
@@ -61,13 +63,12 @@ from pliant.model.registry import (
     Joint,
     OneOf,
     carriers,
-    chosen_class,
     class_of,
-    classes_under,
     headings,
     members_of,
     one_property,
     sections,
+    sharing,
     taken,
 )
 from pliant.model.rod import Rod, check_arclength
@@ -101,6 +102,7 @@ from pliant.model.tendon import Tendon
 __all__ = [
     "Annulus",
     "Array",
+    "Auxiliary",
     "BaseMotion",
     "BaseState",
     "BendingActuator",
@@ -108,6 +110,7 @@ __all__ = [
     "Chamber",
     "Choice",
     "Circle",
+    "Connection",
     "Constant",
     "Constraint",
     "ConvergenceError",
@@ -116,6 +119,7 @@ __all__ = [
     "Description",
     "DescriptionError",
     "Effect",
+    "EmbeddedTendon",
     "Entry",
     "Flow",
     "Frame",
@@ -170,9 +174,7 @@ __all__ = [
     "check_arclength",
     "check_suffix",
     "choice",
-    "chosen_class",
     "class_of",
-    "classes_under",
     "count",
     "did_you_mean",
     "field_at",
@@ -195,6 +197,7 @@ __all__ = [
     "read_text",
     "refuse",
     "sections",
+    "sharing",
     "taken",
     "value_at",
     "values_at",

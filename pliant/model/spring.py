@@ -46,7 +46,7 @@ class Spring(Effect):
     kind: str = holds(Choice(names=KINDS), "two-way")
 
     heading: ClassVar[str] = "springs"
-    place: ClassVar[int] = 6
+    place: ClassVar[int] = 9
     tells: ClassVar[Mapping[str, str]] = {"tension": "N", "length": "m"}
 
     def check(self) -> None:

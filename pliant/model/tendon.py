@@ -35,7 +35,8 @@ class Tendon(Effect):
     tension: float = quantity("N", "where no input is given", sign="zero", default=0.0)
 
     heading: ClassVar[str] = "tendons"
-    place: ClassVar[int] = 5
+    chosen_by: ClassVar[str] = "path"
+    place: ClassVar[int] = 8
     input_unit: ClassVar[str] = "N"
     tells: ClassVar[Mapping[str, str]] = {"tension": "N", "length": "m", "slack": "m"}
 

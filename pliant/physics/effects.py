@@ -32,7 +32,9 @@ BUILT_IN = (
     "chambers",
     "springs",
     "tendons",
+    "embedded_tendons",
     "constraints",
+    "connections",
 )
 """Files of the effects that come with Pliant, in the order in which they act."""
 
