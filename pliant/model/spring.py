@@ -35,8 +35,8 @@ class Spring(Effect):
         "compression" for a bumper, which only pushes while it is shorter.
     """
 
-    a: ViaPoint = holds(OnFrameOrPoint())
-    b: ViaPoint = holds(OnFrameOrPoint())
+    a: ViaPoint = holds(OnFrameOrPoint("one end: a place, or a point in the world (m)"))
+    b: ViaPoint = holds(OnFrameOrPoint("the other end"))
     stiffness: float = quantity("N/m", sign="zero", default=0.0, example="20.0")
     rest: float | None = quantity(
         "metres", "length without force", sign="zero", default=None, example="0.05"
