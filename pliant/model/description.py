@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -56,6 +56,8 @@ class Description:
             new = {name: piece.placed(self) for name, piece in new.items()}
             self.parts.update(new)
             for problem in (problem for piece in new.values() for problem in piece.problems(self)):
+                raise problem
+            for problem in self._driven_twice(new.values()):
                 raise problem
         except BaseException:  # also from a function of s that the user gave
             for name in new:
@@ -111,9 +113,16 @@ class Description:
         """Return the part or effect to which an input belongs."""
         return next(part for part in list(self.parts.values()) if name in part.inputs())
 
-    def driven_joints(self) -> dict[str, str]:
-        """Return the part of every joint that an input prescribes, by the name of the input."""
-        return {name: part.name for part in self.members().values() for name in part.inputs()}
+    def _driven_twice(self, entries: Iterable[Entry]) -> Iterator[DescriptionError]:
+        """Yield an error for each input of some entries that drives a joint and something else."""
+        for entry in entries:
+            for name in entry.inputs():
+                others = [x for x in list(self.parts.values()) if x is not entry]
+                for other in (x for x in others if name in x.inputs()):
+                    if isinstance(entry, Part) or isinstance(other, Part):
+                        expected = f"an input of its own, but {other.label} is driven by it already"
+                        remedy = "give the drive of the joint another name by input="
+                        yield DescriptionError(entry.label, "input", name, expected, remedy)
 
     def motions_of(self, rod: str) -> list[Any]:
         """Return the effects that move the base of a rod, by its name, in the order of description."""
@@ -218,6 +227,7 @@ class Description:
             yield from effect.problems(self)
         if not of_parts:
             yield from raised(self.from_root)
+        yield from self._driven_twice(self.of(Part).values())
 
     def doubts(self) -> list[str]:
         """Return sentences about values that no robot has, and the unit that was probably meant."""

@@ -168,7 +168,7 @@ class Screw(JointMap):
     nq: ClassVar[int] = 1
     nv: ClassVar[int] = 1
 
-    def rest(self) -> Array:
+    def origin(self) -> Array:
         return np.zeros(1)
 
     def pose(self, q: Array) -> Array:
