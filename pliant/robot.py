@@ -20,11 +20,13 @@ from pliant.model import (
     BendingActuator,
     Body,
     Chamber,
+    Connection,
     Constraint,
     ConvergenceError,
     Damping,
     Description,
     DescriptionError,
+    EmbeddedTendon,
     Entry,
     Frame,
     Joint,
@@ -290,6 +292,26 @@ class Robot:
         return self.description.add(Constraint(name, on, to, kind, hold))  # type: ignore[arg-type]
 
     @checks.checked
+    def connect(
+        self,
+        name: str,
+        a: Frame | str | ArrayLike,
+        b: Frame | str | ArrayLike | None = None,
+        joint: Joint | None = None,
+        pose: ArrayLike | None = None,
+    ) -> Connection:
+        """Close a loop: connect two places by a joint, and return the connection.
+
+        a : a Frame, its name such as "arm.tip", or a 4x4 world pose; the joint is at its origin and has
+        its axes.  b : another one, or "world" (None) for the world where ``a`` is at rest.
+        joint : such as Revolute("x"), with springs, limits and drives as in `add_body`; None for a
+        rigid connection. Results have its coordinates and the wrench on b by the name.
+        pose : 4x4 pose of b in a where the joint is at rest; None for that of the undeformed robot.
+        With the identity both frames come together: `statics` closes the gap.
+        """
+        return self.description.add(Connection(name, a, b, joint, pose))  # type: ignore[arg-type]
+
+    @checks.checked
     def add_body(
         self,
         name: str,
@@ -382,6 +404,28 @@ class Robot:
         )
         self.description.add(mounted)
         return self.description.rods[name]
+
+    @checks.checked
+    def add_tendon(
+        self,
+        name: str,
+        *,
+        along: Rod | str | Sequence[Rod | str],
+        offset: Any,
+        over: tuple[float, float] | None = None,
+        tension: float = 0.0,
+        friction: float = 0.0,
+    ) -> EmbeddedTendon:
+        """Add a tendon in a channel along rods and return it; its name is an input, the tension in N.
+
+        along : a rod or its name, or several from base to tip, joined rigidly end to end.
+        offset : (x, y) in the section, metres; fixed, a pair of them at both ends, a function of s, or
+        a Table.  over : (s0, s1) in metres, the stretch that it covers. s counts from the base of the
+        first rod.  tension : where no input is given, N.  friction : coefficient of friction in the
+        channel, for a tendon that is pulled at its base.
+        """
+        tendon = EmbeddedTendon(name, along, offset, over, tension, friction)
+        return self.description.add(tendon)
 
     @checks.checked
     def add(self, entry: T) -> T:

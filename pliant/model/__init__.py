@@ -5,7 +5,7 @@ signals.
 """
 
 from pliant.model.base_motion import BaseMotion
-from pliant.model.body import Body
+from pliant.model.body import Auxiliary, Body
 from pliant.model.chamber import BendingActuator, Chamber, Flow, Lag, MountedActuator, PressureLine
 from pliant.model.checks import (
     Array,
@@ -31,8 +31,10 @@ from pliant.model.checks import (
     refuse,
     whole_number,
 )
+from pliant.model.connection import Connection
 from pliant.model.constraint import Constraint
 from pliant.model.description import Description
+from pliant.model.embedded_tendon import EmbeddedTendon
 from pliant.model.fields import (
     Choice,
     Kind,
@@ -66,6 +68,7 @@ from pliant.model.registry import (
     members_of,
     one_property,
     sections,
+    sharing,
     taken,
 )
 from pliant.model.rod import Rod, check_arclength
@@ -97,6 +100,7 @@ from pliant.model.signals import (
 __all__ = [
     "Annulus",
     "Array",
+    "Auxiliary",
     "BaseMotion",
     "BaseState",
     "BendingActuator",
@@ -104,6 +108,7 @@ __all__ = [
     "Chamber",
     "Choice",
     "Circle",
+    "Connection",
     "Constant",
     "Constraint",
     "ConvergenceError",
@@ -112,6 +117,7 @@ __all__ = [
     "Description",
     "DescriptionError",
     "Effect",
+    "EmbeddedTendon",
     "Entry",
     "Flow",
     "Frame",
@@ -187,6 +193,7 @@ __all__ = [
     "read_text",
     "refuse",
     "sections",
+    "sharing",
     "taken",
     "value_at",
     "values_at",

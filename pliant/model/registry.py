@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -106,6 +107,7 @@ class Entry(Described):
     heading : of its section in robot files; "" for the general section of its family.
     place : of this section among the others; those that you define stand last.
     word : how messages call it.  naming : the field that names the other pieces it brings along.
+    chosen_by : the field that tells it from other classes with the same heading.
     found_under : heading of the views of a description that show it, its own or that of its parent.
     input_sizes : how many numbers a value of its input may have.  input_expected, input_remedy : what
     messages say of one that is wrong.  input_unit : of its input, for pictures.  reacts : whether
@@ -118,6 +120,7 @@ class Entry(Described):
     place: ClassVar[int] = 50
     word: ClassVar[str] = ""
     naming: ClassVar[str] = "name"
+    chosen_by: ClassVar[str] = ""
     family: ClassVar[str] = ""
     found_under: ClassVar[str] = ""
     input_sizes: ClassVar[tuple[int, ...]] = (1,)
@@ -150,6 +153,21 @@ class Entry(Described):
     def pieces(self) -> Sequence[Entry]:
         """Return what it brings into a robot: itself, or several parts and effects."""
         return (self,)
+
+    def auxiliary(self) -> Sequence[Part]:
+        """Return massless parts that it brings along besides its `pieces`, see `Auxiliary` of bodies.
+
+        The tree takes them like all others: their joints have coordinates, springs, drives and inputs.
+        Users do not see them as parts: pictures, lists of parts and robot files leave them out. Each
+        is named as the entry is, or so with a dot and more behind it; the effect that brings it must
+        hold it by constraints, for it has no mass.
+        """
+        return ()
+
+    @cached_property
+    def auxiliaries(self) -> tuple[Part, ...]:
+        """What `auxiliary` returns, always the same objects."""
+        return tuple(self.auxiliary())
 
     @classmethod
     def written(
@@ -265,6 +283,12 @@ class Effect(Entry):
     on_strains: ClassVar[bool] = False
     """Whether it acts along a rod by stresses, so that strains jump where its data do."""
 
+    def breaks_on(self, description: Description, rod: Any) -> Breaks:
+        """Return where its data along a rod of the robot jump or peak."""
+        from pliant.model.breaks import Breaks
+
+        return self.breaks_along(rod.length) if self.acts_along() == rod.name else Breaks()
+
     def acts_along(self) -> str:
         """Return the name of the rod along which it acts; "" if it does not."""
         on = getattr(self, "part", None) or getattr(self, "on", "")
@@ -291,6 +315,13 @@ class Effect(Entry):
         """
         return None
 
+    def pointwise_forms(self, description: Description) -> Sequence[Any]:
+        """Return what it does at sections of the rods of a robot, one form for each; none if it does
+        more than that.
+        """
+        form = self.pointwise()
+        return () if form is None else (form,)
+
 
 def taken(label: str, field: str, name: str, other: str) -> DescriptionError:
     """Return the error for a name that `other` has already, given in a field of `label`."""
@@ -312,14 +343,23 @@ def sections() -> dict[str, type[Entry]]:
     return {cls.found_under: cls for cls in sorted(headed, key=lambda cls: cls.place)}
 
 
+def sharing(heading: str) -> list[type[Entry]]:
+    """Return all classes whose entries stand under a heading, each told by its `chosen_by`."""
+    return [cls for cls in _CLASSES if issubclass(cls, Entry) and cls.heading == heading]
+
+
 def headings() -> dict[str, str]:
     """Return the sections of robot files that hold parts and effects, each with its word."""
     return {heading: cls.word for heading, cls in sections().items()}
 
 
-def class_of(heading: str) -> type[Entry] | None:
-    """Return the class of the entries of a section; None for the general sections."""
+def class_of(heading: str, given: Any = None) -> type[Entry] | None:
+    """Return the class of an entry of a section with the given fields; None in the general sections."""
     cls = sections().get(heading)
+    named = [
+        item for item in sharing(heading) if isinstance(given, dict) and item.chosen_by in given
+    ]
+    cls = named[0] if named else cls
     return None if cls in (Part, Effect) else cls
 
 

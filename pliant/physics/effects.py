@@ -31,7 +31,9 @@ BUILT_IN = (
     "mass_damping",
     "loads",
     "chambers",
+    "embedded_tendons",
     "constraints",
+    "connections",
 )
 """Files of the effects that come with Pliant, in the order in which they act."""
 
