@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -71,6 +71,8 @@ class MovingJoint(JointMap):
     input : name of the input of each driven coordinate. Without it an input has the name of the part,
         with that of the coordinate if there are several.
     """
+
+    file_name: ClassVar[str] = ""
 
     rest: Numbers = holds(PerCoordinate("relaxed values of its spring", "rad, m", "0.1"), 0.0)
     drive: Words | None = holds(PerCoordinateText("what an input does", example="angle"), None)

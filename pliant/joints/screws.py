@@ -14,6 +14,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,6 +32,8 @@ class ScrewJoint(MovingJoint):
 
     A subclass gives `twists`, and says ``compiled = True`` for itself.
     """
+
+    file_name: ClassVar[str] = ""
 
     @abstractmethod
     def twists(self) -> Array:
