@@ -65,6 +65,13 @@ _HOMES = {
     "pliant.bvp.collocation": ("Collocation",),
     "pliant.bvp.shooting": ("MultipleShooting", "Shooting"),
     "pliant.joints.contract": ("JointMap",),
+    "pliant.joints.options": ("MovingJoint",),
+    "pliant.joints.prismatic": ("Prismatic",),
+    "pliant.joints.cylindrical": ("Cylindrical",),
+    "pliant.joints.universal": ("Universal",),
+    "pliant.joints.spherical": ("Spherical",),
+    "pliant.joints.planar": ("Planar",),
+    "pliant.joints.free_directions": ("FreeDirections",),
     "pliant.joints.fixed": ("Fixed",),
     "pliant.joints.free": ("Free",),
     "pliant.joints.revolute": ("Revolute",),
@@ -111,9 +118,16 @@ if TYPE_CHECKING:
         read_measurement as read_measurement,
     )
     from pliant.joints.contract import JointMap as JointMap
+    from pliant.joints.cylindrical import Cylindrical as Cylindrical
     from pliant.joints.fixed import Fixed as Fixed
     from pliant.joints.free import Free as Free
+    from pliant.joints.free_directions import FreeDirections as FreeDirections
+    from pliant.joints.options import MovingJoint as MovingJoint
+    from pliant.joints.planar import Planar as Planar
+    from pliant.joints.prismatic import Prismatic as Prismatic
     from pliant.joints.revolute import Revolute as Revolute
+    from pliant.joints.spherical import Spherical as Spherical
+    from pliant.joints.universal import Universal as Universal
     from pliant.model import (
         Annulus as Annulus,
         BaseMotion as BaseMotion,

@@ -53,7 +53,7 @@ class Tree:
                 assert part.source.carrier is not None
                 part.mount = self.attach(part.source.carrier)[1]
                 self.parts[part.parent].children.append(i)
-        self.drivers: dict[int, Driver] = drivers_of(description, self._places)
+        self.drivers: dict[int, Driver] = drivers_of(description, self.parts)
         """By number of the part whose joint inputs prescribe."""
         for i in self.drivers:
             if isinstance(self.parts[i].joint, Fixed):
@@ -146,7 +146,7 @@ class Tree:
         self._number()
         self.q_rest = np.zeros(self.nq)
         for part in self.parts:
-            self.q_rest[part.joint_slice] = part.joint.rest()
+            self.q_rest[part.joint_slice] = part.joint.origin()
             self.q_rest[part.q_slice] = part.map.rest()
         self.rest = State(self)
         """The undeformed robot."""
@@ -162,11 +162,12 @@ class Tree:
         late = []
         for i, part in enumerate(self.parts):
             nv = part.joint.nv
+            driven = np.zeros(nv, dtype=bool)
             if i in self.drivers:
-                late.append(part)
-            else:
-                part.joint_index = n + np.arange(nv, dtype=np.int64)
-                n += nv
+                driven[self.drivers[i].velocities] = True
+                late.append((part, driven))
+            part.joint_index = np.where(driven, -1, n + np.cumsum(~driven) - 1)
+            n += nv - int(driven.sum())
             part.joint_slice = slice(nq, nq + part.joint.nq)
             nq += part.joint.nq
             part.q_slice = slice(nq, nq + part.map.nq)
@@ -180,9 +181,9 @@ class Tree:
         self.size = n + self.m
         """Unknowns: coordinates, force fields and multipliers."""
         total = self.size
-        for part in late:
-            part.joint_index = total + np.arange(part.joint.nv, dtype=np.int64)
-            total += part.joint.nv
+        for part, driven in late:
+            part.joint_index[driven] = total + np.arange(driven.sum())
+            total += int(driven.sum())
         self.total = total
         self.prescribed = np.arange(self.size, total)
         """Numbers of the coordinates that inputs prescribe."""
