@@ -35,6 +35,7 @@ from pliant.model.checks import (
 from pliant.model.connection import Connection
 from pliant.model.constraint import Constraint
 from pliant.model.description import Description
+from pliant.model.embedded_tendon import EmbeddedTendon
 from pliant.model.fields import (
     Choice,
     Kind,
@@ -68,6 +69,7 @@ from pliant.model.registry import (
     members_of,
     one_property,
     sections,
+    sharing,
     taken,
 )
 from pliant.model.rod import Rod, check_arclength
@@ -95,6 +97,8 @@ from pliant.model.signals import (
     as_signal,
     values_at,
 )
+from pliant.model.spring import Spring
+from pliant.model.tendon import Tendon
 
 __all__ = [
     "Annulus",
@@ -116,6 +120,7 @@ __all__ = [
     "Description",
     "DescriptionError",
     "Effect",
+    "EmbeddedTendon",
     "Entry",
     "Flow",
     "Frame",
@@ -150,12 +155,14 @@ __all__ = [
     "Shape",
     "Signal",
     "Sine",
+    "Spring",
     "StabilityWarning",
     "Step",
     "Stiffness",
     "Sum",
     "Sweep",
     "Table",
+    "Tendon",
     "TimeTable",
     "Vector",
     "Whole",
@@ -192,6 +199,7 @@ __all__ = [
     "read_text",
     "refuse",
     "sections",
+    "sharing",
     "taken",
     "value_at",
     "values_at",

@@ -23,6 +23,7 @@ from pliant.tree.tree import Tree
 BUILT_IN = (
     "gravity",
     "joint_springs",
+    "joint_drives",
     "elasticity",
     "force_fields",
     "viscosity",
@@ -30,6 +31,9 @@ BUILT_IN = (
     "mass_damping",
     "loads",
     "chambers",
+    "springs",
+    "tendons",
+    "embedded_tendons",
     "constraints",
     "connections",
 )
@@ -148,7 +152,7 @@ def check_inputs(known: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
                 part="inputs",
                 field=str(name),
                 value=inputs[name],
-                expected="the name of a load, base motion or chamber of this robot",
+                expected="the name of an input of this robot: a load, a drive, a chamber",
                 remedy=did_you_mean(str(name), list(known)),
             )
 
