@@ -381,8 +381,8 @@ class StaticSolver:
     def _unloaded(self, target: Inputs) -> StaticSolution:
         """The robot at rest, with loops that its joints can close closed.
 
-        What stays open is closed by the elasticity of rods as the loads come on. Without rods, prescribed
-        joints are where the target has them, for loops may close there; else they are refused.
+        What stays open is closed by the elasticity of rods as the loads come on. Without rods, loops
+        may close where the target has prescribed joints; else they are refused.
         """
         effects, tree = self.effects, self.effects.tree
         nothing = np.zeros(tree.total)
