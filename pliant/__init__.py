@@ -44,6 +44,7 @@ _HOMES = {
         "Ramp",
         "Rectangle",
         "PlausibilityWarning",
+        "RedundancyWarning",
         "ResolutionHint",
         "ResolutionWarning",
         "StabilityWarning",
@@ -51,11 +52,13 @@ _HOMES = {
         "Section",
         "Signal",
         "Sine",
+        "Spring",
         "Step",
         "Stiffness",
         "Sum",
         "Sweep",
         "Table",
+        "Tendon",
         "TimeTable",
         "along",
         "pose",
@@ -65,6 +68,13 @@ _HOMES = {
     "pliant.bvp.collocation": ("Collocation",),
     "pliant.bvp.shooting": ("MultipleShooting", "Shooting"),
     "pliant.joints.contract": ("JointMap",),
+    "pliant.joints.options": ("MovingJoint",),
+    "pliant.joints.prismatic": ("Prismatic",),
+    "pliant.joints.cylindrical": ("Cylindrical",),
+    "pliant.joints.universal": ("Universal",),
+    "pliant.joints.spherical": ("Spherical",),
+    "pliant.joints.planar": ("Planar",),
+    "pliant.joints.free_directions": ("FreeDirections",),
     "pliant.joints.fixed": ("Fixed",),
     "pliant.joints.free": ("Free",),
     "pliant.joints.revolute": ("Revolute",),
@@ -111,9 +121,16 @@ if TYPE_CHECKING:
         read_measurement as read_measurement,
     )
     from pliant.joints.contract import JointMap as JointMap
+    from pliant.joints.cylindrical import Cylindrical as Cylindrical
     from pliant.joints.fixed import Fixed as Fixed
     from pliant.joints.free import Free as Free
+    from pliant.joints.free_directions import FreeDirections as FreeDirections
+    from pliant.joints.options import MovingJoint as MovingJoint
+    from pliant.joints.planar import Planar as Planar
+    from pliant.joints.prismatic import Prismatic as Prismatic
     from pliant.joints.revolute import Revolute as Revolute
+    from pliant.joints.spherical import Spherical as Spherical
+    from pliant.joints.universal import Universal as Universal
     from pliant.model import (
         Annulus as Annulus,
         BaseMotion as BaseMotion,
@@ -139,18 +156,21 @@ if TYPE_CHECKING:
         PressureLine as PressureLine,
         Ramp as Ramp,
         Rectangle as Rectangle,
+        RedundancyWarning as RedundancyWarning,
         ResolutionHint as ResolutionHint,
         ResolutionWarning as ResolutionWarning,
         Rod as Rod,
         Section as Section,
         Signal as Signal,
         Sine as Sine,
+        Spring as Spring,
         StabilityWarning as StabilityWarning,
         Step as Step,
         Stiffness as Stiffness,
         Sum as Sum,
         Sweep as Sweep,
         Table as Table,
+        Tendon as Tendon,
         TimeTable as TimeTable,
         along as along,
         pose as pose,

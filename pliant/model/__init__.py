@@ -13,6 +13,7 @@ from pliant.model.checks import (
     DescriptionError,
     PlausibilityWarning,
     PliantError,
+    RedundancyWarning,
     ResolutionHint,
     ResolutionWarning,
     StabilityWarning,
@@ -97,6 +98,8 @@ from pliant.model.signals import (
     as_signal,
     values_at,
 )
+from pliant.model.spring import Spring
+from pliant.model.tendon import Tendon
 
 __all__ = [
     "Annulus",
@@ -144,6 +147,7 @@ __all__ = [
     "Ramp",
     "Reader",
     "Rectangle",
+    "RedundancyWarning",
     "ReportedError",
     "ResolutionHint",
     "ResolutionWarning",
@@ -155,12 +159,14 @@ __all__ = [
     "Shape",
     "Signal",
     "Sine",
+    "Spring",
     "StabilityWarning",
     "Step",
     "Stiffness",
     "Sum",
     "Sweep",
     "Table",
+    "Tendon",
     "TimeTable",
     "Vector",
     "Whole",
