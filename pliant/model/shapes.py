@@ -186,7 +186,8 @@ class Curve(NaturalShape):
     scale : True scales the curve to the length of the rod; else both must be the same.
 
     Only its shape counts: the rod begins at its base along its local z axis, which the smallest
-    rotation takes to the first tangent. Sections do not twist about the tangent (frames of minimal twist).
+    rotation takes to the first tangent. Sections do not twist about the tangent: frames of minimal
+    twist.
     """
 
     points: tuple[tuple[float, ...], ...] = holds(Points("control points"))
