@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,9 +21,6 @@ from pliant.model.fields import NUMBER, Flag, Kind, Place, Reader, Schema, Whole
 from pliant.model.places import Pose
 from pliant.model.profile import Rows
 from pliant.model.registry import Described, OneOf
-
-if TYPE_CHECKING:
-    from scipy.interpolate import BSpline
 
 _CELLS = 64
 """Cells in each span of a spline in which lengths and frames are tabulated."""
@@ -109,8 +106,16 @@ class NaturalShape(Described):
     def _rates(self, x: Array) -> Array:
         """Strains (S, 6) per unit of the parameter x (S,) in [0, 1]."""
 
+    def _basis(self, x: Array, order: int = 0) -> Array:
+        """Basis functions (S, N), or derivatives of them, at parameters x (S,)."""
+        from scipy.interpolate import splev
+
+        k = self.degree
+        knots = np.concatenate([[0.0] * k, self.knots, [1.0] * k])
+        return np.stack(splev(x, (knots, list(np.eye(self.count)), k), der=order), axis=-1)
+
     def _speed(self, x: Array) -> Array:
-        return np.linalg.norm(self._rates(x)[:, 3:], axis=1)
+        return np.asarray(np.linalg.norm(self._rates(x)[:, 3:], axis=1))
 
     @property
     def knots(self) -> Array:
@@ -201,27 +206,30 @@ class Curve(NaturalShape):
         return len(self.points)
 
     @cached_property
-    def _spline(self) -> BSpline:
-        from scipy.interpolate import BSpline, make_interp_spline
-
+    def _control_points(self) -> Array:
+        """Control points (N, 3), also of a curve through points."""
         points, k = np.asarray(self.points), self.degree
-        knots = np.concatenate([[0.0] * k, self.knots, [1.0] * k])
         if not self.through:
-            return BSpline(knots, points, k)
+            return points
+        knots = np.concatenate([[0.0] * k, self.knots, [1.0] * k])
         # each point where the weight of its control point is centred
         at = np.array([knots[i + 1 : i + k + 1].mean() for i in range(len(points))])
-        return make_interp_spline(at, points, k, t=knots)
+        return np.asarray(np.linalg.solve(self._basis(at), points))
+
+    def _derivative(self, x: Array, order: int) -> Array:
+        """Derivatives (S, 3) of the curve in its parameter x (S,)."""
+        return np.asarray(self._basis(x, order) @ self._control_points)
 
     def place(self, s: ArrayLike) -> Array:
         """Return points (S, 3) of the curve at arclengths s (S,) of it, metres."""
-        return np.asarray(self._spline(self._parameters(np.asarray(s, dtype=float))))
+        return self._derivative(self._parameters(np.asarray(s, dtype=float)), 0)
 
     def _speed(self, x: Array) -> Array:
-        return np.linalg.norm(self._spline.derivative()(x), axis=1)
+        return np.asarray(np.linalg.norm(self._derivative(x, 1), axis=1))
 
     def _turning(self, x: Array) -> tuple[Array, Array]:
         """Unit tangents (S, 3) and rotation per parameter (S, 3), in the axes of the points."""
-        first, second = self._spline.derivative()(x), self._spline.derivative(2)(x)
+        first, second = self._derivative(x, 1), self._derivative(x, 2)
         square = np.sum(first**2, axis=1)[:, None]
         return first / np.sqrt(square), np.cross(first, second) / square
 
@@ -286,13 +294,8 @@ class PoseSpline(NaturalShape):
         return np.array([_log(np.asarray(np.linalg.solve(a, b), dtype=float)) for a, b in pairs])
 
     def _rates(self, x: Array) -> Array:
-        from scipy.interpolate import BSpline
-
-        k, n = self.degree, self.count
-        knots = np.concatenate([[0.0] * k, self.knots, [1.0] * k])
-        basis = BSpline(knots, np.eye(n), k)
         tails, slopes = (
-            np.cumsum(f(x)[:, ::-1], axis=1)[:, ::-1] for f in (basis, basis.derivative())
+            np.cumsum(self._basis(x, order)[:, ::-1], axis=1)[:, ::-1] for order in (0, 1)
         )
         rates = np.zeros((len(x), 6))
         for i, psi in enumerate(self._increments, start=1):
