@@ -110,6 +110,8 @@ class NaturalShape(Described):
         """Basis functions (S, N), or derivatives of them, at parameters x (S,)."""
         from scipy.interpolate import splev
 
+        if not len(x):
+            return np.zeros((0, self.count))
         k = self.degree
         knots = np.concatenate([[0.0] * k, self.knots, [1.0] * k])
         return np.stack(splev(x, (knots, list(np.eye(self.count)), k), der=order), axis=-1)
