@@ -313,7 +313,7 @@ class VariationalStepper(Stepper):
                 combine(1.0 / self.h, change, 0.0, change, change)
                 put_values(change, part.joint_index, v)
         moment = Moment(
-            tree, b, self.workspace, self.mean, self.trial, v=v, ahead=0.5 * self.h
+            tree, b, self.workspace, self.mean, self.trial, v=v, ahead=0.5 * self.h, start=a
         )  # fmt: skip
         for term in terms:
             ask(term.add_power_lost, moment, self.h, self.account[1:])
@@ -348,12 +348,15 @@ class VariationalStepper(Stepper):
         """Work of prescribed joints: the mean force of the step on them times their displacement.
 
         The impulse at the end of the step is the momentum that the joint has by its rates, less what
-        the step brings there; the impulse at the start was the residual of the joint.
+        the step brings there; the impulse at the start was the residual of the joint. Rows act at the
+        start of steps only: what is missing of their impulse where the rates are taken, by which these
+        keep the rows, is counted on the joint as it is on all else.
         """
         tree, moved, owned, v = self.tree, *(np.zeros(self.tree.total) for _ in range(3))
         put_values(self.joint_v, self.effects.prescribed.v_places, self._known)
         self.mass.find_rates(b, self.p, self._known, self.z, v)
         self.mass.set_momentum(b, v, owned)
+        self.mass.add_row_impulses(b, owned)
         for i in tree.drivers:
             part = tree.parts[i]
             at, change = part.joint_slice, np.zeros(part.joint.nv)
