@@ -34,6 +34,7 @@ from pliant.model.checks import (
 )
 from pliant.model.connection import Connection
 from pliant.model.constraint import Constraint
+from pliant.model.contact import Contact
 from pliant.model.description import Description
 from pliant.model.embedded_tendon import EmbeddedTendon
 from pliant.model.fields import (
@@ -99,6 +100,7 @@ from pliant.model.signals import (
     values_at,
 )
 from pliant.model.spring import Spring
+from pliant.model.surfaces import Cylinder, Plane, Sphere, Surface
 from pliant.model.tendon import Tendon
 
 __all__ = [
@@ -115,8 +117,10 @@ __all__ = [
     "Connection",
     "Constant",
     "Constraint",
+    "Contact",
     "ConvergenceError",
     "Curve",
+    "Cylinder",
     "Damping",
     "Described",
     "Description",
@@ -138,6 +142,7 @@ __all__ = [
     "Number",
     "OneOf",
     "Place",
+    "Plane",
     "PlausibilityWarning",
     "PliantError",
     "PoseSpline",
@@ -159,11 +164,13 @@ __all__ = [
     "Shape",
     "Signal",
     "Sine",
+    "Sphere",
     "Spring",
     "StabilityWarning",
     "Step",
     "Stiffness",
     "Sum",
+    "Surface",
     "Sweep",
     "Table",
     "Tendon",

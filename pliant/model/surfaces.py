@@ -93,7 +93,9 @@ class Plane(Surface):
         foot = near - n * (n @ (near - p))
         poses = np.tile(frame_on(n), (4, 1, 1))
         poses[:, :3, 3] = foot - np.outer([0.012, 0.012, 0.0, 0.0], size * n)
-        return Tube(name, poses, 0.8 * size * np.array([[0.0] * 2, [1.0] * 2, [1.0] * 2, [0.0] * 2]))
+        return Tube(
+            name, poses, 0.8 * size * np.array([[0.0] * 2, [1.0] * 2, [1.0] * 2, [0.0] * 2])
+        )
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,8 @@ class Sphere(Surface):
     """A sphere.
 
     radius : metres.  centre : (3,) metres.
-    on : a Frame, or the name of a body or place such as "ball", that it is fixed to; None for the world.
+    on : a Frame, or the name of a body or place such as "ball", that it is fixed to; None for the
+        world.
     inside : True for a hollow sphere, in which the robot stays.
     """
 

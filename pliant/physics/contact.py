@@ -11,6 +11,9 @@ by its secant between both ends, in the direction of the middle of the step.
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from typing import Any
+
 import numpy as np
 
 from pliant.engine.arrays import clear, combine, take
@@ -19,7 +22,6 @@ from pliant.model import Contact
 from pliant.physics.contacts import assembly, friction, laws
 from pliant.physics.contacts.assembly import Pattern
 from pliant.physics.contacts.found import Found
-from pliant.physics.contacts.report import Touches, touches_of
 from pliant.physics.contacts.search import Search
 from pliant.physics.contract import KernelTerm, Moment, Rows, Step, Term
 from pliant.rods.contract import Array, Ints
@@ -36,12 +38,12 @@ _MAY_ENTER = 0.05
 """Part of its radius by which a rod may overlap an obstacle when a motion begins: what it gives way."""
 
 
-class _Between:
+class _Between(Term):
     """What hard and soft contacts share: the search, friction, and its assembly."""
 
     def __init__(self, tree: Tree, contact: Contact) -> None:
         self.contact = self.source = contact
-        self.label = contact.label
+        self.label, self.name = contact.label, contact.name
         self.search = Search(tree, contact)
         self.pool = self.search.pool
         self.mu, self.creep = contact.friction, contact.creep
@@ -85,7 +87,7 @@ class _Between:
         self, tangent: Tangent, active: Array, left: Found, J: Array, blocks: Array, right: Found,
         K: Array,
     ) -> None:  # fmt: skip
-        slots = self.pattern.slots(tangent, self.number)  # type: ignore[attr-defined]
+        slots = self.pattern.slots(tangent, self.number)
         where = (slots.form_block, slots.form, tangent.matrix.data)
         run(assembly.add_forms, active, left.at, J, blocks, right.at, K, *where)
 
@@ -100,24 +102,42 @@ class _Between:
             run(friction.add_rubbing_loss, slip, tau, force, self.mu * scale, out)
         return found, eta
 
-    def touches(self, state: State, force: Array, twists: Array | None) -> Touches:
-        """What touches at a state under normal forces (M,), with twists (P, 6) in motion."""
-        G = self.pool.frames(state)
+    # -- what results tell -------------------------------------------------------------------------
+
+    @abstractmethod
+    def normal_forces(self, state: State, z: Array, twists: Array | None) -> Array:
+        """Normal forces (M,) with multipliers z (total,), in motion with twists (P, 6) of the pool."""
+
+    def _told(self, m: Moment) -> tuple[Found, Array, Array]:
+        """What is found at a moment, forces (M, 3) on the first side and gradients (P, 6)."""
+        G, eta = self.pool.frames(m.state), None
         found = self.search.find(G)
-        total = force[:, None] * found.normal
-        if self.mu and twists is not None:
-            tau = self._slip(found, G, twists, 1.0, force)[1]
+        if m.v is not None:
+            eta = self.pool.twists(m.work)
+        force = self.normal_forces(m.state, m.z, eta)
+        total, pushed = force[:, None] * found.normal, self._pushes(found, force, 1.0)
+        if self.mu and eta is not None:
+            tau = self._slip(found, G, eta, 1.0, force)[1]
+            self._add_wrenches(found, self._rubbing(found, G, tau, force), force, self.mu, pushed)
             total = total - self.mu * force[:, None] * tau
-        return touches_of(self.search, found, total)
+        return found, total, pushed
 
-    def _resultant(self, state: State, force: Array) -> dict[str, Array]:
-        found = self.touches(state, force, None)
-        moment = np.cross(found.point, found.force).sum(axis=0)
-        return {self.contact.name: np.concatenate([moment, found.force.sum(axis=0)])}
+    def readings(self, m: Moment) -> dict[str, Any]:
+        found, force, _ = self._told(m)
+        where = {"point": found.point.copy(), "normal": found.normal.copy()}
+        return {"s": self.search.places(found), "gap": -found.gap, "force": force, **where}
 
-    def _at_points(self, state: State, force: Array) -> list[tuple[int, int, Array]]:
-        found = self.search.find(self.pool.frames(state))
-        pushed = -self._pushes(found, force, 1.0)
+    def reactions(self, state: State, z: Array) -> dict[str, Array]:
+        """The sum of normal forces on the first side: moment about the origin and force, world."""
+        found, force, _ = self._told(Moment(state.tree, state, Work(state.tree), z[:0], z))
+        moment = np.cross(found.point, force).sum(axis=0)
+        return {self.contact.name: np.concatenate([moment, force.sum(axis=0)])}
+
+    def point_wrenches(self, state: State, u: Array, z: Array) -> list[tuple[int, int, Array]]:
+        return self.wrenches_at(Moment(state.tree, state, Work(state.tree), u, z))
+
+    def wrenches_at(self, m: Moment) -> list[tuple[int, int, Array]]:
+        pushed = -self._told(m)[2]
         return [(*self.pool.sides[k], pushed[k]) for k in np.flatnonzero(pushed.any(axis=1))]
 
 
@@ -306,15 +326,8 @@ class HardContact(_Between, Rows):
 
     # -- forces and energy -----------------------------------------------------------------------
 
-    def contacts(self, state: State, u: Array, z: Array, twists: Work | None) -> dict[str, Touches]:
-        eta = None if twists is None else self.pool.twists(twists)
-        return {self.contact.name: self.touches(state, np.maximum(z[self.rows], 0.0), eta)}
-
-    def reactions(self, state: State, z: Array) -> dict[str, Array]:
-        return self._resultant(state, np.maximum(z[self.rows], 0.0))
-
-    def point_wrenches(self, state: State, u: Array, z: Array) -> list[tuple[int, int, Array]]:
-        return self._at_points(state, np.maximum(z[self.rows], 0.0))
+    def normal_forces(self, state: State, z: Array, twists: Array | None) -> Array:
+        return np.maximum(z[self.rows], 0.0)
 
     def energy(self, state: State, u: Array) -> float:
         """Of the sections that give way."""
@@ -439,23 +452,13 @@ class SpringContact(_Between, KernelTerm):
 
     # -- forces and energy -----------------------------------------------------------------------
 
-    def _forces(self, state: State, twists: Array | None) -> Array:
+    def normal_forces(self, state: State, z: Array, twists: Array | None) -> Array:
         found = self.search.find(self.pool.frames(state))
         rates, force, *slopes = (self._zeros() for _ in range(4))
         if twists is not None:
             assembly.set_rates(found.at, found.slopes, twists, rates)
         laws.spring(self.k, self.d, found.gap, rates, force, *slopes)
         return force
-
-    def contacts(self, state: State, u: Array, z: Array, twists: Work | None) -> dict[str, Touches]:
-        eta = None if twists is None else self.pool.twists(twists)
-        return {self.contact.name: self.touches(state, self._forces(state, eta), eta)}
-
-    def reactions(self, state: State, z: Array) -> dict[str, Array]:
-        return self._resultant(state, self._forces(state, None))
-
-    def point_wrenches(self, state: State, u: Array, z: Array) -> list[tuple[int, int, Array]]:
-        return self._at_points(state, self._forces(state, None))
 
     def energy(self, state: State, u: Array) -> float:
         gap = np.maximum(self.search.find(self.pool.frames(state)).gap, 0.0)

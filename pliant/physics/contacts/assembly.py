@@ -129,8 +129,8 @@ def _add_form(J, block, K, product, slots, data):  # type: ignore[no-untyped-def
     for j in range(6):
         for c in range(width):
             v = 0.0
-            for l in range(6):
-                v += block[j, l] * K[l, c]
+            for k in range(6):
+                v += block[j, k] * K[k, c]
             product[j, c] = v
     for r in range(width):
         for c in range(width):

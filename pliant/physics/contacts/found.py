@@ -15,7 +15,7 @@ SIDES = 4
 class Found(NamedTuple):
     """M rows between stations of a pool.
 
-    at (M, 4) : stations of the pool, -1 for none.  gap (M,) : phi, above zero where surfaces overlap, m.
+    at (M, 4) : stations of the pool, -1 for none.  gap (M,) : phi, m, above zero where they overlap.
     slopes (M, 4, 6) : derivatives of phi in the body twists of the stations.
     normal (M, 3) : from the second surface to the first; point (M, 3) : between both; world frame.
     weight (M, 4) : shares of the stations in the velocity of the first surface at the point, minus

@@ -1,8 +1,8 @@
 """Coulomb friction at contact points, regularised by a creep velocity.
 
-The surfaces meet at a point that moves with station k as v_k = R_k (v + w x rho), rho = R_k^T (x - p_k).
-With the relative velocity v = sum of weight_k v_k, its tangential part v_t and the normal force lambda,
-the force on the first surface is
+The surfaces meet at a point x that moves with station k as v_k = R_k (v + w x rho), where rho is
+R_k^T (x - p_k). With the relative velocity v = sum of weight_k v_k, its tangential part v_t and the
+normal force lambda, the force on the first surface is
 
     F = -mu lambda tau,   tau = v_t / sqrt(v_t . v_t + c^2),
 
@@ -68,7 +68,7 @@ def set_slip(found, G, eta, speed, creep, active, slip, tau):  # type: ignore[no
 
 @kernel
 def set_rubbing(found, G, tau, active, out):  # type: ignore[no-untyped-def]
-    """out (M, 4, 6) : weight_k (rho x R^T tau, R^T tau), minus the wrench of friction for mu lambda = 1."""
+    """out (M, 4, 6) : weight_k (rho x R^T tau, R^T tau), minus the wrenches for mu lambda = 1."""
     rho = np.empty(3)
     for i in range(found.gap.shape[0]):
         if active[i] == 0.0:

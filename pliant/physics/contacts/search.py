@@ -29,7 +29,7 @@ _MOST = 201
 _ENTERS = 0.02
 """Part of the radius of a rod by which an obstacle may enter between stations that are chosen."""
 _APART = 4.0
-"""Arclength in radii below which a rod does not meet itself: a turn as tight as it can be is shorter."""
+"""Arclength in radii below which a rod does not meet itself: its tightest turn is shorter."""
 
 
 @dataclass
@@ -85,10 +85,10 @@ class Search:
             centre, _, radius, _ = item.numbers()
             on = Frame("", 0.0) if item.on is None else item.on
             side = tree.attach(_shifted(on, centre))
-            mass = float(np.sum(tree.parts[side[0]].M[:, 3])) or 1.0
+            heavy = float(np.sum(tree.parts[side[0]].M[:, 3])) or 1.0
             one = np.ones(1)
             places = np.array([self.pool.add(side)])
-            return Probes(on.part, places, radius * one, 0.0 * one, one, 0.0 * one, mass * one)
+            return Probes(on.part, places, radius * one, 0.0 * one, one, 0.0 * one, heavy * one)
         s = self._stations(item, surface)
         part, rod = tree.part(item), tree.description.rods[item]
         share = np.gradient(s)
@@ -165,7 +165,7 @@ class Search:
     def close(self, tree: Tree) -> None:
         """Take over the numbers of the tree."""
         self.pool.close(tree)
-        columns = list(zip(*self._balls, strict=True)) if self._balls else [[] for _ in range(8)]
+        columns: list[Any] = list(zip(*self._balls, strict=True)) or [()] * 8
         ints, reals = (lambda x: np.array(x, dtype=np.int64)), (lambda x: np.array(x, dtype=float))
         ball, obstacle, radius, kind, origin, axis, size, side = columns
         self.balls = Balls(
@@ -191,8 +191,16 @@ class Search:
             run(find_segments, segments, G, first, found)
         return found
 
+    def places(self, found: Found) -> Array:
+        """Arclengths (M,) on the first side of what was found."""
+        s = self.s.copy()
+        for first, segments in self.segments:
+            rows = slice(first, first + len(segments.first) - 1)
+            s[rows] += found.place[rows, 0] * np.diff(segments.s_first)
+        return s
+
     def bend(self, G: Array, found: Found, force: Array) -> Array:
-        """Second derivatives (M, 24, 24) of force (M,) . gaps; rows without force keep what they had."""
+        """Second derivatives (M, 24, 24) of force (M,) . gaps, where there is a force."""
         out = np.zeros((self.count, 24, 24))
         if self._ball_rows:
             run(bend_balls, self.balls, G, force, out)

@@ -64,7 +64,7 @@ def _along(G, a, b, length, h, x):  # type: ignore[no-untyped-def]
 
 
 class Pair(NamedTuple):
-    """Workspace of two segments: weights and derivatives (2, 3, 4), points and derivatives (2, 3, 3)."""
+    """Workspace of two segments: weights h (2, 3, 4) and points x (2, 3, 3) with two derivatives."""
 
     h: Array
     x: Array
@@ -109,7 +109,7 @@ def _slopes(pair, far, dr, ds, F):  # type: ignore[no-untyped-def]
 
 @inner
 def _closest(G, ends, lengths, r, pair, F, place):  # type: ignore[no-untyped-def]
-    """Find t, u of the largest phi from those in place (2,); returns phi. r (4,) : radii at the ends."""
+    """Find t, u of the largest phi from those in place (2,); returns phi. r (4,) : radii at ends."""
     dr, ds = r[1] - r[0], r[3] - r[2]
     t, u = place[0], place[1]
     far = _evaluate(G, ends, lengths, t, u, pair)
@@ -245,7 +245,10 @@ def find_segments(segments, G, first_row, found):  # type: ignore[no-untyped-def
             lengths[1] = segments.s_second[chosen + 1] - segments.s_second[chosen]
             far = _evaluate(G, ends, lengths, best_place[0], best_place[1], pair)
             found.gap[row] = best
-            ra = segments.r_first[i] * (1.0 - best_place[0]) + segments.r_first[i + 1] * best_place[0]
+            ra = (
+                segments.r_first[i] * (1.0 - best_place[0])
+                + segments.r_first[i + 1] * best_place[0]
+            )
             _write(G, ends, lengths, best_place, pair, ra, best + far - ra, row, found)
         elif not found.gap[row] > -np.inf:
             found.gap[row] = -reach

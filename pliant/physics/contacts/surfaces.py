@@ -107,7 +107,7 @@ def bend_balls(balls, G, force, out):  # type: ignore[no-untyped-def]
     for i in range(balls.ball.shape[0]):
         if force[i] == 0.0:
             continue
-        d, far = _place(balls, i, G, y, n)
+        _, far = _place(balls, i, G, y, n)
         b, o, a = balls.ball[i], balls.obstacle[i], balls.axis[i]
         for j in range(3):
             for k in range(3):
