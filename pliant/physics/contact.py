@@ -48,6 +48,7 @@ class _Between(Term):
         self.pool = self.search.pool
         self.mu, self.creep = contact.friction, contact.creep
         self.needs_twists = True
+        self._notes = tree.add_notes(6 * self.search.count if self.mu else 0)
 
     def _pattern(self, tree: Tree, multipliers: bool) -> None:
         self.search.close(tree)
@@ -77,6 +78,12 @@ class _Between(Term):
         slip, tau = (np.zeros((self.search.count, 3)) for _ in range(2))
         run(friction.set_slip, found, G, eta, speed, self.creep, active, slip, tau)
         return slip, tau
+
+    def _trust(self, work: Work, slip: Array, active: Array) -> Array:
+        """(M,): 1 where the derivative of friction can be trusted."""
+        trust, notes = self._zeros(), work.notes[self._notes].reshape(2, -1, 3)
+        run(friction.judge_slip, slip, self.creep, active, notes, trust)
+        return trust
 
     def _rubbing(self, found: Found, G: Array, tau: Array, active: Array) -> Array:
         out = np.zeros(found.slopes.shape)
@@ -263,6 +270,7 @@ class HardContact(_Between, Rows):
         if rubs:
             eta = self.pool.twists(m.work)
             slip, tau = self._slip(found, G, eta, 1.0, held)
+            trust = self._trust(m.work, slip, held)
             rubbing = self._rubbing(found, G, tau, held)
             self._add_wrenches(found, rubbing, force, self.mu, pushed)
         self.pool.add_wrenches(pushed, m.work)
@@ -281,7 +289,7 @@ class HardContact(_Between, Rows):
             combine(self.mu, scaled, 0.0, scaled, rubbed)
             self._add_rows(m.tangent, found, rubbing, rubbed, J, True)
             combine(self.mu * m.speed, force, 0.0, force, rubbed)
-            run(friction.bend_rubbing, found, G, slip, self.creep, rubbed, blocks)
+            run(friction.bend_rubbing, found, G, slip, self.creep, trust, rubbed, blocks)
         self._add_forms(m.tangent, held, found, J, blocks, found, J)
 
     def _tangent_compliance(self, m: Moment) -> Array:
@@ -299,6 +307,7 @@ class HardContact(_Between, Rows):
             eta = np.zeros((len(self.pool), 6))
             run(laws.set_step_twists, Ga, Gb, h, eta)
             slip, tau = self._slip(start, Ga, eta, 1.0, held)
+            trust = self._trust(step.work, slip, held)
             rubbing = self._rubbing(start, Ga, tau, held)
             self._add_wrenches(start, rubbing, force, h * step.first * self.mu, pushed)
             arriving, later = np.zeros(pushed.shape), self._rubbing(end, Gb, tau, held)
@@ -321,7 +330,7 @@ class HardContact(_Between, Rows):
             combine(step.first * self.mu, force, 0.0, force, rubbed)
             blocks = np.zeros((self.search.count, 24, 24))
             run(assembly.clear_active, held, blocks)
-            run(friction.bend_rubbing, start, Ga, slip, self.creep, rubbed, blocks)
+            run(friction.bend_rubbing, start, Ga, slip, self.creep, trust, rubbed, blocks)
             self._add_forms(step.tangent, held, start, Ja, blocks, start, Jb)
 
     # -- forces and energy -----------------------------------------------------------------------
@@ -380,6 +389,7 @@ class SpringContact(_Between, KernelTerm):
         rubs = bool(self.mu) and moving
         if rubs:
             slip, tau = self._slip(found, G, eta, 1.0, force)
+            trust = self._trust(m.work, slip, force)
             rubbing = self._rubbing(found, G, tau, force)
             self._add_wrenches(found, rubbing, force, self.mu, pushed)
         self.pool.add_wrenches(pushed, m.work)
@@ -394,7 +404,7 @@ class SpringContact(_Between, KernelTerm):
             combine(self.mu, factor, 0.0, factor, rubbed)
             run(assembly.add_products, rubbed, rubbing, found.slopes, blocks)
             combine(self.mu * m.speed, force, 0.0, force, rubbed)
-            run(friction.bend_rubbing, found, G, slip, self.creep, rubbed, blocks)
+            run(friction.bend_rubbing, found, G, slip, self.creep, trust, rubbed, blocks)
         self._add_forms(m.tangent, force, found, J, blocks, found, J)
 
     def go(self, step: Step) -> None:
@@ -412,6 +422,7 @@ class SpringContact(_Between, KernelTerm):
         pulled = self._pushes(middle, force, h)
         if self.mu:
             slip, tau = self._slip(middle, Gm, eta, 1.0, force)
+            trust = self._trust(step.work, slip, force)
             rubbing = self._rubbing(middle, Gm, tau, force)
             self._add_wrenches(middle, rubbing, force, self.mu * h, pulled)
         Aa, Ab = np.zeros(shape), np.zeros(shape)
@@ -447,7 +458,7 @@ class SpringContact(_Between, KernelTerm):
             slipping = np.zeros(blocks.shape)
             run(assembly.clear_active, force, slipping)
             combine(self.mu, force, 0.0, force, factor)
-            run(friction.bend_rubbing, middle, Gm, slip, self.creep, factor, slipping)
+            run(friction.bend_rubbing, middle, Gm, slip, self.creep, trust, factor, slipping)
             self._add_forms(step.tangent, force, middle, Jl, slipping, middle, Jb)
 
     # -- forces and energy -----------------------------------------------------------------------

@@ -20,6 +20,8 @@ from pliant._numba import inner, kernel
 from pliant.physics.contacts.found import SIDES
 
 _SIDES = SIDES
+_NEAR = 0.3
+"""Change of a slip, relative to it, between iterates that are near each other."""
 
 
 @inner
@@ -67,6 +69,27 @@ def set_slip(found, G, eta, speed, creep, active, slip, tau):  # type: ignore[no
 
 
 @kernel
+def judge_slip(slip, creep, active, notes, trust):  # type: ignore[no-untyped-def]
+    """trust (M,) : 1 where the slip (M, 3) is near that of the iterate before, else 0.
+
+    notes (2, M, 3) : the slips of this iterate and of the one before.
+    """
+    for i in range(slip.shape[0]):
+        if active[i] == 0.0:
+            continue
+        new, change, size = False, 0.0, creep
+        for j in range(3):
+            new = new or slip[i, j] != notes[0, i, j]
+            size = max(size, abs(slip[i, j]))
+        for j in range(3):
+            if new:
+                notes[1, i, j] = notes[0, i, j]
+                notes[0, i, j] = slip[i, j]
+            change = max(change, abs(slip[i, j] - notes[1, i, j]))
+        trust[i] = 1.0 if change < _NEAR * size else 0.0
+
+
+@kernel
 def set_rubbing(found, G, tau, active, out):  # type: ignore[no-untyped-def]
     """out (M, 4, 6) : weight_k (rho x R^T tau, R^T tau), minus the wrenches for mu lambda = 1."""
     rho = np.empty(3)
@@ -90,8 +113,12 @@ def set_rubbing(found, G, tau, active, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def bend_rubbing(found, G, slip, creep, factor, out):  # type: ignore[no-untyped-def]
-    """out (M, 24, 24) += factor_i times the derivative of `set_rubbing` in the twists."""
+def bend_rubbing(found, G, slip, creep, trust, factor, out):  # type: ignore[no-untyped-def]
+    """out (M, 24, 24) += factor_i times the derivative of `set_rubbing` in the twists.
+
+    Without trust (M,) that of v_t at constant size: Newton's method would jump from one sliding
+    direction to the other and back where a contact begins to stick.
+    """
     rho, V, T = np.empty(3), np.zeros((3, 24)), np.empty((3, 3))
     for i in range(found.gap.shape[0]):
         if factor[i] == 0.0:
@@ -101,7 +128,7 @@ def bend_rubbing(found, G, slip, creep, factor, out):  # type: ignore[no-untyped
         for a in range(3):
             for b in range(3):
                 unit = 1.0 if a == b else 0.0
-                T[a, b] = factor[i] * (unit - n[a] * n[b] - s[a] * s[b] / size**2) / size
+                T[a, b] = factor[i] * (unit - n[a] * n[b] - trust[i] * s[a] * s[b] / size**2) / size
         for k in range(_SIDES):
             p = found.at[i, k]
             for a in range(3):
