@@ -25,6 +25,7 @@ _INTEGRATORS = {
     "GeneralizedAlpha": "pliant.solve.integrators.newmark",
     "ImplicitEuler": "pliant.solve.integrators.newmark",
     "BDFAlpha": "pliant.solve.integrators.bdf_alpha",
+    "Explicit": "pliant.solve.integrators.explicit",
 }
 
 
