@@ -38,7 +38,9 @@ from pliant.model import (
     ResolutionWarning,
     Rod,
     Shape,
+    Spring,
     Stiffness,
+    Tendon,
     checks,
     positive,
     values_at,
@@ -226,7 +228,8 @@ class Robot:
         base : "world" (clamped), a place on another part (a Frame, or its name such as "arm.tip";
         clamped to it), or None (free).
         natural : curvature and twist at rest (ux, uy, uz), rad/m, or all six strains; fixed, a
-        function of s, or a Table.  formulation : for this rod; None for the default.
+        function of s, or a Table; or a shape: a Curve, a PoseSpline, or a list of control points
+        (N, 3) or control poses (N, 4, 4).  formulation : for this rod; None for the default.
         theory : "cosserat", or "kirchhoff" for no shear and no stretch.
         drag : kg/m^2, square-law drag along all or each of the body axes.
         mass_damping : 1/s, Rayleigh's first coefficient.  rotary : False leaves out the rotary
@@ -409,23 +412,58 @@ class Robot:
     def add_tendon(
         self,
         name: str,
+        path: Sequence[Any] | None = None,
         *,
-        along: Rod | str | Sequence[Rod | str],
-        offset: Any,
+        along: Rod | str | Sequence[Rod | str] | None = None,
+        offset: Any = None,
         over: tuple[float, float] | None = None,
+        drive: str = "tension",
         tension: float = 0.0,
         friction: float = 0.0,
-    ) -> EmbeddedTendon:
-        """Add a tendon in a channel along rods and return it; its name is an input, the tension in N.
+    ) -> Tendon | EmbeddedTendon:
+        """Add a tendon and return it; its name is an input, the tension in N.
 
-        along : a rod or its name, or several from base to tip, joined rigidly end to end.
-        offset : (x, y) in the section, metres; fixed, a pair of them at both ends, a function of s, or
-        a Table.  over : (s0, s1) in metres, the stretch that it covers. s counts from the base of the
-        first rod.  tension : where no input is given, N.  friction : coefficient of friction in the
-        channel, for a tendon that is pulled at its base.
+        path : two via-points or more, from where it is pulled to where it is fixed, straight in
+        between: Frames such as ``arm.at(0.1, (0.007, 0))`` or their names, or points (3,) in the
+        world, metres.
+        along : instead of ``path``, a channel along a rod or its name, or several rods from base to
+        tip, joined rigidly end to end.
+        offset : with ``along``, (x, y) in the section, metres; fixed, a pair of them at both ends, a
+        function of s, or a Table.  over : (s0, s1) in metres, the stretch that it covers. s counts from
+        the base of the first rod.
+        drive : "tension".  tension : where no input is given, N.  friction : coefficient of friction in
+        the channel, for a tendon that is pulled at its base.
         """
+        if along is None:
+            via = Tendon(name, path, drive, tension)  # type: ignore[arg-type]
+            return self.description.add(via)
+        expected = "left out, for the tendon runs along rods"
+        checks.refuse(path is not None, f"tendon {name!r}", "path", path, expected, "remove it")
         tendon = EmbeddedTendon(name, along, offset, over, tension, friction)
         return self.description.add(tendon)
+
+    @checks.checked
+    def add_spring(
+        self,
+        name: str,
+        a: Frame | str | ArrayLike,
+        b: Frame | str | ArrayLike,
+        stiffness: float = 0.0,
+        rest: float | None = None,
+        damping: float = 0.0,
+        power: float = 1.0,
+        kind: str = "two-way",
+    ) -> Spring:
+        """Add a spring, damper, rope or bumper between two points and return it.
+
+        a, b : Frames such as ``arm.tip`` or their names, or points (3,) in the world, metres.
+        stiffness : N/m.  rest : length without force, metres; None for the distance at rest.
+        damping : N (s/m)^power, of the rate of the length to this power.  power : one for a viscous
+        damper; below one the force is smoothed at rates under 1 mm/s.
+        kind : "two-way", "tension" for a rope that only pulls, "compression" for a bumper that only
+        pushes.
+        """
+        return self.description.add(Spring(name, a, b, stiffness, rest, damping, power, kind))  # type: ignore[arg-type]
 
     @checks.checked
     def add(self, entry: T) -> T:

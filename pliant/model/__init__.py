@@ -13,6 +13,7 @@ from pliant.model.checks import (
     DescriptionError,
     PlausibilityWarning,
     PliantError,
+    RedundancyWarning,
     ResolutionHint,
     ResolutionWarning,
     StabilityWarning,
@@ -83,6 +84,7 @@ from pliant.model.section import (
     Shape,
     Stiffness,
 )
+from pliant.model.shapes import Curve, NaturalShape, PoseSpline
 from pliant.model.signals import (
     Constant,
     Function,
@@ -96,6 +98,8 @@ from pliant.model.signals import (
     as_signal,
     values_at,
 )
+from pliant.model.spring import Spring
+from pliant.model.tendon import Tendon
 
 __all__ = [
     "Annulus",
@@ -112,6 +116,7 @@ __all__ = [
     "Constant",
     "Constraint",
     "ConvergenceError",
+    "Curve",
     "Damping",
     "Described",
     "Description",
@@ -129,17 +134,20 @@ __all__ = [
     "Material",
     "MountedActuator",
     "Moving",
+    "NaturalShape",
     "Number",
     "OneOf",
     "Place",
     "PlausibilityWarning",
     "PliantError",
+    "PoseSpline",
     "PressureLine",
     "Profile",
     "ProfileLike",
     "Ramp",
     "Reader",
     "Rectangle",
+    "RedundancyWarning",
     "ReportedError",
     "ResolutionHint",
     "ResolutionWarning",
@@ -151,12 +159,14 @@ __all__ = [
     "Shape",
     "Signal",
     "Sine",
+    "Spring",
     "StabilityWarning",
     "Step",
     "Stiffness",
     "Sum",
     "Sweep",
     "Table",
+    "Tendon",
     "TimeTable",
     "Vector",
     "Whole",

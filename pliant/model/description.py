@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -59,6 +59,8 @@ class Description:
                 raise problem
             for piece in new.values():
                 self._check_auxiliaries(piece)
+            for problem in self._driven_twice(new.values()):
+                raise problem
         except BaseException:  # also from a function of s that the user gave
             for name in new:
                 del self.parts[name]
@@ -127,10 +129,16 @@ class Description:
         entries = [*self.parts.values(), *self.auxiliaries().values()]
         return next(part for part in entries if name in part.inputs())
 
-    def driven_joints(self) -> dict[str, str]:
-        """Return the part of every joint that an input prescribes, by the name of the input."""
-        parts = {**self.members(), **self.auxiliaries()}
-        return {name: part.name for part in parts.values() for name in part.inputs()}
+    def _driven_twice(self, entries: Iterable[Entry]) -> Iterator[DescriptionError]:
+        """Yield an error for each input of some entries that drives a joint and something else."""
+        known = [*self.parts.values(), *self.auxiliaries().values()]
+        for entry in (item for x in entries for item in (x, *x.auxiliaries)):
+            for name in entry.inputs():
+                for other in (x for x in known if x is not entry and name in x.inputs()):
+                    if isinstance(entry, Part) or isinstance(other, Part):
+                        expected = f"an input of its own, but {other.label} is driven by it already"
+                        remedy = "give the drive of the joint another name by input="
+                        yield DescriptionError(entry.label, "input", name, expected, remedy)
 
     def motions_of(self, rod: str) -> list[Any]:
         """Return the effects that move the base of a rod, by its name, in the order of description."""
@@ -230,6 +238,7 @@ class Description:
             yield from effect.problems(self)
         if not of_parts:
             yield from raised(self.from_root)
+        yield from self._driven_twice(list(self.parts.values()))
 
     def doubts(self) -> list[str]:
         """Return sentences about values that no robot has, and the unit that was probably meant."""

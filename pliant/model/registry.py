@@ -35,7 +35,18 @@ if TYPE_CHECKING:
     from pliant.model.places import MovingFrame
 
 _CLASSES: list[type[Described]] = []
-_FAMILIES = {"Joint": ("pliant.joints.fixed", "pliant.joints.free", "pliant.joints.revolute")}
+_JOINTS = (
+    "fixed",
+    "revolute",
+    "prismatic",
+    "cylindrical",
+    "universal",
+    "spherical",
+    "planar",
+    "free",
+    "free_directions",
+)
+_FAMILIES = {"Joint": tuple(f"pliant.joints.{name}" for name in _JOINTS)}
 """Modules of the classes that come with Pliant, by family, if they stand above the model."""
 
 
@@ -99,8 +110,8 @@ class Entry(Described):
     chosen_by : the field that tells it from other classes with the same heading.
     found_under : heading of the views of a description that show it, its own or that of its parent.
     input_sizes : how many numbers a value of its input may have.  input_expected, input_remedy : what
-    messages say of one that is wrong.  input_unit : of its input, for pictures.  prescribes : whether
-    its inputs prescribe a motion.  reacts : whether results report the wrench with which it holds.
+    messages say of one that is wrong.  input_unit : of its input, for pictures.  reacts : whether
+    results report the wrench with which it holds.
     """
 
     name: str = holds(Name())
@@ -116,8 +127,9 @@ class Entry(Described):
     input_expected: ClassVar[str] = "one finite number"
     input_remedy: ClassVar[str] = "give e.g. 1.0"
     input_unit: ClassVar[str] = ""
-    prescribes: ClassVar[bool] = False
     reacts: ClassVar[bool] = False
+    tells: ClassVar[Mapping[str, str]] = {}
+    """What results tell of it, such as its tension, with the unit of each."""
     least_gap: ClassVar[float] = 1e-9
     """Part of the length of a rod within which its breaks are one."""
 
@@ -177,6 +189,10 @@ class Entry(Described):
         """Return its inputs by name, each with the value where none is given."""
         return {}
 
+    def motion_inputs(self) -> list[str]:
+        """Return those of its inputs that prescribe a motion."""
+        return []
+
     def check_input(self, part: str, field: str, value: Any) -> None:
         """Refuse a value of its input, of the right size, that cannot be.
 
@@ -230,25 +246,30 @@ class Part(Entry):
     """A rod, a rigid body: it hangs on a frame of another part or of the world by a joint."""
 
     family: ClassVar[str] = "parts"
-    input_expected: ClassVar[str] = "one finite number, for it moves a joint"
+    input_expected: ClassVar[str] = "one finite number, for it drives a joint"
     input_remedy: ClassVar[str] = "give e.g. 0.1"
-    prescribes: ClassVar[bool] = True
 
     def inputs(self) -> dict[str, float]:
-        """Return the input of its joint, if one is prescribed; 0 is where it rests."""
+        """Return the inputs of the drives of its joint, each with 0."""
         joint = getattr(self, "joint", None)
-        if joint is None or joint.drive is None:
-            return {}
-        return {joint.input or self.name: 0.0}
+        return {} if joint is None else joint.inputs(self.name)
+
+    def motion_inputs(self) -> list[str]:
+        """Return those of its inputs that prescribe a coordinate of its joint."""
+        joint = getattr(self, "joint", None)
+        return [] if joint is None else joint.motion_inputs(self.name)
 
 
 class Joint(Described):
     """How a part hangs on the frame that carries it; the mechanics is in `pliant.joints`."""
 
-    drive: str | None = None
-    """What an input prescribes, such as "angle"; None for a joint that moves freely."""
-    input: str | None = None
-    """Name of that input; None for the name of the part."""
+    def inputs(self, part: str) -> dict[str, float]:
+        """Return the inputs of its drives by name, with the value of each where none is given."""
+        return {}
+
+    def motion_inputs(self, part: str) -> list[str]:
+        """Return the inputs that prescribe its coordinates, in the order of these."""
+        return []
 
     @property
     def moves(self) -> bool:

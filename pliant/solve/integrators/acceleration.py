@@ -164,13 +164,14 @@ class AccelerationStepper(Stepper):
         """Set the increments of prescribed joints."""
         combine(0.5, self.before, 0.5, self.after[: len(self.before)], self.mean)
         at = 0
-        for i in self.tree.drivers:
-            part = self.tree.parts[i]
-            change = np.zeros(part.joint.nv)
-            target = self.joint_q[at : at + part.joint.nq]
+        for i, driver in self.tree.drivers.items():
+            part, places = self.tree.parts[i], driver.coordinates
+            change, target = np.zeros(part.joint.nv), np.zeros(part.joint.nq)
+            copy(a.parts[i].joint_q, target)
+            put_values(self.joint_q[at : at + len(places)], places, target)
             ask(part.joint.set_difference, a.parts[i].joint_q, target, change)
             put_values(change, part.joint_index, self._driven)
-            at += part.joint.nq
+            at += len(places)
 
     def guesses(self, a: State, b: State) -> list[Callable[[], None]]:
         """Increments at which Newton's method may begin, the most promising first.

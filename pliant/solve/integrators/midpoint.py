@@ -313,7 +313,7 @@ class VariationalStepper(Stepper):
                 combine(1.0 / self.h, change, 0.0, change, change)
                 put_values(change, part.joint_index, v)
         moment = Moment(
-            tree, b, self.workspace, self.mean, self.trial, v=v, ahead=0.5 * self.h
+            tree, b, self.workspace, self.mean, self.trial, v=v, ahead=0.5 * self.h, start=a
         )  # fmt: skip
         for term in terms:
             ask(term.add_power_lost, moment, self.h, self.account[1:])
