@@ -278,7 +278,7 @@ class RodMap(ABC):
 
         bias[...] = self._directional(plan, c, self.frame, velocity, ydot[0])
 
-    # -- maps whose inertia is lumped at nodes, which an explicit integrator moves -----------------------
+    # -- maps whose inertia is lumped at nodes, which an explicit integrator moves ---------------------
 
     def lumped(self, c: Configuration) -> tuple[Array, Array] | None:
         """Poses (N, 4, 4) and unit quaternions (N, 4) of the nodes, the first of them the base.

@@ -46,6 +46,13 @@ def strain_modes() -> Formulation:
     return Strain(order=3, segments=6)
 
 
+def lumped_formulation() -> Formulation:
+    """Return what a rod is solved with if nobody says and its inertia has to be lumped at nodes."""
+    from pliant.rods.spectral import Spectral
+
+    return Spectral(elements=16)
+
+
 def default_formulation(rod: Rod) -> Formulation:
     """Return what a rod is solved with if nobody says: a spline, or strain modes if Kirchhoff."""
     if rod.theory == "kirchhoff":

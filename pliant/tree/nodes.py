@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine.arrays import clear, copy
+from pliant.engine.arrays import clear
 from pliant.engine.program import ask, run
 from pliant.joints.fixed import Fixed
 from pliant.joints.free import Free
@@ -304,4 +304,3 @@ def free_coordinates(carrier, X, pose, q):  # type: ignore[no-untyped-def]
             out[i, j] = v
     for j in range(4):
         out[3, j] = 1.0 if j == 3 else 0.0
-

@@ -1,13 +1,14 @@
 """Explicit integration of robots whose inertia is lumped at nodes: no equations to solve.
 
-A step of h seconds drifts by half a step, kicks, and drifts by half a step. Without damping the kick is
-the force-gradient one of Takahashi and Imada: the forces are found on nodes shifted by h^2 / 12 times
-their accelerations,
+A step of h seconds drifts by half a step, kicks, and drifts by half a step. Without damping the kick
+is the force-gradient one of Takahashi and Imada, with the derivative of the accelerations a along a,
 
-    V += h a(q exp(h^2 / 12 a(q))).
+    V += h (a + h^2 / 12 Da[a]),
 
-It is of second order, but conjugate to a method of fourth order: a motion begins at nodes and velocities
-that are processed by h^2 / 24 {T, V} and outputs undo that, so results are of order four. With damping
+by a second evaluation of the forces on nodes that are shifted along a.
+
+It is of second order, but conjugate to a method of fourth order: a motion begins at nodes and momenta
+that are processed by h^2 / 24 {T, V}, and outputs undo that, so results are of order four. With damping
 the kick takes velocities in its middle and is of second order (Verlet).
 
 The stability limit is h omega = sqrt(12), or 2 with damping, omega the highest frequency of the
@@ -17,31 +18,40 @@ discretised robot. `dt` is the time between inputs; each is cut into as many ste
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from pliant._numba import kernel
 from pliant.engine.arrays import clear, combine, copy
 from pliant.engine.program import Program, ask, record, repeat, run
-from pliant.model import DescriptionError
+from pliant.model import DescriptionError, Rod
 from pliant.model.checks import number
 from pliant.physics.contract import KernelTerm, Moment, Term
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_at_rest, meet_moving
-from pliant.rods.contract import Array
+from pliant.rods.contract import Array, RodModel
 from pliant.solve import loops
 from pliant.solve.integrators import rigid_nodes
 from pliant.solve.integrators.contract import Integrator, StepError, Stepper, step_failed
+from pliant.solve.integrators.energy_watch import EnergyWatch
+from pliant.solve.integrators.node_motion import NodeMotion
 from pliant.solve.newton import Policy
-from pliant.tree.nodes import Nodes, PartNodes
+from pliant.tree.nodes import Nodes
 from pliant.tree.state import State
 
 _POWERS = 60
 """Power iterations for the highest frequency."""
 _LIMIT, _DAMPED_LIMIT = math.sqrt(12.0), 2.0
 """Stability limits of h omega."""
+_LOOK = 250
+"""Short steps after which the energy balance is looked at."""
+_RUNGS = (0.6, 0.42, 0.3, 0.2)
+"""Length of short steps, relative to those of the start, each time that the balance does not hold."""
+_TURN = 0.1
+"""Most that a node may turn in a step by the spin that it starts with, rad."""
 _MOST = 2**20
 """Steps for one dt from which on they are refused."""
 POLICY = Policy(iterations=1)
@@ -49,13 +59,19 @@ POLICY = Policy(iterations=1)
 
 @dataclass(frozen=True)
 class Explicit(Integrator):
-    """Explicit integrator for robots with lumped inertia (`Spectral`): cheap steps near their limit.
+    """Explicit integrator for robots with lumped inertia: many cheap steps near their stability limit.
+
+    Rods are spectral elements unless you choose another formulation with lumped inertia.
 
     Positions are of fourth order in the steps without damping, of second order with damping. Joints
     other than clamps and Free(), constraints and prescribed motions are refused. Strong damping makes
     steps short; Midpoint() is the better choice then.
 
-    safety : length of the steps relative to the stability limit, between 0 and 1.
+    Undamped motions of soft rods carry energy to ever shorter waves. From the time at which it reaches
+    the grid, steps near the limit would gain energy: they are shortened when the energy balance shows
+    it, and you are told the time, for from then on the motion depends on the mesh.
+
+    safety : length of the first steps relative to the stability limit, between 0 and 1.
     """
 
     safety: float = 0.9
@@ -74,86 +90,15 @@ class Explicit(Integrator):
         """Four without damping."""
         return 4
 
+    def formulations(self, rods: Mapping[str, Rod]) -> dict[str, RodModel]:
+        """Nodes with lumped inertia."""
+        from pliant.solve.registry import lumped_formulation
+
+        own = [name for name, rod in rods.items() if rod.formulation is None]
+        return dict.fromkeys(own, lumped_formulation())
+
     def stepper(self, effects: Effects, h: float) -> Stepper:
         return ExplicitStepper(effects, h, self.safety)
-
-
-class Motion:
-    """The moving nodes of one part: constants and momenta, see `rigid_nodes`, and workspaces."""
-
-    def __init__(self, nodes: PartNodes, inertia: Array) -> None:
-        self.nodes = nodes
-        self.moving, N = nodes.moving, len(nodes.poses)
-        self.mass = inertia[:, 5, 5].copy()
-        first = inertia[:, :3, 3:] / np.maximum(self.mass, 1e-300)[:, None, None]
-        self.centre = np.stack([first[:, 2, 1], first[:, 0, 2], first[:, 1, 0]], axis=1)
-        self.about = inertia[:, :3, :3] - np.einsum("nij,nkj->nik", first, inertia[:, :3, 3:])
-        """(N, 3, 3): inertia about the centres, in the axes of the nodes."""
-        self.inverse = np.zeros((N, 3, 3))
-        for i in np.flatnonzero(self.moving):
-            if not (self.mass[i] > 0.0 and np.linalg.eigvalsh(self.about[i])[0] > 0.0):
-                raise _massless(nodes)
-            self.inverse[i] = np.linalg.inv(self.about[i])
-        self.rates, self.kept_rates = np.zeros((2, N, 3)), np.zeros((2, N, 3))
-        """Velocities V of the centres and angular momenta L."""
-        self.pulls, self.ahead, self.behind = (np.zeros((2, N, 3)) for _ in range(3))
-        """Accelerations A of the centres and torques T about them."""
-        self.kept_poses, self.kept_quaternions = nodes.poses.copy(), nodes.quaternions.copy()
-
-    def drift(self, factor: float, unit: Array) -> None:
-        """Free motion for factor times unit (1,) seconds."""
-        body = (self.moving, self.centre, self.inverse)
-        where = (self.nodes.poses, self.nodes.quaternions)
-        run(rigid_nodes.drift, factor, unit, *body, *where, *self.rates)
-
-    def kick(self, factor: float, unit: Array) -> None:
-        """Change momenta by what acts for factor times unit (1,) seconds."""
-        run(rigid_nodes.kick, factor, unit, self.moving, *self.pulls, *self.rates)
-
-    def shift(self, factor: float, unit: Array, pulls: Array) -> None:
-        """Move the nodes by factor times unit (1,), in s^2, times accelerations."""
-        body = (self.moving, self.centre, self.inverse)
-        where = (self.nodes.poses, self.nodes.quaternions)
-        run(rigid_nodes.shift, factor, unit, *body, *pulls, *where)
-
-    def process(self, sign: float, unit: Array, step: Array) -> None:
-        """Process momenta, then nodes, see `rigid_nodes.process`."""
-        given = (self.moving, self.inverse, *self.pulls, self.ahead, self.behind)
-        run(rigid_nodes.process, sign, unit, step, *given, *self.rates)
-        self.shift(sign, unit, self.pulls)
-
-    def keep_nodes(self) -> None:
-        """Keep the nodes where they are."""
-        copy(self.nodes.poses, self.kept_poses)
-        copy(self.nodes.quaternions, self.kept_quaternions)
-
-    def restore_nodes(self) -> None:
-        """Put the nodes where they were kept."""
-        copy(self.kept_poses, self.nodes.poses)
-        copy(self.kept_quaternions, self.nodes.quaternions)
-
-    def set_rates(self) -> None:
-        """Set spins and velocities of the nodes."""
-        nodes, body = self.nodes, (self.moving, self.centre, self.inverse)
-        given = (nodes.poses, *self.rates, nodes.spin, nodes.velocity)
-        run(rigid_nodes.set_rates, *body, *given)
-
-    def set_pulls(self) -> None:
-        """Set accelerations and torques from what acts on the nodes."""
-        nodes = self.nodes
-        body = (self.moving, self.mass, self.centre, nodes.poses)
-        run(rigid_nodes.set_kick, *body, nodes.torque, nodes.force, *self.pulls)
-
-
-def _massless(nodes: PartNodes) -> DescriptionError:
-    label = f"rod {nodes.part.name!r}" if nodes.part.rod else f"body {nodes.part.name!r}"
-    return DescriptionError(
-        label,
-        "mass, inertia",
-        0.0,
-        "mass and rotary inertia at every node, for an explicit integrator",
-        "give rho and rotary=True, or mass and inertia, or use Midpoint()",
-    )
 
 
 def _check(effects: Effects) -> None:
@@ -185,13 +130,13 @@ class ExplicitStepper(Stepper):
     """
 
     def __init__(self, effects: Effects, h: float, safety: float) -> None:
-        _check(effects)
         super().__init__(effects, h, POLICY, 1e-12)
         self.safety = safety
         self.core = State(self.tree).place(self.tree.q_rest)
         self.nodes = Nodes(self.tree, self.core, self.workspace)
+        _check(effects)
         pairs = zip(self.nodes.parts, self.nodes.inertia, strict=True)
-        self.motions = [Motion(nodes, inertia) for nodes, inertia in pairs]
+        self.motions = [NodeMotion(nodes, inertia) for nodes, inertia in pairs]
         self.damped = any(_opposes(term) for term in effects.terms)
         self.counts[loops.KNOWS_LAST] = -1
         self.more = np.zeros(1, dtype=np.int64)
@@ -202,6 +147,11 @@ class ExplicitStepper(Stepper):
         """Part of h that is over, and inputs that act."""
         self._rates, self._sizes = np.zeros(self.tree.total), np.zeros(1)
         self._searching: Program | None = None
+        self.watch, self.wait = EnergyWatch(effects), np.zeros(2, dtype=np.int64)
+        """The energy balance; steps until it is looked at, and steps taken."""
+        self.rung, self.shortened = np.zeros(1, dtype=np.int64), np.zeros(1)
+        """How often the short steps were shortened, and when that was first, s."""
+        self._start: list[Array] = []
 
     # -- state -------------------------------------------------------------------------------
 
@@ -210,13 +160,18 @@ class ExplicitStepper(Stepper):
         self.core.place(self.q)
         self.nodes.renew()
         self.acting[...], self._rates[...] = inputs.u, v
-        self._choose_steps()
         for motion in self.motions:
             self._set_momenta(motion, v)
+            motion.set_rates()
+        self.rung[0], self.wait[1] = 0, 0
+        self._choose_steps()
         if not self.damped:
             self._process(0.5)
+        if self.books:
+            self.watch.start(self.a, self._rates, self.account)
+            self._keep_start()
 
-    def _set_momenta(self, motion: Motion, v: Array) -> None:
+    def _set_momenta(self, motion: NodeMotion, v: Array) -> None:
         """Set the momenta of nodes with rates v (total,)."""
         nodes, (V, L) = motion.nodes, motion.rates
         for i in np.flatnonzero(motion.moving):
@@ -226,17 +181,24 @@ class ExplicitStepper(Stepper):
             V[i] = nodes.poses[i, :3, :3] @ (twist[3:] + arm)
 
     def _choose_steps(self) -> None:
-        """Choose the length of the short steps from the highest frequency here."""
+        """Choose the length of the short steps from the highest frequency and the fastest spin here."""
         omega, limit = self._highest_frequency(), _LIMIT
         if self.damped:
             lag = max(float(w.lag.max(initial=0.0)) for w in self.workspace.parts)
             limit = _DAMPED_LIMIT * (math.hypot(1.0, 0.5 * omega * lag) - 0.5 * omega * lag)
-        count = max(1, math.ceil(self.h * omega / (self.safety * limit)))
+        spin = max(float(np.linalg.norm(x.nodes.spin, axis=1).max()) for x in self.motions)
+        most = max(omega / (self.safety * limit), spin / _TURN)
+        count = max(1, math.ceil(self.h * most))
         if count > _MOST:
             raise self.error(f"stability would need {count} steps for one dt")
+        self._set_steps(count)
+
+    def _set_steps(self, count: int) -> None:
+        """Take `count` short steps for each step of h seconds."""
         self.more[0], self.share[0] = count - 1, 1.0 / count
         self.short[0] = self.h / count
         self.gradient[0] = self.short[0] ** 2 / 12.0
+        self.wait[0] = max(1, _LOOK // count)
 
     def _highest_frequency(self) -> float:
         """Highest frequency of the robot where the nodes are, rad/s, by power iteration."""
@@ -283,7 +245,13 @@ class ExplicitStepper(Stepper):
     def remembered(self) -> list[Any]:
         own = [x for motion in self.motions for x in vars(motion).values()]
         nodes = [x for item in self.nodes.parts for x in (item.poses, item.quaternions)]
-        return [*super().remembered(), *(x for x in own if isinstance(x, np.ndarray)), *nodes]
+        own = [x for x in own if isinstance(x, np.ndarray)]
+        return [*super().remembered(), *own, *nodes, self.watch.known]
+
+    def resume(self) -> None:
+        super().resume()
+        if self.books:
+            self._keep_start()
 
     # -- short steps ---------------------------------------------------------------------------
 
@@ -321,10 +289,12 @@ class ExplicitStepper(Stepper):
         for motion in self.motions:
             motion.keep_nodes()
             copy(motion.pulls, motion.behind)
-            motion.shift(1.0, self.gradient, motion.behind)
+            motion.shift(_PART, self.gradient, motion.behind)
         self._accelerate(moving=False)
         for motion in self.motions:
             motion.restore_nodes()
+            pulls, less = motion.pulls, 1.0 - 1.0 / _PART
+            combine(1.0 / _PART, pulls, less, motion.behind, pulls)
             turned = (motion.inverse, motion.behind[1], motion.pulls[1])
             run(rigid_nodes.add_turned, self.gradient, motion.moving, *turned)
             motion.kick(1.0, self.short)
@@ -426,6 +396,73 @@ class ExplicitStepper(Stepper):
             for term in self.effects.terms:
                 ask(term.add_work_done, a, b, self.mean, self.account[:1])
         copy(self.after[: len(self.before)], self.before)
+        if self.books:
+            run(count_steps, self.wait, self.counts)
+
+    # -- watching the energy ---------------------------------------------------------------------
+
+    def _moving(self) -> list[Array]:
+        """All that a step changes."""
+        nodes = [x for part in self.nodes.parts for x in (part.poses, part.quaternions)]
+        rates = [motion.rates for motion in self.motions]
+        return [*nodes, *rates, self.q, self._rates, self.before, self.account, self.memory]
+
+    def _keep_start(self) -> None:
+        self._start = [x.copy() for x in self._moving()]
+
+    def finish_step(self, a: State, b: State) -> None:
+        """Look at the energy; shorten the steps where it has changed, and take this step again."""
+        self.wait[0] = max(1, _LOOK // (int(self.more[0]) + 1))
+        inputs = self.after.copy()
+        while not self.watch.holds(b, self._rates, self.account):
+            if self.rung[0] == len(_RUNGS):
+                raise self.error("the energy balance does not close, however short the steps are")
+            self._shorten(a, b, inputs)
+        self._keep_start()
+
+    def _shorten(self, a: State, b: State, inputs: Array) -> None:
+        """Shorten the short steps; take the step again if it is the only one since the last look."""
+        rung, last = int(self.rung[0]), int(self.more[0]) + 1
+        before = 1.0 if rung == 0 else _RUNGS[rung - 1]
+        count = math.ceil(last * before / _RUNGS[rung])
+        if rung == 0:
+            self.shortened[0] = float(self.wait[1]) * self.h
+        self.rung[0] += 1
+        again = last >= _LOOK
+        self._set_steps(count)
+        if not again:
+            self.watch.start(b, self._rates, self.account)
+            return
+        for x, kept in zip(self._moving(), self._start, strict=True):
+            x[...] = kept
+        self.after[...] = inputs
+        self.core.place(self.q)
+        self._reprocess()
+        self.begin_fed_step(a, b)
+        self._advance(b)
+        b.place(b.q)
+        self.wait[1] -= 1
+        self.accept_fed_step(a, b)
+        self.counts[loops.PAUSED] = 0
+
+    def _reprocess(self) -> None:
+        """Begin at `q` with the present rates, with the present short steps."""
+        self.nodes.renew()
+        for motion in self.motions:
+            self._set_momenta(motion, self._rates)
+        self.acting[...] = self.before
+        if not self.damped:
+            self._process(0.5)
+
+    def remarks(self) -> list[str]:
+        """Tell from when on the steps were shortened."""
+        if not self.rung[0]:
+            return []
+        return [
+            f"from t = {self.shortened[0]:.3g} s on, waves shorter than the grid resolves carry "
+            "energy: the motion then depends on the mesh. Explicit() has shortened its steps. Give the "
+            "material a viscosity, which takes up such waves, or use the motion before that time."
+        ]
 
     def aim_at(self, leader: Stepper, b: State) -> None:
         raise TypeError("explicit steps have no equations that a neighbour could correct")
@@ -434,5 +471,18 @@ class ExplicitStepper(Stepper):
         return step_failed(self.h, reason, "a smaller safety, or Midpoint()", 1)
 
 
+@kernel
+def count_steps(wait, counts):  # type: ignore[no-untyped-def]
+    """Count steps; pause where the energy balance is to be looked at."""
+    wait[0] -= 1
+    wait[1] += 1
+    if wait[0] <= 0:
+        counts[loops.PAUSED] = 1
+
+
+_PART = 1e-3
+"""Part of the shift of nodes by which the derivative of forces along it is found. With the whole of it,
+forces are not exactly the derivative of a potential, and angular momentum drifts.
+"""
 _TINY = np.array([1e-9])
 """How far, in s^2 times accelerations of unit size, nodes are moved to find the highest frequency."""

@@ -131,8 +131,8 @@ def shift(factor, unit, moving, centre, inverse, A, T, poses, quaternions):  # t
 
 @kernel
 def add_turned(unit, moving, inverse, before, T):  # type: ignore[no-untyped-def]
-    """T += s (w x before), w = I^-1 before, s = unit_0: torques that were found on nodes shifted by
-    s A and s w are then the derivative of a potential also where turns do not commute.
+    """T += s (w x before), w = I^-1 before, s = unit_0: with it torques and their derivative along
+    accelerations are those of a potential also where turns do not commute.
     """
     s = unit[0]
     for i in range(moving.shape[0]):
@@ -156,8 +156,8 @@ def process(sign, unit, step, moving, inverse, A, T, ahead, behind, V, L):  # ty
         if moving[i] == 0:
             continue
         J = read_block(inverse[i])
-        l, t = read_vector(L[i], 0), read_vector(T[i], 0)
-        more = add(1.0, cross(apply(J, l), t), -1.0, cross(l, apply(J, t)))
+        p, t = read_vector(L[i], 0), read_vector(T[i], 0)
+        more = add(1.0, cross(apply(J, p), t), -1.0, cross(p, apply(J, t)))
         for a in range(3):
             V[i, a] -= s * (ahead[0, i, a] - behind[0, i, a]) / h
             L[i, a] -= s * ((ahead[1, i, a] - behind[1, i, a]) / h + more[a])
@@ -197,8 +197,8 @@ def add_size(moving, mass, inverse, A, T, sizes):  # type: ignore[no-untyped-def
 
 @kernel
 def normalise(sizes, A, T):  # type: ignore[no-untyped-def]
-    """Divide A and T (N, 3) by the root of sizes_0."""
-    scale = 1.0 / sqrt(sizes[0])
+    """Divide A and T (N, 3) by the root of sizes_0, unless it is zero."""
+    scale = 1.0 / sqrt(sizes[0]) if sizes[0] > 0.0 else 1.0
     for i in range(A.shape[0]):
         for a in range(3):
             A[i, a] *= scale
@@ -207,8 +207,8 @@ def normalise(sizes, A, T):  # type: ignore[no-untyped-def]
 
 @kernel
 def mix_inputs(share, passed, before, after, acting):  # type: ignore[no-untyped-def]
-    """acting (J,) : inputs in the middle of the next step, passed_0 of share_0 being the part of dt that
-    is over; passed_0 goes on by share_0.
+    """acting (J,) : inputs in the middle of the next step; passed_0 is the part of dt that is over, and
+    goes on by share_0.
     """
     t = passed[0] + 0.5 * share[0]
     passed[0] += share[0]
