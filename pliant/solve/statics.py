@@ -378,6 +378,14 @@ class StaticSolver:
         self._set_gaps(start.q)
         return StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
 
+    @cached_property
+    def _closed_rest(self) -> tuple[Array, bool]:
+        """The robot at rest with its loops closed by joints, and whether that is so; else as it is."""
+        rest = self.effects.tree.q_rest
+        q = close_by_joints(self.effects, rest)
+        closed = open_gap(self.effects, q) <= CLOSED
+        return (q if closed else rest), closed
+
     def _unloaded(self, target: Inputs) -> StaticSolution:
         """The robot at rest, with loops that its joints can close closed.
 
@@ -386,12 +394,9 @@ class StaticSolver:
         """
         effects, tree = self.effects, self.effects.tree
         nothing = np.zeros(tree.total)
-        rest = StaticSolution(tree.q_rest, nothing, effects.nothing)
-        q = close_by_joints(effects, tree.q_rest)
-        if open_gap(effects, q) <= CLOSED:
+        q, closed = self._closed_rest
+        if closed or any(part.rod is not None for part in tree.parts):
             return StaticSolution(q, nothing, effects.nothing)
-        if any(part.rod is not None for part in tree.parts):
-            return rest
         driven = Inputs(effects.nothing.u, target.drive)
         q = close_by_joints(effects, effects.prescribed.put(tree.q_rest, target.drive))
         if open_gap(effects, q) > CLOSED:
