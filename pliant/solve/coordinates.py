@@ -195,6 +195,10 @@ class CoordinateProblem(Problem):
                 return found, False
         return found, True
 
+    def start(self, problem: Problem, still: Still) -> StaticSolution | None:
+        """The equilibrium of a result of this robot, to start from."""
+        return self._branch((problem, still))[0]
+
     def _branch(
         self, origin: tuple[Problem, Still] | None
     ) -> tuple[StaticSolution | None, list[tuple[float, Any]]]:

@@ -186,7 +186,7 @@ class Response:
         return plan, inner, rows, record(self._set_rows, i, plan, rows)
 
     def _set_rows(self, i: int, plan: Any, rows: Array) -> None:
-        """Write the body twist (6, total) of a section of part i: each row is what a unit wrench does."""
+        """Write the twist (6, total) of a section of part i; each row is what a unit wrench does."""
         work, state = self._work, self.state
         ask(self.tree.parts[i].map.frame, plan, state.parts[i].c)
         e = int(plan.element[0])
