@@ -26,9 +26,11 @@ _HOMES = {
         "Body",
         "Chamber",
         "Circle",
+        "Connection",
         "Constant",
         "Constraint",
         "ConvergenceError",
+        "Curve",
         "Damping",
         "DescriptionError",
         "Flow",
@@ -37,10 +39,12 @@ _HOMES = {
         "Load",
         "Material",
         "PliantError",
+        "PoseSpline",
         "PressureLine",
         "Ramp",
         "Rectangle",
         "PlausibilityWarning",
+        "RedundancyWarning",
         "ResolutionHint",
         "ResolutionWarning",
         "StabilityWarning",
@@ -48,11 +52,13 @@ _HOMES = {
         "Section",
         "Signal",
         "Sine",
+        "Spring",
         "Step",
         "Stiffness",
         "Sum",
         "Sweep",
         "Table",
+        "Tendon",
         "TimeTable",
         "along",
         "pose",
@@ -62,6 +68,13 @@ _HOMES = {
     "pliant.bvp.collocation": ("Collocation",),
     "pliant.bvp.shooting": ("MultipleShooting", "Shooting"),
     "pliant.joints.contract": ("JointMap",),
+    "pliant.joints.options": ("MovingJoint",),
+    "pliant.joints.prismatic": ("Prismatic",),
+    "pliant.joints.cylindrical": ("Cylindrical",),
+    "pliant.joints.universal": ("Universal",),
+    "pliant.joints.spherical": ("Spherical",),
+    "pliant.joints.planar": ("Planar",),
+    "pliant.joints.free_directions": ("FreeDirections",),
     "pliant.joints.fixed": ("Fixed",),
     "pliant.joints.free": ("Free",),
     "pliant.joints.revolute": ("Revolute",),
@@ -73,6 +86,7 @@ _HOMES = {
     "pliant.rods.bspline": ("BSpline",),
     "pliant.rods.contract": ("Formulation",),
     "pliant.rods.hermite": ("Hermite",),
+    "pliant.rods.spectral": ("Spectral",),
     "pliant.rods.strain": ("Strain",),
     "pliant.solve.integrators.bdf_alpha": ("BDFAlpha",),
     "pliant.solve.integrators.contract": ("Integrator",),
@@ -110,9 +124,16 @@ if TYPE_CHECKING:
         read_measurement as read_measurement,
     )
     from pliant.joints.contract import JointMap as JointMap
+    from pliant.joints.cylindrical import Cylindrical as Cylindrical
     from pliant.joints.fixed import Fixed as Fixed
     from pliant.joints.free import Free as Free
+    from pliant.joints.free_directions import FreeDirections as FreeDirections
+    from pliant.joints.options import MovingJoint as MovingJoint
+    from pliant.joints.planar import Planar as Planar
+    from pliant.joints.prismatic import Prismatic as Prismatic
     from pliant.joints.revolute import Revolute as Revolute
+    from pliant.joints.spherical import Spherical as Spherical
+    from pliant.joints.universal import Universal as Universal
     from pliant.model import (
         Annulus as Annulus,
         BaseMotion as BaseMotion,
@@ -120,9 +141,11 @@ if TYPE_CHECKING:
         Body as Body,
         Chamber as Chamber,
         Circle as Circle,
+        Connection as Connection,
         Constant as Constant,
         Constraint as Constraint,
         ConvergenceError as ConvergenceError,
+        Curve as Curve,
         Damping as Damping,
         DescriptionError as DescriptionError,
         Flow as Flow,
@@ -132,21 +155,25 @@ if TYPE_CHECKING:
         Material as Material,
         PlausibilityWarning as PlausibilityWarning,
         PliantError as PliantError,
+        PoseSpline as PoseSpline,
         PressureLine as PressureLine,
         Ramp as Ramp,
         Rectangle as Rectangle,
+        RedundancyWarning as RedundancyWarning,
         ResolutionHint as ResolutionHint,
         ResolutionWarning as ResolutionWarning,
         Rod as Rod,
         Section as Section,
         Signal as Signal,
         Sine as Sine,
+        Spring as Spring,
         StabilityWarning as StabilityWarning,
         Step as Step,
         Stiffness as Stiffness,
         Sum as Sum,
         Sweep as Sweep,
         Table as Table,
+        Tendon as Tendon,
         TimeTable as TimeTable,
         along as along,
         pose as pose,
@@ -183,6 +210,7 @@ if TYPE_CHECKING:
     from pliant.rods.bspline import BSpline as BSpline
     from pliant.rods.contract import Formulation as Formulation
     from pliant.rods.hermite import Hermite as Hermite
+    from pliant.rods.spectral import Spectral as Spectral
     from pliant.rods.strain import Strain as Strain
     from pliant.solve.integrators.bdf_alpha import BDFAlpha as BDFAlpha
     from pliant.solve.integrators.contract import Integrator as Integrator

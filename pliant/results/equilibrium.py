@@ -80,6 +80,13 @@ class Equilibrium(Responsive, Saveable):
         return self._solution.q, None
 
     @cached_property
+    def _told_once(self) -> Mapping[str, Mapping[str, Any]]:
+        return self._compiled.readings(self._still)
+
+    def _readings(self) -> Mapping[str, Mapping[str, Any]]:
+        return self._told_once
+
+    @cached_property
     def energy(self) -> dict[str, float]:
         """Energies in J: elastic, gravity (zero at the world origin), loads, and their total.
 

@@ -48,9 +48,13 @@ class Tangent:
         self.size = tree.total if prescribed else tree.size
         blocks = [self._part_pairs(i) for i in range(len(tree.parts))]
         pairs = [self._solved(_spread(*pair)) for part in blocks for pair in part]
-        pairs += [self._solved(_spread(*pair)) for wanted in effects for pair in wanted]
+        coupled = tree.couplings.columns(tree)
+        wanted = [*coupled, *(pair for pairs in effects for pair in pairs)]
+        pairs += [self._solved(_spread(*pair)) for pair in wanted]
         self.matrix = make(self.size, pairs)
         self.parts = [self._part_slots(part) for part in blocks]
+        self.couplings = [self._slots(pair) for pair in coupled]
+        """Two for each coupling of stations, see `couplings`."""
         self.effects = [[self._slots(pair) for pair in wanted] for wanted in effects]
         self._mirrored: dict[tuple[int, int], Ints] = {}
 
