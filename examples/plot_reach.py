@@ -55,7 +55,7 @@ def draw(found: list, space: pl.Workspace) -> None:
     figure.colorbar(spots, ax=left, label="z / mm")
     tips = np.array([one.position("arm.tip") for one in found]) * 1e3
     left.plot(*tips[:, :2].T, "k.-", linewidth=1.2, markersize=4)
-    left.set(xlabel="x / mm", ylabel="y / mm", aspect="equal", title="workspace, and tips on the circle")
+    left.set(xlabel="x / mm", ylabel="y / mm", aspect="equal", title="workspace and circle of tips")
     angle = np.linspace(0.0, 360.0, len(found))
     for name in CHAMBERS:
         right.plot(angle, [one.inputs[name] / 1e5 for one in found], label=name)
