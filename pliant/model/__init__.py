@@ -84,6 +84,7 @@ from pliant.model.section import (
     Shape,
     Stiffness,
 )
+from pliant.model.shapes import Curve, NaturalShape, PoseSpline
 from pliant.model.signals import (
     Constant,
     Function,
@@ -115,6 +116,7 @@ __all__ = [
     "Constant",
     "Constraint",
     "ConvergenceError",
+    "Curve",
     "Damping",
     "Described",
     "Description",
@@ -132,11 +134,13 @@ __all__ = [
     "Material",
     "MountedActuator",
     "Moving",
+    "NaturalShape",
     "Number",
     "OneOf",
     "Place",
     "PlausibilityWarning",
     "PliantError",
+    "PoseSpline",
     "PressureLine",
     "Profile",
     "ProfileLike",
