@@ -3,14 +3,14 @@ A finger whose joints are shaped by control points
 ==================================================
 
 Two bones on two sheets that bend: the natural shape of each sheet is a B-spline, and its control points
-decide how the fingertip moves when a cable is pulled. This is the study of section 8.4 of Xun et al. (2025):
-sheets of 1 mm by 20 mm and 5 GPa (Table 9), shape 1 of degree 2 with four control points and shape 2 of
-degree 3 with five, all four pairs of them, and a cable force from 0 to 3.3 N. Then an optimiser moves
-control points until the fingertip follows a wanted path.
+decide how the fingertip moves when a cable is pulled. This is the study of section 8.4 of Xun et al.
+(2025): sheets of 1 mm by 20 mm and 5 GPa (Table 9), shape 1 of degree 2 with four control points and
+shape 2 of degree 3 with five, all four pairs of them, and a cable force from 0 to 3.3 N. Then an
+optimiser moves control points until the fingertip follows a wanted path.
 
-The paper leaves out the rest. Assumed here: sheets that span 40 mm between bones of 40 mm and 30 mm, bulging by
-some millimetres; the cable 15 mm in front of the bones, straight across the joints, without friction; no
-weight. Masses do not matter at rest.
+The paper leaves out the rest. Assumed here: sheets that span 40 mm between bones of 40 mm and 30 mm,
+bulging by some millimetres; the cable 15 mm in front of the bones, straight across the joints, without
+friction; no weight. Masses do not matter at rest.
 """
 
 # sphinx_gallery_group = "actuators"
@@ -110,7 +110,7 @@ def draw(ax: plt.Axes, robot: pl.Robot, pull: float, colour: str, label: str) ->
 
 def main() -> dict[str, float]:
     shapes = {"1": shape1(), "2": shape2()}
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 4.6), layout="constrained")
+    _, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 4.6), layout="constrained")
     found = {}
     for first, knuckle in shapes.items():
         for second, joint in shapes.items():

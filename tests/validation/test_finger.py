@@ -1,4 +1,4 @@
-"""A cable-driven joint with a natural shape by control points, against an independent plane elastica."""
+"""A cable-driven joint with a natural shape by control points, against a plane elastica."""
 
 from __future__ import annotations
 
