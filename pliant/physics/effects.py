@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -117,7 +118,12 @@ class Effects:
 
     def tangent(self, symmetric: bool) -> Tangent:
         """A tangent for one owner, who may keep its factor."""
-        return new_tangent(self.tree, self.pairs(), symmetric)
+        return new_tangent(self.tree, self.pairs(), symmetric, self._enough)
+
+    @cached_property
+    def _enough(self) -> list[tuple[list[int], list[int]]]:
+        """Multipliers, and coordinates that can meet their rows alone."""
+        return [pair for row in self.of_kind(FrameRows) for pair in row.enough(self.tree)]
 
     # -- inputs ------------------------------------------------------------------------------
 
