@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -136,6 +136,13 @@ class Contact(Effect):
     heading: ClassVar[str] = "contacts"
     place: ClassVar[int] = 8
     reacts: ClassVar[bool] = True
+    tells: ClassVar[Mapping[str, str]] = {
+        "s": "m",
+        "gap": "m",
+        "point": "m",
+        "normal": "1",
+        "force": "N",
+    }
 
     def check(self) -> None:
         """Refuse sides that cannot touch each other, and damping without stiffness."""

@@ -132,7 +132,16 @@ class _Between(Term):
     def readings(self, m: Moment) -> dict[str, Any]:
         found, force, _ = self._told(m)
         where = {"point": found.point.copy(), "normal": found.normal.copy()}
-        return {"s": self.search.places(found), "gap": -found.gap, "force": force, **where}
+        names = dict(zip(("part", "other"), np.array(self.search.labels).T, strict=True))
+        return {"s": self.search.places(found), "gap": -found.gap, "force": force, **where, **names}
+
+    def left_out_at_rest(self, z: Array) -> str:
+        if not self.mu:
+            return ""
+        return (
+            f"{self.label}: friction does not act in equilibria, which are those of smooth surfaces; "
+            "simulate() until the robot rests to see what friction holds"
+        )
 
     def reactions(self, state: State, z: Array) -> dict[str, Array]:
         """The sum of normal forces on the first side: moment about the origin and force, world."""

@@ -220,6 +220,10 @@ class Term:
         """
         return {}
 
+    def left_out_at_rest(self, z: Array) -> str:
+        """A sentence on what of it does not act in an equilibrium with multipliers z (total,)."""
+        return ""
+
     # -- energy ------------------------------------------------------------------------------
 
     def energy(self, state: State, u: Array) -> float:

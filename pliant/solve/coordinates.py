@@ -169,6 +169,8 @@ class CoordinateProblem(Problem):
             raise
         self._warn([found.q])
         warn_of_error(found.error, self.formulations, stacklevel=4)
+        if is_told():
+            self._tell([x for term in self.effects.terms if (x := term.left_out_at_rest(found.z))])
         if self._lame:
             missed = missed_at_rest(self.effects, found.q, found.inputs, found.z)
             self._tell([str(item) for item in missed])
