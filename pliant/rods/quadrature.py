@@ -36,18 +36,36 @@ def spans_with_breaks(
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Borders (N + 1,) of the spans of a map, m, and whether strains jump at each of them (N + 1,).
 
-    even : (n + 1,) the borders that the settings ask for. Breaks of the rod are added; unless `fixed`,
-    a border that is closer to one of them than a third of its shorter span gives way to it.
+    even : (n + 1,) the borders that the settings ask for. Breaks of the rod are added, and points at
+    which other parts and effects act; unless `fixed`, a border that is closer to one of them than a
+    third of its shorter span gives way to it.
     """
     breaks = rod.breaks_along(rod.length)
-    places = np.array(breaks.places)
+    points = _points_with_room(rod, even, breaks.places)
+    places = np.array(sorted({*breaks.places, *points}))
     if not len(places):
         return even, np.zeros(len(even), dtype=bool)
     room = np.minimum(np.diff(even)[:-1], np.diff(even)[1:]) / 3.0
     near = np.abs(even[1:-1, None] - places).min(axis=1)
     kept = even[1:-1][near > (_SAME * rod.length if fixed else room)]
     borders = np.sort(np.concatenate([even[[0, -1]], kept, places]))
-    return borders, np.isin(borders, breaks.jumps)
+    return borders, np.isin(borders, (*breaks.jumps, *points))
+
+
+_MOST_POINTS = 4
+"""Points of a rod beyond which none is a border: many act nearly as a line load, and each would cost
+as many unknowns as two or three spans."""
+
+
+def _points_with_room(rod: Rod, even: Array, breaks: Sequence[float]) -> list[float]:
+    """Points at which something acts on a rod, not closer than a quarter of a span to what is firm."""
+    firm, kept = [0.0, rod.length, *breaks], list[float]()
+    for s in rod.points if len(rod.points) <= _MOST_POINTS else ():
+        span = np.clip(np.searchsorted(even, s), 1, len(even) - 1)
+        near = min(abs(s - other) for other in (*firm, *kept))
+        if near > 0.25 * (even[span] - even[span - 1]):
+            kept.append(s)
+    return kept
 
 
 _SAME = 1e-9
