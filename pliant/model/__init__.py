@@ -5,7 +5,7 @@ signals.
 """
 
 from pliant.model.base_motion import BaseMotion
-from pliant.model.body import Body
+from pliant.model.body import Auxiliary, Body
 from pliant.model.chamber import BendingActuator, Chamber, Flow, Lag, MountedActuator, PressureLine
 from pliant.model.checks import (
     Array,
@@ -13,6 +13,7 @@ from pliant.model.checks import (
     DescriptionError,
     PlausibilityWarning,
     PliantError,
+    RedundancyWarning,
     ResolutionHint,
     ResolutionWarning,
     StabilityWarning,
@@ -31,8 +32,10 @@ from pliant.model.checks import (
     refuse,
     whole_number,
 )
+from pliant.model.connection import Connection
 from pliant.model.constraint import Constraint
 from pliant.model.description import Description
+from pliant.model.embedded_tendon import EmbeddedTendon
 from pliant.model.fields import (
     Choice,
     Kind,
@@ -66,6 +69,7 @@ from pliant.model.registry import (
     members_of,
     one_property,
     sections,
+    sharing,
     taken,
 )
 from pliant.model.rod import Rod, check_arclength
@@ -80,6 +84,7 @@ from pliant.model.section import (
     Shape,
     Stiffness,
 )
+from pliant.model.shapes import Curve, NaturalShape, PoseSpline
 from pliant.model.signals import (
     Constant,
     Function,
@@ -93,10 +98,13 @@ from pliant.model.signals import (
     as_signal,
     values_at,
 )
+from pliant.model.spring import Spring
+from pliant.model.tendon import Tendon
 
 __all__ = [
     "Annulus",
     "Array",
+    "Auxiliary",
     "BaseMotion",
     "BaseState",
     "BendingActuator",
@@ -104,14 +112,17 @@ __all__ = [
     "Chamber",
     "Choice",
     "Circle",
+    "Connection",
     "Constant",
     "Constraint",
     "ConvergenceError",
+    "Curve",
     "Damping",
     "Described",
     "Description",
     "DescriptionError",
     "Effect",
+    "EmbeddedTendon",
     "Entry",
     "Flow",
     "Frame",
@@ -123,17 +134,20 @@ __all__ = [
     "Material",
     "MountedActuator",
     "Moving",
+    "NaturalShape",
     "Number",
     "OneOf",
     "Place",
     "PlausibilityWarning",
     "PliantError",
+    "PoseSpline",
     "PressureLine",
     "Profile",
     "ProfileLike",
     "Ramp",
     "Reader",
     "Rectangle",
+    "RedundancyWarning",
     "ReportedError",
     "ResolutionHint",
     "ResolutionWarning",
@@ -145,12 +159,14 @@ __all__ = [
     "Shape",
     "Signal",
     "Sine",
+    "Spring",
     "StabilityWarning",
     "Step",
     "Stiffness",
     "Sum",
     "Sweep",
     "Table",
+    "Tendon",
     "TimeTable",
     "Vector",
     "Whole",
@@ -187,6 +203,7 @@ __all__ = [
     "read_text",
     "refuse",
     "sections",
+    "sharing",
     "taken",
     "value_at",
     "values_at",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -57,11 +57,27 @@ class Description:
             self.parts.update(new)
             for problem in (problem for piece in new.values() for problem in piece.problems(self)):
                 raise problem
+            for piece in new.values():
+                self._check_auxiliaries(piece)
+            for problem in self._driven_twice(new.values()):
+                raise problem
         except BaseException:  # also from a function of s that the user gave
             for name in new:
                 del self.parts[name]
             raise
         return new.get(entry.name, entry) if len(new) == 1 else entry  # type: ignore[return-value]
+
+    def _check_auxiliaries(self, piece: Entry) -> None:
+        """Refuse an entry that brings along a part whose name is taken."""
+        for part in piece.auxiliaries:
+            owner = self.parts.get(part.name)
+            if owner not in (None, piece):
+                raise piece.taken(piece.name, f"{owner.label}, for it brings along {part.name!r},")
+
+    def auxiliaries(self) -> dict[str, Any]:
+        """Return the massless parts that entries bring along, see `Entry.auxiliary`, by name."""
+        entries = list(self.parts.values())
+        return {part.name: part for entry in entries for part in entry.auxiliaries}
 
     def dependants(self, name: str) -> list[str]:
         """Return the names of the parts and effects that cannot be without the one of that name."""
@@ -105,15 +121,24 @@ class Description:
 
     def inputs(self) -> dict[str, float]:
         """Return the name of every input with its default."""
-        return {name: x for part in list(self.parts.values()) for name, x in part.inputs().items()}
+        entries = [*self.parts.values(), *self.auxiliaries().values()]
+        return {name: x for part in entries for name, x in part.inputs().items()}
 
     def input_owner(self, name: str) -> Entry:
         """Return the part or effect to which an input belongs."""
-        return next(part for part in list(self.parts.values()) if name in part.inputs())
+        entries = [*self.parts.values(), *self.auxiliaries().values()]
+        return next(part for part in entries if name in part.inputs())
 
-    def driven_joints(self) -> dict[str, str]:
-        """Return the part of every joint that an input prescribes, by the name of the input."""
-        return {name: part.name for part in self.members().values() for name in part.inputs()}
+    def _driven_twice(self, entries: Iterable[Entry]) -> Iterator[DescriptionError]:
+        """Yield an error for each input of some entries that drives a joint and something else."""
+        known = [*self.parts.values(), *self.auxiliaries().values()]
+        for entry in (item for x in entries for item in (x, *x.auxiliaries)):
+            for name in entry.inputs():
+                for other in (x for x in known if x is not entry and name in x.inputs()):
+                    if isinstance(entry, Part) or isinstance(other, Part):
+                        expected = f"an input of its own, but {other.label} is driven by it already"
+                        remedy = "give the drive of the joint another name by input="
+                        yield DescriptionError(entry.label, "input", name, expected, remedy)
 
     def motions_of(self, rod: str) -> list[Any]:
         """Return the effects that move the base of a rod, by its name, in the order of description."""
@@ -126,12 +151,7 @@ class Description:
     def with_breaks(self, rod: Rod) -> Rod:
         """Return a rod that knows where strains jump by what acts on them, and where wrenches act."""
         acting = [effect for effect in self.of(Effect).values() if effect.on_strains]
-        places = [
-            s
-            for e in acting
-            if e.acts_along() == rod.name
-            for s in e.breaks_along(rod.length).places
-        ]
+        places = [s for effect in acting for s in effect.breaks_on(self, rod).places]
         points = {
             frame.s
             for entry in list(self.parts.values())
@@ -158,8 +178,8 @@ class Description:
         return {**self.rods, **self.bodies}
 
     def from_root(self) -> list[Rod | Body]:
-        """Return rods and bodies such that each comes after the one that carries it."""
-        members = self.members()
+        """Return rods, bodies and auxiliary parts, each after the one that carries it."""
+        members = {**self.members(), **self.auxiliaries()}
         return sorted(members.values(), key=lambda part: len(self._carriers(part, members)))
 
     def in_order(self) -> dict[str, Entry]:
@@ -226,6 +246,7 @@ class Description:
             yield from effect.problems(self)
         if not of_parts:
             yield from raised(self.from_root)
+        yield from self._driven_twice(list(self.parts.values()))
 
     def doubts(self) -> list[str]:
         """Return sentences about values that no robot has, and the unit that was probably meant."""

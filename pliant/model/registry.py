@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -34,7 +35,18 @@ if TYPE_CHECKING:
     from pliant.model.places import Frame, MovingFrame
 
 _CLASSES: list[type[Described]] = []
-_FAMILIES = {"Joint": ("pliant.joints.fixed", "pliant.joints.free", "pliant.joints.revolute")}
+_JOINTS = (
+    "fixed",
+    "revolute",
+    "prismatic",
+    "cylindrical",
+    "universal",
+    "spherical",
+    "planar",
+    "free",
+    "free_directions",
+)
+_FAMILIES = {"Joint": tuple(f"pliant.joints.{name}" for name in _JOINTS)}
 """Modules of the classes that come with Pliant, by family, if they stand above the model."""
 
 
@@ -95,10 +107,11 @@ class Entry(Described):
     heading : of its section in robot files; "" for the general section of its family.
     place : of this section among the others; those that you define stand last.
     word : how messages call it.  naming : the field that names the other pieces it brings along.
+    chosen_by : the field that tells it from other classes with the same heading.
     found_under : heading of the views of a description that show it, its own or that of its parent.
     input_sizes : how many numbers a value of its input may have.  input_expected, input_remedy : what
-    messages say of one that is wrong.  input_unit : of its input, for pictures.  prescribes : whether
-    its inputs prescribe a motion.  reacts : whether results report the wrench with which it holds.
+    messages say of one that is wrong.  input_unit : of its input, for pictures.  reacts : whether
+    results report the wrench with which it holds.
     """
 
     name: str = holds(Name())
@@ -107,14 +120,16 @@ class Entry(Described):
     place: ClassVar[int] = 50
     word: ClassVar[str] = ""
     naming: ClassVar[str] = "name"
+    chosen_by: ClassVar[str] = ""
     family: ClassVar[str] = ""
     found_under: ClassVar[str] = ""
     input_sizes: ClassVar[tuple[int, ...]] = (1,)
     input_expected: ClassVar[str] = "one finite number"
     input_remedy: ClassVar[str] = "give e.g. 1.0"
     input_unit: ClassVar[str] = ""
-    prescribes: ClassVar[bool] = False
     reacts: ClassVar[bool] = False
+    tells: ClassVar[Mapping[str, str]] = {}
+    """What results tell of it, such as its tension, with the unit of each."""
     least_gap: ClassVar[float] = 1e-9
     """Part of the length of a rod within which its breaks are one."""
 
@@ -141,6 +156,21 @@ class Entry(Described):
         """Return what it brings into a robot: itself, or several parts and effects."""
         return (self,)
 
+    def auxiliary(self) -> Sequence[Part]:
+        """Return massless parts that it brings along besides its `pieces`, see `Auxiliary` of bodies.
+
+        The tree takes them like all others: their joints have coordinates, springs, drives and inputs.
+        Users do not see them as parts: pictures, lists of parts and robot files leave them out. Each
+        is named as the entry is, or so with a dot and more behind it; the effect that brings it must
+        hold it by constraints, for it has no mass.
+        """
+        return ()
+
+    @cached_property
+    def auxiliaries(self) -> tuple[Part, ...]:
+        """What `auxiliary` returns, always the same objects."""
+        return tuple(self.auxiliary())
+
     @classmethod
     def written(
         cls, entry: Mapping[str, Any], piece: Entry, path: list[str], value: Any
@@ -158,6 +188,10 @@ class Entry(Described):
     def inputs(self) -> dict[str, float]:
         """Return its inputs by name, each with the value where none is given."""
         return {}
+
+    def motion_inputs(self) -> list[str]:
+        """Return those of its inputs that prescribe a motion."""
+        return []
 
     def check_input(self, part: str, field: str, value: Any) -> None:
         """Refuse a value of its input, of the right size, that cannot be.
@@ -226,25 +260,30 @@ class Part(Entry):
     """A rod, a rigid body: it hangs on a frame of another part or of the world by a joint."""
 
     family: ClassVar[str] = "parts"
-    input_expected: ClassVar[str] = "one finite number, for it moves a joint"
+    input_expected: ClassVar[str] = "one finite number, for it drives a joint"
     input_remedy: ClassVar[str] = "give e.g. 0.1"
-    prescribes: ClassVar[bool] = True
 
     def inputs(self) -> dict[str, float]:
-        """Return the input of its joint, if one is prescribed; 0 is where it rests."""
+        """Return the inputs of the drives of its joint, each with 0."""
         joint = getattr(self, "joint", None)
-        if joint is None or joint.drive is None:
-            return {}
-        return {joint.input or self.name: 0.0}
+        return {} if joint is None else joint.inputs(self.name)
+
+    def motion_inputs(self) -> list[str]:
+        """Return those of its inputs that prescribe a coordinate of its joint."""
+        joint = getattr(self, "joint", None)
+        return [] if joint is None else joint.motion_inputs(self.name)
 
 
 class Joint(Described):
     """How a part hangs on the frame that carries it; the mechanics is in `pliant.joints`."""
 
-    drive: str | None = None
-    """What an input prescribes, such as "angle"; None for a joint that moves freely."""
-    input: str | None = None
-    """Name of that input; None for the name of the part."""
+    def inputs(self, part: str) -> dict[str, float]:
+        """Return the inputs of its drives by name, with the value of each where none is given."""
+        return {}
+
+    def motion_inputs(self, part: str) -> list[str]:
+        """Return the inputs that prescribe its coordinates, in the order of these."""
+        return []
 
     @property
     def moves(self) -> bool:
@@ -259,6 +298,12 @@ class Effect(Entry):
     family: ClassVar[str] = "effects"
     on_strains: ClassVar[bool] = False
     """Whether it acts along a rod by stresses, so that strains jump where its data do."""
+
+    def breaks_on(self, description: Description, rod: Any) -> Breaks:
+        """Return where its data along a rod of the robot jump or peak."""
+        from pliant.model.breaks import Breaks
+
+        return self.breaks_along(rod.length) if self.acts_along() == rod.name else Breaks()
 
     def acts_along(self) -> str:
         """Return the name of the rod along which it acts; "" if it does not."""
@@ -286,6 +331,13 @@ class Effect(Entry):
         """
         return None
 
+    def pointwise_forms(self, description: Description) -> Sequence[Any]:
+        """Return what it does at sections of the rods of a robot, one form for each; none if it does
+        more than that.
+        """
+        form = self.pointwise()
+        return () if form is None else (form,)
+
 
 def taken(label: str, field: str, name: str, other: str) -> DescriptionError:
     """Return the error for a name that `other` has already, given in a field of `label`."""
@@ -307,14 +359,23 @@ def sections() -> dict[str, type[Entry]]:
     return {cls.found_under: cls for cls in sorted(headed, key=lambda cls: cls.place)}
 
 
+def sharing(heading: str) -> list[type[Entry]]:
+    """Return all classes whose entries stand under a heading, each told by its `chosen_by`."""
+    return [cls for cls in _CLASSES if issubclass(cls, Entry) and cls.heading == heading]
+
+
 def headings() -> dict[str, str]:
     """Return the sections of robot files that hold parts and effects, each with its word."""
     return {heading: cls.word for heading, cls in sections().items()}
 
 
-def class_of(heading: str) -> type[Entry] | None:
-    """Return the class of the entries of a section; None for the general sections."""
+def class_of(heading: str, given: Any = None) -> type[Entry] | None:
+    """Return the class of an entry of a section with the given fields; None in the general sections."""
     cls = sections().get(heading)
+    named = [
+        item for item in sharing(heading) if isinstance(given, dict) and item.chosen_by in given
+    ]
+    cls = named[0] if named else cls
     return None if cls in (Part, Effect) else cls
 
 

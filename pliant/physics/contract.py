@@ -11,6 +11,7 @@ of the mixed form and multipliers of constraints.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -42,6 +43,7 @@ class Moment:
     keep (total,) : gaps that constraints are to keep for now, None for none.  mobility : displacement
     for a unit of acceleration in a time step, s^2; None in statics.  ahead : time since the stations
     had the twists in `work`, s; half a step where these are the mean ones of a step that ends here.
+    start : the state at the start of that step, for losses between two configurations.
     """
 
     tree: Tree
@@ -55,6 +57,7 @@ class Moment:
     keep: Array | None = None
     mobility: float | None = None
     ahead: float = 0.0
+    start: State | None = None
 
 
 @dataclass
@@ -108,6 +111,8 @@ class Term:
     """Whether its loss of power needs the twists of stations without inertia."""
     memory: int = 0
     """How many numbers it keeps from step to step, see `feed`."""
+    name: str = ""
+    """Name of the effect for whose `readings` results ask it."""
     rows: Ints = _NONE
     """Numbers of the unknowns of its own."""
     row_weights: Array = np.zeros(0)
@@ -117,6 +122,10 @@ class Term:
 
     def close(self, tree: Tree) -> None:
         """Take over numbers once the tree is numbered."""
+
+    def doubts(self, tree: Tree) -> Iterator[str]:
+        """Yield sentences about what is probably not meant, once the tree is closed."""
+        return iter(())
 
     def pairs(self) -> list[Pair]:
         """Numbers of the blocks that it adds to a tangent by itself."""
@@ -199,6 +208,17 @@ class Term:
     def point_wrenches(self, state: State, u: Array, z: Array) -> list[tuple[int, int, Array]]:
         """What acts at single frames: part, frame station and body wrench (6,)."""
         return []
+
+    def wrenches_at(self, m: Moment) -> list[tuple[int, int, Array]]:
+        """The same at the rates of a moment, whose `work` has the twists of all stations."""
+        return self.point_wrenches(m.state, m.u, m.z)
+
+    def readings(self, m: Moment) -> dict[str, Any]:
+        """What results tell of it by the name of its effect: tension, length and so on.
+
+        Numbers or arrays; in a motion `work` has the twists of all stations.
+        """
+        return {}
 
     # -- energy ------------------------------------------------------------------------------
 
@@ -322,9 +342,8 @@ class Rows(Term):
     def touch(self, state: State, v: Array, z: Array) -> None:
         """Let one-sided rows hold that touch and do not part at rates v (total,): set z > 0."""
 
-    def release(self, x: Array, z: Array) -> bool:
-        """Let rows go idle that hold by a pull in x (size,); tells whether there were any."""
-        return False
+    def release(self, x: Array, z: Array, pulled: Ints) -> None:
+        """Let rows go idle that hold by a pull in x (size,); sets pulled (1,) if there were any."""
 
     def hold(self, state: State, tangent: Tangent, z: Array | None) -> None:
         """Add A and A^T of the rows that hold; the others stand alone."""

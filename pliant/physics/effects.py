@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -23,6 +24,7 @@ from pliant.tree.tree import Tree
 BUILT_IN = (
     "gravity",
     "joint_springs",
+    "joint_drives",
     "elasticity",
     "force_fields",
     "viscosity",
@@ -30,7 +32,11 @@ BUILT_IN = (
     "mass_damping",
     "loads",
     "chambers",
+    "springs",
+    "tendons",
+    "embedded_tendons",
     "constraints",
+    "connections",
 )
 """Files of the effects that come with Pliant, in the order in which they act."""
 
@@ -98,6 +104,8 @@ class Effects:
         self.gap_rows = np.concatenate([none, *(term.rows for term in self.rows)])
         """Numbers of all unknowns of terms, and the weights that make their gaps plain numbers."""
         self.gap_weights = np.concatenate([np.zeros(0), *(term.row_weights for term in self.rows)])
+        self.over_constrained = False
+        """Whether rows of constraints depend on each other, see `solve.redundancy`."""
 
     def of_kind(self, kind: type[Any]) -> Iterable[Any]:
         """The terms of one class."""
@@ -109,7 +117,12 @@ class Effects:
 
     def tangent(self, symmetric: bool) -> Tangent:
         """A tangent for one owner, who may keep its factor."""
-        return new_tangent(self.tree, self.pairs(), symmetric)
+        return new_tangent(self.tree, self.pairs(), symmetric, self._enough)
+
+    @cached_property
+    def _enough(self) -> list[tuple[list[int], list[int]]]:
+        """Multipliers, and coordinates that can meet their rows alone."""
+        return [pair for row in self.of_kind(FrameRows) for pair in row.enough(self.tree)]
 
     # -- inputs ------------------------------------------------------------------------------
 
@@ -145,7 +158,7 @@ def check_inputs(known: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
                 part="inputs",
                 field=str(name),
                 value=inputs[name],
-                expected="the name of a load, base motion or chamber of this robot",
+                expected="the name of an input of this robot: a load, a drive, a chamber",
                 remedy=did_you_mean(str(name), list(known)),
             )
 

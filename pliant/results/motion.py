@@ -75,6 +75,16 @@ class MovingResult(ShapeResult):
         reactions = self._compiled.moving_reactions(self._path)
         return {name: rows.reshape(*self._leading, 6) for name, rows in reactions.items()}
 
+    @cached_property
+    def _told_once(self) -> dict[str, dict[str, Array]]:
+        return self._compiled.moving_readings(self._path)
+
+    def _readings(self) -> dict[str, dict[str, Array]]:
+        if self._leading:
+            return self._told_once
+        told = self._told_once.items()
+        return {name: {key: x[0] for key, x in values.items()} for name, values in told}
+
     def _energies(self, rows: NDArray[np.int64]) -> dict[str, Array]:
         """Energies at some of the output times: the parts, and the total of what is stored."""
         return self._with_total(self._path, rows)

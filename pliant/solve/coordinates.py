@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,14 @@ from pliant.model import (
     Description,
     DescriptionError,
     Frame,
+    PlausibilityWarning,
+    RedundancyWarning,
     ResolutionWarning,
     Rod,
     StabilityWarning,
 )
 from pliant.model.telling import is_told
+from pliant.physics.contract import Moment, Term
 from pliant.physics.effects import Inputs, effects_of
 from pliant.rods.contract import Formulation
 from pliant.solve import energy
@@ -31,6 +35,7 @@ from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.limits import map_limits, unstable_branch
 from pliant.solve.problem import Problem, Start, Still, stretch_of
+from pliant.solve.redundancy import redundancy_at_rest
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
 from pliant.solve.shape_error import warn_of_error
@@ -39,7 +44,7 @@ from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
 from pliant.solve.streaming import Held, Stream
 from pliant.solve.transfer import transferred
 from pliant.solve.uncarried import lame_parts, missed_at_rest, missed_in_motion
-from pliant.tree.forward import kinetic_energy
+from pliant.tree.forward import kinetic_energy, set_rates
 from pliant.tree.state import State
 from pliant.tree.work import Work
 
@@ -70,6 +75,18 @@ class CoordinateProblem(Problem):
         self.sampler: Sampler = Sampler(self.effects)
         self._solvers: list[StaticSolver] = []
         self._lame = bool(lame_parts(self.effects))
+        self._judge_loops()
+
+    def _judge_loops(self) -> None:
+        """Find redundant constraints before anything is solved; warn of them and of doubtful terms."""
+        doubts = [doubt for term in self.effects.terms for doubt in term.doubts(self.tree)]
+        told = redundancy_at_rest(self.effects)
+        self.effects.over_constrained = bool(told)
+        if is_told():
+            for doubt in doubts:
+                warnings.warn(doubt, PlausibilityWarning, stacklevel=6)
+            if told:
+                warnings.warn(told, RedundancyWarning, stacklevel=6)
 
     @property
     def unknowns(self) -> int:
@@ -138,15 +155,12 @@ class CoordinateProblem(Problem):
     ) -> Still:
         """Return the equilibrium by Newton's method on the branch from `origin`."""
         begin, applied = self._branch(origin)
-        # a solver belongs to one thread while it works; its storage is kept for the next call
-        solver = self._solvers.pop() if self._solvers else StaticSolver(self.effects)
-        solver.options = StaticOptions(tolerance=tolerance)
         try:
-            found = solver.solve(self.effects.at(values), begin, progress)
-            unstable = begin is None and self._grows(found)
-            if unstable:
-                found, unstable = self._followed(solver, found)
-            self._solvers.append(solver)
+            with self.solver(tolerance) as solver:
+                found = solver.solve(self.effects.at(values), begin, progress)
+                unstable = begin is None and self._grows(found)
+                if unstable:
+                    found, unstable = self._followed(solver, found)
         except ConvergenceError as error:
             if isinstance(error.last, StaticSolution):
                 level = error.last.levels[-1] if error.last.levels else 0.0
@@ -163,6 +177,14 @@ class CoordinateProblem(Problem):
             text = unstable_branch(where, unstable or bool(found.negative))
             warnings.warn(text, StabilityWarning, stacklevel=4)
         return Still(found, [(1.0, values)])
+
+    @contextmanager
+    def solver(self, tolerance: float = 1e-10) -> Iterator[StaticSolver]:
+        """A static solver for one thread while it works; its storage is kept for the next one."""
+        solver = self._solvers.pop() if self._solvers else StaticSolver(self.effects)
+        solver.options = StaticOptions(tolerance=tolerance)
+        yield solver
+        self._solvers.append(solver)
 
     def _grows(self, found: StaticSolution) -> bool:
         """Whether small motions grow about an equilibrium that took several load steps under loads
@@ -188,6 +210,10 @@ class CoordinateProblem(Problem):
             if not self._grows(found):
                 return found, False
         return found, True
+
+    def start(self, problem: Problem, still: Still) -> StaticSolution | None:
+        """The equilibrium of a result of this robot, to start from."""
+        return self._branch((problem, still))[0]
 
     def _branch(
         self, origin: tuple[Problem, Still] | None
@@ -382,6 +408,39 @@ class CoordinateProblem(Problem):
         names = rows[0] if rows else {}
         return {name: np.array([row[name] for row in rows]) for name in names}
 
+    def readings(self, still: Still) -> dict[str, dict[str, Any]]:
+        """From the terms of the effects."""
+        found, work = still.solution, Work(self.tree)
+        state = State(self.tree).place(found.q)
+        moment = Moment(self.tree, state, work, found.inputs.u, found.z)
+        return {term.name: term.readings(moment) for term in self.effects.terms if term.name}
+
+    def moving_readings(self, path: Trajectory) -> dict[str, dict[str, Array]]:
+        """From the terms of the effects at every output time; multipliers follow from balance."""
+        telling = [term for term in self.effects.terms if term.name]
+        rows = [self._told(telling, path, k) for k in range(len(path.t))]
+        names = rows[0] if rows else {}
+        return {
+            name: {key: np.array([row[name][key] for row in rows]) for key in names[name]}
+            for name in names
+        }
+
+    def _told(self, telling: list[Term], path: Trajectory, k: int) -> dict[str, dict[str, Any]]:
+        """Readings at output time k of a motion."""
+        from pliant.solve.inverse_dynamics import InverseDynamics
+
+        state, work, z = (
+            State(self.tree).place(path.q[k]),
+            Work(self.tree),
+            np.zeros(self.tree.total),
+        )
+        inputs = self.effects.at({name: values[k] for name, values in path.inputs.items()})
+        if any(len(term.rows) for term in telling):
+            z = InverseDynamics(self.effects, path.h).output(path, k).z
+        set_rates(self.tree, state, work, path.v[k], strains=False)
+        moment = Moment(self.tree, state, work, inputs.u, z, path.v[k])
+        return {term.name: term.readings(moment) for term in telling}
+
     def judge(self, still: Still) -> tuple[bool | None, str]:
         """Whether an equilibrium is stable: from the inertia of the tangent, or from its modes."""
         from pliant.solve.stability import judge
@@ -403,9 +462,10 @@ class CoordinateProblem(Problem):
 
     def with_joints(self, q: Array, values: Mapping[str, Any]) -> Array:
         """A configuration (nq,) with joints, by part name, at given coordinates."""
+        from pliant.solve.closure import close_by_joints
         from pliant.solve.initial_conditions import with_joints
 
-        return with_joints(self.tree, q, values)
+        return close_by_joints(self.effects, with_joints(self.tree, q, values), values)
 
     @property
     def length(self) -> float:
@@ -427,6 +487,7 @@ class CoordinateProblem(Problem):
             if part.name in rods
             else self.body_twist(q, v, part.name)
             for part in self.tree.parts
+            if not part.auxiliary
         }
 
     def trouble(self, q: Array) -> str:

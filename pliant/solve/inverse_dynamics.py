@@ -34,6 +34,7 @@ from pliant.rods.contract import Array
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.acceleration import dynamic_balance
 from pliant.solve.integrators.hard_rows import gap_accelerations
+from pliant.solve.redundancy import without_self_stress
 from pliant.solve.sampling import Sampler
 from pliant.solve.statics import balance
 from pliant.tree.forward import set_rates
@@ -123,18 +124,20 @@ class InverseDynamics:
         moment = Moment(
             tree, state, self.work, inputs.u, z, v, 0.0, self._tangent, mobility=1.0 / slope
         )
-        pulled, pull = True, self._pull(acc, inputs, z)
-        while pulled:
+        pulled, pull = np.ones(1, dtype=np.int64), self._pull(acc, inputs, z)
+        while pulled[0]:
+            pulled[0] = 0
             r = dynamic_balance(effects, moment, slope).copy()
             gaps = gap_accelerations(effects, state, v, acc, z)
             right = -slope * r - pull
             right[effects.gap_rows] = -gaps[effects.gap_rows] - pull[effects.gap_rows]
             x = self._solved(right)
-            pulled = any([term.release(x, z) for term in effects.one_sided])
+            for term in effects.one_sided:
+                term.release(x, z, pulled)
         acc[tree.coordinates] += x[tree.coordinates]
         for term in effects.hard:
             z[term.rows] = (x[term.rows] - term.augmented(gaps[term.rows])) / slope
-        return acc, z
+        return acc, without_self_stress(effects, state, z)
 
     def _pull(self, acc: Array, inputs: Inputs, z: Array) -> Array:
         """K a (total,) of accelerations (total,) of prescribed joints: none in relative coordinates.

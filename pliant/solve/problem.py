@@ -182,6 +182,14 @@ class Problem(ABC):
     def moving_reactions(self, path: Trajectory) -> dict[str, Array]:
         """Wrenches (T, 6) that hold the robot in a motion, by the same names."""
 
+    def readings(self, still: Still) -> dict[str, dict[str, Any]]:
+        """What effects tell of themselves at an equilibrium, by name: tension, length, ..."""
+        return {}
+
+    def moving_readings(self, path: Trajectory) -> dict[str, dict[str, Array]]:
+        """The same in a motion, with a leading axis T."""
+        return {}
+
     @abstractmethod
     def judge(self, still: Still) -> tuple[bool | None, str]:
         """Whether an equilibrium is stable, None if it cannot be told, and a sentence on it."""

@@ -26,6 +26,7 @@ from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array
 from pliant.solve import loops
+from pliant.solve.closure import CLOSED, cannot_close, close_by_joints, open_gap
 from pliant.solve.limits import with_limits
 from pliant.solve.newton import INFINITE, SINGULAR, SLOW, Equations, NewtonError, Policy, negate
 from pliant.solve.shape_error import ShapeError
@@ -191,7 +192,7 @@ class Equilibrium(Equations):
         self.state.q[...], self.z[...], self.u[...] = found.q, found.z, found.inputs.u
         self.keep[...], self._load = 0.0, 1.0
         self.forget_factor()
-        self._place_and_balance(True)
+        self._programs[loops.TANGENT]()
 
     def attempt(self) -> None:
         """Newton's method; raises NewtonError if it goes astray."""
@@ -329,6 +330,8 @@ class StaticSolver:
         """How fast rods turned in the last load step, rad for the whole load."""
         self.jumped = False
         """Whether the last load step was a jump."""
+        self.response: Any = None
+        """Storage for the derivatives of equilibria."""
 
     def solve(
         self,
@@ -369,14 +372,38 @@ class StaticSolver:
 
     def _begin(self, target: Inputs, start: StaticSolution | None) -> StaticSolution:
         """Choose the equations for the loads on the way to `target`; returns where it begins."""
-        effects, tree = self.effects, self.effects.tree
         if start is None:
-            start = StaticSolution(tree.q_rest, np.zeros(tree.total), effects.nothing)
+            start = self._unloaded(target)
         origin = start.inputs
         self._choose_equations(target, origin)
         self.count, self.rate = 0, None
         self._set_gaps(start.q)
         return StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
+
+    @cached_property
+    def _closed_rest(self) -> tuple[Array, bool]:
+        """The robot at rest with its loops closed by joints, and whether that is so; else as it is."""
+        rest = self.effects.tree.q_rest
+        q = close_by_joints(self.effects, rest)
+        closed = open_gap(self.effects, q) <= CLOSED
+        return (q if closed else rest), closed
+
+    def _unloaded(self, target: Inputs) -> StaticSolution:
+        """The robot at rest, with loops that its joints can close closed.
+
+        What stays open is closed by the elasticity of rods as the loads come on. Without rods, loops
+        may close where the target has prescribed joints; else they are refused.
+        """
+        effects, tree = self.effects, self.effects.tree
+        nothing = np.zeros(tree.total)
+        q, closed = self._closed_rest
+        if closed or any(part.rod is not None for part in tree.parts):
+            return StaticSolution(q, nothing, effects.nothing)
+        driven = Inputs(effects.nothing.u, target.drive)
+        q = close_by_joints(effects, effects.prescribed.put(tree.q_rest, target.drive))
+        if open_gap(effects, q) > CLOSED:
+            raise cannot_close(effects, q)
+        return StaticSolution(q, nothing, driven)
 
     def _largest_step(self, origin: Inputs, target: Inputs) -> float:
         """The load step in which prescribed joints and constraints go their stride."""
@@ -385,12 +412,17 @@ class StaticSolver:
         way += self.measure(self.gaps)[1]
         return min(options.largest_step, STRIDE / max(way, STRIDE))
 
-    def estimate_at(self, found: StaticSolution) -> StaticError:
-        """Estimate the error of an equilibrium; tells where it is."""
+    def look_at(self, found: StaticSolution) -> Equilibrium:
+        """Place everything at an equilibrium, with its tangent."""
         self._choose_equations(found.inputs, found.inputs)
         self.equations.look_at(found)
-        self.equations.error.estimate()
-        return self.equations.error
+        return self.equations
+
+    def estimate_at(self, found: StaticSolution) -> StaticError:
+        """Estimate the error of an equilibrium; tells where it is."""
+        error = self.look_at(found).error
+        error.estimate()
+        return error
 
     def _choose_equations(self, target: Inputs, origin: Inputs) -> None:
         """Take the equations with a symmetric tangent, if there is one."""

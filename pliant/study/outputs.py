@@ -141,6 +141,7 @@ class Output:
 
         ``part.reaction.fz`` is the reaction of a clamped rod or a constraint: mx ... mz and fx ... fz,
         N m and N, in the frame of the base, or of the frame that the constraint is attached to.
+        ``pull.tension`` (N), ``pull.length`` and ``pull.slack`` (m) are those of a tendon or spring.
         ``feature(rod.place.component)`` is a feature of that column over time, one number for a whole
         motion, for motions that oscillate: first_peak, first_valley, last_peak, last_valley (values),
         frequency (Hz) or decay (1/s, of the amplitude). The column is then the signal.
@@ -246,6 +247,9 @@ def _expand(description: Description, output: Output) -> list[Probe]:
     words = _words(description, output.path.strip())
     if len(words) == 3 and words[1] == "reaction":
         return [_reaction(description, output, words[0], words[2])]
+    told = description.of(Effect).get(words[0]) if len(words) == 2 else None
+    if told is not None and words[1] in told.tells:
+        return [_told(output, words[0], words[1], told.tells[words[1]])]
     if len(words) == 2:
         words = [*words, "position"]
     wrong = len(words) != 3 or words[0] not in description.rods
@@ -330,6 +334,16 @@ def _marker(description: Description, path: str, rod: str, place: str) -> Marker
     at_tip = len(numbers) == 1 and abs(numbers[0] - length) <= 1e-9 * length
     offset = np.array([*numbers[1:], 0.0, 0.0, 0.0][:3])
     return Marker(rod, np.inf if at_tip else numbers[0], offset)
+
+
+def _told(output: Output, name: str, quantity: str, unit: str) -> Probe:
+    """Return the probe of what an effect tells of itself; of several spans, the first."""
+
+    def ask(result: Any, _: Description) -> Array:
+        return np.asarray(result._told(name, quantity))
+
+    path = str(output.path)
+    return Probe(output.column or path, path, output.std, unit, ask, rates=True)
 
 
 def _reaction(description: Description, output: Output, part: str, component: str) -> Probe:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.joints.contract import JointMap
 from pliant.lie import se3
 from pliant.model import Description, Moving, base_state
 from pliant.model.registry import Effect
-from pliant.rods.contract import Array
+from pliant.rods.contract import Array, Ints
 
 if TYPE_CHECKING:
     from pliant.tree.part import Part
@@ -24,27 +25,38 @@ length. Held rotations are known up to whole turns, so half a turn in one step w
 _LOOKED_AT = np.linspace(0.0, 1.0, 9).tolist()
 """Places on a way at which speeds are looked at."""
 Motion = tuple[Array, Array, Array]
-"""Coordinates (nq,), velocities (nv,) and accelerations (nv,) of a joint."""
+"""Prescribed coordinates of a joint, their velocities and accelerations."""
 
 
 class Driver(ABC):
-    """Gives the motion of one joint; `inputs` are the names of the inputs that it follows."""
+    """Gives the motion of coordinates of one joint; `inputs` are the names of the inputs it follows.
+
+    coordinates, velocities : which ones of the joint it prescribes.
+    """
 
     inputs: tuple[str, ...]
+    coordinates: Ints
+    velocities: Ints
 
     @abstractmethod
     def motion(self, x: Array) -> Motion:
         """The motion for inputs x (k, 3): value, rate (1/s) and acceleration (1/s^2) of each."""
 
 
-class AngleDriver(Driver):
-    """An input is the one coordinate of a joint."""
+class JointDriver(Driver):
+    """Inputs are values of a joint: some of its coordinates, or all of a joint that has no such."""
 
-    def __init__(self, name: str) -> None:
-        self.inputs = (name,)
+    def __init__(self, joint: JointMap, part: str) -> None:
+        self._joint = joint
+        self.inputs = tuple(joint.motion_inputs(part))
+        self.velocities = np.array(joint.prescribed, dtype=np.int64)
+        whole = np.arange(joint.nq, dtype=np.int64)
+        self.coordinates = self.velocities if joint.additive else whole
 
     def motion(self, x: Array) -> Motion:
-        return x[:, 0], x[:, 1], x[:, 2]
+        if self._joint.additive:
+            return x[:, 0], x[:, 1], x[:, 2]
+        return self._joint.motion(x)
 
 
 class BaseDriver(Driver):
@@ -54,6 +66,7 @@ class BaseDriver(Driver):
         self._pose, self._motions = pose, motions
         self._out = se3.inverse(pose)
         self.inputs = tuple(motion.name for motion in motions)
+        self.coordinates, self.velocities = np.arange(16), np.arange(6)
 
     def motion(self, x: Array) -> Motion:
         rows = zip(self._motions, x.tolist(), strict=True)
@@ -71,15 +84,15 @@ def travel(twists: Callable[[float], Sequence[Array]], length: float) -> float:
     return max(float(np.sum(size @ [1.0, 1.0 / length])) for size in sizes)
 
 
-def drivers_of(description: Description, places: Mapping[str, Any]) -> dict[int, Driver]:
+def drivers_of(description: Description, parts: Sequence[Part]) -> dict[int, Driver]:
     """The drivers of all parts with prescribed joints, by number of the part."""
     drivers: dict[int, Driver] = {}
-    for name, part in description.driven_joints().items():
-        drivers[places[part][0]] = AngleDriver(name)
-    for rod in description.rods.values():
-        motions = description.motions_of(rod.name)
+    for i, part in enumerate(parts):
+        if part.joint.prescribed:
+            drivers[i] = JointDriver(part.joint, part.name)
+        motions = description.motions_of(part.name)
         if motions:
-            drivers[places[rod.name][0]] = BaseDriver(np.asarray(rod.pose), motions)
+            drivers[i] = BaseDriver(part.pose, motions)
     return drivers
 
 
@@ -92,22 +105,21 @@ class Prescribed:
     def __init__(self, tree: Tree) -> None:
         self.names = [name for driver in tree.drivers.values() for name in driver.inputs]
         self._tree = tree
-        parts = [tree.parts[i] for i in tree.drivers]
-        none = np.zeros(0, dtype=np.int64)
-        spans = [np.arange(part.joint_slice.start, part.joint_slice.stop) for part in parts]
+        none, driven = np.zeros(0, dtype=np.int64), list(tree.drivers.items())
+        spans = [tree.parts[i].joint_slice.start + x.coordinates for i, x in driven]
         self.q_places = np.concatenate([none, *spans])
         """Places in q of the prescribed coordinates; their numbers are `tree.prescribed`."""
-        self.v_places = np.concatenate([none, *(part.joint_index for part in parts)])
+        numbers = [tree.parts[i].joint_index[x.velocities] for i, x in driven]
+        self.v_places = np.concatenate([none, *numbers])
         self.width = len(self.q_places) + 2 * len(self.v_places)
         at, self._rows = 0, {}
         for i, driver in tree.drivers.items():
             self._rows[i] = slice(at, at + len(driver.inputs))
             at += len(driver.inputs)
 
-    def _motions(self, drive: Array) -> Iterator[tuple[Part, Motion]]:
-        tree = self._tree
-        for i, driver in tree.drivers.items():
-            yield tree.parts[i], driver.motion(drive[self._rows[i]])
+    def _motions(self, drive: Array) -> Iterator[tuple[int, Motion]]:
+        for i, driver in self._tree.drivers.items():
+            yield i, driver.motion(drive[self._rows[i]])
 
     def row(self, drive: Array) -> Array:
         """All coordinates, then velocities, then accelerations of the prescribed joints (width,)."""
@@ -123,8 +135,8 @@ class Prescribed:
         if not self.names:
             return q
         out = q.copy()
-        for part, (coordinates, _, _) in self._motions(drive):
-            out[part.joint_slice] = coordinates
+        for i, (coordinates, _, _) in self._motions(drive):
+            out[self._tree.parts[i].joint_slice][self._tree.drivers[i].coordinates] = coordinates
         return out
 
     def travel(self, before: Array, after: Array, length: float) -> float:
@@ -134,13 +146,21 @@ class Prescribed:
 
         def twists(t: float) -> list[Array]:
             drive[:, 0] = before[:, 0] + t * drive[:, 1]
-            return [part.joint.axes(q) @ v for part, (q, v, _) in self._motions(drive)]
+            return [self._twist(i, q, v) for i, (q, v, _) in self._motions(drive)]
 
         return travel(twists, length) if drive.any() else 0.0
+
+    def _twist(self, i: int, q: Array, v: Array) -> Array:
+        """Body twist (6,) of joint i, whose other coordinates are at the origin."""
+        joint, driver = self._tree.parts[i].joint, self._tree.drivers[i]
+        all_q, all_v = joint.origin(), np.zeros(joint.nv)
+        all_q[driver.coordinates], all_v[driver.velocities] = q, v
+        return np.asarray(joint.axes(all_q) @ all_v)
 
     def rates(self, drive: Array) -> tuple[Array, Array]:
         """Velocities and accelerations (total,), zero but for the prescribed coordinates."""
         v, acc = np.zeros(self._tree.total), np.zeros(self._tree.total)
-        for part, (_, velocity, acceleration) in self._motions(drive):
-            v[part.joint_index], acc[part.joint_index] = velocity, acceleration
+        for i, (_, velocity, acceleration) in self._motions(drive):
+            places = self._tree.parts[i].joint_index[self._tree.drivers[i].velocities]
+            v[places], acc[places] = velocity, acceleration
         return v, acc

@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.joints.contract import JointMap
 from pliant.lie import se3
-from pliant.model import Body, Rod
+from pliant.model import Auxiliary, Body, Rod
 from pliant.rods.contract import Array, Capabilities, Ints, RodMap
 
 _FAR = 1e-7
@@ -67,6 +67,8 @@ class Part:
         (S, R) of the stress that force fields carry."""
         self.point_s: list[float] = []
         self._poses: list[Array] = []
+        self.reach = 0.0
+        """Distance of the farthest point that effects give by its offset in a section, m."""
         self.inner_s: list[float] = []
         """Stations for strains besides those of the strain rule."""
         self.children: list[int] = []
@@ -74,6 +76,11 @@ class Part:
         """Whether effects in plain Python may act at its mass stations."""
         self.coupled = False
         """Whether some effect makes a stress depend on other strains than its own."""
+
+    @property
+    def auxiliary(self) -> bool:
+        """Whether an effect brings it along: it has no mass, and constraints hold it."""
+        return isinstance(self.source, Auxiliary)
 
     @property
     def rod(self) -> Rod | None:
@@ -86,7 +93,7 @@ class Part:
         if isinstance(self.source, Rod):
             return self.source.length
         far = max((float(np.linalg.norm(X[:3, 3])) for X in self._poses), default=0.0)
-        return far or 1.0
+        return max(far, self.reach) or 1.0
 
     def _stiffen(self) -> None:
         """Rows that cannot strain have no viscosity.
@@ -126,6 +133,16 @@ class Part:
         self.point_s.append(s)
         self._poses.append(np.array(pose))
         return len(self.mass_s) + len(self.point_s) - 1
+
+    def turn_point(self, station: int, pose: Array) -> None:
+        """Give a point that nobody shares another constant pose (4, 4) in its section.
+
+        For effects that know it once the undeformed robot is known; `Tree.place_rest` comes after it.
+        """
+        at = station - len(self.mass_s)
+        self._poses[at] = np.array(pose)
+        self.point_X[at] = pose
+        self.point_A[at] = se3.Ad(se3.inverse(np.asarray(pose)))
 
     def line_stations(self, turns: bool) -> Ints:
         """Frame stations (Q,) of the mass rule; turns : True for frames that turn with the sections."""

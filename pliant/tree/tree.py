@@ -26,6 +26,7 @@ from pliant.rods.contract import Array, Formulation, Ints, RodMap
 from pliant.rods.rigid import RigidMap
 from pliant.tree.carrying import base_twist
 from pliant.tree.collect import entries_of, station_values
+from pliant.tree.couplings import Couplings, Station
 from pliant.tree.drivers import Driver, drivers_of
 from pliant.tree.part import Part
 from pliant.tree.state import State
@@ -52,13 +53,15 @@ class Tree:
                 assert part.source.carrier is not None
                 part.mount = self.attach(part.source.carrier)[1]
                 self.parts[part.parent].children.append(i)
-        self.drivers: dict[int, Driver] = drivers_of(description, self._places)
+        self.drivers: dict[int, Driver] = drivers_of(description, self.parts)
         """By number of the part whose joint inputs prescribe."""
         for i in self.drivers:
             if isinstance(self.parts[i].joint, Fixed):
                 self.parts[i].joint = Free()
         self.m = 0
         """Multipliers of constraints."""
+        self.couplings = Couplings()
+        """Pairs of stations between which effects act."""
 
     # -- building ----------------------------------------------------------------------------
 
@@ -80,8 +83,9 @@ class Tree:
             return
         else:
             part = Part(source, RigidMap(), joint, parent)
-            inertia, axes = source.principal()
-            part.add_inertia(0.0, axes, inertia)
+            if not part.auxiliary:
+                inertia, axes = source.principal()
+                part.add_inertia(0.0, axes, inertia)
         self._places[source.name] = (len(self.parts), 0.0, np.eye(4))
         self.parts.append(part)
 
@@ -103,10 +107,14 @@ class Tree:
         """Part that a rod or body moves with, arclength and pose (4, 4) of its origin there."""
         return self._places[name]
 
-    def attach(self, frame: Frame) -> tuple[int, int]:
-        """Part and frame station of a frame."""
+    def attach(self, frame: Frame, shared: bool = True) -> tuple[int, int]:
+        """Part and frame station of a frame; shared : False for one of its own, see `turn_point`."""
         i, s, pose = self.place_of(frame)
-        return i, self.parts[i].attach(s, pose)
+        return i, self.parts[i].attach(s, pose, shared)
+
+    def couple(self, a: Station, b: Station) -> tuple[int, bool]:
+        """Number of the coupling of two frame stations, and whether b comes first in it."""
+        return self.couplings.add(a, b)
 
     def number_of(self, name: str) -> int:
         """Number of the part that a rod or body, by name, moves with."""
@@ -123,7 +131,8 @@ class Tree:
     def held_by_world(self) -> list[int]:
         """Numbers of the parts that a joint with the world holds or drives."""
         roots = [i for i, part in enumerate(self.parts) if part.parent < 0]
-        return [i for i in roots if self.parts[i].joint.nv < 6 or i in self.drivers]
+        own = [i for i in roots if not self.parts[i].auxiliary]
+        return [i for i in own if self.parts[i].joint.nv < 6 or i in self.drivers]
 
     def add_multipliers(self, count: int) -> slice:
         """Places of `count` more multipliers among all of them."""
@@ -137,22 +146,28 @@ class Tree:
         self._number()
         self.q_rest = np.zeros(self.nq)
         for part in self.parts:
-            self.q_rest[part.joint_slice] = part.joint.rest()
+            self.q_rest[part.joint_slice] = part.joint.origin()
             self.q_rest[part.q_slice] = part.map.rest()
-        self.rest = State(self).place(self.q_rest)
+        self.rest = State(self)
         """The undeformed robot."""
+        self.place_rest()
         return self
+
+    def place_rest(self) -> None:
+        """Place the undeformed robot, again where points were turned."""
+        self.rest.place(self.q_rest)
 
     def _number(self) -> None:
         n = nq = 0
         late = []
         for i, part in enumerate(self.parts):
             nv = part.joint.nv
+            driven = np.zeros(nv, dtype=bool)
             if i in self.drivers:
-                late.append(part)
-            else:
-                part.joint_index = n + np.arange(nv, dtype=np.int64)
-                n += nv
+                driven[self.drivers[i].velocities] = True
+                late.append((part, driven))
+            part.joint_index = np.where(driven, -1, n + np.cumsum(~driven) - 1)
+            n += nv - int(driven.sum())
             part.joint_slice = slice(nq, nq + part.joint.nq)
             nq += part.joint.nq
             part.q_slice = slice(nq, nq + part.map.nq)
@@ -166,9 +181,9 @@ class Tree:
         self.size = n + self.m
         """Unknowns: coordinates, force fields and multipliers."""
         total = self.size
-        for part in late:
-            part.joint_index = total + np.arange(part.joint.nv, dtype=np.int64)
-            total += part.joint.nv
+        for part, driven in late:
+            part.joint_index[driven] = total + np.arange(driven.sum())
+            total += int(driven.sum())
         self.total = total
         self.prescribed = np.arange(self.size, total)
         """Numbers of the coordinates that inputs prescribe."""
@@ -280,7 +295,7 @@ class Tree:
     @cached_property
     def length(self) -> float:
         """Of the longest part, m."""
-        return max(part.length for part in self.parts)
+        return max(part.length for part in self.parts if not part.auxiliary)
 
     @cached_property
     def stiffness(self) -> float:

@@ -168,7 +168,7 @@ class Screw(JointMap):
     nq: ClassVar[int] = 1
     nv: ClassVar[int] = 1
 
-    def rest(self) -> Array:
+    def origin(self) -> Array:
         return np.zeros(1)
 
     def pose(self, q: Array) -> Array:
@@ -179,7 +179,7 @@ class Screw(JointMap):
 
 
 @dataclass(frozen=True)
-class Universal(JointMap):
+class Cardan(JointMap):
     """Turned about x, then about the y that this makes: its axes depend on its coordinates."""
 
     stiffness: float = 0.0
@@ -313,9 +313,9 @@ def screw_alone(description: Description) -> None:
 
 
 def universal(description: Description) -> None:
-    root = description.add(trunk(joint=Universal(0.5)))
-    body = description.add(link(root.at(0.24), Universal(0.1)))
-    description.add(branch(body.at((0.0, 0.02, 0.05)), joint=Universal(0.2)))
+    root = description.add(trunk(joint=Cardan(0.5)))
+    body = description.add(link(root.at(0.24), Cardan(0.1)))
+    description.add(branch(body.at((0.0, 0.02, 0.05)), joint=Cardan(0.2)))
 
 
 ROBOTS: dict[str, tuple[Callable[[Description], None], dict[str, object]]] = {

@@ -27,6 +27,8 @@ import pytest
 import pliant as pl
 import pliant.joints
 from pliant.joints.contract import JointMap
+from pliant.joints.options import MovingJoint
+from pliant.joints.screws import ScrewJoint
 from pliant.model.registry import Effect
 from pliant.physics.effects import BUILT_IN
 from pliant.rods.contract import EFFECTS as CARRIED
@@ -39,6 +41,7 @@ FORMULATIONS: dict[str, Any] = {
     "ANCF": pl.ANCF(8),
     "BSpline": pl.BSpline(3, 9),
     "Hermite": pl.Hermite(6),
+    "Spectral": pl.Spectral(elements=4),
     "Strain": pl.Strain(order=3, segments=2),
     "Collocation": pl.Collocation(12),
     "Shooting": pl.Shooting(40),
@@ -114,7 +117,8 @@ CASES: dict[str, Case] = {
 COLUMN_OF = {
     "gravity": "gravity", "loads": "dead load", "viscosity": "strain damping", "drag": "drag",
     "mass_damping": "mass damping", "chambers": "chamber", "constraints": "constraint",
-    "joint_springs": "sprung", "elasticity": "dead load", "force_fields": "dead load",
+    "joint_springs": "sprung", "joint_drives": "sprung",
+    "elasticity": "dead load", "force_fields": "dead load",
     "bodies": "body", "base_motions": "base motion",
 }  # fmt: skip
 """Where the matrix has each effect that is compiled, described or declared."""
@@ -126,6 +130,17 @@ JOINTS: dict[str, dict[str, Any]] = {
     "prescribed": {"joint": pl.Revolute("y", drive="angle", input="turn")},
     "Free": {"joint": pl.Free()},
 }
+SPRUNG = {"stiffness": 0.05, "damping": 1e-4}
+MORE_JOINTS: dict[str, dict[str, Any]] = {
+    "Prismatic": {"joint": pl.Prismatic("x", stiffness=5.0, damping=1e-2)},
+    "Cylindrical": {"joint": pl.Cylindrical("y", stiffness=(0.05, 5.0), damping=1e-4)},
+    "Universal": {"joint": pl.Universal("x", "y", **SPRUNG)},
+    "Spherical": {"joint": pl.Spherical(**SPRUNG)},
+    "Planar": {"joint": pl.Planar("y", stiffness=(5.0, 5.0, 0.05), damping=1e-4)},
+    "FreeDirections": {"joint": pl.FreeDirections(("ry", "x"), stiffness=(0.05, 5.0))},
+}
+"""Joints that meet every formulation under gravity only, and every integrator with some of them."""
+ALL_JOINTS = {**JOINTS, **MORE_JOINTS}
 
 
 def test_matrix_has_a_place_for_all_there_is() -> None:
@@ -137,13 +152,15 @@ def test_matrix_has_a_place_for_all_there_is() -> None:
     for module in pkgutil.iter_modules(pliant.joints.__path__):
         import_module(f"pliant.joints.{module.name}")
     here = {cls for cls in JointMap.__subclasses__() if cls.__module__.startswith("pliant.joints.")}
-    assert {cls.__name__ for cls in here} <= set(JOINTS)
+    here |= {cls for base in (MovingJoint, ScrewJoint) for cls in base.__subclasses__()}
+    own = {cls.__name__ for cls in here if cls.__module__.startswith("pliant.joints.")}
+    assert own - {"MovingJoint", "ScrewJoint"} <= {*JOINTS, *MORE_JOINTS}
 
 
 def make(effect: str, joint: str) -> pl.Robot:
     case = CASES[effect]
     robot = pl.Robot(gravity=(1.5, 0.0, -3.0) if case.weight else (0.0, 0.0, 0.0))
-    arm = robot.add_rod("arm", LENGTH, pl.Circle(0.01), RUBBER, **case.rod, **JOINTS[joint])
+    arm = robot.add_rod("arm", LENGTH, pl.Circle(0.01), RUBBER, **case.rod, **ALL_JOINTS[joint])
     case.add(robot, arm)
     return robot
 
@@ -243,6 +260,15 @@ def check(name: str, effect: str, joint: str, solver: str) -> None:
 @pytest.mark.parametrize("name", FORMULATIONS)
 def test_equilibrium(name: str, effect: str, joint: str) -> None:
     check(name, effect, joint, "statics")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("joint", MORE_JOINTS)
+@pytest.mark.parametrize("name", FORMULATIONS)
+def test_equilibrium_and_motion_on_more_joints(name: str, joint: str) -> None:
+    check(name, "gravity", joint, "statics")
+    turn = list(FORMULATIONS).index(name) + list(MORE_JOINTS).index(joint)
+    check(name, "gravity", joint, "BDFAlpha" if name in STRONG else list(INTEGRATORS)[turn % 5])
 
 
 def turns() -> list[tuple[str, str, str, str]]:
