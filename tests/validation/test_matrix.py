@@ -117,7 +117,8 @@ CASES: dict[str, Case] = {
 COLUMN_OF = {
     "gravity": "gravity", "loads": "dead load", "viscosity": "strain damping", "drag": "drag",
     "mass_damping": "mass damping", "chambers": "chamber", "constraints": "constraint",
-    "joint_springs": "sprung", "joint_drives": "sprung",
+    "joint_springs": "sprung", "joint_drives": "sprung", "joint_limits": "sprung",
+    "joint_stops": "sprung", "joint_friction": "sprung",
     "elasticity": "dead load", "force_fields": "dead load",
     "bodies": "body", "base_motions": "base motion",
 }  # fmt: skip
