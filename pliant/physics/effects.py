@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -88,10 +89,10 @@ class Effects:
         for number, term in enumerate(self.terms):
             term.number = number
             term.at = slice(count, count + term.size)
-            term.memory_at = slice(self.memory, self.memory + term.memory)
             count += term.size
-            self.memory += term.memory
             term.close(tree)
+            term.memory_at = slice(self.memory, self.memory + term.memory)
+            self.memory += term.memory
         plain = not all(is_compiled(term) for term in self.terms)
         for part in tree.parts:
             part.loaded = plain
@@ -144,7 +145,12 @@ class Effects:
 
     def tangent(self, symmetric: bool) -> Tangent:
         """A tangent for one owner, who may keep its factor."""
-        return new_tangent(self.tree, self.pairs(), symmetric)
+        return new_tangent(self.tree, self.pairs(), symmetric, self._enough)
+
+    @cached_property
+    def _enough(self) -> list[tuple[list[int], list[int]]]:
+        """Multipliers, and coordinates that can meet their rows alone."""
+        return [pair for row in self.of_kind(FrameRows) for pair in row.enough(self.tree)]
 
     # -- inputs ------------------------------------------------------------------------------
 

@@ -58,6 +58,25 @@ class FrameRows(Rows):
         both = [(rows, columns), (columns, rows), (columns, columns)]
         return [*both, (rows, rows)] if self.one_sided or not self.hard else both
 
+    def enough(self, tree: Tree) -> list[tuple[list[int], list[int]]]:
+        """Its rows with the coordinates of each side that can meet them alone, in the undeformed robot.
+
+        The coordinates of joints do not count: they may be free of stiffness, and of mass.
+        """
+        if self.one_sided or not self.hard or len(self.sides) < 2:
+            return []
+        free = np.concatenate([part.joint_index for part in tree.parts])
+        A, found, at = self.jacobian(tree.rest), [], 0
+        for side in self.sides:
+            columns = tree.frame_columns(*side)
+            block, at = A[:, at : at + len(columns)], at + len(columns)
+            own = (columns < tree.size) & ~np.isin(columns, free)
+            sizes = np.linalg.svd(block[:, own], compute_uv=False)
+            if np.sum(sizes > _TOUCHING * np.max(sizes, initial=0.0)) == len(self.rows):
+                met = columns[columns < tree.size]
+                found.append((self.rows.tolist(), met.tolist()))
+        return found
+
     # -- what a kind of row gives --------------------------------------------------------------
 
     @abstractmethod

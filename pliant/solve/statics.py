@@ -197,7 +197,7 @@ class Equilibrium(Equations):
         self.state.q[...], self.z[...], self.u[...] = found.q, found.z, found.inputs.u
         self.keep[...], self._load = 0.0, 1.0
         self.forget_factor()
-        self._place_and_balance(True)
+        self._programs[loops.TANGENT]()
 
     def attempt(self) -> None:
         """Newton's method; raises NewtonError if it goes astray."""
@@ -338,6 +338,8 @@ class StaticSolver:
         """Whether the last load step was a jump."""
         self.memory = np.zeros(effects.memory)
         """What terms remember of the configuration from which an equilibrium is sought."""
+        self.response: Any = None
+        """Storage for the derivatives of equilibria."""
 
     def solve(
         self,
@@ -389,6 +391,14 @@ class StaticSolver:
             self.effects.remember(state, None, origin.u, start.z, self.memory)
         return StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
 
+    @cached_property
+    def _closed_rest(self) -> tuple[Array, bool]:
+        """The robot at rest with its loops closed by joints, and whether that is so; else as it is."""
+        rest = self.effects.tree.q_rest
+        q = close_by_joints(self.effects, rest)
+        closed = open_gap(self.effects, q) <= CLOSED
+        return (q if closed else rest), closed
+
     def _unloaded(self, target: Inputs) -> StaticSolution:
         """The robot at rest, with loops that its joints can close closed.
 
@@ -397,12 +407,9 @@ class StaticSolver:
         """
         effects, tree = self.effects, self.effects.tree
         nothing = np.zeros(tree.total)
-        rest = StaticSolution(tree.q_rest, nothing, effects.nothing)
-        q = close_by_joints(effects, tree.q_rest)
-        if open_gap(effects, q) <= CLOSED:
+        q, closed = self._closed_rest
+        if closed or any(part.rod is not None for part in tree.parts):
             return StaticSolution(q, nothing, effects.nothing)
-        if any(part.rod is not None for part in tree.parts):
-            return rest
         driven = Inputs(effects.nothing.u, target.drive)
         q = close_by_joints(effects, effects.prescribed.put(tree.q_rest, target.drive))
         if open_gap(effects, q) > CLOSED:
@@ -416,12 +423,17 @@ class StaticSolver:
         way += self.measure(self.gaps)[1]
         return min(options.largest_step, STRIDE / max(way, STRIDE))
 
-    def estimate_at(self, found: StaticSolution) -> StaticError:
-        """Estimate the error of an equilibrium; tells where it is."""
+    def look_at(self, found: StaticSolution) -> Equilibrium:
+        """Place everything at an equilibrium, with its tangent."""
         self._choose_equations(found.inputs, found.inputs)
         self.equations.look_at(found)
-        self.equations.error.estimate()
-        return self.equations.error
+        return self.equations
+
+    def estimate_at(self, found: StaticSolution) -> StaticError:
+        """Estimate the error of an equilibrium; tells where it is."""
+        error = self.look_at(found).error
+        error.estimate()
+        return error
 
     def _choose_equations(self, target: Inputs, origin: Inputs) -> None:
         """Take the equations with a symmetric tangent, if there is one."""
