@@ -72,7 +72,7 @@ class FrameRows(Rows):
             block, at = A[:, at : at + len(columns)], at + len(columns)
             own = (columns < tree.size) & ~np.isin(columns, free)
             sizes = np.linalg.svd(block[:, own], compute_uv=False)
-            if np.sum(sizes > _TOUCHING * np.max(sizes, initial=0.0)) == len(self.rows):
+            if np.sum(sizes > TOUCHING * np.max(sizes, initial=0.0)) == len(self.rows):
                 met = columns[columns < tree.size]
                 found.append((self.rows.tolist(), met.tolist()))
         return found

@@ -133,7 +133,7 @@ JOINTS: dict[str, dict[str, Any]] = {
 }
 SPRUNG = {"stiffness": 0.05, "damping": 1e-4}
 MORE_JOINTS: dict[str, dict[str, Any]] = {
-    "Prismatic": {"joint": pl.Prismatic("x", stiffness=5.0, damping=1e-2, friction=0.05)},
+    "Prismatic": {"joint": pl.Prismatic("x", stiffness=5.0, damping=1e-2, friction=0.02)},
     "Cylindrical": {
         "joint": pl.Cylindrical(
             "y", stiffness=(0.05, 5.0), limits=((-0.02, 0.02), None), limit_stiffness=0.5
