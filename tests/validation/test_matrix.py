@@ -54,6 +54,7 @@ INTEGRATORS: dict[str, Any] = {
     "GeneralizedAlpha": pl.GeneralizedAlpha(rho=0.8),
     "ImplicitEuler": pl.ImplicitEuler(),
     "BDFAlpha": pl.BDFAlpha(),
+    "Explicit": pl.Explicit(),
 }
 STRONG = ("Collocation", "Shooting", "MultipleShooting")
 COORDINATES = [name for name in FORMULATIONS if name not in STRONG]
@@ -235,6 +236,19 @@ def refused(name: str, effect: str, joint: str, solver: str) -> str:
         return "integrator.*(BDFAlpha with|with coordinates)"
     if solver == "statics" and joint == "Free":
         return "no equilibrium was found"
+    return explicitly_refused(name, effect, joint) if solver == "Explicit" else ""
+
+
+def explicitly_refused(name: str, effect: str, joint: str) -> str:
+    """Words of refusals by explicit steps, which solve no equations."""
+    if name != "Spectral":
+        return "lumped inertia"
+    if joint == "prescribed" or effect == "base motion":
+        return "a clamp or Free|prescribed motions"
+    if joint not in ("clamped", "Fixed", "Free"):
+        return "a clamp or Free"
+    if effect == "constraint":
+        return "solves for constraints"
     return ""
 
 
@@ -289,6 +303,8 @@ def turns() -> list[tuple[str, str, str, str]]:
                 turn = "BDFAlpha" if name in STRONG else names[(f + e + 2 * j) % 5]
                 cells.append((name, effect, joint, turn))
         cells += [(name, "dead load", "clamped", solver) for solver in names]
+    cells += [("Spectral", effect, "clamped", "Explicit") for effect in CASES]
+    cells += [("Spectral", "follower load", joint, "Explicit") for joint in JOINTS]
     return sorted(set(cells))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar
@@ -21,9 +21,10 @@ from pliant.engine import modes
 from pliant.engine.arrays import copy
 from pliant.engine.program import ask, record, run
 from pliant.linalg.scatter import largest, norms
+from pliant.model import Rod
 from pliant.model.checks import StepError
 from pliant.physics.effects import Effects, Inputs
-from pliant.rods.contract import Array
+from pliant.rods.contract import Array, RodModel
 from pliant.solve import loops
 from pliant.solve.loops import GAP, KEPT, SCALE, SIZE
 from pliant.solve.newton import (
@@ -369,6 +370,10 @@ class Stepper(Equations):
     def finish_step(self, a: State, b: State) -> None:
         """Do what a step asks for by PAUSED as it is accepted; in plain Python, for it is rare."""
 
+    def remarks(self) -> list[str]:
+        """Sentences for the user about the motion so far."""
+        return []
+
     @abstractmethod
     def error(self, reason: str) -> StepError:
         """The error of a step, with what went wrong and what to try."""
@@ -399,6 +404,10 @@ class Integrator(ABC):
     def drift_order(self) -> int:
         """Power of the step with which the errors fall that add up over time."""
         return self.order
+
+    def formulations(self, rods: Mapping[str, Rod]) -> dict[str, RodModel] | None:
+        """Formulations of rods for which nobody chose one, by name; None for the usual ones."""
+        return None
 
     @abstractmethod
     def stepper(self, effects: Effects, h: float) -> Stepper:
