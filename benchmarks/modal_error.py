@@ -1,9 +1,8 @@
 """Estimated against true errors of frequencies of random soft robots.
 
-Run ``python benchmarks/modal_error.py [--seed 0] [--count 30]``. The truth is a fine solution of the same
-theory about the same equilibrium: 40 control points of degree 5, or 60 elements for cables. Robots that
-a formulation refuses or that land on another branch, and frequencies that are wrong by less than
-1e-7, do not count.
+Run ``python benchmarks/modal_error.py [--seed 0] [--count 30]``. The truth is a fine solution of the
+same theory: 40 control points of degree 5, or 60 elements for cables. Robots that a formulation refuses
+or that land on another branch, and frequencies that are wrong by less than 1e-7, do not count.
 """
 
 from __future__ import annotations

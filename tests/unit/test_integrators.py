@@ -223,9 +223,7 @@ ROBOTS: dict[str, tuple[Callable[[float], Description], dict[str, Formulation]]]
 class Moving:
     """A bent robot with velocity, and the acceleration that an integrator starts with."""
 
-    def __init__(
-        self, name: str, viscosity: float, speed: float = 0.5, size: float = 0.03
-    ) -> None:
+    def __init__(self, name: str, viscosity: float, speed: float = 0.5, size: float = 0.03) -> None:
         build, formulations = ROBOTS[name]
         self.description = build(viscosity)
         rod = list(self.description.rods.values())[-1]
