@@ -118,7 +118,8 @@ CASES: dict[str, Case] = {
 COLUMN_OF = {
     "gravity": "gravity", "loads": "dead load", "viscosity": "strain damping", "drag": "drag",
     "mass_damping": "mass damping", "chambers": "chamber", "constraints": "constraint",
-    "joint_springs": "sprung", "joint_drives": "sprung",
+    "joint_springs": "sprung", "joint_drives": "sprung", "joint_limits": "sprung",
+    "joint_stops": "sprung", "joint_friction": "sprung",
     "elasticity": "dead load", "force_fields": "dead load",
     "bodies": "body", "base_motions": "base motion",
 }  # fmt: skip
@@ -133,8 +134,12 @@ JOINTS: dict[str, dict[str, Any]] = {
 }
 SPRUNG = {"stiffness": 0.05, "damping": 1e-4}
 MORE_JOINTS: dict[str, dict[str, Any]] = {
-    "Prismatic": {"joint": pl.Prismatic("x", stiffness=5.0, damping=1e-2)},
-    "Cylindrical": {"joint": pl.Cylindrical("y", stiffness=(0.05, 5.0), damping=1e-4)},
+    "Prismatic": {"joint": pl.Prismatic("x", stiffness=5.0, damping=1e-2, friction=0.02)},
+    "Cylindrical": {
+        "joint": pl.Cylindrical(
+            "y", stiffness=(0.05, 5.0), limits=((-0.02, 0.02), None), limit_stiffness=0.5
+        )
+    },
     "Universal": {"joint": pl.Universal("x", "y", **SPRUNG)},
     "Spherical": {"joint": pl.Spherical(**SPRUNG)},
     "Planar": {"joint": pl.Planar("y", stiffness=(5.0, 5.0, 0.05), damping=1e-4)},

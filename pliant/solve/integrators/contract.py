@@ -88,12 +88,8 @@ class Stepper(Equations):
         self.joint_v, self.joint_acc = self.after[ends[1] : ends[2]], self.after[ends[2] :]
         self.numbers[loops.TOLERANCE] = tolerance
         self.numbers[loops.GAP_LIMIT] = 1e-10 * max(tree.length, 1e-300)
-        fed = [term for term in effects.terms if term.memory]
-        ends = np.cumsum([0, *(term.memory for term in fed)])
-        self.memory, self.acted = np.zeros(ends[-1]), np.zeros(count)
-        self._fed = [
-            (term, self.memory[a:b]) for term, a, b in zip(fed, ends, ends[1:], strict=False)
-        ]
+        self.memory, self.acted = np.zeros(effects.memory), np.zeros(count)
+        self._fed = [(term, self.memory[term.memory_at]) for term in effects.terms if term.memory]
         width = tree.nq + tree.total + count + 2
         self.capacity = min(_SNAPSHOTS, max(1, _NUMBERS // width))
         """Snapshots that one call can keep."""
@@ -131,10 +127,9 @@ class Stepper(Equations):
         self.counts[[loops.ITERATIONS, loops.PREFERS_LAST, loops.ROUGH_STEPS]] = 0
         self.numbers[[loops.SCALE, loops.REACH, loops.FIRST]] = 0.0
         self.forget_factor()
+        if like is None and self._fed:
+            self.effects.remember(self.a.place(self.q), v, self.before, self.z, self.memory)
         self.begin_motion(v, Inputs(self.before, inputs.drive))
-        if like is None:
-            for term, memory in self._fed:
-                term.remember(self.a, self.before, memory)
 
     @abstractmethod
     def begin_motion(self, v: Array, inputs: Inputs) -> None:
