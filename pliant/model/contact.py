@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from pliant.model.checks import DescriptionError, refuse
-from pliant.model.drawing import Placed, Primitive
+from pliant.model.drawing import Arrow, Placed, Primitive
 from pliant.model.fields import (
     Kind,
     Place,
@@ -195,7 +195,7 @@ class Contact(Effect):
         return tuple(dict.fromkeys(names))
 
     def drawing(self, at: Placed) -> list[Primitive]:
-        """Return its surfaces, planes near the robot."""
+        """Return its surfaces, planes near the robot, and the sum of forces on each part."""
         shown = [x for x in (*self.of, *self.against) if isinstance(x, Surface)]
         names = self.rods
         size = max((at.length(name) for name in names), default=0.0)
@@ -208,4 +208,14 @@ class Contact(Effect):
                     g = surface.pose(at)
                     places.append(g[:3, :3] @ point + g[:3, 3])
         near = np.mean(places, axis=0) if places else np.zeros(3)
-        return [surface.shape(self.name, at, near, size or 1.0) for surface in shown]
+        shapes = [surface.shape(self.name, at, near, size or 1.0) for surface in shown]
+        return [*shapes, *self._arrows(at.told(self.name))]
+
+    def _arrows(self, told: Mapping[str, Any]) -> Iterator[Primitive]:
+        """Yield the sum of the forces on each part, where they act in the mean."""
+        for part in dict.fromkeys(told["part"]) if told else ():
+            mine = told["part"] == part
+            force, point = told["force"][mine], told["point"][mine]
+            weight = np.linalg.norm(force, axis=1) + 1e-300
+            where = weight @ point / weight.sum()
+            yield Arrow(f"{self.name} on {part}", where, force.sum(axis=0))

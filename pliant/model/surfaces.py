@@ -94,7 +94,7 @@ class Plane(Surface):
         poses = np.tile(frame_on(n), (4, 1, 1))
         poses[:, :3, 3] = foot - np.outer([0.012, 0.012, 0.0, 0.0], size * n)
         return Tube(
-            name, poses, 0.8 * size * np.array([[0.0] * 2, [1.0] * 2, [1.0] * 2, [0.0] * 2])
+            name, poses, 0.6 * size * np.array([[0.0] * 2, [1.0] * 2, [1.0] * 2, [0.0] * 2])
         )
 
 

@@ -170,7 +170,7 @@ class Equilibrium(Responsive, Saveable):
 
         q = self._configurations
         inputs = {name: [value] for name, value in self.inputs.items()}
-        effects, arrows = effect_shapes(self._compiled, q, inputs)
+        effects, arrows = effect_shapes(self._compiled, q, inputs, [self._readings()])
         figure = draw_robot(
             robot_shapes(self._compiled, q) + effects,
             arrows,
