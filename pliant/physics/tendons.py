@@ -14,6 +14,7 @@ from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.model import Tendon
 from pliant.physics.contract import Moment, Term
+from pliant.physics.path_rows import ElasticPathRow, PathRow
 from pliant.physics.paths import Path, PathTerm, Pull, Spans
 from pliant.rods.contract import Array
 from pliant.tree.state import State
@@ -56,7 +57,14 @@ class TensionTendon(PathTerm):
 
 def terms(tree: Tree) -> list[Term]:
     """The tendons through via-points of a robot."""
-    return [TensionTendon(tree, tendon) for tendon in tree.description.of(Tendon).values()]
+    return [_term(tree, tendon) for tendon in tree.description.of(Tendon).values()]
+
+
+def _term(tree: Tree, tendon: Tendon) -> Term:
+    if tendon.drive == "tension":
+        return TensionTendon(tree, tendon)
+    given = (tree, tendon, tendon.whole_path, tendon.slack)
+    return PathRow(*given) if tendon.stiffness is None else ElasticPathRow(*given, tendon.stiffness)
 
 
 @kernel
