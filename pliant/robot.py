@@ -228,7 +228,8 @@ class Robot:
         base : "world" (clamped), a place on another part (a Frame, or its name such as "arm.tip";
         clamped to it), or None (free).
         natural : curvature and twist at rest (ux, uy, uz), rad/m, or all six strains; fixed, a
-        function of s, or a Table.  formulation : for this rod; None for the default.
+        function of s, or a Table; or a shape: a Curve, a PoseSpline, or a list of control points
+        (N, 3) or control poses (N, 4, 4).  formulation : for this rod; None for the default.
         theory : "cosserat", or "kirchhoff" for no shear and no stretch.
         drag : kg/m^2, square-law drag along all or each of the body axes.
         mass_damping : 1/s, Rayleigh's first coefficient.  rotary : False leaves out the rotary

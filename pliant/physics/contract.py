@@ -11,6 +11,7 @@ of the mixed form and multipliers of constraints.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -121,6 +122,10 @@ class Term:
 
     def close(self, tree: Tree) -> None:
         """Take over numbers once the tree is numbered."""
+
+    def doubts(self, tree: Tree) -> Iterator[str]:
+        """Yield sentences about what is probably not meant, once the tree is closed."""
+        return iter(())
 
     def pairs(self) -> list[Pair]:
         """Numbers of the blocks that it adds to a tangent by itself."""

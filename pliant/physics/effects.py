@@ -103,6 +103,8 @@ class Effects:
         self.gap_rows = np.concatenate([none, *(term.rows for term in self.rows)])
         """Numbers of all unknowns of terms, and the weights that make their gaps plain numbers."""
         self.gap_weights = np.concatenate([np.zeros(0), *(term.row_weights for term in self.rows)])
+        self.over_constrained = False
+        """Whether rows of constraints depend on each other, see `solve.redundancy`."""
 
     def of_kind(self, kind: type[Any]) -> Iterable[Any]:
         """The terms of one class."""

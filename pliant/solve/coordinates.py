@@ -16,6 +16,8 @@ from pliant.model import (
     Description,
     DescriptionError,
     Frame,
+    PlausibilityWarning,
+    RedundancyWarning,
     ResolutionWarning,
     Rod,
     StabilityWarning,
@@ -32,6 +34,7 @@ from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.limits import map_limits, unstable_branch
 from pliant.solve.problem import Problem, Start, Still, stretch_of
+from pliant.solve.redundancy import redundancy_at_rest
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
 from pliant.solve.shape_error import warn_of_error
@@ -71,6 +74,18 @@ class CoordinateProblem(Problem):
         self.sampler: Sampler = Sampler(self.effects)
         self._solvers: list[StaticSolver] = []
         self._lame = bool(lame_parts(self.effects))
+        self._judge_loops()
+
+    def _judge_loops(self) -> None:
+        """Find redundant constraints before anything is solved; warn of them and of doubtful terms."""
+        doubts = [doubt for term in self.effects.terms for doubt in term.doubts(self.tree)]
+        told = redundancy_at_rest(self.effects)
+        self.effects.over_constrained = bool(told)
+        if is_told():
+            for doubt in doubts:
+                warnings.warn(doubt, PlausibilityWarning, stacklevel=6)
+            if told:
+                warnings.warn(told, RedundancyWarning, stacklevel=6)
 
     @property
     def unknowns(self) -> int:
@@ -437,9 +452,10 @@ class CoordinateProblem(Problem):
 
     def with_joints(self, q: Array, values: Mapping[str, Any]) -> Array:
         """A configuration (nq,) with joints, by part name, at given coordinates."""
+        from pliant.solve.closure import close_by_joints
         from pliant.solve.initial_conditions import with_joints
 
-        return with_joints(self.tree, q, values)
+        return close_by_joints(self.effects, with_joints(self.tree, q, values), values)
 
     @property
     def length(self) -> float:

@@ -6,6 +6,7 @@ from pliant.lie import se3
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
 from pliant.solve.inverse_dynamics import at_origin
+from pliant.solve.redundancy import without_self_stress
 from pliant.solve.statics import balance
 from pliant.tree.state import State
 from pliant.tree.work import Work
@@ -27,6 +28,7 @@ def reactions(effects: Effects, q: Array, z: Array, inputs: Inputs) -> dict[str,
     """
     tree = effects.tree
     state, work = State(tree).place(q), Work(tree)
+    z = without_self_stress(effects, state, z)
     balance(effects, state, work, inputs, z)
     held: dict[str, Array] = {}
     for term in effects.terms:

@@ -34,6 +34,7 @@ from pliant.rods.contract import Array
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.acceleration import dynamic_balance
 from pliant.solve.integrators.hard_rows import gap_accelerations
+from pliant.solve.redundancy import without_self_stress
 from pliant.solve.sampling import Sampler
 from pliant.solve.statics import balance
 from pliant.tree.forward import set_rates
@@ -136,7 +137,7 @@ class InverseDynamics:
         acc[tree.coordinates] += x[tree.coordinates]
         for term in effects.hard:
             z[term.rows] = (x[term.rows] - term.augmented(gaps[term.rows])) / slope
-        return acc, z
+        return acc, without_self_stress(effects, state, z)
 
     def _pull(self, acc: Array, inputs: Inputs, z: Array) -> Array:
         """K a (total,) of accelerations (total,) of prescribed joints: none in relative coordinates.

@@ -26,6 +26,7 @@ from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array
 from pliant.solve import loops
+from pliant.solve.closure import CLOSED, cannot_close, close_by_joints, open_gap
 from pliant.solve.limits import with_limits
 from pliant.solve.newton import INFINITE, SINGULAR, SLOW, Equations, NewtonError, Policy, negate
 from pliant.solve.shape_error import ShapeError
@@ -374,14 +375,33 @@ class StaticSolver:
 
     def _begin(self, target: Inputs, start: StaticSolution | None) -> StaticSolution:
         """Choose the equations for the loads on the way to `target`; returns where it begins."""
-        effects, tree = self.effects, self.effects.tree
         if start is None:
-            start = StaticSolution(tree.q_rest, np.zeros(tree.total), effects.nothing)
+            start = self._unloaded(target)
         origin = start.inputs
         self._choose_equations(target, origin)
         self.count, self.rate = 0, None
         self._set_gaps(start.q)
         return StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
+
+    def _unloaded(self, target: Inputs) -> StaticSolution:
+        """The robot at rest, with loops that its joints can close closed.
+
+        What stays open is closed by the elasticity of rods as the loads come on. Without rods, loops
+        may close where the target has prescribed joints; else they are refused.
+        """
+        effects, tree = self.effects, self.effects.tree
+        nothing = np.zeros(tree.total)
+        rest = StaticSolution(tree.q_rest, nothing, effects.nothing)
+        q = close_by_joints(effects, tree.q_rest)
+        if open_gap(effects, q) <= CLOSED:
+            return StaticSolution(q, nothing, effects.nothing)
+        if any(part.rod is not None for part in tree.parts):
+            return rest
+        driven = Inputs(effects.nothing.u, target.drive)
+        q = close_by_joints(effects, effects.prescribed.put(tree.q_rest, target.drive))
+        if open_gap(effects, q) > CLOSED:
+            raise cannot_close(effects, q)
+        return StaticSolution(q, nothing, driven)
 
     def _largest_step(self, origin: Inputs, target: Inputs) -> float:
         """The load step in which prescribed joints and constraints go their stride."""
