@@ -422,6 +422,8 @@ class Robot:
         stiffness: float | None = None,
         slack: float = 0.0,
         friction: float = 0.0,
+        sliding: str = "pull",
+        creep: float = 1e-3,
     ) -> Tendon | EmbeddedTendon:
         """Add a tendon and return it; its name is an input, a tension in N or a pulled length in m.
 
@@ -437,10 +439,13 @@ class Robot:
         input says, and "none" for a cable of fixed length.  tension : where no input is given, N.
         stiffness : axial stiffness EA of a tendon with a given length, N; None if it does not stretch.
         slack : how much longer such a tendon is than its path at rest, metres.
-        friction : coefficient of friction in the channel, for a tendon that is pulled at its base.
+        friction : coefficient of friction in the channel or at the via-points.
+        sliding : with ``path`` and friction, which way the tendon slid to an equilibrium, "pull" or
+        "release"; in a motion rates tell.  creep : rate below which friction fades there, m/s.
         """
         if along is None:
-            via = Tendon(name, path, drive, tension, stiffness, slack)  # type: ignore[arg-type]
+            rubbing = (friction, sliding, creep)
+            via = Tendon(name, path, drive, tension, stiffness, slack, *rubbing)  # type: ignore[arg-type]
             return self.description.add(via)
         expected = "left out, for the tendon runs along rods"
         checks.refuse(path is not None, f"tendon {name!r}", "path", path, expected, "remove it")

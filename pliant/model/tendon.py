@@ -38,6 +38,11 @@ class Tendon(Effect):
         if it does not stretch. Not for drive "tension".
     slack : how much longer the tendon is than its path in the undeformed robot, metres. Not for drive
         "tension".
+    friction : coefficient of friction at the via-points between its ends; a tendon with friction and a
+        given length needs a stiffness.
+    sliding : which way the tendon slid to an equilibrium: "pull" towards its first point, or "release".
+        In a motion the rates tell.
+    creep : rate of sliding below which friction fades in a motion, m/s.
     """
 
     path: tuple[ViaPoint, ...] = holds(ViaPoints())
@@ -47,6 +52,9 @@ class Tendon(Effect):
         "N", "EA, none if it does not stretch", sign="positive", default=None, example="1e4"
     )
     slack: float = quantity("metres", "at rest", sign="zero", default=0.0)
+    friction: float = quantity("", "coefficient of friction", sign="zero", default=0.0)
+    sliding: str = holds(Choice("before an equilibrium", names=("pull", "release")), "pull")
+    creep: float = quantity("m/s", "rate below which friction fades", sign="positive", default=1e-3)
 
     heading: ClassVar[str] = "tendons"
     chosen_by: ClassVar[str] = "path"
@@ -57,6 +65,12 @@ class Tendon(Effect):
     def check(self) -> None:
         """Refuse what its drive leaves no room for."""
         pulls = self.drive == "tension"
+        self.refuse(
+            not pulls and self.friction > 0.0 and self.stiffness is None,
+            "stiffness",
+            f"given for a tendon with friction and drive={self.drive!r}",
+            "give its axial stiffness EA in N, e.g. 1e4",
+        )
         self.refuse(
             pulls and self.stiffness is not None,
             "stiffness",

@@ -30,19 +30,25 @@ from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
 _MANY = 64
-"""Most coordinates that move a path with an augmented multiplier, see `frame_rows`: its block is dense."""
+"""Most coordinates that move a path with an augmented multiplier (`frame_rows`): its block is dense."""
 _CLOSE = 1e-9
 """Change of length, relative to the length, below which a secant is a tangent."""
 
 
 class PathRow(FrameRows):
-    """A cable that cannot stretch; `slack` is how much longer it is at rest than its path, m."""
+    """A cable that cannot stretch; `slack` is how much longer it is at rest than its path, m.
+
+    reel : whether the first span leads to a reel, and is no part of the path.
+    """
 
     compiled = True
     one_sided = True
 
-    def __init__(self, tree: Tree, effect: Effect, points: Sequence[Any], slack: float) -> None:
+    def __init__(
+        self, tree: Tree, effect: Effect, points: Sequence[Any], slack: float, reel: bool
+    ) -> None:
         super().__init__(tree, 1)
+        self.reel = reel
         self.source, self.label, self.name = effect, effect.label, effect.name
         self.slack = slack
         self.path = Path(tree, points, coupled=False)
@@ -124,9 +130,13 @@ class PathRow(FrameRows):
 
     def readings(self, m: Moment) -> dict[str, Any]:
         """Tension, N, length of the path and slack, m."""
-        length = self.path.length(m.state)
         tension = max(float(m.z[self.rows[0]]), 0.0)
-        return {"tension": tension, "length": length, "slack": max(self.rest[0] - length, 0.0)}
+        slack = max(-float(self.gaps(m.state)[0]), 0.0)
+        return {"tension": tension, "length": self.own_length(m.state), "slack": slack}
+
+    def own_length(self, state: State) -> float:
+        """Length of the path without the way to a reel, m."""
+        return float(self.path.spans(state).lengths[0, int(self.reel) :].sum())
 
 
 class ElasticPathRow(PathRow):
@@ -136,14 +146,11 @@ class ElasticPathRow(PathRow):
     column = "elastic"
     hard = False
 
-    def __init__(
-        self, tree: Tree, effect: Effect, points: Sequence[Any], slack: float, EA: float
-    ) -> None:
-        super().__init__(tree, effect, points, slack)
-        self._EA = EA
+    stiffness_EA: float = np.inf
+    """Axial stiffness, N."""
 
     def close(self, tree: Tree) -> None:
-        self.compliance = (self.path.length(tree.rest) + self.slack) / self._EA
+        self.compliance = (self.own_length(tree.rest) + self.slack) / self.stiffness_EA
         super().close(tree)
 
     def settle(self, state: State, work: Work, z: Array) -> None:
@@ -181,8 +188,7 @@ class ElasticPathRow(PathRow):
 
     def readings(self, m: Moment) -> dict[str, Any]:
         found = super().readings(m)
-        stretch = max(found["length"] - self.rest[0], 0.0)
-        return {**found, "tension": stretch / self.compliance}
+        return {**found, "tension": float(self.violations(m.state)[0]) / self.compliance}
 
 
 @kernel
