@@ -90,14 +90,17 @@ _HOMES = {
     "pliant.rods.strain": ("Strain",),
     "pliant.solve.integrators.bdf_alpha": ("BDFAlpha",),
     "pliant.solve.integrators.contract": ("Integrator",),
+    "pliant.solve.integrators.explicit": ("Explicit",),
     "pliant.solve.integrators.midpoint": ("Midpoint", "Variational"),
     "pliant.solve.integrators.newmark": ("GeneralizedAlpha", "ImplicitEuler", "Newmark"),
     "pliant.results.studies": ("Comparison", "ComparisonRow", "Resolution", "ResolutionRow"),
     "pliant.results.equilibrium": ("Equilibrium", "Modes"),
     "pliant.results.fit": ("Estimate", "Fit", "FitData", "FitWarning"),
     "pliant.results.motion": ("Motion",),
+    "pliant.results.reach": ("Miss", "Reach", "ReachWarning"),
     "pliant.results.result_file": ("load",),
     "pliant.results.stepper": ("StepState", "Stepper"),
+    "pliant.results.workspace": ("Workspace",),
     "pliant.solve.motion_error": ("MotionError",),
     "pliant.solve.registry": ("formulations", "integrators"),
     "pliant.solve.shape_error": ("ShapeError",),
@@ -108,6 +111,7 @@ _HOMES = {
     "pliant.study.parameters": ("Parameter",),
     "pliant.study.resolve": ("resolve",),
     "pliant.study.track": ("Track", "track_marker"),
+    "pliant.study.workspace": ("workspace",),
     "pliant.files.measurement": ("Measurement", "read_measurement"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -192,6 +196,7 @@ if TYPE_CHECKING:
         FitWarning as FitWarning,
     )
     from pliant.results.motion import Motion as Motion
+    from pliant.results.reach import Miss as Miss, Reach as Reach, ReachWarning as ReachWarning
     from pliant.results.result_file import load as load
     from pliant.results.stepper import Stepper as Stepper, StepState as StepState
     from pliant.results.studies import (
@@ -200,6 +205,7 @@ if TYPE_CHECKING:
         Resolution as Resolution,
         ResolutionRow as ResolutionRow,
     )
+    from pliant.results.workspace import Workspace as Workspace
     from pliant.robot import Robot as Robot
     from pliant.rods.ancf import ANCF as ANCF
     from pliant.rods.bspline import BSpline as BSpline
@@ -209,6 +215,7 @@ if TYPE_CHECKING:
     from pliant.rods.strain import Strain as Strain
     from pliant.solve.integrators.bdf_alpha import BDFAlpha as BDFAlpha
     from pliant.solve.integrators.contract import Integrator as Integrator
+    from pliant.solve.integrators.explicit import Explicit as Explicit
     from pliant.solve.integrators.midpoint import Midpoint as Midpoint, Variational as Variational
     from pliant.solve.integrators.newmark import (
         GeneralizedAlpha as GeneralizedAlpha,
@@ -225,6 +232,7 @@ if TYPE_CHECKING:
     from pliant.study.parameters import Parameter as Parameter
     from pliant.study.resolve import resolve as resolve
     from pliant.study.track import Track as Track, track_marker as track_marker
+    from pliant.study.workspace import workspace as workspace
 
 __all__ = ["__version__", *sorted(_HOME)]
 

@@ -50,6 +50,7 @@ from pliant.model.progress import told
 from pliant.results.checkpoint_file import open_checkpoints
 from pliant.results.equilibrium import Equilibrium, Modes
 from pliant.results.motion import Motion
+from pliant.results.reach import Reach, reach
 from pliant.results.result import ShapeResult
 from pliant.results.stepper import Stepper, StepState, make_stepper
 from pliant.rods.contract import RodModel
@@ -529,6 +530,48 @@ class Robot:
         return found
 
     @checks.checked
+    def reach(
+        self,
+        targets: Mapping[str, Any],
+        inputs: Sequence[str] | str,
+        bounds: Any = None,
+        values: Mapping[str, Any] | None = None,
+        sizes: Mapping[str, float] | None = None,
+        start: Equilibrium | None = None,
+        formulation: Formulations | None = None,
+        tolerance: float = 1e-6,
+        tries: int = 4,
+    ) -> Reach:
+        """Return the equilibrium whose inputs, of least effort, bring places to their targets.
+
+        targets : by place such as "arm.tip", a pose (4x4), a position (3,) in metres with None for
+        a free coordinate, or a dict with ``position``, ``rotation`` (3x3), or ``direction`` (3,) in
+        the world along which the ``axis`` "x", "y" or "z" (default) of the place is to point.
+        inputs : names of those that are sought: loads, pressures, base motions, joints.
+        bounds : a pair (lowest, highest) for all of them, or by name; None where there is none. What an
+        input refuses is a bound of its own.
+        values : of inputs, by name; the search starts from those of the inputs that are sought.
+        sizes : by name, the value of an input that counts as one in the effort, the sum of their
+        squares; else what moves a place by the length of the robot or by a radian, the same for inputs
+        of one kind.
+        start : an equilibrium to start from.  formulation : as for `statics`.
+        tolerance : on distances over the length of the longest part, and on angles in radians.
+        tries : how many searches are made at most, from random inputs after the first one.
+
+        A ReachWarning says how far targets are that are not reached; the result is then the closest
+        equilibrium found.
+        """
+        limit = positive("reach", "tolerance", tolerance, "", "give e.g. 1e-6")
+        number = checks.count("reach", "tries", tries, 1, "give e.g. 4")
+        compiled = self._compiled(formulation, start, "start")
+        first = {} if start is None else dict(start.inputs)
+        given = {**values_at(self.inputs, 0.0), **first, **as_inputs(values)}
+        known = check_values(compiled.description, given)
+        found = reach(compiled, targets, inputs, known, bounds, sizes, start, limit, number)
+        judge_stretch(compiled, [found._solution.q], found)
+        return found
+
+    @checks.checked
     def simulate(
         self,
         duration: float,
@@ -637,6 +680,8 @@ class Robot:
         known = start if isinstance(start, ShapeResult) else None
         if known is None:
             checks.choice(part, "start", start, ("rest", "statics"))
+        if formulation is None and known is None and isinstance(integrator, Integrator):
+            formulation = integrator.formulations(self.description.rods)
         compiled = self._compiled(formulation, known, "start")
         method = compiled.integrator(integrator)
         if start == "statics":

@@ -25,7 +25,8 @@ from pliant.results.export import (
     write_rows,
 )
 from pliant.results.notebook import flattened
-from pliant.results.result import STATIONS, Result, Saveable, ShapeResult
+from pliant.results.responses import Responsive
+from pliant.results.result import STATIONS, Result, Saveable
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.modes import ModalSolution
 from pliant.solve.problem import Applied, Problem, Solution, Still
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Equilibrium(ShapeResult, Saveable):
+class Equilibrium(Responsive, Saveable):
     """The robot at rest under its loads.
 
     iterations : total number of Newton iterations.  residual : final residual, relative to the loads.

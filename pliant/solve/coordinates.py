@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -154,15 +155,12 @@ class CoordinateProblem(Problem):
     ) -> Still:
         """Return the equilibrium by Newton's method on the branch from `origin`."""
         begin, applied = self._branch(origin)
-        # a solver belongs to one thread while it works; its storage is kept for the next call
-        solver = self._solvers.pop() if self._solvers else StaticSolver(self.effects)
-        solver.options = StaticOptions(tolerance=tolerance)
         try:
-            found = solver.solve(self.effects.at(values), begin, progress)
-            unstable = begin is None and self._grows(found)
-            if unstable:
-                found, unstable = self._followed(solver, found)
-            self._solvers.append(solver)
+            with self.solver(tolerance) as solver:
+                found = solver.solve(self.effects.at(values), begin, progress)
+                unstable = begin is None and self._grows(found)
+                if unstable:
+                    found, unstable = self._followed(solver, found)
         except ConvergenceError as error:
             if isinstance(error.last, StaticSolution):
                 level = error.last.levels[-1] if error.last.levels else 0.0
@@ -179,6 +177,14 @@ class CoordinateProblem(Problem):
             text = unstable_branch(where, unstable or bool(found.negative))
             warnings.warn(text, StabilityWarning, stacklevel=4)
         return Still(found, [(1.0, values)])
+
+    @contextmanager
+    def solver(self, tolerance: float = 1e-10) -> Iterator[StaticSolver]:
+        """A static solver for one thread while it works; its storage is kept for the next one."""
+        solver = self._solvers.pop() if self._solvers else StaticSolver(self.effects)
+        solver.options = StaticOptions(tolerance=tolerance)
+        yield solver
+        self._solvers.append(solver)
 
     def _grows(self, found: StaticSolution) -> bool:
         """Whether small motions grow about an equilibrium that took several load steps under loads
@@ -204,6 +210,10 @@ class CoordinateProblem(Problem):
             if not self._grows(found):
                 return found, False
         return found, True
+
+    def start(self, problem: Problem, still: Still) -> StaticSolution | None:
+        """The equilibrium of a result of this robot, to start from."""
+        return self._branch((problem, still))[0]
 
     def _branch(
         self, origin: tuple[Problem, Still] | None
@@ -258,6 +268,7 @@ class CoordinateProblem(Problem):
         with integrator.borrowed(self.effects, clock.h) as stepper:
             steps = CoordinateSteps(integrator, stepper, *begin)
             found = simulate(steps, clock, progress, checkpoints)
+            self._tell(stepper.remarks())
         if len(found.q):
             rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
             self._warn([found.q[k] for k in rows[::-1]])
