@@ -307,7 +307,7 @@ def test_rope_that_cannot_stretch_stops_what_falls() -> None:
 
 
 def round_bollards(turns: list[float], **options: Any) -> pl.Robot:
-    """A tendon round points in the world, each at which it turns by an angle, to a slider on a spring."""
+    """A tendon that turns by an angle at each of some points in the world, to a slider on a spring."""
     robot = pl.Robot(gravity=(0.0, 0.0, 0.0))
     way, points = 0.0, [np.zeros(3)]
     for turn in [0.0, *turns]:
@@ -363,5 +363,5 @@ def test_friction_of_a_reel_needs_and_uses_stretch() -> None:
     pulled = 0.01 / (length / EA + fall / 200.0)
     assert tension[0] == pytest.approx(pulled, rel=1e-9)
     assert tension[-1] == pytest.approx(fall * pulled, rel=1e-9)
-    with pytest.raises(pl.PliantError, match="stiffness .* with friction and drive='length'"):
+    with pytest.raises(pl.PliantError, match=r"stiffness .* with friction and drive='length'"):
         round_bollards(turns, drive="length", friction=mu)
