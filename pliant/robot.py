@@ -670,6 +670,8 @@ class Robot:
         known = start if isinstance(start, ShapeResult) else None
         if known is None:
             checks.choice(part, "start", start, ("rest", "statics"))
+        if formulation is None and known is None and isinstance(integrator, Integrator):
+            formulation = integrator.formulations(self.description.rods)
         compiled = self._compiled(formulation, known, "start")
         method = compiled.integrator(integrator)
         if start == "statics":

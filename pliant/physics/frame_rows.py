@@ -27,7 +27,7 @@ from pliant.tree.tangent import Pair, Tangent
 from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
-_TOUCHING = 1e-9
+TOUCHING = 1e-9
 """Gap, relative to the longest part, below which a row touches."""
 
 
@@ -51,7 +51,7 @@ class FrameRows(Rows):
             stiffness = min(stiffness, 0.5 / self.compliance)
         self.stiffness = np.full(len(self.rows), stiffness)
         self.columns = np.concatenate([tree.frame_columns(*side) for side in self.sides])
-        self._near = _TOUCHING * tree.length
+        self._near = TOUCHING * tree.length
 
     def pairs(self) -> list[Pair]:
         rows, columns = self.rows[None], self.columns[None]
@@ -72,7 +72,7 @@ class FrameRows(Rows):
             block, at = A[:, at : at + len(columns)], at + len(columns)
             own = (columns < tree.size) & ~np.isin(columns, free)
             sizes = np.linalg.svd(block[:, own], compute_uv=False)
-            if np.sum(sizes > _TOUCHING * np.max(sizes, initial=0.0)) == len(self.rows):
+            if np.sum(sizes > TOUCHING * np.max(sizes, initial=0.0)) == len(self.rows):
                 met = columns[columns < tree.size]
                 found.append((self.rows.tolist(), met.tolist()))
         return found
@@ -117,7 +117,7 @@ class FrameRows(Rows):
             return
         gap, slopes = self.measured(state)
         A = self._in_columns(state, slopes)
-        where = (self.columns, v, _TOUCHING, self._near, self.stiffness, self.rows, z)
+        where = (self.columns, v, TOUCHING, self._near, self.stiffness, self.rows, z)
         run(touch_rows, gap, A, *where)
 
     def release(self, x: Array, z: Array, pulled: Ints) -> None:

@@ -55,7 +55,8 @@ class BSpline(Formulation):
     degree : 1 to 5; degree 1 is piecewise constant strain. 3 suits most rods; 4 and 5 are for smooth
         shapes.
     points : number of control poses, the base pose included; at least degree + 1. Where data of the
-        rod jump along s, a repeated knot adds up to `degree` points.
+        rod jump along s, a repeated knot adds up to `degree` points; where another part or a load acts
+        inside the rod, a knot is moved there and adds `degree - 1`.
     map : "exp" or "cayley", the retraction between control poses.
     knots : "uniform"; "graded", for rods that thin out and for vibrations (see `graded_knots`); or
         interior knots as fractions of the length, increasing, in (0, 1), `points - degree - 1` of

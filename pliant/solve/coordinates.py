@@ -268,6 +268,7 @@ class CoordinateProblem(Problem):
         with integrator.borrowed(self.effects, clock.h) as stepper:
             steps = CoordinateSteps(integrator, stepper, *begin)
             found = simulate(steps, clock, progress, checkpoints)
+            self._tell(stepper.remarks())
         if len(found.q):
             rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
             self._warn([found.q[k] for k in rows[::-1]])

@@ -110,17 +110,20 @@ def balance(
     tangent: Tangent | None = None,
     chart: bool = True,
     keep: Array | None = None,
+    memory: Array | None = None,
 ) -> Array:
     """Residual (total,) at a state: gradient of the potential, and gaps of all rows.
 
     With a tangent, it is overwritten: in the Newton chart, or in the second-order chart if not `chart`.
-    keep : gaps (total,) that constraints are to keep for now.
+    keep : gaps (total,) that constraints are to keep for now.  memory : see `Moment`.
     """
     work.clear(tangent is not None)
     if tangent is not None:
         tangent.clear()
     meet_at_rest(work, state)
-    moment = Moment(effects.tree, state, work, inputs.u, z, tangent=tangent, keep=keep)
+    moment = Moment(
+        effects.tree, state, work, inputs.u, z, tangent=tangent, keep=keep, memory=memory
+    )
     for term in effects.terms:
         ask(term.act, moment)
     gather(effects.tree, state, work, work.residual)
@@ -146,6 +149,8 @@ class Equilibrium(Equations):
             np.zeros(tree.total),
         )
         self._unheld = np.zeros(tree.total)
+        self._breaks = 2 * sum(term.memory > 0 for term in effects.terms)
+        """Corrections that may be larger than those before, where joints begin to slide."""
         self._next, self._variation = np.zeros(tree.nq), np.zeros(tree.total)
         self.moved = np.zeros(tree.size)
         self.steps: list[float] = []
@@ -223,7 +228,7 @@ class Equilibrium(Equations):
         filled = self.tangent if tangent else None
         keep = self.keep if self.tree.m else None
         what = (self.state, self.work, Inputs(self.u, _NOTHING), self.z)
-        r = balance(self.effects, *what, filled, keep=keep)
+        r = balance(self.effects, *what, filled, keep=keep, memory=self.solver.memory)
         run(negate, r, self.right)
         ask(self._measure)
 
@@ -246,7 +251,8 @@ class Equilibrium(Equations):
         """Set the residual without loads and without what constraints exert, in the other workspace."""
         copy(self.z, self._unheld)
         clear(self._unheld[self.tree.n : self.tree.size])
-        balance(self.effects, self.state, self.other, self.effects.nothing, self._unheld)
+        what = (self.effects.nothing, self._unheld)
+        balance(self.effects, self.state, self.other, *what, memory=self.solver.memory)
 
     def _move(self) -> None:
         copy(self.x, self._variation[: len(self.x)])
@@ -263,7 +269,7 @@ class Equilibrium(Equations):
         self.steps.append(largest(x, self.tree.coordinates))
         if self.steps[-1] < _EXACT * min(1.0, self.tree.length):
             self.numbers[loops.STALLED] = np.inf
-        if len(self.steps) > 1:
+        if len(self.steps) > 1 + self._breaks:
             if self.steps[-1] > 0.75 * self.steps[-2] and self.steps[-1] > 0.05:
                 raise NewtonError("the Newton corrections do not get smaller")
             if self.numbers[loops.SIZE] > 200.0 * self.history[0]:
@@ -330,6 +336,8 @@ class StaticSolver:
         """How fast rods turned in the last load step, rad for the whole load."""
         self.jumped = False
         """Whether the last load step was a jump."""
+        self.memory = np.zeros(effects.memory)
+        """What terms remember of the configuration from which an equilibrium is sought."""
         self.response: Any = None
         """Storage for the derivatives of equilibria."""
 
@@ -378,6 +386,9 @@ class StaticSolver:
         self._choose_equations(target, origin)
         self.count, self.rate = 0, None
         self._set_gaps(start.q)
+        if self.effects.memory:
+            state = self.state.place(start.q)
+            self.effects.remember(state, None, origin.u, start.z, self.memory)
         return StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
 
     @cached_property

@@ -235,7 +235,7 @@ class AccelerationStepper(Stepper):
         """Residual (total,) at a state that is placed, with its rates and accelerations."""
         moment = Moment(
             self.tree, b, self.workspace, u, z, v, self.v_slope, tangent,
-            mobility=1.0 / self.a_slope,
+            mobility=1.0 / self.a_slope, memory=self.memory,
         )  # fmt: skip
         return dynamic_balance(self.effects, moment, self.a_slope)
 
@@ -333,7 +333,7 @@ class AccelerationStepper(Stepper):
             set_rates(tree, state, work, mean, strains=False)
             for w, start, end in zip(work.parts, a.parts, b.parts, strict=True):
                 combine(1.0 / self.h, end.strain.e, -1.0 / self.h, start.strain.e, w.rate)
-            moment = Moment(tree, state, work, self.mean, self.trial, v=mean)
+            moment = Moment(tree, state, work, self.mean, self.trial, v=mean, memory=self.memory)
             for term in self.effects.terms:
                 ask(term.add_power_lost, moment, 0.5 * self.h, self.account[1:])
 

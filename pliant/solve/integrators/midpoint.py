@@ -193,7 +193,9 @@ class VariationalStepper(Stepper):
     def _step(self, a: State, b: State, tangent: bool) -> Step:
         filled = self.tangent if tangent else None
         rule = (self.h, self.first, self.implicit)
-        return Step(self.tree, a, b, self.workspace, *rule, self._acting, self.trial, filled)
+        return Step(
+            self.tree, a, b, self.workspace, *rule, self._acting, self.trial, filled, self.memory
+        )
 
     def begin_step(self, a: State, b: State) -> None:
         """Set what has to leave the start of a step: momentum, with the impulse of the loads there.
@@ -313,7 +315,8 @@ class VariationalStepper(Stepper):
                 combine(1.0 / self.h, change, 0.0, change, change)
                 put_values(change, part.joint_index, v)
         moment = Moment(
-            tree, b, self.workspace, self.mean, self.trial, v=v, ahead=0.5 * self.h, start=a
+            tree, b, self.workspace, self.mean, self.trial, v=v, ahead=0.5 * self.h, start=a,
+            memory=self.memory,
         )  # fmt: skip
         for term in terms:
             ask(term.add_power_lost, moment, self.h, self.account[1:])
