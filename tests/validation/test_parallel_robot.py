@@ -1,4 +1,4 @@
-"""A parallel continuum robot of six rods (Stewart-Gough): forward and inverse statics, singular poses."""
+"""Parallel continuum robots of six rods (Stewart-Gough): forward, inverse and singular statics."""
 
 from __future__ import annotations
 
