@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.engine.arrays import clear, combine, take
+from pliant.engine.arrays import clear, combine, copy, take
 from pliant.engine.program import run
 from pliant.model import Contact
 from pliant.physics.contacts import assembly, friction, laws
@@ -24,14 +24,13 @@ from pliant.physics.contacts.assembly import Pattern
 from pliant.physics.contacts.found import Found
 from pliant.physics.contacts.search import Search
 from pliant.physics.contract import KernelTerm, Moment, Rows, Step, Term
+from pliant.physics.frame_rows import ROUGHLY, TOUCHING
 from pliant.rods.contract import Array, Ints
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent
 from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
-_TOUCHING = 1e-9
-"""Gap, relative to the longest part, below which a row touches; part of rates at which it parts."""
 _TIED = 1e-9
 """Compliance of rows where rates are sought, relative to that of the inertia behind them."""
 _MAY_ENTER = 0.05
@@ -49,6 +48,7 @@ class _Between(Term):
         self.mu, self.creep = contact.friction, contact.creep
         self.needs_twists = True
         self._notes = tree.add_notes(6 * self.search.count if self.mu else 0)
+        self._slips = 3 * self.search.count if self.mu else 0
 
     def _pattern(self, tree: Tree, multipliers: bool) -> None:
         self.search.close(tree)
@@ -78,6 +78,25 @@ class _Between(Term):
         slip, tau = (np.zeros((self.search.count, 3)) for _ in range(2))
         run(friction.set_slip, found, G, eta, speed, self.creep, active, slip, tau)
         return slip, tau
+
+    def _slip_at(
+        self, m: Moment, found: Found, G: Array, eta: Array, active: Array
+    ) -> tuple[Array, Array]:
+        """The same at a moment: as it was recorded of the last step, if it was.
+
+        Rates at the end of a step alternate about those of the step where friction is stiff.
+        """
+        if m.recorded is None:
+            return self._slip(found, G, eta, 1.0, active)
+        slip = m.recorded[self.record_at][-self._slips :].reshape(-1, 3)
+        tau = np.zeros(slip.shape)
+        run(friction.set_directions, slip, self.creep, active, tau)
+        return slip, tau
+
+    def record(self, work: Work, z: Array, out: Array) -> None:
+        """Keep the slips of the step."""
+        if self._slips:
+            copy(work.notes[self._notes][: self._slips], out[len(out) - self._slips :])
 
     def _trust(self, work: Work, slip: Array, active: Array) -> Array:
         """(M,): 1 where the derivative of friction can be trusted."""
@@ -112,28 +131,38 @@ class _Between(Term):
     # -- what results tell -------------------------------------------------------------------------
 
     @abstractmethod
-    def normal_forces(self, state: State, z: Array, twists: Array | None) -> Array:
-        """Normal forces (M,) with multipliers z (total,), in motion with twists (P, 6) of the pool."""
+    def normal_forces(self, m: Moment, recorded: bool) -> Array:
+        """Normal forces (M,) at a moment; recorded : those of the last step, if there was one."""
 
-    def _told(self, m: Moment) -> tuple[Found, Array, Array]:
+    def _told(self, m: Moment, recorded: bool) -> tuple[Found, Array, Array]:
         """What is found at a moment, forces (M, 3) on the first side and gradients (P, 6)."""
-        G, eta = self.pool.frames(m.state), None
-        found = self.search.find(G)
-        if m.v is not None:
-            eta = self.pool.twists(m.work)
-        force = self.normal_forces(m.state, m.z, eta)
+        G = self.pool.frames(m.state)
+        found, force = self.search.find(G), self.normal_forces(m, recorded)
         total, pushed = force[:, None] * found.normal, self._pushes(found, force, 1.0)
-        if self.mu and eta is not None:
-            tau = self._slip(found, G, eta, 1.0, force)[1]
+        if self.mu and m.v is not None:
+            tau = self._slip_at(m, found, G, self.pool.twists(m.work), force)[1]
             self._add_wrenches(found, self._rubbing(found, G, tau, force), force, self.mu, pushed)
             total = total - self.mu * force[:, None] * tau
         return found, total, pushed
 
     def readings(self, m: Moment) -> dict[str, Any]:
-        found, force, _ = self._told(m)
+        found, force, _ = self._told(m, True)
         where = {"point": found.point.copy(), "normal": found.normal.copy()}
         names = dict(zip(("part", "other"), np.array(self.search.labels).T, strict=True))
         return {"s": self.search.places(found), "gap": -found.gap, "force": force, **where, **names}
+
+    def reactions(self, state: State, z: Array) -> dict[str, Array]:
+        """The sum of normal forces on the first side: moment about the origin and force, world."""
+        found, force, _ = self._told(Moment(state.tree, state, Work(state.tree), z[:0], z), False)
+        moment = np.cross(found.point, force).sum(axis=0)
+        return {self.contact.name: np.concatenate([moment, force.sum(axis=0)])}
+
+    def point_wrenches(self, state: State, u: Array, z: Array) -> list[tuple[int, int, Array]]:
+        return self.wrenches_at(Moment(state.tree, state, Work(state.tree), u, z))
+
+    def wrenches_at(self, m: Moment) -> list[tuple[int, int, Array]]:
+        pushed = -self._told(m, False)[2]
+        return [(*self.pool.sides[k], pushed[k]) for k in np.flatnonzero(pushed.any(axis=1))]
 
     def left_out_at_rest(self, z: Array) -> str:
         if not self.mu:
@@ -142,19 +171,6 @@ class _Between(Term):
             f"{self.label}: friction does not act in equilibria, which are those of smooth surfaces; "
             "simulate() until the robot rests to see what friction holds"
         )
-
-    def reactions(self, state: State, z: Array) -> dict[str, Array]:
-        """The sum of normal forces on the first side: moment about the origin and force, world."""
-        found, force, _ = self._told(Moment(state.tree, state, Work(state.tree), z[:0], z))
-        moment = np.cross(found.point, force).sum(axis=0)
-        return {self.contact.name: np.concatenate([moment, force.sum(axis=0)])}
-
-    def point_wrenches(self, state: State, u: Array, z: Array) -> list[tuple[int, int, Array]]:
-        return self.wrenches_at(Moment(state.tree, state, Work(state.tree), u, z))
-
-    def wrenches_at(self, m: Moment) -> list[tuple[int, int, Array]]:
-        pushed = -self._told(m)[2]
-        return [(*self.pool.sides[k], pushed[k]) for k in np.flatnonzero(pushed.any(axis=1))]
 
 
 class HardContact(_Between, Rows):
@@ -167,11 +183,12 @@ class HardContact(_Between, Rows):
     def __init__(self, tree: Tree, contact: Contact) -> None:
         super().__init__(tree, contact)
         self._at = tree.add_multipliers(self.search.count)
+        self.records = self.search.count + self._slips
 
     def close(self, tree: Tree) -> None:
         self.rows = tree.n + np.arange(self._at.start, self._at.stop)
         self.row_weights = np.full(len(self.rows), 1.0 / tree.length)
-        self._near = _TOUCHING * tree.length
+        self._near = TOUCHING * tree.length
         self.soft = self.search.soft
         stiff = np.full(len(self.rows), tree.bending / tree.length**3)
         given = self.soft > 0.0
@@ -205,10 +222,11 @@ class HardContact(_Between, Rows):
             run(laws.mark_holding, self.rows, z, held)
         return held
 
-    def touch(self, state: State, v: Array, z: Array) -> None:
+    def touch(self, state: State, v: Array, z: Array, rough: bool = False) -> None:
         _, found = self._found(state)
         rates = self._rates(state, found, v)
-        where = (_TOUCHING, self._near, self.stiffness, self.rows, z)
+        near = (ROUGHLY[0], ROUGHLY[1] * self._near) if rough else (TOUCHING, self._near)
+        where = (*near, self.stiffness, self.rows, z)
         run(laws.touch_rows, found.gap, rates, v, *where)
 
     def _rates(self, state: State, found: Found, v: Array) -> Array:
@@ -278,7 +296,7 @@ class HardContact(_Between, Rows):
         rubs = bool(self.mu) and m.v is not None
         if rubs:
             eta = self.pool.twists(m.work)
-            slip, tau = self._slip(found, G, eta, 1.0, held)
+            slip, tau = self._slip_at(m, found, G, eta, held)
             trust = self._trust(m.work, slip, held)
             rubbing = self._rubbing(found, G, tau, held)
             self._add_wrenches(found, rubbing, force, self.mu, pushed)
@@ -344,8 +362,15 @@ class HardContact(_Between, Rows):
 
     # -- forces and energy -----------------------------------------------------------------------
 
-    def normal_forces(self, state: State, z: Array, twists: Array | None) -> Array:
-        return np.maximum(z[self.rows], 0.0)
+    def record(self, work: Work, z: Array, out: Array) -> None:
+        """Keep the normal forces and the slips of the step."""
+        run(laws.take_pushes, self.rows, z, out)
+        super().record(work, z, out)
+
+    def normal_forces(self, m: Moment, recorded: bool) -> Array:
+        if recorded and m.recorded is not None:
+            return m.recorded[self.record_at][: self.search.count].copy()
+        return np.maximum(m.z[self.rows], 0.0)
 
     def energy(self, state: State, u: Array) -> float:
         """Of the sections that give way."""
@@ -378,6 +403,7 @@ class SpringContact(_Between, KernelTerm):
         assert contact.stiffness is not None
         self.k = contact.stiffness * self.search.share
         self.d = contact.damping
+        self.records = self._slips
 
     def close(self, tree: Tree) -> None:
         self._pattern(tree, False)
@@ -397,7 +423,7 @@ class SpringContact(_Between, KernelTerm):
         pushed = self._pushes(found, force, 1.0)
         rubs = bool(self.mu) and moving
         if rubs:
-            slip, tau = self._slip(found, G, eta, 1.0, force)
+            slip, tau = self._slip_at(m, found, G, eta, force)
             trust = self._trust(m.work, slip, force)
             rubbing = self._rubbing(found, G, tau, force)
             self._add_wrenches(found, rubbing, force, self.mu, pushed)
@@ -472,11 +498,11 @@ class SpringContact(_Between, KernelTerm):
 
     # -- forces and energy -----------------------------------------------------------------------
 
-    def normal_forces(self, state: State, z: Array, twists: Array | None) -> Array:
-        found = self.search.find(self.pool.frames(state))
+    def normal_forces(self, m: Moment, recorded: bool) -> Array:
+        found = self.search.find(self.pool.frames(m.state))
         rates, force, *slopes = (self._zeros() for _ in range(4))
-        if twists is not None:
-            assembly.set_rates(found.at, found.slopes, twists, rates)
+        if m.v is not None:
+            assembly.set_rates(found.at, found.slopes, self.pool.twists(m.work), rates)
         laws.spring(self.k, self.d, found.gap, rates, force, *slopes)
         return force
 

@@ -86,7 +86,7 @@ class Effects:
         self.tree = tree
         self.terms = compile_terms(tree)
         tree.close()
-        count = self.memory = 0
+        count = self.memory = self.records = 0
         for number, term in enumerate(self.terms):
             term.number = number
             term.at = slice(count, count + term.size)
@@ -94,6 +94,8 @@ class Effects:
             term.close(tree)
             term.memory_at = slice(self.memory, self.memory + term.memory)
             self.memory += term.memory
+            term.record_at = slice(self.records, self.records + term.records)
+            self.records += term.records
         plain = not all(is_compiled(term) for term in self.terms)
         for part in tree.parts:
             part.loaded = plain

@@ -62,6 +62,14 @@ def set_slip(found, G, eta, speed, creep, active, slip, tau):  # type: ignore[no
     for i in range(found.gap.shape[0]):
         if active[i] != 0.0:
             _slip(found, i, G, eta, speed, rho, slip[i])
+    set_directions(slip, creep, active, tau)
+
+
+@kernel
+def set_directions(slip, creep, active, tau):  # type: ignore[no-untyped-def]
+    """tau (M, 3) of active rows that slip (M, 3)."""
+    for i in range(slip.shape[0]):
+        if active[i] != 0.0:
             s = slip[i]
             size = math.sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2] + creep * creep)
             for j in range(3):
