@@ -51,6 +51,7 @@ from pliant.model.fields import (
 )
 from pliant.model.file_access import check_suffix, read_csv, read_text, whole_file
 from pliant.model.load import Load
+from pliant.model.nest import Centreline, centreline
 from pliant.model.paths import field_at, number_paths, value_at, with_values
 from pliant.model.places import BaseState, Frame, Moving, along, base_state, pose
 from pliant.model.profile import Profile, ProfileLike, Table
@@ -93,6 +94,7 @@ from pliant.model.signals import (
     as_signal,
     values_at,
 )
+from pliant.model.tube import Tube, is_inner, nest_of
 
 __all__ = [
     "Annulus",
@@ -101,6 +103,7 @@ __all__ = [
     "BaseState",
     "BendingActuator",
     "Body",
+    "Centreline",
     "Chamber",
     "Choice",
     "Circle",
@@ -152,6 +155,7 @@ __all__ = [
     "Sweep",
     "Table",
     "TimeTable",
+    "Tube",
     "Vector",
     "Whole",
     "Writer",
@@ -161,6 +165,7 @@ __all__ = [
     "as_signal",
     "base_state",
     "carriers",
+    "centreline",
     "check_arclength",
     "check_suffix",
     "choice",
@@ -173,9 +178,11 @@ __all__ = [
     "headings",
     "holds",
     "instance",
+    "is_inner",
     "known_name",
     "members_of",
     "nearest_name",
+    "nest_of",
     "number",
     "number_in",
     "number_paths",

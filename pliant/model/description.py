@@ -88,6 +88,11 @@ class Description:
         """Return a copy with the same parts, which adding and removing here does not change."""
         return replace(self, parts=dict(self.parts))
 
+    def settled(self, values: Mapping[str, Any]) -> Description:
+        """Return a copy in which the inputs that are part of the compiled robot have these values."""
+        parts = {name: part.settled(values) for name, part in list(self.parts.items())}
+        return replace(self, parts=parts)
+
     def of(self, cls: type[T]) -> dict[str, T]:
         """Return the parts and effects of a class by name, in the order of description."""
         return {name: part for name, part in list(self.parts.items()) if isinstance(part, cls)}
@@ -113,7 +118,8 @@ class Description:
 
     def driven_joints(self) -> dict[str, str]:
         """Return the part of every joint that an input prescribes, by the name of the input."""
-        return {name: part.name for part in self.members().values() for name in part.inputs()}
+        members = self.members().values()
+        return {name: part.name for part in members for name in part.joint_inputs()}
 
     def motions_of(self, rod: str) -> list[Any]:
         """Return the effects that move the base of a rod, by its name, in the order of description."""

@@ -165,6 +165,10 @@ class Entry(Described):
         part, field : of what it was given, for the message.
         """
 
+    def settled(self, values: Mapping[str, Any]) -> Entry:
+        """Return it with those inputs, among values by name, that are part of the compiled robot."""
+        return self
+
     def input_line(self) -> Any:
         """Return what lies in motion between its input and what acts: a PressureLine, or None."""
         return None
@@ -217,6 +221,10 @@ class Part(Entry):
     prescribes: ClassVar[bool] = True
 
     def inputs(self) -> dict[str, float]:
+        """Return its inputs by name; 0 is where it rests."""
+        return self.joint_inputs()
+
+    def joint_inputs(self) -> dict[str, float]:
         """Return the input of its joint, if one is prescribed; 0 is where it rests."""
         joint = getattr(self, "joint", None)
         if joint is None or joint.drive is None:

@@ -70,7 +70,7 @@ class Sampler(threading.local):
         """Part, arclengths and constant pose of a rod's sections or of a body."""
         s = np.ascontiguousarray(s, dtype=float)
         i, at, pose = self.tree.place_of_part(name)
-        return (i, s, None) if self.tree.is_rod(name) else (i, np.full(len(s), at), pose)
+        return (i, at + s, None) if self.tree.is_rod(name) else (i, np.full(len(s), at), pose)
 
     def _plan(self, kind: str, i: int, s: Array) -> Plan:
         key = (kind, i, s.tobytes())

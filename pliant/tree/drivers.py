@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.engine.arrays import combine
+from pliant.engine.program import ask
 from pliant.lie import se3
 from pliant.model import Description, Moving, base_state
 from pliant.model.registry import Effect
-from pliant.rods.contract import Array
+from pliant.rods.contract import Array, Ints
 
 if TYPE_CHECKING:
     from pliant.tree.part import Part
@@ -45,6 +48,45 @@ class AngleDriver(Driver):
 
     def motion(self, x: Array) -> Motion:
         return x[:, 0], x[:, 1], x[:, 2]
+
+
+class MapDriver(Driver):
+    """Inputs are coordinates of the map of a part."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.inputs = tuple(names)
+
+    def motion(self, x: Array) -> Motion:
+        return x[:, 0].copy(), x[:, 1].copy(), x[:, 2].copy()
+
+
+@dataclass(frozen=True)
+class Driven:
+    """Prescribed coordinates of one part: those of its joint, or the last ones of its map.
+
+    q : their place in q (nq,).  index (nv,) : their numbers.
+    """
+
+    part: Part
+    driver: Driver
+    joint: bool
+    q: slice
+    index: Ints
+
+    def set_difference(self, a: Array, b: Array, out: Array) -> None:
+        """Write the variation out (nv,) that leads from coordinates a to b."""
+        if self.joint:
+            ask(self.part.joint.set_difference, a, b, out)
+        else:
+            combine(1.0, b, -1.0, a, out)
+
+    def twists(self, q: Array, v: Array) -> Array:
+        """Body twists by which it moves what it drives; those of a map turn about the axis."""
+        if self.joint:
+            return np.asarray(self.part.joint.axes(q) @ v)
+        found = np.zeros((len(v), 6))
+        found[:, 2] = v
+        return found
 
 
 class BaseDriver(Driver):
@@ -90,24 +132,21 @@ class Prescribed:
     """
 
     def __init__(self, tree: Tree) -> None:
-        self.names = [name for driver in tree.drivers.values() for name in driver.inputs]
+        self.names = [name for driven in tree.driven for name in driven.driver.inputs]
         self._tree = tree
-        parts = [tree.parts[i] for i in tree.drivers]
         none = np.zeros(0, dtype=np.int64)
-        spans = [np.arange(part.joint_slice.start, part.joint_slice.stop) for part in parts]
+        spans = [np.arange(driven.q.start, driven.q.stop) for driven in tree.driven]
         self.q_places = np.concatenate([none, *spans])
         """Places in q of the prescribed coordinates; their numbers are `tree.prescribed`."""
-        self.v_places = np.concatenate([none, *(part.joint_index for part in parts)])
+        self.v_places = np.concatenate([none, *(driven.index for driven in tree.driven)])
         self.width = len(self.q_places) + 2 * len(self.v_places)
-        at, self._rows = 0, {}
-        for i, driver in tree.drivers.items():
-            self._rows[i] = slice(at, at + len(driver.inputs))
-            at += len(driver.inputs)
 
-    def _motions(self, drive: Array) -> Iterator[tuple[Part, Motion]]:
-        tree = self._tree
-        for i, driver in tree.drivers.items():
-            yield tree.parts[i], driver.motion(drive[self._rows[i]])
+    def _motions(self, drive: Array) -> Iterator[tuple[Driven, Motion]]:
+        at = 0
+        for driven in self._tree.driven:
+            count = len(driven.driver.inputs)
+            yield driven, driven.driver.motion(drive[at : at + count])
+            at += count
 
     def row(self, drive: Array) -> Array:
         """All coordinates, then velocities, then accelerations of the prescribed joints (width,)."""
@@ -123,8 +162,8 @@ class Prescribed:
         if not self.names:
             return q
         out = q.copy()
-        for part, (coordinates, _, _) in self._motions(drive):
-            out[part.joint_slice] = coordinates
+        for driven, (coordinates, _, _) in self._motions(drive):
+            out[driven.q] = coordinates
         return out
 
     def travel(self, before: Array, after: Array, length: float) -> float:
@@ -134,13 +173,14 @@ class Prescribed:
 
         def twists(t: float) -> list[Array]:
             drive[:, 0] = before[:, 0] + t * drive[:, 1]
-            return [part.joint.axes(q) @ v for part, (q, v, _) in self._motions(drive)]
+            moving = [driven.twists(q, v).reshape(-1, 6) for driven, (q, v, _) in self._motions(drive)]
+            return list(np.concatenate(moving))
 
         return travel(twists, length) if drive.any() else 0.0
 
     def rates(self, drive: Array) -> tuple[Array, Array]:
         """Velocities and accelerations (total,), zero but for the prescribed coordinates."""
         v, acc = np.zeros(self._tree.total), np.zeros(self._tree.total)
-        for part, (_, velocity, acceleration) in self._motions(drive):
-            v[part.joint_index], acc[part.joint_index] = velocity, acceleration
+        for driven, (_, velocity, acceleration) in self._motions(drive):
+            v[driven.index], acc[driven.index] = velocity, acceleration
         return v, acc

@@ -21,16 +21,29 @@ from pliant.engine.program import ask, run
 from pliant.joints.contract import JointMap
 from pliant.joints.fixed import Fixed
 from pliant.joints.free import Free
-from pliant.model import Body, Description, DescriptionError, Frame, Rod
+from pliant.model import (
+    Body,
+    Description,
+    DescriptionError,
+    Frame,
+    Rod,
+    Tube,
+    centreline,
+    is_inner,
+    nest_of,
+)
 from pliant.rods.contract import Array, Formulation, Ints, RodMap
+from pliant.rods.nested import NestedMap
 from pliant.rods.rigid import RigidMap
 from pliant.tree.carrying import base_twist
 from pliant.tree.collect import entries_of, station_values
-from pliant.tree.drivers import Driver, drivers_of
+from pliant.tree.drivers import Driven, Driver, MapDriver, drivers_of
 from pliant.tree.part import Part
 from pliant.tree.state import State
 
 _NONE = np.zeros(0, dtype=np.int64)
+SPIN_POINTS = 3
+"""Stations in each span of a tube at which it resists turning about its axis."""
 
 
 class Tree:
@@ -63,12 +76,18 @@ class Tree:
     # -- building ----------------------------------------------------------------------------
 
     def _add(self, source: Rod | Body, formulations: Mapping[str, Formulation]) -> None:
+        if is_inner(source):
+            return  # its nest is one part, which comes with the outermost
         parent, s, pose = -1, 0.0, np.eye(4)
         if source.carrier is not None:
             parent, s, pose = self.place_of(source.carrier)
         joint = joint_of(source)
         if isinstance(source, Rod):
             formulation = formulations[source.name]
+            nest = nest_of(self.description, source)
+            if isinstance(source, Tube) or len(nest) > 1:
+                self._add_nest(nest, formulation, joint, parent)
+                return
             rod_map = discretise(self.description.with_breaks(source), formulation)
             part = Part(source, rod_map, joint, parent, formulation.capabilities)
         elif isinstance(joint, Fixed) and parent >= 0:
@@ -85,6 +104,23 @@ class Tree:
         self._places[source.name] = (len(self.parts), 0.0, np.eye(4))
         self.parts.append(part)
 
+    def _add_nest(
+        self, nest: tuple[Rod, ...], formulation: Formulation, joint: JointMap, parent: int
+    ) -> None:
+        """Add nested tubes as one part: their centreline with the angles of all of them."""
+        centre = centreline(nest)
+        rod_map = NestedMap(centre, discretise(centre, formulation))
+        part = Part(centre, rod_map, joint, parent, formulation.capabilities)
+        for k, rod in enumerate(nest):
+            first = rod_map.station(k) if isinstance(rod, Tube) else 0.0
+            self._places[rod.name] = (len(self.parts), first, np.eye(4))
+            if isinstance(rod, Tube):
+                s, w = rod_map.tube_rule(k, SPIN_POINTS)
+                spin = rod.inertia(s - first)[:, 2] * w
+                for at, value in zip(s, spin, strict=True):
+                    part.add_inertia(float(at), np.eye(4), value * np.eye(6)[2])
+        self.parts.append(part)
+
     def same_maps(self, other: Tree) -> bool:
         """Whether the maps of both have as many coordinates and the same breaks, part by part."""
         pairs = zip(self.parts, other.parts, strict=False)
@@ -96,7 +132,7 @@ class Tree:
         """Part that a frame moves with, arclength there, and its pose (4, 4) in that section."""
         i, s, pose = self._places[frame.part]
         if self.is_rod(frame.part):
-            return i, frame.s, frame.pose_offset()
+            return i, s + frame.s, frame.pose_offset()
         return i, s, pose @ frame.pose_offset()
 
     def place_of_part(self, name: str) -> tuple[int, float, Array]:
@@ -149,7 +185,7 @@ class Tree:
         for i, part in enumerate(self.parts):
             nv = part.joint.nv
             if i in self.drivers:
-                late.append(part)
+                late.append((part, True))
             else:
                 part.joint_index = n + np.arange(nv, dtype=np.int64)
                 n += nv
@@ -158,18 +194,22 @@ class Tree:
             part.q_slice = slice(nq, nq + part.map.nq)
             nq += part.map.nq
             n = _interleave(part, n)
-            numbers = np.concatenate([np.full(6, -1), part.x_index])
-            local = part.map.elements
-            part.index = np.where(local >= 0, numbers[np.maximum(local, 0)], -1)
+            if len(part.map.inputs):
+                late.append((part, False))
             part.grounded = part.parent < 0 and not nv
         self.n, self.nq = n, nq
         self.size = n + self.m
         """Unknowns: coordinates, force fields and multipliers."""
+        self.driven: list[Driven] = []
+        """Coordinates that inputs prescribe, in the order of their numbers."""
         total = self.size
-        for part in late:
-            part.joint_index = total + np.arange(part.joint.nv, dtype=np.int64)
-            total += part.joint.nv
+        for part, joint in late:
+            total = self._drive(part, joint, total)
         self.total = total
+        for part in self.parts:
+            numbers = np.concatenate([np.full(6, -1), part.x_index])
+            local = part.map.elements
+            part.index = np.where(local >= 0, numbers[np.maximum(local, 0)], -1)
         self.prescribed = np.arange(self.size, total)
         """Numbers of the coordinates that inputs prescribe."""
         self.fields = np.concatenate([_NONE, *(part.field_index.ravel() for part in self.parts)])
@@ -177,6 +217,20 @@ class Tree:
         self.coordinates = np.setdiff1d(np.arange(n), self.fields)
         """Numbers of all unknown coordinates."""
         self.multipliers = np.arange(n, self.size)
+
+    def _drive(self, part: Part, joint: bool, first: int) -> int:
+        """Number the prescribed coordinates of the joint or the map of a part from `first` on."""
+        count = part.joint.nv if joint else len(part.map.inputs)
+        index = first + np.arange(count, dtype=np.int64)
+        if joint:
+            part.joint_index = index
+            driver, q = self.drivers[self.parts.index(part)], part.joint_slice
+        else:
+            part.x_index[part.map.prescribed] = index
+            end = part.q_slice.stop
+            driver, q = MapDriver(part.map.inputs), slice(end - count, end)
+        self.driven.append(Driven(part, driver, joint, q, index))
+        return first + count
 
     # -- which numbers move what ---------------------------------------------------------------
 
@@ -323,14 +377,19 @@ def discretise(rod: Rod, formulation: Formulation) -> RodMap:
 
 
 def _interleave(part: Part, n: int) -> int:
-    """Number own coordinates and force fields of a part from n on, each field where it is felt."""
+    """Number own coordinates and force fields of a part from n on, each field where it is felt.
+
+    Coordinates that inputs prescribe get their numbers later.
+    """
     nv, fields, rows = part.map.nv, part.fields, len(part.field_rows)
     count = 0 if fields is None else fields.count
     keys = np.arange(nv, dtype=float)
+    late = part.map.prescribed
+    keys[late] = np.inf
     if fields is not None:
         keys = np.concatenate([keys, np.repeat(fields.before - 6 - 0.5, rows)])
     place = np.empty(nv + rows * count, dtype=np.int64)
     place[np.argsort(keys, kind="stable")] = n + np.arange(nv + rows * count)
     part.x_index = place[:nv]
     part.field_index = place[nv:].reshape(count, rows)
-    return n + nv + rows * count
+    return n + nv + rows * count - len(late)

@@ -158,13 +158,11 @@ class AccelerationStepper(Stepper):
         """Set the increments of prescribed joints."""
         combine(0.5, self.before, 0.5, self.after[: len(self.before)], self.mean)
         at = 0
-        for i in self.tree.drivers:
-            part = self.tree.parts[i]
-            change = np.zeros(part.joint.nv)
-            target = self.joint_q[at : at + part.joint.nq]
-            ask(part.joint.set_difference, a.parts[i].joint_q, target, change)
-            put_values(change, part.joint_index, self._driven)
-            at += part.joint.nq
+        for driven in self.tree.driven:
+            change, count = np.zeros(len(driven.index)), driven.q.stop - driven.q.start
+            driven.set_difference(a.q[driven.q], self.joint_q[at : at + count], change)
+            put_values(change, driven.index, self._driven)
+            at += count
 
     def guesses(self, a: State, b: State) -> list[Callable[[], None]]:
         """Increments at which Newton's method may begin, the most promising first.

@@ -357,11 +357,10 @@ class VariationalStepper(Stepper):
         put_values(self.joint_v, self.effects.prescribed.v_places, self._known)
         self.mass.find_rates(b, self.p, self._known, self.z, v)
         self.mass.set_momentum(b, v, owned)
-        for i in tree.drivers:
-            part = tree.parts[i]
-            at, change = part.joint_slice, np.zeros(part.joint.nv)
-            ask(part.joint.set_difference, self._previous[at], self.q[at], change)
-            put_values(change, part.joint_index, moved)
+        for driven in tree.driven:
+            at, change = driven.q, np.zeros(len(driven.index))
+            driven.set_difference(self._previous[at], self.q[at], change)
+            put_values(change, driven.index, moved)
         share = 1.0 / self.h if self.books else 0.0
         where = (tree.prescribed, self._leaving, owned, moved)
         run(account_drives, *where, share, self.p, self.account)
