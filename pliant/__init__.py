@@ -26,6 +26,7 @@ _HOMES = {
         "Body",
         "Chamber",
         "Circle",
+        "Connection",
         "Constant",
         "Constraint",
         "ConvergenceError",
@@ -73,6 +74,7 @@ _HOMES = {
     "pliant.rods.bspline": ("BSpline",),
     "pliant.rods.contract": ("Formulation",),
     "pliant.rods.hermite": ("Hermite",),
+    "pliant.rods.spectral": ("Spectral",),
     "pliant.rods.strain": ("Strain",),
     "pliant.solve.integrators.bdf_alpha": ("BDFAlpha",),
     "pliant.solve.integrators.contract": ("Integrator",),
@@ -117,6 +119,7 @@ if TYPE_CHECKING:
         Body as Body,
         Chamber as Chamber,
         Circle as Circle,
+        Connection as Connection,
         Constant as Constant,
         Constraint as Constraint,
         ConvergenceError as ConvergenceError,
@@ -178,6 +181,7 @@ if TYPE_CHECKING:
     from pliant.rods.bspline import BSpline as BSpline
     from pliant.rods.contract import Formulation as Formulation
     from pliant.rods.hermite import Hermite as Hermite
+    from pliant.rods.spectral import Spectral as Spectral
     from pliant.rods.strain import Strain as Strain
     from pliant.solve.integrators.bdf_alpha import BDFAlpha as BDFAlpha
     from pliant.solve.integrators.contract import Integrator as Integrator

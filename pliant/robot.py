@@ -20,6 +20,7 @@ from pliant.model import (
     BendingActuator,
     Body,
     Chamber,
+    Connection,
     Constraint,
     ConvergenceError,
     Damping,
@@ -288,6 +289,26 @@ class Robot:
         hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``.
         """
         return self.description.add(Constraint(name, on, to, kind, hold))  # type: ignore[arg-type]
+
+    @checks.checked
+    def connect(
+        self,
+        name: str,
+        a: Frame | str | ArrayLike,
+        b: Frame | str | ArrayLike | None = None,
+        joint: Joint | None = None,
+        pose: ArrayLike | None = None,
+    ) -> Connection:
+        """Close a loop: connect two places by a joint, and return the connection.
+
+        a : a Frame, its name such as "arm.tip", or a 4x4 world pose; the joint is at its origin and has
+        its axes.  b : another one, or "world" (None) for the world where ``a`` is at rest.
+        joint : such as Revolute("x"), with springs, limits and drives as in `add_body`; None for a
+        rigid connection. Results have its coordinates and the wrench on b by the name.
+        pose : 4x4 pose of b in a where the joint is at rest; None for that of the undeformed robot.
+        With the identity both frames come together: `statics` closes the gap.
+        """
+        return self.description.add(Connection(name, a, b, joint, pose))  # type: ignore[arg-type]
 
     @checks.checked
     def add_body(

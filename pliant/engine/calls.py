@@ -106,3 +106,10 @@ def execute(program):  # type: ignore[no-untyped-def]
             status = _enter(_load(program + 8 * (i + 1)))
             if status not in (_RETURNED, _RETURNED_NOTHING):
                 raise RuntimeError("a kernel in a program raised an error")
+
+
+@kernel
+def execute_when(flag, program):  # type: ignore[no-untyped-def]
+    """Make all calls of a program, given by its address, unless flag (1,) is zero."""
+    if flag[0] != 0:
+        execute(program)

@@ -21,7 +21,7 @@ import numpy as np
 from numba import typeof
 from numba.core.dispatcher import Dispatcher
 
-from pliant.engine.calls import execute, trampoline
+from pliant.engine.calls import execute, execute_when, trampoline
 
 Function = Callable[..., Any]
 Entry = tuple[Function, tuple[Any, ...]]
@@ -53,6 +53,26 @@ def ask(method: Any, *arguments: Any) -> None:
         _recording.program.entries.append((method, arguments))
 
 
+def when(flag: Any, function: Function, *arguments: Any) -> None:
+    """Call a function, or write down what it does, where flag (1,) is not zero by then."""
+    program = _recording.program
+    if program is None:
+        if flag[0]:
+            function(*arguments)
+        return
+    inner = record(function, *arguments)
+    if inner.compiled:
+        program.inner.append(inner)
+        program.entries.append((execute_when, (flag, inner.address)))
+    else:
+        program.entries.append((_plainly_when, (flag, inner)))
+
+
+def _plainly_when(flag: Any, inner: Program) -> None:
+    if flag[0]:
+        inner()
+
+
 def is_compiled(owner: object) -> bool:
     """Whether the class of an object, not a base of it, says that its methods only call kernels."""
     return "compiled" in vars(type(owner)) and bool(owner.compiled)  # type: ignore[attr-defined]
@@ -79,6 +99,8 @@ class Program:
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
+        self.inner: list[Program] = []
+        """Programs that its calls know by their addresses."""
         self._pieces: list[Callable[[], object]] | None = None
 
     @property
@@ -90,6 +112,7 @@ class Program:
         """Make all calls, or write them down in a longer program."""
         if _recording.program is not None:
             _recording.program.entries += self.entries
+            _recording.program.inner += self.inner
             return
         if self._pieces is None:
             self._pieces = self._cut()

@@ -5,7 +5,7 @@ signals.
 """
 
 from pliant.model.base_motion import BaseMotion
-from pliant.model.body import Body
+from pliant.model.body import Auxiliary, Body
 from pliant.model.chamber import BendingActuator, Chamber, Flow, Lag, MountedActuator, PressureLine
 from pliant.model.checks import (
     Array,
@@ -31,6 +31,7 @@ from pliant.model.checks import (
     refuse,
     whole_number,
 )
+from pliant.model.connection import Connection
 from pliant.model.constraint import Constraint
 from pliant.model.description import Description
 from pliant.model.fields import (
@@ -99,6 +100,7 @@ from pliant.model.tube import Tube, is_inner, nest_of
 __all__ = [
     "Annulus",
     "Array",
+    "Auxiliary",
     "BaseMotion",
     "BaseState",
     "BendingActuator",
@@ -107,6 +109,7 @@ __all__ = [
     "Chamber",
     "Choice",
     "Circle",
+    "Connection",
     "Constant",
     "Constraint",
     "ConvergenceError",

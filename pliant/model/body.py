@@ -167,3 +167,21 @@ class Body(Part):
         about_origin += self.mass * (c @ c * np.eye(3) - np.outer(c, c))
         first = self.mass * cross
         return np.block([[about_origin, first], [-first, self.mass * np.eye(3)]])
+
+
+@dataclass(frozen=True, eq=False)
+class Auxiliary(Body):
+    """A massless part that an effect brings along, see `Entry.auxiliary`; constraints hold it.
+
+    brought_by : how messages call the effect.
+    """
+
+    mass: float = 0.0
+    brought_by: str = ""
+
+    file_name: ClassVar[str] = ""
+
+    @property
+    def label(self) -> str:
+        """How error messages call it: as the effect that brings it."""
+        return self.brought_by or super().label

@@ -7,11 +7,10 @@ from typing import ClassVar
 
 from pliant.model.checks import Array, choice
 from pliant.model.fields import Choice, Several, holds
-from pliant.model.places import Frame, OnFrame, OnFrameOrPose
+from pliant.model.places import DIRECTIONS, Frame, OnFrame, OnFrameOrPose
 from pliant.model.pointwise import Hold
 from pliant.model.registry import Effect
 
-DIRECTIONS = ("rx", "ry", "rz", "x", "y", "z")
 KINDS: dict[str, tuple[str, ...]] = {
     "fixed": DIRECTIONS,
     "articulated": ("x", "y", "z"),

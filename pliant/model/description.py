@@ -57,11 +57,25 @@ class Description:
             self.parts.update(new)
             for problem in (problem for piece in new.values() for problem in piece.problems(self)):
                 raise problem
+            for piece in new.values():
+                self._check_auxiliaries(piece)
         except BaseException:  # also from a function of s that the user gave
             for name in new:
                 del self.parts[name]
             raise
         return new.get(entry.name, entry) if len(new) == 1 else entry  # type: ignore[return-value]
+
+    def _check_auxiliaries(self, piece: Entry) -> None:
+        """Refuse an entry that brings along a part whose name is taken."""
+        for part in piece.auxiliaries:
+            owner = self.parts.get(part.name)
+            if owner not in (None, piece):
+                raise piece.taken(piece.name, f"{owner.label}, for it brings along {part.name!r},")
+
+    def auxiliaries(self) -> dict[str, Any]:
+        """Return the massless parts that entries bring along, see `Entry.auxiliary`, by name."""
+        entries = list(self.parts.values())
+        return {part.name: part for entry in entries for part in entry.auxiliaries}
 
     def dependants(self, name: str) -> list[str]:
         """Return the names of the parts and effects that cannot be without the one of that name."""
@@ -110,16 +124,18 @@ class Description:
 
     def inputs(self) -> dict[str, float]:
         """Return the name of every input with its default."""
-        return {name: x for part in list(self.parts.values()) for name, x in part.inputs().items()}
+        entries = [*self.parts.values(), *self.auxiliaries().values()]
+        return {name: x for part in entries for name, x in part.inputs().items()}
 
     def input_owner(self, name: str) -> Entry:
         """Return the part or effect to which an input belongs."""
-        return next(part for part in list(self.parts.values()) if name in part.inputs())
+        entries = [*self.parts.values(), *self.auxiliaries().values()]
+        return next(part for part in entries if name in part.inputs())
 
     def driven_joints(self) -> dict[str, str]:
         """Return the part of every joint that an input prescribes, by the name of the input."""
-        members = self.members().values()
-        return {name: part.name for part in members for name in part.joint_inputs()}
+        parts = {**self.members(), **self.auxiliaries()}
+        return {name: part.name for part in parts.values() for name in part.joint_inputs()}
 
     def motions_of(self, rod: str) -> list[Any]:
         """Return the effects that move the base of a rod, by its name, in the order of description."""
@@ -156,8 +172,8 @@ class Description:
         return {**self.rods, **self.bodies}
 
     def from_root(self) -> list[Rod | Body]:
-        """Return rods and bodies such that each comes after the one that carries it."""
-        members = self.members()
+        """Return rods, bodies and auxiliary parts, each after the one that carries it."""
+        members = {**self.members(), **self.auxiliaries()}
         return sorted(members.values(), key=lambda part: len(self._carriers(part, members)))
 
     def in_order(self) -> dict[str, Entry]:

@@ -52,6 +52,10 @@ if TYPE_CHECKING:
     from pliant.model.registry import Effect
 
 
+DIRECTIONS = ("rx", "ry", "rz", "x", "y", "z")
+"""Names of rotations about the axes of a frame, and of shifts along them."""
+
+
 @dataclass(frozen=True)
 class Frame:
     """A frame fixed to a section of a rod or to a rigid body.
@@ -466,3 +470,25 @@ class OnFrameOrPose(OnFrame):
 
     def schema(self, defs: Schema) -> Schema:
         return {"anyOf": [*super().schema(defs)["anyOf"], Pose().schema(defs)]}
+
+
+@dataclass(frozen=True)
+class OnFrameOrWorld(OnFrameOrPose):
+    """A Frame, a fixed pose (4x4) in the world, or "world" and None for the world as such."""
+
+    words: ClassVar[tuple[str, ...]] = ("world",)
+
+    def check(self, part: str, field: str, value: Any) -> Any:
+        world = isinstance(value, str) and value == "world"
+        return None if value is None or world else super().check(part, field, value)
+
+    def read(self, reader: Reader, path: Place, given: Any) -> Any:
+        return None if given == "world" else super().read(reader, path, given)
+
+
+@dataclass(frozen=True)
+class RelativePose(Pose):
+    """A pose (4x4) of one frame in another, or None for that of the undeformed robot."""
+
+    def check(self, part: str, field: str, value: Any) -> Any:
+        return None if value is None else super().check(part, field, value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -140,6 +141,21 @@ class Entry(Described):
     def pieces(self) -> Sequence[Entry]:
         """Return what it brings into a robot: itself, or several parts and effects."""
         return (self,)
+
+    def auxiliary(self) -> Sequence[Part]:
+        """Return massless parts that it brings along besides its `pieces`, see `Auxiliary` of bodies.
+
+        The tree takes them like all others: their joints have coordinates, springs, drives and inputs.
+        Users do not see them as parts: pictures, lists of parts and robot files leave them out. Each
+        is named as the entry is, or so with a dot and more behind it; the effect that brings it must
+        hold it by constraints, for it has no mass.
+        """
+        return ()
+
+    @cached_property
+    def auxiliaries(self) -> tuple[Part, ...]:
+        """What `auxiliary` returns, always the same objects."""
+        return tuple(self.auxiliary())
 
     @classmethod
     def written(

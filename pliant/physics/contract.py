@@ -322,9 +322,8 @@ class Rows(Term):
     def touch(self, state: State, v: Array, z: Array) -> None:
         """Let one-sided rows hold that touch and do not part at rates v (total,): set z > 0."""
 
-    def release(self, x: Array, z: Array) -> bool:
-        """Let rows go idle that hold by a pull in x (size,); tells whether there were any."""
-        return False
+    def release(self, x: Array, z: Array, pulled: Ints) -> None:
+        """Let rows go idle that hold by a pull in x (size,); sets pulled (1,) if there were any."""
 
     def hold(self, state: State, tangent: Tangent, z: Array | None) -> None:
         """Add A and A^T of the rows that hold; the others stand alone."""

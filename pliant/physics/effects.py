@@ -31,6 +31,7 @@ BUILT_IN = (
     "loads",
     "chambers",
     "constraints",
+    "connections",
 )
 """Files of the effects that come with Pliant, in the order in which they act."""
 

@@ -18,9 +18,10 @@ from abc import abstractmethod
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine.arrays import take
 from pliant.engine.program import run
 from pliant.physics.contract import Moment, Rows, Step
-from pliant.rods.contract import Array
+from pliant.rods.contract import Array, Ints
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent
 from pliant.tree.tree import Tree
@@ -95,20 +96,24 @@ class FrameRows(Rows):
     def touch(self, state: State, v: Array, z: Array) -> None:
         if not self.one_sided:
             return
-        resting = -_TOUCHING * float(np.max(np.abs(v), initial=0.0))
-        near = self.gaps(state) > -self._near
-        parting = self.jacobian(state) @ v[self.columns] < resting
-        z[self.rows] = np.where(near & ~parting, 2.0 * self._near * self.stiffness, 0.0)
+        gap, slopes = self.measured(state)
+        A = self._in_columns(state, slopes)
+        where = (self.columns, v, _TOUCHING, self._near, self.stiffness, self.rows, z)
+        run(touch_rows, gap, A, *where)
 
-    def release(self, x: Array, z: Array) -> bool:
-        pulls = (self.holding(z) > 0.0) & (x[self.rows] < 0.0)
-        if not self.one_sided or not pulls.any():
-            return False
-        z[self.rows[pulls]] = 0.0
-        return True
+    def release(self, x: Array, z: Array, pulled: Ints) -> None:
+        if self.one_sided:
+            run(release_rows, self.rows, x, z, pulled)
+
+    def _marks(self, z: Array | None) -> Array:
+        """What `holding` returns, as part of a program."""
+        held = self.holding(None)
+        if self.one_sided and z is not None:
+            run(mark_holding, self.rows, z, held)
+        return held
 
     def hold(self, state: State, tangent: Tangent, z: Array | None) -> None:
-        held = self.holding(z)
+        held = self._marks(z)
         self._add_rows(tangent, self.jacobian(state), held, 1.0, 1.0)
         self._add_own(tangent, held, 1.0)
 
@@ -142,11 +147,13 @@ class FrameRows(Rows):
         scale: float,
         out: Array,
     ) -> None:
-        where = (self.jacobian(state), self.columns, v, self.holding(z))
+        where = (self.jacobian(state), self.columns, v, self._marks(z))
         run(add_row_rates, *where, scale, self.rows, out)
 
     def add_forces(self, state: State, z: Array, work: Work, scale: float) -> None:
-        self._add_wrench(work, self.measured(state)[1], z[self.rows], scale)
+        force = np.zeros(len(self.rows))
+        take(z, self.rows, force)
+        self._add_wrench(work, self.measured(state)[1], force, scale)
 
     def _add_wrench(self, work: Work, slopes: Array, force: Array, scale: float) -> None:
         for n, (i, station) in enumerate(self.sides):
@@ -213,6 +220,39 @@ class FrameRows(Rows):
             self._add_rows(step.tangent, self._in_columns(step.b, below), held, 1.0, 0.0)
             self._add_rows(step.tangent, self._in_columns(step.a, slopes), held, 0.0, step.h)
             self._add_own(step.tangent, held, 1.0)
+
+
+@kernel
+def touch_rows(gap, A, columns, v, part, near, stiffness, rows, z):  # type: ignore[no-untyped-def]
+    """Set multipliers z > 0 of rows with gaps (r,) above -near that do not part at rates v (total,).
+
+    A (r, c). Rows part if their gaps fall faster than the part `part` of the largest rate.
+    """
+    fastest = 0.0
+    for i in range(v.shape[0]):
+        fastest = max(fastest, abs(v[i]))
+    for i in range(rows.shape[0]):
+        rate = 0.0
+        for j in range(columns.shape[0]):
+            rate += A[i, j] * v[columns[j]]
+        touches = gap[i] > -near and not rate < -part * fastest
+        z[rows[i]] = 2.0 * near * stiffness[i] if touches else 0.0
+
+
+@kernel
+def release_rows(rows, x, z, pulled):  # type: ignore[no-untyped-def]
+    """Let rows go idle (z = 0) that hold and pull in x; pulled_0 = 1 if there were any."""
+    for at in rows:
+        if z[at] > 0.0 and x[at] < 0.0:
+            z[at] = 0.0
+            pulled[0] = 1
+
+
+@kernel
+def mark_holding(rows, z, held):  # type: ignore[no-untyped-def]
+    """held (r,) = 1 for rows with z > 0, else 0."""
+    for i in range(rows.shape[0]):
+        held[i] = 1.0 if z[rows[i]] > 0.0 else 0.0
 
 
 @kernel

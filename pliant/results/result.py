@@ -272,11 +272,12 @@ class ShapeResult(Result, ABC):
         return self.pose(part, s)[..., :3, 3]
 
     def joint(self, part: str) -> Array:
-        """Return the coordinates (nq,) of the joint by which a rod or body hangs.
+        """Return the coordinates (nq,) of the joint by which a rod or body hangs, or of a connection.
 
         The angle of a hinge in radians; of a free part, its pose (4, 4) at its place, row by row.
         """
-        known = self._part(part)
+        brought = self._compiled.description.auxiliaries()
+        known = brought[part] if part in brought else self._part(part)
         rows = [self._compiled.joint(q, known.name) for q in self._configurations]
         refuse(
             not rows[0].size,

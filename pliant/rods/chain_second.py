@@ -116,6 +116,46 @@ def lift_tangent(kind, first, owner, psi, plus, minus, ry, r, Ky, K, base):  # t
 
 
 @kernel
+def add_chart(kind, first, psi, plus, minus, r, K, base):  # type: ignore[no-untyped-def]
+    """Add the second derivative of the chart Psi_i + Psi_i', felt by r (n+1, 6), to K (E, m, m).
+
+    For elements whose variables are the twists of their poses, which follow one another without
+    overlap but for the pose that they share. base (6,) receives the wrench passed on to the base.
+    """
+    n, m = psi.shape[0], K.shape[1]
+    mu = np.empty((n + 1, 6))
+    d = np.empty((n, 6))
+    owner = np.empty(n, dtype=np.int64)
+    M, T, MT = np.empty((6, 6)), np.empty((6, 12)), np.empty((6, 12))
+    accumulate_balance(kind, psi, r, mu)
+    for j in range(6):
+        base[j] = mu[0, j]
+    for i in range(n):
+        e = i // (m // 6 - 1)
+        owner[i] = e
+        at = 6 * (i - first[e])
+        for a in range(6):
+            d[i, a] = -mu[i + 1, a]
+            for b in range(6):
+                M[a, b] = 0.0
+                T[a, b], T[a, 6 + b] = minus[i, a, b], plus[i, a, b]
+        add_second(kind, psi[i], d[i], -1.0, M, 0)
+        for a in range(6):
+            for b in range(12):
+                v = 0.0
+                for c in range(6):
+                    v += M[a, c] * T[c, b]
+                MT[a, b] = v
+        for a in range(12):
+            for b in range(12):
+                v = 0.0
+                for c in range(6):
+                    v += T[c, a] * MT[c, b]
+                K[e, at + a, at + b] += v
+    _add_brackets(kind, first, owner, psi, d, K)
+
+
+@kernel
 def increment_bias(kind, psi, plus, minus, first, x, ydd):  # type: ignore[no-untyped-def]
     """ydd (E, m): second time derivative of y when the control poses move at constant twists x.
 

@@ -198,6 +198,14 @@ class RodMap(ABC):
     def strain_rule(self) -> tuple[Array, Array]:
         """Stations s (S,) and weights w (S, 6), one for each strain row, for elasticity, damping."""
 
+    def section_rule(self) -> tuple[Array, Array] | None:
+        """Stations s (S,) and weights w (S,) at which errors are estimated, None for those above.
+
+        Needed where strains at the stations of the strain rule are far better than elsewhere, and
+        those of the mass rule are at breaks, where strains are worst.
+        """
+        return None
+
     def inertia(self, s: Array) -> Array:
         """Diagonal inertia per length (S, 6) at s that this map moves with, body frame."""
         return self.rod.inertia(s)

@@ -427,6 +427,7 @@ class CoordinateProblem(Problem):
             if part.name in rods
             else self.body_twist(q, v, part.name)
             for part in self.tree.parts
+            if not part.auxiliary
         }
 
     def trouble(self, q: Array) -> str:

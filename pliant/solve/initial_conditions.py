@@ -39,7 +39,8 @@ def coordinate_rates(
     difference; a warning tells if that is much.
     """
     tree = effects.tree
-    check_names([part.name for part in tree.parts], velocity, "velocity", "part")
+    own = [part.name for part in tree.parts if not part.auxiliary]
+    check_names(own, velocity, "velocity", "part")
     mass, state = Mass(effects), State(tree).place(q)
     twists = _wished_twists(tree, state, velocity)
     known = effects.prescribed.rates(inputs.drive)[0]

@@ -123,14 +123,16 @@ class InverseDynamics:
         moment = Moment(
             tree, state, self.work, inputs.u, z, v, 0.0, self._tangent, mobility=1.0 / slope
         )
-        pulled, pull = True, self._pull(acc, inputs, z)
-        while pulled:
+        pulled, pull = np.ones(1, dtype=np.int64), self._pull(acc, inputs, z)
+        while pulled[0]:
+            pulled[0] = 0
             r = dynamic_balance(effects, moment, slope).copy()
             gaps = gap_accelerations(effects, state, v, acc, z)
             right = -slope * r - pull
             right[effects.gap_rows] = -gaps[effects.gap_rows] - pull[effects.gap_rows]
             x = self._solved(right)
-            pulled = any([term.release(x, z) for term in effects.one_sided])
+            for term in effects.one_sided:
+                term.release(x, z, pulled)
         acc[tree.coordinates] += x[tree.coordinates]
         for term in effects.hard:
             z[term.rows] = (x[term.rows] - term.augmented(gaps[term.rows])) / slope

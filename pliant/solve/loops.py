@@ -43,23 +43,23 @@ tangent left; residual at which the last solve began; what `newton.Policy` says,
 REACH that is kept from step to step.
 """
 
-COUNTS = 15
+COUNTS = 16
 (ITERATIONS, LIMIT, KEEP, PATIENCE, THERE, AGE, AT_ROUNDING, SIZES, KNOWS_LAST, FORESEES, KEPT,
- STEP, PREFERS_LAST, ROUGH_STEPS, END) = range(COUNTS)  # fmt: skip
+ STEP, PREFERS_LAST, ROUGH_STEPS, END, PAUSED) = range(COUNTS)  # fmt: skip
 """Corrections so far, most in a solve, steps that a factor serves at most (-1: no limit), whether there
 is a factor and how many steps it has served; whether the last solve stopped at rounding error, how
 many sizes its history has, and whether there is a second guess (-1: one guess only); whether a last
 correction may go without another residual; snapshots kept, and the step in hand, since the call began;
 whether the second guess was the better one when both were last compared, and rough steps since then;
-how `note_steps` ended.
+how `note_steps` ended; whether the step that was accepted needs a look at it, see `PAUSE`.
 """
 
 FLAGS = 3
 NEGATIVE, LOST, ROUGH = range(FLAGS)
 """Of the last factor: negative pivots (-1: singular), lost ones; whether a solution is too rough."""
 
-CONVERGED, INFINITE, SINGULAR, RAN_AWAY, SLOW, NEEDS_PIVOTING = range(6)
-"""How a solve ended."""
+CONVERGED, INFINITE, SINGULAR, RAN_AWAY, SLOW, NEEDS_PIVOTING, PAUSE = range(7)
+"""How a solve ended. PAUSE: the step was accepted, and something rare is to be done after it."""
 
 SURE = 4.0
 """How many times larger than expected the residual after a last correction may be."""
@@ -229,6 +229,8 @@ def take_steps(sides, side, control, table, wanted, after):  # type: ignore[no-u
         if end != CONVERGED:
             return k, end
         execute(programs[ACCEPT])
+        if counts[PAUSED] != 0:
+            return k, PAUSE
         if wanted[k]:
             execute(programs[SNAPSHOT])
         side[0] = 1 - side[0]

@@ -111,6 +111,17 @@ class Mass:
         put(self._x, tree.coordinates, v)
         put(known, tree.prescribed, v)
 
+    def add_row_impulses(self, state: State, out: Array) -> None:
+        """Add to out (total,) the impulses A^T lam of the hard rows in the last solution."""
+        tree, hard = self.effects.tree, self.effects.hard
+        if hard:
+            clear(self._whole)
+            copy(self._x, self._whole[: tree.size])
+            self.work.clear(False)
+            for term in hard:
+                ask(term.add_forces, state, self._whole, self.work, 1.0)
+            gather(tree, state, self.work, out)
+
     def _check(self) -> None:
         """Repair a solution that is too rough, or refuse a robot without mass."""
         matrix, free = self.tangent.matrix, self.effects.tree.coordinates
@@ -147,6 +158,8 @@ class Mass:
 
 def _is_light(part: Part) -> bool:
     """Whether a part may move without momentum; centres on a clamped base need no rotary inertia."""
+    if part.auxiliary:
+        return False
     if part.rod is None:
         return not part.M.any(axis=0).all()
     if part.centred:

@@ -177,6 +177,8 @@ class ModalError:
     def _law_strains(self, i: int, rod: Sections) -> Array:
         """Strains (S, 6) of the mode as the laws of a rod mean them."""
         strain, rows = self._rates[i][1], rod.part.field_rows
+        if rod.from_rule is not None:
+            strain = rod.from_rule @ self.rates.parts[i].rate
         e = rod.natural + strain
         # force fields are found from the strains of the strain rule
         self.displaced.parts[i].strain.e[...] = self.tree.rest.parts[i].strain.e

@@ -21,7 +21,14 @@ from pliant.engine.program import ask, run
 from pliant.lie.se3_kernels import exp_pose_array, multiply_array
 from pliant.rods.contract import Array, Ints, Plan
 from pliant.tree.collect import add_vector, station_values
-from pliant.tree.panels import Panels, integrate, make_panels, partial_weights, span_of
+from pliant.tree.panels import (
+    Panels,
+    integrate,
+    interpolation,
+    make_panels,
+    partial_weights,
+    span_of,
+)
 from pliant.tree.part import Part
 from pliant.tree.state import State
 
@@ -64,7 +71,8 @@ class Sections:
     """Sections of one part with their internal wrenches and strain defects.
 
     They are the stations of its strain rule, or of its mass rule if that has more: at the fewest points
-    that a rule can have, Gauss points, strains agree with recovered ones better than anywhere else.
+    that a rule can have, Gauss points, strains agree with recovered ones better than anywhere else. A
+    map may have a rule of its own for them.
     W (S, 6) internal wrenches and d (S, 6) strain defects, body frame; z (F + S, 6) displacements of
     all frame stations, then of the sections; P (F, 6) what acts at the frame stations, `carried` (F, 6)
     what carried parts add to it, total (6,) the sum of all.
@@ -73,15 +81,19 @@ class Sections:
     def __init__(self, part: Part) -> None:
         self.part = part
         count, F = len(part.mass_w), len(part.frames_s)
-        more = count > len(part.strain_s)
-        self.s = part.mass_s[:count] if more else part.strain_s
-        S = len(self.s)
+        more, rule = count > len(part.strain_s), part.map.section_rule()
         weights = part.mass_w if more else np.max(part.strain_w, axis=1)
-        self.w = np.asarray(weights)
+        self.s, w = rule or (part.mass_s[:count] if more else part.strain_s, weights)
+        S = len(self.s)
+        self.w = np.asarray(w)
         self.places = np.concatenate([part.frames_s, self.s])
         known = part.one_rule or part.rod is None or (more and not part.centred)
-        self._frames = None if known else part.map.frames(self.s)
-        self._strains = part.map.strains(self.s) if more else None
+        self._frames = None if known and rule is None else part.map.frames(self.s)
+        self._strains = part.map.strains(self.s) if more or rule else None
+        self.from_rule = (
+            None if rule is None else interpolation(part.map.breaks, part.strain_s, self.s)
+        )
+        """(S, T): strains at sections from those of the strain rule, where sections have their own."""
         self.P, self.carried, self.total = np.zeros((F, 6)), np.zeros((F, 6)), np.zeros(6)
         self.T, self.W, self.d, self.own, self.turned = (np.zeros((S, 6)) for _ in range(5))
         self.z, self.moved = np.zeros((F + S, 6)), np.zeros((S, 4, 4))

@@ -12,6 +12,7 @@ _FORMULATIONS = {
     "ANCF": "pliant.rods.ancf",
     "BSpline": "pliant.rods.bspline",
     "Hermite": "pliant.rods.hermite",
+    "Spectral": "pliant.rods.spectral",
     "Strain": "pliant.rods.strain",
     "Collocation": "pliant.bvp.collocation",
     "Shooting": "pliant.bvp.shooting",

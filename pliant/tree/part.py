@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.joints.contract import JointMap
 from pliant.lie import se3
-from pliant.model import Body, Rod
+from pliant.model import Auxiliary, Body, Rod
 from pliant.rods.contract import Array, Capabilities, Ints, RodMap
 
 _FAR = 1e-7
@@ -76,6 +76,11 @@ class Part:
         """Whether some effect makes a stress depend on other strains than its own."""
 
     @property
+    def auxiliary(self) -> bool:
+        """Whether an effect brings it along: it has no mass, and constraints hold it."""
+        return isinstance(self.source, Auxiliary)
+
+    @property
     def rod(self) -> Rod | None:
         """The rod it is, None for a rigid body."""
         return self.source if isinstance(self.source, Rod) else None
@@ -129,6 +134,16 @@ class Part:
         self.point_s.append(s)
         self._poses.append(np.array(pose))
         return len(self.mass_s) + len(self.point_s) - 1
+
+    def turn_point(self, station: int, pose: Array) -> None:
+        """Give a point that nobody shares another constant pose (4, 4) in its section.
+
+        For effects that know it once the undeformed robot is known; `Tree.place_rest` comes after it.
+        """
+        at = station - len(self.mass_s)
+        self._poses[at] = np.array(pose)
+        self.point_X[at] = pose
+        self.point_A[at] = se3.Ad(se3.inverse(np.asarray(pose)))
 
     def line_stations(self, turns: bool) -> Ints:
         """Frame stations (Q,) of the mass rule; turns : True for frames that turn with the sections."""

@@ -99,8 +99,9 @@ class Tree:
             return
         else:
             part = Part(source, RigidMap(), joint, parent)
-            inertia, axes = source.principal()
-            part.add_inertia(0.0, axes, inertia)
+            if not part.auxiliary:
+                inertia, axes = source.principal()
+                part.add_inertia(0.0, axes, inertia)
         self._places[source.name] = (len(self.parts), 0.0, np.eye(4))
         self.parts.append(part)
 
@@ -139,10 +140,10 @@ class Tree:
         """Part that a rod or body moves with, arclength and pose (4, 4) of its origin there."""
         return self._places[name]
 
-    def attach(self, frame: Frame) -> tuple[int, int]:
-        """Part and frame station of a frame."""
+    def attach(self, frame: Frame, shared: bool = True) -> tuple[int, int]:
+        """Part and frame station of a frame; shared : False for one of its own, see `turn_point`."""
         i, s, pose = self.place_of(frame)
-        return i, self.parts[i].attach(s, pose)
+        return i, self.parts[i].attach(s, pose, shared)
 
     def number_of(self, name: str) -> int:
         """Number of the part that a rod or body, by name, moves with."""
@@ -159,7 +160,8 @@ class Tree:
     def held_by_world(self) -> list[int]:
         """Numbers of the parts that a joint with the world holds or drives."""
         roots = [i for i, part in enumerate(self.parts) if part.parent < 0]
-        return [i for i in roots if self.parts[i].joint.nv < 6 or i in self.drivers]
+        own = [i for i in roots if not self.parts[i].auxiliary]
+        return [i for i in own if self.parts[i].joint.nv < 6 or i in self.drivers]
 
     def add_multipliers(self, count: int) -> slice:
         """Places of `count` more multipliers among all of them."""
@@ -175,9 +177,14 @@ class Tree:
         for part in self.parts:
             self.q_rest[part.joint_slice] = part.joint.rest()
             self.q_rest[part.q_slice] = part.map.rest()
-        self.rest = State(self).place(self.q_rest)
+        self.rest = State(self)
         """The undeformed robot."""
+        self.place_rest()
         return self
+
+    def place_rest(self) -> None:
+        """Place the undeformed robot, again where points were turned."""
+        self.rest.place(self.q_rest)
 
     def _number(self) -> None:
         n = nq = 0
@@ -334,7 +341,7 @@ class Tree:
     @cached_property
     def length(self) -> float:
         """Of the longest part, m."""
-        return max(part.length for part in self.parts)
+        return max(part.length for part in self.parts if not part.auxiliary)
 
     @cached_property
     def stiffness(self) -> float:

@@ -90,7 +90,9 @@ def test_smooth_functions_have_no_breaks(cubic: list[float], waves: float, phase
     [0.01, (0.02, 0.005), lambda s: 0.02 - 0.04 * s, pl.Table([0.0, LENGTH], [0.02, 0.005])],
     ids=["number", "taper", "function", "table"],
 )
-@pytest.mark.parametrize("form", [pl.BSpline(), pl.Hermite(), pl.Strain(), pl.ANCF()], ids=repr)
+@pytest.mark.parametrize(
+    "form", [pl.BSpline(), pl.Hermite(), pl.Spectral(), pl.Strain(), pl.ANCF()], ids=repr
+)
 def test_smooth_rods_have_the_knots_of_their_settings(radius: Any, form: Any) -> None:
     assert form.discretise(rod(radius)).nq == form.discretise(rod()).nq
 
@@ -183,7 +185,9 @@ def test_data_too_wild_for_quadrature_are_warned_of() -> None:
 
 
 @pytest.mark.parametrize(
-    "form", [pl.BSpline(), pl.BSpline(2, 9), pl.Hermite(5), pl.Strain(2, 3), pl.ANCF(6)], ids=repr
+    "form",
+    [pl.BSpline(), pl.BSpline(2, 9), pl.Hermite(5), pl.Spectral(3, 8), pl.Strain(2, 3), pl.ANCF(6)],
+    ids=repr,
 )
 def test_a_named_break_of_smooth_data_changes_nothing(form: Any) -> None:
     """A knot more on a uniform rod: the same shape."""
@@ -197,7 +201,9 @@ def test_a_named_break_of_smooth_data_changes_nothing(form: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "form", [pl.BSpline(), pl.Hermite(), pl.Strain(2, 4), pl.ANCF(8), pl.Shooting()], ids=repr
+    "form",
+    [pl.BSpline(), pl.Hermite(), pl.Spectral(), pl.Strain(2, 4), pl.ANCF(8), pl.Shooting()],
+    ids=repr,
 )
 @pytest.mark.parametrize("gap", [1.1e-5, 1e-7])
 def test_breaks_may_lie_close_together(form: Any, gap: float) -> None:

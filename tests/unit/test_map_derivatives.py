@@ -8,6 +8,7 @@ import pytest
 from pliant.lie import se3
 from pliant.rods.bspline import BSpline
 from pliant.rods.hermite import Hermite
+from pliant.rods.spectral import Spectral
 from tests.perturbed import KINKED, LENGTH, REPEATED, UNEVEN, Bent, rod_with, second_difference
 
 MAPS = ("exp", "cayley")
@@ -20,6 +21,7 @@ CASES = {
         for name in MAPS
     },
     **{f"hermite-{name}": Hermite(3, map=name) for name in MAPS},
+    **{f"spectral-{k}": Spectral(k, 3) for k in (1, 3, 4)},
 }
 BROKEN = {f"broken-{name}": Hermite(3, map=name) for name in MAPS} | {
     "broken-spline": BSpline(3, 8)

@@ -22,7 +22,7 @@ from pliant.tree.work import Work
 from tests.unit.test_contract_toy import Toy
 
 RUBBER = pl.Material(E=2e5, nu=0.45, rho=1000.0)
-FORMULATIONS = [pl.BSpline(3, 6), pl.Hermite(3), pl.Strain(1, 3), Toy(3)]
+FORMULATIONS = [pl.BSpline(3, 6), pl.Hermite(3), pl.Spectral(3, 2), pl.Strain(1, 3), Toy(3)]
 GRAVITY = (0.5, 1.0, -9.81)
 
 

@@ -10,7 +10,7 @@ import pliant as pl
 from tests.unit.test_contract_toy import Toy
 
 LENGTH, EI, LINE = 0.5, 0.02, 0.05
-FORMULATIONS = [pl.BSpline(3, 16), pl.Hermite(8), pl.Strain(3, 4)]
+FORMULATIONS = [pl.BSpline(3, 16), pl.Hermite(8), pl.Spectral(3, 8), pl.Strain(3, 4)]
 
 
 def name(item: object) -> str:

@@ -49,7 +49,13 @@ def buckling_load(robot: pl.Robot, formulation: pl.Formulation, guess: float) ->
     return critical(stable, 0.8 * guess, 1.2 * guess)
 
 
-FORMULATIONS = [pl.BSpline(3, 12), pl.BSpline(2, 20), pl.Hermite(6), pl.Strain(2, 4)]
+FORMULATIONS = [
+    pl.BSpline(3, 12),
+    pl.BSpline(2, 20),
+    pl.Hermite(6),
+    pl.Spectral(3, 6),
+    pl.Strain(2, 4),
+]
 STRONG = [pl.Shooting(), pl.MultipleShooting(), pl.Collocation()]
 
 

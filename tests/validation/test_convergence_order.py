@@ -80,6 +80,15 @@ def test_hermite_converges_with_order_3() -> None:
     assert found[-1] < 1e-9
 
 
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_spectral_elements_converge_between_nodes_and_faster_at_nodes(order: int) -> None:
+    spans = {1: (64, 128, 256), 2: (16, 32, 64), 3: (8, 16, 32), 4: (4, 8, 16)}[order]
+    found = [errors(pl.Spectral(order, n), 0.25) for n in spans]
+    along, tip = ([pair[i] for pair in found] for i in (0, 1))
+    assert orders(along, spans)[-1] == pytest.approx(order + 1, abs=0.3)
+    assert orders(tip, spans)[-1] == pytest.approx(2 * order, abs=0.5)
+
+
 def test_a_higher_degree_is_better_with_the_same_number_of_points() -> None:
     found = [errors(pl.BSpline(degree, 20))[0] for degree in (1, 2, 3, 4, 5)]
     assert np.all(np.diff(found) < 0.0)

@@ -9,7 +9,7 @@ import pliant as pl
 from tests.reference import values
 
 RUBBER = pl.Material(E=1e6, nu=0.45, rho=1000.0)
-FORMULATIONS = [pl.BSpline(3, 6), pl.Hermite(2), pl.Strain(1, 2)]
+FORMULATIONS = [pl.BSpline(3, 6), pl.Hermite(2), pl.Spectral(3, 2), pl.Strain(1, 2)]
 SECOND_ORDER = [
     pl.Midpoint(),
     pl.Newmark(tolerance=1e-9),

@@ -33,6 +33,7 @@ FORMULATIONS = {
     "default": None,
     "coarse spline": pl.BSpline(3, 8),
     "hermite": pl.Hermite(8),
+    "spectral": pl.Spectral(3, 6),
     "strain": pl.Strain(order=2, segments=6),
     "coarse strain": pl.Strain(order=1, segments=4),
 }

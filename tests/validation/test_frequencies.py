@@ -52,7 +52,7 @@ def test_five_frequencies_with_twelve_points(kind: str, ends: str, degree: int) 
 
 
 @pytest.mark.parametrize(
-    "formulation", [pl.BSpline(3, 40), pl.Hermite(24), pl.Strain(3, 8)], ids=str
+    "formulation", [pl.BSpline(3, 40), pl.Hermite(24), pl.Spectral(3, 16), pl.Strain(3, 8)], ids=str
 )
 def test_refined_frequencies(formulation: pl.Formulation) -> None:
     for ends, truth in values.RUBBER_BEAM_HZ.items():

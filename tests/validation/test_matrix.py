@@ -39,6 +39,7 @@ FORMULATIONS: dict[str, Any] = {
     "ANCF": pl.ANCF(8),
     "BSpline": pl.BSpline(3, 9),
     "Hermite": pl.Hermite(6),
+    "Spectral": pl.Spectral(elements=4),
     "Strain": pl.Strain(order=3, segments=2),
     "Collocation": pl.Collocation(12),
     "Shooting": pl.Shooting(40),

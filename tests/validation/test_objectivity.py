@@ -18,6 +18,7 @@ FORMULATIONS = [
     pl.BSpline(3, 9, map="cayley"),
     pl.Hermite(5),
     pl.Hermite(5, map="cayley"),
+    pl.Spectral(3, 3),
     pl.Strain(2, 3),
 ]
 STEP = np.array([0.4, -1.1, 0.7, 2.0, -3.0, 0.5])

@@ -22,6 +22,7 @@ COORDINATES = {
     "quadratic": pl.BSpline(2, 15),
     "graded": pl.BSpline(3, 15, knots="graded"),
     "Hermite": pl.Hermite(),
+    "Spectral": pl.Spectral(),
     "Strain": pl.Strain(2, 4),
     "ANCF": pl.ANCF(8),
 }

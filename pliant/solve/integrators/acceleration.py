@@ -12,6 +12,7 @@ iteration leaves a small part of the residual.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
@@ -34,6 +35,7 @@ from pliant.solve.integrators.contract import (
     step_failed,
 )
 from pliant.solve.integrators.hard_rows import gap_accelerations
+from pliant.solve.integrators.impacts import rows_of
 from pliant.solve.mass import Mass
 from pliant.solve.newton import SINGULAR, Policy
 from pliant.tree.backward import gather, gather_tangent
@@ -99,14 +101,18 @@ class AccelerationStepper(Stepper):
             for term in effects.hard:
                 term.hold_rates(self.workspace, h)
         self._frees = undamped and bool(effects.hard) and len(self.tree.parts) > 1
-        """Whether accelerations are freed of what alternates, in plain Python; rods alone, whose steps
-        are compiled without, have shown no harm by it."""
+        """Whether accelerations are freed of what alternates; rods alone have shown no harm by it."""
         total = self.tree.total
         self.v, self.acc, self.like, self.v1, self.acc1, self.like1 = (
             np.zeros(total) for _ in range(6)
         )
         self.D, self.last, self._driven = np.zeros(total), np.zeros(total), np.zeros(total)
         self._reaction = np.zeros(total)
+        self._one_sided = rows_of(effects)
+        self._came, self._accounted = np.zeros(total), np.zeros(2)
+        """Rates and account at the start of a step in which one-sided rows may begin to hold."""
+        self._why = np.zeros(2, dtype=np.int64)
+        """Whether the step that paused has an impact, and whether it began far from balance."""
         self.numbers[loops.FLOOR] = rounding_force(effects, h)
         # the forces of prescribed joints are read off the last residual
         self.counts[loops.FORESEES] = not len(self.tree.prescribed)
@@ -245,7 +251,9 @@ class AccelerationStepper(Stepper):
     def accept_step(self, a: State, b: State) -> None:
         """Take the iterate as the end of the step."""
         if self.effects.one_sided:
-            ask(self._note_impact, a)
+            copy(self.v, self._came)
+            copy(self.account, self._accounted)
+            run(mark_hits, self._one_sided, self.z, self.trial, self._why, self.counts)
         if self.books:
             self._account_loss(a, b)
             for term in self.effects.terms:
@@ -260,23 +268,28 @@ class AccelerationStepper(Stepper):
             copy(new, old)
         run(know_last, self.counts)
         copy(self.after[: len(self.before)], self.before)
-        if self.effects.one_sided:
-            ask(self._stop_impact, a, b)
-        if self._frees:
+        if self._frees and self.effects.one_sided:
+            run(mark_unbalanced, self.numbers, self._why, self.counts)
+        elif self._frees:
             ask(self._free_acceleration, b)
 
-    def _note_impact(self, a: State) -> None:
-        """Keep the energy before a step in which one-sided rows begin to hold."""
-        rows = np.concatenate([term.rows for term in self.effects.one_sided])
-        self._hits = bool(np.any((self.trial[rows] > 0.0) & (self.z[rows] <= 0.0)))
-        self._spent = float(self.account[0] - self.account[1])
-        self._energy = self._stored(a) if self._hits and self.books else 0.0
+    def finish_step(self, a: State, b: State) -> None:
+        """After impacts, and where a step began far from balance."""
+        if self._why[0]:
+            self._stop_impact(a, b)
+        if self._why[1]:
+            self._free_acceleration(b)
+        self._why[...] = 0
+
+    def _free_acceleration(self, b: State) -> None:
+        if self.numbers[loops.FIRST] > loops.UNBALANCED * self.scale:
+            self.acc -= self._excess_acceleration(b)
+            self.like[...] = self.acc
 
     def _stop_impact(self, a: State, b: State) -> None:
         """Take the rates away by which rows that hold would be violated, and begin anew."""
-        if not self._hits:
-            return
-        mass, scale = Mass(self.effects), self.scale
+        energy = self._stored(a, self._came) if self.books else 0.0
+        mass, scale = self._mass, self.scale
         known, acc = np.zeros(self.tree.total), np.zeros(self.tree.total)
         known[self.effects.prescribed.v_places] = self.joint_v
         acc[self.effects.prescribed.v_places] = self.joint_acc
@@ -286,20 +299,19 @@ class AccelerationStepper(Stepper):
         self._set_acceleration(self.before, acc)
         self.scale = max(scale, self.scale)
         if self.books:  # what is missing after the step is the loss of the impact
-            spent = self.account[0] - self.account[1] - self._spent
-            self.account[1] += self._energy - self._stored(b) + spent
+            spent = float(np.diff(self._accounted - self.account)[0])
+            self.account[1] += energy - self._stored(b, self.v) + spent
 
-    def _free_acceleration(self, b: State) -> None:
-        if self.numbers[loops.FIRST] > loops.UNBALANCED * self.scale:
-            self.acc -= self._excess_acceleration(b)
-            self.like[...] = self.acc
+    @cached_property
+    def _mass(self) -> Mass:
+        return Mass(self.effects)
 
-    def _stored(self, state: State) -> float:
-        """Energy of a state at the present rates without that of inputs, J."""
+    def _stored(self, state: State, v: Array) -> float:
+        """Energy of a state at rates v (total,) without that of inputs, J."""
         effects = self.effects
         quiet = effects.numbers(dict.fromkeys(self.tree.description.inputs(), 0.0))
         stored = [term.energy(state, quiet) for term in effects.terms if term.column != "loads"]
-        return sum(stored) + 0.5 * float(Mass(effects).momentum(state, self.v) @ self.v)
+        return sum(stored) + 0.5 * float(self._mass.momentum(state, v) @ v)
 
     def _account_loss(self, a: State, b: State) -> None:
         """Add the energy lost to damping in the step, J.
@@ -360,15 +372,17 @@ class AccelerationStepper(Stepper):
         free, rows = self.tree.coordinates, self.effects.gap_rows
         for term in self.effects.one_sided:
             term.touch(self.a, self.v, self.z)
-        pulled = True
-        while pulled:
+        pulled = np.ones(1, dtype=np.int64)
+        while pulled[0]:
+            pulled[0] = 0
             set_rates(self.tree, self.b, self.workspace, self.v, self.acc)
             force = self._balance(self.b, self.v, self.z, u, self.tangent).copy()
             self._factorise()
             right = -self.a_slope * force
             right[rows] = self._held(self.a)[rows]
             x = self.tangent.matrix.solve(right[: self.tree.size])
-            pulled = any([term.release(x, self.z) for term in self.effects.one_sided])
+            for term in self.effects.one_sided:
+                term.release(x, self.z, pulled)
         self.scale = float(np.linalg.norm(force[free]))
         first = np.zeros(self.tree.total)
         first[free] = x[free]
@@ -434,6 +448,23 @@ def add_drive_work(left, D, prescribed, reaction, account):  # type: ignore[no-u
     for at in prescribed:
         account[0] += 0.5 * (reaction[at] + left[at]) * D[at]
         reaction[at] = left[at]
+
+
+@kernel
+def mark_hits(rows, z, trial, why, counts):  # type: ignore[no-untyped-def]
+    """Pause, why_0 = 1, if rows begin to hold: multipliers trial > 0 after z <= 0, both (total,)."""
+    for at in rows:
+        if trial[at] > 0.0 and z[at] <= 0.0:
+            why[0] = 1
+            counts[loops.PAUSED] = 1
+
+
+@kernel
+def mark_unbalanced(numbers, why, counts):  # type: ignore[no-untyped-def]
+    """Pause, why_1 = 1, if the step began far from balance."""
+    if numbers[loops.FIRST] > loops.UNBALANCED * numbers[loops.SCALE]:
+        why[1] = 1
+        counts[loops.PAUSED] = 1
 
 
 @kernel

@@ -333,6 +333,9 @@ class Stepper(Equations):
                 todo = (self.control, rows[one], wanted[one], self.after)
                 more, end = loop.take_steps(self._plain, self.side, *todo)
                 taken += more
+            if end == loops.PAUSE:
+                self._finish(bool(wanted[self.done + taken]))
+                taken, end = taken + 1, loops.CONVERGED
             self._taken += taken
             self.done += taken
             if end != loops.CONVERGED:
@@ -353,9 +356,23 @@ class Stepper(Equations):
 
         def take() -> bool:
             call()
+            if counts[loops.END] == loops.PAUSE:
+                self._finish(False)
+                return True
             return bool(counts[loops.END] == loops.CONVERGED)
 
         return take
+
+    def _finish(self, wanted: bool) -> None:
+        """Finish a step that paused, and keep a snapshot of it if wanted."""
+        self.counts[loops.PAUSED] = 0
+        self.finish_step(self.a, self.b)
+        if wanted:
+            self.keep_snapshot(self.b)
+        self.side[0] = 1 - self.side[0]
+
+    def finish_step(self, a: State, b: State) -> None:
+        """Do what a step asks for by PAUSED as it is accepted; in plain Python, for it is rare."""
 
     @abstractmethod
     def error(self, reason: str) -> StepError:

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from pliant._numba import kernel
+from pliant.engine.arrays import combine
+from pliant.engine.program import ask, run, when
 from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
 from pliant.solve.mass import Mass
@@ -23,30 +26,76 @@ class Impacts:
         self.effects, self.mass = effects, mass
         self.hidden = np.zeros(1)
         """Kinetic energy that the reported rates do not show at present, J."""
+        total = effects.tree.total
+        self.rows = rows_of(effects)
+        self._holds = np.zeros(1, dtype=np.int64)
+        self._none, self._pushes, self._left = (np.zeros(total) for _ in range(3))
+        self._v, self._momentum = np.zeros(total), np.zeros(total)
 
-    def taken(self, start: tuple[State, Array], end: tuple[State, Array], z: Array, h: float,
-              known: Array) -> float:  # fmt: skip
-        """Energy lost in a step of h seconds between states with their momenta (total,), J.
+    def account(self, start: tuple[State, Array], end: tuple[State, Array], z: Array, h: float,
+                known: Array, lost: Array) -> None:  # fmt: skip
+        """Add the energy lost in a step of h seconds between states with their momenta (total,), J.
 
-        z (total,) multipliers, known (total,) rates of prescribed coordinates.
+        z (total,) multipliers, known (total,) rates of prescribed coordinates; lost (1,) is added to.
         """
-        hidden, self.hidden[0] = float(self.hidden[0]), 0.0
-        if not any(term.holding(z).any() for term in self.effects.one_sided):
-            return -hidden
-        self.hidden[0] = self._kinetic(*end, known, None) - self._kinetic(*end, known, z)
-        a, p = start
-        taken = self._kinetic(a, p, known, None)
-        taken -= self._kinetic(a, p - self._impulse(a, z, h), known, None)
-        return taken + float(self.hidden[0]) - hidden
+        run(show_hidden, self.rows, z, self._holds, self.hidden, lost)
+        when(self._holds, self._account, start, end, z, h, known, lost)
 
-    def _impulse(self, a: State, z: Array, h: float) -> Array:
+    def _account(self, start: tuple[State, Array], end: tuple[State, Array], z: Array, h: float,
+                 known: Array, lost: Array) -> None:  # fmt: skip
+        a, p = start
+        self._add_kinetic(*end, known, self._none, 1.0, self.hidden)
+        self._add_kinetic(*end, known, z, -1.0, self.hidden)
+        combine(1.0, lost, 1.0, self.hidden, lost)
+        self._add_kinetic(a, p, known, self._none, 1.0, lost)
+        self._set_impulse(a, z, h)
+        combine(1.0, p, -1.0, self._left, self._left)
+        self._add_kinetic(a, self._left, known, self._none, -1.0, lost)
+
+    def _set_impulse(self, a: State, z: Array, h: float) -> None:
         work = self.mass.work
         work.clear(False)
+        run(take_pushes, self.rows, z, self._pushes)
         for term in self.effects.one_sided:
-            term.add_forces(a, np.maximum(z, 0.0), work, h)
+            ask(term.add_forces, a, self._pushes, work, h)
         gather(self.effects.tree, a, work, work.residual)
-        return work.residual.copy()
+        combine(1.0, work.residual, 0.0, work.residual, self._left)
 
-    def _kinetic(self, state: State, p: Array, known: Array, z: Array | None) -> float:
-        v = self.mass.solve(state, p, known=known, z=z)
-        return 0.5 * float(self.mass.momentum(state, v) @ v)
+    def _add_kinetic(self, state: State, p: Array, known: Array, z: Array, scale: float,
+                     out: Array) -> None:  # fmt: skip
+        self.mass.find_rates(state, p, known, z, self._v)
+        self.mass.set_momentum(state, self._v, self._momentum)
+        run(add_half_product, self._momentum, self._v, scale, out)
+
+
+def rows_of(effects: Effects) -> Array:
+    """Numbers of all hard one-sided rows."""
+    none = np.zeros(0, dtype=np.int64)
+    return np.concatenate([none, *(term.rows for term in effects.one_sided)])
+
+
+@kernel
+def show_hidden(rows, z, holds, hidden, lost):  # type: ignore[no-untyped-def]
+    """Give back what was hidden; holds_0 = 1 if rows hold with multipliers z (total,)."""
+    lost[0] -= hidden[0]
+    hidden[0] = 0.0
+    holds[0] = 0
+    for at in rows:
+        if z[at] > 0.0:
+            holds[0] = 1
+
+
+@kernel
+def take_pushes(rows, z, out):  # type: ignore[no-untyped-def]
+    """out = max(z, 0) in some rows."""
+    for at in rows:
+        out[at] = max(z[at], 0.0)
+
+
+@kernel
+def add_half_product(x, y, scale, out):  # type: ignore[no-untyped-def]
+    """out_0 += scale x . y / 2."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += x[i] * y[i]
+    out[0] += 0.5 * scale * total

@@ -123,6 +123,7 @@ class VariationalStepper(Stepper):
         self._previous, self._next = np.zeros(tree.nq), np.zeros(tree.nq)
         self._variation = np.zeros(tree.total)
         self._leaving = np.zeros(tree.total)
+        self.impacts = Impacts(effects, self.mass)
 
     # -- state -------------------------------------------------------------------------------
 
@@ -136,7 +137,7 @@ class VariationalStepper(Stepper):
             w.met[...] = at.strain.e
         for term in self.effects.rows:
             term.settle(a, self.workspace, self.z)
-        self.impacts = Impacts(self.effects, self.mass)
+        self.impacts.hidden[0] = 0.0
 
     def velocity(self) -> Array:
         return self._rates_at(self.a)
@@ -289,7 +290,8 @@ class VariationalStepper(Stepper):
         arrived = self.workspace.residual
         run(leave_residual, self.left, tree.coordinates, effects.gap_rows, arrived)
         if self.books and effects.one_sided:
-            ask(self._account_impacts, a, b)
+            ends = (a, self.p), (b, arrived)
+            self.impacts.account(*ends, self.trial, self.h, self._known, self.account[1:])
         copy(arrived, self.p)
         copy(self.q, self._previous)
         copy(b.q, self.q)
@@ -342,21 +344,19 @@ class VariationalStepper(Stepper):
             ask(term.arrive, step)
         gather(self.tree, b, work, work.residual)
 
-    def _account_impacts(self, a: State, b: State) -> None:
-        arrived = self.workspace.residual
-        ends = (a, self.p), (b, arrived.copy())
-        self.account[1] += self.impacts.taken(*ends, self.trial, self.h, self._known)
-
     def _account_drives(self, b: State) -> None:
         """Work of prescribed joints: the mean force of the step on them times their displacement.
 
         The impulse at the end of the step is the momentum that the joint has by its rates, less what
-        the step brings there; the impulse at the start was the residual of the joint.
+        the step brings there; the impulse at the start was the residual of the joint. Rows act at the
+        start of steps only: what is missing of their impulse where the rates are taken, by which these
+        keep the rows, is counted on the joint as it is on all else.
         """
         tree, moved, owned, v = self.tree, *(np.zeros(self.tree.total) for _ in range(3))
         put_values(self.joint_v, self.effects.prescribed.v_places, self._known)
         self.mass.find_rates(b, self.p, self._known, self.z, v)
         self.mass.set_momentum(b, v, owned)
+        self.mass.add_row_impulses(b, owned)
         for driven in tree.driven:
             at, change = driven.q, np.zeros(len(driven.index))
             driven.set_difference(self._previous[at], self.q[at], change)
