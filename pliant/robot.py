@@ -38,6 +38,7 @@ from pliant.model import (
     Rod,
     Shape,
     Stiffness,
+    Tube,
     checks,
     positive,
     values_at,
@@ -247,6 +248,54 @@ class Robot:
             breaks=breaks,  # type: ignore[arg-type]
         )
         return self.description.add(rod)
+
+    @checks.checked
+    def add_tube(
+        self,
+        name: str,
+        length: float,
+        section: Shape | Stiffness,
+        material: Material | None = None,
+        inside: Rod | str | None = None,
+        natural: Any = (0.0, 0.0, 0.0),
+        start: float = 0.0,
+        angle: float = 0.0,
+        insertion: str | None = None,
+        rotation: str | None = None,
+        pose: ArrayLike | None = None,
+        base: str | Frame | None = "world",
+        formulation: RodModel | None = None,
+        theory: str = "cosserat",
+        rotary: bool = True,
+        strain_damping: Damping | None = None,
+        joint: Joint | None = None,
+        breaks: Sequence[float] = (),
+    ) -> Tube:
+        """Add a precurved tube in another tube or rod and return it; it shares the centreline.
+
+        length, section, material, natural, theory, rotary, strain_damping, breaks : as for `add_rod`,
+        along the tube from its base; the section is round, such as an Annulus.
+        inside : the tube or rod around it; None for the outermost, which comes out of the entry plane
+        at ``pose`` on ``base`` by ``joint``, and whose ``formulation`` is that of the centreline.
+        start : where its base is, metres along the axis from the entry plane: negative for a straight
+        part of that length behind the plane, which twists.  angle : of its base about the axis, rad.
+        insertion : name of an input in metres, added to ``start``; constant during a motion.
+        rotation : name of an input in radians, added to ``angle``.
+        """
+        place: Array = np.eye(4) if pose is None else pose  # type: ignore[assignment]
+        tube = Tube(
+            *(name, length, section, material, place, base, natural, formulation, theory),
+            rotary=rotary,
+            strain_damping=strain_damping,
+            joint=joint,
+            breaks=breaks,  # type: ignore[arg-type]
+            inside=inside,
+            start=start,
+            angle=angle,
+            insertion=insertion,
+            rotation=rotation,
+        )
+        return self.description.add(tube)
 
     @checks.checked
     def add_load(

@@ -24,6 +24,7 @@ BUILT_IN = (
     "gravity",
     "joint_springs",
     "elasticity",
+    "tubes",
     "force_fields",
     "viscosity",
     "drag",

@@ -223,7 +223,7 @@ class NestedMap(KernelMap):
         """
         s = np.ascontiguousarray(s, dtype=float)
         length, count = self.centre.length, len(self.fields)
-        tube = np.floor(s / self.stride).astype(np.int64) - 1
+        tube = np.floor(s / self.stride + 1e-9).astype(np.int64) - 1
         place = np.where(tube >= count, 0.0, s)
         for field in self.fields:
             own = tube == field.k

@@ -173,7 +173,9 @@ class Prescribed:
 
         def twists(t: float) -> list[Array]:
             drive[:, 0] = before[:, 0] + t * drive[:, 1]
-            moving = [driven.twists(q, v).reshape(-1, 6) for driven, (q, v, _) in self._motions(drive)]
+            moving = [
+                driven.twists(q, v).reshape(-1, 6) for driven, (q, v, _) in self._motions(drive)
+            ]
             return list(np.concatenate(moving))
 
         return travel(twists, length) if drive.any() else 0.0
