@@ -482,10 +482,9 @@ class Robot:
         reached, the iterations so far and the residual.
         """
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
-        compiled = self._compiled(formulation, start, "start")
-        values = check_values(
-            compiled.description, {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
-        )
+        given = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
+        compiled = self._compiled(formulation, start, "start", given)
+        values = check_values(compiled.description, given)
         begin = None
         if start is not None:
             expected = "an Equilibrium of the robot with the same constraints"
@@ -564,7 +563,7 @@ class Robot:
         judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
         motion.warn_of_energy(method)
         if error and motion.complete:
-            companions = Companions(compiled, self._compiler.compiled, method, given, begin)
+            companions = Companions(compiled, self._again(given), method, given, begin)
             motion.error = companions.error(trajectory, clock)
         motion.warn_of_resolution(method.drift_order)
         if save is not None and motion.complete:
@@ -615,7 +614,7 @@ class Robot:
         known = start if isinstance(start, ShapeResult) else None
         if known is None:
             checks.choice(part, "start", start, ("rest", "statics"))
-        compiled = self._compiled(formulation, known, "start")
+        compiled = self._compiled(formulation, known, "start", inputs)
         method = compiled.integrator(integrator)
         if start == "statics":
             known = self.statics(values_at(inputs, 0.0), compiled.formulations)
@@ -643,22 +642,43 @@ class Robot:
             for doubt in self.description.unresolved():
                 warnings.warn(doubt, ResolutionWarning, stacklevel=5)
 
-    def _compiled(self, formulation: Formulations | None, start: object, field: str) -> Problem:
+    def _settled(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values at t = 0 of those inputs that are part of the compiled robot."""
+        names = self.description.settled_inputs()
+        known = {name: value for name, value in inputs.items() if name in names}
+        found = {name: checks.as_float(x) for name, x in values_at(known, 0.0).items()}
+        return {name: x for name, x in found.items() if x is not None}  # others are refused later
+
+    def _again(self, inputs: Mapping[str, Any]) -> Callable[[Any], Problem]:
+        """Return what compiles the robot with other formulations, for the same inputs."""
+        settled = self._settled(inputs)
+        return lambda choice: self._compiler.compiled(choice, settled)
+
+    def _compiled(
+        self,
+        formulation: Formulations | None,
+        start: object,
+        field: str,
+        values: Mapping[str, Any] | None = None,
+    ) -> Problem:
         """Compile with the chosen formulations, or those of the result to start from.
 
-        field : the argument that holds the result, for error messages.
+        field : the argument that holds the result, for error messages.  values : of inputs that are
+        part of the compiled robot, by name.
         """
         self._tell_doubts()
+        settled = self._settled(values or {})
         if start is None:
-            return self._compiler.compiled(formulation)
+            return self._compiler.compiled(formulation, settled)
         expected, remedy = "a result of this robot", "give what statics returned"
         result = checks.instance("robot", field, start, ShapeResult, expected, remedy)  # type: ignore[type-abstract]
         earlier = result._compiled
+        settled = {**earlier.description.settled_inputs(), **settled}
         if formulation is None and set(earlier.formulations) == set(
             self.description.snapshot().rods
         ):
             formulation = earlier.formulations
-        problem = self._compiler.compiled(formulation)
+        problem = self._compiler.compiled(formulation, settled)
         checks.refuse(
             not problem.same_rods(earlier),
             "robot",

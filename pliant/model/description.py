@@ -102,6 +102,11 @@ class Description:
         """Return a copy with the same parts, which adding and removing here does not change."""
         return replace(self, parts=dict(self.parts))
 
+    def settled_inputs(self) -> dict[str, float]:
+        """Return by name the inputs that are part of the compiled robot, with their values there."""
+        parts = list(self.parts.values())
+        return {name: x for part in parts for name, x in part.settled_inputs().items()}
+
     def settled(self, values: Mapping[str, Any]) -> Description:
         """Return a copy in which the inputs that are part of the compiled robot have these values."""
         parts = {name: part.settled(values) for name, part in list(self.parts.items())}

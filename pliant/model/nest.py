@@ -14,11 +14,16 @@ from pliant.model.checks import Array, DescriptionError
 from pliant.model.rod import STRAIGHT, Rod
 from pliant.model.tube import Tube, reach_of
 
-GAUGE = 0.01
-"""Share of the twisting stiffness and of the rotary inertia of all tubes that the centreline has.
+GAUGE = 30.0
+"""Twisting stiffness that the centreline has besides, over that of all tubes.
 
-How its sections turn about the axis is a convention: each tube turns against them. A small stiffness
-keeps them from twisting, and has no work to do.
+How its sections turn about the axis is a convention: each tube turns against them. This stiffness keeps
+them from twisting and has no work to do.
+"""
+SPIN = 0.3
+"""Rotary inertia about the axis that it has besides, over that of all tubes, for the same reason.
+
+Its sections hardly spin. With less of both, `Midpoint` lets the convention oscillate in long steps.
 """
 
 
@@ -73,7 +78,7 @@ class Centreline(Rod):
     def inertia(self, s: ArrayLike) -> Array:
         """Return the inertia (S, 6) of all tubes at s, with a small one about the axis."""
         found = self._sum("inertia", s)
-        found[..., 2] *= GAUGE
+        found[..., 2] *= SPIN
         if not isinstance(self.members[0], Tube):
             own, inside = self.place_of(0, s)
             found[..., 2] += np.where(inside, self.members[0].inertia(own)[..., 2], 0.0)
@@ -84,14 +89,12 @@ class Centreline(Rod):
         return self._sum("mass_per_length", s)
 
     def natural_strain(self, s: ArrayLike) -> Array:
-        """Return the strain (S, 6) at which the tubes balance if none of them twists."""
+        """Return the strain (S, 6) at which the tubes balance if none of them is turned."""
         where = np.asarray(s, dtype=float)
         moment, stiffness = np.zeros((*where.shape, 2)), np.zeros(where.shape)
         for k, rod in enumerate(self.members):
             own, inside = self.place_of(k, where)
-            angle = rod.angle if isinstance(rod, Tube) else 0.0
-            c, sn = np.cos(angle), np.sin(angle)
-            u = rod.natural_strain(own)[..., :2] @ np.array([[c, sn], [-sn, c]])
+            u = rod.natural_strain(own)[..., :2]
             EI = np.where(inside, rod.stiffness(own)[..., 0], 0.0)
             moment, stiffness = moment + EI[..., None] * u, stiffness + EI
         found = np.zeros((*where.shape, 6))

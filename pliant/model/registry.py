@@ -181,6 +181,10 @@ class Entry(Described):
         part, field : of what it was given, for the message.
         """
 
+    def settled_inputs(self) -> dict[str, float]:
+        """Return by name the inputs that are part of the compiled robot, with their values there."""
+        return {}
+
     def settled(self, values: Mapping[str, Any]) -> Entry:
         """Return it with those inputs, among values by name, that are part of the compiled robot."""
         return self
@@ -269,6 +273,8 @@ class Effect(Entry):
     family: ClassVar[str] = "effects"
     on_strains: ClassVar[bool] = False
     """Whether it acts along a rod by stresses, so that strains jump where its data do."""
+    on_nested: ClassVar[bool] = False
+    """Whether it also acts along tubes that share their centreline with others."""
 
     def acts_along(self) -> str:
         """Return the name of the rod along which it acts; "" if it does not."""

@@ -114,11 +114,15 @@ class Tube(Rod):
         if self.pushed is None:
             self._check_start(part, field, push, self.start + push)
 
+    def settled_inputs(self) -> dict[str, float]:
+        """Return its insertion, which decides where it ends on the centreline."""
+        return {} if self.insertion is None else {self.insertion: self.pushed or 0.0}
+
     def settled(self, values: Mapping[str, Any]) -> Tube:
         """Return the tube with its insertion, among the values of inputs by name, in `start`."""
         if self.insertion is None or self.pushed is not None:
             return self
-        return _inserted(self, float(np.asarray(values.get(self.insertion, 0.0)).ravel()[0]))
+        return _inserted(self, float(values.get(self.insertion, 0.0)))
 
     @property
     def reach(self) -> float:

@@ -15,6 +15,8 @@ theta(0) less the angle of its base, against 1 / (integral of ds / GJ).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pliant._numba import kernel
@@ -41,33 +43,44 @@ class NestedTubes(KernelTerm):
     """All tubes of one nest.
 
     stiffness (X, 2) : EI and GJ times the weight of each station.  damping (X, 2) : likewise.
-    rest (X, 3) : curvature and twist at rest.
+    rest (X, 3) : curvature and twist at rest.  turned (X,) : angle of the base, at straight parts; its
+    input is the share of these angles, which comes on with the loads.
     """
 
     compiled = True
     column = "elastic"
+    size = 1
+    always = 1.0
 
     def __init__(self, tree: Tree, i: int) -> None:
         self.i, self.part = i, tree.parts[i]
         nested = self.part.map
         assert isinstance(nested, NestedMap)
         rows = [row for k in range(len(nested.fields)) for row in _stations(nested, k)]
-        places, stiffness, damping, rest = (list(x) for x in zip(*rows, strict=True))
+        places, stiffness, damping, rest, turned = (list(x) for x in zip(*rows, strict=True))
         self.first, self.count = len(self.part.inner_s), len(places)
         self.part.inner_s.extend(float(s) for s in places)
         self.stiffness, self.damping = np.array(stiffness), np.array(damping)
-        self.rest = np.array(rest)
+        self.rest, self.turned = np.array(rest), np.array(turned)
         self.viscous = bool(self.damping.any())
+
+    def numbers(self, value: Any) -> Array:
+        return np.array([float(value)])
+
+    def active(self, u: Array) -> bool:
+        return True
 
     def _own(self, values: Array) -> Array:
         """Those of the inner stations of the part that belong to the tubes."""
         return values[self.first : self.first + self.count]
 
-    def _add(self, w: PartWork, scale: float, grow: tuple[float, float], tangent: bool) -> None:
+    def _add(
+        self, w: PartWork, u: Array, scale: float, grow: tuple[float, float], tangent: bool
+    ) -> None:
         """Add scale times the stress where the law is met; `grow` : derivatives of strain and rate."""
         law = (self.stiffness, self.damping, self.rest)
         met, rate = self._own(w.inner_met), self._own(w.inner_rate)
-        run(add_tube_stress, *law, met, rate, scale, self._own(w.inner))
+        run(add_tube_stress, *law, self.turned, u[self.at], met, rate, scale, self._own(w.inner))
         if tangent:
             full = self._own(w.inner_full)
             run(set_tube_slopes, *law, met, rate, scale * grow[0], scale * grow[1], full)
@@ -86,7 +99,7 @@ class NestedTubes(KernelTerm):
         else:
             where = (self.part.first_variable, self._own(at.inner.element))
             run(station_values, *where, self._own(at.inner.B), w.y, rate)
-        self._add(w, 1.0, (1.0, m.speed), wanted)
+        self._add(w, m.u, 1.0, (1.0, m.speed), wanted)
         if wanted:
             self._add_slopes(at, at, w)
 
@@ -101,21 +114,21 @@ class NestedTubes(KernelTerm):
     def go(self, step: Step) -> None:
         w, wanted = step.work.parts[self.i], step.tangent is not None
         share = self._meet(step, w)
-        self._add(w, step.h * step.first, (share, 1.0 / step.h), wanted)
+        self._add(w, step.u, step.h * step.first, (share, 1.0 / step.h), wanted)
         if wanted:
             self._add_slopes(step.a.parts[self.i], step.b.parts[self.i], w)
 
     def arrive(self, step: Step) -> None:
         w = step.work.parts[self.i]
         self._meet(step, w)
-        self._add(w, -step.h * (1.0 - step.first), (0.0, 0.0), False)
+        self._add(w, step.u, -step.h * (1.0 - step.first), (0.0, 0.0), False)
 
     def energy(self, state: State, u: Array) -> float:
         e = self._own(state.parts[self.i].inner.e)
         c, s = np.cos(e[:, 3]), np.sin(e[:, 3])
         x, y = self.rest[:, 0], self.rest[:, 1]
         bend = (e[:, 0] - c * x + s * y) ** 2 + (e[:, 1] - s * x - c * y) ** 2
-        twist = (e[:, 2] - self.rest[:, 2]) ** 2
+        twist = (e[:, 2] - self.rest[:, 2] - float(u[self.at][0]) * self.turned) ** 2
         return 0.5 * float(self.stiffness[:, 0] @ bend + self.stiffness[:, 1] @ twist)
 
     def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
@@ -125,17 +138,18 @@ class NestedTubes(KernelTerm):
             run(add_tube_loss, self.damping, met, rate, scale, out)
 
 
-def _stations(nested: NestedMap, k: int) -> list[tuple[float, Array, Array, Array]]:
-    """Of tube k: stations with stiffness (2,), damping (2,) and strains at rest (3,)."""
+def _stations(nested: NestedMap, k: int) -> list[tuple[float, Array, Array, Array, float]]:
+    """Of tube k: stations with stiffness (2,), damping (2,), strains at rest (3,), angle of the base."""
     field = nested.fields[k]
     tube, first = field.tube, nested.station(k)
     places, w = nested.tube_rule(k, _POINTS)
     s = np.clip(places - first, 0.0, tube.length)
     stiffness, damping = (x(s)[:, [0, 2]] * w[:, None] for x in (tube.stiffness, tube.damping))
-    rows = list(zip(places, stiffness, damping, tube.natural_strain(s)[:, :3], strict=True))
+    rest, none = tube.natural_strain(s)[:, :3], np.zeros(len(s))
+    rows = list(zip(places, stiffness, damping, rest, none, strict=True))
     if field.count:
-        least = _SHORTEST * nested.centre.length
-        rows.append((nested.guide_station(k), *_straight_part(tube, max(-field.start, least))))
+        straight = _straight_part(tube, max(-field.start, _SHORTEST * nested.centre.length))
+        rows.append((nested.guide_station(k), *straight, field.angle))
     return rows
 
 
@@ -155,8 +169,11 @@ def _straight_part(tube: Rod, length: float) -> tuple[Array, Array, Array]:
 
 
 @kernel
-def add_tube_stress(stiffness, damping, rest, e, rate, scale, sigma):  # type: ignore[no-untyped-def]
-    """sigma (X, 6) += scale times the derivatives of U in e and of R in the rates, both (X, 6)."""
+def add_tube_stress(stiffness, damping, rest, turned, u, e, rate, scale, sigma):  # type: ignore[no-untyped-def]
+    """sigma (X, 6) += scale times the derivatives of U in e and of R in the rates, both (X, 6).
+
+    u (1,) : share of the angles `turned` (X,).
+    """
     for s in range(e.shape[0]):
         EI, GJ, D = scale * stiffness[s, 0], scale * stiffness[s, 1], scale * damping[s, 0]
         c, d = np.cos(e[s, 3]), np.sin(e[s, 3])
@@ -165,7 +182,8 @@ def add_tube_stress(stiffness, damping, rest, e, rate, scale, sigma):  # type: i
         vx, vy = rate[s, 0] + rate[s, 3] * y, rate[s, 1] - rate[s, 3] * x
         sigma[s, 0] += EI * (x - rx) + D * vx
         sigma[s, 1] += EI * (y - ry) + D * vy
-        sigma[s, 2] += GJ * (e[s, 2] - rest[s, 2]) + scale * damping[s, 1] * rate[s, 2]
+        twist = e[s, 2] - rest[s, 2] - u[0] * turned[s]
+        sigma[s, 2] += GJ * twist + scale * damping[s, 1] * rate[s, 2]
         sigma[s, 3] += EI * (x * ry - y * rx) + D * (vx * y - vy * x)
 
 

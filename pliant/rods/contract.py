@@ -132,6 +132,8 @@ class RodMap(ABC):
     """How many of the first element variables y are the twist of the base."""
     elements: Ints
     """(E, n): entries of x of each element, 0..5 the base twist, 6.. own coordinates; -1 unused."""
+    estimates: ClassVar[bool] = True
+    """Whether internal wrenches tell what its strains should be, so that errors can be estimated."""
     inputs: Sequence[str] = ()
     """Inputs that prescribe coordinates of the map, one each: the last ones of q."""
     prescribed: Ints = np.zeros(0, dtype=np.int64)

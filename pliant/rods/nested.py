@@ -12,13 +12,14 @@ bases that inputs prescribe.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from pliant.engine.arrays import clear, combine, take
 from pliant.engine.program import ask, is_compiled, run
-from pliant.model import Tube
+from pliant.model import DescriptionError, Tube
 from pliant.model.nest import GAUGE, Centreline
 from pliant.rods import nested_kernels as nested
 from pliant.rods.actuation import OnStrains
@@ -32,7 +33,7 @@ from pliant.rods.contract import (
     Plan,
     RodMap,
 )
-from pliant.rods.quadrature import gauss_per_span
+from pliant.rods.quadrature import gauss_per_span, stretch_rule
 
 _DEGREE = 3
 GUIDE = -2
@@ -118,6 +119,8 @@ class NestedConfiguration(Configuration):
 
 class NestedMap(KernelMap):
     """A centreline with tubes around it; `host` is the map of the centreline."""
+
+    estimates = False
 
     def __init__(self, centre: Centreline, host: RodMap) -> None:
         self.rod, self.host, self.centre = centre, host, centre
@@ -212,6 +215,10 @@ class NestedMap(KernelMap):
 
     # -- stations ----------------------------------------------------------------------------
 
+    def number_of(self, name: str) -> int:
+        """Number of the tube with a name."""
+        return [tube.name for tube in self.centre.members].index(name)
+
     def station(self, k: int) -> float:
         """What is added to an arclength of tube k to make it a station of that tube."""
         return (k + 1) * self.stride
@@ -247,10 +254,12 @@ class NestedMap(KernelMap):
         return plan
 
     def _set_guide(self, plan: NestedPlan, field: AngleField, row: int) -> None:
-        """Let the twist of a straight part be the angle in the entry plane less that of the base."""
+        """Let the twist of a straight part be the angle in the entry plane less that of the base.
+
+        The described angle of the base is part of its law, so that it comes on as loads do.
+        """
         ids, values, _ = field.functions(np.zeros(1))
         self._put(plan, row, ids[0], np.zeros(values.shape[1]), values[0])
-        plan.offset[row] = -field.angle
         if field.base >= 0:
             self._put(plan, row, [field.base], [0.0], [-1.0])
 
@@ -268,14 +277,16 @@ class NestedMap(KernelMap):
             share = np.zeros(len(rows))
         else:
             ids, values, slopes = field.functions(np.clip(place, 0.0, field.end))
-            slopes[behind] = 0.0
+            slopes[behind] = values[behind] / -field.start
             for row, at, N, dN in zip(rows, ids, share[:, None] * values, slopes, strict=True):
                 self._put(plan, row, at, N, dN)
         plan.constant[rows] = (1.0 - share) * field.angle
+        twisted = np.where(behind & (field.count > 0), 1.0 / min(field.start, -1e-300), 0.0)
+        plan.offset[rows] = twisted * field.angle
         if field.base >= 0:
-            for row, part in zip(rows, share, strict=True):
+            for row, part, slope in zip(rows, share, twisted, strict=True):
                 if part < 1.0:
-                    self._put(plan, row, [field.base], [1.0 - part], [0.0])
+                    self._put(plan, row, [field.base], [1.0 - part], [slope])
 
     def _put(self, plan: NestedPlan, row: int, ids: Any, N: Any, dN: Any) -> None:
         slots = list(self.slots[plan.element[row]])
@@ -288,6 +299,49 @@ class NestedMap(KernelMap):
 
     def strains(self, s: Array) -> NestedPlan:
         return self._plan(s, "strains")
+
+    def tube_strains(self, plan: NestedPlan, e: Array) -> Array:
+        """Strains (S, 6) of tubes in their own frames, from those e (S, 6) of the centreline there."""
+        c, d = np.cos(plan.theta), np.sin(plan.theta)
+        found = e.copy()
+        for row in (0, 3):
+            found[:, row] = c * e[:, row] + d * e[:, row + 1]
+            found[:, row + 1] = c * e[:, row + 1] - d * e[:, row]
+        found[:, 2] += plan.slope
+        behind = plan.shift < 0.0
+        found[behind] = (0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+        found[behind, 2] = plan.slope[behind]
+        return found
+
+    def place(self, s: Array) -> Array:
+        """Places (S,) on the centreline of stations, negative behind the entry plane."""
+        return self._decoded(s)[1]
+
+    def require_beyond(self, name: str, s: float) -> None:
+        """Refuse a station in the guide behind the entry plane, where tubes cannot move."""
+        place = float(self.place(np.array([s]))[0])
+        if place < -1e-9 * self.centre.length:
+            raise DescriptionError(
+                f"tube {name!r}",
+                "s",
+                s % self.stride,
+                f"beyond the entry plane, which is {-place:g} m farther along the tube",
+                "choose a place outside of the guide, or insert the tube farther",
+            )
+
+    def stretch_rule(
+        self, k: int, over: tuple[float, float], cuts: Sequence[float]
+    ) -> tuple[Array, Array]:
+        """Stations (S,) of tube k and weights (S,), m, of a stretch (s0, s1) of it, cut at some s.
+
+        What is behind the entry plane is left out.
+        """
+        field = self.fields[k]
+        a, b = (min(max(s + field.start, 0.0), field.end) for s in over)
+        if b - a <= 1e-9 * self.centre.length:
+            return np.zeros(0), np.zeros(0)
+        s, w = stretch_rule(self, a, b, [cut + field.start for cut in cuts])
+        return s - field.start + self.station(k), w
 
     def tube_rule(self, k: int, points: int) -> tuple[Array, Array]:
         """Stations (S,) of tube k beyond the entry plane and weights (S,), m."""
@@ -338,9 +392,6 @@ class NestedMap(KernelMap):
     def rest(self) -> Array:
         q = np.zeros(self.nq)
         q[: self.host.nq] = self.host.rest()
-        for field in self.fields:
-            first = self.host.nq + field.first
-            q[first : first + field.count] = field.angle
         return q
 
     def configuration(self) -> NestedConfiguration:

@@ -30,12 +30,15 @@ class Compiler:
         """Copies and pickles of a robot compile for themselves."""
         return Compiler, (self.description,)
 
-    def compiled(self, choice: object = None) -> Problem:
+    def compiled(
+        self, choice: object = None, values: Mapping[str, Any] | None = None
+    ) -> Problem:
         """Return the robot compiled with the formulations that `choose_formulations` gives.
 
+        values : by name, of inputs that are part of the compiled robot, such as insertions of tubes.
         The robot as it is now: other threads may go on describing it meanwhile.
         """
-        now = self.description.snapshot()
+        now = self.description.settled(values or {})
         formulations = choose_formulations(now, choice)
         key = (_state(now), tuple(_mark(f) for f in formulations.values()))
         with self._lock:

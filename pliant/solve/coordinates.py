@@ -154,7 +154,8 @@ class CoordinateProblem(Problem):
                 error.last = Still(error.last, [*mixed, (level, values)])
             raise
         self._warn([found.q])
-        warn_of_error(found.error, self.formulations, stacklevel=4)
+        if found.error is not None:
+            warn_of_error(found.error, self.formulations, stacklevel=4)
         if self._lame:
             missed = missed_at_rest(self.effects, found.q, found.inputs, found.z)
             self._tell([str(item) for item in missed])
@@ -300,7 +301,7 @@ class CoordinateProblem(Problem):
     def wrenches(self, still: Still, rod: Rod, s: Array, by: str) -> Array:
         """Internal wrenches (S, 6): from what acts beyond s, or stiffness times strain."""
         q = still.solution.q
-        if by == "balance":
+        if by == "balance" and not self.tree.is_nested(rod.name):
             from pliant.solve.internal_wrench import BeyondSections
 
             acting = self._acting(still.applied)
@@ -312,7 +313,7 @@ class CoordinateProblem(Problem):
         """Internal wrenches (T, S, 6): from what acts beyond s, or stiffness times strain plus
         damping times strain rate.
         """
-        if by == "law":
+        if by == "law" or self.tree.is_nested(rod.name):
             rows = [self._law(q, v, rod, s) for q, v in zip(path.q, path.v, strict=True)]
         else:
             from pliant.solve.internal_wrench import BeyondSections

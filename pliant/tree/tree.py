@@ -143,6 +143,9 @@ class Tree:
     def attach(self, frame: Frame, shared: bool = True) -> tuple[int, int]:
         """Part and frame station of a frame; shared : False for one of its own, see `turn_point`."""
         i, s, pose = self.place_of(frame)
+        nested = self.parts[i].map
+        if isinstance(nested, NestedMap) and self.is_rod(frame.part):
+            nested.require_beyond(frame.part, s)
         return i, self.parts[i].attach(s, pose, shared)
 
     def number_of(self, name: str) -> int:
@@ -152,6 +155,15 @@ class Tree:
     def is_rod(self, name: str) -> bool:
         """Whether a part of the description is a rod."""
         return name in self._rods
+
+    def is_nested(self, name: str) -> bool:
+        """Whether a rod, by name, is one of several in a common centreline."""
+        return self.is_rod(name) and isinstance(self.part(name).map, NestedMap)
+
+    @property
+    def estimates(self) -> bool:
+        """Whether errors can be estimated from the balance of all parts."""
+        return all(part.map.estimates for part in self.parts)
 
     def part(self, name: str) -> Part:
         """The part that a rod, by name, is."""
