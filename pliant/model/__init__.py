@@ -95,7 +95,7 @@ from pliant.model.signals import (
     as_signal,
     values_at,
 )
-from pliant.model.tube import Tube, is_inner, nest_of
+from pliant.model.tube import Tube, is_inner, is_nested, nest_of, seen_from
 
 __all__ = [
     "Annulus",
@@ -182,6 +182,7 @@ __all__ = [
     "holds",
     "instance",
     "is_inner",
+    "is_nested",
     "known_name",
     "members_of",
     "nearest_name",
@@ -197,6 +198,7 @@ __all__ = [
     "read_text",
     "refuse",
     "sections",
+    "seen_from",
     "taken",
     "value_at",
     "values_at",

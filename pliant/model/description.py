@@ -196,7 +196,7 @@ class Description:
                 while above is not None and above.name not in done:
                     chain.append(above)
                     done.add(above.name)
-                    above = None if above.carrier is None else members.get(above.carrier.part)
+                    above = members.get(str(above.above))
                 ordered |= {item.name: item for item in reversed(chain) if item.name in kind}
         return {**ordered, **self.parts}
 
@@ -205,8 +205,8 @@ class Description:
         label = part.label
         field = "base" if isinstance(part, Rod) else "on"
         names, met = [part.name], {part.name}
-        while part.carrier is not None and part.carrier.part in members:
-            part = members[part.carrier.part]
+        while (above := part.above) in members:
+            part = members[str(above)]
             names.append(part.name)
             if part.name in met:
                 raise DescriptionError(

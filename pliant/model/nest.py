@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pliant.model.breaks import Breaks, join
 from pliant.model.checks import Array, DescriptionError
@@ -49,7 +49,7 @@ class Centreline(Rod):
         slack, places = self.least_gap * self.length, (*self.breaks, self.length)
         return end - rod.length, next((s for s in places if abs(s - end) <= slack), end)
 
-    def place_of(self, k: int, s: ArrayLike) -> tuple[Array, Array]:
+    def place_of(self, k: int, s: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
         """Arclengths (S,) of tube k at s (S,) of the centreline, and whether it is there (S,)."""
         first, end = self.own(k)
         where = np.asarray(s, dtype=float)

@@ -244,6 +244,12 @@ class Part(Entry):
         """Return its inputs by name; 0 is where it rests."""
         return self.joint_inputs()
 
+    @property
+    def above(self) -> str | None:
+        """Name of the part that it hangs on or is in, None if there is none."""
+        carrier = getattr(self, "carrier", None)
+        return None if carrier is None else str(carrier.part)
+
     def joint_inputs(self) -> dict[str, float]:
         """Return the input of its joint, if one is prescribed; 0 is where it rests."""
         joint = getattr(self, "joint", None)

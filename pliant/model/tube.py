@@ -125,6 +125,11 @@ class Tube(Rod):
         return _inserted(self, float(values.get(self.insertion, 0.0)))
 
     @property
+    def above(self) -> str | None:
+        """Name of the tube or rod around it, or of the part that carries the outermost."""
+        return str(self.inside) if self.inside is not None else super().above
+
+    @property
     def reach(self) -> float:
         """How far the tip is from the entry plane along the centreline, m; negative if behind it."""
         return self.start + self.length
@@ -232,6 +237,18 @@ def nest_of(description: Description, rod: Rod) -> tuple[Rod, ...]:
     while found[-1].name in inside and inside[found[-1].name] not in found:
         found.append(inside[found[-1].name])
     return tuple(found)
+
+
+def seen_from(description: Description, rod: Rod) -> float:
+    """Return the arclength from which on a rod is seen, m: tubes are hidden in the one around them."""
+    host = description.rods.get(str(rod.inside)) if isinstance(rod, Tube) else None
+    if host is None or not isinstance(rod, Tube):
+        return 0.0
+    first = host.start if isinstance(host, Tube) else 0.0
+    hidden = reach_of(host) - rod.start
+    if rod.start < first - _SAME * rod.length or not 0.0 < hidden < rod.length:
+        return 0.0
+    return 0.98 * hidden
 
 
 def is_nested(description: Description, rod: Rod) -> bool:

@@ -57,9 +57,13 @@ class PointOrLineLoad(KernelTerm):
         else:
             self.i = tree.number_of(load.on)
             part = tree.parts[self.i]
-            self.first, length = tree.place_of_part(load.on)[1], tree.description.rods[load.on].length
+            self.first, length = (
+                tree.place_of_part(load.on)[1],
+                tree.description.rods[load.on].length,
+            )
             self.cuts = load.breaks_along(length).places
             density = load.density if callable(load.force) else None
+            rule: tuple[Array, Array] | None
             if isinstance(part.map, NestedMap):
                 k = part.map.number_of(load.on)
                 rule = part.map.stretch_rule(k, load.over or (0.0, length), self.cuts)

@@ -11,6 +11,10 @@ Both depend on a = (ux, uy, t, theta), which maps give at the stations of tubes 
 which rods are nearly linear: a step meets the law at the mean of a, so that it is implicit in the
 stiffness by which tubes turn each other. Behind the entry plane a straight part twists by
 theta(0) less the angle of its base, against 1 / (integral of ds / GJ).
+
+An equilibrium is sought in load steps from an unloaded robot. There all tubes are alike, curved as
+their centreline at rest, and not turned: nothing acts between them. What makes them differ comes on
+with the loads.
 """
 
 from __future__ import annotations
@@ -43,8 +47,9 @@ class NestedTubes(KernelTerm):
     """All tubes of one nest.
 
     stiffness (X, 2) : EI and GJ times the weight of each station.  damping (X, 2) : likewise.
-    rest (X, 3) : curvature and twist at rest.  turned (X,) : angle of the base, at straight parts; its
-    input is the share of these angles, which comes on with the loads.
+    alike (X, 3) : curvature and twist that all tubes have at rest in the unloaded robot.
+    own (X, 3) : by which the rest of each tube differs, at straight parts by the angle of the base. Its
+    input is the share of it that has come on.
     """
 
     compiled = True
@@ -57,11 +62,12 @@ class NestedTubes(KernelTerm):
         nested = self.part.map
         assert isinstance(nested, NestedMap)
         rows = [row for k in range(len(nested.fields)) for row in _stations(nested, k)]
-        places, stiffness, damping, rest, turned = (list(x) for x in zip(*rows, strict=True))
+        places, stiffness, damping, alike, rest = (list(x) for x in zip(*rows, strict=True))
         self.first, self.count = len(self.part.inner_s), len(places)
         self.part.inner_s.extend(float(s) for s in places)
         self.stiffness, self.damping = np.array(stiffness), np.array(damping)
-        self.rest, self.turned = np.array(rest), np.array(turned)
+        self.alike = np.array(alike)
+        self.own = np.array(rest) - self.alike
         self.viscous = bool(self.damping.any())
 
     def numbers(self, value: Any) -> Array:
@@ -70,7 +76,7 @@ class NestedTubes(KernelTerm):
     def active(self, u: Array) -> bool:
         return True
 
-    def _own(self, values: Array) -> Array:
+    def _own(self, values: Any) -> Any:
         """Those of the inner stations of the part that belong to the tubes."""
         return values[self.first : self.first + self.count]
 
@@ -78,9 +84,9 @@ class NestedTubes(KernelTerm):
         self, w: PartWork, u: Array, scale: float, grow: tuple[float, float], tangent: bool
     ) -> None:
         """Add scale times the stress where the law is met; `grow` : derivatives of strain and rate."""
-        law = (self.stiffness, self.damping, self.rest)
+        law = (self.stiffness, self.damping, self.alike, self.own, u[self.at])
         met, rate = self._own(w.inner_met), self._own(w.inner_rate)
-        run(add_tube_stress, *law, self.turned, u[self.at], met, rate, scale, self._own(w.inner))
+        run(add_tube_stress, *law, met, rate, scale, self._own(w.inner))
         if tangent:
             full = self._own(w.inner_full)
             run(set_tube_slopes, *law, met, rate, scale * grow[0], scale * grow[1], full)
@@ -126,10 +132,10 @@ class NestedTubes(KernelTerm):
     def energy(self, state: State, u: Array) -> float:
         e = self._own(state.parts[self.i].inner.e)
         c, s = np.cos(e[:, 3]), np.sin(e[:, 3])
-        x, y = self.rest[:, 0], self.rest[:, 1]
+        x, y, twist = (self.alike + float(u[self.at][0]) * self.own).T
         bend = (e[:, 0] - c * x + s * y) ** 2 + (e[:, 1] - s * x - c * y) ** 2
-        twist = (e[:, 2] - self.rest[:, 2] - float(u[self.at][0]) * self.turned) ** 2
-        return 0.5 * float(self.stiffness[:, 0] @ bend + self.stiffness[:, 1] @ twist)
+        turn = (e[:, 2] - twist) ** 2
+        return 0.5 * float(self.stiffness[:, 0] @ bend + self.stiffness[:, 1] @ turn)
 
     def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
         if self.viscous:
@@ -138,63 +144,64 @@ class NestedTubes(KernelTerm):
             run(add_tube_loss, self.damping, met, rate, scale, out)
 
 
-def _stations(nested: NestedMap, k: int) -> list[tuple[float, Array, Array, Array, float]]:
-    """Of tube k: stations with stiffness (2,), damping (2,), strains at rest (3,), angle of the base."""
+def _stations(nested: NestedMap, k: int) -> list[tuple[float, Array, Array, Array, Array]]:
+    """Of tube k: stations with stiffness (2,), damping (2,), rest of all tubes (3,) and its own."""
     field = nested.fields[k]
     tube, first = field.tube, nested.station(k)
     places, w = nested.tube_rule(k, _POINTS)
     s = np.clip(places - first, 0.0, tube.length)
     stiffness, damping = (x(s)[:, [0, 2]] * w[:, None] for x in (tube.stiffness, tube.damping))
-    rest, none = tube.natural_strain(s)[:, :3], np.zeros(len(s))
-    rows = list(zip(places, stiffness, damping, rest, none, strict=True))
+    alike = nested.centre.natural_strain(nested.place(places))[:, :3]
+    rest = tube.natural_strain(s)[:, :3]
+    rows: list[Any] = list(zip(places, stiffness, damping, alike, rest, strict=True))
     if field.count:
-        straight = _straight_part(tube, max(-field.start, _SHORTEST * nested.centre.length))
-        rows.append((nested.guide_station(k), *straight, field.angle))
+        length = max(-field.start, _SHORTEST * nested.centre.length)
+        stiff, viscous, twist = _straight_part(tube, length)
+        turned = np.array([0.0, 0.0, twist + field.angle])
+        rows.append((nested.guide_station(k), stiff, viscous, np.zeros(3), turned))
     return rows
 
 
-def _straight_part(tube: Rod, length: float) -> tuple[Array, Array, Array]:
-    """Stiffness (2,), damping (2,) and strain at rest (3,) of the first `length` metres of a tube."""
+def _straight_part(tube: Rod, length: float) -> tuple[Array, Array, float]:
+    """Stiffness (2,), damping (2,) and twist at rest, rad, of the first `length` metres of a tube."""
     x, w = gauss_points(12)
     s, w = 0.5 * length * (x + 1.0), 0.5 * length * w
     s = np.minimum(s, tube.length)
     GJ, D = tube.stiffness(s)[:, 2], tube.damping(s)[:, 2]
     viscous = 1.0 / float(w @ (1.0 / D)) if (D > 0.0).all() else 0.0
     twist = float(w @ tube.natural_strain(s)[:, 2])
-    return (
-        np.array([0.0, 1.0 / float(w @ (1.0 / GJ))]),
-        np.array([0.0, viscous]),
-        np.array([0.0, 0.0, twist]),
-    )
+    return np.array([0.0, 1.0 / float(w @ (1.0 / GJ))]), np.array([0.0, viscous]), twist
 
 
 @kernel
-def add_tube_stress(stiffness, damping, rest, turned, u, e, rate, scale, sigma):  # type: ignore[no-untyped-def]
+def add_tube_stress(stiffness, damping, alike, own, u, e, rate, scale, sigma):  # type: ignore[no-untyped-def]
     """sigma (X, 6) += scale times the derivatives of U in e and of R in the rates, both (X, 6).
 
-    u (1,) : share of the angles `turned` (X,).
+    The rest is alike + u_0 own (X, 3).
     """
     for s in range(e.shape[0]):
         EI, GJ, D = scale * stiffness[s, 0], scale * stiffness[s, 1], scale * damping[s, 0]
         c, d = np.cos(e[s, 3]), np.sin(e[s, 3])
-        rx, ry = c * rest[s, 0] - d * rest[s, 1], d * rest[s, 0] + c * rest[s, 1]
+        x0, y0 = alike[s, 0] + u[0] * own[s, 0], alike[s, 1] + u[0] * own[s, 1]
+        rx, ry = c * x0 - d * y0, d * x0 + c * y0
         x, y = e[s, 0], e[s, 1]
         vx, vy = rate[s, 0] + rate[s, 3] * y, rate[s, 1] - rate[s, 3] * x
         sigma[s, 0] += EI * (x - rx) + D * vx
         sigma[s, 1] += EI * (y - ry) + D * vy
-        twist = e[s, 2] - rest[s, 2] - u[0] * turned[s]
+        twist = e[s, 2] - alike[s, 2] - u[0] * own[s, 2]
         sigma[s, 2] += GJ * twist + scale * damping[s, 1] * rate[s, 2]
         sigma[s, 3] += EI * (x * ry - y * rx) + D * (vx * y - vy * x)
 
 
 @kernel
-def set_tube_slopes(stiffness, damping, rest, e, rate, grow, speed, k):  # type: ignore[no-untyped-def]
+def set_tube_slopes(stiffness, damping, alike, own, u, e, rate, grow, speed, k):  # type: ignore[no-untyped-def]
     """k (X, 6, 6) = grow times the derivative of `add_tube_stress` in e, plus speed times in rate."""
     for s in range(e.shape[0]):
         EI, D = grow * stiffness[s, 0], grow * damping[s, 0]
         V = speed * damping[s, 0]
         c, d = np.cos(e[s, 3]), np.sin(e[s, 3])
-        rx, ry = c * rest[s, 0] - d * rest[s, 1], d * rest[s, 0] + c * rest[s, 1]
+        x0, y0 = alike[s, 0] + u[0] * own[s, 0], alike[s, 1] + u[0] * own[s, 1]
+        rx, ry = c * x0 - d * y0, d * x0 + c * y0
         x, y, w = e[s, 0], e[s, 1], rate[s, 3]
         vx, vy = rate[s, 0] + w * y, rate[s, 1] - w * x
         for i in range(6):

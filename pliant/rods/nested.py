@@ -1,10 +1,10 @@
 """The map of nested tubes: one centreline, and for each tube the angle by which it is turned there.
 
-Any formulation gives the centreline. Tube k is at g(s) Rz(theta_k(s)), with theta_k a cubic spline on the
-breaks of the centreline up to the tip of the tube. Behind the entry plane a tube is straight and its
-angle changes linearly, from that of its base to theta_k(0). Tubes are seen at *stations of tubes*,
+Any formulation gives the centreline. Tube k is at g(s) Rz(theta_k(s)), with theta_k a cubic spline on
+the breaks of the centreline up to the tip of the tube. Behind the entry plane a tube is straight, and
+its angle changes linearly from that of its base to theta_k(0). Tubes are seen at *stations of tubes*,
 arclengths beyond those of the centreline (`station`). Where a strain is asked for at one of them, the
-map gives what the law of the tube depends on: (ux, uy, uz + theta', theta, 0, vz), see `nested_kernels`.
+map gives what the law of the tube depends on, (ux, uy, uz + theta', theta, 0, vz): `nested_kernels`.
 
 Coordinates are those of the centreline, then the coefficients of all angles, then the angles of the
 bases that inputs prescribe.
@@ -57,7 +57,7 @@ class AngleField:
         self.start, self.end = centre.own(k)
         self.turns = isinstance(tube, Tube)
         self.angle = tube.angle if isinstance(tube, Tube) else 0.0
-        self.spans = spans[spans <= self.end + 1e-9 * centre.length]
+        self.spans = spans[spans <= max(self.end, 0.0) + 1e-9 * centre.length]
         inner = self.spans[1:-1]
         repeats = np.where(np.isin(inner, centre.breaks), _DEGREE, 1)
         ends = np.repeat(self.spans[[0, -1]], _DEGREE + 1)
@@ -84,8 +84,9 @@ class AngleField:
 class NestedPlan(Plan):
     """Stations of the centreline and of tubes: the plan of the centreline, and the angles there.
 
-    tube (S,) : number of the tube, -1 for the centreline, GUIDE for a straight part.  ids (S, p) : coordinates of the angles in the
-    variables of the element, values N and derivatives dN.  theta, slope (S,) : angle and its derivative.
+    tube (S,) : number of the tube, -1 for the centreline, GUIDE for a straight part.
+    ids (S, p) : coordinates of the angles in the variables of the element, with values N and
+    derivatives dN.  theta, slope (S,) : angle and its derivative.
     """
 
     def __init__(self, s: Array, host: Plan, p: int, tube: Ints) -> None:
@@ -147,6 +148,8 @@ class NestedMap(KernelMap):
         self.bent, self.base_variables = host.bent, host.base_variables
         self.actuation = OnStrains(self)
         self._modes = self._moved_modes()
+        self.inputs = [str(field.tube.rotation) for field in self.turned]  # type: ignore[attr-defined]
+        self.prescribed = self._angle_place[count:]
 
     @property
     def compiled(self) -> bool:  # type: ignore[override]
@@ -193,16 +196,6 @@ class NestedMap(KernelMap):
         place = np.empty(len(keys), dtype=np.int64)
         place[np.argsort(keys, kind="stable")] = np.arange(len(keys))
         self._host_place, self._angle_place = place[: host.nv], place[host.nv :]
-
-    @property
-    def prescribed(self) -> Ints:
-        """Own coordinates of x that inputs prescribe; those of q are the last ones."""
-        return self._angle_place[self.angles - len(self.turned) :]
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The inputs that prescribe them."""
-        return tuple(str(field.tube.rotation) for field in self.turned)  # type: ignore[attr-defined]
 
     def _moved_modes(self) -> ForceBasis | None:
         modes = self.host.force_basis()

@@ -34,7 +34,7 @@ def set_angles(constant, offset, ids, N, dN, extra, theta, slope):  # type: igno
 
 @kernel
 def turn_frames(theta, shift, N, g, J, out_g, out_J):  # type: ignore[no-untyped-def]
-    """Frames out_g = g Rz(theta) Tz(shift) (S, 4, 4) and out_J (S, 6, m0 + p); g, J of the centreline."""
+    """out_g = g Rz(theta) Tz(shift) (S, 4, 4) and out_J (S, 6, m0 + p), g and J of the centreline."""
     S, _, m = J.shape
     for s in range(S):
         c, d, z = np.cos(theta[s]), np.sin(theta[s]), shift[s]
@@ -57,7 +57,7 @@ def turn_frames(theta, shift, N, g, J, out_g, out_J):  # type: ignore[no-untyped
 def write_strains(tube, theta, slope, N, dN, e, B, out_e, out_B):  # type: ignore[no-untyped-def]
     """Strains of the centreline, or at stations of tubes (tube >= 0) what their law depends on.
 
-    That is (ux, uy, uz + theta', theta, 0, vz) with strains u, v of the centreline; out_B (S, 6, m0 + p).
+    That is (ux, uy, uz + theta', theta, 0, vz) with u, v those of the centreline; out_B (S, 6, m0 + p).
     Of a straight part (tube < -1) it is its twist alone, in the third place.
     """
     S, _, m = B.shape
@@ -130,7 +130,7 @@ def add_turn_second(element, f, J, N, K):  # type: ignore[no-untyped-def]
 
 @kernel
 def turn_bias(element, theta, shift, N, J, y, bias, out):  # type: ignore[no-untyped-def]
-    """out (S, 6) = A bias - [w e_z, A eta], w = N y the rate of theta and A eta = J y of the centreline.
+    """out (S, 6) = A bias - [w e_z, A eta], w = N y the rate of theta, A eta = J y of the centreline.
 
     J (S, 6, m0 + p) of the tubes, y (E, m0 + p) rates of the element variables.
     """

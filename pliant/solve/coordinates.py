@@ -275,7 +275,9 @@ class CoordinateProblem(Problem):
     ) -> Stream:
         """Move in time one step after the other."""
         held = {name: Held(value) for name, value in values.items()}
-        begin = self.begin(Schedule(self.effects, held), start)
+        fixed = self.description.settled_inputs()
+        moving = {name: value for name, value in held.items() if name not in fixed}
+        begin = self.begin(Schedule(self.effects, moving), start)
         stepper = integrator.stepper(self.effects, h)
         stepper.prepare()
         return Stream(CoordinateSteps(integrator, stepper, *begin), held)

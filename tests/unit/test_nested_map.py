@@ -32,8 +32,11 @@ def nest() -> Centreline:
     """A rod with two tubes inside, of which the inner one is the longest and turned by an input."""
     around = Rod("around", 0.3, Annulus(0.03, 0.025), RUBBER, natural=(0.3, 0.0, 0.2))
     middle = Tube(
-        *("middle", 0.6, Annulus(0.02, 0.015), RUBBER), natural=(0.0, 0.5, 0.0), inside="around", start=-0.1,
-    )  # fmt: skip
+        *("middle", 0.6, Annulus(0.02, 0.015), RUBBER),
+        natural=(0.0, 0.5, 0.0),
+        inside="around",
+        start=-0.1,
+    )
     inner = Tube(
         *("inner", LENGTH + 0.2, Circle(0.01), RUBBER),
         inside="middle",
@@ -119,9 +122,7 @@ def test_second_derivative_of_tubes(bent: BentTubes, chart: str) -> None:
     if chart == "advance":
         x[:6] = 0.0  # how the base moves is not part of the chart
     H, _ = bent.hessian(gradient)
-    exact = second_difference(
-        lambda x: np.array(bent.potential(getattr(bent.map, chart), x)), x
-    )
+    exact = second_difference(lambda x: np.array(bent.potential(getattr(bent.map, chart), x)), x)
     assert x @ H @ x == pytest.approx(float(exact), rel=2e-5)
 
 

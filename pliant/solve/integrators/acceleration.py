@@ -330,6 +330,8 @@ class AccelerationStepper(Stepper):
             set_rates(tree, state, work, mean, strains=False)
             for w, start, end in zip(work.parts, a.parts, b.parts, strict=True):
                 combine(1.0 / self.h, end.strain.e, -1.0 / self.h, start.strain.e, w.rate)
+                combine(1.0 / self.h, end.inner.e, -1.0 / self.h, start.inner.e, w.inner_rate)
+                combine(0.5, end.inner.e, 0.5, start.inner.e, w.inner_met)
             moment = Moment(tree, state, work, self.mean, self.trial, v=mean)
             for term in self.effects.terms:
                 ask(term.add_power_lost, moment, 0.5 * self.h, self.account[1:])
