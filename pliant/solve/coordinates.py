@@ -409,6 +409,26 @@ class CoordinateProblem(Problem):
         names = rows[0] if rows else {}
         return {name: np.array([row[name] for row in rows]) for name in names}
 
+    def drive_forces(self, still: Still) -> dict[str, Any]:
+        """From the gradient of all that acts on the prescribed coordinates."""
+        found = still.solution
+        return energy.drive_forces(self.effects, found.q, found.z, found.inputs)
+
+    def moving_drive_forces(self, path: Trajectory) -> dict[str, Any]:
+        """From balance at each output time, inertia included."""
+        rows = [at.drives for at in self._instants(path)] if self.tree.drivers else []
+        return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
+
+    def joint_rate(self, v: Array, part: str) -> Array:
+        """Velocities (nv,) of the joint by which a part hangs."""
+        carrier = self.tree.part(part)
+        return v[carrier.joint_index]
+
+    def joint_values(self, q: Array, part: str) -> Array:
+        """Values (nv,) of the joint by which a part hangs, see `JointMap.values`."""
+        carrier = self.tree.part(part)
+        return carrier.joint.values(q[carrier.joint_slice])
+
     def readings(self, still: Still) -> dict[str, dict[str, Any]]:
         """From the terms of the effects."""
         found, work = still.solution, Work(self.tree)
