@@ -129,6 +129,9 @@ class RodMap(ABC):
     pose; all where coordinates themselves move along curves."""
     base_variables: int = 0
     """How many of the first element variables y are the twist of the base."""
+    shortest_turn: bool = False
+    """Whether sections turn from the tangent of the base to theirs by the shortest turn, so that a
+    torque about a tangent passes to the base."""
     elements: Ints
     """(E, n): entries of x of each element, 0..5 the base twist, 6.. own coordinates; -1 unused."""
 
