@@ -30,6 +30,7 @@ _HOMES = {
         "Constant",
         "Constraint",
         "ConvergenceError",
+        "Curve",
         "Damping",
         "DescriptionError",
         "Flow",
@@ -38,10 +39,12 @@ _HOMES = {
         "Load",
         "Material",
         "PliantError",
+        "PoseSpline",
         "PressureLine",
         "Ramp",
         "Rectangle",
         "PlausibilityWarning",
+        "RedundancyWarning",
         "ResolutionHint",
         "ResolutionWarning",
         "StabilityWarning",
@@ -49,11 +52,13 @@ _HOMES = {
         "Section",
         "Signal",
         "Sine",
+        "Spring",
         "Step",
         "Stiffness",
         "Sum",
         "Sweep",
         "Table",
+        "Tendon",
         "TimeTable",
         "along",
         "pose",
@@ -63,6 +68,13 @@ _HOMES = {
     "pliant.bvp.collocation": ("Collocation",),
     "pliant.bvp.shooting": ("MultipleShooting", "Shooting"),
     "pliant.joints.contract": ("JointMap",),
+    "pliant.joints.options": ("MovingJoint",),
+    "pliant.joints.prismatic": ("Prismatic",),
+    "pliant.joints.cylindrical": ("Cylindrical",),
+    "pliant.joints.universal": ("Universal",),
+    "pliant.joints.spherical": ("Spherical",),
+    "pliant.joints.planar": ("Planar",),
+    "pliant.joints.free_directions": ("FreeDirections",),
     "pliant.joints.fixed": ("Fixed",),
     "pliant.joints.free": ("Free",),
     "pliant.joints.revolute": ("Revolute",),
@@ -78,14 +90,17 @@ _HOMES = {
     "pliant.rods.strain": ("Strain",),
     "pliant.solve.integrators.bdf_alpha": ("BDFAlpha",),
     "pliant.solve.integrators.contract": ("Integrator",),
+    "pliant.solve.integrators.explicit": ("Explicit",),
     "pliant.solve.integrators.midpoint": ("Midpoint", "Variational"),
     "pliant.solve.integrators.newmark": ("GeneralizedAlpha", "ImplicitEuler", "Newmark"),
     "pliant.results.studies": ("Comparison", "ComparisonRow", "Resolution", "ResolutionRow"),
     "pliant.results.equilibrium": ("Equilibrium", "Modes"),
     "pliant.results.fit": ("Estimate", "Fit", "FitData", "FitWarning"),
     "pliant.results.motion": ("Motion",),
+    "pliant.results.reach": ("Miss", "Reach", "ReachWarning"),
     "pliant.results.result_file": ("load",),
     "pliant.results.stepper": ("StepState", "Stepper"),
+    "pliant.results.workspace": ("Workspace",),
     "pliant.solve.motion_error": ("MotionError",),
     "pliant.solve.registry": ("formulations", "integrators"),
     "pliant.solve.shape_error": ("ShapeError",),
@@ -96,6 +111,7 @@ _HOMES = {
     "pliant.study.parameters": ("Parameter",),
     "pliant.study.resolve": ("resolve",),
     "pliant.study.track": ("Track", "track_marker"),
+    "pliant.study.workspace": ("workspace",),
     "pliant.files.measurement": ("Measurement", "read_measurement"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -109,9 +125,16 @@ if TYPE_CHECKING:
         read_measurement as read_measurement,
     )
     from pliant.joints.contract import JointMap as JointMap
+    from pliant.joints.cylindrical import Cylindrical as Cylindrical
     from pliant.joints.fixed import Fixed as Fixed
     from pliant.joints.free import Free as Free
+    from pliant.joints.free_directions import FreeDirections as FreeDirections
+    from pliant.joints.options import MovingJoint as MovingJoint
+    from pliant.joints.planar import Planar as Planar
+    from pliant.joints.prismatic import Prismatic as Prismatic
     from pliant.joints.revolute import Revolute as Revolute
+    from pliant.joints.spherical import Spherical as Spherical
+    from pliant.joints.universal import Universal as Universal
     from pliant.model import (
         Annulus as Annulus,
         BaseMotion as BaseMotion,
@@ -123,6 +146,7 @@ if TYPE_CHECKING:
         Constant as Constant,
         Constraint as Constraint,
         ConvergenceError as ConvergenceError,
+        Curve as Curve,
         Damping as Damping,
         DescriptionError as DescriptionError,
         Flow as Flow,
@@ -132,21 +156,25 @@ if TYPE_CHECKING:
         Material as Material,
         PlausibilityWarning as PlausibilityWarning,
         PliantError as PliantError,
+        PoseSpline as PoseSpline,
         PressureLine as PressureLine,
         Ramp as Ramp,
         Rectangle as Rectangle,
+        RedundancyWarning as RedundancyWarning,
         ResolutionHint as ResolutionHint,
         ResolutionWarning as ResolutionWarning,
         Rod as Rod,
         Section as Section,
         Signal as Signal,
         Sine as Sine,
+        Spring as Spring,
         StabilityWarning as StabilityWarning,
         Step as Step,
         Stiffness as Stiffness,
         Sum as Sum,
         Sweep as Sweep,
         Table as Table,
+        Tendon as Tendon,
         TimeTable as TimeTable,
         along as along,
         pose as pose,
@@ -168,6 +196,7 @@ if TYPE_CHECKING:
         FitWarning as FitWarning,
     )
     from pliant.results.motion import Motion as Motion
+    from pliant.results.reach import Miss as Miss, Reach as Reach, ReachWarning as ReachWarning
     from pliant.results.result_file import load as load
     from pliant.results.stepper import Stepper as Stepper, StepState as StepState
     from pliant.results.studies import (
@@ -176,6 +205,7 @@ if TYPE_CHECKING:
         Resolution as Resolution,
         ResolutionRow as ResolutionRow,
     )
+    from pliant.results.workspace import Workspace as Workspace
     from pliant.robot import Robot as Robot
     from pliant.rods.ancf import ANCF as ANCF
     from pliant.rods.bspline import BSpline as BSpline
@@ -185,6 +215,7 @@ if TYPE_CHECKING:
     from pliant.rods.strain import Strain as Strain
     from pliant.solve.integrators.bdf_alpha import BDFAlpha as BDFAlpha
     from pliant.solve.integrators.contract import Integrator as Integrator
+    from pliant.solve.integrators.explicit import Explicit as Explicit
     from pliant.solve.integrators.midpoint import Midpoint as Midpoint, Variational as Variational
     from pliant.solve.integrators.newmark import (
         GeneralizedAlpha as GeneralizedAlpha,
@@ -201,6 +232,7 @@ if TYPE_CHECKING:
     from pliant.study.parameters import Parameter as Parameter
     from pliant.study.resolve import resolve as resolve
     from pliant.study.track import Track as Track, track_marker as track_marker
+    from pliant.study.workspace import workspace as workspace
 
 __all__ = ["__version__", *sorted(_HOME)]
 

@@ -26,6 +26,7 @@ from pliant.model import (
     Damping,
     Description,
     DescriptionError,
+    EmbeddedTendon,
     Entry,
     Frame,
     Joint,
@@ -37,7 +38,9 @@ from pliant.model import (
     ResolutionWarning,
     Rod,
     Shape,
+    Spring,
     Stiffness,
+    Tendon,
     Tube,
     checks,
     positive,
@@ -48,6 +51,7 @@ from pliant.model.progress import told
 from pliant.results.checkpoint_file import open_checkpoints
 from pliant.results.equilibrium import Equilibrium, Modes
 from pliant.results.motion import Motion
+from pliant.results.reach import Reach, reach
 from pliant.results.result import ShapeResult
 from pliant.results.stepper import Stepper, StepState, make_stepper
 from pliant.rods.contract import RodModel
@@ -226,7 +230,8 @@ class Robot:
         base : "world" (clamped), a place on another part (a Frame, or its name such as "arm.tip";
         clamped to it), or None (free).
         natural : curvature and twist at rest (ux, uy, uz), rad/m, or all six strains; fixed, a
-        function of s, or a Table.  formulation : for this rod; None for the default.
+        function of s, or a Table; or a shape: a Curve, a PoseSpline, or a list of control points
+        (N, 3) or control poses (N, 4, 4).  formulation : for this rod; None for the default.
         theory : "cosserat", or "kirchhoff" for no shear and no stretch.
         drag : kg/m^2, square-law drag along all or each of the body axes.
         mass_damping : 1/s, Rayleigh's first coefficient.  rotary : False leaves out the rotary
@@ -454,6 +459,73 @@ class Robot:
         return self.description.rods[name]
 
     @checks.checked
+    def add_tendon(
+        self,
+        name: str,
+        path: Sequence[Any] | None = None,
+        *,
+        along: Rod | str | Sequence[Rod | str] | None = None,
+        offset: Any = None,
+        over: tuple[float, float] | None = None,
+        drive: str = "tension",
+        tension: float = 0.0,
+        stiffness: float | None = None,
+        slack: float = 0.0,
+        friction: float = 0.0,
+        sliding: str = "pull",
+        creep: float = 1e-3,
+    ) -> Tendon | EmbeddedTendon:
+        """Add a tendon and return it; its name is an input, a tension in N or a pulled length in m.
+
+        path : two via-points or more, from where it is pulled to where it is fixed, straight in
+        between: Frames such as ``arm.at(0.1, (0.007, 0))`` or their names, or points (3,) in the
+        world, metres.
+        along : instead of ``path``, a channel along a rod or its name, or several rods from base to
+        tip, joined rigidly end to end.
+        offset : with ``along``, (x, y) in the section, metres; fixed, a pair of them at both ends, a
+        function of s, or a Table.  over : (s0, s1) in metres, the stretch that it covers. s counts from
+        the base of the first rod.
+        drive : "tension"; with ``path`` also "length" for a reel that pulls in as many metres as the
+        input says, and "none" for a cable of fixed length.  tension : where no input is given, N.
+        stiffness : axial stiffness EA of a tendon with a given length, N; None if it does not stretch.
+        slack : how much longer such a tendon is than its path at rest, metres.
+        friction : coefficient of friction in the channel or at the via-points.
+        sliding : with ``path`` and friction, which way the tendon slid to an equilibrium, "pull" or
+        "release"; in a motion rates tell.  creep : rate below which friction fades there, m/s.
+        """
+        if along is None:
+            rubbing = (friction, sliding, creep)
+            via = Tendon(name, path, drive, tension, stiffness, slack, *rubbing)  # type: ignore[arg-type]
+            return self.description.add(via)
+        expected = "left out, for the tendon runs along rods"
+        checks.refuse(path is not None, f"tendon {name!r}", "path", path, expected, "remove it")
+        tendon = EmbeddedTendon(name, along, offset, over, tension, friction)
+        return self.description.add(tendon)
+
+    @checks.checked
+    def add_spring(
+        self,
+        name: str,
+        a: Frame | str | ArrayLike,
+        b: Frame | str | ArrayLike,
+        stiffness: float = 0.0,
+        rest: float | None = None,
+        damping: float = 0.0,
+        power: float = 1.0,
+        kind: str = "two-way",
+    ) -> Spring:
+        """Add a spring, damper, rope or bumper between two points and return it.
+
+        a, b : Frames such as ``arm.tip`` or their names, or points (3,) in the world, metres.
+        stiffness : N/m.  rest : length without force, metres; None for the distance at rest.
+        damping : N (s/m)^power, of the rate of the length to this power.  power : one for a viscous
+        damper; below one the force is smoothed at rates under 1 mm/s.
+        kind : "two-way", "tension" for a rope that only pulls, "compression" for a bumper that only
+        pushes.
+        """
+        return self.description.add(Spring(name, a, b, stiffness, rest, damping, power, kind))  # type: ignore[arg-type]
+
+    @checks.checked
     def add(self, entry: T) -> T:
         """Add a part or an effect of any class, such as your own, and return it.
 
@@ -503,6 +575,48 @@ class Robot:
         seconds = time.perf_counter() - began
         found = Equilibrium(compiled, still.solution, still.applied, seconds)
         judge_stretch(compiled, [still.solution.q], found)
+        return found
+
+    @checks.checked
+    def reach(
+        self,
+        targets: Mapping[str, Any],
+        inputs: Sequence[str] | str,
+        bounds: Any = None,
+        values: Mapping[str, Any] | None = None,
+        sizes: Mapping[str, float] | None = None,
+        start: Equilibrium | None = None,
+        formulation: Formulations | None = None,
+        tolerance: float = 1e-6,
+        tries: int = 4,
+    ) -> Reach:
+        """Return the equilibrium whose inputs, of least effort, bring places to their targets.
+
+        targets : by place such as "arm.tip", a pose (4x4), a position (3,) in metres with None for
+        a free coordinate, or a dict with ``position``, ``rotation`` (3x3), or ``direction`` (3,) in
+        the world along which the ``axis`` "x", "y" or "z" (default) of the place is to point.
+        inputs : names of those that are sought: loads, pressures, base motions, joints.
+        bounds : a pair (lowest, highest) for all of them, or by name; None where there is none. What an
+        input refuses is a bound of its own.
+        values : of inputs, by name; the search starts from those of the inputs that are sought.
+        sizes : by name, the value of an input that counts as one in the effort, the sum of their
+        squares; else what moves a place by the length of the robot or by a radian, the same for inputs
+        of one kind.
+        start : an equilibrium to start from.  formulation : as for `statics`.
+        tolerance : on distances over the length of the longest part, and on angles in radians.
+        tries : how many searches are made at most, from random inputs after the first one.
+
+        A ReachWarning says how far targets are that are not reached; the result is then the closest
+        equilibrium found.
+        """
+        limit = positive("reach", "tolerance", tolerance, "", "give e.g. 1e-6")
+        number = checks.count("reach", "tries", tries, 1, "give e.g. 4")
+        compiled = self._compiled(formulation, start, "start")
+        first = {} if start is None else dict(start.inputs)
+        given = {**values_at(self.inputs, 0.0), **first, **as_inputs(values)}
+        known = check_values(compiled.description, given)
+        found = reach(compiled, targets, inputs, known, bounds, sizes, start, limit, number)
+        judge_stretch(compiled, [found._solution.q], found)
         return found
 
     @checks.checked
@@ -614,6 +728,8 @@ class Robot:
         known = start if isinstance(start, ShapeResult) else None
         if known is None:
             checks.choice(part, "start", start, ("rest", "statics"))
+        if formulation is None and known is None and isinstance(integrator, Integrator):
+            formulation = integrator.formulations(self.description.rods)
         compiled = self._compiled(formulation, known, "start", inputs)
         method = compiled.integrator(integrator)
         if start == "statics":

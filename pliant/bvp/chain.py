@@ -110,8 +110,8 @@ class Chain:
     def _forms(self) -> Iterator[Any]:
         """What the effects do at sections; those that are more than pointwise are refused."""
         for effect in self.description.of(Effect).values():
-            form = effect.pointwise()
-            if form is None:
+            forms = effect.pointwise_forms(self.description)
+            if not forms:
                 raise DescriptionError(
                     effect.label,
                     "formulation",
@@ -119,7 +119,7 @@ class Chain:
                     "a formulation with coordinates, for strong forms do not carry this effect",
                     "choose e.g. BSpline(), or leave the effect out",
                 )
-            yield form
+            yield from forms
 
     @property
     def length(self) -> float:

@@ -45,6 +45,7 @@ from pliant.model import (
     one_property,
     quantity,
     refuse,
+    sharing,
     taken,
     values_at,
 )
@@ -255,7 +256,7 @@ class _Loader:
                     report_error(self.source, place, taken("", "name", name, owner[name]))
                     continue
                 owner[name] = f"{headings()[heading]} {name!r}"
-                cls = class_of(heading)
+                cls = class_of(heading, given)
                 try:
                     if cls is None:
                         cls, place, given = self._general(heading, place, given)
@@ -351,7 +352,9 @@ def json_schema() -> Schema:
     for heading, word in headings().items():
         cls = class_of(heading)
         known = {name: item.schema(defs) for name, item in members_of(heading).items()}
-        entry = one_property(known) if cls is None else cls.schema(defs)
+        several = [item.schema(defs) for item in sharing(heading)]
+        entry = one_property(known) if cls is None else several[0]
+        entry = {"anyOf": several} if len(several) > 1 else entry
         sections[heading] = entry, f"each {word} by name"
     for name, (entry, meaning) in sections.items():
         properties[name] = {"type": "object", "additionalProperties": entry, "description": meaning}

@@ -5,14 +5,17 @@ pose of the joint. With variations x (nv,) of the coordinates q (nq,),
 
     j(q o x) = j(q) exp(S(q) x + O(x^2)).
 
-A joint is a frozen dataclass with `rest`, `pose` and `axes`; the rest has a default, for coordinates
-that move by addition, with derivatives by differences.
+A joint is a frozen dataclass with `pose` and `axes`; the rest has a default, for coordinates that move
+by addition, with derivatives by differences. What springs, limits, friction and drives see of a joint
+are its *values* (nv,): the variation that leads from its origin to q, such as an angle or a rotation
+vector.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +24,12 @@ from pliant.lie.tuples import Array
 from pliant.model.checks import DescriptionError, as_array
 from pliant.model.registry import Joint
 
+MOTIONS = ("angle", "position")
+"""Words for a drive that prescribes a coordinate."""
+FORCES = ("torque", "force")
+"""Words for a drive that exerts a torque or a force along a coordinate."""
+STICKS = {"rad": 1e-4, "m": 1e-5}
+"""How far a joint with dry friction gives way before it slides, rad and m."""
 _STEP = 1e-5
 """Step of the default derivatives, radians and metres."""
 
@@ -28,22 +37,88 @@ _STEP = 1e-5
 class JointMap(Joint, ABC):
     """A joint with nq coordinates and nv velocities.
 
-    stiffness, damping : of every coordinate against its rest, N m/rad and N m s/rad, or N/m and N s/m.
+    The attributes below may be fields of a joint, see `MovingJoint`: a number for all coordinates or
+    one for each.  rest : values at which its spring is relaxed, rad and m.  stiffness, damping : in
+    N m/rad and N m s/rad, or N/m and N s/m.  drive, input : see `MovingJoint`.
     """
 
     compiled: ClassVar[bool] = False
     """Whether the methods that the tree asks for only call kernels; said by each class for itself."""
     nq: ClassVar[int] = 0
     nv: ClassVar[int] = 0
-    stiffness: float = 0.0
-    damping: float = 0.0
+    units: ClassVar[tuple[str, ...]] = ()
+    """Of its values, "rad" or "m"; () if unknown."""
+    rest: Any = 0.0
+    stiffness: Any = 0.0
+    damping: Any = 0.0
+    friction: Any = 0.0
+    limits: Any = None
+    limit_stiffness: Any = None
+    drive: Any = None
+    input: Any = None
 
     @property
     def moves(self) -> bool:
         return self.nv > 0
 
-    def rest(self) -> Array:
-        """Coordinates (nq,) at which the joint is at rest: j = 1."""
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names (nv,) of its values, for inputs and messages."""
+        return tuple(f"q{k + 1}" for k in range(self.nv))
+
+    def each(self, field: str) -> Array:
+        """One of its attributes for each coordinate (nv,)."""
+        return np.array(np.broadcast_to(getattr(self, field), (self.nv,)), dtype=float)
+
+    @property
+    def bounds(self) -> Array:
+        """Limits (nv, 2) of its values, infinite where there are none."""
+        given = self.limits
+        several = given is not None and any(isinstance(x, (tuple, list)) for x in given)
+        pairs = given if several else [given] * self.nv
+        ends = [(None, None) if pair is None else pair for pair in pairs]
+        found = [
+            (-np.inf if low is None else low, np.inf if high is None else high)
+            for low, high in ends
+        ]
+        return np.array(found, dtype=float).reshape(self.nv, 2)
+
+    @property
+    def sticks(self) -> Array:
+        """How far (nv,) it gives way before dry friction lets it slide, rad and m."""
+        units = self.units or ("rad",) * self.nv
+        return np.array([STICKS[unit] for unit in units])
+
+    @property
+    def drives(self) -> tuple[str | None, ...]:
+        """What drives each coordinate (nv,): one of MOTIONS, one of FORCES, or None."""
+        given = self.drive
+        return (given,) * self.nv if given is None or isinstance(given, str) else tuple(given)
+
+    @property
+    def prescribed(self) -> tuple[int, ...]:
+        """The coordinates that inputs prescribe."""
+        return tuple(k for k, word in enumerate(self.drives) if word in MOTIONS)
+
+    def driven_inputs(self, part: str) -> dict[int, str]:
+        """Name of the input of each driven coordinate, by its number."""
+        driven = [k for k, word in enumerate(self.drives) if word is not None]
+        if self.input is not None:
+            given = (self.input,) if isinstance(self.input, str) else tuple(self.input)
+            return dict(zip(driven, given, strict=True))
+        if len(driven) == 1:
+            return {driven[0]: part}
+        return {k: f"{part} {self.names[k]}" for k in driven}
+
+    def inputs(self, part: str) -> dict[str, float]:
+        return dict.fromkeys(self.driven_inputs(part).values(), 0.0)
+
+    def motion_inputs(self, part: str) -> list[str]:
+        names = self.driven_inputs(part)
+        return [names[k] for k in self.prescribed]
+
+    def origin(self) -> Array:
+        """Coordinates (nq,) at which j = 1."""
         return np.zeros(self.nq)
 
     def coordinates(self, part: str, field: str, value: object) -> Array:
@@ -70,9 +145,42 @@ class JointMap(Joint, ABC):
         """The variation (nv,) that leads from a to b (nq,)."""
         return b - a
 
-    def displacement(self, q: Array) -> Array:
-        """How far (nv,) the joint is from its rest, for its stiffness."""
-        return self.difference(self.rest(), q)
+    def values(self, q: Array) -> Array:
+        """What springs, limits and drives see of it (nv,), zero at its origin."""
+        return self.difference(self.origin(), q)
+
+    def slope(self, q: Array) -> Array:
+        """(nv, nv): derivative of the values in a variation of q."""
+        if self.additive:
+            return np.eye(self.nv)
+        ends = [
+            [self.values(self.retract(q, t * e)) for t in (_STEP, -_STEP)] for e in np.eye(self.nv)
+        ]
+        return np.array([(ahead - behind) / (2.0 * _STEP) for ahead, behind in ends]).T
+
+    def curvature(self, q: Array, r: Array) -> Array:
+        """(nv, nv): second derivative of r . values in a variation of q, r (nv,)."""
+        if self.additive:
+            return np.zeros((self.nv, self.nv))
+        return _hessian(lambda x: float(r @ self.values(self.retract(q, x))), self.nv)
+
+    @property
+    def additive(self) -> bool:
+        """Whether coordinates move by addition, so that the values are the coordinates."""
+        return type(self).retract is JointMap.retract
+
+    def motion(self, x: Array) -> tuple[Array, Array, Array]:
+        """Coordinates (nq,), velocities and accelerations (nv,) of the motion of its values x (nv, 3):
+        value, rate (1/s) and acceleration (1/s^2) of each.
+        """
+        if self.additive:
+            return x[:, 0], x[:, 1], x[:, 2]
+        q = self.retract(self.origin(), x[:, 0])
+        T = self.slope(q)
+        v = np.linalg.solve(T, x[:, 1])
+        # x'' = T v' + v . curvature v, row by row
+        bend = [v @ self.curvature(q, unit) @ v for unit in np.eye(self.nv)]
+        return q, np.asarray(v), np.asarray(np.linalg.solve(T, x[:, 2] - np.array(bend)))
 
     def second(self, q: Array, r: Array) -> Array:
         """(nv, nv): second derivative of r . log(j(q)^-1 j(q o x)) at x = 0, r (6,)."""
@@ -81,13 +189,7 @@ class JointMap(Joint, ABC):
         def value(x: Array) -> float:
             return float(r @ se3.log(here @ self.pose(self.retract(q, x))))
 
-        H = np.empty((self.nv, self.nv))
-        unit = 1e-4 * np.eye(self.nv)
-        for a in range(self.nv):
-            for b in range(a + 1):
-                ends = [value(i * unit[a] + j * unit[b]) for i, j in _CORNERS]
-                H[a, b] = H[b, a] = (ends[0] - ends[1] - ends[2] + ends[3]) / 4e-8
-        return H
+        return _hessian(value, self.nv)
 
     def bias(self, q: Array, v: Array) -> Array:
         """Rate (6,) of the twist S(q) v at constant velocities v (nv,)."""
@@ -124,5 +226,40 @@ class JointMap(Joint, ABC):
         """Write `bias` (6,) at the velocities v[index]."""
         bias[...] = self.bias(q, v[index])
 
+    def set_values(self, q: Array, out: Array, slope: Array) -> None:
+        """Write `values` to out (nv,) and `slope` (nv, nv)."""
+        out[...], slope[...] = self.values(q), self.slope(q)
+
+    def set_change(self, a: Array, b: Array, out: Array, slope: Array) -> None:
+        """Write `difference` to out (nv,), and its derivative in a variation of b to slope (nv, nv)."""
+        out[...] = self.difference(a, b)
+        if self.additive:
+            slope[...] = np.eye(self.nv)
+            return
+        for k, e in enumerate(_STEP * np.eye(self.nv)):
+            ahead, behind = (self.difference(a, self.retract(b, x)) for x in (e, -e))
+            slope[:, k] = (ahead - behind) / (2.0 * _STEP)
+
+    def add_turning(self, force: Array, H: Array) -> None:
+        """Add to H (nv, nv) the derivative of a force (nv,) that turns with the joint.
+
+        In the chart q o x; nothing where coordinates move by addition.
+        """
+
+    def add_curvature(self, q: Array, r: Array, H: Array) -> None:
+        """Add `curvature` for r (nv,) to H (nv, nv)."""
+        H += self.curvature(q, r)
+
 
 _CORNERS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+
+
+def _hessian(value: Callable[[Array], float], n: int) -> Array:
+    """Second derivative (n, n) of a function of x (n,) at zero, by differences."""
+    H = np.empty((n, n))
+    unit = 1e-4 * np.eye(n)
+    for a in range(n):
+        for b in range(a + 1):
+            ends = [value(i * unit[a] + j * unit[b]) for i, j in _CORNERS]
+            H[a, b] = H[b, a] = (ends[0] - ends[1] - ends[2] + ends[3]) / 4e-8
+    return H

@@ -27,7 +27,7 @@ class Free(JointMap):
     nq: ClassVar[int] = 16
     nv: ClassVar[int] = 6
 
-    def rest(self) -> Array:
+    def origin(self) -> Array:
         return np.eye(4).ravel()
 
     def coordinates(self, part: str, field: str, value: object) -> Array:

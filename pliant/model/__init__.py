@@ -13,6 +13,7 @@ from pliant.model.checks import (
     DescriptionError,
     PlausibilityWarning,
     PliantError,
+    RedundancyWarning,
     ResolutionHint,
     ResolutionWarning,
     StabilityWarning,
@@ -34,6 +35,7 @@ from pliant.model.checks import (
 from pliant.model.connection import Connection
 from pliant.model.constraint import Constraint
 from pliant.model.description import Description
+from pliant.model.embedded_tendon import EmbeddedTendon
 from pliant.model.fields import (
     Choice,
     Kind,
@@ -68,6 +70,7 @@ from pliant.model.registry import (
     members_of,
     one_property,
     sections,
+    sharing,
     taken,
 )
 from pliant.model.rod import Rod, check_arclength
@@ -82,6 +85,7 @@ from pliant.model.section import (
     Shape,
     Stiffness,
 )
+from pliant.model.shapes import Curve, NaturalShape, PoseSpline
 from pliant.model.signals import (
     Constant,
     Function,
@@ -95,6 +99,8 @@ from pliant.model.signals import (
     as_signal,
     values_at,
 )
+from pliant.model.spring import Spring
+from pliant.model.tendon import Tendon
 from pliant.model.tube import Tube, is_inner, is_nested, nest_of, seen_from
 
 __all__ = [
@@ -113,11 +119,13 @@ __all__ = [
     "Constant",
     "Constraint",
     "ConvergenceError",
+    "Curve",
     "Damping",
     "Described",
     "Description",
     "DescriptionError",
     "Effect",
+    "EmbeddedTendon",
     "Entry",
     "Flow",
     "Frame",
@@ -129,17 +137,20 @@ __all__ = [
     "Material",
     "MountedActuator",
     "Moving",
+    "NaturalShape",
     "Number",
     "OneOf",
     "Place",
     "PlausibilityWarning",
     "PliantError",
+    "PoseSpline",
     "PressureLine",
     "Profile",
     "ProfileLike",
     "Ramp",
     "Reader",
     "Rectangle",
+    "RedundancyWarning",
     "ReportedError",
     "ResolutionHint",
     "ResolutionWarning",
@@ -151,12 +162,14 @@ __all__ = [
     "Shape",
     "Signal",
     "Sine",
+    "Spring",
     "StabilityWarning",
     "Step",
     "Stiffness",
     "Sum",
     "Sweep",
     "Table",
+    "Tendon",
     "TimeTable",
     "Tube",
     "Vector",
@@ -199,6 +212,7 @@ __all__ = [
     "refuse",
     "sections",
     "seen_from",
+    "sharing",
     "taken",
     "value_at",
     "values_at",

@@ -52,7 +52,6 @@ class BaseMotion(Effect):
     place: ClassVar[int] = 5
     input_expected: ClassVar[str] = "one finite number, for it moves a base"
     input_remedy: ClassVar[str] = "give e.g. 0.1"
-    prescribes: ClassVar[bool] = True
 
     def check(self) -> None:
         """Refuse a motion that moves nothing."""
@@ -68,6 +67,10 @@ class BaseMotion(Effect):
     def inputs(self) -> dict[str, float]:
         """Return its name with 0.0: no motion."""
         return {self.name: 0.0}
+
+    def motion_inputs(self) -> list[str]:
+        """Return its name: it prescribes the motion of a base."""
+        return [self.name]
 
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what is wrong with it in the robot: only a base on the world can be moved."""

@@ -180,6 +180,10 @@ class StabilityWarning(UserWarning):
     """An equilibrium on a branch that loses its stability before the full load."""
 
 
+class RedundancyWarning(UserWarning):
+    """Constraints that hold what others hold already: some reactions are not unique."""
+
+
 def refuse(wrong: object, part: str, field: str, value: object, expected: str, remedy: str) -> None:
     """Raise a DescriptionError if something is wrong with a value."""
     if wrong:

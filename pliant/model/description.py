@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -59,6 +59,8 @@ class Description:
                 raise problem
             for piece in new.values():
                 self._check_auxiliaries(piece)
+            for problem in self._driven_twice(new.values()):
+                raise problem
         except BaseException:  # also from a function of s that the user gave
             for name in new:
                 del self.parts[name]
@@ -137,10 +139,16 @@ class Description:
         entries = [*self.parts.values(), *self.auxiliaries().values()]
         return next(part for part in entries if name in part.inputs())
 
-    def driven_joints(self) -> dict[str, str]:
-        """Return the part of every joint that an input prescribes, by the name of the input."""
-        parts = {**self.members(), **self.auxiliaries()}
-        return {name: part.name for part in parts.values() for name in part.joint_inputs()}
+    def _driven_twice(self, entries: Iterable[Entry]) -> Iterator[DescriptionError]:
+        """Yield an error for each input of some entries that drives a joint and something else."""
+        known = [*self.parts.values(), *self.auxiliaries().values()]
+        for entry in (item for x in entries for item in (x, *x.auxiliaries)):
+            for name in entry.inputs():
+                for other in (x for x in known if x is not entry and name in x.inputs()):
+                    if isinstance(entry, Part) or isinstance(other, Part):
+                        expected = f"an input of its own, but {other.label} is driven by it already"
+                        remedy = "give the drive of the joint another name by input="
+                        yield DescriptionError(entry.label, "input", name, expected, remedy)
 
     def motions_of(self, rod: str) -> list[Any]:
         """Return the effects that move the base of a rod, by its name, in the order of description."""
@@ -151,18 +159,21 @@ class Description:
         return {name: np.linspace(0.0, rod.length, count) for name, rod in self.rods.items()}
 
     def with_breaks(self, rod: Rod) -> Rod:
-        """Return a rod with the breaks of what acts on its strains declared as its own."""
+        """Return a rod that knows where strains jump by what acts on them, and where wrenches act."""
         acting = [effect for effect in self.of(Effect).values() if effect.on_strains]
-        places = [
-            s
-            for e in acting
-            if e.acts_along() == rod.name
-            for s in e.breaks_along(rod.length).places
-        ]
-        if not places:
+        places = [s for effect in acting for s in effect.breaks_on(self, rod).places]
+        points = {
+            frame.s
+            for entry in list(self.parts.values())
+            for frame in entry.acts_at()
+            if frame.part == rod.name and 0.0 < frame.s < rod.length
+        }
+        if not places and not points:
             return rod
         known = Breaks(tuple(sorted({*rod.breaks, *places})))
-        return replace(rod, breaks=join([known], rod.length, rod.least_gap).jumps)
+        placed = replace(rod, breaks=join([known], rod.length, rod.least_gap).jumps)
+        placed.carries_at(tuple(sorted(points)))
+        return placed
 
     def unresolved(self) -> Iterator[str]:
         """Yield a sentence for each function of s that changes too quickly for quadrature."""
@@ -245,6 +256,7 @@ class Description:
             yield from effect.problems(self)
         if not of_parts:
             yield from raised(self.from_root)
+        yield from self._driven_twice(list(self.parts.values()))
 
     def doubts(self) -> list[str]:
         """Return sentences about values that no robot has, and the unit that was probably meant."""

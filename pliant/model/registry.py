@@ -32,10 +32,21 @@ if TYPE_CHECKING:
     from pliant.model.breaks import Breaks
     from pliant.model.description import Description
     from pliant.model.drawing import Placed, Primitive
-    from pliant.model.places import MovingFrame
+    from pliant.model.places import Frame, MovingFrame
 
 _CLASSES: list[type[Described]] = []
-_FAMILIES = {"Joint": ("pliant.joints.fixed", "pliant.joints.free", "pliant.joints.revolute")}
+_JOINTS = (
+    "fixed",
+    "revolute",
+    "prismatic",
+    "cylindrical",
+    "universal",
+    "spherical",
+    "planar",
+    "free",
+    "free_directions",
+)
+_FAMILIES = {"Joint": tuple(f"pliant.joints.{name}" for name in _JOINTS)}
 """Modules of the classes that come with Pliant, by family, if they stand above the model."""
 
 
@@ -96,10 +107,11 @@ class Entry(Described):
     heading : of its section in robot files; "" for the general section of its family.
     place : of this section among the others; those that you define stand last.
     word : how messages call it.  naming : the field that names the other pieces it brings along.
+    chosen_by : the field that tells it from other classes with the same heading.
     found_under : heading of the views of a description that show it, its own or that of its parent.
     input_sizes : how many numbers a value of its input may have.  input_expected, input_remedy : what
-    messages say of one that is wrong.  input_unit : of its input, for pictures.  prescribes : whether
-    its inputs prescribe a motion.  reacts : whether results report the wrench with which it holds.
+    messages say of one that is wrong.  input_unit : of its input, for pictures.  reacts : whether
+    results report the wrench with which it holds.
     """
 
     name: str = holds(Name())
@@ -108,14 +120,16 @@ class Entry(Described):
     place: ClassVar[int] = 50
     word: ClassVar[str] = ""
     naming: ClassVar[str] = "name"
+    chosen_by: ClassVar[str] = ""
     family: ClassVar[str] = ""
     found_under: ClassVar[str] = ""
     input_sizes: ClassVar[tuple[int, ...]] = (1,)
     input_expected: ClassVar[str] = "one finite number"
     input_remedy: ClassVar[str] = "give e.g. 1.0"
     input_unit: ClassVar[str] = ""
-    prescribes: ClassVar[bool] = False
     reacts: ClassVar[bool] = False
+    tells: ClassVar[Mapping[str, str]] = {}
+    """What results tell of it, such as its tension, with the unit of each."""
     least_gap: ClassVar[float] = 1e-9
     """Part of the length of a rod within which its breaks are one."""
 
@@ -175,6 +189,10 @@ class Entry(Described):
         """Return its inputs by name, each with the value where none is given."""
         return {}
 
+    def motion_inputs(self) -> list[str]:
+        """Return those of its inputs that prescribe a motion."""
+        return []
+
     def check_input(self, part: str, field: str, value: Any) -> None:
         """Refuse a value of its input, of the right size, that cannot be.
 
@@ -209,6 +227,20 @@ class Entry(Described):
         found = [breaks for _, breaks in self.field_breaks(length)]
         return join([known, *found], length, self.least_gap)
 
+    def acts_at(self) -> Iterator[Frame]:
+        """Yield the frames at which it loads other parts: splines get knots there, elements nodes.
+
+        These are the frames among its fields, and the first and the last of a list of frames: what
+        acts at many places of a rod acts nearly as a line load. Override it where that is not so.
+        """
+        from pliant.model.places import Frame
+
+        for name in fields_of(type(self)):
+            value = getattr(self, name)
+            listed = value if isinstance(value, tuple | list) else (value,)
+            ends = (*listed[:1], *listed[1:][-1:])
+            yield from (item for item in ends if isinstance(item, Frame))
+
     def doubts(self, description: Description) -> Iterator[str]:
         """Yield sentences about values that no robot has; see `pliant.model.plausible`."""
         return iter(())
@@ -236,13 +268,13 @@ class Part(Entry):
     """A rod, a rigid body: it hangs on a frame of another part or of the world by a joint."""
 
     family: ClassVar[str] = "parts"
-    input_expected: ClassVar[str] = "one finite number, for it moves a joint"
+    input_expected: ClassVar[str] = "one finite number, for it drives a joint"
     input_remedy: ClassVar[str] = "give e.g. 0.1"
-    prescribes: ClassVar[bool] = True
 
     def inputs(self) -> dict[str, float]:
-        """Return its inputs by name; 0 is where it rests."""
-        return self.joint_inputs()
+        """Return the inputs of the drives of its joint, each with 0."""
+        joint = getattr(self, "joint", None)
+        return {} if joint is None else joint.inputs(self.name)
 
     @property
     def above(self) -> str | None:
@@ -250,21 +282,22 @@ class Part(Entry):
         carrier = getattr(self, "carrier", None)
         return None if carrier is None else str(carrier.part)
 
-    def joint_inputs(self) -> dict[str, float]:
-        """Return the input of its joint, if one is prescribed; 0 is where it rests."""
+    def motion_inputs(self) -> list[str]:
+        """Return those of its inputs that prescribe a coordinate of its joint."""
         joint = getattr(self, "joint", None)
-        if joint is None or joint.drive is None:
-            return {}
-        return {joint.input or self.name: 0.0}
+        return [] if joint is None else joint.motion_inputs(self.name)
 
 
 class Joint(Described):
     """How a part hangs on the frame that carries it; the mechanics is in `pliant.joints`."""
 
-    drive: str | None = None
-    """What an input prescribes, such as "angle"; None for a joint that moves freely."""
-    input: str | None = None
-    """Name of that input; None for the name of the part."""
+    def inputs(self, part: str) -> dict[str, float]:
+        """Return the inputs of its drives by name, with the value of each where none is given."""
+        return {}
+
+    def motion_inputs(self, part: str) -> list[str]:
+        """Return the inputs that prescribe its coordinates, in the order of these."""
+        return []
 
     @property
     def moves(self) -> bool:
@@ -281,6 +314,12 @@ class Effect(Entry):
     """Whether it acts along a rod by stresses, so that strains jump where its data do."""
     on_nested: ClassVar[bool] = False
     """Whether it also acts along tubes that share their centreline with others."""
+
+    def breaks_on(self, description: Description, rod: Any) -> Breaks:
+        """Return where its data along a rod of the robot jump or peak."""
+        from pliant.model.breaks import Breaks
+
+        return self.breaks_along(rod.length) if self.acts_along() == rod.name else Breaks()
 
     def acts_along(self) -> str:
         """Return the name of the rod along which it acts; "" if it does not."""
@@ -308,6 +347,13 @@ class Effect(Entry):
         """
         return None
 
+    def pointwise_forms(self, description: Description) -> Sequence[Any]:
+        """Return what it does at sections of the rods of a robot, one form for each; none if it does
+        more than that.
+        """
+        form = self.pointwise()
+        return () if form is None else (form,)
+
 
 def taken(label: str, field: str, name: str, other: str) -> DescriptionError:
     """Return the error for a name that `other` has already, given in a field of `label`."""
@@ -329,14 +375,23 @@ def sections() -> dict[str, type[Entry]]:
     return {cls.found_under: cls for cls in sorted(headed, key=lambda cls: cls.place)}
 
 
+def sharing(heading: str) -> list[type[Entry]]:
+    """Return all classes whose entries stand under a heading, each told by its `chosen_by`."""
+    return [cls for cls in _CLASSES if issubclass(cls, Entry) and cls.heading == heading]
+
+
 def headings() -> dict[str, str]:
     """Return the sections of robot files that hold parts and effects, each with its word."""
     return {heading: cls.word for heading, cls in sections().items()}
 
 
-def class_of(heading: str) -> type[Entry] | None:
-    """Return the class of the entries of a section; None for the general sections."""
+def class_of(heading: str, given: Any = None) -> type[Entry] | None:
+    """Return the class of an entry of a section with the given fields; None in the general sections."""
     cls = sections().get(heading)
+    named = [
+        item for item in sharing(heading) if isinstance(given, dict) and item.chosen_by in given
+    ]
+    cls = named[0] if named else cls
     return None if cls in (Part, Effect) else cls
 
 

@@ -14,9 +14,10 @@ from pliant.model.checks import Array, DescriptionError, as_float, told_within, 
 from pliant.model.fields import Choice, Flag, PerAxis, Setting, holds, quantity
 from pliant.model.places import Base, Frame, Pose, rotation_vector
 from pliant.model.plausible import rod_doubts
-from pliant.model.profile import Rows, Table, evaluate_rows, field_breaks
+from pliant.model.profile import Table, evaluate_rows, field_breaks
 from pliant.model.registry import Group, Joint, JointKind, OneOf, Part
 from pliant.model.section import Damping, Material, Shape, Stiffness
+from pliant.model.shapes import NaturalKind, NaturalShape
 
 if TYPE_CHECKING:
     from pliant.model.description import Description
@@ -28,7 +29,7 @@ _SOFT = "Material(E=1e6, nu=0.5, rho=1000)"
 # Where a new rod evaluates its profiles, as fractions of the length, to find bad values early.
 _PROBES = np.linspace(0.0, 1.0, 33)
 
-Natural = tuple[float, ...] | Callable[[float], ArrayLike] | Table
+Natural = tuple[float, ...] | Callable[[float], ArrayLike] | Table | NaturalShape
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,9 @@ class Rod(Part):
     base : "world" (clamped to the world), a Frame of another part (clamped to it), None (free).
     natural : strain at rest. (ux, uy, uz) curvature and twist in rad/m, body frame, or all six
         strains (ux, uy, uz, vx, vy, vz) with v = (0, 0, 1) for a rod without shear or stretch;
-        fixed, a function of s in metres, or a Table of such rows.
+        fixed, a function of s in metres, or a Table of such rows. Or a shape: a Curve of control
+        points, or a PoseSpline of control poses; a list of points (N, 3) or of poses (N, 4, 4) stands
+        for such a spline of degree 3.
     formulation : a formulation for this rod, or None for the robot's default.
     theory : "cosserat" or "kirchhoff" (no shear, no stretch).
     drag : kg/m^2, square-law drag C of the fluid around the rod, one number or three along the
@@ -68,7 +71,7 @@ class Rod(Part):
     )
     pose: Array = holds(Pose(), lambda: np.eye(4))
     base: str | Frame | None = holds(Base(), "world")
-    natural: Natural = holds(Rows("strain at rest", "rad/m", sizes=(3, 6)), (0.0, 0.0, 0.0))
+    natural: Natural = holds(NaturalKind("strain at rest", "rad/m", sizes=(3, 6)), (0.0, 0.0, 0.0))
     formulation: object = holds(Setting(family="formulation"), None)
     theory: str = holds(Choice(names=THEORIES), "cosserat")
     drag: float | tuple[float, ...] = holds(
@@ -87,6 +90,9 @@ class Rod(Part):
     heading: ClassVar[str] = "rods"
     least_gap: ClassVar[float] = 1e-5
     place: ClassVar[int] = 1
+    points: ClassVar[tuple[float, ...]] = ()
+    """Arclengths strictly inside the rod, increasing, at which other parts and effects act, m; set by
+    `Description.with_breaks`."""
 
     def check(self) -> None:
         """Refuse a material that does not go with the section, and profiles that are bad somewhere."""
@@ -128,6 +134,12 @@ class Rod(Part):
             whole = (0.0, self.length)
             found = field_breaks(self.label, holder, self.length, whole, self.breaks)
             yield from ((f"{prefix}{name}", breaks) for name, breaks in found)
+        if isinstance(self.natural, NaturalShape):
+            yield "natural", self.natural.breaks(self.length)
+
+    def carries_at(self, points: tuple[float, ...]) -> None:
+        """Note the arclengths at which other parts and effects act."""
+        self._set("points", points)
 
     def doubts(self, description: Description) -> Iterator[str]:
         """Yield what is implausible about its size, its material and its weight."""
@@ -218,12 +230,18 @@ class Rod(Part):
     def natural_strain(self, s: ArrayLike) -> Array:
         """Return the strain at rest (u, v) at arclengths ``s`` (S,), shape (S, 6)."""
         where = np.asarray(s, dtype=np.float64)
+        if isinstance(self.natural, NaturalShape):
+            self.natural.check_length(self.label, "natural", self.length)
+            return self._stretched(self.natural.strain(where, self.length))
         if isinstance(self.natural, Table):
             with told_within(self.label, "natural"):
                 self.natural.check_cover(self.length)
         rows = evaluate_rows(self.label, "natural", self.natural, where.ravel(), (3, 6))
         whole = [row if len(row) == 6 else (*row, *STRAIGHT) for row in rows]
-        strains = np.array(whole, dtype=np.float64).reshape(*where.shape, 6)
+        return self._stretched(np.array(whole, dtype=np.float64).reshape(*where.shape, 6))
+
+    def _stretched(self, strains: Array) -> Array:
+        """Return strains (..., 6), refused where the rod would turn back on itself."""
         if (strains[..., 5] <= 0).any():
             raise DescriptionError(
                 self.label,

@@ -97,6 +97,10 @@ class Tube(Rod):
         own = [name for name in (self.insertion, self.rotation) if name is not None]
         return {**super().inputs(), **dict.fromkeys(own, 0.0)}
 
+    def motion_inputs(self) -> list[str]:
+        """Return the inputs that prescribe a motion: of its joint, and its rotation."""
+        return super().motion_inputs() + ([] if self.rotation is None else [self.rotation])
+
     def check_input(self, part: str, field: str, value: Any) -> None:
         """Refuse an insertion that pulls the base through the entry plane, or changes in a motion."""
         if self.insertion is None or part != f"input {self.insertion!r}":

@@ -7,8 +7,11 @@ the matrix of coordinates and multipliers is regular though the part has no mass
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from pliant.joints.contract import JointMap
 from pliant.lie import se3
 from pliant.model import Connection, Frame
 from pliant.physics.contract import Term
@@ -18,6 +21,8 @@ from pliant.tree.state import State
 from pliant.tree.tree import Tree
 
 _ALL = tuple(range(6))
+_APART = 1e-3
+"""Part of the length of the robot by which places that a joint connects may be apart."""
 
 
 class ConnectionRows(PoseRows):
@@ -40,6 +45,7 @@ class ConnectionRows(PoseRows):
     def close(self, tree: Tree) -> None:
         super().close(tree)
         a, b, relative = self.at_rest(tree)
+        self._relative = relative
         if self._on_a is None:
             self.pose = a @ relative
             return
@@ -49,6 +55,25 @@ class ConnectionRows(PoseRows):
         part = tree.parts[i]
         part.turn_point(station, part.point_X[station - len(part.mass_s)] @ relative)
         tree.place_rest()
+
+    def doubts(self, tree: Tree) -> Iterator[str]:
+        """Tell of a joint between frames that are apart at rest, but for where it slides."""
+        given, joint = self.connection, self.connection.joint
+        if given.pose is not None or not isinstance(joint, JointMap) or not joint.nv:
+            return
+        apart = self._relative[:3, 3]
+        slides = joint.axes(joint.origin())[3:]
+        apart = apart - slides @ np.linalg.lstsq(slides, apart, rcond=None)[0]
+        far = float(np.linalg.norm(apart))
+        if far > _APART * tree.length:
+            places = " and ".join(
+                repr(x.part) if isinstance(x, Frame) else "the world" for x in (given.a, given.b)
+            )
+            yield (
+                f"{given.label}: its places on {places} are {far:.3g} m apart at rest. They are joined "
+                "as by a rigid arm of that length, at whose first end the joint is. Choose places that "
+                "meet, or give pose=pl.pose() to bring them together"
+            )
 
     def at_rest(self, tree: Tree) -> tuple[Array, Array, Array]:
         """Poses (4, 4) of frames a and b in the undeformed robot, and that of b in a that is held."""

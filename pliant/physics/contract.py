@@ -11,7 +11,8 @@ of the mixed form and multipliers of constraints.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -42,6 +43,9 @@ class Moment:
     keep (total,) : gaps that constraints are to keep for now, None for none.  mobility : displacement
     for a unit of acceleration in a time step, s^2; None in statics.  ahead : time since the stations
     had the twists in `work`, s; half a step where these are the mean ones of a step that ends here.
+    start : the state at the start of that step, for losses between two configurations.
+    memory : what terms remember of the start of the step, or of where an equilibrium is sought from,
+    see `Term.memory_at`; None where nothing came before.
     """
 
     tree: Tree
@@ -55,6 +59,8 @@ class Moment:
     keep: Array | None = None
     mobility: float | None = None
     ahead: float = 0.0
+    start: State | None = None
+    memory: Array | None = None
 
 
 @dataclass
@@ -64,6 +70,7 @@ class Step:
     Impulses that leave a are added to the work of a as gradients are, those that arrive at b to
     `work.pb`. first : part of an impulse that leaves a; the rest arrives at b.  implicit : False for
     the explicit rule.  u (J,) numbers of the inputs that act, z (total,) force fields and multipliers.
+    memory : what terms remember of the start of the step, see `Term.memory_at`.
     """
 
     tree: Tree
@@ -76,6 +83,7 @@ class Step:
     u: Array
     z: Array
     tangent: Tangent | None = None
+    memory: Array = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass
@@ -107,7 +115,11 @@ class Term:
     needs_twists: bool = False
     """Whether its loss of power needs the twists of stations without inertia."""
     memory: int = 0
-    """How many numbers it keeps from step to step, see `feed`."""
+    """How many numbers it keeps from step to step, see `remember` and `keep`."""
+    memory_at: slice = slice(0, 0)
+    """Where they stand among those of all terms; set when the list of effects is made."""
+    name: str = ""
+    """Name of the effect for whose `readings` results ask it."""
     rows: Ints = _NONE
     """Numbers of the unknowns of its own."""
     row_weights: Array = np.zeros(0)
@@ -117,6 +129,10 @@ class Term:
 
     def close(self, tree: Tree) -> None:
         """Take over numbers once the tree is numbered."""
+
+    def doubts(self, tree: Tree) -> Iterator[str]:
+        """Yield sentences about what is probably not meant, once the tree is closed."""
+        return iter(())
 
     def pairs(self) -> list[Pair]:
         """Numbers of the blocks that it adds to a tangent by itself."""
@@ -152,10 +168,13 @@ class Term:
     def correct_strains(self, i: int, state: State, s: Array, e: Array) -> None:
         """Correct strains e (S, 6) of part i at arclengths s (S,), where its map alone misleads."""
 
-    # -- inputs that lag behind what is asked for ------------------------------------------------
+    # -- memory, and inputs that lag behind what is asked for ------------------------------------
 
-    def remember(self, state: State, u: Array, memory: Array) -> None:
-        """Set its memory (memory,) at the start of a motion in a state under the inputs u (J,)."""
+    def remember(self, m: Moment, memory: Array) -> None:
+        """Set its memory (memory,) at the start of a motion, or of the way to an equilibrium.
+
+        `m.work.residual` (total,) is minus the force of all effects on each coordinate there.
+        """
 
     def feed(self, h: float, memory: Array, u: Array) -> None:
         """Replace its numbers in u (J,), asked for at the end of a step, by those that will act."""
@@ -199,6 +218,17 @@ class Term:
     def point_wrenches(self, state: State, u: Array, z: Array) -> list[tuple[int, int, Array]]:
         """What acts at single frames: part, frame station and body wrench (6,)."""
         return []
+
+    def wrenches_at(self, m: Moment) -> list[tuple[int, int, Array]]:
+        """The same at the rates of a moment, whose `work` has the twists of all stations."""
+        return self.point_wrenches(m.state, m.u, m.z)
+
+    def readings(self, m: Moment) -> dict[str, Any]:
+        """What results tell of it by the name of its effect: tension, length and so on.
+
+        Numbers or arrays; in a motion `work` has the twists of all stations.
+        """
+        return {}
 
     # -- energy ------------------------------------------------------------------------------
 
@@ -319,8 +349,11 @@ class Rows(Term):
         """
         return np.ones(len(self.rows))
 
-    def touch(self, state: State, v: Array, z: Array) -> None:
-        """Let one-sided rows hold that touch and do not part at rates v (total,): set z > 0."""
+    def touch(self, state: State, v: Array, z: Array, rough: bool = False) -> None:
+        """Let one-sided rows hold that touch and do not part at rates v (total,): set z > 0.
+
+        rough : True for states of a motion, whose gaps and rates are those of a time step.
+        """
 
     def release(self, x: Array, z: Array, pulled: Ints) -> None:
         """Let rows go idle that hold by a pull in x (size,); sets pulled (1,) if there were any."""

@@ -174,6 +174,14 @@ class FrameTerm(OwnTerm):
         p = self.factor(u) * self.law("gradient", self._g(state), self.values(u))
         return [(*side, -wrench) for side, wrench in zip(self.sides, p, strict=True)]
 
+    def wrenches_at(self, m: Moment) -> list[tuple[int, int, Array]]:
+        found = self.point_wrenches(m.state, m.u, m.z)
+        if self.resists and m.v is not None:
+            eta = np.array([m.work.parts[i].eta[station] for i, station in self.sides])
+            p = self.law("resistance", self._g(m.state), eta, self.values(m.u))
+            found += [(*side, -wrench) for side, wrench in zip(self.sides, p, strict=True)]
+        return found
+
     def energy(self, state: State, u: Array) -> float:
         if not self.stores:
             return 0.0

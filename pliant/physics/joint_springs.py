@@ -1,105 +1,100 @@
-"""Springs and dampers in joints: forces -k (q - rest) - c q' on the coordinates of a joint."""
+"""Springs and dampers in joints: -k (d - rest) - c v on the coordinates of a joint."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from pliant._numba import kernel
-from pliant.engine.arrays import take
+from pliant.engine.arrays import combine, take
 from pliant.engine.program import ask, run
-from pliant.physics.contract import KernelTerm, Moment, Step, Term
+from pliant.physics.contract import Moment, Step, Term
+from pliant.physics.joint_terms import (
+    JointTerm,
+    add_force,
+    add_form,
+    add_product,
+    multiply,
+)
 from pliant.rods.contract import Array
 from pliant.tree.state import State
-from pliant.tree.tangent import Pair, Tangent
 from pliant.tree.tree import Tree
-from pliant.tree.work import Work
 
 
-class JointSpring(KernelTerm):
-    """Stiffness and damping of one joint."""
+class JointSpring(JointTerm):
+    """Stiffness of the values d of one joint and damping of its velocities v."""
 
     compiled = True
     column = "elastic"
 
     def __init__(self, tree: Tree, i: int) -> None:
-        self.i = i
-        self.part = tree.parts[i]
-        self.stiffness, self.damping = self.part.joint.stiffness, self.part.joint.damping
+        super().__init__(tree, i)
+        self.stiffness, self.damping = self.joint.each("stiffness"), self.joint.each("damping")
+        self.rest = self.joint.each("rest")
+        self._unit = np.eye(self.nv)
 
-    def pairs(self) -> list[Pair]:
-        mine = self.part.joint_index[None]
-        return [(mine, mine)]
-
-    def _displacement(self, state: State) -> Array:
-        return self.part.joint.displacement(state.q[self.part.joint_slice])
-
-    def _add_slope(self, tangent: Tangent, slope: float) -> None:
-        block = slope * np.eye(self.part.joint.nv)[None]
-        tangent.add(tangent.effects[self.number][0], block)
-
-    def _add(self, factor: float, x: Array, work: Work) -> None:
-        """Add factor times x (nv,) to the forces on the joint."""
-        run(add_force, factor, x, self.part.joint_index, work.residual)
-
-    def _set_displacement(self, state: State) -> Array:
-        out = np.zeros(self.part.joint.nv)
-        rest = self.part.joint.rest()
-        ask(self.part.joint.set_difference, rest, state.parts[self.i].joint_q, out)
-        return out
+    def _stress(self, d: Array) -> Array:
+        s = np.zeros(self.nv)
+        combine(1.0, d, -1.0, self.rest, s)
+        run(multiply, self.stiffness, s)
+        return s
 
     def act(self, m: Moment) -> None:
-        self._add(self.stiffness, self._set_displacement(m.state), m.work)
+        d, T = self.values(m.state)
+        s, index = self._stress(d), self.part.joint_index
+        run(add_force, 1.0, T, s, index, m.work.residual)
         if m.v is not None:
-            rates = np.zeros(self.part.joint.nv)
-            take(m.v, self.part.joint_index, rates)
-            self._add(self.damping, rates, m.work)
+            rates = np.zeros(self.nv)
+            take(m.v, index, rates)
+            run(multiply, self.damping, rates)
+            run(add_force, 1.0, self._unit, rates, index, m.work.residual)
         if m.tangent is not None:
-            self._add_slope(m.tangent, self.stiffness + m.speed * self.damping)
+            block = self.new_block()
+            ask(self.joint.add_curvature, self.coordinates(m.state), s, block)
+            run(add_form, 1.0, T, self.stiffness, T, block)
+            run(add_form, m.speed, self._unit, self.damping, self._unit, block)
+            self.add_block(m.tangent, block)
 
-    def _add_impulse(self, step: Step, share: float) -> None:
+    def _add_impulse(self, step: Step, share: float, at: State) -> None:
         """Add a share of the impulse of a step: at the mean, or at its start if it is explicit."""
-        ends = (step.a, step.b) if step.implicit else (step.a,)
-        for state in ends:
-            spring = share * step.h * self.stiffness / len(ends)
-            self._add(spring, self._set_displacement(state), step.work)
-        change = np.zeros(self.part.joint.nv)
-        places = [state.parts[self.i].joint_q for state in (step.a, step.b)]
-        ask(self.part.joint.set_difference, *places, change)
-        self._add(share * self.damping, change, step.work)
+        (da, Ta), (db, Tb) = self.values(step.a), self.values(step.b)
+        d, index = np.zeros(self.nv), self.part.joint_index
+        mean = 0.5 if step.implicit else 0.0
+        combine(1.0 - mean, da, mean, db, d)
+        T = Ta if at is step.a else Tb
+        run(add_force, share * step.h, T, self._stress(d), index, step.work.residual)
+        change, _ = self.change(step.a, step.b)
+        run(multiply, self.damping, change)
+        run(add_force, share, self._unit, change, index, step.work.residual)
 
     def go(self, step: Step) -> None:
-        self._add_impulse(step, step.first)
+        self._add_impulse(step, step.first, step.a)
         if step.tangent is not None:
-            spring = 0.5 * step.h * self.stiffness if step.implicit else 0.0
-            self._add_slope(step.tangent, step.first * (spring + self.damping))
+            block = self.new_block()
+            Ta, Tb, X = (
+                self.values(step.a)[1],
+                self.values(step.b)[1],
+                self.change(step.a, step.b)[1],
+            )
+            if step.implicit:
+                run(add_form, 0.5 * step.h * step.first, Ta, self.stiffness, Tb, block)
+            run(add_form, step.first, self._unit, self.damping, X, block)
+            self.add_block(step.tangent, block)
 
     def arrive(self, step: Step) -> None:
-        self._add_impulse(step, step.first - 1.0)
+        self._add_impulse(step, step.first - 1.0, step.b)
 
     def energy(self, state: State, u: Array) -> float:
-        d = self._displacement(state)
-        return 0.5 * self.stiffness * float(d @ d)
+        d = self.joint.values(state.q[self.part.joint_slice]) - self.rest
+        return 0.5 * float(self.stiffness @ d**2)
 
     def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
         assert m.v is not None
-        run(add_loss, scale * self.damping, m.v, self.part.joint_index, out)
-
-
-@kernel
-def add_loss(damping, v, index, out):  # type: ignore[no-untyped-def]
-    """out_0 += damping |v[index]|^2."""
-    for at in index:
-        out[0] += damping * v[at] * v[at]
-
-
-@kernel
-def add_force(factor, x, index, out):  # type: ignore[no-untyped-def]
-    """out[index] += factor x."""
-    for j in range(index.shape[0]):
-        out[index[j]] += factor * x[j]
+        rates = np.zeros(self.nv)
+        take(m.v, self.part.joint_index, rates)
+        run(add_product, scale, self.damping, rates, out)
 
 
 def terms(tree: Tree) -> list[Term]:
     """The springs and dampers of all joints that have them."""
     joints = [part.joint for part in tree.parts]
-    return [JointSpring(tree, i) for i, x in enumerate(joints) if x.stiffness or x.damping]
+    sprung = [i for i, x in enumerate(joints) if np.any(x.stiffness) or np.any(x.damping)]
+    return [JointSpring(tree, i) for i in sprung if joints[i].nv]

@@ -25,7 +25,8 @@ from pliant.results.export import (
     write_rows,
 )
 from pliant.results.notebook import flattened
-from pliant.results.result import STATIONS, Result, Saveable, ShapeResult
+from pliant.results.responses import Responsive
+from pliant.results.result import STATIONS, Result, Saveable
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.modes import ModalSolution
 from pliant.solve.problem import Applied, Problem, Solution, Still
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Equilibrium(ShapeResult, Saveable):
+class Equilibrium(Responsive, Saveable):
     """The robot at rest under its loads.
 
     iterations : total number of Newton iterations.  residual : final residual, relative to the loads.
@@ -79,6 +80,13 @@ class Equilibrium(ShapeResult, Saveable):
         return self._solution.q, None
 
     @cached_property
+    def _told_once(self) -> Mapping[str, Mapping[str, Any]]:
+        return self._compiled.readings(self._still)
+
+    def _readings(self) -> Mapping[str, Mapping[str, Any]]:
+        return self._told_once
+
+    @cached_property
     def energy(self) -> dict[str, float]:
         """Energies in J: elastic, gravity (zero at the world origin), loads, and their total.
 
@@ -93,9 +101,15 @@ class Equilibrium(ShapeResult, Saveable):
         """Wrenches (6,) = (moment, force) that hold the robot, by name, N m and N.
 
         A constraint: what it exerts on the frame it constrains, in the frame it is attached to.
-        A rod clamped to the world: what the clamp exerts on it, in the frame of its base.
+        A part on the world, or on another part by a joint that moves: what the joint or clamp exerts
+        on it, in the frame of its base.
         """
         return self._compiled.reactions(self._still)
+
+    @cached_property
+    def drive_forces(self) -> dict[str, float]:
+        """Torque (N m) or force (N) that holds each prescribed coordinate of a joint, by input."""
+        return self._compiled.drive_forces(self._still)
 
     @cached_property
     def stable(self) -> bool | None:

@@ -117,7 +117,7 @@ class StrainMap(KernelMap):
         modes = self.order + 1
         super().__init__(rod, self.segments * modes * self.rows)
         self.shape = (self.segments, modes, self.rows)
-        self.steps = settings.steps or default_steps(self.order, callable(rod.natural))
+        self.steps = settings.steps or default_steps(self.order, not isinstance(rod.natural, tuple))
         self.breaks = borders
         inner = np.arange(self.segments * self.steps + 1) / self.steps
         self.nodes = np.interp(inner, np.arange(self.segments + 1), borders)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,14 @@ from pliant.model import (
     Description,
     DescriptionError,
     Frame,
+    PlausibilityWarning,
+    RedundancyWarning,
     ResolutionWarning,
     Rod,
     StabilityWarning,
 )
 from pliant.model.telling import is_told
+from pliant.physics.contract import Moment, Term
 from pliant.physics.effects import Inputs, effects_of
 from pliant.rods.contract import Formulation
 from pliant.solve import energy
@@ -31,6 +35,7 @@ from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.limits import map_limits, unstable_branch
 from pliant.solve.problem import Problem, Start, Still, stretch_of
+from pliant.solve.redundancy import redundancy_at_rest
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
 from pliant.solve.shape_error import warn_of_error
@@ -39,12 +44,12 @@ from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
 from pliant.solve.streaming import Held, Stream
 from pliant.solve.transfer import transferred
 from pliant.solve.uncarried import lame_parts, missed_at_rest, missed_in_motion
-from pliant.tree.forward import kinetic_energy
+from pliant.tree.forward import kinetic_energy, set_rates
 from pliant.tree.state import State
 from pliant.tree.work import Work
 
 if TYPE_CHECKING:
-    from pliant.solve.inverse_dynamics import Instant
+    from pliant.solve.inverse_dynamics import Instant, InverseDynamics
 
 _LOOKED_AT = 50
 """States of a motion that are looked at for trouble."""
@@ -70,6 +75,18 @@ class CoordinateProblem(Problem):
         self.sampler: Sampler = Sampler(self.effects)
         self._solvers: list[StaticSolver] = []
         self._lame = bool(lame_parts(self.effects))
+        self._judge_loops()
+
+    def _judge_loops(self) -> None:
+        """Find redundant constraints before anything is solved; warn of them and of doubtful terms."""
+        doubts = [doubt for term in self.effects.terms for doubt in term.doubts(self.tree)]
+        told = redundancy_at_rest(self.effects)
+        self.effects.over_constrained = bool(told)
+        if is_told():
+            for doubt in doubts:
+                warnings.warn(doubt, PlausibilityWarning, stacklevel=6)
+            if told:
+                warnings.warn(told, RedundancyWarning, stacklevel=6)
 
     @property
     def unknowns(self) -> int:
@@ -138,15 +155,12 @@ class CoordinateProblem(Problem):
     ) -> Still:
         """Return the equilibrium by Newton's method on the branch from `origin`."""
         begin, applied = self._branch(origin)
-        # a solver belongs to one thread while it works; its storage is kept for the next call
-        solver = self._solvers.pop() if self._solvers else StaticSolver(self.effects)
-        solver.options = StaticOptions(tolerance=tolerance)
         try:
-            found = solver.solve(self.effects.at(values), begin, progress)
-            unstable = begin is None and self._grows(found)
-            if unstable:
-                found, unstable = self._followed(solver, found)
-            self._solvers.append(solver)
+            with self.solver(tolerance) as solver:
+                found = solver.solve(self.effects.at(values), begin, progress)
+                unstable = begin is None and self._grows(found)
+                if unstable:
+                    found, unstable = self._followed(solver, found)
         except ConvergenceError as error:
             if isinstance(error.last, StaticSolution):
                 level = error.last.levels[-1] if error.last.levels else 0.0
@@ -164,6 +178,14 @@ class CoordinateProblem(Problem):
             text = unstable_branch(where, unstable or bool(found.negative))
             warnings.warn(text, StabilityWarning, stacklevel=4)
         return Still(found, [(1.0, values)])
+
+    @contextmanager
+    def solver(self, tolerance: float = 1e-10) -> Iterator[StaticSolver]:
+        """A static solver for one thread while it works; its storage is kept for the next one."""
+        solver = self._solvers.pop() if self._solvers else StaticSolver(self.effects)
+        solver.options = StaticOptions(tolerance=tolerance)
+        yield solver
+        self._solvers.append(solver)
 
     def _grows(self, found: StaticSolution) -> bool:
         """Whether small motions grow about an equilibrium that took several load steps under loads
@@ -189,6 +211,10 @@ class CoordinateProblem(Problem):
             if not self._grows(found):
                 return found, False
         return found, True
+
+    def start(self, problem: Problem, still: Still) -> StaticSolution | None:
+        """The equilibrium of a result of this robot, to start from."""
+        return self._branch((problem, still))[0]
 
     def _branch(
         self, origin: tuple[Problem, Still] | None
@@ -243,6 +269,7 @@ class CoordinateProblem(Problem):
         with integrator.borrowed(self.effects, clock.h) as stepper:
             steps = CoordinateSteps(integrator, stepper, *begin)
             found = simulate(steps, clock, progress, checkpoints)
+            self._tell(stepper.remarks())
         if len(found.q):
             rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
             self._warn([found.q[k] for k in rows[::-1]])
@@ -385,6 +412,63 @@ class CoordinateProblem(Problem):
         names = rows[0] if rows else {}
         return {name: np.array([row[name] for row in rows]) for name in names}
 
+    def drive_forces(self, still: Still) -> dict[str, Any]:
+        """From the gradient of all that acts on the prescribed coordinates."""
+        found = still.solution
+        return energy.drive_forces(self.effects, found.q, found.z, found.inputs)
+
+    def moving_drive_forces(self, path: Trajectory) -> dict[str, Any]:
+        """From balance at each output time, inertia included."""
+        rows = [at.drives for at in self._instants(path)] if self.tree.drivers else []
+        return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
+
+    def joint_rate(self, v: Array, part: str) -> Array:
+        """Velocities (nv,) of the joint by which a part hangs."""
+        carrier = self.tree.part(part)
+        return v[carrier.joint_index]
+
+    def joint_values(self, q: Array, part: str) -> Array:
+        """Values (nv,) of the joint by which a part hangs, see `JointMap.values`."""
+        carrier = self.tree.part(part)
+        return carrier.joint.values(q[carrier.joint_slice])
+
+    def readings(self, still: Still) -> dict[str, dict[str, Any]]:
+        """From the terms of the effects."""
+        found, work = still.solution, Work(self.tree)
+        state = State(self.tree).place(found.q)
+        moment = Moment(self.tree, state, work, found.inputs.u, found.z)
+        return {term.name: term.readings(moment) for term in self.effects.terms if term.name}
+
+    def moving_readings(self, path: Trajectory) -> dict[str, dict[str, Array]]:
+        """From the terms of the effects at every output time; multipliers follow from balance."""
+        from pliant.solve.inverse_dynamics import InverseDynamics
+
+        telling = [term for term in self.effects.terms if term.name]
+        held = any(len(term.rows) for term in telling)
+        inverse = InverseDynamics(self.effects, path.h) if held else None
+        rows = [self._told(telling, path, k, inverse) for k in range(len(path.t))]
+        names = rows[0] if rows else {}
+        return {
+            name: {key: np.array([row[name][key] for row in rows]) for key in names[name]}
+            for name in names
+        }
+
+    def _told(
+        self, telling: list[Term], path: Trajectory, k: int, inverse: InverseDynamics | None
+    ) -> dict[str, dict[str, Any]]:
+        """Readings at output time k of a motion."""
+        state, work, z = (
+            State(self.tree).place(path.q[k]),
+            Work(self.tree),
+            np.zeros(self.tree.total),
+        )
+        inputs = self.effects.at({name: values[k] for name, values in path.inputs.items()})
+        if inverse is not None:
+            z = inverse.output(path, k).z
+        set_rates(self.tree, state, work, path.v[k], strains=False)
+        moment = Moment(self.tree, state, work, inputs.u, z, path.v[k])
+        return {term.name: term.readings(moment) for term in telling}
+
     def judge(self, still: Still) -> tuple[bool | None, str]:
         """Whether an equilibrium is stable: from the inertia of the tangent, or from its modes."""
         from pliant.solve.stability import judge
@@ -406,9 +490,10 @@ class CoordinateProblem(Problem):
 
     def with_joints(self, q: Array, values: Mapping[str, Any]) -> Array:
         """A configuration (nq,) with joints, by part name, at given coordinates."""
+        from pliant.solve.closure import close_by_joints
         from pliant.solve.initial_conditions import with_joints
 
-        return with_joints(self.tree, q, values)
+        return close_by_joints(self.effects, with_joints(self.tree, q, values), values)
 
     @property
     def length(self) -> float:

@@ -13,6 +13,7 @@ from pliant.model import DescriptionError, ResolutionWarning, Rod, did_you_mean
 from pliant.model.checks import as_array
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
+from pliant.solve.closure import CLOSED, cannot_close, close_by_joints
 from pliant.solve.mass import Mass
 from pliant.tree.forward import set_rates
 from pliant.tree.part import Part
@@ -20,8 +21,6 @@ from pliant.tree.state import PartState, State
 from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
-# metres or radians: more than Newton leaves, far less than anyone draws
-_GAP = 1e-7
 _LOST = 0.1
 """Share of the kinetic energy of given velocities that may be left out without a warning."""
 
@@ -77,11 +76,11 @@ def begin(effects: Effects, q: Array, v: Array, inputs: Inputs) -> tuple[Array, 
     """Configuration and rates (total,) with which a motion that comes with q and v begins.
 
     Prescribed joints are where `inputs` have them and move as they say. They take up their velocity at
-    once: what is free keeps its momentum.
+    once: what is free keeps its momentum. Joints close the loops that are open.
     """
     if not effects.prescribed.names:
-        return q, v
-    q = effects.prescribed.put(q, inputs.drive)
+        return close_by_joints(effects, q), v
+    q = close_by_joints(effects, effects.prescribed.put(q, inputs.drive))
     mass, state = Mass(effects), State(effects.tree).place(q)
     known = effects.prescribed.rates(inputs.drive)[0]
     return q, mass.solve(state, mass.momentum(state, v), known=known)
@@ -153,7 +152,8 @@ def with_joints(tree: Tree, q: Array, values: Mapping[str, Any]) -> Array:
     for name, given in values.items():
         part = tree.part(name)
         field = f"joints[{name!r}]"
-        if tree.number_of(name) in tree.drivers:
+        driver = tree.drivers.get(tree.number_of(name))
+        if driver is not None and len(driver.velocities) == part.joint.nv:
             expected = "left out, for an input prescribes this joint"
             raise DescriptionError("simulate", field, given, expected, "give it in inputs")
         q[part.joint_slice] = part.joint.coordinates("simulate", field, given)
@@ -222,7 +222,9 @@ def require_closed(effects: Effects, q: Array) -> None:
         if term.rows[0] < effects.tree.n:
             continue
         gap = float(np.abs(term.violations(state)).max())
-        if gap > _GAP:
+        if gap > CLOSED and all(part.rod is None for part in effects.tree.parts):
+            raise cannot_close(effects, q)
+        if gap > CLOSED:
             raise DescriptionError(
                 term.label,
                 "gap at the start",

@@ -10,11 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.model import Array, Rod
-from pliant.physics.contract import Sections
+from pliant.physics.contract import Moment, Sections
 from pliant.physics.inertia import add_inertia
 from pliant.solve.inverse_dynamics import Instant, at_origin, section_motion
 from pliant.solve.sampling import Sampler
+from pliant.tree.forward import set_rates
 from pliant.tree.state import State
+from pliant.tree.work import Work
 
 _PANELS = 48
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
@@ -39,8 +41,12 @@ class BeyondSections:
         self.q, self.u, self.moving = q, u, moving
         state = State(self.tree).place(q)
         self.points: list[list[tuple[float, Array]]] = [[] for _ in self.tree.parts]
+        v = None if moving is None else moving.v
+        moment = Moment(self.tree, state, Work(self.tree), u, z, v)
+        if v is not None:
+            set_rates(self.tree, state, moment.work, v, strains=False)
         for term in self.effects.terms:
-            for i, station, wrench in term.point_wrenches(state, u, z):
+            for i, station, wrench in term.wrenches_at(moment):
                 world = at_origin(state.parts[i].g[[station]], wrench[None])[0]
                 self.points[i].append((float(self.tree.parts[i].frames_s[station]), world))
         if moving is not None:

@@ -150,7 +150,8 @@ class Schedule(Inputs):
     """The inputs of one simulation of a robot as they are asked for; `at(t)` gives their numbers."""
 
     def __init__(self, effects: Effects, inputs: Mapping[str, Any] | None) -> None:
-        places = {str(term.input): term.at.start for term in effects.terms if term.memory}
+        fed = [term for term in effects.terms if term.memory and term.input is not None]
+        places = {str(term.input): term.at.start for term in fed}
         super().__init__(effects.tree.description, inputs, effects.prescribed.names, places)
         self.effects = effects
         self._loads = [name for name in self.moving if name not in self.driven]

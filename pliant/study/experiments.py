@@ -385,7 +385,7 @@ class MotionRun(Experiment):
         """A column over time: linear between rows, smooth if it prescribes a base."""
         assert self.measurement.t is not None
         t, values = self.measurement.t - self.origin, self.measurement.column(name)
-        moves = robot.description.input_owner(name).prescribes and len(t) > 3
+        moves = name in robot.description.input_owner(name).motion_inputs() and len(t) > 3
         return SmoothTable(t, values) if moves else TimeTable(t, values)
 
     @property

@@ -17,6 +17,7 @@ from pliant.engine.program import ask, run
 from pliant.linalg.scatter import scatter, scatter_vector
 from pliant.rods.contract import Array
 from pliant.tree import carrying, collect
+from pliant.tree.couplings import add_couplings
 from pliant.tree.part import Part
 from pliant.tree.state import PartState, State
 from pliant.tree.tangent import Tangent
@@ -77,6 +78,7 @@ def gather_tangent(
         combine(1.0, w.passed, -1.0, w.base, w.excess)
         run(scatter, tangent.parts[i].elements, w.K, tangent.matrix.data)
         _hand_over(tree, i, state, state, work, tangent, True)
+    add_couplings(tree, state, state, work.cross, tangent)
 
 
 def gather_form(tree: Tree, left: State, right: State, work: Work, tangent: Tangent) -> None:
@@ -94,6 +96,7 @@ def gather_form(tree: Tree, left: State, right: State, work: Work, tangent: Tang
         ask(part.map.lift_matrix, a.c, b.c, w.Ky, w.K)
         run(scatter, tangent.parts[i].elements, w.K, tangent.matrix.data)
         _hand_over(tree, i, left, right, work, tangent, False)
+    add_couplings(tree, left, right, work.cross, tangent)
 
 
 def _add_strains(part: Part, a: PartState, b: PartState, w: PartWork) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.engine.arrays import combine
-from pliant.engine.program import ask
+from pliant.joints.contract import JointMap
 from pliant.lie import se3
 from pliant.model import Description, Moving, base_state
 from pliant.model.registry import Effect
@@ -27,66 +25,38 @@ length. Held rotations are known up to whole turns, so half a turn in one step w
 _LOOKED_AT = np.linspace(0.0, 1.0, 9).tolist()
 """Places on a way at which speeds are looked at."""
 Motion = tuple[Array, Array, Array]
-"""Coordinates (nq,), velocities (nv,) and accelerations (nv,) of a joint."""
+"""Prescribed coordinates of a joint, their velocities and accelerations."""
 
 
 class Driver(ABC):
-    """Gives the motion of one joint; `inputs` are the names of the inputs that it follows."""
+    """Gives the motion of coordinates of one joint; `inputs` are the names of the inputs it follows.
+
+    coordinates, velocities : which ones of the joint it prescribes.
+    """
 
     inputs: tuple[str, ...]
+    coordinates: Ints
+    velocities: Ints
 
     @abstractmethod
     def motion(self, x: Array) -> Motion:
         """The motion for inputs x (k, 3): value, rate (1/s) and acceleration (1/s^2) of each."""
 
 
-class AngleDriver(Driver):
-    """An input is the one coordinate of a joint."""
+class JointDriver(Driver):
+    """Inputs are values of a joint: some of its coordinates, or all of a joint that has no such."""
 
-    def __init__(self, name: str) -> None:
-        self.inputs = (name,)
-
-    def motion(self, x: Array) -> Motion:
-        return x[:, 0], x[:, 1], x[:, 2]
-
-
-class MapDriver(Driver):
-    """Inputs are coordinates of the map of a part."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.inputs = tuple(names)
+    def __init__(self, joint: JointMap, part: str) -> None:
+        self._joint = joint
+        self.inputs = tuple(joint.motion_inputs(part))
+        self.velocities = np.array(joint.prescribed, dtype=np.int64)
+        whole = np.arange(joint.nq, dtype=np.int64)
+        self.coordinates = self.velocities if joint.additive else whole
 
     def motion(self, x: Array) -> Motion:
-        return x[:, 0].copy(), x[:, 1].copy(), x[:, 2].copy()
-
-
-@dataclass(frozen=True)
-class Driven:
-    """Prescribed coordinates of one part: those of its joint, or the last ones of its map.
-
-    q : their place in q (nq,).  index (nv,) : their numbers.
-    """
-
-    part: Part
-    driver: Driver
-    joint: bool
-    q: slice
-    index: Ints
-
-    def set_difference(self, a: Array, b: Array, out: Array) -> None:
-        """Write the variation out (nv,) that leads from coordinates a to b."""
-        if self.joint:
-            ask(self.part.joint.set_difference, a, b, out)
-        else:
-            combine(1.0, b, -1.0, a, out)
-
-    def twists(self, q: Array, v: Array) -> Array:
-        """Body twists by which it moves what it drives; those of a map turn about the axis."""
-        if self.joint:
-            return np.asarray(self.part.joint.axes(q) @ v)
-        found = np.zeros((len(v), 6))
-        found[:, 2] = v
-        return found
+        if self._joint.additive:
+            return x[:, 0], x[:, 1], x[:, 2]
+        return self._joint.motion(x)
 
 
 class BaseDriver(Driver):
@@ -96,6 +66,7 @@ class BaseDriver(Driver):
         self._pose, self._motions = pose, motions
         self._out = se3.inverse(pose)
         self.inputs = tuple(motion.name for motion in motions)
+        self.coordinates, self.velocities = np.arange(16), np.arange(6)
 
     def motion(self, x: Array) -> Motion:
         rows = zip(self._motions, x.tolist(), strict=True)
@@ -113,15 +84,15 @@ def travel(twists: Callable[[float], Sequence[Array]], length: float) -> float:
     return max(float(np.sum(size @ [1.0, 1.0 / length])) for size in sizes)
 
 
-def drivers_of(description: Description, places: Mapping[str, Any]) -> dict[int, Driver]:
+def drivers_of(description: Description, parts: Sequence[Part]) -> dict[int, Driver]:
     """The drivers of all parts with prescribed joints, by number of the part."""
     drivers: dict[int, Driver] = {}
-    for name, part in description.driven_joints().items():
-        drivers[places[part][0]] = AngleDriver(name)
-    for rod in description.rods.values():
-        motions = description.motions_of(rod.name)
+    for i, part in enumerate(parts):
+        if part.joint.prescribed:
+            drivers[i] = JointDriver(part.joint, part.name)
+        motions = description.motions_of(part.name)
         if motions:
-            drivers[places[rod.name][0]] = BaseDriver(np.asarray(rod.pose), motions)
+            drivers[i] = BaseDriver(part.pose, motions)
     return drivers
 
 
@@ -132,27 +103,34 @@ class Prescribed:
     """
 
     def __init__(self, tree: Tree) -> None:
-        self.names = [name for driven in tree.driven for name in driven.driver.inputs]
+        self.names = [name for driver in tree.drivers.values() for name in driver.inputs]
+        self._joints = len(self.names)
+        self.names += [name for part in tree.driven_maps for name in part.map.inputs]
         self._tree = tree
-        none = np.zeros(0, dtype=np.int64)
-        spans = [np.arange(driven.q.start, driven.q.stop) for driven in tree.driven]
-        self.q_places = np.concatenate([none, *spans])
+        none, driven = np.zeros(0, dtype=np.int64), list(tree.drivers.items())
+        spans = [tree.parts[i].joint_slice.start + x.coordinates for i, x in driven]
+        self.maps = [_map_places(part) for part in tree.driven_maps]
+        """Of maps with prescribed coordinates: their places in q, and their numbers."""
+        self.q_places = np.concatenate([none, *spans, *(places for places, _ in self.maps)])
         """Places in q of the prescribed coordinates; their numbers are `tree.prescribed`."""
-        self.v_places = np.concatenate([none, *(driven.index for driven in tree.driven)])
+        numbers = [tree.parts[i].joint_index[x.velocities] for i, x in driven]
+        self.v_places = np.concatenate([none, *numbers, *(own for _, own in self.maps)])
         self.width = len(self.q_places) + 2 * len(self.v_places)
+        at, self._rows = 0, {}
+        for i, driver in tree.drivers.items():
+            self._rows[i] = slice(at, at + len(driver.inputs))
+            at += len(driver.inputs)
 
-    def _motions(self, drive: Array) -> Iterator[tuple[Driven, Motion]]:
-        at = 0
-        for driven in self._tree.driven:
-            count = len(driven.driver.inputs)
-            yield driven, driven.driver.motion(drive[at : at + count])
-            at += count
+    def _motions(self, drive: Array) -> Iterator[tuple[int, Motion]]:
+        for i, driver in self._tree.drivers.items():
+            yield i, driver.motion(drive[self._rows[i]])
 
     def row(self, drive: Array) -> Array:
         """All coordinates, then velocities, then accelerations of the prescribed joints (width,)."""
         if not self.names:
             return np.zeros(0)
         motions = [motion for _, motion in self._motions(drive)]
+        motions.append(tuple(drive[self._joints :].T))
         return np.concatenate(
             [values for column in zip(*motions, strict=True) for values in column]
         )
@@ -162,8 +140,12 @@ class Prescribed:
         if not self.names:
             return q
         out = q.copy()
-        for driven, (coordinates, _, _) in self._motions(drive):
-            out[driven.q] = coordinates
+        for i, (coordinates, _, _) in self._motions(drive):
+            out[self._tree.parts[i].joint_slice][self._tree.drivers[i].coordinates] = coordinates
+        first = self._joints
+        for places, _ in self.maps:
+            out[places] = drive[first : first + len(places), 0]
+            first += len(places)
         return out
 
     def travel(self, before: Array, after: Array, length: float) -> float:
@@ -173,16 +155,33 @@ class Prescribed:
 
         def twists(t: float) -> list[Array]:
             drive[:, 0] = before[:, 0] + t * drive[:, 1]
-            moving = [
-                driven.twists(q, v).reshape(-1, 6) for driven, (q, v, _) in self._motions(drive)
-            ]
-            return list(np.concatenate(moving))
+            turns = np.zeros((len(drive) - self._joints, 6))
+            turns[:, 2] = drive[self._joints :, 1]
+            return [*(self._twist(i, q, v) for i, (q, v, _) in self._motions(drive)), *turns]
 
         return travel(twists, length) if drive.any() else 0.0
+
+    def _twist(self, i: int, q: Array, v: Array) -> Array:
+        """Body twist (6,) of joint i, whose other coordinates are at the origin."""
+        joint, driver = self._tree.parts[i].joint, self._tree.drivers[i]
+        all_q, all_v = joint.origin(), np.zeros(joint.nv)
+        all_q[driver.coordinates], all_v[driver.velocities] = q, v
+        return np.asarray(joint.axes(all_q) @ all_v)
 
     def rates(self, drive: Array) -> tuple[Array, Array]:
         """Velocities and accelerations (total,), zero but for the prescribed coordinates."""
         v, acc = np.zeros(self._tree.total), np.zeros(self._tree.total)
-        for driven, (_, velocity, acceleration) in self._motions(drive):
-            v[driven.index], acc[driven.index] = velocity, acceleration
+        for i, (_, velocity, acceleration) in self._motions(drive):
+            places = self._tree.parts[i].joint_index[self._tree.drivers[i].velocities]
+            v[places], acc[places] = velocity, acceleration
+        first = self._joints
+        for _, numbers in self.maps:
+            _, v[numbers], acc[numbers] = drive[first : first + len(numbers)].T
+            first += len(numbers)
         return v, acc
+
+
+def _map_places(part: Part) -> tuple[Ints, Ints]:
+    """Places in q of the coordinates of its map that inputs prescribe, and their numbers."""
+    end = part.q_slice.stop
+    return np.arange(end - len(part.map.inputs), end), part.x_index[part.map.prescribed]

@@ -67,6 +67,8 @@ class Part:
         (S, R) of the stress that force fields carry."""
         self.point_s: list[float] = []
         self._poses: list[Array] = []
+        self.reach = 0.0
+        """Distance of the farthest point that effects give by its offset in a section, m."""
         self.inner_s: list[float] = []
         """Stations for strains besides those of the strain rule."""
         self.children: list[int] = []
@@ -91,7 +93,7 @@ class Part:
         if isinstance(self.source, Rod):
             return self.source.length
         far = max((float(np.linalg.norm(X[:3, 3])) for X in self._poses), default=0.0)
-        return far or 1.0
+        return max(far, self.reach) or 1.0
 
     def _stiffen(self) -> None:
         """Rows that cannot strain have no viscosity.

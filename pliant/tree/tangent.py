@@ -8,6 +8,7 @@ import numpy as np
 
 from pliant.engine.arrays import clear
 from pliant.engine.program import run
+from pliant.linalg.elimination import Enough
 from pliant.linalg.matrices import Matrix, make_matrix
 from pliant.linalg.scatter import scatter
 from pliant.rods.contract import Array, Ints
@@ -34,17 +35,27 @@ class Tangent:
     """Storage of a tangent with the slots of all its blocks.
 
     effects : per effect, the slots of the blocks that it asked for.
+    prescribed : whether the matrix has the prescribed coordinates too; it is (size, size).
     """
 
     def __init__(
-        self, tree: Tree, make: Callable[[int, list[Pair]], Matrix], effects: Sequence[list[Pair]]
+        self,
+        tree: Tree,
+        make: Callable[[int, list[Pair]], Matrix],
+        effects: Sequence[list[Pair]],
+        prescribed: bool = False,
     ) -> None:
         self.tree = tree
+        self.size = tree.total if prescribed else tree.size
         blocks = [self._part_pairs(i) for i in range(len(tree.parts))]
         pairs = [self._solved(_spread(*pair)) for part in blocks for pair in part]
-        pairs += [self._solved(_spread(*pair)) for wanted in effects for pair in wanted]
-        self.matrix = make(tree.size, pairs)
+        coupled = tree.couplings.columns(tree)
+        wanted = [*coupled, *(pair for pairs in effects for pair in pairs)]
+        pairs += [self._solved(_spread(*pair)) for pair in wanted]
+        self.matrix = make(self.size, pairs)
         self.parts = [self._part_slots(part) for part in blocks]
+        self.couplings = [self._slots(pair) for pair in coupled]
+        """Two for each coupling of stations, see `couplings`."""
         self.effects = [[self._slots(pair) for pair in wanted] for wanted in effects]
         self._mirrored: dict[tuple[int, int], Ints] = {}
 
@@ -64,8 +75,8 @@ class Tangent:
         run(scatter, slots, np.ascontiguousarray(blocks), self.matrix.data)
 
     def _solved(self, pair: Pair) -> Pair:
-        """The pair without numbers that are not solved for."""
-        size = self.tree.size
+        """The pair without numbers that the matrix does not have."""
+        size = self.size
         return (np.where(pair[0] < size, pair[0], -1), np.where(pair[1] < size, pair[1], -1))
 
     def _slots(self, pair: Pair) -> Ints:
@@ -100,7 +111,16 @@ def _spread(rows: Ints, cols: Ints) -> Pair:
     )
 
 
-def new_tangent(tree: Tree, effects: Sequence[list[Pair]], symmetric: bool) -> Tangent:
-    """A tangent in the storage that suits its pattern."""
+def new_tangent(
+    tree: Tree, effects: Sequence[list[Pair]], symmetric: bool, enough: Enough = ()
+) -> Tangent:
+    """A tangent in the storage that suits its pattern.
+
+    enough : multipliers, and coordinates that can meet their rows alone.
+    """
     saddle = np.concatenate([tree.fields, tree.multipliers])
-    return Tangent(tree, lambda n, pairs: make_matrix(n, pairs, saddle, tree.m, symmetric), effects)
+
+    def make(n: int, pairs: list[Pair]) -> Matrix:
+        return make_matrix(n, pairs, saddle, tree.m, symmetric, enough)
+
+    return Tangent(tree, make, effects)

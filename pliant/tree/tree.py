@@ -37,7 +37,8 @@ from pliant.rods.nested import NestedMap
 from pliant.rods.rigid import RigidMap
 from pliant.tree.carrying import base_twist
 from pliant.tree.collect import entries_of, station_values
-from pliant.tree.drivers import Driven, Driver, MapDriver, drivers_of
+from pliant.tree.couplings import Couplings, Station
+from pliant.tree.drivers import Driver, drivers_of
 from pliant.tree.part import Part
 from pliant.tree.state import State
 
@@ -65,13 +66,15 @@ class Tree:
                 assert part.source.carrier is not None
                 part.mount = self.attach(part.source.carrier)[1]
                 self.parts[part.parent].children.append(i)
-        self.drivers: dict[int, Driver] = drivers_of(description, self._places)
+        self.drivers: dict[int, Driver] = drivers_of(description, self.parts)
         """By number of the part whose joint inputs prescribe."""
         for i in self.drivers:
             if isinstance(self.parts[i].joint, Fixed):
                 self.parts[i].joint = Free()
         self.m = 0
         """Multipliers of constraints."""
+        self.couplings = Couplings()
+        """Pairs of stations between which effects act."""
 
     # -- building ----------------------------------------------------------------------------
 
@@ -148,6 +151,10 @@ class Tree:
             nested.require_beyond(frame.part, s)
         return i, self.parts[i].attach(s, pose, shared)
 
+    def couple(self, a: Station, b: Station) -> tuple[int, bool]:
+        """Number of the coupling of two frame stations, and whether b comes first in it."""
+        return self.couplings.add(a, b)
+
     def number_of(self, name: str) -> int:
         """Number of the part that a rod or body, by name, moves with."""
         return self._places[name][0]
@@ -159,6 +166,11 @@ class Tree:
     def is_nested(self, name: str) -> bool:
         """Whether a rod, by name, is one of several in a common centreline."""
         return self.is_rod(name) and isinstance(self.part(name).map, NestedMap)
+
+    @cached_property
+    def driven_maps(self) -> list[Part]:
+        """Parts with a map of which inputs prescribe coordinates."""
+        return [part for part in self.parts if len(part.map.inputs)]
 
     @property
     def estimates(self) -> bool:
@@ -175,6 +187,24 @@ class Tree:
         own = [i for i in roots if not self.parts[i].auxiliary]
         return [i for i in own if self.parts[i].joint.nv < 6 or i in self.drivers]
 
+    def held_parts(self) -> list[int]:
+        """Numbers of the parts that the world holds, and of those on other parts by a joint that moves.
+
+        What holds a rod mounted rigidly on another is its internal wrench at the base.
+        """
+        carried = [i for i, part in enumerate(self.parts) if part.parent >= 0]
+        own = [i for i in carried if not self.parts[i].auxiliary and 0 < self.parts[i].joint.nv < 6]
+        return sorted({*self.held_by_world(), *own})
+
+    def drives(self, forces: Array) -> dict[str, float]:
+        """Of forces (total,) on all coordinates, those of joints that inputs prescribe, by input."""
+        found: dict[str, float] = {}
+        for i, driver in self.drivers.items():
+            if len(driver.inputs) == len(driver.velocities):
+                numbers = self.parts[i].joint_index[driver.velocities]
+                found |= dict(zip(driver.inputs, forces[numbers].tolist(), strict=True))
+        return found
+
     def add_multipliers(self, count: int) -> slice:
         """Places of `count` more multipliers among all of them."""
         self.m += count
@@ -187,7 +217,7 @@ class Tree:
         self._number()
         self.q_rest = np.zeros(self.nq)
         for part in self.parts:
-            self.q_rest[part.joint_slice] = part.joint.rest()
+            self.q_rest[part.joint_slice] = part.joint.origin()
             self.q_rest[part.q_slice] = part.map.rest()
         self.rest = State(self)
         """The undeformed robot."""
@@ -203,27 +233,29 @@ class Tree:
         late = []
         for i, part in enumerate(self.parts):
             nv = part.joint.nv
+            driven = np.zeros(nv, dtype=bool)
             if i in self.drivers:
-                late.append((part, True))
-            else:
-                part.joint_index = n + np.arange(nv, dtype=np.int64)
-                n += nv
+                driven[self.drivers[i].velocities] = True
+                late.append((part, driven))
+            part.joint_index = np.where(driven, -1, n + np.cumsum(~driven) - 1)
+            n += nv - int(driven.sum())
             part.joint_slice = slice(nq, nq + part.joint.nq)
             nq += part.joint.nq
             part.q_slice = slice(nq, nq + part.map.nq)
             nq += part.map.nq
             n = _interleave(part, n)
-            if len(part.map.inputs):
-                late.append((part, False))
             part.grounded = part.parent < 0 and not nv
         self.n, self.nq = n, nq
         self.size = n + self.m
         """Unknowns: coordinates, force fields and multipliers."""
-        self.driven: list[Driven] = []
-        """Coordinates that inputs prescribe, in the order of their numbers."""
         total = self.size
-        for part, joint in late:
-            total = self._drive(part, joint, total)
+        for part, driven in late:
+            part.joint_index[driven] = total + np.arange(driven.sum())
+            total += int(driven.sum())
+        for part in self.driven_maps:
+            count = len(part.map.inputs)
+            part.x_index[part.map.prescribed] = total + np.arange(count)
+            total += count
         self.total = total
         for part in self.parts:
             numbers = np.concatenate([np.full(6, -1), part.x_index])
@@ -236,20 +268,6 @@ class Tree:
         self.coordinates = np.setdiff1d(np.arange(n), self.fields)
         """Numbers of all unknown coordinates."""
         self.multipliers = np.arange(n, self.size)
-
-    def _drive(self, part: Part, joint: bool, first: int) -> int:
-        """Number the prescribed coordinates of the joint or the map of a part from `first` on."""
-        count = part.joint.nv if joint else len(part.map.inputs)
-        index = first + np.arange(count, dtype=np.int64)
-        if joint:
-            part.joint_index = index
-            driver, q = self.drivers[self.parts.index(part)], part.joint_slice
-        else:
-            part.x_index[part.map.prescribed] = index
-            end = part.q_slice.stop
-            driver, q = MapDriver(part.map.inputs), slice(end - count, end)
-        self.driven.append(Driven(part, driver, joint, q, index))
-        return first + count
 
     # -- which numbers move what ---------------------------------------------------------------
 
@@ -354,6 +372,11 @@ class Tree:
     def length(self) -> float:
         """Of the longest part, m."""
         return max(part.length for part in self.parts if not part.auxiliary)
+
+    @cached_property
+    def heaviness(self) -> float:
+        """Mass of all parts times the length of the longest one, kg m."""
+        return self.length * sum(float(np.sum(part.M[:, 3])) for part in self.parts)
 
     @cached_property
     def stiffness(self) -> float:

@@ -88,9 +88,13 @@ class Work:
         self.tree = tree
         self.parts = [PartWork(part) for part in tree.parts]
         self.residual: Array = np.zeros(tree.total)
+        self.cross: Array = np.zeros((len(tree.couplings), 2, 6, 6))
+        """What effects add between the stations of each coupling, see `couplings`."""
 
     def clear(self, tangent: bool) -> None:
         """Begin anew with the gradient, and with the tangent if it is wanted."""
         clear(self.residual)
+        if tangent and len(self.cross):
+            clear(self.cross)
         for part in self.parts:
             part.clear(tangent)

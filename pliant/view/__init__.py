@@ -13,6 +13,7 @@ from pliant.view.charts import (
     legend_beside,
 )
 from pliant.view.mesh import Arrow, RodShape
+from pliant.view.paths import draw_workspace
 from pliant.view.robot import draw_modes, draw_robot
 from pliant.view.studies import (
     ErrorPanel,
@@ -38,6 +39,7 @@ __all__ = [
     "draw_modes",
     "draw_resolution",
     "draw_robot",
+    "draw_workspace",
     "legend_beside",
     "save_figure",
     "saved",

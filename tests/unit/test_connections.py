@@ -9,6 +9,7 @@ import pytest
 
 import pliant as pl
 from pliant.lie import so3
+from pliant.solve.redundancy import find_redundancy
 
 GROUND, CRANK, COUPLER, ROCKER = 0.5, 0.2, 0.4, 0.3
 
@@ -134,3 +135,146 @@ def test_wrong_connections_are_refused() -> None:
         robot.connect("typo", "crnk", "rocker")
     with pytest.raises(pl.DescriptionError, match="unique in the robot"):
         robot.connect("loop", "crank", "rocker")
+
+
+# -- redundant and open loops ----------------------------------------------------------------------
+
+
+def test_redundant_rows_are_named_and_the_linkage_moves_all_the_same() -> None:
+    """A planar linkage of four hinges in space: three rows too many, and no self-stress reported."""
+    robot = four_bar(stiffness=20.0)
+    with pytest.warns(
+        pl.RedundancyWarning, match="3 redundant .* 'coupler' and 'rocker' in rx, rz, y"
+    ):
+        still = robot.statics()
+    wrench = still.reactions["loop"]
+    assert wrench[[0, 2, 4]] == pytest.approx(0.0, abs=1e-10)
+    # the rocker hangs on two hinges: its weight and the force of the loop have no moment about one
+    tip, weight = ROCKER * still.pose("rocker")[:3, 0], np.array([0, 0, -9.81])
+    force = still.pose("rocker")[:3, :3] @ wrench[3:]
+    assert np.cross(tip, force)[1] == pytest.approx(-np.cross(0.5 * tip, weight)[1], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("joint", "count"), [(None, 3), (pl.Revolute("y"), 3), (pl.Revolute("x"), 2), (pl.Free(), 0)]
+)
+def test_number_of_redundant_rows(joint: pl.Joint | None, count: int) -> None:
+    """Rows less the rank of the planar motions: three joints move two bars in three directions.
+
+    A hinge across the plane cannot turn: its coordinate takes one row of the six, and of the rest one
+    holds the turn in the plane and two the shifts.
+    """
+    robot = four_bar()
+    robot.remove("loop")
+    robot.connect("loop", "coupler", "rocker", joint)
+    effects = robot._compiler.compiled(None).effects
+    found = find_redundancy(effects, effects.tree.rest)
+    assert len(found) == count
+
+
+def test_redundancy_of_a_singular_configuration_is_told_as_such() -> None:
+    """A flat parallelogram has all its bars in line: one more row than elsewhere."""
+    robot = pl.Robot()
+    moments = (1e-3, 1e-3, 1e-3)
+    hinge = {"joint": pl.Revolute("y")}
+    a = robot.add_body("a", 1.0, moments, **hinge)
+    b = robot.add_body("b", 1.0, moments, on=a.at((0.2, 0, 0)), **hinge)
+    c = robot.add_body("c", 1.0, moments, pose=pl.pose((0.4, 0, 0)), **hinge)
+    robot.connect("loop", b.at((0.4, 0, 0)), c.at((0.2, 0, 0)), pl.Revolute("y"))
+    with pytest.warns(pl.RedundancyWarning, match=r"^4 redundant .* in this configuration only"):
+        robot._compiler.compiled(None)
+
+
+def test_joints_close_a_loop_that_is_open_at_rest() -> None:
+    """Bars described one by one come together by their joints; a crank that is given stays."""
+    robot = four_bar()
+    robot.remove("loop")
+    coupler, rocker = (robot.description.bodies[name] for name in ("coupler", "rocker"))
+    places = coupler.at((COUPLER, 0, 0)), rocker.at((ROCKER, 0, 0))
+    robot.connect("loop", *places, pl.Revolute("y"), pose=pl.pose())
+    motion = robot.simulate(0.01, 1e-3, joints={"crank": -0.4})
+    rest, now = four_bar_angles(1.0), four_bar_angles(1.4)
+    wanted = [0.4, now[0] - rest[0] - 0.4, now[1] - rest[1]]
+    assert -angles(motion)[0, :3] == pytest.approx(wanted, abs=1e-9)
+    gap = motion.pose(places[0])[:, :3, 3] - motion.pose(places[1])[:, :3, 3]
+    assert gap == pytest.approx(0.0, abs=1e-9)
+
+
+def test_loop_that_cannot_close_is_refused_with_its_gap() -> None:
+    """The bars are 0.5 m apart and 0.2 m, 0.05 m and 0.1 m long: 0.15 m are missing."""
+    robot = pl.Robot()
+    moments, hinge = (1e-3, 1e-3, 1e-3), pl.Revolute("y")
+    a = robot.add_body("a", 1.0, moments, joint=hinge, pose=pl.pose((0, 0, 0), (0, -0.3, 0)))
+    b = robot.add_body("b", 1.0, moments, on=a.at((0.2, 0, 0)), joint=hinge)
+    c = robot.add_body("c", 1.0, moments, joint=hinge, pose=pl.pose((0.5, 0, 0), (0, -2.0, 0)))
+    robot.connect("loop", b.at((0.05, 0, 0)), c.at((0.1, 0, 0)), pl.Revolute("y"), pose=pl.pose())
+    for solve in (robot.statics, lambda: robot.simulate(0.1, 1e-3)):
+        with pytest.raises(pl.DescriptionError, match="'b' and 'c' stay so far apart") as refused:
+            solve()
+        assert "gap = '0.15 m'" in str(refused.value)
+
+
+def test_places_far_apart_are_told() -> None:
+    robot = four_bar()
+    robot.connect("arm", "crank", "rocker", pl.Free())
+    with pytest.warns(pl.PlausibilityWarning) as told:
+        robot.add_body("weight", 1.0, on="rocker")
+        robot.connect("far", "crank", "rocker", pl.Revolute("y", stiffness=1.0))
+        robot._compiler.compiled(None)
+    assert any("'crank' and 'rocker' are 0.5 m apart at rest" in str(item.message) for item in told)
+
+
+def rods_under_a_plate(count: int, joint: pl.Joint | None = None) -> pl.Robot:
+    """Rods all round that carry a plate, as many as you like."""
+    robot = pl.Robot()
+    material = pl.Material(E=1e7, nu=0.45, rho=1000.0, viscosity=1e3)
+    at = pl.pose((0, 0, 0.2))
+    plate = robot.add_body("plate", 0.005 * count, (1e-5,) * 3, pose=at, joint=pl.Free())
+    for k in range(count):
+        angle = 2.0 * np.pi * k / count
+        place = 0.1 * np.array([np.cos(angle), np.sin(angle), 0.0])
+        rod = robot.add_rod(f"rod{k}", 0.2, pl.Circle(0.005), material, pose=pl.pose(place))
+        robot.connect(f"loop{k}", rod.tip, plate.at(place), joint)
+    robot.add_load("push", "plate", force=(0.02 * count, 0.01 * count, 0))
+    return robot
+
+
+def test_factorisation_grows_with_the_number_of_rods_under_a_plate() -> None:
+    """Each rod is eliminated for itself: twice the rods, twice the multiplications."""
+    products = [
+        rods_under_a_plate(count)
+        ._compiler.compiled(pl.BSpline(3, 6))
+        .effects.tangent(symmetric)
+        .matrix.elimination.products
+        for symmetric in (True, False)
+        for count in (8, 16)
+    ]
+    assert products[1] < 2.02 * products[0]
+    assert products[3] < 2.02 * products[2]
+
+
+@pytest.mark.parametrize("joint", [None, pl.Spherical()])
+def test_plate_on_rods_is_the_same_however_the_loop_is_cut(joint: pl.Joint | None) -> None:
+    """The plate may hang on the first rod instead: the same robot with one loop less."""
+    robot = rods_under_a_plate(4, joint)
+    still = robot.statics(formulation=pl.BSpline(3, 6))
+    assert still.stable
+    other = rods_under_a_plate(4, joint)
+    for name in ["push", *(f"loop{k}" for k in range(4)), "plate"]:
+        other.remove(name)
+    # a ball joint is at the origin of the part that it carries
+    shift = np.zeros(3) if joint is None else np.array([0.1, 0, 0])
+    at = pl.pose(np.array([-0.1, 0, 0]) + shift)
+    other.add_body("plate", 0.02, (1e-5,) * 3, on="rod0.tip", joint=joint, pose=at, centre=-shift)
+    plate = other.description.bodies["plate"]
+    for k in range(1, 4):
+        place = 0.1 * np.array([np.cos(0.5 * np.pi * k), np.sin(0.5 * np.pi * k), 0.0])
+        other.connect(f"loop{k}", f"rod{k}.tip", plate.at(place - shift), joint)
+    other.add_load("push", plate.at(-shift), force=(0.08, 0.04, 0))
+    found = other.statics(formulation=pl.BSpline(3, 6))
+    assert found.pose(plate.at(-shift)) == pytest.approx(still.pose("plate"), abs=1e-8)
+    assert found.reactions["loop2"] == pytest.approx(still.reactions["loop2"], abs=1e-7)
+    motion = robot.simulate(0.02, 1e-3, formulation=pl.BSpline(3, 6))
+    moved = other.simulate(0.02, 1e-3, formulation=pl.BSpline(3, 6))
+    ends = motion.pose("plate")[-1], moved.pose(plate.at(-shift))[-1]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-6)

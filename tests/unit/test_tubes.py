@@ -148,7 +148,7 @@ def test_results_of_tubes(tmp_path: Path) -> None:
     stepper = robot.stepper(1e-3, {"turn1": 1.0}, start=found)
     state = stepper.step({"turn1": 1.001})
     assert np.isfinite(state.tip("inner")).all()
-    with pytest.raises(DescriptionError, match="push0.*0 m all the time"):
+    with pytest.raises(DescriptionError, match=r"push0.*0 m all the time"):
         stepper.step({"push0": 0.01})
 
 

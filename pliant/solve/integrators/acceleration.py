@@ -17,10 +17,10 @@ from functools import cached_property
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine.arrays import combine, copy, put, put_values
+from pliant.engine.arrays import combine, copy, put, put_values, take
 from pliant.engine.program import ask, run
 from pliant.linalg.matrices import SingularError
-from pliant.linalg.scatter import add_at
+from pliant.linalg.scatter import add_at, norms
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import add_inertia
@@ -164,11 +164,20 @@ class AccelerationStepper(Stepper):
         """Set the increments of prescribed joints."""
         combine(0.5, self.before, 0.5, self.after[: len(self.before)], self.mean)
         at = 0
-        for driven in self.tree.driven:
-            change, count = np.zeros(len(driven.index)), driven.q.stop - driven.q.start
-            driven.set_difference(a.q[driven.q], self.joint_q[at : at + count], change)
-            put_values(change, driven.index, self._driven)
-            at += count
+        for i, driver in self.tree.drivers.items():
+            part, places = self.tree.parts[i], driver.coordinates
+            change, target = np.zeros(part.joint.nv), np.zeros(part.joint.nq)
+            copy(a.parts[i].joint_q, target)
+            put_values(self.joint_q[at : at + len(places)], places, target)
+            ask(part.joint.set_difference, a.parts[i].joint_q, target, change)
+            put_values(change, part.joint_index, self._driven)
+            at += len(places)
+        for places, numbers in self.effects.prescribed.maps:
+            now, change = np.zeros(len(places)), np.zeros(len(places))
+            take(a.q, places, now)
+            combine(1.0, self.joint_q[at : at + len(places)], -1.0, now, change)
+            put_values(change, numbers, self._driven)
+            at += len(places)
 
     def guesses(self, a: State, b: State) -> list[Callable[[], None]]:
         """Increments at which Newton's method may begin, the most promising first.
@@ -232,14 +241,16 @@ class AccelerationStepper(Stepper):
         """Residual (total,) at a state that is placed, with its rates and accelerations."""
         moment = Moment(
             self.tree, b, self.workspace, u, z, v, self.v_slope, tangent,
-            mobility=1.0 / self.a_slope,
+            mobility=1.0 / self.a_slope, memory=self.memory,
         )  # fmt: skip
         return dynamic_balance(self.effects, moment, self.a_slope)
 
     def weigh(self, a: State, b: State) -> None:
         """Let the scale be as large as all forces but those of inertia."""
         inertia = inertia_forces(self.tree, b, self.workspace, self._other)
-        run(weigh_forces, self.left, inertia, self.tree.coordinates, self.numbers)
+        rows = (self.effects.gap_rows, self.effects.gap_weights)
+        where = (self.left, inertia, self.tree.coordinates, *rows)
+        run(weigh_forces, *where, self.tree.heaviness * self.a_slope, self.numbers)
         self.measure_left()
 
     def move_iterate(self, a: State, b: State) -> None:
@@ -332,7 +343,7 @@ class AccelerationStepper(Stepper):
                 combine(1.0 / self.h, end.strain.e, -1.0 / self.h, start.strain.e, w.rate)
                 combine(1.0 / self.h, end.inner.e, -1.0 / self.h, start.inner.e, w.inner_rate)
                 combine(0.5, end.inner.e, 0.5, start.inner.e, w.inner_met)
-            moment = Moment(tree, state, work, self.mean, self.trial, v=mean)
+            moment = Moment(tree, state, work, self.mean, self.trial, v=mean, memory=self.memory)
             for term in self.effects.terms:
                 ask(term.add_power_lost, moment, 0.5 * self.h, self.account[1:])
 
@@ -436,12 +447,15 @@ def euler_kinematics(h, D, v, v1, acc1, like1):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def weigh_forces(left, inertia, free, numbers):  # type: ignore[no-untyped-def]
-    """Let the scale be as large as the forces left - inertia (total,)."""
+def weigh_forces(left, inertia, free, rows, weights, heavy, numbers):  # type: ignore[no-untyped-def]
+    """Let the scale be as large as the forces left - inertia (total,), and as `heavy` times the
+    weighted gaps: what it takes to close them within the step.
+    """
+    gaps = heavy * norms(left, free, rows, weights)[1]
     total = 0.0
     for at in free:
         total += (left[at] - inertia[at]) ** 2
-    numbers[loops.SCALE] = max(numbers[loops.SCALE], np.sqrt(total))
+    numbers[loops.SCALE] = max(numbers[loops.SCALE], np.sqrt(total), gaps)
 
 
 @kernel

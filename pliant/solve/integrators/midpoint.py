@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine.arrays import clear, combine, copy, put, put_values
+from pliant.engine.arrays import clear, combine, copy, put, put_values, take
 from pliant.engine.program import ask, run
 from pliant.lie.se3_kernels import log_relative_array
 from pliant.linalg.scatter import add_at, norms
@@ -193,7 +193,9 @@ class VariationalStepper(Stepper):
     def _step(self, a: State, b: State, tangent: bool) -> Step:
         filled = self.tangent if tangent else None
         rule = (self.h, self.first, self.implicit)
-        return Step(self.tree, a, b, self.workspace, *rule, self._acting, self.trial, filled)
+        return Step(
+            self.tree, a, b, self.workspace, *rule, self._acting, self.trial, filled, self.memory
+        )
 
     def begin_step(self, a: State, b: State) -> None:
         """Set what has to leave the start of a step: momentum, with the impulse of the loads there.
@@ -266,7 +268,8 @@ class VariationalStepper(Stepper):
     def weigh(self, a: State, b: State) -> None:
         effects = self.effects
         gaps = (effects.gap_rows, effects.gap_weights)
-        run(weigh_momenta, self.left, self.goal, self.tree.coordinates, *gaps, self.numbers)
+        where = (self.left, self.goal, self.tree.coordinates, *gaps)
+        run(weigh_momenta, *where, self.tree.heaviness / self.h, self.numbers)
         self.measure_left()
 
     def move_iterate(self, a: State, b: State) -> None:
@@ -313,7 +316,8 @@ class VariationalStepper(Stepper):
                 combine(1.0 / self.h, change, 0.0, change, change)
                 put_values(change, part.joint_index, v)
         moment = Moment(
-            tree, b, self.workspace, self.mean, self.trial, v=v, ahead=0.5 * self.h
+            tree, b, self.workspace, self.mean, self.trial, v=v, ahead=0.5 * self.h, start=a,
+            memory=self.memory,
         )  # fmt: skip
         for term in terms:
             ask(term.add_power_lost, moment, self.h, self.account[1:])
@@ -357,10 +361,17 @@ class VariationalStepper(Stepper):
         self.mass.find_rates(b, self.p, self._known, self.z, v)
         self.mass.set_momentum(b, v, owned)
         self.mass.add_row_impulses(b, owned)
-        for driven in tree.driven:
-            at, change = driven.q, np.zeros(len(driven.index))
-            driven.set_difference(self._previous[at], self.q[at], change)
-            put_values(change, driven.index, moved)
+        for i in tree.drivers:
+            part = tree.parts[i]
+            at, change = part.joint_slice, np.zeros(part.joint.nv)
+            ask(part.joint.set_difference, self._previous[at], self.q[at], change)
+            put_values(change, part.joint_index, moved)
+        for places, numbers in self.effects.prescribed.maps:
+            before, after = np.zeros(len(places)), np.zeros(len(places))
+            take(self._previous, places, before)
+            take(self.q, places, after)
+            combine(1.0, after, -1.0, before, after)
+            put_values(after, numbers, moved)
         share = 1.0 / self.h if self.books else 0.0
         where = (tree.prescribed, self._leaving, owned, moved)
         run(account_drives, *where, share, self.p, self.account)
@@ -383,9 +394,12 @@ def account_drives(prescribed, leaving, owned, moved, share, p, account):  # typ
 
 
 @kernel
-def weigh_momenta(left, goal, free, rows, weights, numbers):  # type: ignore[no-untyped-def]
-    """Let the scale be as large as the momentum that has to leave, and as the first residual."""
-    forces, _ = norms(left, free, rows, weights)
+def weigh_momenta(left, goal, free, rows, weights, heavy, numbers):  # type: ignore[no-untyped-def]
+    """Let the scale be as large as the momentum that has to leave, as the first residual, and as
+    `heavy` times the weighted gaps: what it takes to close them within the step.
+    """
+    forces, gaps = norms(left, free, rows, weights)
+    forces = max(forces, heavy * gaps)
     total = 0.0
     for i in range(goal.shape[0]):
         total += goal[i] * goal[i]

@@ -1,0 +1,308 @@
+"""Tendons that run inside rods, along a channel at an offset from the centreline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from pliant.model.breaks import Breaks, join
+from pliant.model.checks import Array, DescriptionError, raised, refuse
+from pliant.model.drawing import Line, Placed, Primitive
+from pliant.model.fields import Interval, Place, Reader, Schema, Text, Writer, holds, quantity
+from pliant.model.places import OnRod
+from pliant.model.plausible import wrench_doubts
+from pliant.model.registry import Effect
+from pliant.model.rod import Rod
+from pliant.model.routing import Offset, Route, Routing, check_cover, route
+
+if TYPE_CHECKING:
+    from pliant.model.body import Body
+    from pliant.model.description import Description
+
+_DRAWN = 33
+"""Points of its line in each rod."""
+
+
+@dataclass(frozen=True)
+class AlongRods(OnRod):
+    """A rod or its name, or a list of them, each joined to the tip of the one before."""
+
+    meaning: str = "name of a rod, or a list of them"
+
+    def check(self, part: str, field: str, value: Any) -> Any:
+        if not isinstance(value, (list, tuple)):
+            return super().check(part, field, value)
+        names = tuple(super(AlongRods, self).check(part, field, item) for item in value)
+        several = len(set(names)) == len(names) > 0
+        remedy = "give e.g. arm or [lower, upper]"
+        refuse(not several, part, field, value, "one rod, or several different ones", remedy)
+        return names if len(names) > 1 else names[0]
+
+    def read(self, reader: Reader, path: Place, given: Any) -> Any:
+        names = given if isinstance(given, list) else [given]
+        return self.check("", "", [reader.rod(Text().check("", "", name)) for name in names])
+
+    def write(self, writer: Writer, value: Any) -> Any:
+        return writer.plain(value)
+
+    def problems(
+        self, description: Description, part: Any, field: str, value: Any
+    ) -> Iterator[DescriptionError]:
+        for name in (value,) if isinstance(value, str) else value:
+            yield from super().problems(description, part, field, name)
+
+    def schema(self, defs: Schema) -> Schema:
+        one = super().schema(defs)
+        return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
+
+
+class Stretch(NamedTuple):
+    """The part of a tendon in one rod.
+
+    rod : its name.  start : arclength of its base along the tendon's rods, metres.  over : (s0, s1) on
+    the rod, metres.  link : (4, 4) pose of its base in the section at the tip of the rod before.
+    """
+
+    rod: str
+    start: float
+    over: tuple[float, float]
+    link: Array
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedTendon(Effect):
+    """A tendon in a channel along one rod or several; its name is an input of the robot.
+
+    name : unique in the robot.
+    along : the rod or its name, or several of them from base to tip, each joined rigidly to the tip of
+        the one before, directly or over rigid bodies. Between two rods it runs straight.
+    offset : (x, y) in the section, metres: fixed, a pair of them at both ends of its stretch and linear
+        in between, a function of s, or a Table of them.
+    over : (s0, s1) in metres, the stretch that it covers; None for all of it.
+    tension : where no input is given, N.
+    friction : coefficient of friction in the channel, against a pull at its base.
+
+    s counts from the base of the first rod through all of them. The tendon is held at the far end of
+    its stretch and pulled at the near one. With the strains (u, v) of the rod its tangent in body axes
+    is t = v + u x r + r', r = (x, y, 0), and a tension T has the potential T times its length.
+    """
+
+    along: str | Rod | Sequence[Rod | str] = holds(AlongRods())
+    offset: Offset = holds(
+        Routing("in the section; also a pair of them at both ends", "metres", "[0.007, 0]")
+    )
+    over: tuple[float, float] | None = holds(Interval(), None)
+    tension: float = quantity(
+        "N", "where no input is given", default=0.0, sign="zero", example="2.0"
+    )
+    friction: float = quantity(
+        "", "coefficient of friction in the channel", default=0.0, sign="zero", example="0.1"
+    )
+
+    heading: ClassVar[str] = "tendons"
+    chosen_by: ClassVar[str] = "along"
+    word: ClassVar[str] = "tendon"
+    on_strains: ClassVar[bool] = True
+    place: ClassVar[int] = 8
+    input_expected: ClassVar[str] = "one finite number, the tension in N"
+    input_remedy: ClassVar[str] = "give e.g. 2.0"
+    input_unit: ClassVar[str] = "N"
+    tells: ClassVar[Mapping[str, str]] = {"tension": "N", "length": "m", "slack": "m"}
+
+    def inputs(self) -> dict[str, float]:
+        """Return its name with the tension where no input is given, N."""
+        return {self.name: self.tension}
+
+    def check_input(self, part: str, field: str, value: Any) -> None:
+        """Refuse a tendon that pushes; part, field : of what was given, for the message."""
+        expected = "zero or positive, for a tendon cannot push"
+        refuse(
+            value < 0.0, part, field, value, expected, "give the tension in N, or 0 if it is slack"
+        )
+
+    # -- where it runs -------------------------------------------------------------------------
+
+    @property
+    def rods(self) -> tuple[str, ...]:
+        """The names of its rods from base to tip."""
+        names: Any = self.along
+        return (names,) if isinstance(names, str) else tuple(names)
+
+    @property
+    def part(self) -> str:
+        """The name of its rod, "" if it has several."""
+        return self.rods[0] if len(self.rods) == 1 else ""
+
+    def acts_along(self) -> str:
+        """Return the name of its rod, "" if it has several."""
+        return self.part
+
+    def stretches(self, description: Description) -> list[Stretch]:
+        """Return its parts in the rods that it covers."""
+        whole = sum(description.rods[name].length for name in self.rods)
+        first, last = self.over or (0.0, whole)
+        found, at, below = list[Stretch](), 0.0, ""
+        for name in self.rods:
+            rod = description.rods[name]
+            link = self._link(description, below, rod) if below else np.eye(4)
+            near = 1e-9 * rod.length
+            span = (max(first - at, 0.0), min(last - at, rod.length))
+            if span[1] - span[0] > near:
+                found.append(Stretch(name, at, span, link))
+            at, below = at + rod.length, name
+        return found
+
+    def _link(self, description: Description, below: str, rod: Rod) -> Array:
+        """Return the pose (4, 4) of the base of a rod in the tip section of the rod below it."""
+        part: Rod | Body | None = rod
+        pose = np.eye(4)
+        while part is not None:
+            moving = part.joint is not None and part.joint.moves
+            frame = None if moving else part.carrier
+            if frame is None:
+                break
+            pose = frame.pose_offset() @ np.asarray(part.pose) @ pose
+            if frame.part == below:
+                tip = description.rods[below].length
+                if abs(frame.s - tip) <= 1e-9 * tip:
+                    return pose
+                break
+            part = description.bodies.get(frame.part)
+        raise DescriptionError(
+            self.label,
+            "along",
+            list(self.rods),
+            f"rods joined end to end, but the base of rod {rod.name!r} is not fixed to the tip of rod "
+            f"{below!r}, directly or over rigid bodies",
+            "name the rods from base to tip, or give a path of via-points across what moves",
+        )
+
+    def route(self, stretch: Stretch, s: Array, length: float) -> Route:
+        """Return its offsets and their derivatives at arclengths s (S,) of a rod, metres.
+
+        length : of all its rods, metres.
+        """
+        over = self.over or (0.0, length)
+        check_cover(self.label, "offset", self.offset, over[1])
+        cuts = self.breaks_along(length).places if callable(self.offset) else ()
+        return route(self.label, "offset", self.offset, stretch.start + s, over, cuts)
+
+    def whole_length(self, description: Description) -> float:
+        """Return the length of all its rods, metres."""
+        return sum(description.rods[name].length for name in self.rods)
+
+    def breaks_on(self, description: Description, rod: Rod) -> Breaks:
+        """Return where strains jump on a rod because of it."""
+        found = [part for part in self.stretches(description) if part.rod == rod.name]
+        if not found:
+            return Breaks()
+        start, length = found[0].start, rod.length
+        every = self.breaks_along(self.whole_length(description)).places
+        inside = tuple(s - start for s in every if 0.0 < s - start < length)
+        return join([Breaks(inside)], length, self.least_gap)
+
+    def pointwise_forms(self, description: Description) -> Sequence[ChannelStress]:
+        """Return its stress in each rod; none with friction, for that adds up along the tendon."""
+        if self.friction:
+            return ()
+        length = self.whole_length(description)
+        return [ChannelStress(self, part, length) for part in self.stretches(description)]
+
+    # -- in the robot --------------------------------------------------------------------------
+
+    def problems(self, description: Description) -> Iterator[DescriptionError]:
+        """Yield what is wrong with it in the robot; offsets are evaluated along it."""
+        problems = list(super().problems(description))
+        if not problems:
+            problems += list(raised(lambda: self._try(description)))
+        yield from problems
+
+    def _try(self, description: Description) -> None:
+        length = self.whole_length(description)
+        self.refuse(
+            self.over is not None and self.over[1] > length * (1.0 + 1e-9),
+            "over",
+            f"within its rods, which are {length:g} m long",
+            f"give e.g. (0, {length:g})",
+        )
+        for stretch in self.stretches(description):
+            self.route(stretch, np.linspace(*stretch.over, 33), length)
+
+    def doubts(self, description: Description) -> Iterator[str]:
+        """Yield what is implausible about its offset and its described tension."""
+        for stretch in self.stretches(description):
+            length = self.whole_length(description)
+            r = self.route(stretch, np.linspace(*stretch.over, 9), length).r
+            arm = float(np.hypot(*r.T).max())
+            rod = description.rods[stretch.rod]
+            if arm > rod.length:
+                yield (
+                    f"{self.label}: an offset of {arm:.4g} m is larger than {rod.label} is long; "
+                    "give it in metres"
+                )
+            yield from wrench_doubts(self.label, rod, self.tension, self.tension * arm)
+
+    def drawing(self, at: Placed) -> list[Primitive]:
+        """Return its line through the rods."""
+        lines: list[Primitive] = []
+        whole, start = sum(at.length(name) for name in self.rods), 0.0
+        first, last = self.over or (0.0, whole)
+        for name in self.rods:
+            length = at.length(name)
+            span = (max(first - start, 0.0), min(last - start, length))
+            if span[1] > span[0]:
+                s = np.linspace(*span, _DRAWN)
+                r = self.route(Stretch(name, start, span, np.eye(4)), s, whole).r
+                g = at.sections(name, s)
+                lines.append(
+                    Line(self.name, g[:, :3, 3] + np.einsum("sij,sj->si", g[:, :3, :2], r))
+                )
+            start += length
+        points = np.concatenate([line.points for line in lines if isinstance(line, Line)])
+        return [Line(self.name, points)]
+
+
+class ChannelStress:
+    """The stress of a tendon at one section of a rod, as strong forms integrate it.
+
+    name : of its input.  rod : name of the rod.
+    """
+
+    def __init__(self, tendon: EmbeddedTendon, stretch: Stretch, length: float) -> None:
+        self.name, self.rod = tendon.name, stretch.rod
+        self._tendon, self._stretch, self._length = tendon, stretch, length
+        self._routes: dict[float, Route] = {}
+
+    def breaks(self, length: float) -> Breaks:
+        """Return where it jumps or peaks on its rod of some length, metres."""
+        start = self._stretch.start
+        every = self._tendon.breaks_along(self._length).places
+        inside = tuple(s - start for s in every if 0.0 < s - start < length)
+        return join([Breaks(inside)], length, self._tendon.least_gap)
+
+    def line_wrench(
+        self, s: float, g: Array, strain: Array, twist: Array, u: Any
+    ) -> tuple[Array, Array, Array]:
+        """Return no wrench (6,) per metre: all of it is stress."""
+        return np.zeros(6), np.zeros((6, 6)), np.zeros((6, 6))
+
+    def stress(
+        self, s: float, strain: Array, strain_rate: Array, u: Any
+    ) -> tuple[Array, Array, Array]:
+        """Return T (r x t, t) / |t| (6,) at s (m) with its derivatives (6, 6) in strain and rate."""
+        start, end = self._stretch.over
+        tension = float(u or 0.0) * (start <= s <= end)
+        if s not in self._routes:
+            self._routes[s] = self._tendon.route(self._stretch, np.array([s]), self._length)
+        (x, y), slope = self._routes[s].r[0], self._routes[s].slope[0]
+        A = np.zeros((3, 6))
+        A[:, :3] = [[0.0, 0.0, -y], [0.0, 0.0, x], [y, -x, 0.0]]
+        A[:, 3:] = np.eye(3)
+        t = A @ strain + (*slope, 0.0)
+        size = float(np.linalg.norm(t))
+        gradient = A.T @ t / size
+        second = (A.T @ A - np.outer(gradient, gradient)) / size
+        return tension * gradient, tension * second, np.zeros((6, 6))

@@ -1,0 +1,205 @@
+"""How an equilibrium responds to its inputs and to wrenches, with the factor of its tangent.
+
+Balance R(x, u) = 0 has unknowns x (coordinates, force fields, multipliers) and inputs u. With the
+tangent K = dR/dx factorised once,
+
+    dx/du = -K^-1 (dR/du + dR/dp dp/du),    dx/dw = K^-1 J^T,
+
+where p are the coordinates that inputs prescribe and J (6, n) is the body twist of a frame for the
+rates of x. `docs/theory/continuation.md` has the derivation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pliant.engine.arrays import clear, copy
+from pliant.engine.program import Program, ask, record
+from pliant.lie import se3
+from pliant.linalg.matrices import Sparse
+from pliant.model import ConvergenceError, Frame
+from pliant.physics.contract import Moment, Term
+from pliant.physics.effects import Inputs
+from pliant.physics.met_strains import meet_at_rest
+from pliant.rods.contract import Array
+from pliant.solve.statics import StaticSolution, StaticSolver, balance
+from pliant.tree.backward import gather
+from pliant.tree.state import State
+from pliant.tree.tangent import Tangent
+from pliant.tree.work import Work
+
+_STEP = 1e-5
+"""Relative difference of an input. The effects that come with Pliant are linear in theirs."""
+
+
+class Response:
+    """Derivatives of an equilibrium that `look_at` has placed; belongs to the thread of its solver."""
+
+    def __init__(self, solver: StaticSolver) -> None:
+        self.solver, self.effects = solver, solver.effects
+        self.tree = solver.effects.tree
+        self._work = Work(self.tree)
+        self._u, self._z = np.zeros(self.effects.inputs), np.zeros(self.tree.total)
+        self._forces: dict[tuple[int, tuple[int, ...]], Program] = {}
+        self._frames: dict[tuple[int, Frame], tuple[Any, Array, Array, Program]] = {}
+        self._whole: dict[int, Program] = {}
+
+    def look_at(self, found: StaticSolution) -> Response:
+        """Place everything at an equilibrium and factorise its tangent."""
+        self.equations = self.solver.look_at(found)
+        self.inputs = found.inputs
+        self._z[...] = found.z
+        if not self.equations.has_factor():
+            raise ConvergenceError(
+                "the equilibrium has no derivatives: its tangent is singular. It is at a fold or a "
+                "bifurcation, or part of the robot can move freely; look beside it, or follow() it"
+            )
+        return self
+
+    @property
+    def state(self) -> State:
+        """The robot at the equilibrium."""
+        return self.equations.state
+
+    def solve(self, forces: Array) -> Array:
+        """Displacements (total,) under generalised forces (size,), with prescribed joints held."""
+        x = np.zeros(self.tree.total)
+        x[: self.tree.size] = self.equations.matrix.solve(forces)
+        return x
+
+    # -- inputs ----------------------------------------------------------------------------------
+
+    def input_rates(self, values: Mapping[str, Any], names: Sequence[str]) -> Array:
+        """Displacements (total, n) per unit of some inputs; an input of several numbers has as many
+        columns.
+
+        values : of all inputs, by name.
+        """
+        columns = [column for name in names for column in self._columns(values, name)]
+        return np.stack(columns, axis=1) if columns else np.zeros((self.tree.total, 0))
+
+    def _columns(self, values: Mapping[str, Any], name: str) -> list[Array]:
+        value = np.asarray(values[name], dtype=float)
+        columns = []
+        for k in range(value.size):
+            unit = np.zeros(value.size)
+            unit[k] = 1.0
+            forces, moved = self.input_forces(name, value, unit.reshape(value.shape))
+            columns.append(self.solve(-forces) + moved)
+        return columns
+
+    def input_forces(self, name: str, value: Array, unit: Array) -> tuple[Array, Array]:
+        """Derivative (size,) of the residual when an input changes along `unit`, shaped as its value,
+        and the rates (total,) of the prescribed joints that follow it.
+        """
+        forces = self._term_forces(name, value, unit)
+        moved = self.prescribed_rates(name, float(np.sum(unit)))
+        if moved.any():
+            forces += self._reactions(moved)
+        return forces, moved
+
+    def prescribed_rates(self, name: str, speed: float) -> Array:
+        """Rates (total,) of the prescribed joints while an input changes at a speed."""
+        prescribed = self.effects.prescribed
+        if name not in prescribed.names:
+            return np.zeros(self.tree.total)
+        drive = self.inputs.drive.copy()
+        drive[:, 1:] = 0.0
+        drive[prescribed.names.index(name), 1] = speed
+        return prescribed.rates(drive)[0]
+
+    def _term_forces(self, name: str, value: Array, unit: Array) -> Array:
+        """What the terms that follow an input add to the residual (size,) while it changes."""
+        terms = [term for term in self.effects.terms if term.input == name]
+        if not terms:
+            return np.zeros(self.tree.size)
+        h = _STEP * max(1.0, float(np.abs(value).max(initial=0.0)))
+        found = []
+        for side in (h, -h):
+            self._u[...] = self.inputs.u
+            for term in terms:
+                self._u[term.at] = term.numbers(value + side * unit)
+            found.append(self._act(terms)[: self.tree.size].copy())
+        return (found[0] - found[1]) / (2.0 * h)
+
+    def _act(self, terms: list[Term]) -> Array:
+        """Residual (total,) of some terms alone, under the numbers `_u`."""
+        key = (id(self.equations), tuple(term.number for term in terms))
+        if key not in self._forces:
+            self._balance_terms(terms)
+            self._forces[key] = record(self._balance_terms, terms)
+        else:
+            self._forces[key]()
+        return self._work.residual
+
+    def _balance_terms(self, terms: list[Term]) -> None:
+        work, state = self._work, self.state
+        work.clear(False)
+        meet_at_rest(work, state)
+        moment = Moment(self.tree, state, work, self._u, self._z)
+        for term in terms:
+            ask(term.act, moment)
+        gather(self.tree, state, work, work.residual)
+
+    @cached_property
+    def _full(self) -> Tangent:
+        """Storage of the tangent with the prescribed coordinates."""
+        return Tangent(self.tree, Sparse, self.effects.pairs(), prescribed=True)
+
+    def _reactions(self, moved: Array) -> Array:
+        """Derivative (size,) of the residual along rates (total,) of prescribed joints."""
+        key = id(self.equations)
+        self._u[...] = self.inputs.u
+        if key not in self._whole:
+            self._fill()
+            self._whole[key] = record(self._fill)
+        else:
+            self._whole[key]()
+        matrix = self._full.matrix
+        assert isinstance(matrix, Sparse)
+        return np.asarray((matrix.matrix @ moved)[: self.tree.size])
+
+    def _fill(self) -> None:
+        given = self._work, Inputs(self._u, self.inputs.drive), self._z, self._full
+        balance(self.effects, self.state, *given)
+
+    # -- frames ----------------------------------------------------------------------------------
+
+    def frame_rates(self, frame: Frame) -> tuple[Array, Array]:
+        """World pose (4, 4) of a frame, and its body twist (6, total) for rates of all numbers."""
+        key = (id(self.equations), frame)
+        if key not in self._frames:
+            self._frames[key] = self._new_frame(frame)
+        plan, inner, rows, program = self._frames[key]
+        program()
+        return plan.g[0] @ inner, se3.Ad(se3.inverse(inner)) @ rows
+
+    def _new_frame(self, frame: Frame) -> tuple[Any, Array, Array, Program]:
+        i, s, inner = self.tree.place_of(frame)
+        plan = self.tree.parts[i].map.frames(np.array([s]))
+        rows = np.zeros((6, self.tree.total))
+        self._set_rows(i, plan, rows)
+        return plan, inner, rows, record(self._set_rows, i, plan, rows)
+
+    def _set_rows(self, i: int, plan: Any, rows: Array) -> None:
+        """Write the twist (6, total) of a section of part i; each row is what a unit wrench does."""
+        work, state = self._work, self.state
+        ask(self.tree.parts[i].map.frame, plan, state.parts[i].c)
+        e = int(plan.element[0])
+        for k in range(6):
+            work.clear(False)
+            copy(plan.J[0, k], work.parts[i].ry[e])
+            clear(rows[k])
+            gather(self.tree, state, work, rows[k])
+
+
+def response_at(solver: StaticSolver, found: StaticSolution) -> Response:
+    """The response of an equilibrium, with the storage that the solver keeps for it."""
+    if solver.response is None:
+        solver.response = Response(solver)
+    response: Response = solver.response
+    return response.look_at(found)

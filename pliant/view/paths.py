@@ -1,0 +1,79 @@
+"""Pictures of many equilibria: reachable sets, and branches with stable and unstable parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from pliant.model import Array
+from pliant.view.charts import figure_of, flat_axes
+from pliant.view.mesh import RodShape
+from pliant.view.robot import Box, choose_view, set_up_axes
+from pliant.view.studies import equal_axes
+from pliant.view.theme import FAINT, FORCE, style
+
+_FLAT = 1e-4
+"""Part of its size by which a reachable set may leave a plane of the world and still be drawn flat."""
+
+
+def draw_workspace(
+    points: Array,
+    values: Array,
+    label: str,
+    unstable: NDArray[np.bool_],
+    shapes: Sequence[RodShape] = (),
+    view: Any = None,
+) -> Figure:
+    """Draw points (N, 3), m, coloured by values (N,), with rods as lines, and return the figure.
+
+    unstable (N,) : which points are crossed out.  A set in a plane of the world is drawn flat.
+    """
+    lines = [shape.points[-1] for shape in shapes]
+    every = np.concatenate([points, *lines])
+    extent = np.ptp(every, axis=0)
+    flat = int(np.argmin(extent))
+    if view is None and extent[flat] <= _FLAT * extent.max():
+        return _draw_flat(points, values, label, unstable, lines, flat)
+    with style():
+        figure = plt.figure(figsize=(7.0, 5.2))
+        ax: Any = figure.add_axes((0.02, 0.06, 0.78, 0.92), projection="3d")
+        camera = choose_view("iso" if view is None else view, shapes)
+        set_up_axes(ax, Box.around(every).with_margin(), camera)
+        for line in lines:
+            ax.plot(*line.T, color=FAINT, linewidth=3.0)
+        marks = ax.scatter(*points.T, c=values, cmap="viridis", s=9, depthshade=True)
+        if unstable.any():
+            ax.scatter(*points[unstable].T, marker="x", color=FORCE, s=16, label="unstable")
+            ax.legend(loc="upper left")
+        figure.colorbar(marks, cax=figure.add_axes((0.86, 0.2, 0.025, 0.6)), label=f"input {label}")
+    return figure
+
+
+def _draw_flat(
+    points: Array,
+    values: Array,
+    label: str,
+    unstable: NDArray[np.bool_],
+    lines: list[Array],
+    flat: int,
+) -> Figure:
+    pick = [k for k in range(3) if k != flat]
+    with style():
+        canvas = flat_axes(None, height=4.6)
+        for line in lines:
+            canvas.plot(*line[:, pick].T, color=FAINT, linewidth=3.0)
+        x, y = points[:, pick].T
+        marks = canvas.scatter(x, y, c=values, cmap="viridis", s=12)
+        if unstable.any():
+            canvas.plot(x[unstable], y[unstable], "x", color=FORCE, label="unstable")
+            canvas.legend()
+        every = np.concatenate([points, *lines])[:, pick]
+        equal_axes(canvas, every, "".join("xyz"[k] for k in pick))
+        figure = figure_of(canvas)
+        figure.colorbar(marks, ax=canvas, label=f"input {label}", shrink=0.85)
+    return figure
