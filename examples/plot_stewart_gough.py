@@ -2,10 +2,10 @@
 A parallel continuum robot
 ==========================
 
-Six elastic rods carry a plate, as the legs of a Stewart-Gough platform do. Their bases slide along their
-axes, and these six positions are the inputs. `reach` finds the positions that lead the plate along a circle, level
-all the way. `compliance` of the plate gives its stiffness: under a payload it fades, until the rods
-buckle and the plate is singular, which `statics` tells.
+Six elastic rods carry a plate, as the legs of a Stewart-Gough platform do. Their bases slide along
+their axes, and these six positions are the inputs. `reach` finds the positions that lead the plate
+along a circle, level all the way. `compliance` of the plate gives its stiffness: under a payload it
+fades, until the rods buckle and the plate is singular, which `statics` tells.
 
 Assumed: Nitinol rods (E = 60 GPa) of 2.4 mm diameter, a base circle of 150 mm and a plate of 80 mm
 radius 0.4 m above it, legs in pairs 24 degrees apart, rods clamped to slider and plate.
@@ -94,13 +94,13 @@ def main() -> dict[str, float]:
         stiffness.append(softest(still))
 
     path[2].plot(view=(14, -60))
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+    _, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     left.plot(np.linspace(0.0, 360.0, len(legs)), 1e3 * legs, ".-", label=LEGS)
     left.set(xlabel="place on the circle / degrees", ylabel="position of the slider / mm")
-    left.legend(ncols=2, fontsize="small")
+    left.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="small")
     right.plot(payloads[: len(stiffness)], stiffness, ".-")
     right.axvline(told, color="C3", linestyle="--")
-    right.text(told - 3, 0.2 * stiffness[0], "singular: told", rotation=90, ha="right", color="C3")
+    right.set_title(f"singular at {told:g} N: told", color="C3", fontsize="medium")
     right.set(xlabel="payload / N", ylabel="softest stiffness of the plate / (N/m)", ylim=(0, None))
     return {
         "largest leg position": float(np.abs(legs).max()),
