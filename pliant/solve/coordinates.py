@@ -49,7 +49,7 @@ from pliant.tree.state import State
 from pliant.tree.work import Work
 
 if TYPE_CHECKING:
-    from pliant.solve.inverse_dynamics import Instant
+    from pliant.solve.inverse_dynamics import Instant, InverseDynamics
 
 _LOOKED_AT = 50
 """States of a motion that are looked at for trouble."""
@@ -409,6 +409,26 @@ class CoordinateProblem(Problem):
         names = rows[0] if rows else {}
         return {name: np.array([row[name] for row in rows]) for name in names}
 
+    def drive_forces(self, still: Still) -> dict[str, Any]:
+        """From the gradient of all that acts on the prescribed coordinates."""
+        found = still.solution
+        return energy.drive_forces(self.effects, found.q, found.z, found.inputs)
+
+    def moving_drive_forces(self, path: Trajectory) -> dict[str, Any]:
+        """From balance at each output time, inertia included."""
+        rows = [at.drives for at in self._instants(path)] if self.tree.drivers else []
+        return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
+
+    def joint_rate(self, v: Array, part: str) -> Array:
+        """Velocities (nv,) of the joint by which a part hangs."""
+        carrier = self.tree.part(part)
+        return v[carrier.joint_index]
+
+    def joint_values(self, q: Array, part: str) -> Array:
+        """Values (nv,) of the joint by which a part hangs, see `JointMap.values`."""
+        carrier = self.tree.part(part)
+        return carrier.joint.values(q[carrier.joint_slice])
+
     def readings(self, still: Still) -> dict[str, dict[str, Any]]:
         """From the terms of the effects."""
         found, work = still.solution, Work(self.tree)
@@ -418,26 +438,30 @@ class CoordinateProblem(Problem):
 
     def moving_readings(self, path: Trajectory) -> dict[str, dict[str, Array]]:
         """From the terms of the effects at every output time; multipliers follow from balance."""
+        from pliant.solve.inverse_dynamics import InverseDynamics
+
         telling = [term for term in self.effects.terms if term.name]
-        rows = [self._told(telling, path, k) for k in range(len(path.t))]
+        held = any(len(term.rows) for term in telling)
+        inverse = InverseDynamics(self.effects, path.h) if held else None
+        rows = [self._told(telling, path, k, inverse) for k in range(len(path.t))]
         names = rows[0] if rows else {}
         return {
             name: {key: np.array([row[name][key] for row in rows]) for key in names[name]}
             for name in names
         }
 
-    def _told(self, telling: list[Term], path: Trajectory, k: int) -> dict[str, dict[str, Any]]:
+    def _told(
+        self, telling: list[Term], path: Trajectory, k: int, inverse: InverseDynamics | None
+    ) -> dict[str, dict[str, Any]]:
         """Readings at output time k of a motion."""
-        from pliant.solve.inverse_dynamics import InverseDynamics
-
         state, work, z = (
             State(self.tree).place(path.q[k]),
             Work(self.tree),
             np.zeros(self.tree.total),
         )
         inputs = self.effects.at({name: values[k] for name, values in path.inputs.items()})
-        if any(len(term.rows) for term in telling):
-            z = InverseDynamics(self.effects, path.h).output(path, k).z
+        if inverse is not None:
+            z = inverse.output(path, k).z
         set_rates(self.tree, state, work, path.v[k], strains=False)
         moment = Moment(self.tree, state, work, inputs.u, z, path.v[k])
         return {term.name: term.readings(moment) for term in telling}

@@ -235,12 +235,17 @@ class Equilibrium(Equations):
     def _measure(self) -> None:
         """Residual without unit: forces over loads, mean strain gaps, constraint gaps over length."""
         forces, gaps = self.solver.measure(self.work.residual)
-        self.numbers[loops.SIZE] = forces / self._load + gaps
+        self.numbers[loops.SIZE] = (forces + self._gap_forces()) / self._load + gaps
+
+    def _gap_forces(self) -> float:
+        """What the gaps of multipliers cost, N: also of those that do not feel their gap at once."""
+        r = self.work.residual
+        return float(sum(np.sum(np.abs(x.augmented(r[x.rows]))) for x in self.effects.rows))
 
     def _weigh(self) -> None:
         """Set the size of the generalised loads, or of the first residual where there are none."""
         r, free = self.work.residual, self.tree.coordinates
-        own = max(float(np.linalg.norm(r[free])), 1e-12 * self.tree.stiffness)
+        own = max(float(np.linalg.norm(r[free])), 1e-12 * self.tree.stiffness, self._gap_forces())
         self._load = own
         if self.tree.m or not self.start.inputs.empty:
             self._unload()

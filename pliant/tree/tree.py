@@ -134,6 +134,24 @@ class Tree:
         own = [i for i in roots if not self.parts[i].auxiliary]
         return [i for i in own if self.parts[i].joint.nv < 6 or i in self.drivers]
 
+    def held_parts(self) -> list[int]:
+        """Numbers of the parts that the world holds, and of those on other parts by a joint that moves.
+
+        What holds a rod mounted rigidly on another is its internal wrench at the base.
+        """
+        carried = [i for i, part in enumerate(self.parts) if part.parent >= 0]
+        own = [i for i in carried if not self.parts[i].auxiliary and 0 < self.parts[i].joint.nv < 6]
+        return sorted({*self.held_by_world(), *own})
+
+    def drives(self, forces: Array) -> dict[str, float]:
+        """Of forces (total,) on all coordinates, those of joints that inputs prescribe, by input."""
+        found: dict[str, float] = {}
+        for i, driver in self.drivers.items():
+            if len(driver.inputs) == len(driver.velocities):
+                numbers = self.parts[i].joint_index[driver.velocities]
+                found |= dict(zip(driver.inputs, forces[numbers].tolist(), strict=True))
+        return found
+
     def add_multipliers(self, count: int) -> slice:
         """Places of `count` more multipliers among all of them."""
         self.m += count
@@ -296,6 +314,11 @@ class Tree:
     def length(self) -> float:
         """Of the longest part, m."""
         return max(part.length for part in self.parts if not part.auxiliary)
+
+    @cached_property
+    def heaviness(self) -> float:
+        """Mass of all parts times the length of the longest one, kg m."""
+        return self.length * sum(float(np.sum(part.M[:, 3])) for part in self.parts)
 
     @cached_property
     def stiffness(self) -> float:

@@ -13,8 +13,10 @@ from pliant.linalg.matrices import Sparse
 from pliant.model import Array
 from pliant.physics.contract import Moment, Step, Term
 from pliant.physics.effects import Effects, effects_of
+from pliant.physics.path_rows import PathRow
 from pliant.physics.paths import PathTerm
 from pliant.tree.backward import gather, gather_form, gather_tangent
+from pliant.tree.forward import set_rates
 from pliant.tree.state import State
 from pliant.tree.work import Work
 
@@ -52,8 +54,29 @@ def bumper(robot: pl.Robot, path: list[Any]) -> None:
     robot.add_spring("pull", path[2], path[4], 30.0, rest=0.9, kind="compression")
 
 
+def reel(robot: pl.Robot, path: list[Any]) -> None:
+    robot.add_tendon("pull", path, drive="length")
+
+
+def stretched(robot: pl.Robot, path: list[Any]) -> None:
+    robot.add_tendon("pull", path, drive="length", stiffness=20.0)
+
+
+def cable(robot: pl.Robot, path: list[Any]) -> None:
+    robot.add_tendon("pull", path[3:5], drive="none", stiffness=20.0)
+
+
+def rubbing(robot: pl.Robot, path: list[Any]) -> None:
+    robot.add_tendon("pull", path, friction=0.3, creep=0.5)
+
+
+def rubbing_reel(robot: pl.Robot, path: list[Any]) -> None:
+    robot.add_tendon("pull", path, drive="length", stiffness=20.0, friction=0.3, creep=0.5)
+
+
 STORING: list[Callable[..., None]] = [tendon, spring, rope, bumper]
-ALL: list[Callable[..., None]] = STORING
+HOLDING: list[Callable[..., None]] = [reel, stretched, cable]
+LOSING: list[Callable[..., None]] = [rubbing, rubbing_reel]
 
 
 class Deformed:
@@ -66,7 +89,8 @@ class Deformed:
         add(robot, path)
         self.effects: Effects = effects_of(robot.description, formulations)
         self.tree = tree = self.effects.tree
-        self.term: Term = next(x for x in self.effects.terms if isinstance(x, PathTerm))
+        kinds = (PathTerm, PathRow)
+        self.term: Term = next(x for x in self.effects.terms if isinstance(x, kinds))
         self.u = self.effects.at({"pull": 2.0} if self.term.input else {}).u
         rng = np.random.default_rng(3)
         self.x, self.z, self.v = 0.1 * rng.normal(size=tree.total), np.zeros(tree.total), 0.0
@@ -74,6 +98,9 @@ class Deformed:
         tree.retract(tree.rest, 0.2 * rng.normal(size=tree.total), self.a)
         tree.retract(self.a, 0.05 * rng.normal(size=tree.total), self.b)
         self.trial = rng.normal(size=tree.total)
+        self.z[self.term.rows] = 1.5
+        if hasattr(self.term, "elastic"):
+            self.term.elastic[1] -= 0.5  # taut in all configurations
 
     def energy(self, state: State, x: Array) -> float:
         self.tree.retract(state, x, self.other)
@@ -87,6 +114,19 @@ class Deformed:
         gather(self.tree, state, work, work.residual)
         gather_tangent(self.tree, state, work, tangent)
         return work.residual, whole(tangent.matrix)
+
+    def moving(self, state: State, v: Array | None, tangent: bool) -> tuple[Array, Array]:
+        """Gradient (total,) and tangent (n, n) at rates v (total,), which grow by 20 / s."""
+        work, filled = Work(self.tree), self.effects.tangent(False)
+        work.clear(True)
+        if v is not None:
+            set_rates(self.tree, state, work, v, strains=False)
+        given = (self.tree, state, work, self.u, self.z, v, 20.0)
+        self.term.act(Moment(*given, tangent=filled if tangent else None))
+        gather(self.tree, state, work, work.residual)
+        if tangent:
+            gather_tangent(self.tree, state, work, filled)
+        return work.residual.copy(), whole(filled.matrix)
 
     def go(self, b: State, tangent: bool, implicit: bool = True) -> tuple[Array, Array, Array]:
         """Impulse that leaves a and that arrives at b (total,), tangent (n, n) in b."""
@@ -140,21 +180,60 @@ def test_gradient_and_tangent_are_derivatives_of_the_energy(add: Any) -> None:
 
 
 @pytest.mark.parametrize("implicit", [True, False], ids=["implicit", "explicit"])
-@pytest.mark.parametrize("add", ALL, ids=lambda add: add.__name__)
+@pytest.mark.parametrize("add", [*STORING, *HOLDING, *LOSING], ids=lambda add: add.__name__)
 def test_tangent_of_a_step_is_that_of_differences(add: Any, implicit: bool) -> None:
     case = Deformed(add)
     _, _, K = case.go(case.b, True, implicit)
     step, free = 1e-6, case.tree.coordinates
     x = case.trial.copy()
     x[len(K) :] = 0.0
-    ends = []
+    ends, free = [], np.concatenate([free, case.term.rows])
+    z = case.z.copy()
     for sign in (step, -step):
         other = State(case.tree)
         case.tree.retract(case.b, sign * x, other)
+        case.z[case.term.rows] = (z + sign * x)[case.term.rows]
         ends.append(case.go(other, False, implicit)[0])
     slope = (ends[0] - ends[1]) / (2 * step)
     scale = max(np.abs(slope).max(), 1e-9)
     np.testing.assert_allclose((K @ x[: len(K)])[free], slope[free], atol=1e-6 * scale)
+
+
+@pytest.mark.parametrize("rates", [False, True], ids=["at rest", "moving"])
+@pytest.mark.parametrize("add", [rope, *LOSING], ids=lambda add: add.__name__)
+def test_tangent_of_what_loses_energy_is_that_of_differences(add: Any, rates: bool) -> None:
+    """From zero rates: the change of directions at given rates is left out. All is additive here."""
+    case, step = Deformed(add, STRAINS), 1e-6
+    zero = np.zeros(case.tree.total) if rates else None
+    r, K = case.moving(case.a, zero, True)
+    x = case.trial.copy()
+    x[len(K) :] = 0.0
+    ends = []
+    for sign in (step, -step):
+        case.tree.retract(case.a, sign * x, case.other)
+        ends.append(case.moving(case.other, 20.0 * sign * x if rates else None, False)[0])
+    slope = ((ends[0] - ends[1]) / (2 * step))[: len(K)]
+    assert np.abs(r).max() > 0.01
+    np.testing.assert_allclose(K @ x[: len(K)], slope, atol=1e-6 * np.abs(slope).max())
+
+
+@pytest.mark.parametrize("add", HOLDING, ids=lambda add: add.__name__)
+def test_gap_has_its_derivatives(add: Any) -> None:
+    """With a constant tension the tangent is that of the length; stretched ones store its square."""
+    case, step = Deformed(add, STRAINS), 1e-4
+    assert isinstance(case.term, PathRow)
+    case.term.stiffness = 1e-12 * case.term.stiffness  # nothing is added to the multiplier
+    _, K = case.act(case.a)
+    row = int(case.term.rows[0])
+    x = case.trial / np.abs(case.trial).max()
+    x[len(K) :] = x[row] = 0.0
+    ends = []
+    for k in (-1, 0, 1):
+        case.tree.retract(case.a, k * step * x, case.other)
+        ends.append(float(case.term.gaps(case.other)[0]))
+    assert K[row] @ x[: len(K)] == pytest.approx((ends[2] - ends[0]) / (2 * step), rel=1e-6)
+    bend = 1.5 * (ends[2] - 2 * ends[1] + ends[0]) / step**2
+    assert x[: len(K)] @ K @ x[: len(K)] == pytest.approx(bend, rel=1e-4)
 
 
 @pytest.mark.parametrize("add", STORING, ids=lambda add: add.__name__)

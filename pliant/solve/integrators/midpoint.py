@@ -268,7 +268,8 @@ class VariationalStepper(Stepper):
     def weigh(self, a: State, b: State) -> None:
         effects = self.effects
         gaps = (effects.gap_rows, effects.gap_weights)
-        run(weigh_momenta, self.left, self.goal, self.tree.coordinates, *gaps, self.numbers)
+        where = (self.left, self.goal, self.tree.coordinates, *gaps)
+        run(weigh_momenta, *where, self.tree.heaviness / self.h, self.numbers)
         self.measure_left()
 
     def move_iterate(self, a: State, b: State) -> None:
@@ -387,9 +388,12 @@ def account_drives(prescribed, leaving, owned, moved, share, p, account):  # typ
 
 
 @kernel
-def weigh_momenta(left, goal, free, rows, weights, numbers):  # type: ignore[no-untyped-def]
-    """Let the scale be as large as the momentum that has to leave, and as the first residual."""
-    forces, _ = norms(left, free, rows, weights)
+def weigh_momenta(left, goal, free, rows, weights, heavy, numbers):  # type: ignore[no-untyped-def]
+    """Let the scale be as large as the momentum that has to leave, as the first residual, and as
+    `heavy` times the weighted gaps: what it takes to close them within the step.
+    """
+    forces, gaps = norms(left, free, rows, weights)
+    forces = max(forces, heavy * gaps)
     total = 0.0
     for i in range(goal.shape[0]):
         total += goal[i] * goal[i]
