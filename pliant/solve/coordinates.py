@@ -419,7 +419,8 @@ class CoordinateProblem(Problem):
 
     def moving_drive_forces(self, path: Trajectory) -> dict[str, Any]:
         """From balance at each output time, inertia included."""
-        rows = [at.drives for at in self._instants(path)] if self.tree.drivers else []
+        driven = len(self.tree.prescribed) > 0
+        rows = [at.drives for at in self._instants(path)] if driven else []
         return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
 
     def joint_rate(self, v: Array, part: str) -> Array:

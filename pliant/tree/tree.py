@@ -197,12 +197,15 @@ class Tree:
         return sorted({*self.held_by_world(), *own})
 
     def drives(self, forces: Array) -> dict[str, float]:
-        """Of forces (total,) on all coordinates, those of joints that inputs prescribe, by input."""
+        """Of forces (total,) on all coordinates, those on what inputs prescribe, by input."""
         found: dict[str, float] = {}
         for i, driver in self.drivers.items():
             if len(driver.inputs) == len(driver.velocities):
                 numbers = self.parts[i].joint_index[driver.velocities]
                 found |= dict(zip(driver.inputs, forces[numbers].tolist(), strict=True))
+        for part in self.driven_maps:
+            numbers = part.x_index[part.map.prescribed]
+            found |= dict(zip(part.map.inputs, forces[numbers].tolist(), strict=True))
         return found
 
     def add_multipliers(self, count: int) -> slice:

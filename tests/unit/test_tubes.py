@@ -140,6 +140,8 @@ def test_results_of_tubes(tmp_path: Path) -> None:
     ends = found.wrench("inner", [0.0, 0.18, 0.4])
     assert ends[0, 2] == pytest.approx(ends[1, 2], rel=1e-3)
     assert abs(ends[2, 2]) < 1e-3 * abs(ends[0, 2])
+    # which is the torque that turns its base
+    assert abs(found.drive_forces["turn2"]) == pytest.approx(abs(ends[0, 2]), rel=1e-6)
     # all tubes together carry what acts: the force on the part of "middle" beyond the entry plane
     assert found.reactions["outer"][3] == pytest.approx(-0.2 * 0.15, rel=1e-9)
     found.plot(tmp_path / "tubes.png")
