@@ -55,6 +55,7 @@ from pliant.model.fields import (
 )
 from pliant.model.file_access import check_suffix, read_csv, read_text, whole_file
 from pliant.model.load import Load
+from pliant.model.nest import Centreline, centreline
 from pliant.model.paths import field_at, number_paths, value_at, with_values
 from pliant.model.places import BaseState, Frame, Moving, along, base_state, pose
 from pliant.model.profile import Profile, ProfileLike, Table
@@ -102,6 +103,7 @@ from pliant.model.signals import (
 from pliant.model.spring import Spring
 from pliant.model.surfaces import Cylinder, Plane, Sphere, Surface
 from pliant.model.tendon import Tendon
+from pliant.model.tube import Tube, is_inner, is_nested, nest_of, seen_from
 
 __all__ = [
     "Annulus",
@@ -111,6 +113,7 @@ __all__ = [
     "BaseState",
     "BendingActuator",
     "Body",
+    "Centreline",
     "Chamber",
     "Choice",
     "Circle",
@@ -175,6 +178,7 @@ __all__ = [
     "Table",
     "Tendon",
     "TimeTable",
+    "Tube",
     "Vector",
     "Whole",
     "Writer",
@@ -184,6 +188,7 @@ __all__ = [
     "as_signal",
     "base_state",
     "carriers",
+    "centreline",
     "check_arclength",
     "check_suffix",
     "choice",
@@ -196,9 +201,12 @@ __all__ = [
     "headings",
     "holds",
     "instance",
+    "is_inner",
+    "is_nested",
     "known_name",
     "members_of",
     "nearest_name",
+    "nest_of",
     "number",
     "number_in",
     "number_paths",
@@ -210,6 +218,7 @@ __all__ = [
     "read_text",
     "refuse",
     "sections",
+    "seen_from",
     "sharing",
     "taken",
     "value_at",

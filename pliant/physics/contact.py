@@ -18,7 +18,7 @@ import numpy as np
 
 from pliant.engine.arrays import clear, combine, copy, take
 from pliant.engine.program import run
-from pliant.model import Contact
+from pliant.model import Contact, DescriptionError
 from pliant.physics.contacts import assembly, friction, laws
 from pliant.physics.contacts.assembly import Pattern
 from pliant.physics.contacts.found import Found
@@ -41,7 +41,7 @@ class _Between(Term):
     """What hard and soft contacts share: the search, friction, and its assembly."""
 
     def __init__(self, tree: Tree, contact: Contact) -> None:
-        self.contact = self.source = contact
+        self.contact, self.source, self.tree = contact, contact, tree
         self.label, self.name = contact.label, contact.name
         self.search = Search(tree, contact)
         self.pool = self.search.pool
@@ -212,6 +212,24 @@ class HardContact(_Between, Rows):
         """Overlaps beyond what rods give way."""
         allowed = np.where(self.soft > 0.0, _MAY_ENTER * self.search.radii, 0.0)
         return np.maximum(self.gaps(state) - allowed, 0.0)
+
+    def check_start(self, state: State) -> None:
+        """Refuse surfaces that overlap, with the place where they do so most."""
+        deep = self.violations(state)
+        row = int(np.argmax(deep)) if len(deep) else 0
+        if not len(deep) or deep[row] <= self._near:
+            return
+        found = self._found(state)[1]
+        (part, other), depth = self.search.labels[row], float(found.gap[row])
+        s = self.search.places(found)[row]
+        where = f"rod {part!r} at s = {s:.4g} m" if self.tree.is_rod(part) else f"body {part!r}"
+        raise DescriptionError(
+            self.label,
+            "gap at the start",
+            -depth,
+            f"zero or more, but {where} is {1e3 * depth:.3g} mm inside of {other!r}",
+            "move one of them apart, or start from a configuration in which they are apart",
+        )
 
     def holding(self, z: Array | None) -> Array:
         return self._zeros() if z is None else (z[self.rows] > 0.0).astype(float)

@@ -355,6 +355,9 @@ class Rows(Term):
         """What of the gaps (len(rows),) has to be closed."""
         return self.gaps(state)
 
+    def check_start(self, state: State) -> None:
+        """Refuse a configuration from which nothing can begin."""
+
     def holding(self, z: Array | None) -> Array:
         """(len(rows),): 1 for rows that hold with multipliers z (total,), 0 for idle ones.
 

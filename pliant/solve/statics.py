@@ -380,7 +380,8 @@ class StaticSolver:
                 progress(level, self.count, good.residual)
         good.iterations = self.count
         good.levels, good.lost = levels, lost
-        good.error = self.equations.error.estimate()
+        if self.effects.tree.estimates:
+            good.error = self.equations.error.estimate()
         return good
 
     def _begin(self, target: Inputs, start: StaticSolution | None) -> StaticSolution:
@@ -389,6 +390,9 @@ class StaticSolver:
             start = self._unloaded(target)
         origin = start.inputs
         self._choose_equations(target, origin)
+        self.state.place(start.q)
+        for term in self.effects.hard:
+            term.check_start(self.state)
         self.count, self.rate = 0, None
         self._set_gaps(start.q)
         if self.effects.memory:
