@@ -26,6 +26,8 @@ from pliant.tree.tree import Tree
 _KINDS = {"plane": PLANE, "sphere": SPHERE, "cylinder": CYLINDER}
 _MOST = 201
 """Stations that are chosen for a rod at most."""
+_MOST_SEGMENTS, _SPACING = 81, 4.0
+"""The same between rods, and how far apart these are at most, in radii."""
 _ENTERS = 0.02
 """Part of the radius of a rod by which an obstacle may enter between stations that are chosen."""
 _APART = 4.0
@@ -107,17 +109,20 @@ class Search:
 
     def _stations(self, name: str, surface: Surface | None) -> Array:
         """Arclengths of the stations of a rod: two for each element, or as many as an obstacle needs
-        to enter between them by no more than a small part of the radius.
+        to enter between them by no more than a small part of the radius; between rods, which meet along
+        smooth segments, some radii apart.
         """
         length, part = self.tree.description.rods[name].length, self.tree.part(name)
         count = self.contact.stations
         if count is None:
             count = 2 * len(part.map.elements) + 1
-            bent = 0.0 if surface is None else surface.numbers()[2]
-            if bent:
-                thin = float(np.min(self.radius(name, np.array([0.0, length]))))
-                count = max(count, int(np.ceil(length / np.sqrt(8.0 * _ENTERS * thin * bent))) + 1)
-            count = min(max(count, 9), _MOST)
+            thin = float(np.min(self.radius(name, np.array([0.0, length]))))
+            most, bent = _MOST, 0.0 if surface is None else surface.numbers()[2]
+            if surface is None:
+                most, spacing = _MOST_SEGMENTS, _SPACING * thin
+            else:
+                spacing = np.sqrt(8.0 * _ENTERS * thin * bent) if bent else length
+            count = min(max(count, int(np.ceil(length / spacing)) + 1, 9), most)
         return np.linspace(0.0, length, count)
 
     def _add_balls(self, probes: Probes, surface: Surface, obstacle: int) -> None:

@@ -150,8 +150,11 @@ def _closest(G, ends, lengths, r, pair, F, place):  # type: ignore[no-untyped-de
 
 
 @inner
-def _guess(G, ends, place):  # type: ignore[no-untyped-def]
-    """Closest points of the straight chords, as t and u in place (2,)."""
+def _guess(G, ends, start, place):  # type: ignore[no-untyped-def]
+    """Closest points of the straight chords, as t and u in place (2,).
+
+    start : 0 for those of both, 1 and 2 for that to the one or the other end of the first chord.
+    """
     a0, a1, b0, b1 = ends[0], ends[1], ends[2], ends[3]
     aa, bb, ab, ad, bd = 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(3):
@@ -163,11 +166,12 @@ def _guess(G, ends, place):  # type: ignore[no-untyped-def]
         ad += a * d
         bd += b * d
     det = aa * bb - ab * ab
-    t = 0.5
-    if det > 1e-9 * aa * bb:
+    t = 0.5 if start == 0 else start - 1.0
+    if start == 0 and det > 1e-9 * aa * bb:
         t = min(1.0, max(0.0, (ad * bb - ab * bd) / det))
     u = min(1.0, max(0.0, (ab * t - bd) / bb)) if bb > 0.0 else 0.0
-    t = min(1.0, max(0.0, (ab * u + ad) / aa)) if aa > 0.0 else 0.0
+    if start == 0:
+        t = min(1.0, max(0.0, (ab * u + ad) / aa)) if aa > 0.0 else 0.0
     place[0], place[1] = t, u
 
 
@@ -233,11 +237,13 @@ def find_segments(segments, G, first_row, found):  # type: ignore[no-untyped-def
                 lengths[0], lengths[1] = s1 - s0, u1 - u0
                 r[0], r[1] = segments.r_first[i], segments.r_first[i + 1]
                 r[2], r[3] = segments.r_second[j], segments.r_second[j + 1]
-                _guess(G, ends, place)
-                gap = _closest(G, ends, lengths, r, pair, F, place)
-                if gap > best:
-                    best, chosen = gap, j
-                    best_place[0], best_place[1] = place[0], place[1]
+                for start in range(3):
+                    # pieces side by side may be closest at either end
+                    _guess(G, ends, start, place)
+                    gap = _closest(G, ends, lengths, r, pair, F, place)
+                    if gap > best:
+                        best, chosen = gap, j
+                        best_place[0], best_place[1] = place[0], place[1]
         if chosen >= 0:
             ends[0], ends[1] = segments.first[i], segments.first[i + 1]
             ends[2], ends[3] = segments.second[chosen], segments.second[chosen + 1]
