@@ -120,8 +120,8 @@ class Contact(Effect):
     radius : of the rods, metres; None for that of their round sections.
     """
 
-    of: tuple[Any, ...] = holds(Touching())
-    against: tuple[Any, ...] = holds(Touching(example="{plane: {}}"))
+    of: tuple[Any, ...] = holds(Touching("rods, and spheres that are fixed to parts"))
+    against: tuple[Any, ...] = holds(Touching("surfaces, or rods", example="{plane: {}}"))
     friction: float = quantity("", "coefficient", sign="zero", default=0.0, example="0.3")
     creep: float = quantity("m/s", "velocity", sign="positive", default=1e-3, example="1e-3")
     stiffness: float | None = quantity(
