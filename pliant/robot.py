@@ -33,6 +33,7 @@ from pliant.model import (
     Load,
     Material,
     MountedActuator,
+    Muscle,
     PlausibilityWarning,
     PressureLine,
     ResolutionWarning,
@@ -475,6 +476,29 @@ class Robot:
         pushes.
         """
         return self.description.add(Spring(name, a, b, stiffness, rest, damping, power, kind))  # type: ignore[arg-type]
+
+    @checks.checked
+    def add_muscle(
+        self,
+        name: str,
+        path: Sequence[Any],
+        strength: float = 0.0,
+        optimum: float | None = None,
+        width: float = 0.5,
+        speed: float = 1.0,
+        passive: float = 1.0,
+        law: Callable[[float, float, float], float] | None = None,
+    ) -> Muscle:
+        """Add a muscle and return it; its name is an input, the activation from 0 to 1.
+
+        path : via-points as of a tendon.  strength : largest isometric force, N.
+        optimum : length of that force, metres; None for the length at rest.  width : of the force over
+        the length, relative to it.  speed : rate of shortening without force, m/s.
+        passive : force of the muscle without activation, relative to ``strength``.
+        law : instead, a function of length (m), rate (m/s) and activation that returns a force (N).
+        """
+        rest = (strength, optimum, width, speed, passive, law)
+        return self.description.add(Muscle(name, path, *rest))  # type: ignore[arg-type]
 
     @checks.checked
     def add(self, entry: T) -> T:

@@ -42,6 +42,7 @@ BUILT_IN = (
     "chambers",
     "springs",
     "tendons",
+    "muscles",
     "embedded_tendons",
     "constraints",
     "connections",
