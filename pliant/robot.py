@@ -436,8 +436,8 @@ class Robot:
         offset : with ``along``, (x, y) in the section, metres; fixed, a pair of them at both ends, a
         function of s, or a Table.  over : (s0, s1) in metres, the stretch that it covers. s counts from
         the base of the first rod.
-        drive : "tension"; with ``path`` also "length" for a reel that pulls in as many metres as the
-        input says, and "none" for a cable of fixed length.  tension : where no input is given, N.
+        drive : "tension"; "length" for a reel that pulls in as many metres as the input says; with
+        ``path`` also "none" for a cable of fixed length.  tension : where no input is given, N.
         stiffness : axial stiffness EA of a tendon with a given length, N; None if it does not stretch.
         slack : how much longer such a tendon is than its path at rest, metres.
         friction : coefficient of friction in the channel or at the via-points.
@@ -450,7 +450,8 @@ class Robot:
             return self.description.add(via)
         expected = "left out, for the tendon runs along rods"
         checks.refuse(path is not None, f"tendon {name!r}", "path", path, expected, "remove it")
-        tendon = EmbeddedTendon(name, along, offset, over, tension, friction)
+        given = (over, tension, friction, drive, stiffness, slack)
+        tendon = EmbeddedTendon(name, along, offset, *given)
         return self.description.add(tendon)
 
     @checks.checked
