@@ -101,9 +101,15 @@ class Equilibrium(Responsive, Saveable):
         """Wrenches (6,) = (moment, force) that hold the robot, by name, N m and N.
 
         A constraint: what it exerts on the frame it constrains, in the frame it is attached to.
-        A rod clamped to the world: what the clamp exerts on it, in the frame of its base.
+        A part on the world, or on another part by a joint that moves: what the joint or clamp exerts
+        on it, in the frame of its base.
         """
         return self._compiled.reactions(self._still)
+
+    @cached_property
+    def drive_forces(self) -> dict[str, float]:
+        """Torque (N m) or force (N) that holds each prescribed coordinate of a joint, by input."""
+        return self._compiled.drive_forces(self._still)
 
     @cached_property
     def stable(self) -> bool | None:
@@ -245,10 +251,15 @@ class Modes(Result, Saveable):
 
     @cached_property
     def error(self) -> Array:
-        """Estimated relative errors (count,) of the frequencies; 0 for rigid-body motions."""
+        """Estimated relative errors (count,) of the frequencies; 0 for rigid-body motions.
+
+        NaN for robots with nested tubes, which have no such estimate.
+        """
         from pliant.solve.modal_error import ModalError
 
         assert isinstance(self._compiled, CoordinateProblem)
+        if not self._compiled.tree.estimates:
+            return np.full(len(self), np.nan)
         found = ModalError(self._compiled.effects, self.equilibrium._solution)  # type: ignore[arg-type]
         modes = zip(self._solution.eigenvalues.real, self._solution.vectors.T, strict=True)
         return np.array([found.estimate(float(value), vector) for value, vector in modes])

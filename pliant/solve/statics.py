@@ -382,7 +382,8 @@ class StaticSolver:
                 progress(level, self.count, good.residual)
         good.iterations = self.count
         good.levels, good.lost = levels, lost
-        good.error = self.equations.error.estimate()
+        if self.effects.tree.estimates:
+            good.error = self.equations.error.estimate()
         return good
 
     def _begin(self, target: Inputs, start: StaticSolution | None) -> StaticSolution:
