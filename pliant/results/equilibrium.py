@@ -251,10 +251,15 @@ class Modes(Result, Saveable):
 
     @cached_property
     def error(self) -> Array:
-        """Estimated relative errors (count,) of the frequencies; 0 for rigid-body motions."""
+        """Estimated relative errors (count,) of the frequencies; 0 for rigid-body motions.
+
+        NaN for robots with nested tubes, which have no such estimate.
+        """
         from pliant.solve.modal_error import ModalError
 
         assert isinstance(self._compiled, CoordinateProblem)
+        if not self._compiled.tree.estimates:
+            return np.full(len(self), np.nan)
         found = ModalError(self._compiled.effects, self.equilibrium._solution)  # type: ignore[arg-type]
         modes = zip(self._solution.eigenvalues.real, self._solution.vectors.T, strict=True)
         return np.array([found.estimate(float(value), vector) for value, vector in modes])

@@ -362,7 +362,8 @@ class ShapeResult(Result, ABC):
         by : "balance" sums the loads on the part beyond s, in a motion less its inertia, and holds for
             every formulation and theory; "law" is stiffness times strain, C(s) (e - e0), in a motion
             plus damping times strain rate, whose force is zero in a Kirchhoff rod and inaccurate in
-            very slender ones. In a motion, a strong form solves for the wrench, and both are the same.
+            very slender ones; of nested tubes, which share what acts, it is always the law. In a
+            motion, a strong form solves for the wrench, and both are the same.
 
         In a motion, an EnergyWarning says that the integrator added energy; see `Motion.reactions`.
         """

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, Body, Effect, Frame, Rod, drawing
+from pliant.model import Array, Body, Effect, Frame, Rod, drawing, seen_from
 from pliant.solve.problem import Problem
 from pliant.view import Arrow, RodShape
 from pliant.view.mesh import frame_along
@@ -22,18 +22,22 @@ _AROUND = 1.25
 """Least radius of a mark as a part of the widest base of a rod, so that it is seen around it."""
 
 
-def rod_shape(rod: Rod, poses: Array) -> RodShape:
-    """Return a rod with its poses ([T,] S, 4, 4) at evenly spaced sections."""
-    s = np.linspace(0.0, rod.length, poses.shape[-3])
+def rod_shape(rod: Rod, poses: Array, s: Array | None = None) -> RodShape:
+    """Return a rod with its poses ([T,] S, 4, 4) at s (S,), or at evenly spaced sections."""
+    s = np.linspace(0.0, rod.length, poses.shape[-3]) if s is None else s
     return RodShape(rod.name, poses, rod.outline(s))
 
 
 def rod_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodShape]:
     """Return all rods at one configuration or over several."""
-    rods, sample = compiled.description.rods, compiled.sampler.poses
+    about, sample = compiled.description, compiled.sampler.poses
+    sections = {
+        name: np.linspace(seen_from(about, rod), rod.length, _SECTIONS)
+        for name, rod in about.rods.items()
+    }
     return [
-        rod_shape(rods[name], np.array([sample(q, name, s) for q in configurations]))
-        for name, s in compiled.description.stations(_SECTIONS).items()
+        rod_shape(about.rods[name], np.array([sample(q, name, s) for q in configurations]), s)
+        for name, s in sections.items()
     ]
 
 

@@ -168,7 +168,8 @@ class CoordinateProblem(Problem):
                 error.last = Still(error.last, [*mixed, (level, values)])
             raise
         self._warn([found.q])
-        warn_of_error(found.error, self.formulations, stacklevel=4)
+        if found.error is not None:
+            warn_of_error(found.error, self.formulations, stacklevel=4)
         if self._lame:
             missed = missed_at_rest(self.effects, found.q, found.inputs, found.z)
             self._tell([str(item) for item in missed])
@@ -301,7 +302,9 @@ class CoordinateProblem(Problem):
     ) -> Stream:
         """Move in time one step after the other."""
         held = {name: Held(value) for name, value in values.items()}
-        begin = self.begin(Schedule(self.effects, held), start)
+        fixed = self.description.settled_inputs()
+        moving = {name: value for name, value in held.items() if name not in fixed}
+        begin = self.begin(Schedule(self.effects, moving), start)
         stepper = integrator.stepper(self.effects, h)
         stepper.prepare()
         return Stream(CoordinateSteps(integrator, stepper, *begin), held)
@@ -327,7 +330,7 @@ class CoordinateProblem(Problem):
     def wrenches(self, still: Still, rod: Rod, s: Array, by: str) -> Array:
         """Internal wrenches (S, 6): from what acts beyond s, or stiffness times strain."""
         q = still.solution.q
-        if by == "balance":
+        if by == "balance" and not self.tree.is_nested(rod.name):
             from pliant.solve.internal_wrench import BeyondSections
 
             acting = self._acting(still.applied)
@@ -339,7 +342,7 @@ class CoordinateProblem(Problem):
         """Internal wrenches (T, S, 6): from what acts beyond s, or stiffness times strain plus
         damping times strain rate.
         """
-        if by == "law":
+        if by == "law" or self.tree.is_nested(rod.name):
             rows = [self._law(q, v, rod, s) for q, v in zip(path.q, path.v, strict=True)]
         else:
             from pliant.solve.internal_wrench import BeyondSections
@@ -416,7 +419,8 @@ class CoordinateProblem(Problem):
 
     def moving_drive_forces(self, path: Trajectory) -> dict[str, Any]:
         """From balance at each output time, inertia included."""
-        rows = [at.drives for at in self._instants(path)] if self.tree.drivers else []
+        driven = len(self.tree.prescribed) > 0
+        rows = [at.drives for at in self._instants(path)] if driven else []
         return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
 
     def joint_rate(self, v: Array, part: str) -> Array:

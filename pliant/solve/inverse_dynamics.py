@@ -186,7 +186,7 @@ class InverseDynamics:
                 totals[part.parent] += totals[i]
         for i in tree.held_parts():
             held[tree.parts[i].name] = se3.Ad(state.parts[i].c.base).T @ totals[i]
-        if tree.drivers:
+        if len(tree.prescribed):
             gather(tree, state, work, work.residual)
             instant.drives = tree.drives(work.residual)
         return held
