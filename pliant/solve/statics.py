@@ -149,6 +149,8 @@ class Equilibrium(Equations):
             np.zeros(tree.total),
         )
         self._unheld = np.zeros(tree.total)
+        self._held = [term for term in effects.rows if len(term.rows) and term.rows[0] >= tree.n]
+        """Terms with multipliers."""
         self._breaks = 2 * sum(term.memory > 0 for term in effects.terms)
         """Corrections that may be larger than those before, where joints begin to slide."""
         self._next, self._variation = np.zeros(tree.nq), np.zeros(tree.total)
@@ -240,7 +242,7 @@ class Equilibrium(Equations):
     def _gap_forces(self) -> float:
         """What the gaps of multipliers cost, N: also of those that do not feel their gap at once."""
         r = self.work.residual
-        return float(sum(np.sum(np.abs(x.augmented(r[x.rows]))) for x in self.effects.rows))
+        return float(sum(np.sum(np.abs(x.augmented(r[x.rows]))) for x in self._held))
 
     def _weigh(self) -> None:
         """Set the size of the generalised loads, or of the first residual where there are none."""
