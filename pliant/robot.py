@@ -34,6 +34,7 @@ from pliant.model import (
     Load,
     Material,
     MountedActuator,
+    Muscle,
     PlausibilityWarning,
     PressureLine,
     ResolutionWarning,
@@ -486,8 +487,8 @@ class Robot:
         offset : with ``along``, (x, y) in the section, metres; fixed, a pair of them at both ends, a
         function of s, or a Table.  over : (s0, s1) in metres, the stretch that it covers. s counts from
         the base of the first rod.
-        drive : "tension"; with ``path`` also "length" for a reel that pulls in as many metres as the
-        input says, and "none" for a cable of fixed length.  tension : where no input is given, N.
+        drive : "tension"; "length" for a reel that pulls in as many metres as the input says; with
+        ``path`` also "none" for a cable of fixed length.  tension : where no input is given, N.
         stiffness : axial stiffness EA of a tendon with a given length, N; None if it does not stretch.
         slack : how much longer such a tendon is than its path at rest, metres.
         friction : coefficient of friction in the channel or at the via-points.
@@ -500,7 +501,8 @@ class Robot:
             return self.description.add(via)
         expected = "left out, for the tendon runs along rods"
         checks.refuse(path is not None, f"tendon {name!r}", "path", path, expected, "remove it")
-        tendon = EmbeddedTendon(name, along, offset, over, tension, friction)
+        given = (over, tension, friction, drive, stiffness, slack)
+        tendon = EmbeddedTendon(name, along, offset, *given)
         return self.description.add(tendon)
 
     @checks.checked
@@ -552,6 +554,29 @@ class Robot:
         """
         rules = (friction, creep, stiffness, damping, stations, radius)
         return self.description.add(Contact(name, of, against, *rules))
+
+    @checks.checked
+    def add_muscle(
+        self,
+        name: str,
+        path: Sequence[Any],
+        strength: float = 0.0,
+        optimum: float | None = None,
+        width: float = 0.5,
+        speed: float = 1.0,
+        passive: float = 1.0,
+        law: Callable[[float, float, float], float] | None = None,
+    ) -> Muscle:
+        """Add a muscle and return it; its name is an input, the activation from 0 to 1.
+
+        path : via-points as of a tendon.  strength : largest isometric force, N.
+        optimum : length of that force, metres; None for the length at rest.  width : of the force over
+        the length, relative to it.  speed : rate of shortening without force, m/s.
+        passive : force of the muscle without activation, relative to ``strength``.
+        law : instead, a function of length (m), rate (m/s) and activation that returns a force (N).
+        """
+        rest = (strength, optimum, width, speed, passive, law)
+        return self.description.add(Muscle(name, path, *rest))  # type: ignore[arg-type]
 
     @checks.checked
     def add(self, entry: T) -> T:

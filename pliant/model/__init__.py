@@ -55,6 +55,7 @@ from pliant.model.fields import (
 )
 from pliant.model.file_access import check_suffix, read_csv, read_text, whole_file
 from pliant.model.load import Load
+from pliant.model.muscle import Muscle
 from pliant.model.nest import Centreline, centreline
 from pliant.model.paths import field_at, number_paths, value_at, with_values
 from pliant.model.places import BaseState, Frame, Moving, along, base_state, pose
@@ -141,6 +142,7 @@ __all__ = [
     "Material",
     "MountedActuator",
     "Moving",
+    "Muscle",
     "NaturalShape",
     "Number",
     "OneOf",

@@ -43,6 +43,7 @@ BUILT_IN = (
     "chambers",
     "springs",
     "tendons",
+    "muscles",
     "embedded_tendons",
     "constraints",
     "connections",
