@@ -318,7 +318,7 @@ class Motion(MovingResult, Saveable):
         progress : True for a bar with the remaining time; or a function, called as progress(k, n) after
         frame k of n.
         """
-        from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes
+        from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes, tensions_of
         from pliant.view import animate
 
         q = self._trajectory.q
@@ -327,7 +327,8 @@ class Motion(MovingResult, Saveable):
             {name: {key: x[k] for key, x in values.items()} for name, values in shown.items()}
             for k in range(len(q))
         ]
-        effects, arrows = effect_shapes(self._compiled, q, self.inputs, readings)
+        tensions = tensions_of(self)
+        effects, arrows = effect_shapes(self._compiled, q, self.inputs, tensions, readings)
         shapes = robot_shapes(self._compiled, q) + effects
         with told(progress, "animate", lambda k, n: (k / n, f"{k} of {n} frames")) as report:
             return animate(
