@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from pliant.engine.program import run
-from pliant.model import Contact, Frame, Surface
+from pliant.model import Frame, Surface
 from pliant.physics.contacts.found import Found, nothing_found
 from pliant.physics.contacts.pool import Pool
 from pliant.physics.contacts.segments import Segments, bend_segments, find_segments
@@ -32,6 +32,26 @@ _ENTERS = 0.02
 """Part of the radius of a rod by which an obstacle may enter between stations that are chosen."""
 _APART = 4.0
 """Arclength in radii below which a rod does not meet itself: its tightest turn is shorter."""
+
+
+class Sides(Protocol):
+    """What may touch what: rods by name and surfaces of both sides, and settings of the rods."""
+
+    @property
+    def of(self) -> tuple[Any, ...]:
+        """The first side."""
+
+    @property
+    def against(self) -> tuple[Any, ...]:
+        """The second side."""
+
+    @property
+    def stations(self) -> int | None:
+        """Points along each rod, None to choose."""
+
+    @property
+    def radius(self) -> float | None:
+        """Of the rods, None for that of their sections."""
 
 
 @dataclass
@@ -58,7 +78,7 @@ class Search:
     arclengths of the stations of the first side, start of the segment for rows between rods.
     """
 
-    def __init__(self, tree: Tree, contact: Contact) -> None:
+    def __init__(self, tree: Tree, contact: Sides) -> None:
         self.tree, self.contact = tree, contact
         self.pool = Pool(tree)
         self._balls: list[tuple[Any, ...]] = []
