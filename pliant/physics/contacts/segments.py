@@ -191,6 +191,24 @@ def _ball_around(G, stations, first, last, centre):  # type: ignore[no-untyped-d
     return math.sqrt(most)
 
 
+class Ends(NamedTuple):
+    """Two segments: their stations (4,), lengths (2,) and radii at the ends (4,)."""
+
+    at: Ints
+    lengths: Array
+    r: Array
+
+
+@inner
+def _take(segments, i, j, ends):  # type: ignore[no-untyped-def]
+    """Set the ends of segment i of the first rod and segment j of the second."""
+    for e in range(2):
+        ends.at[e], ends.at[2 + e] = segments.first[i + e], segments.second[j + e]
+        ends.r[e], ends.r[2 + e] = segments.r_first[i + e], segments.r_second[j + e]
+    ends.lengths[0] = segments.s_first[i + 1] - segments.s_first[i]
+    ends.lengths[1] = segments.s_second[j + 1] - segments.s_second[j]
+
+
 @kernel
 def find_segments(segments, G, first_row, found):  # type: ignore[no-untyped-def]
     """Fill the rows of segments, from `first_row` on, at frames G (P, 4, 4).
@@ -199,65 +217,63 @@ def find_segments(segments, G, first_row, found):  # type: ignore[no-untyped-def
     that may be near. The gap of others is a bound from these balls.
     """
     pair = Pair(np.empty((2, 3, 4)), np.empty((2, 3, 3)), np.empty(3))
-    ends, lengths, r = np.empty(4, dtype=np.int64), np.empty(2), np.empty(4)
-    place, best_place, F = np.empty(2), np.empty(2), np.empty(5)
-    M, N = segments.first.shape[0] - 1, segments.second.shape[0] - 1
+    ends = Ends(np.empty(4, dtype=np.int64), np.empty(2), np.empty(4))
+    N = segments.second.shape[0] - 1
     groups = (N + _GROUP - 1) // _GROUP
-    around, wide = np.empty((groups, 3)), np.empty(groups)
-    centre, other = np.empty(3), np.empty(3)
-    widest = np.max(segments.r_second)
+    around, wide, place = np.empty((groups, 3)), np.empty(groups), np.empty(2)
     for g in range(groups):
         last = min(N, (g + 1) * _GROUP)
         wide[g] = _ball_around(G, segments.second, g * _GROUP, last, around[g])
         wide[g] += 0.3 * (segments.s_second[last] - segments.s_second[g * _GROUP]) / _GROUP
-    for i in range(M):
-        row, best, chosen = first_row + i, -np.inf, -1
-        found.gap[row] = -np.inf
+    for i in range(segments.first.shape[0] - 1):
+        row = first_row + i
         for k in range(4):
             found.at[row, k] = -1
-        s0, s1 = segments.s_first[i], segments.s_first[i + 1]
-        reach = _ball_around(G, segments.first, i, i + 1, centre) + 0.3 * (s1 - s0)
-        reach += max(segments.r_first[i], segments.r_first[i + 1]) + widest
-        for g in range(groups):
-            bound = reach + wide[g] - _distance(centre, around[g])
-            if bound < -segments.near:
-                found.gap[row] = max(found.gap[row], bound)
-                continue
-            for j in range(g * _GROUP, min(N, (g + 1) * _GROUP)):
-                u0, u1 = segments.s_second[j], segments.s_second[j + 1]
-                if segments.apart >= 0.0 and u0 - s1 < segments.apart:
-                    continue
-                size = _ball_around(G, segments.second, j, j + 1, other) + 0.3 * (u1 - u0)
-                bound = reach + size - _distance(centre, other)
-                if bound < -segments.near:
-                    found.gap[row] = max(found.gap[row], bound)
-                    continue
-                ends[0], ends[1] = segments.first[i], segments.first[i + 1]
-                ends[2], ends[3] = segments.second[j], segments.second[j + 1]
-                lengths[0], lengths[1] = s1 - s0, u1 - u0
-                r[0], r[1] = segments.r_first[i], segments.r_first[i + 1]
-                r[2], r[3] = segments.r_second[j], segments.r_second[j + 1]
-                for start in range(3):
-                    # pieces side by side may be closest at either end
-                    _guess(G, ends, start, place)
-                    gap = _closest(G, ends, lengths, r, pair, F, place)
-                    if gap > best:
-                        best, chosen = gap, j
-                        best_place[0], best_place[1] = place[0], place[1]
+        chosen, gap = _search(segments, G, i, around, wide, pair, ends, place)
+        found.gap[row] = gap
         if chosen >= 0:
-            ends[0], ends[1] = segments.first[i], segments.first[i + 1]
-            ends[2], ends[3] = segments.second[chosen], segments.second[chosen + 1]
-            lengths[0] = s1 - s0
-            lengths[1] = segments.s_second[chosen + 1] - segments.s_second[chosen]
-            far = _evaluate(G, ends, lengths, best_place[0], best_place[1], pair)
-            found.gap[row] = best
-            ra = (
-                segments.r_first[i] * (1.0 - best_place[0])
-                + segments.r_first[i + 1] * best_place[0]
-            )
-            _write(G, ends, lengths, best_place, pair, ra, best + far - ra, row, found)
-        elif not found.gap[row] > -np.inf:
-            found.gap[row] = -reach
+            _take(segments, i, chosen, ends)
+            far = _evaluate(G, ends.at, ends.lengths, place[0], place[1], pair)
+            ra = ends.r[0] + place[0] * (ends.r[1] - ends.r[0])
+            _write(G, ends.at, ends.lengths, place, pair, ra, gap + far - ra, row, found)
+
+
+@inner
+def _search(segments, G, i, around, wide, pair, ends, found):  # type: ignore[no-untyped-def]
+    """The segment of the second rod that segment i meets, -1 for none, and the gap to it, or a bound.
+
+    around (g, 3), wide (g,) : balls around groups of segments.  found (2,) : t and u.
+    """
+    place, F, centre, other = np.empty(2), np.empty(5), np.empty(3), np.empty(3)
+    chosen, best, rest, N = -1, -np.inf, -np.inf, segments.second.shape[0] - 1
+    s0, s1 = segments.s_first[i], segments.s_first[i + 1]
+    reach = _ball_around(G, segments.first, i, i + 1, centre) + 0.3 * (s1 - s0)
+    reach += max(segments.r_first[i], segments.r_first[i + 1]) + np.max(segments.r_second)
+    for g in range(around.shape[0]):
+        bound = reach + wide[g] - _distance(centre, around[g])
+        if bound < -segments.near:
+            rest = max(rest, bound)
+            continue
+        for j in range(g * _GROUP, min(N, (g + 1) * _GROUP)):
+            u0, u1 = segments.s_second[j], segments.s_second[j + 1]
+            if segments.apart >= 0.0 and u0 - s1 < segments.apart:
+                continue
+            size = _ball_around(G, segments.second, j, j + 1, other) + 0.3 * (u1 - u0)
+            bound = reach + size - _distance(centre, other)
+            if bound < -segments.near:
+                rest = max(rest, bound)
+                continue
+            _take(segments, i, j, ends)
+            for start in range(3):
+                # pieces side by side may be closest at either end
+                _guess(G, ends.at, start, place)
+                gap = _closest(G, ends.at, ends.lengths, ends.r, pair, F, place)
+                if gap > best:
+                    chosen, best = j, gap
+                    found[0], found[1] = place[0], place[1]
+    if chosen >= 0:
+        return chosen, best
+    return chosen, rest if rest > -np.inf else -reach
 
 
 @inner
