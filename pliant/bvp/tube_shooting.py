@@ -7,9 +7,9 @@ With r = Rz(psi) u* the curvature at rest of a tube (Dupont et al. 2010, Rucker 
     u = ((R^T m)_xy + sum EI r) / sum EI,       R' = R u^,            p' = R e_z,
     n' = -f,   m' = -p' x n,                    psi' = T / GJ + t*,   T' = EI (ux ry - uy rx).
 
-In the entry plane psi = alpha + T (integral of ds / GJ over the straight part) + its twist at rest. What
-is unknown there, n, m_xy and all T, is found such that T = 0 at the tip of each tube and n = m_xy = 0 at
-the end of the centreline. The third part of m is the sum of all T, there and everywhere.
+In the entry plane psi = alpha + T (integral of ds / GJ over the straight part) + its twist at rest.
+What is unknown there, n, m_xy and all T, is found such that T = 0 at the tip of each tube and n = m_xy
+= 0 at the end of the centreline. The third part of m is the sum of all T, there and everywhere.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.lie import se3
 from pliant.lie.tuples import Array
@@ -38,8 +39,8 @@ _GAUSS = 0.5 + np.array([-1.0, 1.0]) * np.sqrt(3.0) / 6.0
 class Pull(NamedTuple):
     """A wrench on tube k at a place of the centreline.
 
-    offset (3,) : of its point in the frame of the tube, m.  moment, force (3,) : in the world, or in the
-    frame of the tube.
+    offset (3,) : of its point in the frame of the tube, m.  moment, force (3,) : in the world, or in
+    the frame of the tube.
     """
 
     place: float
@@ -83,8 +84,8 @@ class _Data(NamedTuple):
 class TubeShape:
     """An equilibrium: unknowns x (U,), and states at the ends s (N + 1,) of the intervals.
 
-    u (N, 3, 2) : curvature at the start, in the middle and at the end of each interval; slope (N, 2, T) :
-    twist of the tubes at its start and its end.
+    u (N, 3, 2) : curvature at the start, in the middle and at the end of each interval.
+    slope (N, 2, T) : twist of the tubes at its start and its end.
     """
 
     x: Array
@@ -100,7 +101,7 @@ class TubeShape:
     moment: Array
 
     def poses(self, s: Array) -> tuple[Array, Array, Array]:
-        """Poses (S, 4, 4) of the centreline at s (S,) >= 0, and angles and twists (S, T) of the tubes."""
+        """Poses (S, 4, 4) of the centreline at s (S,) >= 0, angles and twists (S, T) of the tubes."""
         j, x, h = self._inside(s)
         ends = [_quadratic(self.u[j], x * c) for c in _GAUSS]
         a, b = (_strains(u) for u in ends)
@@ -117,12 +118,14 @@ class TubeShape:
         j, x, _ = self._inside(s)
         return _quadratic(self.u[j], x)
 
-    def _inside(self, s: Array) -> tuple[Array, Array, Array]:
-        j = np.clip(np.searchsorted(self.s, s, side="right") - 1, 0, len(self.s) - 2)
+    def _inside(self, s: Array) -> tuple[NDArray[np.int64], Array, Array]:
+        j = np.clip(np.searchsorted(self.s, s, side="right") - 1, 0, len(self.s) - 2).astype(
+            np.int64
+        )
         h = np.diff(self.s)[j]
         return j, (s - self.s[j]) / h, h
 
-    def _angles(self, j: Array, x: Array, h: Array) -> tuple[Array, Array]:
+    def _angles(self, j: NDArray[np.int64], x: Array, h: Array) -> tuple[Array, Array]:
         """Cubic through angles and twists at both ends of an interval."""
         a, b = self.psi[j], self.psi[j + 1]
         x, h = x[:, None], h[:, None]

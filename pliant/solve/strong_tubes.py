@@ -220,7 +220,7 @@ class TubeProblem(Problem):
         """Return the equilibrium on the branch from `origin`, or from the unloaded tubes."""
         solver = TubeShooting(*self._settings)
         start = None if origin is None else origin[1].solution.q
-        shape = solver.solve(self._acting(values), start, tolerance)
+        shape: Any = solver.solve(self._acting(values), start, tolerance)
         history, count = solver.history, len(solver.units)
         if progress is not None:
             progress(1.0, solver.iterations, history[-1])

@@ -150,13 +150,13 @@ def test_three_tubes_under_load_agree_with_the_classical_model() -> None:
 
 def test_shooting_refuses_what_the_classical_model_has_not() -> None:
     robot = three_tubes()
-    with pytest.raises(DescriptionError, match="theory.*'kirchhoff' with Shooting"):
+    with pytest.raises(DescriptionError, match=r"theory.*'kirchhoff' with Shooting"):
         robot.statics(formulation=pl.Shooting())
     robot = three_tubes(theory="kirchhoff")
     with pytest.raises(DescriptionError, match="tubes at rest only"):
         robot.simulate(0.1, 0.01, formulation=pl.Shooting())
     robot.add_constraint("hold", "inner.tip")
-    with pytest.raises(DescriptionError, match="constraint 'hold'.*Shooting"):
+    with pytest.raises(DescriptionError, match=r"constraint 'hold'.*Shooting"):
         robot.statics(formulation=pl.Shooting())
 
 
