@@ -285,9 +285,9 @@ class TubeProblem(Problem):
         weights -= sum(self._moved_by(q, pull) for pull in acting.pulls[cut:])
         forces = acting.force(place) - (mass / weight)[:, None] * gravity
         dead = [pull for pull in acting.pulls[:cut] if pull.world]
-        loads = -float(weight @ np.sum(forces * g, axis=1))
-        loads -= sum(self._moved_by(q, pull) for pull in dead)
-        return {"elastic": elastic, "gravity": weights, "loads": loads}
+        pulled = -float(weight @ np.sum(forces * g, axis=1))
+        pulled -= sum(self._moved_by(q, pull) for pull in dead)
+        return {"elastic": elastic, "gravity": weights, "loads": pulled}
 
     def _moved_by(self, q: TubeShape, pull: Pull) -> float:
         """Force times position, J."""
