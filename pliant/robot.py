@@ -39,6 +39,7 @@ from pliant.model import (
     ResolutionWarning,
     Rod,
     Shape,
+    Solid,
     Spring,
     Stiffness,
     Tendon,
@@ -369,12 +370,14 @@ class Robot:
     def add_body(
         self,
         name: str,
-        mass: float,
+        mass: float | None = None,
         inertia: ArrayLike = (0.0, 0.0, 0.0),
         on: Frame | str | None = None,
         centre: ArrayLike = (0.0, 0.0, 0.0),
         pose: ArrayLike | None = None,
         joint: Joint | None = None,
+        shape: Solid | None = None,
+        density: float | None = None,
     ) -> Body:
         """Add a rigid body and return it (`.at(point)` are places on it).
 
@@ -384,8 +387,12 @@ class Robot:
         centre : (3,) of the mass in the body, metres.
         pose : 4x4 pose of the body at rest in the frame ``on``.
         joint : how it hangs there, such as Revolute("x") or Free(); None for a rigid connection.
+        shape : a SolidBox, SolidCylinder, SolidSphere or SolidMesh for pictures; None for an
+            ellipsoid of its inertia.
+        density : kg/m^3 of its shape, instead of mass, inertia and centre.
         """
-        return self.description.add(Body(name, mass, inertia, on, centre, pose, joint))  # type: ignore[arg-type]
+        given = (name, mass, inertia, on, centre, pose, joint, shape, density)
+        return self.description.add(Body(*given))  # type: ignore[arg-type]
 
     @checks.checked
     def add_base_motion(

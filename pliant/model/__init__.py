@@ -100,6 +100,7 @@ from pliant.model.signals import (
     as_signal,
     values_at,
 )
+from pliant.model.solids import Solid, SolidBox, SolidCylinder, SolidMesh, SolidSphere
 from pliant.model.spring import Spring
 from pliant.model.tendon import Tendon
 from pliant.model.tube import Tube, is_inner, is_nested, nest_of, seen_from
@@ -164,6 +165,11 @@ __all__ = [
     "Shape",
     "Signal",
     "Sine",
+    "Solid",
+    "SolidBox",
+    "SolidCylinder",
+    "SolidMesh",
+    "SolidSphere",
     "Spring",
     "StabilityWarning",
     "Step",
