@@ -16,7 +16,7 @@ from pliant.view.mesh import frame_along
 _SECTIONS = 61
 _DENSITY = 3000.0
 """kg/m^3 of the ball that is drawn for a body without moments of inertia."""
-_JOINT = 0.012
+_JOINT = 0.01
 """Radius of the pin of a joint as a part of the size of the robot."""
 _JOINTS, _PIN = "joints", "#5b6470"
 _MARK = 0.015
@@ -65,7 +65,7 @@ def joint_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodSh
     """
     members = compiled.description.members().values()
     found: list[RodShape] = []
-    radius = _JOINT * extent_of(compiled)
+    radius = _JOINT * extent_of(compiled, configurations[0])
     for part in members:
         joint: Any = part.joint
         if joint is None or not 0 < joint.nv < 6:
@@ -81,17 +81,17 @@ def joint_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodSh
             axes = np.array([joint.axes(q)[:, k] for q in coordinates])
             turns = bool(np.any(axes[0, :3]))
             way = axes[:, :3] if turns else axes[:, 3:]
-            found.append(_pin(poses, way, *((radius, 3.0) if turns else (0.5 * radius, 8.0))))
+            found.append(_pin(poses, way, *((radius, 7.0) if turns else (0.5 * radius, 24.0))))
     return found
 
 
-def extent_of(compiled: Problem) -> float:
-    """Return the size of the robot at rest, m: of its rods, bodies and what lies between them."""
+def extent_of(compiled: Problem, q: Any) -> float:
+    """Return the size of the robot, m: of its rods, its bodies and what lies between them."""
     members = compiled.description.members().values()
     rods = [part.length for part in members if isinstance(part, Rod)]
     bodies = [part for part in members if isinstance(part, Body)]
     frames = [frame for part in bodies for frame in (part.origin, part.at(part.centre))]
-    points = np.array([compiled.frame(compiled.rest, frame)[:3, 3] for frame in frames])
+    points = np.array([compiled.frame(q, frame)[:3, 3] for frame in frames])
     solids = [part.shape.faces().reshape(-1, 3) for part in bodies if part.shape is not None]
     clouds = [points.reshape(-1, 3), *solids]
     spans = [float(np.linalg.norm(np.ptp(cloud, axis=0))) for cloud in clouds if len(cloud)]
