@@ -56,9 +56,7 @@ class Body(Part):
     density : kg/m^3 of its shape, instead of mass, inertia and centre.
     """
 
-    mass: float = quantity(
-        "kg", "from its shape and density if left out", sign="zero", example="0.02", default=None
-    )
+    mass: float = quantity("kg", sign="zero", example="0.02", default=None)
     inertia: ArrayLike = holds(
         Moments("about its centre of mass: 3 principal moments, 6 numbers or 3 rows", "kg m^2"),
         (0.0, 0.0, 0.0),

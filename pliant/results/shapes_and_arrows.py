@@ -81,7 +81,11 @@ def joint_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodSh
             axes = np.array([joint.axes(q)[:, k] for q in coordinates])
             turns = bool(np.any(axes[0, :3]))
             way = axes[:, :3] if turns else axes[:, 3:]
-            found.append(_pin(poses, way, *((radius, 7.0) if turns else (0.5 * radius, 24.0))))
+            wide = radius if turns else 0.5 * radius
+            half = max(
+                (7.0 if turns else 10.0) * radius, 1.3 * min(_reach(part, way[0]), 25.0 * radius)
+            )
+            found.append(_pin(poses, way, wide, half))
     return found
 
 
@@ -98,12 +102,21 @@ def extent_of(compiled: Problem, q: Any) -> float:
     return max([*rods, *spans, 0.0]) or 0.1
 
 
-def _pin(poses: Array, way: Array, radius: float, long: float) -> RodShape:
-    """A cylinder along directions (T, 3) in poses (T, 4, 4), so many times as long as it is wide."""
+def _reach(part: Rod | Body, way: Array) -> float:
+    """How far a part reaches from its joint along a direction (3,), m."""
+    if isinstance(part, Rod):
+        return float(part.outline(np.zeros(1)).max())
+    if part.shape is None:
+        return 0.0
+    return float(np.abs(part.shape.faces() @ way).max())
+
+
+def _pin(poses: Array, way: Array, radius: float, half: float) -> RodShape:
+    """A cylinder of half a length along directions (T, 3) in poses (T, 4, 4)."""
     turn = np.array([frame_along(x) for x in way])
     shown = np.repeat(poses[:, None], 2, axis=1)
     shown[:, :, :3, :3] = poses[:, None, :3, :3] @ turn[:, None]
-    ends = np.array([-1.0, 1.0]) * long * radius
+    ends = np.array([-1.0, 1.0]) * half
     shown[:, :, :3, 3] += ends[:, None] * np.einsum("tij,tj->ti", poses[:, :3, :3], way)[:, None]
     return RodShape(_JOINTS, shown, np.full(2, radius), _PIN)
 
