@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from matplotlib.colors import to_hex, to_rgb
 
 from pliant.model import Array, Body, Effect, Frame, Rod, drawing, seen_from
 from pliant.solve.problem import Problem
@@ -16,11 +17,13 @@ from pliant.view.mesh import frame_along
 _SECTIONS = 61
 _DENSITY = 3000.0
 """kg/m^3 of the ball that is drawn for a body without moments of inertia."""
-_JOINT = 0.01
+_JOINT = 0.012
 """Radius of the pin of a joint as a part of the size of the robot."""
 _JOINTS, _PIN = "joints", "#5b6470"
 _MARK = 0.015
 """Radius of a mark as a part of the longest rod."""
+_SLACK, _TAUT = "#c9c4bd", "#b3122f"
+"""Colours of tendons without tension, and with the largest one in the picture."""
 _AROUND = 1.25
 """Least radius of a mark as a part of the widest base of a rod, so that it is seen around it."""
 
@@ -81,11 +84,9 @@ def joint_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodSh
             axes = np.array([joint.axes(q)[:, k] for q in coordinates])
             turns = bool(np.any(axes[0, :3]))
             way = axes[:, :3] if turns else axes[:, 3:]
-            wide = radius if turns else 0.5 * radius
-            half = max(
-                (7.0 if turns else 10.0) * radius, 1.3 * min(_reach(part, way[0]), 25.0 * radius)
-            )
-            found.append(_pin(poses, way, wide, half))
+            wide, least = (radius, 7.0 * radius) if turns else (0.5 * radius, 10.0 * radius)
+            through = 1.3 * min(_reach(part, way[0]), 25.0 * radius)
+            found.append(_pin(poses, way, wide, max(least, through)))
     return found
 
 
@@ -152,6 +153,11 @@ class Snapshot:
     compiled: Problem
     q: Any
     values: Mapping[str, Any]
+    readings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def told(self, name: str) -> Mapping[str, Any]:
+        """What an effect tells of itself."""
+        return self.readings.get(name, {})
 
     def frame(self, frame: Frame) -> Array:
         """World pose (4, 4) of a frame."""
@@ -171,11 +177,17 @@ class Snapshot:
 
 
 def effect_shapes(
-    compiled: Problem, configurations: Sequence[Any], inputs: Mapping[str, Any]
+    compiled: Problem,
+    configurations: Sequence[Any],
+    inputs: Mapping[str, Any],
+    tensions: Mapping[str, Any] | None = None,
+    told: Sequence[Mapping[str, Mapping[str, Any]]] = (),
 ) -> tuple[list[RodShape], list[Arrow]]:
     """Return what the effects show at some configurations: shapes, and arrows that are not zero.
 
-    inputs : by name, one value for each configuration.
+    inputs : by name, one value for each configuration.  tensions : of effects that have one, N, by
+    name, one number or one for each span; they are coloured by it.  told : what effects tell of
+    themselves, for each configuration; nothing if it is not known.
     """
     shapes: list[RodShape] = []
     arrows: list[Arrow] = []
@@ -186,14 +198,63 @@ def effect_shapes(
     for effect in compiled.description.of(Effect).values():
         rows = [
             effect.drawing(
-                Snapshot(compiled, q, {name: inputs[name][k] for name in effect.inputs()})
+                Snapshot(
+                    compiled,
+                    q,
+                    {name: inputs[name][k] for name in effect.inputs()},
+                    told[k] if told else {},
+                )
             )
             for k, q in enumerate(configurations)
         ]
         drawn = [_over_time(list(item), size, radius) for item in zip(*rows, strict=True)]
-        shapes += [item for item in drawn if isinstance(item, RodShape)]
+        lines = [item for item in drawn if isinstance(item, RodShape)]
+        if tensions is not None and effect.name in tensions:
+            most = max(float(np.max(np.abs(x))) for x in tensions.values())
+            lines = [part for line in lines for part in coloured(line, tensions[effect.name], most)]
+        shapes += lines
         arrows += [item for item in drawn if isinstance(item, Arrow) and np.any(item.vector)]
     return shapes, arrows
+
+
+def coloured(line: RodShape, tension: Any, most: float) -> list[RodShape]:
+    """Return a line coloured by its tension, N, relative to the largest one in the picture.
+
+    With one tension for each of its spans it is cut into them.
+    """
+    given = np.atleast_1d(np.asarray(tension, dtype=float))
+    count = line.poses.shape[-3]
+    name = f"{line.name}: {given[0]:.3g} N"
+    if len(given) == 1 or len(given) != count - 1:
+        return [
+            RodShape(name, line.poses, line.half_widths, tension_color(given.mean() / (most or 1)))
+        ]
+    if not np.allclose(given, given[0]):
+        name = f"{line.name}: {given[0]:.3g} to {given[-1]:.3g} N"
+    return [
+        RodShape(
+            name,
+            line.poses[..., k : k + 2, :, :],
+            line.half_widths[k : k + 2],
+            tension_color(x / (most or 1)),
+        )
+        for k, x in reversed(list(enumerate(given)))
+    ]
+
+
+def tension_color(share: float) -> str:
+    """Return a colour from grey for slack to dark red for the largest tension."""
+    first, last = np.array(to_rgb(_SLACK)), np.array(to_rgb(_TAUT))
+    return to_hex(first + min(abs(share), 1.0) * (last - first))
+
+
+def tensions_of(result: Any) -> dict[str, Any]:
+    """Return the tensions of all effects of a result that have one, N; in a motion the largest."""
+    effects = result._compiled.description.of(Effect)
+    known = [name for name, effect in effects.items() if "tension" in effect.tells]
+    found = {name: np.asarray(result.tension(name)) for name in known}
+    over_time = len(result._leading)
+    return {name: np.abs(x).max(axis=0) if over_time and len(x) else x for name, x in found.items()}
 
 
 def _over_time(drawn: list[Any], size: float, radius: float) -> RodShape | Arrow:
