@@ -294,4 +294,4 @@ class EmbeddedTendon(Effect):
                 )
             start += length
         points = np.concatenate([line.points for line in lines if isinstance(line, Line)])
-        return [Line(self.name, points)]
+        return [Line(self.name, points, inside=True)]

@@ -176,7 +176,11 @@ class Equilibrium(Responsive, Saveable):
 
         q = self._configurations
         inputs = {name: [value] for name, value in self.inputs.items()}
-        effects, arrows = effect_shapes(self._compiled, q, inputs)
+        told = {
+            name: {key: [value] for key, value in found.items()}
+            for name, found in self._readings().items()
+        }
+        effects, arrows = effect_shapes(self._compiled, q, inputs, told)
         figure = draw_robot(
             robot_shapes(self._compiled, q) + effects,
             arrows,

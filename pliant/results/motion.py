@@ -322,7 +322,7 @@ class Motion(MovingResult, Saveable):
         from pliant.view import animate
 
         q = self._trajectory.q
-        effects, arrows = effect_shapes(self._compiled, q, self.inputs)
+        effects, arrows = effect_shapes(self._compiled, q, self.inputs, self._readings())
         shapes = robot_shapes(self._compiled, q) + effects
         with told(progress, "animate", lambda k, n: (k / n, f"{k} of {n} frames")) as report:
             return animate(

@@ -102,11 +102,15 @@ class Snapshot:
 
 
 def effect_shapes(
-    compiled: Problem, configurations: Sequence[Any], inputs: Mapping[str, Any]
+    compiled: Problem,
+    configurations: Sequence[Any],
+    inputs: Mapping[str, Any],
+    readings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> tuple[list[RodShape], list[Arrow]]:
     """Return what the effects show at some configurations: shapes, and arrows that are not zero.
 
-    inputs : by name, one value for each configuration.
+    inputs : by name, one value for each configuration.  readings : what effects tell of themselves, by
+    name, one value for each configuration; lines of those with a tension are coloured by it.
     """
     shapes: list[RodShape] = []
     arrows: list[Arrow] = []
@@ -122,6 +126,10 @@ def effect_shapes(
             for k, q in enumerate(configurations)
         ]
         drawn = [_over_time(list(item), size, radius) for item in zip(*rows, strict=True)]
+        told = (readings or {}).get(effect.name, {})
+        for item in drawn:
+            if isinstance(item, RodShape) and "tension" in told:
+                item.values, item.unit = _along_line(told["tension"], item.poses.shape[1]), "N"
         shapes += [item for item in drawn if isinstance(item, RodShape)]
         arrows += [item for item in drawn if isinstance(item, Arrow) and np.any(item.vector)]
     return shapes, arrows
@@ -141,7 +149,8 @@ def _over_time(drawn: list[Any], size: float, radius: float) -> RodShape | Arrow
         )
     if isinstance(first, drawing.Line):
         poses = np.array([_along(np.asarray(item.points, dtype=float)) for item in drawn])
-        return RodShape(first.name, poses, np.full(2, 0.002 * size), axes=False)
+        thin = np.full(2, 0.002 * size)
+        return RodShape(first.name, poses, thin, axes=False, inside=first.inside)
     if isinstance(first, drawing.Tube):
         poses = np.array([item.poses for item in drawn])
         return RodShape(first.name, poses, first.half_widths, axes=False)
@@ -151,6 +160,14 @@ def _over_time(drawn: list[Any], size: float, radius: float) -> RodShape | Arrow
     balls = np.tile(np.eye(4), (len(drawn), 1, 1))
     balls[:, :3, 3] = [item.origin for item in drawn]
     return _ball(name, balls, np.eye(4), np.full(3, radius))
+
+
+def _along_line(tension: Any, count: int) -> Array:
+    """Tensions (T,), or (T, M) from one end to the other, at the points (T, count) of a line."""
+    rows = np.asarray(tension, dtype=float)
+    rows = rows[:, None] if rows.ndim == 1 else rows
+    at, middle = np.linspace(0.0, 1.0, count), (np.arange(rows.shape[1]) + 0.5) / rows.shape[1]
+    return np.array([np.interp(at, middle, row) for row in rows])
 
 
 def _along(points: Array) -> Array:
