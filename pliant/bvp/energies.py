@@ -115,7 +115,8 @@ class Energies:
 def readings(chain: Chain, state: State, values: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """What effects with a method `told` tell of themselves, by name, summed over the rods."""
     knots, found = Knots(chain, state), dict[str, dict[str, float]]()
-    for form in (form for form in chain.own if hasattr(form, "told")):
+    telling: list[Any] = [form for form in chain.own if hasattr(form, "told")]
+    for form in telling:
         start, end = form.over
         for piece, rows in zip(chain.pieces, knots.rows, strict=True):
             if piece.rod.name == form.rod and start < 0.5 * (piece.a + piece.b) < end:

@@ -171,16 +171,17 @@ class Equilibrium(Responsive, Saveable):
 
         view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
         """
-        from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes, rod_shapes
+        from pliant.results.shapes_and_arrows import (
+            effect_shapes,
+            robot_shapes,
+            rod_shapes,
+            tensions_of,
+        )
         from pliant.view import draw_robot, saved
 
         q = self._configurations
         inputs = {name: [value] for name, value in self.inputs.items()}
-        told = {
-            name: {key: [value] for key, value in found.items()}
-            for name, found in self._readings().items()
-        }
-        effects, arrows = effect_shapes(self._compiled, q, inputs, told)
+        effects, arrows = effect_shapes(self._compiled, q, inputs, tensions_of(self))
         figure = draw_robot(
             robot_shapes(self._compiled, q) + effects,
             arrows,

@@ -318,11 +318,11 @@ class Motion(MovingResult, Saveable):
         progress : True for a bar with the remaining time; or a function, called as progress(k, n) after
         frame k of n.
         """
-        from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes
+        from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes, tensions_of
         from pliant.view import animate
 
         q = self._trajectory.q
-        effects, arrows = effect_shapes(self._compiled, q, self.inputs, self._readings())
+        effects, arrows = effect_shapes(self._compiled, q, self.inputs, tensions_of(self))
         shapes = robot_shapes(self._compiled, q) + effects
         with told(progress, "animate", lambda k, n: (k / n, f"{k} of {n} frames")) as report:
             return animate(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.colors import to_hex, to_rgb
 
 from pliant.model import Array, Body, Effect, Frame, Rod, drawing, seen_from
 from pliant.solve.problem import Problem
@@ -18,6 +19,8 @@ _DENSITY = 3000.0
 """kg/m^3 of the ball that is drawn for a body without moments of inertia."""
 _MARK = 0.015
 """Radius of a mark as a part of the longest rod."""
+_SLACK, _TAUT = "#c9c4bd", "#b3122f"
+"""Colours of tendons without tension, and with the largest one in the picture."""
 _AROUND = 1.25
 """Least radius of a mark as a part of the widest base of a rod, so that it is seen around it."""
 
@@ -105,12 +108,12 @@ def effect_shapes(
     compiled: Problem,
     configurations: Sequence[Any],
     inputs: Mapping[str, Any],
-    readings: Mapping[str, Mapping[str, Any]] | None = None,
+    tensions: Mapping[str, Any] | None = None,
 ) -> tuple[list[RodShape], list[Arrow]]:
     """Return what the effects show at some configurations: shapes, and arrows that are not zero.
 
-    inputs : by name, one value for each configuration.  readings : what effects tell of themselves, by
-    name, one value for each configuration; lines of those with a tension are coloured by it.
+    inputs : by name, one value for each configuration.  tensions : of effects that have one, N, by
+    name, one number or one for each span; they are coloured by it.
     """
     shapes: list[RodShape] = []
     arrows: list[Arrow] = []
@@ -126,13 +129,54 @@ def effect_shapes(
             for k, q in enumerate(configurations)
         ]
         drawn = [_over_time(list(item), size, radius) for item in zip(*rows, strict=True)]
-        told = (readings or {}).get(effect.name, {})
-        for item in drawn:
-            if isinstance(item, RodShape) and "tension" in told:
-                item.values, item.unit = _along_line(told["tension"], item.poses.shape[1]), "N"
-        shapes += [item for item in drawn if isinstance(item, RodShape)]
+        lines = [item for item in drawn if isinstance(item, RodShape)]
+        if tensions is not None and effect.name in tensions:
+            most = max(float(np.max(np.abs(x))) for x in tensions.values())
+            lines = [part for line in lines for part in coloured(line, tensions[effect.name], most)]
+        shapes += lines
         arrows += [item for item in drawn if isinstance(item, Arrow) and np.any(item.vector)]
     return shapes, arrows
+
+
+def coloured(line: RodShape, tension: Any, most: float) -> list[RodShape]:
+    """Return a line coloured by its tension, N, relative to the largest one in the picture.
+
+    With several tensions from one end to the other it is cut into its spans.
+    """
+    given = np.atleast_1d(np.asarray(tension, dtype=float))
+    spans = line.poses.shape[-3] - 1
+    name = f"{line.name}: {given[0]:.3g} N"
+    if len(given) == 1:
+        color = tension_color(given[0] / (most or 1))
+        return [RodShape(name, line.poses, line.half_widths, color, inside=line.inside)]
+    if not np.allclose(given, given[0]):
+        name = f"{line.name}: {given[0]:.3g} to {given[-1]:.3g} N"
+    at, known = ((np.arange(n) + 0.5) / n for n in (spans, len(given)))
+    return [
+        RodShape(
+            name,
+            line.poses[..., k : k + 2, :, :],
+            line.half_widths[k : k + 2],
+            tension_color(x / (most or 1)),
+            inside=line.inside,
+        )
+        for k, x in reversed(list(enumerate(np.interp(at, known, given))))
+    ]
+
+
+def tension_color(share: float) -> str:
+    """Return a colour from grey for slack to dark red for the largest tension."""
+    first, last = np.array(to_rgb(_SLACK)), np.array(to_rgb(_TAUT))
+    return to_hex(first + min(abs(share), 1.0) * (last - first))
+
+
+def tensions_of(result: Any) -> dict[str, Any]:
+    """Return the tensions of all effects of a result that have one, N; in a motion the largest."""
+    effects = result._compiled.description.of(Effect)
+    known = [name for name, effect in effects.items() if "tension" in effect.tells]
+    found = {name: np.asarray(result.tension(name)) for name in known}
+    over_time = len(result._leading)
+    return {name: np.abs(x).max(axis=0) if over_time and len(x) else x for name, x in found.items()}
 
 
 def _over_time(drawn: list[Any], size: float, radius: float) -> RodShape | Arrow:
@@ -150,7 +194,7 @@ def _over_time(drawn: list[Any], size: float, radius: float) -> RodShape | Arrow
     if isinstance(first, drawing.Line):
         poses = np.array([_along(np.asarray(item.points, dtype=float)) for item in drawn])
         thin = np.full(2, 0.002 * size)
-        return RodShape(first.name, poses, thin, axes=False, inside=first.inside)
+        return RodShape(first.name, poses, thin, inside=first.inside)
     if isinstance(first, drawing.Tube):
         poses = np.array([item.poses for item in drawn])
         return RodShape(first.name, poses, first.half_widths, axes=False)
@@ -160,14 +204,6 @@ def _over_time(drawn: list[Any], size: float, radius: float) -> RodShape | Arrow
     balls = np.tile(np.eye(4), (len(drawn), 1, 1))
     balls[:, :3, 3] = [item.origin for item in drawn]
     return _ball(name, balls, np.eye(4), np.full(3, radius))
-
-
-def _along_line(tension: Any, count: int) -> Array:
-    """Tensions (T,), or (T, M) from one end to the other, at the points (T, count) of a line."""
-    rows = np.asarray(tension, dtype=float)
-    rows = rows[:, None] if rows.ndim == 1 else rows
-    at, middle = np.linspace(0.0, 1.0, count), (np.arange(rows.shape[1]) + 0.5) / rows.shape[1]
-    return np.array([np.interp(at, middle, row) for row in rows])
 
 
 def _along(points: Array) -> Array:

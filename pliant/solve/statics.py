@@ -26,7 +26,7 @@ from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array
 from pliant.solve import loops
-from pliant.solve.closure import CLOSED, cannot_close, close_by_joints, open_gap
+from pliant.solve.closure import CLOSED, cannot_close, close_by_joints, left_open, open_gap
 from pliant.solve.limits import with_limits
 from pliant.solve.newton import INFINITE, SINGULAR, SLOW, Equations, NewtonError, Policy, negate
 from pliant.solve.shape_error import ShapeError
@@ -565,12 +565,17 @@ class StaticSolver:
 
     def _failure(self, level: float, reason: str, good: StaticSolution) -> ConvergenceError:
         tree = self.effects.tree
-        names = ", ".join(f"{part.name!r}" for part in tree.parts)
-        kind = "rods" if all(part.rod is not None for part in tree.parts) else "parts"
+        own = [part for part in tree.parts if not part.auxiliary]
+        names = ", ".join(f"{part.name!r}" for part in own)
+        kind = "rods" if all(part.rod is not None for part in own) else "parts"
+        still_open = left_open(self.effects, good.q)
         if level == 0.0 and "singular" in reason:
+            remedy = "Clamp a rod (base='world') or add a constraint that holds the free part."
+            text = f"no equilibrium was found for {kind} {names}: {reason}. {still_open or remedy}"
+        elif still_open:
             text = (
-                f"no equilibrium was found for {kind} {names}: {reason}. "
-                "Clamp a rod (base='world') or add a constraint that holds the free part."
+                f"no equilibrium was found beyond {_percent(level)} of the load for {kind} {names}: "
+                f"{reason}. {still_open}"
             )
         else:
             text = (

@@ -293,11 +293,8 @@ def interpolate_shape(shape: RodShape, clock: Array, shown: Array) -> RodShape:
     length = np.linalg.norm(axes, axis=-2, keepdims=True)
     # axes that cancel halfway between two opposite ones have no direction: leave them
     poses[..., :3, :3] = axes / np.where(length > 1e-9, length, 1.0)
-    values = shape.values
-    if values is not None and np.ndim(values) == 2 and len(values) == len(clock):
-        values = _between(np.asarray(values), clock, shown)
-    more = (values, shape.unit, shape.inside)
-    return RodShape(shape.name, poses, shape.half_widths, shape.color, shape.axes, *more)
+    drawn = (shape.color, shape.axes, shape.inside)
+    return RodShape(shape.name, poses, shape.half_widths, *drawn)
 
 
 def interpolate_arrow(arrow: Arrow, clock: Array, shown: Array) -> Arrow:

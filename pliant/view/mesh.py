@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.colors import is_color_like, to_rgb
@@ -14,7 +13,7 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-u
 from numpy.typing import ArrayLike
 
 from pliant.model import Array, choice, finite_array, refuse
-from pliant.view.theme import AXES, FORCE, MOMENT, lighten, ramp, rod_color
+from pliant.view.theme import AXES, FORCE, MOMENT, lighten, rod_color
 
 
 @dataclass(eq=False)
@@ -28,8 +27,6 @@ class RodShape:
         number for a uniform rod.
     color : any matplotlib colour, or None for the next one of the palette.
     axes : True draws the axes of the sections at both ends, named in the legend.
-    values : (S,), or (T, S) over time, by which it is coloured instead: from pale at zero to full at
-        the largest value in the picture.  unit : of the values, for the legend.
     inside : True draws it over what hides it.
     """
 
@@ -38,8 +35,6 @@ class RodShape:
     half_widths: Array
     color: str | None = None
     axes: bool = False
-    values: Array | None = None
-    unit: str = ""
     inside: bool = False
 
     def __post_init__(self) -> None:
@@ -152,11 +147,10 @@ class Mesh:
         self._quads: list[Array] = []
         self._colors: list[Array] = []
 
-    def add(self, quads: Array, color: str | Array) -> None:
-        """Add quadrilaterals (N, 4, 3), outward side counter-clockwise, in one colour or (N, 3)."""
-        colors = to_rgb(color) if isinstance(color, str) else color
+    def add(self, quads: Array, color: str) -> None:
+        """Add quadrilaterals (N, 4, 3), outward side counter-clockwise, in one colour."""
         self._quads.append(quads)
-        self._colors.append(np.broadcast_to(colors, (len(quads), 3)))
+        self._colors.append(np.broadcast_to(to_rgb(color), (len(quads), 3)))
 
     @property
     def quads(self) -> Array:
@@ -201,15 +195,11 @@ def _cap(ring: Array) -> Array:
 
 def thin(poses: Array, half_widths: Array, most: int) -> tuple[Array, Array]:
     """Return at most ``most`` of the sections, including the first and the last."""
-    keep = _kept(len(poses), most)
-    return poses[keep], half_widths[keep]
-
-
-def _kept(count: int, most: int) -> Any:
-    """Numbers of the sections that are kept of `count`."""
+    count = len(poses)
     if count <= most:
-        return np.arange(count)
-    return np.unique(np.linspace(0, count - 1, most).round().astype(int))
+        return poses, half_widths
+    keep = np.unique(np.linspace(0, count - 1, most).round().astype(int))
+    return poses[keep], half_widths[keep]
 
 
 def turns(poses: Array) -> float:
@@ -309,28 +299,9 @@ def tube(shape: RodShape, index: int, size: float, detail: Detail) -> Array:
 
     The half width is at least 0.4 % of ``size`` (metres), so that very slender rods are visible.
     """
-    poses, widths = thin(shape.frames[index], shape.half_widths, _most(shape, index, detail))
+    along = max(detail.along, round(_PER_TURN * turns(shape.frames[index])))
+    poses, widths = thin(shape.frames[index], shape.half_widths, along)
     return sweep(poses, np.maximum(widths, _LEAST_WIDTH * size), detail.around)
-
-
-def _most(shape: RodShape, index: int, detail: Detail) -> int:
-    """Most sections of a tube, so many more where it turns."""
-    return max(detail.along, round(_PER_TURN * turns(shape.frames[index])))
-
-
-def face_colors(shape: RodShape, index: int, largest: float, detail: Detail) -> Array:
-    """Return the colours (N, 3) of the faces of `tube` by the values of a shape."""
-    assert shape.values is not None
-    rows = np.atleast_2d(shape.values)
-    values = rows[index][_kept(len(rows[index]), _most(shape, index, detail))]
-    middle = np.repeat(0.5 * (values[1:] + values[:-1]), detail.around)
-    caps = np.repeat(values[[0, -1]], detail.around)
-    return ramp(np.concatenate([middle, caps]) / (largest or 1.0))
-
-
-def largest_value(shapes: Sequence[RodShape]) -> float:
-    """Return the largest size of the values of all shapes, 0 if there are none."""
-    return max((float(np.abs(s.values).max()) for s in shapes if s.values is not None), default=0.0)
 
 
 def add_rods(
@@ -345,13 +316,10 @@ def add_rods(
 
     inside : True for the shapes inside of others, which are drawn over them; False for the rest.
     """
-    largest = largest_value(shapes)
     for shape, color in zip(shapes, colors_of(shapes), strict=True):
         if shape.inside is not inside:
             continue
-        by_value = shape.values is not None
-        faces = face_colors(shape, index, largest, detail) if by_value else color
-        mesh.add(tube(shape, index, size, detail), faces)
+        mesh.add(tube(shape, index, size, detail), color)
         if not shape.axes:
             continue
         poses = shape.frames[index]
@@ -418,15 +386,6 @@ def paint(artist: Poly3DCollection, mesh: Mesh, light: Array) -> None:
     artist.set_edgecolor(colors)
 
 
-def _valued_patch(shape: RodShape, largest: float) -> Patch:
-    """Return the legend entry of a shape that is coloured by its values, with their range."""
-    assert shape.values is not None
-    low, high = float(np.min(shape.values)), float(np.max(shape.values))
-    text = f"{high:.3g}" if high - low <= 1e-3 * largest else f"{low:.3g} to {high:.3g}"
-    color = ramp(np.array([high / (largest or 1.0)]))[0]
-    return Patch(color=tuple(color), label=f"{shape.name}: {text} {shape.unit}".strip())
-
-
 def legend_handles(
     shapes: Sequence[RodShape], arrows: Sequence[Arrow], ghosts: Sequence[RodShape]
 ) -> list[Patch | Line2D]:
@@ -435,11 +394,8 @@ def legend_handles(
     A single entry needs no legend: the list is empty then.
     """
     named = {shape.name: color for shape, color in zip(shapes, colors_of(shapes), strict=True)}
-    valued = {shape.name: shape for shape in shapes if shape.values is not None}
-    largest = largest_value(shapes)
     handles: list[Patch | Line2D] = [
-        _valued_patch(valued[name], largest) if name in valued else Patch(color=color, label=name)
-        for name, color in named.items()
+        Patch(color=color, label=name) for name, color in named.items()
     ]
     if ghosts:
         light = lighten(colors_of(ghosts)[0], 0.72)

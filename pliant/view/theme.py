@@ -8,13 +8,12 @@ from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
-import numpy as np
 from cycler import cycler
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from pliant.model import Array, check_suffix, whole_file
+from pliant.model import check_suffix, whole_file
 
 RODS = ("#3a7ca5", "#e39b3b", "#5b9f6b", "#8a6fb0", "#4fb3bf", "#b07d56", "#7f8fa6", "#d27d92")
 FORCE = "#b8202c"
@@ -23,8 +22,6 @@ INK = "#2b2f36"
 FAINT = "#9aa1ab"
 GRID = "#d9dde3"
 PANE = "#f5f7f9"
-RAMP = ("#f6e3b4", "#eba24a", "#cf3f34", "#7a1030")
-"""Of values such as tensions, from zero to the largest."""
 # x, y and z: components of vectors in charts, axes of sections
 AXES = ("#cf5c56", "#4e9a62", "#4477bb")
 
@@ -70,13 +67,6 @@ def style() -> AbstractContextManager[None]:
 def rod_color(index: int) -> str:
     """Return the colour of the rod with this index; colours repeat after eight rods."""
     return RODS[index % len(RODS)]
-
-
-def ramp(share: Array) -> Array:
-    """Return colours (N, 3) for values (N,) as parts of the largest: pale at 0, dark red at 1."""
-    stops = np.array([to_rgb(color) for color in RAMP])
-    x = np.clip(np.abs(share), 0.0, 1.0) * (len(stops) - 1)
-    return np.stack([np.interp(x, np.arange(len(stops)), column) for column in stops.T], axis=-1)
 
 
 def lighten(color: str, amount: float) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 import pliant as pl
+from pliant.results.shapes_and_arrows import tension_color
 
 LENGTH, RADIUS, OFFSET, E = 0.3, 0.01, 0.007, 1e6
 EI, EA = E * np.pi / 4 * RADIUS**4, E * np.pi * RADIUS**2
@@ -409,3 +412,16 @@ def test_muscle_moves_a_pendulum_as_its_differential_equation(own: bool) -> None
     assert np.all(np.diff(energy["dissipated"]) >= 0.0)
     with pytest.raises(pl.PliantError, match="from 0 to 1"):
         robot.statics({"muscle": 2.0})
+
+
+def test_pictures_colour_tendons_by_tension() -> None:
+    robot = tendon_arm(4)
+    robot.add_tendon("rubbing", [f"arm.{s:g}" for s in (0.1, 0.2, 0.3)], friction=0.5)
+    robot.add_spring("coil", "arm.tip", (0.1, 0.0, 0.3), 1.0)
+    figure = robot.statics({"pull": 2.0, "rubbing": 1.0}).plot()
+    shown = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    shown += [t.get_text() for ax in figure.axes if ax.get_legend() for t in ax.get_legend().texts]
+    assert "pull: 2 N" in shown
+    dark, light = (np.array(to_rgb(tension_color(x))) for x in (1.0, 0.0))
+    assert dark[1] < light[1]
+    plt.close(figure)
