@@ -22,6 +22,7 @@ from pliant.model import (
     Chamber,
     Connection,
     Constraint,
+    Contact,
     ConvergenceError,
     Damping,
     Description,
@@ -526,6 +527,33 @@ class Robot:
         pushes.
         """
         return self.description.add(Spring(name, a, b, stiffness, rest, damping, power, kind))  # type: ignore[arg-type]
+
+    @checks.checked
+    def add_contact(
+        self,
+        name: str,
+        of: Any,
+        against: Any,
+        friction: float = 0.0,
+        creep: float = 1e-3,
+        stiffness: float | None = None,
+        damping: float = 0.0,
+        stations: int | None = None,
+        radius: float | None = None,
+    ) -> Contact:
+        """Keep rods and spheres from passing through surfaces, rods or themselves; return the contact.
+
+        of : a rod, or Sphere(radius, on="ball") fixed to a body, or several of them.
+        against : Plane, Sphere or Cylinder, in the world or fixed to a part; or a rod; or several.
+        friction : coefficient; it acts in motions, not in equilibria.
+        creep : velocity at which friction has 0.7 of its full force, m/s.
+        stiffness : None for hard contact with inelastic impacts; else of a spring, N/m, or N/m per
+        metre of a rod.  damping : of the spring, s/m.
+        stations : points along each rod that may touch, None to choose.
+        radius : of the rods, metres, None for that of their round sections.
+        """
+        rules = (friction, creep, stiffness, damping, stations, radius)
+        return self.description.add(Contact(name, of, against, *rules))
 
     @checks.checked
     def add_muscle(

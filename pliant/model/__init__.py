@@ -34,6 +34,7 @@ from pliant.model.checks import (
 )
 from pliant.model.connection import Connection
 from pliant.model.constraint import Constraint
+from pliant.model.contact import Contact
 from pliant.model.description import Description
 from pliant.model.embedded_tendon import EmbeddedTendon
 from pliant.model.fields import (
@@ -101,6 +102,7 @@ from pliant.model.signals import (
     values_at,
 )
 from pliant.model.spring import Spring
+from pliant.model.surfaces import Cylinder, Plane, Sphere, Surface
 from pliant.model.tendon import Tendon
 from pliant.model.tube import Tube, is_inner, is_nested, nest_of, seen_from
 
@@ -119,8 +121,10 @@ __all__ = [
     "Connection",
     "Constant",
     "Constraint",
+    "Contact",
     "ConvergenceError",
     "Curve",
+    "Cylinder",
     "Damping",
     "Described",
     "Description",
@@ -143,6 +147,7 @@ __all__ = [
     "Number",
     "OneOf",
     "Place",
+    "Plane",
     "PlausibilityWarning",
     "PliantError",
     "PoseSpline",
@@ -164,11 +169,13 @@ __all__ = [
     "Shape",
     "Signal",
     "Sine",
+    "Sphere",
     "Spring",
     "StabilityWarning",
     "Step",
     "Stiffness",
     "Sum",
+    "Surface",
     "Sweep",
     "Table",
     "Tendon",

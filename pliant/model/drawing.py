@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -24,6 +24,9 @@ class Placed(Protocol):
 
     def input(self, name: str) -> Any:
         """Value of an input."""
+
+    def told(self, name: str) -> Mapping[str, Any]:
+        """What the effect of that name tells of itself in a result; nothing where it is not known."""
 
 
 @dataclass(frozen=True, eq=False)

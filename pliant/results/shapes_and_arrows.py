@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -86,6 +86,11 @@ class Snapshot:
     compiled: Problem
     q: Any
     values: Mapping[str, Any]
+    readings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def told(self, name: str) -> Mapping[str, Any]:
+        """What an effect tells of itself."""
+        return self.readings.get(name, {})
 
     def frame(self, frame: Frame) -> Array:
         """World pose (4, 4) of a frame."""
@@ -109,11 +114,13 @@ def effect_shapes(
     configurations: Sequence[Any],
     inputs: Mapping[str, Any],
     tensions: Mapping[str, Any] | None = None,
+    told: Sequence[Mapping[str, Mapping[str, Any]]] = (),
 ) -> tuple[list[RodShape], list[Arrow]]:
     """Return what the effects show at some configurations: shapes, and arrows that are not zero.
 
     inputs : by name, one value for each configuration.  tensions : of effects that have one, N, by
-    name, one number or one for each span; they are coloured by it.
+    name, one number or one for each span; they are coloured by it.  told : what effects tell of
+    themselves, for each configuration; nothing if it is not known.
     """
     shapes: list[RodShape] = []
     arrows: list[Arrow] = []
@@ -124,7 +131,12 @@ def effect_shapes(
     for effect in compiled.description.of(Effect).values():
         rows = [
             effect.drawing(
-                Snapshot(compiled, q, {name: inputs[name][k] for name in effect.inputs()})
+                Snapshot(
+                    compiled,
+                    q,
+                    {name: inputs[name][k] for name in effect.inputs()},
+                    told[k] if told else {},
+                )
             )
             for k, q in enumerate(configurations)
         ]
