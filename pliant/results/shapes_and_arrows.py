@@ -77,7 +77,7 @@ def joint_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodSh
         poses = np.array([compiled.frame(q, base) for q in configurations])
         if not joint.additive and joint.nv == 3:
             ball = _ball(_JOINTS, poses, np.eye(4), np.full(3, 1.5 * radius))
-            found.append(replace(ball, color=_PIN))
+            found.append(replace(ball, color=_PIN, inside=True))
             continue
         coordinates = [compiled.joint(q, part.name) for q in configurations]
         for k in range(joint.nv):
@@ -119,7 +119,7 @@ def _pin(poses: Array, way: Array, radius: float, half: float) -> RodShape:
     shown[:, :, :3, :3] = poses[:, None, :3, :3] @ turn[:, None]
     ends = np.array([-1.0, 1.0]) * half
     shown[:, :, :3, 3] += ends[:, None] * np.einsum("tij,tj->ti", poses[:, :3, :3], way)[:, None]
-    return RodShape(_JOINTS, shown, np.full(2, radius), _PIN)
+    return RodShape(_JOINTS, shown, np.full(2, radius), _PIN, inside=True)
 
 
 def body_shape(body: Body, poses: Array) -> RodShape:
@@ -220,25 +220,26 @@ def effect_shapes(
 def coloured(line: RodShape, tension: Any, most: float) -> list[RodShape]:
     """Return a line coloured by its tension, N, relative to the largest one in the picture.
 
-    With one tension for each of its spans it is cut into them.
+    With several tensions from one end to the other it is cut into its spans.
     """
     given = np.atleast_1d(np.asarray(tension, dtype=float))
-    count = line.poses.shape[-3]
+    spans = line.poses.shape[-3] - 1
     name = f"{line.name}: {given[0]:.3g} N"
-    if len(given) == 1 or len(given) != count - 1:
-        return [
-            RodShape(name, line.poses, line.half_widths, tension_color(given.mean() / (most or 1)))
-        ]
+    if len(given) == 1:
+        color = tension_color(given[0] / (most or 1))
+        return [RodShape(name, line.poses, line.half_widths, color, inside=line.inside)]
     if not np.allclose(given, given[0]):
         name = f"{line.name}: {given[0]:.3g} to {given[-1]:.3g} N"
+    at, known = ((np.arange(n) + 0.5) / n for n in (spans, len(given)))
     return [
         RodShape(
             name,
             line.poses[..., k : k + 2, :, :],
             line.half_widths[k : k + 2],
             tension_color(x / (most or 1)),
+            inside=line.inside,
         )
-        for k, x in reversed(list(enumerate(given)))
+        for k, x in reversed(list(enumerate(np.interp(at, known, given))))
     ]
 
 
@@ -271,7 +272,8 @@ def _over_time(drawn: list[Any], size: float, radius: float) -> RodShape | Arrow
         )
     if isinstance(first, drawing.Line):
         poses = np.array([_along(np.asarray(item.points, dtype=float)) for item in drawn])
-        return RodShape(first.name, poses, np.full(2, 0.002 * size), axes=False)
+        thin = np.full(2, 0.002 * size)
+        return RodShape(first.name, poses, thin, inside=first.inside)
     if isinstance(first, drawing.Tube):
         poses = np.array([item.poses for item in drawn])
         return RodShape(first.name, poses, first.half_widths, axes=False)

@@ -27,6 +27,7 @@ class RodShape:
         number for a uniform rod.
     color : any matplotlib colour, or None for the next one of the palette.
     axes : True draws the axes of the sections at both ends, named in the legend.
+    inside : True draws it over what hides it.
     faces : (N, 4, 3) quadrilaterals of a solid in the frame of its first section, metres, instead of
         the tube around the sections.
     """
@@ -36,6 +37,7 @@ class RodShape:
     half_widths: Array
     color: str | None = None
     axes: bool = False
+    inside: bool = False
     faces: Array | None = None
 
     def __post_init__(self) -> None:
@@ -322,10 +324,20 @@ def tube(shape: RodShape, index: int, size: float, detail: Detail) -> Array:
 
 
 def add_rods(
-    mesh: Mesh, shapes: Sequence[RodShape], index: int, size: float, detail: Detail
+    mesh: Mesh,
+    shapes: Sequence[RodShape],
+    index: int,
+    size: float,
+    detail: Detail,
+    inside: bool = False,
 ) -> None:
-    """Add all rods at this index in time, with the frames at their base and tip."""
+    """Add all rods at this index in time, with the frames at their base and tip.
+
+    inside : True for the shapes inside of others, which are drawn over them; False for the rest.
+    """
     for shape, color in zip(shapes, colors_of(shapes), strict=True):
+        if shape.inside is not inside:
+            continue
         mesh.add(tube(shape, index, size, detail), color)
         if not shape.axes:
             continue
@@ -334,9 +346,9 @@ def add_rods(
         for end, axes in ((0, (0, 1)), (-1, (0, 1, 2))):
             for axis in axes:
                 # x and y start inside the rod
-                inside = 0.0 if axis == 2 else float(shape.half_widths[end].max())
+                within = 0.0 if axis == 2 else float(shape.half_widths[end].max())
                 origin, direction = poses[end][:3, 3], poses[end][:3, axis]
-                length = _FRAME_LENGTH * size + inside
+                length = _FRAME_LENGTH * size + within
                 mesh.add(force_arrow(origin, direction, length, 0.003 * size), AXES[axis])
 
 

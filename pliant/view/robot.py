@@ -213,13 +213,15 @@ def draw_robot(
     behind = [ghost_mesh(ghosts, shapes, rods.size), *strobe(shapes, rods.size)]
     add_rods(front, shapes, -1, rods.size, Detail())
     add_arrows(front, arrows, -1, rods.size)
+    over = Mesh()
+    add_rods(over, shapes, -1, rods.size, Detail(), inside=True)
     box = rods.holding(front.quads).with_margin()
     camera = choose_view(view, [*shapes, *ghosts], arrows)
     handles = legend_handles(shapes, arrows, ghosts)
     with style():
         canvas = axes_in(plt.figure(figsize=(WIDTH, 4.8))) if ax is None else _check_axes(ax)
         set_up_axes(canvas, box, camera)
-        fill(canvas, camera, [*behind, front])
+        fill(canvas, camera, [*behind, front, over])
         if ax is None:
             compose(canvas, box.corners, title, handles)
         else:
