@@ -70,5 +70,5 @@ def test_accuracies_that_mean_nothing_are_refused(accuracy: Any) -> None:
 
 
 def test_a_motion_with_an_accuracy_is_not_saved_halfway() -> None:
-    with pytest.raises(pl.DescriptionError, match="save.*left out"):
+    with pytest.raises(pl.DescriptionError, match=r"save.*left out"):
         arm().simulate(0.1, save="motion.nc")
