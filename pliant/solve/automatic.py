@@ -37,7 +37,7 @@ SHORTEST = 2**14
 STEPS_PER_PERIOD = 60.0
 """First guess for the steps of an implicit integrator in the slowest period of a rod."""
 IMPLICIT_COST = 60.0
-"""Explicit steps that take as long as the implicit ones which the first guess for their step becomes."""
+"""Explicit steps that take as long as one implicit step of the first guess, cut as needed."""
 OUTPUTS, STEPS = 101, 200
 """Output times where none are given, and times at which explicit steps are given their inputs."""
 FIRST_ELEMENTS = 6
