@@ -147,7 +147,10 @@ COLUMN_OF = {
     "muscles": "tendon", "embedded_tendons": "embedded tendon",
 }  # fmt: skip
 """Where the matrix has each effect that is compiled, described or declared."""
-ELSEWHERE = {"connections": "unit/test_connections.py", "tubes": "validation/test_concentric_tubes.py"}
+ELSEWHERE = {
+    "connections": "unit/test_connections.py",
+    "tubes": "validation/test_concentric_tubes.py",
+}
 """Effects that are no column, for they need more than one rod, and the tests that they have."""
 
 JOINTS: dict[str, dict[str, Any]] = {
