@@ -809,7 +809,7 @@ class Robot:
         rods = self.description.rods
         mesh = choose_formulations(self.description, formulation or first_mesh(rods))
         if isinstance(begin, ShapeResult):
-            mesh = begin._compiled.formulations
+            mesh = dict(begin._compiled.formulations)
         problem = self._compiler.compiled(mesh)
         method = integrator or choose_integrator(problem, whole)
 

@@ -249,13 +249,14 @@ def first_step(rods: Mapping[str, Rod], duration: float) -> float:
 
 
 def first_mesh(rods: Mapping[str, Rod]) -> dict[str, RodModel]:
-    """Coarse meshes to begin with, by name of the rod."""
-    return {
-        name: rod.formulation or default_formulation(rod)
-        if rod.formulation is not None or rod.theory == "kirchhoff"
-        else lumped_formulation(FIRST_ELEMENTS)
+    """Coarse meshes to begin with, by name of the rod, where a rod has no formulation of its own."""
+    usual = {
+        name: default_formulation(rod)
         for name, rod in rods.items()
+        if rod.theory == "kirchhoff" and rod.formulation is None
     }
+    own = [name for name, rod in rods.items() if rod.formulation is None and name not in usual]
+    return {**usual, **dict.fromkeys(own, lumped_formulation(FIRST_ELEMENTS))}
 
 
 def choose_integrator(problem: Problem, duration: float) -> Integrator:
