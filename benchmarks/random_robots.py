@@ -143,6 +143,9 @@ def report(counts: dict[str, Count], without: int, count: int, seed: int) -> Non
         ]
         if missed:
             print(f"{name}: unwarned robots {', '.join(missed)}")
+        apart = [str(seed) for seed, same in zip(row.seeds, row.stable, strict=True) if not same]
+        if apart:
+            print(f"{name}: stable differs for robots {', '.join(apart)}")
 
 
 def main() -> None:

@@ -312,7 +312,7 @@ class Equilibrium(Equations):
 
 _REASONS = {
     INFINITE: "the residual became infinite",
-    SINGULAR: "the tangent is singular: part of the robot can move as a rigid body",
+    SINGULAR: "the tangent is singular",
     SLOW: f"no convergence in {POLICY.iterations} iterations",
 }
 
@@ -555,15 +555,18 @@ class StaticSolver:
             values, vectors = error.eigenvalues, error.eigenvectors
         return np.asarray(vectors[:, values < 0.0])
 
+    def _why_stuck(self, good: StaticSolution, singular: bool) -> str:
+        from pliant.solve.singular import why_stuck
+
+        return why_stuck(self.effects, good.q, good.z, good.inputs, singular)
+
     def _failure(self, level: float, reason: str, good: StaticSolution) -> ConvergenceError:
         tree = self.effects.tree
         names = ", ".join(f"{part.name!r}" for part in tree.parts)
         kind = "rods" if all(part.rod is not None for part in tree.parts) else "parts"
-        if level == 0.0 and "singular" in reason:
-            text = (
-                f"no equilibrium was found for {kind} {names}: {reason}. "
-                "Clamp a rod (base='world') or add a constraint that holds the free part."
-            )
+        why = self._why_stuck(good, "singular" in reason) if level == 0.0 else ""
+        if why:
+            text = f"no equilibrium was found for {kind} {names}: {why}"
         else:
             text = (
                 f"no equilibrium was found beyond {_percent(level)} of the load for {kind} {names}: "
