@@ -349,8 +349,11 @@ class Rows(Term):
         """
         return np.ones(len(self.rows))
 
-    def touch(self, state: State, v: Array, z: Array) -> None:
-        """Let one-sided rows hold that touch and do not part at rates v (total,): set z > 0."""
+    def touch(self, state: State, v: Array, z: Array, rough: bool = False) -> None:
+        """Let one-sided rows hold that touch and do not part at rates v (total,): set z > 0.
+
+        rough : True for states of a motion, whose gaps and rates are those of a time step.
+        """
 
     def release(self, x: Array, z: Array, pulled: Ints) -> None:
         """Let rows go idle that hold by a pull in x (size,); sets pulled (1,) if there were any."""

@@ -29,6 +29,9 @@ from pliant.tree.work import Work
 
 TOUCHING = 1e-9
 """Gap, relative to the longest part, below which a row touches."""
+_ROUGHLY = (1e-2, 1e3)
+"""In a motion, part of the largest rate that a row that touches may part with, and how much larger gaps
+may be."""
 
 
 class FrameRows(Rows):
@@ -112,12 +115,13 @@ class FrameRows(Rows):
             return np.ones(len(self.rows))
         return np.zeros(len(self.rows)) if z is None else (z[self.rows] > 0.0).astype(float)
 
-    def touch(self, state: State, v: Array, z: Array) -> None:
+    def touch(self, state: State, v: Array, z: Array, rough: bool = False) -> None:
         if not self.one_sided:
             return
         gap, slopes = self.measured(state)
         A = self._in_columns(state, slopes)
-        where = (self.columns, v, TOUCHING, self._near, self.stiffness, self.rows, z)
+        near = (_ROUGHLY[0], _ROUGHLY[1] * self._near) if rough else (TOUCHING, self._near)
+        where = (self.columns, v, *near, self.stiffness, self.rows, z)
         run(touch_rows, gap, A, *where)
 
     def release(self, x: Array, z: Array, pulled: Ints) -> None:

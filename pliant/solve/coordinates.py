@@ -49,7 +49,7 @@ from pliant.tree.state import State
 from pliant.tree.work import Work
 
 if TYPE_CHECKING:
-    from pliant.solve.inverse_dynamics import Instant
+    from pliant.solve.inverse_dynamics import Instant, InverseDynamics
 
 _LOOKED_AT = 50
 """States of a motion that are looked at for trouble."""
@@ -168,7 +168,8 @@ class CoordinateProblem(Problem):
                 error.last = Still(error.last, [*mixed, (level, values)])
             raise
         self._warn([found.q])
-        warn_of_error(found.error, self.formulations, stacklevel=4)
+        if found.error is not None:
+            warn_of_error(found.error, self.formulations, stacklevel=4)
         if self._lame:
             missed = missed_at_rest(self.effects, found.q, found.inputs, found.z)
             self._tell([str(item) for item in missed])
@@ -301,7 +302,9 @@ class CoordinateProblem(Problem):
     ) -> Stream:
         """Move in time one step after the other."""
         held = {name: Held(value) for name, value in values.items()}
-        begin = self.begin(Schedule(self.effects, held), start)
+        fixed = self.description.settled_inputs()
+        moving = {name: value for name, value in held.items() if name not in fixed}
+        begin = self.begin(Schedule(self.effects, moving), start)
         stepper = integrator.stepper(self.effects, h)
         stepper.prepare()
         return Stream(CoordinateSteps(integrator, stepper, *begin), held)
@@ -327,7 +330,7 @@ class CoordinateProblem(Problem):
     def wrenches(self, still: Still, rod: Rod, s: Array, by: str) -> Array:
         """Internal wrenches (S, 6): from what acts beyond s, or stiffness times strain."""
         q = still.solution.q
-        if by == "balance":
+        if by == "balance" and not self.tree.is_nested(rod.name):
             from pliant.solve.internal_wrench import BeyondSections
 
             acting = self._acting(still.applied)
@@ -339,7 +342,7 @@ class CoordinateProblem(Problem):
         """Internal wrenches (T, S, 6): from what acts beyond s, or stiffness times strain plus
         damping times strain rate.
         """
-        if by == "law":
+        if by == "law" or self.tree.is_nested(rod.name):
             rows = [self._law(q, v, rod, s) for q, v in zip(path.q, path.v, strict=True)]
         else:
             from pliant.solve.internal_wrench import BeyondSections
@@ -409,6 +412,27 @@ class CoordinateProblem(Problem):
         names = rows[0] if rows else {}
         return {name: np.array([row[name] for row in rows]) for name in names}
 
+    def drive_forces(self, still: Still) -> dict[str, Any]:
+        """From the gradient of all that acts on the prescribed coordinates."""
+        found = still.solution
+        return energy.drive_forces(self.effects, found.q, found.z, found.inputs)
+
+    def moving_drive_forces(self, path: Trajectory) -> dict[str, Any]:
+        """From balance at each output time, inertia included."""
+        driven = len(self.tree.prescribed) > 0
+        rows = [at.drives for at in self._instants(path)] if driven else []
+        return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
+
+    def joint_rate(self, v: Array, part: str) -> Array:
+        """Velocities (nv,) of the joint by which a part hangs."""
+        carrier = self.tree.part(part)
+        return v[carrier.joint_index]
+
+    def joint_values(self, q: Array, part: str) -> Array:
+        """Values (nv,) of the joint by which a part hangs, see `JointMap.values`."""
+        carrier = self.tree.part(part)
+        return carrier.joint.values(q[carrier.joint_slice])
+
     def readings(self, still: Still) -> dict[str, dict[str, Any]]:
         """From the terms of the effects."""
         found, work = still.solution, Work(self.tree)
@@ -418,26 +442,30 @@ class CoordinateProblem(Problem):
 
     def moving_readings(self, path: Trajectory) -> dict[str, dict[str, Array]]:
         """From the terms of the effects at every output time; multipliers follow from balance."""
+        from pliant.solve.inverse_dynamics import InverseDynamics
+
         telling = [term for term in self.effects.terms if term.name]
-        rows = [self._told(telling, path, k) for k in range(len(path.t))]
+        held = any(len(term.rows) for term in telling)
+        inverse = InverseDynamics(self.effects, path.h) if held else None
+        rows = [self._told(telling, path, k, inverse) for k in range(len(path.t))]
         names = rows[0] if rows else {}
         return {
             name: {key: np.array([row[name][key] for row in rows]) for key in names[name]}
             for name in names
         }
 
-    def _told(self, telling: list[Term], path: Trajectory, k: int) -> dict[str, dict[str, Any]]:
+    def _told(
+        self, telling: list[Term], path: Trajectory, k: int, inverse: InverseDynamics | None
+    ) -> dict[str, dict[str, Any]]:
         """Readings at output time k of a motion."""
-        from pliant.solve.inverse_dynamics import InverseDynamics
-
         state, work, z = (
             State(self.tree).place(path.q[k]),
             Work(self.tree),
             np.zeros(self.tree.total),
         )
         inputs = self.effects.at({name: values[k] for name, values in path.inputs.items()})
-        if any(len(term.rows) for term in telling):
-            z = InverseDynamics(self.effects, path.h).output(path, k).z
+        if inverse is not None:
+            z = inverse.output(path, k).z
         set_rates(self.tree, state, work, path.v[k], strains=False)
         moment = Moment(self.tree, state, work, inputs.u, z, path.v[k])
         return {term.name: term.readings(moment) for term in telling}

@@ -8,7 +8,7 @@ from scipy.linalg import LinAlgError, null_space
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.frame_rows import FrameRows
 from pliant.rods.contract import Array
-from pliant.solve.closure import CLOSED, held_rows, joined_parts
+from pliant.solve.closure import CLOSED, held_rows, left_open
 from pliant.solve.linearise import condensed, linearise
 from pliant.solve.redundancy import find_redundancy
 from pliant.tree.part import Part
@@ -34,7 +34,10 @@ def why_stuck(effects: Effects, q: Array, z: Array, inputs: Inputs, singular: bo
     part = None if told else _part_that_moves(effects, q, z, inputs)
     if part is not None:
         told = _joint_sentence(part)
-    return told or (singular and (_open_constraint(effects, state) or _FREE)) or ""
+    if told or not singular:
+        return told
+    still_open = left_open(effects, q)
+    return f"the tangent is singular. {still_open}" if still_open else _FREE
 
 
 def _contradiction(effects: Effects, state: State) -> str:
@@ -53,7 +56,7 @@ def _contradiction(effects: Effects, state: State) -> str:
     owners = {row: term for term in held_rows(effects) for row in term.rows.tolist()}
     terms = list(dict.fromkeys(owners[row] for row in here.numbers[involved].tolist()))
     if len(terms) == 1:
-        return _open_sentence(effects, terms[0], state)
+        return ""
     names = " and ".join(term.label for term in terms)
     far = max(float(np.linalg.norm(term.gaps(state)[_lengths(term)])) for term in terms)
     return (
@@ -76,7 +79,9 @@ def _part_that_moves(effects: Effects, q: Array, z: Array, inputs: Inputs) -> Pa
     try:
         K, _, A = condensed(effects, *linearise(effects, q, z, inputs))
         N = null_space(A) if len(A) else np.eye(len(K))
-        units = 1.0 / np.sqrt(np.maximum(np.abs(np.diagonal(K)), 1e-12 * np.abs(K).max(initial=1.0)))
+        units = 1.0 / np.sqrt(
+            np.maximum(np.abs(np.diagonal(K)), 1e-12 * np.abs(K).max(initial=1.0))
+        )
         small = (N.T * units) @ (0.5 * (K + K.T)) @ (N.T * units).T
         values, vectors = np.linalg.eigh(small)
     except (LinAlgError, np.linalg.LinAlgError, ValueError):
@@ -103,24 +108,4 @@ def _joint_sentence(part: Part) -> str:
         f"the tangent is singular: {part.source.label} can move in its joint without resistance. Give "
         "the joint a stiffness or a drive, or hold the part with a constraint or a spring; simulate() "
         "needs none of these."
-    )
-
-
-def _open_constraint(effects: Effects, state: State) -> str:
-    """A sentence about the constraint that is farthest from where the robot rests, "" for none."""
-    gaps = {t: float(np.abs(t.row_weights * t.violations(state)).max()) for t in held_rows(effects)}
-    worst = max(gaps, key=lambda term: gaps[term], default=None)
-    if worst is None or gaps[worst] <= CLOSED:
-        return ""
-    return _open_sentence(effects, worst, state)
-
-
-def _open_sentence(effects: Effects, term: FrameRows, state: State) -> str:
-    far = float(np.linalg.norm(term.violations(state)[_lengths(term)]))
-    turned = float(np.linalg.norm(term.violations(state)[~_lengths(term)]))
-    size = f"{far:.3g} m" if far > CLOSED else f"{turned:.3g} rad"
-    return (
-        f"the tangent is singular: {term.label} has to bring {joined_parts(effects, term)} together, "
-        f"which are {size} apart, and the robot cannot move in that direction. Check the place that it "
-        "holds, hold fewer directions, or use a theory with stretch (theory='cosserat')."
     )

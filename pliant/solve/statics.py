@@ -26,7 +26,7 @@ from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array
 from pliant.solve import loops
-from pliant.solve.closure import CLOSED, cannot_close, close_by_joints, open_gap
+from pliant.solve.closure import CLOSED, cannot_close, close_by_joints, left_open, open_gap
 from pliant.solve.limits import with_limits
 from pliant.solve.newton import INFINITE, SINGULAR, SLOW, Equations, NewtonError, Policy, negate
 from pliant.solve.shape_error import ShapeError
@@ -149,6 +149,8 @@ class Equilibrium(Equations):
             np.zeros(tree.total),
         )
         self._unheld = np.zeros(tree.total)
+        self._held = [term for term in effects.rows if len(term.rows) and term.rows[0] >= tree.n]
+        """Terms with multipliers."""
         self._breaks = 2 * sum(term.memory > 0 for term in effects.terms)
         """Corrections that may be larger than those before, where joints begin to slide."""
         self._next, self._variation = np.zeros(tree.nq), np.zeros(tree.total)
@@ -235,12 +237,17 @@ class Equilibrium(Equations):
     def _measure(self) -> None:
         """Residual without unit: forces over loads, mean strain gaps, constraint gaps over length."""
         forces, gaps = self.solver.measure(self.work.residual)
-        self.numbers[loops.SIZE] = forces / self._load + gaps
+        self.numbers[loops.SIZE] = (forces + self._gap_forces()) / self._load + gaps
+
+    def _gap_forces(self) -> float:
+        """What the gaps of multipliers cost, N: also of those that do not feel their gap at once."""
+        r = self.work.residual
+        return float(sum(np.sum(np.abs(x.augmented(r[x.rows]))) for x in self._held))
 
     def _weigh(self) -> None:
         """Set the size of the generalised loads, or of the first residual where there are none."""
         r, free = self.work.residual, self.tree.coordinates
-        own = max(float(np.linalg.norm(r[free])), 1e-12 * self.tree.stiffness)
+        own = max(float(np.linalg.norm(r[free])), 1e-12 * self.tree.stiffness, self._gap_forces())
         self._load = own
         if self.tree.m or not self.start.inputs.empty:
             self._unload()
@@ -375,7 +382,8 @@ class StaticSolver:
                 progress(level, self.count, good.residual)
         good.iterations = self.count
         good.levels, good.lost = levels, lost
-        good.error = self.equations.error.estimate()
+        if self.effects.tree.estimates:
+            good.error = self.equations.error.estimate()
         return good
 
     def _begin(self, target: Inputs, start: StaticSolution | None) -> StaticSolution:
@@ -562,11 +570,18 @@ class StaticSolver:
 
     def _failure(self, level: float, reason: str, good: StaticSolution) -> ConvergenceError:
         tree = self.effects.tree
-        names = ", ".join(f"{part.name!r}" for part in tree.parts)
-        kind = "rods" if all(part.rod is not None for part in tree.parts) else "parts"
+        own = [part for part in tree.parts if not part.auxiliary]
+        names = ", ".join(f"{part.name!r}" for part in own)
+        kind = "rods" if all(part.rod is not None for part in own) else "parts"
         why = self._why_stuck(good, "singular" in reason) if level == 0.0 else ""
+        still_open = "" if why else left_open(self.effects, good.q)
         if why:
             text = f"no equilibrium was found for {kind} {names}: {why}"
+        elif still_open:
+            text = (
+                f"no equilibrium was found beyond {_percent(level)} of the load for {kind} {names}: "
+                f"{reason}. {still_open}"
+            )
         else:
             text = (
                 f"no equilibrium was found beyond {_percent(level)} of the load for {kind} {names}: "

@@ -32,9 +32,7 @@ def level_pendulum(robot: pl.Robot) -> None:
 
 def hinged_bob(robot: pl.Robot) -> None:
     on = arm_of(robot).tip
-    robot.add_body(
-        "bob", 0.1, (1e-5,) * 3, on=on, centre=(0, 0, 0.05), joint=pl.Revolute("y")
-    )
+    robot.add_body("bob", 0.1, (1e-5,) * 3, on=on, centre=(0, 0, 0.05), joint=pl.Revolute("y"))
 
 
 def level_rod(robot: pl.Robot) -> None:
@@ -49,7 +47,7 @@ def loose(robot: pl.Robot) -> None:
     ("add", "words"),
     [
         (contradicting, "constraint 'one' and constraint 'two' contradict each other"),
-        (out_of_reach, "constraint 'far' has to bring the world and 'arm' together, which are 0.2 m"),
+        (out_of_reach, "constraint 'far' between the world and 'arm' is still open by 0.2 m"),
         (level_pendulum, "body 'bob' can move in its joint without resistance"),
         (hinged_bob, "body 'bob' can move in its joint without resistance"),
         (level_rod, "rod 'arm' can move in its joint without resistance"),

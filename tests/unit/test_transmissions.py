@@ -13,8 +13,12 @@ from pliant.linalg.matrices import Sparse
 from pliant.model import Array
 from pliant.physics.contract import Moment, Step, Term
 from pliant.physics.effects import Effects, effects_of
+from pliant.physics.muscles import HillMuscle
+from pliant.physics.path_rows import PathRow
 from pliant.physics.paths import PathTerm
+from pliant.physics.springs import SpringTerm
 from pliant.tree.backward import gather, gather_form, gather_tangent
+from pliant.tree.forward import set_rates
 from pliant.tree.state import State
 from pliant.tree.work import Work
 
@@ -52,8 +56,37 @@ def bumper(robot: pl.Robot, path: list[Any]) -> None:
     robot.add_spring("pull", path[2], path[4], 30.0, rest=0.9, kind="compression")
 
 
-STORING: list[Callable[..., None]] = [tendon, spring, rope, bumper]
-ALL: list[Callable[..., None]] = STORING
+def reel(robot: pl.Robot, path: list[Any]) -> None:
+    robot.add_tendon("pull", path, drive="length")
+
+
+def stretched(robot: pl.Robot, path: list[Any]) -> None:
+    robot.add_tendon("pull", path, drive="length", stiffness=20.0)
+
+
+def cable(robot: pl.Robot, path: list[Any]) -> None:
+    robot.add_tendon("pull", path[3:5], drive="none", stiffness=20.0)
+
+
+def rubbing(robot: pl.Robot, path: list[Any]) -> None:
+    robot.add_tendon("pull", path, friction=0.3, creep=0.5)
+
+
+def rubbing_reel(robot: pl.Robot, path: list[Any]) -> None:
+    robot.add_tendon("pull", path, drive="length", stiffness=20.0, friction=0.3, creep=0.5)
+
+
+def muscle(robot: pl.Robot, path: list[Any]) -> None:
+    robot.add_muscle("pull", path, strength=3.0, optimum=0.8, speed=2.0)
+
+
+def own_muscle(robot: pl.Robot, path: list[Any]) -> None:
+    robot.add_muscle("pull", path, law=lambda L, V, a: 2.0 * a * L**2 * (1.0 + 0.1 * np.tanh(V)))
+
+
+STORING: list[Callable[..., None]] = [tendon, spring, rope, bumper, muscle, own_muscle]
+HOLDING: list[Callable[..., None]] = [reel, stretched, cable]
+LOSING: list[Callable[..., None]] = [rubbing, rubbing_reel]
 
 
 class Deformed:
@@ -66,14 +99,18 @@ class Deformed:
         add(robot, path)
         self.effects: Effects = effects_of(robot.description, formulations)
         self.tree = tree = self.effects.tree
-        self.term: Term = next(x for x in self.effects.terms if isinstance(x, PathTerm))
-        self.u = self.effects.at({"pull": 2.0} if self.term.input else {}).u
+        kinds = (PathTerm, PathRow)
+        self.term: Term = next(x for x in self.effects.terms if isinstance(x, kinds))
+        self.u = self.effects.at({"pull": 0.7} if self.term.input else {}).u
         rng = np.random.default_rng(3)
         self.x, self.z, self.v = 0.1 * rng.normal(size=tree.total), np.zeros(tree.total), 0.0
         self.a, self.b, self.other = State(tree), State(tree), State(tree)
         tree.retract(tree.rest, 0.2 * rng.normal(size=tree.total), self.a)
         tree.retract(self.a, 0.05 * rng.normal(size=tree.total), self.b)
         self.trial = rng.normal(size=tree.total)
+        self.z[self.term.rows] = 1.5
+        if hasattr(self.term, "elastic"):
+            self.term.elastic[1] -= 0.5  # taut in all configurations
 
     def energy(self, state: State, x: Array) -> float:
         self.tree.retract(state, x, self.other)
@@ -87,6 +124,19 @@ class Deformed:
         gather(self.tree, state, work, work.residual)
         gather_tangent(self.tree, state, work, tangent)
         return work.residual, whole(tangent.matrix)
+
+    def moving(self, state: State, v: Array | None, tangent: bool) -> tuple[Array, Array]:
+        """Gradient (total,) and tangent (n, n) at rates v (total,), which grow by 20 / s."""
+        work, filled = Work(self.tree), self.effects.tangent(False)
+        work.clear(True)
+        if v is not None:
+            set_rates(self.tree, state, work, v, strains=False)
+        given = (self.tree, state, work, self.u, self.z, v, 20.0)
+        self.term.act(Moment(*given, tangent=filled if tangent else None))
+        gather(self.tree, state, work, work.residual)
+        if tangent:
+            gather_tangent(self.tree, state, work, filled)
+        return work.residual.copy(), whole(filled.matrix)
 
     def go(self, b: State, tangent: bool, implicit: bool = True) -> tuple[Array, Array, Array]:
         """Impulse that leaves a and that arrives at b (total,), tangent (n, n) in b."""
@@ -140,21 +190,67 @@ def test_gradient_and_tangent_are_derivatives_of_the_energy(add: Any) -> None:
 
 
 @pytest.mark.parametrize("implicit", [True, False], ids=["implicit", "explicit"])
-@pytest.mark.parametrize("add", ALL, ids=lambda add: add.__name__)
+@pytest.mark.parametrize("add", [*STORING, *HOLDING, *LOSING], ids=lambda add: add.__name__)
 def test_tangent_of_a_step_is_that_of_differences(add: Any, implicit: bool) -> None:
     case = Deformed(add)
     _, _, K = case.go(case.b, True, implicit)
     step, free = 1e-6, case.tree.coordinates
     x = case.trial.copy()
     x[len(K) :] = 0.0
-    ends = []
+    ends, free = [], np.concatenate([free, case.term.rows])
+    z = case.z.copy()
     for sign in (step, -step):
         other = State(case.tree)
         case.tree.retract(case.b, sign * x, other)
+        case.z[case.term.rows] = (z + sign * x)[case.term.rows]
         ends.append(case.go(other, False, implicit)[0])
     slope = (ends[0] - ends[1]) / (2 * step)
     scale = max(np.abs(slope).max(), 1e-9)
-    np.testing.assert_allclose((K @ x[: len(K)])[free], slope[free], atol=1e-6 * scale)
+    np.testing.assert_allclose((K @ x[: len(K)])[free], slope[free], atol=2e-5 * scale)
+
+
+@pytest.mark.parametrize("rates", [False, True], ids=["at rest", "moving"])
+@pytest.mark.parametrize("add", [rope, *LOSING], ids=lambda add: add.__name__)
+def test_tangent_of_what_loses_energy_is_that_of_differences(add: Any, rates: bool) -> None:
+    """From zero rates: the change of directions at given rates is left out. All is additive here."""
+    case, step = Deformed(add, STRAINS), 1e-6
+    zero = np.zeros(case.tree.total) if rates else None
+    r, K = case.moving(case.a, zero, True)
+    x = case.trial.copy()
+    x[len(K) :] = 0.0
+    ends = []
+    for sign in (step, -step):
+        case.tree.retract(case.a, sign * x, case.other)
+        ends.append(case.moving(case.other, 20.0 * sign * x if rates else None, False)[0])
+    slope = ((ends[0] - ends[1]) / (2 * step))[: len(K)]
+    assert np.abs(r).max() > 0.01
+    np.testing.assert_allclose(K @ x[: len(K)], slope, atol=1e-6 * np.abs(slope).max())
+
+
+@pytest.mark.parametrize("add", HOLDING, ids=lambda add: add.__name__)
+def test_gap_has_its_derivatives(add: Any) -> None:
+    """With a constant tension the tangent is that of the length; stretched ones store its square."""
+    case, step = Deformed(add, STRAINS), 1e-4
+    assert isinstance(case.term, PathRow)
+    case.term.stiffness = 1e-12 * case.term.stiffness  # nothing is added to the multiplier
+    _, K = case.act(case.a)
+    row = int(case.term.rows[0])
+    x = case.trial / np.abs(case.trial).max()
+    x[len(K) :] = x[row] = 0.0
+    ends = []
+    for k in (-1, 0, 1):
+        case.tree.retract(case.a, k * step * x, case.other)
+        ends.append(float(case.term.gaps(case.other)[0]))
+    assert K[row] @ x[: len(K)] == pytest.approx((ends[2] - ends[0]) / (2 * step), rel=1e-6)
+    bend = 1.5 * (ends[2] - 2 * ends[1] + ends[0]) / step**2
+    assert x[: len(K)] @ K @ x[: len(K)] == pytest.approx(bend, rel=1e-4)
+
+
+def losing(case: Deformed) -> float:
+    """Power lost in the step."""
+    work, v = Work(case.tree), np.zeros(case.tree.total)
+    given = (case.tree, case.b, work, case.u, case.z, v)
+    return case.term.power_lost(Moment(*given, ahead=0.5 * H, start=case.a))
 
 
 @pytest.mark.parametrize("add", STORING, ids=lambda add: add.__name__)
@@ -164,9 +260,8 @@ def test_impulses_of_a_step_do_the_work_of_the_potential(add: Any) -> None:
     term = case.term
     assert isinstance(term, PathTerm)
     spans = term.path.spans(case.a, case.b)
-    rule = getattr(term, "rule", None)
-    if rule is not None:
-        rule[2] = 0.0  # without its damper
+    if isinstance(term, SpringTerm):
+        term.rule[2] = 0.0  # without its damper
     tension = term.pull(spans, case.u, None, 0.0, H, True).tension
     xa, xb = (term.path.points(state)[0] for state in (case.a, case.b))
     spread = tension[:, None] * spans.n
@@ -174,5 +269,7 @@ def test_impulses_of_a_step_do_the_work_of_the_potential(add: Any) -> None:
     force[:-1] -= spread
     force[1:] += spread
     change = term.energy(case.b, case.u) - term.energy(case.a, case.u)
+    if isinstance(term, HillMuscle):  # the law at the mean, as its work is counted
+        change = -term.work_done(case.a, case.b, case.u) + H * losing(case)
     assert np.sum(force * (xb - xa)) == pytest.approx(change, rel=1e-10)
     assert np.abs(np.cross(xa + xb, force).sum(axis=0)).max() < 1e-12 * np.abs(force).max()

@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine.arrays import clear, combine, copy, put, put_values
+from pliant.engine.arrays import clear, combine, copy, put, put_values, take
 from pliant.engine.program import ask, run
 from pliant.lie.se3_kernels import log_relative_array
 from pliant.linalg.scatter import add_at, norms
@@ -268,7 +268,8 @@ class VariationalStepper(Stepper):
     def weigh(self, a: State, b: State) -> None:
         effects = self.effects
         gaps = (effects.gap_rows, effects.gap_weights)
-        run(weigh_momenta, self.left, self.goal, self.tree.coordinates, *gaps, self.numbers)
+        where = (self.left, self.goal, self.tree.coordinates, *gaps)
+        run(weigh_momenta, *where, self.tree.heaviness / self.h, self.numbers)
         self.measure_left()
 
     def move_iterate(self, a: State, b: State) -> None:
@@ -365,6 +366,12 @@ class VariationalStepper(Stepper):
             at, change = part.joint_slice, np.zeros(part.joint.nv)
             ask(part.joint.set_difference, self._previous[at], self.q[at], change)
             put_values(change, part.joint_index, moved)
+        for places, numbers in self.effects.prescribed.maps:
+            before, after = np.zeros(len(places)), np.zeros(len(places))
+            take(self._previous, places, before)
+            take(self.q, places, after)
+            combine(1.0, after, -1.0, before, after)
+            put_values(after, numbers, moved)
         share = 1.0 / self.h if self.books else 0.0
         where = (tree.prescribed, self._leaving, owned, moved)
         run(account_drives, *where, share, self.p, self.account)
@@ -387,9 +394,12 @@ def account_drives(prescribed, leaving, owned, moved, share, p, account):  # typ
 
 
 @kernel
-def weigh_momenta(left, goal, free, rows, weights, numbers):  # type: ignore[no-untyped-def]
-    """Let the scale be as large as the momentum that has to leave, and as the first residual."""
-    forces, _ = norms(left, free, rows, weights)
+def weigh_momenta(left, goal, free, rows, weights, heavy, numbers):  # type: ignore[no-untyped-def]
+    """Let the scale be as large as the momentum that has to leave, as the first residual, and as
+    `heavy` times the weighted gaps: what it takes to close them within the step.
+    """
+    forces, gaps = norms(left, free, rows, weights)
+    forces = max(forces, heavy * gaps)
     total = 0.0
     for i in range(goal.shape[0]):
         total += goal[i] * goal[i]
