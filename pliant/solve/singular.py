@@ -6,7 +6,6 @@ import numpy as np
 from scipy.linalg import LinAlgError, null_space
 
 from pliant.physics.effects import Effects, Inputs
-from pliant.physics.frame_rows import FrameRows
 from pliant.rods.contract import Array
 from pliant.solve.closure import CLOSED, held_rows, left_open
 from pliant.solve.linearise import condensed, linearise
@@ -58,17 +57,10 @@ def _contradiction(effects: Effects, state: State) -> str:
     if len(terms) == 1:
         return ""
     names = " and ".join(term.label for term in terms)
-    far = max(float(np.linalg.norm(term.gaps(state)[_lengths(term)])) for term in terms)
     return (
-        f"{names} contradict each other: they hold the same directions in different places, and at "
-        f"least one of them is {far:.3g} m from where the robot rests. Remove one of them, hold fewer "
-        "directions, or let them meet in one place."
+        f"{names} contradict each other: they hold the same directions in different places. "
+        f"{left_open(effects, state.q)}"
     )
-
-
-def _lengths(term: FrameRows) -> Array:
-    """Which rows of a term are lengths."""
-    return np.array([not term.row_name(k).startswith("r") for k in range(len(term.rows))])
 
 
 def _part_that_moves(effects: Effects, q: Array, z: Array, inputs: Inputs) -> Part | None:
