@@ -392,6 +392,9 @@ class StaticSolver:
             start = self._unloaded(target)
         origin = start.inputs
         self._choose_equations(target, origin)
+        self.state.place(start.q)
+        for term in self.effects.hard:
+            term.check_start(self.state)
         self.count, self.rate = 0, None
         self._set_gaps(start.q)
         if self.effects.memory:
