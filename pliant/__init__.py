@@ -69,6 +69,7 @@ _HOMES = {
         "Table",
         "Tendon",
         "TimeTable",
+        "Tube",
         "along",
         "pose",
     ),
@@ -190,6 +191,7 @@ if TYPE_CHECKING:
         Table as Table,
         Tendon as Tendon,
         TimeTable as TimeTable,
+        Tube as Tube,
         along as along,
         pose as pose,
     )
