@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -293,8 +294,7 @@ def interpolate_shape(shape: RodShape, clock: Array, shown: Array) -> RodShape:
     length = np.linalg.norm(axes, axis=-2, keepdims=True)
     # axes that cancel halfway between two opposite ones have no direction: leave them
     poses[..., :3, :3] = axes / np.where(length > 1e-9, length, 1.0)
-    drawn = (shape.color, shape.axes, shape.inside)
-    return RodShape(shape.name, poses, shape.half_widths, *drawn)
+    return replace(shape, poses=poses)
 
 
 def interpolate_arrow(arrow: Arrow, clock: Array, shown: Array) -> Arrow:

@@ -73,9 +73,7 @@ class Box:
 def box_of(shapes: Iterable[RodShape]) -> Box:
     """Return the box that contains the shapes at all times, with the width of their sections."""
     points = [
-        shape.points.reshape(-1, 3) + sign * shape.half_widths.max()
-        for shape in shapes
-        for sign in (-1.0, 1.0)
+        shape.extent + sign * shape.half_widths.max() for shape in shapes for sign in (-1.0, 1.0)
     ]
     return Box.around(np.concatenate(points))
 
