@@ -198,9 +198,19 @@ class Equilibrium(Equations):
         """Newton's method; raises NewtonError if it goes astray."""
         self._attempts += 1
         if self._attempts == 2:
-            self._programs = self._row(record)
-            self._unload = record(self._balance_unloaded)
+            self._record()
         self.run_newton(self._programs)
+
+    def _record(self) -> None:
+        self._programs = self._row(record)
+        self._unload = record(self._balance_unloaded)
+
+    def recorded(self) -> list[Any]:
+        """The programs of Newton's method, for whoever takes its steps one by one."""
+        if self._attempts < 2:
+            self._attempts = 2
+            self._record()
+        return self._programs
 
     def _row(self, make: Callable[..., Any]) -> list[Any]:
         """The programs of Newton's method: plain calls, or recorded ones."""
@@ -211,7 +221,7 @@ class Equilibrium(Equations):
         row[loops.FACTORISE] = make(self.matrix.record_factorise)
         row[loops.SOLVE] = make(self.matrix.record_solve, self.right, self.x)
         row[loops.MOVE] = make(self._move)
-        row[loops.WEIGH], row[loops.REPAIR] = self._weigh, self.repair
+        row[loops.WEIGH], row[loops.REPAIR] = self.weigh, self.repair
         row[loops.INSPECT] = self._inspect
         return [self.guarded(program) for program in row]
 
@@ -232,7 +242,7 @@ class Equilibrium(Equations):
         forces, gaps = self.solver.measure(self.work.residual)
         self.numbers[loops.SIZE] = forces / self._load + gaps
 
-    def _weigh(self) -> None:
+    def weigh(self) -> None:
         """Set the size of the generalised loads, or of the first residual where there are none."""
         r, free = self.work.residual, self.tree.coordinates
         own = max(float(np.linalg.norm(r[free])), 1e-12 * self.tree.stiffness)
@@ -375,7 +385,7 @@ class StaticSolver:
         if start is None:
             start = self._unloaded(target)
         origin = start.inputs
-        self._choose_equations(target, origin)
+        self.choose_equations(target, origin)
         self.count, self.rate = 0, None
         self._set_gaps(start.q)
         return StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
@@ -409,7 +419,7 @@ class StaticSolver:
 
     def look_at(self, found: StaticSolution) -> Equilibrium:
         """Place everything at an equilibrium, with its tangent."""
-        self._choose_equations(found.inputs, found.inputs)
+        self.choose_equations(found.inputs, found.inputs)
         self.equations.look_at(found)
         return self.equations
 
@@ -419,7 +429,7 @@ class StaticSolver:
         error.estimate()
         return error
 
-    def _choose_equations(self, target: Inputs, origin: Inputs) -> None:
+    def choose_equations(self, target: Inputs, origin: Inputs) -> None:
         """Take the equations with a symmetric tangent, if there is one."""
         effects = self.effects
         self.symmetric = effects.conservative(target.u) and effects.conservative(origin.u)
