@@ -212,10 +212,12 @@ class Continuation:
 
     # -- many points -----------------------------------------------------------------------------
 
-    def follow(self, first: Waypoint, largest: float, most: int) -> Branch:
+    def follow(
+        self, first: Waypoint, largest: float, most: int, folds: int | None = None
+    ) -> Branch:
         """Follow a branch until its parameter leaves the ends of the way, for `most` steps at most.
 
-        largest : of the steps.
+        largest : of the steps.  folds : after how many of them to end.
         """
         branch, size = Branch([first]), 0.25 * largest
         while len(branch.points) <= most:
@@ -233,6 +235,9 @@ class Continuation:
             self._note(branch, point, ahead, size)
             branch.points.append(ahead)
             size = min(1.5 * size, largest)
+            if folds is not None and len(branch.folds) >= folds:
+                branch.ended = "it turned back"
+                return branch
         branch.ended = f"{most} steps were taken"
         return branch
 

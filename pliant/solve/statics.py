@@ -99,6 +99,8 @@ class StaticSolution:
     """Estimated error of the shape."""
     lost: float | None = None
     """First load level at which the branch was found unstable, None if there is none."""
+    fold: float | None = None
+    """Load level beyond this equilibrium at which its branch turns back, if it is known to do so."""
 
 
 def balance(
@@ -366,7 +368,10 @@ class StaticSolver:
                 reason = _REASONS.get(str(rejected), str(rejected))
                 step /= 4.0 if final and not levels else 2.0
                 if step < smallest:
-                    raise self._failure(level, reason, good) from None
+                    good = self._go_on(good, level, reason, (origin, target))
+                    lost = good.lost if lost is None else lost
+                    levels += good.levels[1:]
+                    break
                 continue
             level = aim
             levels.append(level)
@@ -379,6 +384,19 @@ class StaticSolver:
         good.levels, good.lost = levels, lost
         good.error = self.equations.error.estimate()
         return good
+
+    def _go_on(
+        self, good: StaticSolution, level: float, reason: str, way: tuple[Inputs, Inputs]
+    ) -> StaticSolution:
+        """Follow the branch by its arclength where load steps fail; raises where it turns back."""
+        from pliant.solve.load_branch import go_on
+
+        fold = None
+        if level > 0.0 or "singular" not in reason:
+            found, fold = go_on(self, good, level, (*way, self.gaps))
+            if found is not None:
+                return found
+        raise self._failure(level, reason, good, fold)
 
     def _begin(self, target: Inputs, start: StaticSolution | None) -> StaticSolution:
         """Choose the equations for the loads on the way to `target`; returns where it begins."""
@@ -549,7 +567,9 @@ class StaticSolver:
             values, vectors = error.eigenvalues, error.eigenvectors
         return np.asarray(vectors[:, values < 0.0])
 
-    def _failure(self, level: float, reason: str, good: StaticSolution) -> ConvergenceError:
+    def _failure(
+        self, level: float, reason: str, good: StaticSolution, fold: float | None
+    ) -> ConvergenceError:
         tree = self.effects.tree
         names = ", ".join(f"{part.name!r}" for part in tree.parts)
         kind = "rods" if all(part.rod is not None for part in tree.parts) else "parts"
@@ -557,6 +577,12 @@ class StaticSolver:
             text = (
                 f"no equilibrium was found for {kind} {names}: {reason}. "
                 "Clamp a rod (base='world') or add a constraint that holds the free part."
+            )
+        elif fold is not None:
+            text = (
+                f"the branch from the start ends at {_percent(fold)} of the load for {kind} {names}: "
+                "it turns back there (a fold), and a real robot snaps to another equilibrium, which "
+                "simulate() finds. Try a smaller load, or follow() an input through the fold."
             )
         else:
             text = (
@@ -567,5 +593,6 @@ class StaticSolver:
         error = ConvergenceError(with_limits(text, tree, good.q))
         good.iterations = self.count
         good.levels = [level]
+        good.fold = fold
         error.last = good
         return error
