@@ -90,6 +90,7 @@ _HOMES = {
     "pliant.rods.strain": ("Strain",),
     "pliant.solve.integrators.bdf_alpha": ("BDFAlpha",),
     "pliant.solve.integrators.contract": ("Integrator",),
+    "pliant.solve.integrators.explicit": ("Explicit",),
     "pliant.solve.integrators.midpoint": ("Midpoint", "Variational"),
     "pliant.solve.integrators.newmark": ("GeneralizedAlpha", "ImplicitEuler", "Newmark"),
     "pliant.results.studies": ("Comparison", "ComparisonRow", "Resolution", "ResolutionRow"),
@@ -216,6 +217,7 @@ if TYPE_CHECKING:
     from pliant.rods.strain import Strain as Strain
     from pliant.solve.integrators.bdf_alpha import BDFAlpha as BDFAlpha
     from pliant.solve.integrators.contract import Integrator as Integrator
+    from pliant.solve.integrators.explicit import Explicit as Explicit
     from pliant.solve.integrators.midpoint import Midpoint as Midpoint, Variational as Variational
     from pliant.solve.integrators.newmark import (
         GeneralizedAlpha as GeneralizedAlpha,

@@ -422,9 +422,13 @@ class Robot:
         over: tuple[float, float] | None = None,
         drive: str = "tension",
         tension: float = 0.0,
+        stiffness: float | None = None,
+        slack: float = 0.0,
         friction: float = 0.0,
+        sliding: str = "pull",
+        creep: float = 1e-3,
     ) -> Tendon | EmbeddedTendon:
-        """Add a tendon and return it; its name is an input, the tension in N.
+        """Add a tendon and return it; its name is an input, a tension in N or a pulled length in m.
 
         path : two via-points or more, from where it is pulled to where it is fixed, straight in
         between: Frames such as ``arm.at(0.1, (0.007, 0))`` or their names, or points (3,) in the
@@ -434,11 +438,17 @@ class Robot:
         offset : with ``along``, (x, y) in the section, metres; fixed, a pair of them at both ends, a
         function of s, or a Table.  over : (s0, s1) in metres, the stretch that it covers. s counts from
         the base of the first rod.
-        drive : "tension".  tension : where no input is given, N.  friction : coefficient of friction in
-        the channel, for a tendon that is pulled at its base.
+        drive : "tension"; with ``path`` also "length" for a reel that pulls in as many metres as the
+        input says, and "none" for a cable of fixed length.  tension : where no input is given, N.
+        stiffness : axial stiffness EA of a tendon with a given length, N; None if it does not stretch.
+        slack : how much longer such a tendon is than its path at rest, metres.
+        friction : coefficient of friction in the channel or at the via-points.
+        sliding : with ``path`` and friction, which way the tendon slid to an equilibrium, "pull" or
+        "release"; in a motion rates tell.  creep : rate below which friction fades there, m/s.
         """
         if along is None:
-            via = Tendon(name, path, drive, tension)  # type: ignore[arg-type]
+            rubbing = (friction, sliding, creep)
+            via = Tendon(name, path, drive, tension, stiffness, slack, *rubbing)  # type: ignore[arg-type]
             return self.description.add(via)
         expected = "left out, for the tendon runs along rods"
         checks.refuse(path is not None, f"tendon {name!r}", "path", path, expected, "remove it")
@@ -716,6 +726,8 @@ class Robot:
         known = start if isinstance(start, ShapeResult) else None
         if known is None:
             checks.choice(part, "start", start, ("rest", "statics"))
+        if formulation is None and known is None and isinstance(integrator, Integrator):
+            formulation = integrator.formulations(self.description.rods)
         compiled = self._compiled(formulation, known, "start")
         method = compiled.integrator(integrator)
         if start == "statics":

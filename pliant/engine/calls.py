@@ -113,3 +113,10 @@ def execute_when(flag, program):  # type: ignore[no-untyped-def]
     """Make all calls of a program, given by its address, unless flag (1,) is zero."""
     if flag[0] != 0:
         execute(program)
+
+
+@kernel
+def execute_times(count, program):  # type: ignore[no-untyped-def]
+    """Make all calls of a program, given by its address, count (1,) times."""
+    for _ in range(count[0]):
+        execute(program)

@@ -21,7 +21,7 @@ import numpy as np
 from numba import typeof
 from numba.core.dispatcher import Dispatcher
 
-from pliant.engine.calls import execute, execute_when, trampoline
+from pliant.engine.calls import execute, execute_times, execute_when, trampoline
 
 Function = Callable[..., Any]
 Entry = tuple[Function, tuple[Any, ...]]
@@ -70,6 +70,26 @@ def when(flag: Any, function: Function, *arguments: Any) -> None:
 
 def _plainly_when(flag: Any, inner: Program) -> None:
     if flag[0]:
+        inner()
+
+
+def repeat(count: Any, function: Function, *arguments: Any) -> None:
+    """Call a function, or write down what it does, count (1,) times as it is by then."""
+    program = _recording.program
+    if program is None:
+        for _ in range(int(count[0])):
+            function(*arguments)
+        return
+    inner = record(function, *arguments)
+    if inner.compiled:
+        program.inner.append(inner)
+        program.entries.append((execute_times, (count, inner.address)))
+    else:
+        program.entries.append((_plainly_repeat, (count, inner)))
+
+
+def _plainly_repeat(count: Any, inner: Program) -> None:
+    for _ in range(int(count[0])):
         inner()
 
 

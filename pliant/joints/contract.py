@@ -28,6 +28,8 @@ MOTIONS = ("angle", "position")
 """Words for a drive that prescribes a coordinate."""
 FORCES = ("torque", "force")
 """Words for a drive that exerts a torque or a force along a coordinate."""
+STICKS = {"rad": 1e-4, "m": 1e-5}
+"""How far a joint with dry friction gives way before it slides, rad and m."""
 _STEP = 1e-5
 """Step of the default derivatives, radians and metres."""
 
@@ -49,6 +51,9 @@ class JointMap(Joint, ABC):
     rest: Any = 0.0
     stiffness: Any = 0.0
     damping: Any = 0.0
+    friction: Any = 0.0
+    limits: Any = None
+    limit_stiffness: Any = None
     drive: Any = None
     input: Any = None
 
@@ -64,6 +69,25 @@ class JointMap(Joint, ABC):
     def each(self, field: str) -> Array:
         """One of its attributes for each coordinate (nv,)."""
         return np.array(np.broadcast_to(getattr(self, field), (self.nv,)), dtype=float)
+
+    @property
+    def bounds(self) -> Array:
+        """Limits (nv, 2) of its values, infinite where there are none."""
+        given = self.limits
+        several = given is not None and any(isinstance(x, (tuple, list)) for x in given)
+        pairs = given if several else [given] * self.nv
+        ends = [(None, None) if pair is None else pair for pair in pairs]
+        found = [
+            (-np.inf if low is None else low, np.inf if high is None else high)
+            for low, high in ends
+        ]
+        return np.array(found, dtype=float).reshape(self.nv, 2)
+
+    @property
+    def sticks(self) -> Array:
+        """How far (nv,) it gives way before dry friction lets it slide, rad and m."""
+        units = self.units or ("rad",) * self.nv
+        return np.array([STICKS[unit] for unit in units])
 
     @property
     def drives(self) -> tuple[str | None, ...]:

@@ -19,7 +19,8 @@ class Cylindrical(ScrewJoint):
 
     axis : "x", "y", "z" or a vector (3,) in the frame of the part.
     stiffness : N m/rad and N/m against `rest`.  damping : N m s/rad and N s/m.
-    drive : of each coordinate, e.g. ("torque", None).  rest, input : see `MovingJoint`.
+    drive : of each coordinate, e.g. ("torque", None).  rest, friction, limits,
+    limit_stiffness, input : see `MovingJoint`.
     """
 
     axis: str | tuple[float, ...] = holds(Axis("of the sleeve, frame of the part", "", "x"), "z")

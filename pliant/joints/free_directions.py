@@ -43,7 +43,8 @@ class FreeDirections(ScrewJoint):
     before it have made. With three turns the middle one must stay away from a quarter turn: use
     Spherical there.
     stiffness : N m/rad or N/m against `rest`.  damping : N m s/rad or N s/m.
-    drive : of each coordinate, e.g. ("torque", None).  rest, input : see `MovingJoint`.
+    drive : of each coordinate, e.g. ("torque", None).  rest, friction, limits,
+    limit_stiffness, input : see `MovingJoint`.
     """
 
     directions: tuple[str, ...] = holds(Directions("rx, ry, rz, x, y, z"))

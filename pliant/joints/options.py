@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant.joints.contract import FORCES, MOTIONS, JointMap
-from pliant.model.checks import DescriptionError, as_float, choice, instance, number, vector
+from pliant.model.checks import DescriptionError, as_float, choice, instance, number, refuse, vector
 from pliant.model.fields import NUMBER, Kind, Schema, holds
 
 Numbers = float | Sequence[float]
@@ -33,6 +33,37 @@ class PerCoordinate(Kind):
 
     def schema(self, defs: Schema) -> Schema:
         return {"anyOf": [NUMBER, {"type": "array", "items": NUMBER, "minItems": 1}]}
+
+
+@dataclass(frozen=True)
+class Limits(Kind):
+    """A pair (lower, upper) for all coordinates of a joint, or one for each; None for no limit."""
+
+    def check(self, part: str, field: str, value: Any) -> Any:
+        several = isinstance(value, (list, tuple)) and any(
+            isinstance(x, (list, tuple)) for x in value
+        )
+        if several:
+            return tuple(None if x is None else self._pair(part, field, x) for x in value)
+        return self._pair(part, field, value)
+
+    def _pair(self, part: str, field: str, value: Any) -> tuple[float | None, float | None]:
+        good = isinstance(value, (list, tuple, np.ndarray)) and len(value) == 2
+        expected = "(lower, upper), of which one may be None"
+        refuse(not good, part, field, value, expected, self.remedy)
+        low, high = (None if x is None else as_float(x) for x in value)
+        wrong = [x for x, y in zip(value, (low, high), strict=True) if x is not None and y is None]
+        refuse(wrong, part, field, value, "finite numbers", self.remedy)
+        given = [x for x in (low, high) if x is not None]
+        bad = not given or not np.isfinite(given).all() or (len(given) == 2 and low >= high)  # type: ignore[operator]
+        refuse(bad, part, field, value, "a lower limit below the upper one", self.remedy)
+        return low, high
+
+    def schema(self, defs: Schema) -> Schema:
+        end = {"anyOf": [NUMBER, {"type": "null"}]}
+        pair = {"type": "array", "items": end, "minItems": 2, "maxItems": 2}
+        several = {"type": "array", "items": {"anyOf": [pair, {"type": "null"}]}, "minItems": 1}
+        return {"anyOf": [pair, several]}
 
 
 @dataclass(frozen=True)
@@ -66,6 +97,10 @@ class MovingJoint(JointMap):
     number for all coordinates or one for each, in the order of `names`.
 
     rest : values at which the spring is relaxed, rad and m; the joint is described at zero.
+    friction : dry friction, the torque or force that it takes to slide, N m or N. A joint at rest
+        sticks: it gives way by at most 1e-4 rad or 1e-5 m, and stays there.
+    limits : (lower, upper) values between which the joint moves, rad and m, None for no limit.
+    limit_stiffness : of the stops at its limits, N m/rad or N/m; None for hard stops.
     drive : "angle" or "position" for a coordinate that an input prescribes, "torque" or "force" for one
         along which an input acts, None for one that moves freely.
     input : name of the input of each driven coordinate. Without it an input has the name of the part,
@@ -75,6 +110,11 @@ class MovingJoint(JointMap):
     file_name: ClassVar[str] = ""
 
     rest: Numbers = holds(PerCoordinate("relaxed values of its spring", "rad, m", "0.1"), 0.0)
+    friction: Numbers = per_coordinate("N m or N", "that it takes to slide")
+    limits: Any = holds(Limits("lower and upper", "rad, m", "[-1.0, 1.0]"), None)
+    limit_stiffness: Numbers | None = per_coordinate(
+        "N m/rad or N/m", "of the stops at its limits", "positive", None
+    )
     drive: Words | None = holds(PerCoordinateText("what an input does", example="angle"), None)
     input: Words | None = holds(PerCoordinateText("name of the input", example="turn"), None)
 
@@ -88,10 +128,12 @@ class MovingJoint(JointMap):
         """Refuse fields of its own that cannot be true together."""
 
     def _check_lengths(self) -> None:
-        for field in ("rest", "stiffness", "damping"):
+        for field in ("rest", "stiffness", "damping", "friction", "limit_stiffness", "limits"):
             value = getattr(self, field)
-            if np.ndim(value) and len(value) != self.nv:
-                listed = f"one number, or {self.nv} for {', '.join(self.names)}"
+            if field == "limits" and not _is_several(value):
+                continue
+            if isinstance(value, (tuple, list)) and len(value) != self.nv:
+                listed = f"one for all, or {self.nv} for {', '.join(self.names)}"
                 self.refuse(True, field, listed, "give as many numbers as it has coordinates")
 
     def _check_drive(self) -> None:
@@ -116,6 +158,10 @@ class MovingJoint(JointMap):
         self.refuse(not good, "input", expected, "give e.g. 'turn', or leave it out")
         repeated = len(set(several)) < len(several)
         self.refuse(repeated, "input", "a name of its own for each coordinate", "rename one")
+
+
+def _is_several(limits: Any) -> bool:
+    return limits is not None and any(isinstance(x, (list, tuple)) for x in limits)
 
 
 def direction(label: str, field: str, value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:

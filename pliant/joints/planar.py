@@ -20,7 +20,8 @@ class Planar(ScrewJoint):
     axis : the normal of the plane: "x", "y", "z" or a vector (3,) in the carrying frame. For "z" the
     coordinates are those along x and y; for "x" along y and z, for "y" along z and x.
     stiffness : N/m, N/m and N m/rad against `rest`.  damping : N s/m, N s/m and N m s/rad.
-    drive : of each coordinate, e.g. ("position", "position", None).  rest, input : see `MovingJoint`.
+    drive : of each coordinate, e.g. ("position", "position", None).  rest, friction, limits,
+    limit_stiffness, input : see `MovingJoint`.
     """
 
     axis: str | tuple[float, ...] = holds(Axis("normal of the plane", "", "z"), "z")

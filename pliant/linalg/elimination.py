@@ -8,11 +8,13 @@ eliminated next (multifrontal method, Duff and Reid 1983). `sparse_factor` fills
 
 Two rules keep pivots away from zero. Force fields, which carry the stiffness of shear and stretch, are
 eliminated just before coordinates that they meet, each before others. The multipliers of a constraint
-come after all coordinates that they hold.
+come after all coordinates that they hold, or after some of them that can meet its rows alone: those of
+the rod at one side. So many rods under one plate are eliminated one by one, and the plate after them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
@@ -20,6 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+Enough = Sequence[tuple[Sequence[int], Sequence[int]]]
+"""Multipliers, and coordinates after which they can be eliminated."""
 
 COORDINATE, FIELD, MULTIPLIER = 0, 1, 2
 """Kinds of unknowns."""
@@ -62,15 +66,16 @@ class Elimination(NamedTuple):
     products: int
 
 
-def analyse(indptr: Ints, indices: Ints, kind: Ints) -> Elimination:
+def analyse(indptr: Ints, indices: Ints, kind: Ints, enough: Enough = ()) -> Elimination:
     """Order the unknowns of a symmetric pattern (compressed rows, with the diagonal) and build fronts.
 
-    kind : (n,) COORDINATE, FIELD or MULTIPLIER.
+    kind : (n,) COORDINATE, FIELD or MULTIPLIER. enough : multipliers, and coordinates after which they
+    can be eliminated; there may be several such sets for the same multipliers.
     """
     members, neighbours, kinds = _groups(indptr, indices, kind)
     _pair_fields(members, neighbours, kinds)
     sizes = [len(group) for group in members]
-    order, coupled = _minimum_degree(neighbours, sizes, kinds)
+    order, coupled = _minimum_degree(neighbours, sizes, kinds, _sufficient(members, enough))
     return _fronts(len(kind), members, sizes, order, coupled)
 
 
@@ -94,6 +99,17 @@ def _groups(
         near.discard(at)
         neighbours.append(near)
     return members, neighbours, [kinds[own[0]] for own in members]
+
+
+def _sufficient(members: list[list[int]], enough: Enough) -> dict[int, list[set[int]]]:
+    """By group of multipliers, sets of groups after any one of which it can be eliminated."""
+    group = {i: g for g, own in enumerate(members) for i in own}
+    found: dict[int, list[set[int]]] = {}
+    for rows, columns in enough:
+        needed = {group[i] for i in columns}
+        for g in {group[i] for i in rows}:
+            found.setdefault(g, []).append(set(needed))
+    return found
 
 
 def _pair_fields(members: list[list[int]], neighbours: list[set[int]], kinds: list[int]) -> None:
@@ -121,12 +137,15 @@ def _pair_fields(members: list[list[int]], neighbours: list[set[int]], kinds: li
 
 
 def _minimum_degree(
-    neighbours: list[set[int]], sizes: list[int], kinds: list[int]
+    neighbours: list[set[int]],
+    sizes: list[int],
+    kinds: list[int],
+    enough: dict[int, list[set[int]]],
 ) -> tuple[list[int], list[set[int]]]:
     """Order of the groups, and for each the groups that it is coupled with when eliminated.
 
-    Multipliers wait for all coordinates that they meet. `neighbours` is used up: its sets become those
-    of the eliminated graph.
+    Multipliers wait for all coordinates that they meet, or for one of the sets that are enough.
+    `neighbours` is used up: its sets become those of the eliminated graph.
     """
     held = [[u for u in near if kinds[u] == MULTIPLIER] for near in neighbours]
     waits = [0] * len(sizes)
@@ -146,7 +165,11 @@ def _minimum_degree(
         order.append(v)
         if kinds[v] != MULTIPLIER:
             for u in held[v]:
-                waits[u] -= 1
+                waits[u] -= waits[u] > 0
+                for needed in enough.get(u, ()):
+                    needed.discard(v)
+                    if not needed:
+                        waits[u] = 0
         clique = neighbours[v]
         for u in clique:
             near = neighbours[u]

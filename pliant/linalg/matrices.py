@@ -21,7 +21,14 @@ from pliant.engine.arrays import copy
 from pliant.engine.program import run
 from pliant.linalg import sparse_factor
 from pliant.linalg.band import factor_band_flagged, factor_rows, solve_band, solve_rows
-from pliant.linalg.elimination import COORDINATE, FIELD, MULTIPLIER, Elimination, analyse
+from pliant.linalg.elimination import (
+    COORDINATE,
+    FIELD,
+    MULTIPLIER,
+    Elimination,
+    Enough,
+    analyse,
+)
 from pliant.linalg.sparse_factor import Entries, Factor
 
 Array = NDArray[np.float64]
@@ -191,9 +198,11 @@ class Sparse(Matrix):
         saddle: Ints | tuple[()] = (),
         multipliers: int = 0,
         symmetric: bool = False,
+        enough: Enough = (),
     ) -> None:
         super().__init__(n)
         self.symmetric = symmetric
+        self._enough = tuple((tuple(rows), tuple(columns)) for rows, columns in enough)
         self._kind = np.full(n, COORDINATE)
         self._kind[np.asarray(saddle, dtype=np.int64)] = FIELD
         self._kind[np.asarray(saddle, dtype=np.int64)[len(saddle) - multipliers :]] = MULTIPLIER
@@ -236,7 +245,8 @@ class Sparse(Matrix):
 
     @cached_property
     def _symbolic(self) -> tuple[Elimination, Entries]:
-        return _symbolic(self.n, self._keys.tobytes(), self._kind.tobytes(), self.symmetric)
+        pattern = (self._keys.tobytes(), self._kind.tobytes())
+        return _symbolic(self.n, *pattern, self.symmetric, self._enough)
 
     @cached_property
     def _factor(self) -> Factor:
@@ -312,17 +322,20 @@ def _distinct(numbers: Ints) -> Ints:
 
 
 @lru_cache(maxsize=16)
-def _symbolic(n: int, keys: bytes, kind: bytes, symmetric: bool) -> tuple[Elimination, Entries]:
+def _symbolic(
+    n: int, keys: bytes, kind: bytes, symmetric: bool, enough: Enough
+) -> tuple[Elimination, Entries]:
     """The symbolic part of a factorisation, made once for all matrices of a pattern.
 
     keys : row times n plus column of each entry, ascending. kind : of each unknown. Both int64.
+    enough : as for `analyse`.
     """
     entries = np.frombuffer(keys, dtype=np.int64)
     rows, cols = entries // n, entries % n
     both = _distinct(np.concatenate([entries, cols * n + rows]))
     bounds = n * np.arange(n + 1)
     pattern = np.searchsorted(both, bounds), both % n
-    elimination = analyse(*pattern, np.frombuffer(kind, dtype=np.int64))
+    elimination = analyse(*pattern, np.frombuffer(kind, dtype=np.int64), enough)
     into = _into_fronts(elimination, rows, cols, symmetric)
     return elimination, Entries(np.searchsorted(entries, bounds), cols, into, elimination.place)
 
@@ -343,15 +356,21 @@ def _into_fronts(elimination: Elimination, rows: Ints, cols: Ints, symmetric: bo
 
 
 def make_matrix(
-    n: int, pairs: list[tuple[Ints, Ints]], saddle: Ints, multipliers: int, symmetric: bool
+    n: int,
+    pairs: list[tuple[Ints, Ints]],
+    saddle: Ints,
+    multipliers: int,
+    symmetric: bool,
+    enough: Enough = (),
 ) -> Matrix:
     """The storage that suits the pattern given as index pairs (E, a, b) of element blocks.
 
     saddle : unknowns with negative pivots, the last `multipliers` of which belong to constraints. A
     matrix without multipliers is kept as a band where this is the faster one to factorise: at once if
     the band is hardly larger than the matrix, else after counting the multiplications of both.
+    enough : as for `elimination.analyse`.
     """
-    sparse = Sparse(n, pairs, saddle, multipliers, symmetric)
+    sparse = Sparse(n, pairs, saddle, multipliers, symmetric, enough)
     if multipliers:
         return sparse
     width = sparse.bandwidth + 1

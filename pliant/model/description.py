@@ -149,13 +149,21 @@ class Description:
         return {name: np.linspace(0.0, rod.length, count) for name, rod in self.rods.items()}
 
     def with_breaks(self, rod: Rod) -> Rod:
-        """Return a rod with the breaks of what acts on its strains declared as its own."""
+        """Return a rod that knows where strains jump by what acts on them, and where wrenches act."""
         acting = [effect for effect in self.of(Effect).values() if effect.on_strains]
         places = [s for effect in acting for s in effect.breaks_on(self, rod).places]
-        if not places:
+        points = {
+            frame.s
+            for entry in list(self.parts.values())
+            for frame in entry.acts_at()
+            if frame.part == rod.name and 0.0 < frame.s < rod.length
+        }
+        if not places and not points:
             return rod
         known = Breaks(tuple(sorted({*rod.breaks, *places})))
-        return replace(rod, breaks=join([known], rod.length, rod.least_gap).jumps)
+        placed = replace(rod, breaks=join([known], rod.length, rod.least_gap).jumps)
+        placed.carries_at(tuple(sorted(points)))
+        return placed
 
     def unresolved(self) -> Iterator[str]:
         """Yield a sentence for each function of s that changes too quickly for quadrature."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -110,6 +110,7 @@ class EmbeddedTendon(Effect):
     input_expected: ClassVar[str] = "one finite number, the tension in N"
     input_remedy: ClassVar[str] = "give e.g. 2.0"
     input_unit: ClassVar[str] = "N"
+    tells: ClassVar[Mapping[str, str]] = {"tension": "N", "length": "m", "slack": "m"}
 
     def inputs(self) -> dict[str, float]:
         """Return its name with the tension where no input is given, N."""

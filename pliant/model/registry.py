@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pliant.model.breaks import Breaks
     from pliant.model.description import Description
     from pliant.model.drawing import Placed, Primitive
-    from pliant.model.places import MovingFrame
+    from pliant.model.places import Frame, MovingFrame
 
 _CLASSES: list[type[Described]] = []
 _JOINTS = (
@@ -218,6 +218,20 @@ class Entry(Described):
         known = Breaks(tuple(sorted({*getattr(self, "breaks", ()), *over})))
         found = [breaks for _, breaks in self.field_breaks(length)]
         return join([known, *found], length, self.least_gap)
+
+    def acts_at(self) -> Iterator[Frame]:
+        """Yield the frames at which it loads other parts: splines get knots there, elements nodes.
+
+        These are the frames among its fields, and the first and the last of a list of frames: what
+        acts at many places of a rod acts nearly as a line load. Override it where that is not so.
+        """
+        from pliant.model.places import Frame
+
+        for name in fields_of(type(self)):
+            value = getattr(self, name)
+            listed = value if isinstance(value, tuple | list) else (value,)
+            ends = (*listed[:1], *listed[1:][-1:])
+            yield from (item for item in ends if isinstance(item, Frame))
 
     def doubts(self, description: Description) -> Iterator[str]:
         """Yield sentences about values that no robot has; see `pliant.model.plausible`."""

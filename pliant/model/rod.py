@@ -90,6 +90,9 @@ class Rod(Part):
     heading: ClassVar[str] = "rods"
     least_gap: ClassVar[float] = 1e-5
     place: ClassVar[int] = 1
+    points: ClassVar[tuple[float, ...]] = ()
+    """Arclengths strictly inside the rod, increasing, at which other parts and effects act, m; set by
+    `Description.with_breaks`."""
 
     def check(self) -> None:
         """Refuse a material that does not go with the section, and profiles that are bad somewhere."""
@@ -133,6 +136,10 @@ class Rod(Part):
             yield from ((f"{prefix}{name}", breaks) for name, breaks in found)
         if isinstance(self.natural, NaturalShape):
             yield "natural", self.natural.breaks(self.length)
+
+    def carries_at(self, points: tuple[float, ...]) -> None:
+        """Note the arclengths at which other parts and effects act."""
+        self._set("points", points)
 
     def doubts(self, description: Description) -> Iterator[str]:
         """Yield what is implausible about its size, its material and its weight."""

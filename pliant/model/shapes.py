@@ -102,6 +102,18 @@ class NaturalShape(Described):
     def count(self) -> int:
         """How many control points it has."""
 
+    @property
+    @abstractmethod
+    def base(self) -> Array:
+        """The pose (4, 4) of its base in the axes of the control points: what `pose` of a rod is to be
+        if it is to lie as they do.
+        """
+
+    @property
+    @abstractmethod
+    def tip(self) -> Array:
+        """The pose (4, 4) of its tip in the axes of the control points."""
+
     @abstractmethod
     def _rates(self, x: Array) -> Array:
         """Strains (S, 6) per unit of the parameter x (S,) in [0, 1]."""
@@ -222,6 +234,16 @@ class Curve(NaturalShape):
         """Derivatives (S, 3) of the curve in its parameter x (S,)."""
         return np.asarray(self._basis(x, order) @ self._control_points)
 
+    @property
+    def base(self) -> Array:
+        """The pose (4, 4) of its base in the axes of the points: z along the first tangent."""
+        return _pose(self._frames[0], self._control_points[0])
+
+    @property
+    def tip(self) -> Array:
+        """The pose (4, 4) of its tip in the axes of the points."""
+        return _pose(self._frames[-1], self._control_points[-1])
+
     def place(self, s: ArrayLike) -> Array:
         """Return points (S, 3) of the curve at arclengths s (S,) of it, metres."""
         return self._derivative(self._parameters(np.asarray(s, dtype=float)), 0)
@@ -289,6 +311,16 @@ class PoseSpline(NaturalShape):
         """How many control poses it has."""
         return len(self.poses)
 
+    @property
+    def base(self) -> Array:
+        """The first pose (4, 4)."""
+        return self.poses[0].copy()
+
+    @property
+    def tip(self) -> Array:
+        """The last pose (4, 4)."""
+        return self.poses[-1].copy()
+
     @cached_property
     def _increments(self) -> Array:
         """Twists (N - 1, 6) from each control pose to the next."""
@@ -307,6 +339,13 @@ class PoseSpline(NaturalShape):
             rates[:, 3:] = np.einsum("sji,sj->si", R, shift)
             rates += slopes[:, i, None] * psi
         return rates
+
+
+def _pose(R: Array, p: Array) -> Array:
+    """The pose (4, 4) of a rotation and a place."""
+    g = np.eye(4)
+    g[:3, :3], g[:3, 3] = R, p
+    return g
 
 
 def _exp(x: Array) -> tuple[Array, Array]:

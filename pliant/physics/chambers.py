@@ -134,9 +134,9 @@ class PressureChamber(KernelTerm):
 
     # -- the line that feeds it ----------------------------------------------------------------
 
-    def remember(self, state: State, u: Array, memory: Array) -> None:
-        pressure = float(u[self.at][0])
-        memory[:] = pressure, self.measure(state), 0.0, pressure, pressure
+    def remember(self, m: Moment, memory: Array) -> None:
+        pressure = float(m.u[self.at][0])
+        memory[:] = pressure, self.measure(m.state), 0.0, pressure, pressure
 
     def feed(self, h: float, memory: Array, u: Array) -> None:
         if self._line is not None:

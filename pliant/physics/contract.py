@@ -12,7 +12,7 @@ of the mixed form and multipliers of constraints.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -44,6 +44,8 @@ class Moment:
     for a unit of acceleration in a time step, s^2; None in statics.  ahead : time since the stations
     had the twists in `work`, s; half a step where these are the mean ones of a step that ends here.
     start : the state at the start of that step, for losses between two configurations.
+    memory : what terms remember of the start of the step, or of where an equilibrium is sought from,
+    see `Term.memory_at`; None where nothing came before.
     """
 
     tree: Tree
@@ -58,6 +60,7 @@ class Moment:
     mobility: float | None = None
     ahead: float = 0.0
     start: State | None = None
+    memory: Array | None = None
 
 
 @dataclass
@@ -67,6 +70,7 @@ class Step:
     Impulses that leave a are added to the work of a as gradients are, those that arrive at b to
     `work.pb`. first : part of an impulse that leaves a; the rest arrives at b.  implicit : False for
     the explicit rule.  u (J,) numbers of the inputs that act, z (total,) force fields and multipliers.
+    memory : what terms remember of the start of the step, see `Term.memory_at`.
     """
 
     tree: Tree
@@ -79,6 +83,7 @@ class Step:
     u: Array
     z: Array
     tangent: Tangent | None = None
+    memory: Array = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass
@@ -110,7 +115,9 @@ class Term:
     needs_twists: bool = False
     """Whether its loss of power needs the twists of stations without inertia."""
     memory: int = 0
-    """How many numbers it keeps from step to step, see `feed`."""
+    """How many numbers it keeps from step to step, see `remember` and `keep`."""
+    memory_at: slice = slice(0, 0)
+    """Where they stand among those of all terms; set when the list of effects is made."""
     name: str = ""
     """Name of the effect for whose `readings` results ask it."""
     rows: Ints = _NONE
@@ -161,10 +168,13 @@ class Term:
     def correct_strains(self, i: int, state: State, s: Array, e: Array) -> None:
         """Correct strains e (S, 6) of part i at arclengths s (S,), where its map alone misleads."""
 
-    # -- inputs that lag behind what is asked for ------------------------------------------------
+    # -- memory, and inputs that lag behind what is asked for ------------------------------------
 
-    def remember(self, state: State, u: Array, memory: Array) -> None:
-        """Set its memory (memory,) at the start of a motion in a state under the inputs u (J,)."""
+    def remember(self, m: Moment, memory: Array) -> None:
+        """Set its memory (memory,) at the start of a motion, or of the way to an equilibrium.
+
+        `m.work.residual` (total,) is minus the force of all effects on each coordinate there.
+        """
 
     def feed(self, h: float, memory: Array, u: Array) -> None:
         """Replace its numbers in u (J,), asked for at the end of a step, by those that will act."""
@@ -339,8 +349,11 @@ class Rows(Term):
         """
         return np.ones(len(self.rows))
 
-    def touch(self, state: State, v: Array, z: Array) -> None:
-        """Let one-sided rows hold that touch and do not part at rates v (total,): set z > 0."""
+    def touch(self, state: State, v: Array, z: Array, rough: bool = False) -> None:
+        """Let one-sided rows hold that touch and do not part at rates v (total,): set z > 0.
+
+        rough : True for states of a motion, whose gaps and rates are those of a time step.
+        """
 
     def release(self, x: Array, z: Array, pulled: Ints) -> None:
         """Let rows go idle that hold by a pull in x (size,); sets pulled (1,) if there were any."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -12,17 +13,25 @@ import numpy as np
 
 from pliant.engine.program import is_compiled
 from pliant.model import Description, DescriptionError, did_you_mean
-from pliant.physics.contract import Rows, Term
+from pliant.physics.contract import Moment, Rows, Term
 from pliant.physics.frame_rows import FrameRows
+from pliant.physics.met_strains import meet_at_rest
 from pliant.physics.supported import check_bodies, check_held
 from pliant.rods.contract import Array
+from pliant.tree.backward import gather
 from pliant.tree.drivers import Prescribed
+from pliant.tree.forward import set_rates
+from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent, new_tangent
 from pliant.tree.tree import Tree
+from pliant.tree.work import Work
 
 BUILT_IN = (
     "gravity",
     "joint_springs",
+    "joint_limits",
+    "joint_stops",
+    "joint_friction",
     "joint_drives",
     "elasticity",
     "force_fields",
@@ -76,12 +85,14 @@ class Effects:
         self.tree = tree
         self.terms = compile_terms(tree)
         tree.close()
-        count = 0
+        count = self.memory = 0
         for number, term in enumerate(self.terms):
             term.number = number
             term.at = slice(count, count + term.size)
             count += term.size
             term.close(tree)
+            term.memory_at = slice(self.memory, self.memory + term.memory)
+            self.memory += term.memory
         plain = not all(is_compiled(term) for term in self.terms)
         for part in tree.parts:
             part.loaded = plain
@@ -110,13 +121,36 @@ class Effects:
         """The terms of one class."""
         return (term for term in self.terms if isinstance(term, kind))
 
+    def remember(self, state: State, v: Array | None, u: Array, z: Array, memory: Array) -> None:
+        """Set the memory of all terms in a state with rates v (total,), None at rest.
+
+        u (J,) numbers of the inputs, z (total,) force fields and multipliers, as far as known.
+        """
+        work = Work(self.tree)
+        work.clear(False)
+        meet_at_rest(work, state)
+        if v is not None:
+            set_rates(self.tree, state, work, v)
+        moment = Moment(self.tree, state, work, u, z, v)
+        for term in self.terms:
+            term.act(moment)
+        gather(self.tree, state, work, work.residual)
+        for term in self.terms:
+            if term.memory:
+                term.remember(moment, memory[term.memory_at])
+
     def pairs(self) -> list[list[Pair]]:
         """Blocks that the terms add to tangents."""
         return [term.pairs() for term in self.terms]
 
     def tangent(self, symmetric: bool) -> Tangent:
         """A tangent for one owner, who may keep its factor."""
-        return new_tangent(self.tree, self.pairs(), symmetric)
+        return new_tangent(self.tree, self.pairs(), symmetric, self._enough)
+
+    @cached_property
+    def _enough(self) -> list[tuple[list[int], list[int]]]:
+        """Multipliers, and coordinates that can meet their rows alone."""
+        return [pair for row in self.of_kind(FrameRows) for pair in row.enough(self.tree)]
 
     # -- inputs ------------------------------------------------------------------------------
 

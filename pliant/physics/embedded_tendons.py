@@ -95,7 +95,8 @@ class EmbeddedTension(KernelTerm):
     size = 1
 
     def __init__(self, tree: Tree, tendon: EmbeddedTendon) -> None:
-        self.tendon, self.input = tendon, tendon.name
+        self.tendon = tendon
+        self.input = self.name = tendon.name
         self.channels = [Channel(tree, tendon, part) for part in tendon.stretches(tree.description)]
         self.links = [
             self._link(a, b) for a, b in zip(self.channels, self.channels[1:], strict=False)
@@ -204,6 +205,12 @@ class EmbeddedTension(KernelTerm):
         stress = np.zeros((len(s), 6))
         self.add_section_stress(i, s, e, u, stress, np.zeros((len(s), 6, 6)))
         return stress
+
+    def readings(self, m: Moment) -> dict[str, Any]:
+        tension, strains = float(m.u[self.at][0]), [c.strains(m.state) for c in self.channels]
+        along = tension * np.concatenate(self._shares(strains))
+        told = along if self.tendon.friction else tension
+        return {"tension": told, "length": self.measure(m.state), "slack": 0.0}
 
     # -- length and energy -------------------------------------------------------------------
 

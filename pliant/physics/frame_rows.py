@@ -27,8 +27,11 @@ from pliant.tree.tangent import Pair, Tangent
 from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
-_TOUCHING = 1e-9
+TOUCHING = 1e-9
 """Gap, relative to the longest part, below which a row touches."""
+_ROUGHLY = (1e-2, 1e3)
+"""In a motion, part of the largest rate that a row that touches may part with, and how much larger gaps
+may be."""
 
 
 class FrameRows(Rows):
@@ -51,12 +54,31 @@ class FrameRows(Rows):
             stiffness = min(stiffness, 0.5 / self.compliance)
         self.stiffness = np.full(len(self.rows), stiffness)
         self.columns = np.concatenate([tree.frame_columns(*side) for side in self.sides])
-        self._near = _TOUCHING * tree.length
+        self._near = TOUCHING * tree.length
 
     def pairs(self) -> list[Pair]:
         rows, columns = self.rows[None], self.columns[None]
         both = [(rows, columns), (columns, rows), (columns, columns)]
         return [*both, (rows, rows)] if self.one_sided or not self.hard else both
+
+    def enough(self, tree: Tree) -> list[tuple[list[int], list[int]]]:
+        """Its rows with the coordinates of each side that can meet them alone, in the undeformed robot.
+
+        The coordinates of joints do not count: they may be free of stiffness, and of mass.
+        """
+        if self.one_sided or not self.hard or len(self.sides) < 2:
+            return []
+        free = np.concatenate([part.joint_index for part in tree.parts])
+        A, found, at = self.jacobian(tree.rest), [], 0
+        for side in self.sides:
+            columns = tree.frame_columns(*side)
+            block, at = A[:, at : at + len(columns)], at + len(columns)
+            own = (columns < tree.size) & ~np.isin(columns, free)
+            sizes = np.linalg.svd(block[:, own], compute_uv=False)
+            if np.sum(sizes > TOUCHING * np.max(sizes, initial=0.0)) == len(self.rows):
+                met = columns[columns < tree.size]
+                found.append((self.rows.tolist(), met.tolist()))
+        return found
 
     # -- what a kind of row gives --------------------------------------------------------------
 
@@ -93,12 +115,13 @@ class FrameRows(Rows):
             return np.ones(len(self.rows))
         return np.zeros(len(self.rows)) if z is None else (z[self.rows] > 0.0).astype(float)
 
-    def touch(self, state: State, v: Array, z: Array) -> None:
+    def touch(self, state: State, v: Array, z: Array, rough: bool = False) -> None:
         if not self.one_sided:
             return
         gap, slopes = self.measured(state)
         A = self._in_columns(state, slopes)
-        where = (self.columns, v, _TOUCHING, self._near, self.stiffness, self.rows, z)
+        near = (_ROUGHLY[0], _ROUGHLY[1] * self._near) if rough else (TOUCHING, self._near)
+        where = (self.columns, v, *near, self.stiffness, self.rows, z)
         run(touch_rows, gap, A, *where)
 
     def release(self, x: Array, z: Array, pulled: Ints) -> None:

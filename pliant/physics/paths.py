@@ -23,7 +23,7 @@ from pliant.tree.state import State
 from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
-_NOTHING = np.zeros((0, 0, 0))
+NOTHING = np.zeros((0, 0, 0))
 
 
 @dataclass
@@ -154,7 +154,7 @@ class Path:
         dT (K - 1, K, 3) : of the tensions; not read where the path is not coupled. bend : 2 at one
         configuration, 1 in a step, 0 where directions are given.
         """
-        given = dT if self.coupled else _NOTHING
+        given = dT if self.coupled else NOTHING
         what = (spans.n, spans.nb, spans.lengths[2], tension, given, bend)
         turn = 1.0 if bend == 2.0 else 0.0
         frames = (self.offsets, spans.Ra, spans.Rb)

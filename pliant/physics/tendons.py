@@ -1,7 +1,8 @@
-"""Tendons through via-points that are driven by their tension.
+"""Tendons through via-points.
 
-A tension T along a path of length L has the potential T L. It is the same in all spans, so that a
-via-point is coupled with its neighbours only.
+A tension T along a path of length L has the potential T L. Without friction it is the same in all
+spans, so that a via-point is coupled with its neighbours only. With friction it falls along the path;
+where the length of such a tendon is given, it stretches as a whole, by the tension at the pulled end.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.model import Tendon
+from pliant.physics.capstan import set_capstan
 from pliant.physics.contract import Moment, Term
+from pliant.physics.path_rows import ElasticPathRow, PathRow
 from pliant.physics.paths import Path, PathTerm, Pull, Spans
+from pliant.physics.rope_law import add_scaled, set_force
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -54,9 +58,107 @@ class TensionTendon(PathTerm):
         return {**super().readings(moment), "slack": 0.0}
 
 
+class FrictionTendon(PathTerm):
+    """A tendon with friction at its via-points; its input is a tension, or it is on a reel.
+
+    A tendon on a reel, or with two fixed ends, is an elastic rope with the rule of `springs`.
+    """
+
+    compiled = True
+    moves = True
+    needs_twists = True
+
+    def __init__(self, tree: Tree, tendon: Tendon) -> None:
+        self.tendon, self.name = tendon, tendon.name
+        self.path = Path(tree, tendon.whole_path, coupled=True)
+        self._reel = int(tendon.drive == "length")
+        self._given = tendon.drive == "tension"
+        if self._given:
+            self.input, self.size = tendon.name, 1
+        else:
+            self.column = "elastic"
+        sign = 1.0 if tendon.sliding == "pull" else -1.0
+        self.rule = np.array([tendon.friction, tendon.creep, sign, self._reel + 1.0])
+
+    def close(self, tree: Tree) -> None:
+        length = self.path.length(tree.rest) + self.tendon.slack
+        own = length - float(self.path.spans(tree.rest).lengths[0, : self._reel].sum())
+        stiffness = 0.0 if self._given else (self.tendon.stiffness or 0.0) / own
+        self.elastic = np.array([stiffness, length, 0.0, 1.0, 1.0])
+
+    def numbers(self, value: Any) -> Array:
+        return np.array([float(value)])
+
+    def conservative(self, u: Array) -> bool:
+        return False
+
+    def active(self, u: Array) -> bool:
+        return True
+
+    def _set(
+        self, spans: Spans, u: Array, rates: Array | None, speed: float, h: float, implicit: bool
+    ) -> tuple[Pull, Array]:
+        """Tensions, and the power lost (1,)."""
+        pull, slope, loss = self._empty(), np.zeros(1), np.zeros(1)
+        known = np.zeros(self.path.count - 1) if rates is None else rates
+        if self._given:
+            run(set_all, u[self.at], pull.tension)
+        else:
+            out = (pull.tension, slope, loss)
+            run(set_force, self.elastic, spans.lengths, known, speed, h, implicit, *out)
+        bend = 2.0 if h == 0.0 else 1.0 if implicit else 0.0
+        still = rates is None and h == 0.0
+        where = (spans.n, spans.nb, spans.lengths, known, still, speed, h, bend, slope)
+        run(set_capstan, self.rule, *where, pull.tension, pull.dT, loss)
+        return pull, loss
+
+    def pull(
+        self, spans: Spans, u: Array, rates: Array | None, speed: float, h: float, implicit: bool
+    ) -> Pull:
+        return self._set(spans, u, rates, speed, h, implicit)[0]
+
+    def energy(self, state: State, u: Array) -> float:
+        stretch = max(self.path.length(state) - self.elastic[1], 0.0)
+        return 0.5 * float(self.elastic[0]) * stretch**2
+
+    def add_work_done(self, a: State, b: State, u: Array, out: Array) -> None:
+        if self._given:
+            run(add_work, u[self.at], self.path.spans(a, b).lengths, out)
+
+    def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
+        if m.start is not None:
+            spans, h = self.path.spans(m.start, m.state), 2.0 * m.ahead
+            loss = self._set(spans, m.u, None, 0.0, h, True)[1]
+        else:
+            spans = self.path.spans(m.state)
+            loss = self._set(spans, m.u, self.path.rates(spans, m.work), 0.0, 0.0, True)[1]
+        run(add_scaled, scale, loss, out)
+
+    def readings(self, moment: Moment) -> dict[str, Any]:
+        """Tension of each span, N, and length of the path and slack, m."""
+        spans, tension = self.now(moment)
+        whole = float(spans.lengths[0].sum())
+        slack = 0.0 if self._given else max(float(self.elastic[1]) - whole, 0.0)
+        length = float(spans.lengths[0, self._reel :].sum())
+        return {"tension": tension[self._reel :].copy(), "length": length, "slack": slack}
+
+
 def terms(tree: Tree) -> list[Term]:
     """The tendons through via-points of a robot."""
-    return [TensionTendon(tree, tendon) for tendon in tree.description.of(Tendon).values()]
+    return [_term(tree, tendon) for tendon in tree.description.of(Tendon).values()]
+
+
+def _term(tree: Tree, tendon: Tendon) -> Term:
+    if tendon.friction:
+        return FrictionTendon(tree, tendon)
+    if tendon.drive == "tension":
+        return TensionTendon(tree, tendon)
+    given = (tree, tendon, tendon.whole_path, tendon.slack, tendon.drive == "length")
+    if tendon.stiffness is None:
+        return PathRow(*given)
+    row = ElasticPathRow(*given)
+    row.stiffness_EA = tendon.stiffness
+    return row
 
 
 @kernel

@@ -132,6 +132,7 @@ class ANCFMap(KernelMap):
         nodes, _ = spans_with_breaks(rod, even)
         count = len(nodes) - 1
         self.turn = PLANES[settings.plane] if settings.planar else SPACE
+        self.shortest_turn = self.turn == SPACE
         axes = {XZ: (0, 2), YZ: (1, 2), SPACE: (0, 1, 2)}[self.turn]
         self.axes = np.array(axes, dtype=np.int64)
         self.d = d = len(axes)

@@ -7,9 +7,9 @@ control poses; the increments Psi_i are stored, so that a turn of more than pi k
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from pliant.engine.program import run
 from pliant.model import DescriptionError, Rod
 from pliant.model.checks import whole_number
 from pliant.rods import chain, chain_second
-from pliant.rods.basis import alive, find_span
+from pliant.rods.basis import Cumulative, Function, alive, cumulative_basis, find_span
 from pliant.rods.contract import (
     Array,
     Capabilities,
@@ -55,17 +55,22 @@ class BSpline(Formulation):
     degree : 1 to 5; degree 1 is piecewise constant strain. 3 suits most rods; 4 and 5 are for smooth
         shapes.
     points : number of control poses, the base pose included; at least degree + 1. Where data of the
-        rod jump along s, a repeated knot adds up to `degree` points.
+        rod jump along s, a repeated knot adds up to `degree` points; where another part or a load acts
+        inside the rod, a knot is moved there and adds `degree - 1`.
     map : "exp" or "cayley", the retraction between control poses.
     knots : "uniform"; "graded", for rods that thin out and for vibrations (see `graded_knots`); or
         interior knots as fractions of the length, increasing, in (0, 1), `points - degree - 1` of
         them.
+    basis: "bspline"; or another cumulative basis on each span (docs/theory/cumulative_splines.md):
+        "power", or `degree` functions of x in [0, 1] that are 0 at 0. Strains then jump between spans,
+        and `points` is rounded up to whole spans of `degree` increments.
     """
 
     degree: int = 3
     points: int = 15
     map: str = "exp"
     knots: Sequence[float] | str = "uniform"
+    basis: Sequence[Function] | str = "bspline"
 
     capabilities: ClassVar[Capabilities] = Capabilities(
         theories=("cosserat", "kirchhoff"), max_rotation=np.pi
@@ -94,6 +99,7 @@ class BSpline(Formulation):
         object.__setattr__(self, "degree", degree)
         object.__setattr__(self, "points", points)
         check_map(self.map)
+        self._check_basis(refuse)
         named = isinstance(self.knots, str)
         if not (named and self.knots in ("uniform", "graded")):
             want = self.points - self.degree - 1
@@ -108,6 +114,28 @@ class BSpline(Formulation):
             if want and max(np.sum(inner == u) for u in inner) > self.degree:
                 refuse("knots", self.knots, "no knot repeated more than degree times", "thin it")
 
+    def _check_basis(self, refuse: Callable[..., NoReturn]) -> None:
+        if self.basis == "bspline":
+            return
+        given: Any = self.basis
+        listed = not isinstance(given, str) and all(callable(f) for f in given)
+        if given != "power" and not (listed and len(given) == self.degree):
+            refuse(
+                "basis",
+                given,
+                f"'bspline', 'power' or degree = {self.degree} functions of x in [0, 1]",
+                "give as many functions as the degree says",
+            )
+        if not isinstance(self.knots, str) or self.knots != "uniform":
+            refuse("knots", self.knots, "left out with another basis", "spans are equal then")
+        object.__setattr__(self, "basis", given if isinstance(given, str) else tuple(given))
+        cumulative_basis(self.basis, self.degree)  # type: ignore[arg-type]
+
+    @property
+    def chained(self) -> bool:
+        """Whether spans share no increments."""
+        return self.basis != "bspline"
+
     def discretise(self, rod: Rod) -> BSplineMap:
         return BSplineMap(rod, self)
 
@@ -119,6 +147,9 @@ def _increasing(fractions: Array) -> bool:
 
 def inner_knots(rod: Rod, settings: BSpline) -> Array:
     """Interior knots (points - degree - 1,) of a rod as fractions of its length."""
+    if settings.chained:
+        spans = -(-(settings.points - 1) // settings.degree)
+        return np.repeat(np.linspace(0, 1, spans + 1)[1:-1], settings.degree)
     if not isinstance(settings.knots, str):
         return np.asarray(settings.knots, dtype=float)
     if settings.knots == "graded":
@@ -135,7 +166,7 @@ def knots_with_breaks(rod: Rod, settings: BSpline) -> Array:
     borders, jumps = spans_with_breaks(rod, even, fixed=not isinstance(settings.knots, str))
     given = np.array([np.sum(inner == s) for s in borders])
     repeats = np.where(given > 0, given, np.maximum(k - 1, 1))
-    repeats[jumps] = k
+    repeats[jumps | settings.chained] = k
     repeats[[0, -1]] = k + 1
     return np.repeat(borders, repeats)
 
@@ -163,6 +194,9 @@ class BSplineMap(IncrementMap):
 
     def __init__(self, rod: Rod, settings: BSpline) -> None:
         k = settings.degree
+        self.cumulative: Cumulative | None = None
+        if settings.chained:
+            self.cumulative = cumulative_basis(settings.basis, k)  # type: ignore[arg-type]
         self.knots = knots_with_breaks(rod, settings)
         n = len(self.knots) - k - 2
         spans = np.flatnonzero(np.diff(self.knots) > 0)
@@ -179,10 +213,21 @@ class BSplineMap(IncrementMap):
         k, t = self.degree, self.knots
         element, spans = find_span(t, s)
         span = spans[element]
+        if self.cumulative is not None:
+            h = t[span + 1] - t[span]
+            values, slopes = self.cumulative.at((s - t[span]) / h)
+            return element, values, slopes / h[:, None]
         tails = np.cumsum(alive(t, k, s, span)[:, ::-1], axis=1)[:, ::-1]
         columns = span[:, None] - k + np.arange(1, k + 1)
         slope = k * alive(t, k - 1, s, span) / (t[columns + k] - t[columns])
         return element, tails[:, 1:], slope
+
+    def force_values(self, s: Array) -> tuple[Ints, Array]:
+        """Forces like the strains of single increments: splines of one degree less, or the slopes."""
+        if self.cumulative is None:
+            return super().force_values(s)
+        element, _, slopes = self.basis(s)
+        return element, slopes * np.diff(self.breaks)[element, None]
 
     def mass_rule(self) -> tuple[Array, Array]:
         return gauss_per_span(self.breaks, self.degree + 1)
@@ -206,8 +251,11 @@ class BSplineMap(IncrementMap):
         greville = np.array(
             [np.mean(self.knots[i + 1 : i + k + 1]) for i in range(self.increments + 1)]
         )
+        steps = np.diff(greville)
         middle = 0.5 * (greville[1:] + greville[:-1])
-        psi = self.rod.natural_strain(middle) * np.diff(greville)[:, None]
+        if self.cumulative is not None:
+            steps = (np.diff(self.breaks)[:, None] * self.cumulative.shares).ravel()
+        psi = self.rod.natural_strain(middle) * steps[:, None]
         s, _ = self.strain_rule()
         columns = 6 * self.first[self.basis(s)[0]][:, None] + np.arange(6 * k)
         target = self.rod.natural_strain(s)

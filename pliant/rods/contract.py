@@ -129,6 +129,9 @@ class RodMap(ABC):
     pose; all where coordinates themselves move along curves."""
     base_variables: int = 0
     """How many of the first element variables y are the twist of the base."""
+    shortest_turn: bool = False
+    """Whether sections turn from the tangent of the base to theirs by the shortest turn, so that a
+    torque about a tangent passes to the base."""
     elements: Ints
     """(E, n): entries of x of each element, 0..5 the base twist, 6.. own coordinates; -1 unused."""
 
@@ -277,6 +280,38 @@ class RodMap(ABC):
             return np.asarray(plan.J @ ydot[0])
 
         bias[...] = self._directional(plan, c, self.frame, velocity, ydot[0])
+
+    # -- maps whose inertia is lumped at nodes, which an explicit integrator moves ---------------------
+
+    def lumped(self, c: Configuration) -> tuple[Array, Array] | None:
+        """Poses (N, 4, 4) and unit quaternions (N, 4) of the nodes, the first of them the base.
+
+        None if inertia is not lumped. Both may be written to: the methods below, `frame` and `strain`
+        follow them. Node i > 0 has the entries 6 i to 6 i + 5 of x.
+        """
+        return None
+
+    def set_strain(self, plan: Plan, c: Configuration) -> None:
+        """Write plan.e from the nodes, without its derivative."""
+        raise TypeError(f"{type(self).__name__} has no lumped inertia")
+
+    def set_strain_rate(
+        self, plan: Plan, c: Configuration, velocity: Array, spin: Array, rate: Array
+    ) -> None:
+        """Write rate (S, 6) for velocities (N, 3), world frame, and body spins (N, 3) of the nodes."""
+        raise TypeError(f"{type(self).__name__} has no lumped inertia")
+
+    def add_node_forces(
+        self, plan: Plan, c: Configuration, sigma: Array, torque: Array, force: Array
+    ) -> None:
+        """Add the derivative of sum sigma . e: torques (N, 3) in the axes of the nodes, forces (N, 3)
+        in the world frame. After `set_strain`.
+        """
+        raise TypeError(f"{type(self).__name__} has no lumped inertia")
+
+    def set_coordinates(self, c: Configuration, out: Array) -> None:
+        """Write the coordinates out (nq,) of the nodes."""
+        raise TypeError(f"{type(self).__name__} has no lumped inertia")
 
     # -- from element variables to coordinates -----------------------------------------------
 

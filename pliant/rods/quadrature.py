@@ -37,17 +37,48 @@ def spans_with_breaks(
     """Borders (N + 1,) of the spans of a map, m, and whether strains jump at each of them (N + 1,).
 
     even : (n + 1,) the borders that the settings ask for. Breaks of the rod are added; unless `fixed`,
-    a border that is closer to one of them than a third of its shorter span gives way to it.
+    a border that is closer to one of them than a third of its shorter span gives way to it, and borders
+    are moved to points at which other parts and effects act.
     """
     breaks = rod.breaks_along(rod.length)
     places = np.array(breaks.places)
-    if not len(places):
-        return even, np.zeros(len(even), dtype=bool)
-    room = np.minimum(np.diff(even)[:-1], np.diff(even)[1:]) / 3.0
-    near = np.abs(even[1:-1, None] - places).min(axis=1)
-    kept = even[1:-1][near > (_SAME * rod.length if fixed else room)]
-    borders = np.sort(np.concatenate([even[[0, -1]], kept, places]))
-    return borders, np.isin(borders, breaks.jumps)
+    borders, jumps = even, breaks.jumps
+    if len(places):
+        room = np.minimum(np.diff(even)[:-1], np.diff(even)[1:]) / 3.0
+        near = np.abs(even[1:-1, None] - places).min(axis=1)
+        kept = even[1:-1][near > (_SAME * rod.length if fixed else room)]
+        borders = np.sort(np.concatenate([even[[0, -1]], kept, places]))
+    if not fixed and len(rod.points) <= _MOST_POINTS:
+        borders, points = _moved_to_points(borders, breaks.places, rod.points)
+        jumps = (*jumps, *points)
+    return borders, np.isin(borders, jumps)
+
+
+_MOST_POINTS = 4
+"""Points of a rod beyond which no border moves: many act nearly as a line load, and where strains jump
+a spline needs more control points."""
+
+
+def _moved_to_points(
+    borders: Array, firm: Sequence[float], points: Sequence[float]
+) -> tuple[Array, list[float]]:
+    """Borders of spans, of which the nearest to each point moved there, and these points.
+
+    No span is added: a point that is farther than half a span from all borders that can move, or closer
+    than a quarter of one to a break or to another point, is left out.
+    """
+    borders, taken = borders.copy(), list[float]()
+    widths = np.minimum(np.diff(borders)[:-1], np.diff(borders)[1:])
+    free = ~np.isin(borders[1:-1], firm)
+    for s in points:
+        if not free.any():
+            break
+        k = int(np.argmin(np.where(free, np.abs(borders[1:-1] - s), np.inf)))
+        apart = min((abs(s - other) for other in (*firm, *taken)), default=np.inf)
+        if abs(borders[1 + k] - s) <= 0.5 * widths[k] and apart > 0.25 * widths[k]:
+            borders[1 + k], free[k] = s, False
+            taken.append(s)
+    return borders, taken
 
 
 _SAME = 1e-9

@@ -15,6 +15,14 @@ from pliant.rods.contract import Array, Configuration, KernelMap, Plan
 _NOWHERE = np.zeros(0)
 
 
+class RigidConfiguration(Configuration):
+    """Adds the quaternion (1, 4) of the base."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.quaternion = np.zeros((1, 4))
+
+
 class RigidMap(KernelMap):
     """All frames of a rigid body are its base; it has no strains and no stations of its own."""
 
@@ -29,6 +37,16 @@ class RigidMap(KernelMap):
 
     def rest(self) -> Array:
         return np.zeros(0)
+
+    def configuration(self) -> RigidConfiguration:
+        return RigidConfiguration()
+
+    def lumped(self, c: Configuration) -> tuple[Array, Array]:
+        assert isinstance(c, RigidConfiguration)
+        return c.base[None], c.quaternion
+
+    def set_coordinates(self, c: Configuration, out: Array) -> None:
+        """Write nothing: the joint has all coordinates."""
 
     def mass_rule(self) -> tuple[Array, Array]:
         return _NOWHERE, _NOWHERE

@@ -17,13 +17,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.engine.arrays import copy
+from pliant.engine.arrays import clear, copy
 from pliant.engine.program import run
 from pliant.lie import se3
 from pliant.lie.operators import EXP
 from pliant.model import DescriptionError, Rod
 from pliant.model.checks import whole_number
-from pliant.rods import chain, chain_second, spectral_kernels
+from pliant.rods import chain, chain_second, lumped_kernels, spectral_kernels
 from pliant.rods.contract import (
     Array,
     Capabilities,
@@ -108,6 +108,8 @@ class SpectralConfiguration(ChainConfiguration):
         super().__init__(increments, 6 * increments)
         self.psi = self.q.reshape(-1, 6)
         self.quaternions = np.zeros((increments + 1, 4))
+        self.pull = np.zeros((increments + 1, 4))
+        """Derivative of an energy in the quaternions."""
 
 
 class SpectralMap(KernelMap):
@@ -228,7 +230,7 @@ class SpectralMap(KernelMap):
         assert isinstance(c, SpectralConfiguration)
         super().update(c, base, q)
         run(chain.propagate, EXP, c.base, c.psi, c.controls, c.plus, c.minus)
-        run(spectral_kernels.set_quaternions, c.controls, c.quaternions)
+        run(lumped_kernels.set_quaternions, c.controls, c.quaternions)
 
     def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         assert isinstance(c, SpectralConfiguration)
@@ -272,6 +274,40 @@ class SpectralMap(KernelMap):
         where = (self.first, plan.element, plan.L, plan.dL, c.controls, c.quaternions)
         answers = (plan.C, plan.g, plan.J, plan.e, plan.B)
         run(spectral_kernels.place, *where, frames, strains, *answers)
+
+    # -- lumped inertia ------------------------------------------------------------------------
+
+    def lumped(self, c: Configuration) -> tuple[Array, Array]:
+        assert isinstance(c, SpectralConfiguration)
+        return c.controls, c.quaternions
+
+    def set_strain(self, plan: Plan, c: Configuration) -> None:
+        assert isinstance(plan, SpectralPlan) and isinstance(c, SpectralConfiguration)
+        where = (self.first, plan.element, plan.L, plan.dL, c.controls, c.quaternions)
+        run(lumped_kernels.set_strain, *where, plan.e)
+
+    def set_strain_rate(
+        self, plan: Plan, c: Configuration, velocity: Array, spin: Array, rate: Array
+    ) -> None:
+        assert isinstance(plan, SpectralPlan) and isinstance(c, SpectralConfiguration)
+        where = (self.first, plan.element, plan.L, plan.dL, c.controls, c.quaternions)
+        run(lumped_kernels.set_strain_rate, *where, velocity, spin, plan.e, rate)
+
+    def add_node_forces(
+        self, plan: Plan, c: Configuration, sigma: Array, torque: Array, force: Array
+    ) -> None:
+        assert isinstance(plan, SpectralPlan) and isinstance(c, SpectralConfiguration)
+        where = (self.first, plan.element, plan.L, plan.dL, c.controls, c.quaternions)
+        clear(c.pull)
+        run(lumped_kernels.add_forces, *where, plan.e, sigma, c.pull, force)
+        run(lumped_kernels.add_torques, c.quaternions, c.pull, torque)
+
+    def set_coordinates(self, c: Configuration, out: Array) -> None:
+        assert isinstance(c, SpectralConfiguration)
+        twists, psi = np.zeros((self.increments + 1, 6)), out.reshape(-1, 6)
+        run(chain.retract_increments, EXP, c.controls, c.controls[0], twists, psi)
+
+    # -- second derivatives --------------------------------------------------------------------
 
     def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
         assert isinstance(plan, SpectralPlan)

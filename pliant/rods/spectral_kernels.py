@@ -18,22 +18,8 @@ from math import sqrt
 import numpy as np
 
 from pliant._numba import inner, kernel, leaf
-from pliant.lie.quaternion_leaves import quaternion_from_matrix, quaternion_matrix
+from pliant.lie.quaternion_leaves import quaternion_matrix
 from pliant.lie.tuples import add, apply, cross, dot, read_block, read_vector, transpose
-
-
-@kernel
-def set_quaternions(poses, quaternions):  # type: ignore[no-untyped-def]
-    """Unit quaternions (N, 4) of poses (N, 4, 4), each on the side of the one before."""
-    for i in range(poses.shape[0]):
-        q = quaternion_from_matrix(read_block(poses[i]))
-        side = 1.0
-        if i > 0:
-            h = quaternions[i - 1]
-            if q[0] * h[0] + q[1] * h[1] + q[2] * h[2] + q[3] * h[3] < 0.0:
-                side = -1.0
-        for a in range(4):
-            quaternions[i, a] = side * q[a]
 
 
 @leaf

@@ -37,7 +37,8 @@ def open_gap(effects: Effects, q: Array) -> float:
     terms = [term for term in effects.of_kind(FrameRows) if term.hard]
     if not terms:
         return 0.0
-    state = State(effects.tree).place(q)
+    tree = effects.tree
+    state = tree.rest if q is tree.q_rest else State(tree).place(q)
     return max(float(np.abs(term.violations(state)).max(initial=0.0)) for term in terms)
 
 

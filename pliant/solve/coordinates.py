@@ -49,7 +49,7 @@ from pliant.tree.state import State
 from pliant.tree.work import Work
 
 if TYPE_CHECKING:
-    from pliant.solve.inverse_dynamics import Instant
+    from pliant.solve.inverse_dynamics import Instant, InverseDynamics
 
 _LOOKED_AT = 50
 """States of a motion that are looked at for trouble."""
@@ -284,6 +284,7 @@ class CoordinateProblem(Problem):
         with integrator.borrowed(self.effects, clock.h) as stepper:
             steps = CoordinateSteps(integrator, stepper, *begin)
             found = simulate(steps, clock, progress, checkpoints)
+            self._tell(stepper.remarks())
         if len(found.q):
             rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
             self._warn([found.q[k] for k in rows[::-1]])
@@ -433,26 +434,30 @@ class CoordinateProblem(Problem):
 
     def moving_readings(self, path: Trajectory) -> dict[str, dict[str, Array]]:
         """From the terms of the effects at every output time; multipliers follow from balance."""
+        from pliant.solve.inverse_dynamics import InverseDynamics
+
         telling = [term for term in self.effects.terms if term.name]
-        rows = [self._told(telling, path, k) for k in range(len(path.t))]
+        held = any(len(term.rows) for term in telling)
+        inverse = InverseDynamics(self.effects, path.h) if held else None
+        rows = [self._told(telling, path, k, inverse) for k in range(len(path.t))]
         names = rows[0] if rows else {}
         return {
             name: {key: np.array([row[name][key] for row in rows]) for key in names[name]}
             for name in names
         }
 
-    def _told(self, telling: list[Term], path: Trajectory, k: int) -> dict[str, dict[str, Any]]:
+    def _told(
+        self, telling: list[Term], path: Trajectory, k: int, inverse: InverseDynamics | None
+    ) -> dict[str, dict[str, Any]]:
         """Readings at output time k of a motion."""
-        from pliant.solve.inverse_dynamics import InverseDynamics
-
         state, work, z = (
             State(self.tree).place(path.q[k]),
             Work(self.tree),
             np.zeros(self.tree.total),
         )
         inputs = self.effects.at({name: values[k] for name, values in path.inputs.items()})
-        if any(len(term.rows) for term in telling):
-            z = InverseDynamics(self.effects, path.h).output(path, k).z
+        if inverse is not None:
+            z = inverse.output(path, k).z
         set_rates(self.tree, state, work, path.v[k], strains=False)
         moment = Moment(self.tree, state, work, inputs.u, z, path.v[k])
         return {term.name: term.readings(moment) for term in telling}

@@ -120,7 +120,7 @@ class InverseDynamics:
             if not term.hard:
                 term.settle(state, self.work, z)
         for term in effects.one_sided:
-            term.touch(state, v, z)
+            term.touch(state, v, z, rough=True)
         moment = Moment(
             tree, state, self.work, inputs.u, z, v, 0.0, self._tangent, mobility=1.0 / slope
         )
@@ -136,7 +136,7 @@ class InverseDynamics:
                 term.release(x, z, pulled)
         acc[tree.coordinates] += x[tree.coordinates]
         for term in effects.hard:
-            z[term.rows] = (x[term.rows] - term.augmented(gaps[term.rows])) / slope
+            z[term.rows] += (x[term.rows] - term.augmented(gaps[term.rows])) / slope
         return acc, without_self_stress(effects, state, z)
 
     def _pull(self, acc: Array, inputs: Inputs, z: Array) -> Array:

@@ -118,8 +118,8 @@ class ModalError:
             part, rod, z = self.tree.parts[i], self.sections[i], moves[i]
             g = self.displaced.parts[i].g
             sections = np.ascontiguousarray(se3.exp(scale * z[len(g) :]) @ frames[i])
-            rod.set_wrenches(g, self.work.parts[i].p, sections, found[i][1:])
-            base = se3.exp(scale * self._starts[i]) @ self._bases[i]
+            base = np.ascontiguousarray(se3.exp(scale * self._starts[i]) @ self._bases[i])
+            rod.set_wrenches(g, self.work.parts[i].p, base, sections, found[i][1:])
             found[i][0] = se3.Ad(base).T @ rod.total
             if part.parent >= 0:
                 self.sections[part.parent].carried[part.mount] += rod.total

@@ -17,7 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant._numba import inner, kernel
+from pliant.engine.arrays import clear
 from pliant.engine.program import ask, run
+from pliant.lie import se3
 from pliant.lie.se3_kernels import exp_pose_array, multiply_array
 from pliant.rods.contract import Array, Ints, Plan
 from pliant.tree.collect import add_vector, station_values
@@ -96,6 +98,11 @@ class Sections:
         """(S, T): strains at sections from those of the strain rule, where sections have their own."""
         self.P, self.carried, self.total = np.zeros((F, 6)), np.zeros((F, 6)), np.zeros(6)
         self.T, self.W, self.d, self.own, self.turned = (np.zeros((S, 6)) for _ in range(5))
+        self.passed = np.zeros(3)
+        """Moment (3,), world frame, that points pass to the base without bending the rod."""
+        self.back = np.tile(np.eye(4), (F, 1, 1))
+        """Poses of sections (F, 4, 4) in the frames of their stations."""
+        self.back[len(part.mass_s) :] = se3.inverse(part.point_X)
         self.z, self.moved = np.zeros((F + S, 6)), np.zeros((S, 4, 4))
         self.slope = np.zeros((S if part.coupled else 0, 6, 6))
         """Derivative (S, 6, 6) of the stress `own` besides that of linear elasticity."""
@@ -187,10 +194,17 @@ class Sections:
         """Add to ry (E, m) what stresses (S, 6) at the sections, times their weights, do."""
         run(add_vector, plan.element, plan.B, stress, ry)
 
-    def set_wrenches(self, g: Array, p: Array, sections: Array, W: Array) -> None:
-        """Set W (S, 6) and the total from gradients p (F, 6) at the frame stations g (F, 4, 4)."""
+    def set_wrenches(self, g: Array, p: Array, base: Array, sections: Array, W: Array) -> None:
+        """Set W (S, 6) and the total from gradients p (F, 6) at the frame stations g (F, 4, 4).
+
+        base (4, 4) : pose of the base.
+        """
         run(world_wrenches, g, p, self.carried, self.P)
+        clear(self.passed)
+        if self.part.map.shortest_turn:
+            run(pass_torques, g, self.back, base, self.P, self.passed)
         run(set_tails, self.acting, self.P, self.T, self.total)
+        run(add_first, self.passed, self.total)
         run(section_wrenches, sections, self.T, W)
 
     def set_displacements(self, sections: Array, start: Array) -> None:
@@ -256,6 +270,32 @@ def world_wrenches(g, p, carried, P):  # type: ignore[no-untyped-def]
         for i in range(6):
             P[k, i] = carried[k, i]
         wrench_in_world(g[k], p[k], -1.0, P[k])
+
+
+@kernel
+def pass_torques(g, back, base, P, passed):  # type: ignore[no-untyped-def]
+    """Replace torques about the tangents of the sections g back (F, 4, 4) in P (F, 6) by bending.
+
+    Sections that turn from the base tangent t0 to their own t by the shortest turn spin by
+    -(t0 x t).dt / (1 + c), c = t0.t. A torque tau t does the same work as the moment
+    -tau (t0 - c t) / (1 + c); the rest goes to the base, and is added to `passed` (3,).
+    """
+    x, h = np.zeros(6), np.zeros((4, 4))
+    for k in range(g.shape[0]):
+        multiply_array(g[k], back[k], h)
+        wrench_in_section(h, P[k], x)
+        c = base[0, 2] * h[0, 2] + base[1, 2] * h[1, 2] + base[2, 2] * h[2, 2]
+        for i in range(3):
+            new = -x[2] * (h[i, 2] + (base[i, 2] - c * h[i, 2]) / max(1.0 + c, 1e-9))
+            P[k, i] += new
+            passed[i] -= new
+
+
+@kernel
+def add_first(x, out):  # type: ignore[no-untyped-def]
+    """out (n,) += x (m,), the first entries of the longer one."""
+    for i in range(min(x.shape[0], out.shape[0])):
+        out[i] += x[i]
 
 
 @kernel

@@ -25,6 +25,7 @@ _INTEGRATORS = {
     "GeneralizedAlpha": "pliant.solve.integrators.newmark",
     "ImplicitEuler": "pliant.solve.integrators.newmark",
     "BDFAlpha": "pliant.solve.integrators.bdf_alpha",
+    "Explicit": "pliant.solve.integrators.explicit",
 }
 
 
@@ -43,6 +44,13 @@ def strain_modes() -> Formulation:
     from pliant.rods.strain import Strain
 
     return Strain(order=3, segments=6)
+
+
+def lumped_formulation() -> Formulation:
+    """Return what a rod is solved with if nobody says and its inertia has to be lumped at nodes."""
+    from pliant.rods.spectral import Spectral
+
+    return Spectral(elements=16)
 
 
 def default_formulation(rod: Rod) -> Formulation:

@@ -23,7 +23,7 @@ from pliant.lie import se3
 from pliant.physics.contract import Moment
 from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array
-from pliant.solve.recovery import Sections, displace, set_defects, wrench_in_section
+from pliant.solve.recovery import Sections, add_first, displace, set_defects, wrench_in_section
 from pliant.solve.shape_error import ShapeError
 from pliant.tree.backward import gather
 from pliant.tree.forward import set_rates
@@ -102,7 +102,7 @@ class StaticError:
         for i, (part, rod) in enumerate(zip(self.tree.parts, sections, strict=True)):
             at, p = state.parts[i], self.equations.work.parts[i].p
             clear(rod.carried)  # p holds what carried parts pass on
-            rod.set_wrenches(at.g, p, frames[i], self.W[i])
+            rod.set_wrenches(at.g, p, at.base, frames[i], self.W[i])
             copy(rod.total, self.totals[i])
             self._set_defects(i)
             start = _NOTHING if part.parent < 0 else sections[part.parent].z[part.mount]
@@ -151,9 +151,11 @@ class StaticError:
             clear(rod.carried)
         for i in range(len(tree.parts) - 1, -1, -1):
             part, rod, at = tree.parts[i], self.sections[i], state.parts[i]
-            F = len(at.g)
+            F, to = len(at.g), self.displaced.parts[i]
+            start = _NOTHING if part.parent < 0 else self.sections[part.parent].z[part.mount]
             run(displace, frames[i], rod.z[F:], self.scale, rod.moved)
-            rod.set_wrenches(self.displaced.parts[i].g, work.parts[i].p, rod.moved, rod.W)
+            run(displace_base, at.base, start, self.scale, to.base)
+            rod.set_wrenches(to.g, work.parts[i].p, to.base, rod.moved, rod.W)
             clear(work.parts[i].p)
             clear(work.parts[i].ry)
             clear(work.parts[i].sigma)
@@ -161,12 +163,10 @@ class StaticError:
             if len(rod.s):
                 run(set_stress, rod.w, rod.felt, rod.W, self.W[i], self.scale, rod.T)
                 rod.add_stress(rod.strains(state, i), rod.T, work.parts[i].ry)
-            start = _NOTHING
             if part.parent >= 0:
-                run(add_wrench, rod.total, self.sections[part.parent].carried[part.mount])
-                start = self.sections[part.parent].z[part.mount]
+                run(add_first, rod.total, self.sections[part.parent].carried[part.mount])
             if part.joint.nv:
-                given = at.base, start, self.totals[i], rod.total, self.scale, at.S
+                given = at.base, to.base, self.totals[i], rod.total, self.scale, at.S
                 run(add_joint_change, *given, part.joint_index, self.right)
         clear(work.residual)
         gather(tree, state, work, work.residual)
@@ -221,33 +221,26 @@ def set_stress(w, felt, moved, W, scale, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_wrench(total, out):  # type: ignore[no-untyped-def]
-    """out (6,) += total."""
-    for i in range(6):
-        out[i] += total[i]
+def displace_base(base, z, scale, out):  # type: ignore[no-untyped-def]
+    """out (4, 4) = exp(scale_0 z) base for a twist z (6,) in the world frame."""
+    moved = np.zeros((1, 4, 4))
+    displace(base.copy().reshape(1, 4, 4), z.copy().reshape(1, 6), scale, moved)
+    out[:, :] = moved[0]
 
 
 @kernel
-def add_joint_change(base, z, before, after, scale, S, index, right):  # type: ignore[no-untyped-def]
-    """right[index] += S^T of the change of the wrench on a base (4, 4) that is displaced by z (6,).
+def add_joint_change(base, moved, before, after, scale, S, index, right):  # type: ignore[no-untyped-def]
+    """right[index] += S^T of the change of the wrench on a base (4, 4) that is displaced to `moved`.
 
     before, after (6,) : in the world frame about its origin.
     """
-    moved, there, here = np.zeros((1, 4, 4)), np.zeros(6), np.zeros(6)
-    displace(base.copy().reshape(1, 4, 4), z.copy().reshape(1, 6), scale, moved)
-    wrench_in_section(moved[0], after, there)
+    there, here = np.zeros(6), np.zeros(6)
+    wrench_in_section(moved, after, there)
     wrench_in_section(base, before, here)
     for a in range(index.shape[0]):
         for i in range(6):
             if index[a] < right.shape[0]:
                 right[index[a]] += S[i, a] * (there[i] - here[i]) / scale[0]
-
-
-@kernel
-def add_first(r, out):  # type: ignore[no-untyped-def]
-    """out (n,) += r, the first entries."""
-    for i in range(out.shape[0]):
-        out[i] += r[i]
 
 
 @kernel

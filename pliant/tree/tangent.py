@@ -8,6 +8,7 @@ import numpy as np
 
 from pliant.engine.arrays import clear
 from pliant.engine.program import run
+from pliant.linalg.elimination import Enough
 from pliant.linalg.matrices import Matrix, make_matrix
 from pliant.linalg.scatter import scatter
 from pliant.rods.contract import Array, Ints
@@ -110,7 +111,16 @@ def _spread(rows: Ints, cols: Ints) -> Pair:
     )
 
 
-def new_tangent(tree: Tree, effects: Sequence[list[Pair]], symmetric: bool) -> Tangent:
-    """A tangent in the storage that suits its pattern."""
+def new_tangent(
+    tree: Tree, effects: Sequence[list[Pair]], symmetric: bool, enough: Enough = ()
+) -> Tangent:
+    """A tangent in the storage that suits its pattern.
+
+    enough : multipliers, and coordinates that can meet their rows alone.
+    """
     saddle = np.concatenate([tree.fields, tree.multipliers])
-    return Tangent(tree, lambda n, pairs: make_matrix(n, pairs, saddle, tree.m, symmetric), effects)
+
+    def make(n: int, pairs: list[Pair]) -> Matrix:
+        return make_matrix(n, pairs, saddle, tree.m, symmetric, enough)
+
+    return Tangent(tree, make, effects)

@@ -298,6 +298,11 @@ class Tree:
         return max(part.length for part in self.parts if not part.auxiliary)
 
     @cached_property
+    def heaviness(self) -> float:
+        """Mass of all parts times the length of the longest one, kg m."""
+        return self.length * sum(float(np.sum(part.M[:, 3])) for part in self.parts)
+
+    @cached_property
     def stiffness(self) -> float:
         """A force that is large for this robot, N: its largest section stiffness over its length."""
         rods = [float(np.max(part.C)) / part.length for part in self.parts if len(part.C)]

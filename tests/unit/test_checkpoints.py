@@ -110,6 +110,10 @@ PRESSURE = {"chamber1": pl.Sine(3e4, 2.0, offset=3e4)}
 CASES: dict[str, tuple[Callable[[], pl.Robot], dict[str, Any]]] = {
     "midpoint": (arm, {"inputs": PUSH}),
     "newmark": (arm, {"inputs": PUSH, "integrator": pl.Newmark()}),
+    "explicit": (
+        lambda: arm(pl.Spectral(3, 2)),
+        {"inputs": PUSH, "integrator": pl.Explicit()},
+    ),
     "alpha": (arm, {"inputs": PUSH, "integrator": pl.GeneralizedAlpha(rho=0.5)}),
     "euler": (arm, {"inputs": {"push": 1.0}, "integrator": pl.ImplicitEuler()}),
     "hermite": (lambda: arm(pl.Hermite(3)), {"inputs": PUSH}),

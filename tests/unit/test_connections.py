@@ -222,3 +222,59 @@ def test_places_far_apart_are_told() -> None:
         robot.connect("far", "crank", "rocker", pl.Revolute("y", stiffness=1.0))
         robot._compiler.compiled(None)
     assert any("'crank' and 'rocker' are 0.5 m apart at rest" in str(item.message) for item in told)
+
+
+def rods_under_a_plate(count: int, joint: pl.Joint | None = None) -> pl.Robot:
+    """Rods all round that carry a plate, as many as you like."""
+    robot = pl.Robot()
+    material = pl.Material(E=1e7, nu=0.45, rho=1000.0, viscosity=1e3)
+    at = pl.pose((0, 0, 0.2))
+    plate = robot.add_body("plate", 0.005 * count, (1e-5,) * 3, pose=at, joint=pl.Free())
+    for k in range(count):
+        angle = 2.0 * np.pi * k / count
+        place = 0.1 * np.array([np.cos(angle), np.sin(angle), 0.0])
+        rod = robot.add_rod(f"rod{k}", 0.2, pl.Circle(0.005), material, pose=pl.pose(place))
+        robot.connect(f"loop{k}", rod.tip, plate.at(place), joint)
+    robot.add_load("push", "plate", force=(0.02 * count, 0.01 * count, 0))
+    return robot
+
+
+def test_factorisation_grows_with_the_number_of_rods_under_a_plate() -> None:
+    """Each rod is eliminated for itself: twice the rods, twice the multiplications."""
+    products = [
+        rods_under_a_plate(count)
+        ._compiler.compiled(pl.BSpline(3, 6))
+        .effects.tangent(symmetric)
+        .matrix.elimination.products
+        for symmetric in (True, False)
+        for count in (8, 16)
+    ]
+    assert products[1] < 2.02 * products[0]
+    assert products[3] < 2.02 * products[2]
+
+
+@pytest.mark.parametrize("joint", [None, pl.Spherical()])
+def test_plate_on_rods_is_the_same_however_the_loop_is_cut(joint: pl.Joint | None) -> None:
+    """The plate may hang on the first rod instead: the same robot with one loop less."""
+    robot = rods_under_a_plate(4, joint)
+    still = robot.statics(formulation=pl.BSpline(3, 6))
+    assert still.stable
+    other = rods_under_a_plate(4, joint)
+    for name in ["push", *(f"loop{k}" for k in range(4)), "plate"]:
+        other.remove(name)
+    # a ball joint is at the origin of the part that it carries
+    shift = np.zeros(3) if joint is None else np.array([0.1, 0, 0])
+    at = pl.pose(np.array([-0.1, 0, 0]) + shift)
+    other.add_body("plate", 0.02, (1e-5,) * 3, on="rod0.tip", joint=joint, pose=at, centre=-shift)
+    plate = other.description.bodies["plate"]
+    for k in range(1, 4):
+        place = 0.1 * np.array([np.cos(0.5 * np.pi * k), np.sin(0.5 * np.pi * k), 0.0])
+        other.connect(f"loop{k}", f"rod{k}.tip", plate.at(place - shift), joint)
+    other.add_load("push", plate.at(-shift), force=(0.08, 0.04, 0))
+    found = other.statics(formulation=pl.BSpline(3, 6))
+    assert found.pose(plate.at(-shift)) == pytest.approx(still.pose("plate"), abs=1e-8)
+    assert found.reactions["loop2"] == pytest.approx(still.reactions["loop2"], abs=1e-7)
+    motion = robot.simulate(0.02, 1e-3, formulation=pl.BSpline(3, 6))
+    moved = other.simulate(0.02, 1e-3, formulation=pl.BSpline(3, 6))
+    ends = motion.pose("plate")[-1], moved.pose(plate.at(-shift))[-1]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-6)

@@ -287,3 +287,17 @@ def two_rods(**joint: Any) -> pl.Robot:
 def test_what_cannot_be_is_refused_in_a_sentence(build: Callable[[], object], words: str) -> None:
     with pytest.raises(pl.DescriptionError, match=words):
         build()
+
+
+def test_results_tell_tension_and_length() -> None:
+    robot, rod = arm()
+    C = rod.stiffness(np.zeros(1))[0]
+    still = robot.statics({"pull": PULL})
+    length = LENGTH * (1.0 - PULL / C[5] - PULL * X**2 / C[1])
+    assert still.tendon_length("pull") == pytest.approx(length, rel=1e-9)
+    assert still.tension("pull") == PULL
+    assert still.slack("pull") == 0.0
+    robot, _ = arm(friction=0.3)
+    along = robot.statics({"pull": PULL}).tension("pull")
+    assert isinstance(along, np.ndarray)
+    assert (np.diff(along) < 0.0).all() and along[0] < PULL < 1.4 * along[-1]

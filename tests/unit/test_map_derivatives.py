@@ -20,6 +20,7 @@ CASES = {
         for kind, knots in KNOTS.items()
         for name in MAPS
     },
+    "power-exp": BSpline(3, 7, basis="power"),
     **{f"hermite-{name}": Hermite(3, map=name) for name in MAPS},
     **{f"spectral-{k}": Spectral(k, 3) for k in (1, 3, 4)},
 }

@@ -1,178 +1,110 @@
-"""Tendons and springs along paths: derivatives by differences, on a tree of rods and bodies."""
+"""Paths into a description: every number can be read and replaced, nothing else."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.linalg.matrices import Sparse
-from pliant.model import Array
-from pliant.physics.contract import Moment, Step, Term
-from pliant.physics.effects import Effects, effects_of
-from pliant.physics.paths import PathTerm
-from pliant.tree.backward import gather, gather_form, gather_tangent
-from pliant.tree.state import State
-from pliant.tree.work import Work
-
-RUBBER = pl.Material(E=2e5, nu=0.45, rho=1000.0)
-SPLINES = {"a": pl.BSpline(3, 5), "b": pl.Hermite(2)}
-STRAINS = {"a": pl.Strain(1, 2), "b": pl.Strain(0, 2)}
-"""The second derivative of their frames is exact at large rotations, too."""
-H = 0.01
+from pliant.model.paths import number_paths, value_at, with_values
 
 
-def tree_robot() -> tuple[pl.Robot, list[Any]]:
-    """Two rods and a hinged body; points on all of them, two on one section, and one in the world."""
-    robot = pl.Robot(gravity=(0.0, 0.0, 0.0))
-    a = robot.add_rod("a", 0.3, pl.Circle(0.02), RUBBER)
-    plate = robot.add_body("plate", 0.05, (1e-4,) * 3, on=a.tip, joint=pl.Revolute("x"))
-    b = robot.add_rod("b", 0.2, pl.Circle(0.02), RUBBER, base=plate.at((0.0, 0.02, 0.0)))
-    holes = [a.at(0.1, (0.02, 0.0)), a.at(0.1, (0.02, 0.01)), a.at(0.22, (0.0, 0.02))]
-    ends = [plate.at((0.03, 0.0, 0.01)), b.at(0.15, (0.01, 0.01)), b.at(0.02, (0.0, 0.01))]
-    return robot, [(0.02, -0.01, 0.0), *holes, *ends]
+def robot() -> pl.Robot:
+    found = pl.Robot()
+    arm = found.add_rod(
+        "arm",
+        0.3,
+        pl.Circle((0.01, 0.006)),
+        pl.Material(E=1e6, nu=0.45, rho=1000.0, viscosity=500.0),
+        natural=lambda s: (s, 0.0, 0.0),
+        drag=(1.0, 2.0, 3.0),
+    )
+    section = pl.Stiffness(bending=(1e-3, 2e-3), twist=1e-3, shear=10.0, axial=20.0, mass=0.1)
+    hand = found.add_rod("hand", 0.2, section, base=arm.tip)
+    found.add_load("push", hand.tip, force=(0.0, 0.0, -0.05))
+    found.add_load("wind", arm, force=(0.0, 1.0, 0.0), over=(0.1, 0.3))
+    found.add_body("camera", 0.02, on=hand.at(0.1))
+    return found
 
 
-def tendon(robot: pl.Robot, path: list[Any]) -> None:
-    robot.add_tendon("pull", path)
+@pytest.mark.parametrize(
+    ("path", "full", "value", "whole"),
+    [
+        ("arm.material.E", "arm.material.E", 1e6, False),
+        ("arm.E", "arm.material.E", 1e6, False),
+        ("hand.bending", "hand.section.bending", 1.0, True),
+        ("hand.bending[1]", "hand.section.bending[1]", 2e-3, False),
+        ("arm.section.radius", "arm.section.radius", 1.0, True),
+        ("arm.radius[1]", "arm.section.radius[1]", 0.006, False),
+        ("arm.natural", "arm.natural", 1.0, True),
+        ("arm.pose[2,3]", "arm.pose[2,3]", 0.0, False),
+        ("push.force[2]", "push.force[2]", -0.05, False),
+        ("camera.mass", "camera.mass", 0.02, False),
+        ("gravity[2]", "gravity[2]", -9.81, False),
+        ("hand.retardation", "hand.section.retardation", 0.0, False),
+    ],
+)
+def test_path_leads_to_its_number(path: str, full: str, value: float, whole: bool) -> None:
+    found = value_at(robot().description, path)
+    assert (found.path, found.value, found.whole) == (full, value, whole)
 
 
-def spring(robot: pl.Robot, path: list[Any]) -> None:
-    robot.add_spring("pull", path[1], path[5], stiffness=30.0, rest=0.1, damping=0.4, power=1.5)
+def test_every_listed_path_can_be_read_and_replaced() -> None:
+    description = robot().description
+    for path in number_paths(description):
+        found = value_at(description, path)
+        assert found.path == path
+        new = with_values(description, {path: found.value})
+        assert value_at(new, path).value == found.value
+    assert "arm.material.nu" in number_paths(description)
+    assert not any(".on" in path or "formulation" in path for path in number_paths(description))
 
 
-def rope(robot: pl.Robot, path: list[Any]) -> None:
-    robot.add_spring("pull", path[0], path[4], 30.0, rest=0.1, damping=0.4, kind="tension")
+def test_described_robot_stays_as_it_is() -> None:
+    before = robot().description
+    after = with_values(before, {"arm.E": 2e6, "push.force": 2.0, "arm.natural": 3.0})
+    assert before.rods["arm"].material.E == 1e6 and after.rods["arm"].material.E == 2e6
+    assert after.loads["push"].force == (0.0, 0.0, -0.1)
+    assert after.rods["arm"].natural_strain([0.1])[0, 0] == pytest.approx(0.3)
+    assert after.rods["hand"] is before.rods["hand"]
 
 
-def bumper(robot: pl.Robot, path: list[Any]) -> None:
-    robot.add_spring("pull", path[2], path[4], 30.0, rest=0.9, kind="compression")
+def test_tables_and_pairs_are_scaled_as_a_whole() -> None:
+    found = pl.Robot()
+    table = pl.Table([0.0, 0.3], [0.01, 0.02])
+    found.add_rod("arm", 0.3, pl.Circle(table), pl.Material(E=1e6, nu=0.5))
+    new = with_values(found.description, {"arm.radius": 0.5})
+    assert new.rods["arm"].section.geometry([0.3], 0.3).area == pytest.approx(np.pi * 1e-4)
 
 
-STORING: list[Callable[..., None]] = [tendon, spring, rope, bumper]
-ALL: list[Callable[..., None]] = STORING
+def test_frames_at_the_tip_follow_the_length() -> None:
+    new = with_values(robot().description, {"arm.length": 0.4, "hand.length": 0.15})
+    assert new.rods["hand"].base.s == 0.4
+    assert new.loads["push"].on.s == 0.15
+    assert new.loads["wind"].over == (0.1, 0.4)
+    assert new.bodies["camera"].on.s == 0.1
 
 
-class Deformed:
-    """One effect on the tree at two random configurations, H seconds apart, with random rates."""
-
-    def __init__(
-        self, add: Callable[[pl.Robot, list[Any]], None], formulations: Any = SPLINES
-    ) -> None:
-        robot, path = tree_robot()
-        add(robot, path)
-        self.effects: Effects = effects_of(robot.description, formulations)
-        self.tree = tree = self.effects.tree
-        self.term: Term = next(x for x in self.effects.terms if isinstance(x, PathTerm))
-        self.u = self.effects.at({"pull": 2.0} if self.term.input else {}).u
-        rng = np.random.default_rng(3)
-        self.x, self.z, self.v = 0.1 * rng.normal(size=tree.total), np.zeros(tree.total), 0.0
-        self.a, self.b, self.other = State(tree), State(tree), State(tree)
-        tree.retract(tree.rest, 0.2 * rng.normal(size=tree.total), self.a)
-        tree.retract(self.a, 0.05 * rng.normal(size=tree.total), self.b)
-        self.trial = rng.normal(size=tree.total)
-
-    def energy(self, state: State, x: Array) -> float:
-        self.tree.retract(state, x, self.other)
-        return self.term.energy(self.other, self.u)
-
-    def act(self, state: State) -> tuple[Array, Array]:
-        """Gradient (total,) and symmetric tangent (n, n) at rest."""
-        work, tangent = Work(self.tree), self.effects.tangent(True)
-        work.clear(True)
-        self.term.act(Moment(self.tree, state, work, self.u, self.z, tangent=tangent))
-        gather(self.tree, state, work, work.residual)
-        gather_tangent(self.tree, state, work, tangent)
-        return work.residual, whole(tangent.matrix)
-
-    def go(self, b: State, tangent: bool, implicit: bool = True) -> tuple[Array, Array, Array]:
-        """Impulse that leaves a and that arrives at b (total,), tangent (n, n) in b."""
-        work, filled = Work(self.tree), self.effects.tangent(False) if tangent else None
-        work.clear(True)
-        first = 0.5 if implicit else 1.0
-        step = Step(self.tree, self.a, b, work, H, first, implicit, self.u, self.z, filled)
-        for w in work.parts:
-            w.pb[...] = 0.0
-        self.term.go(step)
-        gather(self.tree, self.a, work, work.residual)
-        matrix = np.zeros((0, 0))
-        if filled is not None:
-            gather_form(self.tree, self.a, b, work, filled)
-            matrix = whole(filled.matrix)
-        leaving = work.residual.copy()
-        work.clear(False)
-        for w in work.parts:
-            w.p[...] = w.pb
-        gather(self.tree, b, work, work.residual)
-        return leaving, work.residual, matrix
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("arm.materia.E", "arm.material.E"),
+        ("arm.Q", "path into this robot"),
+        ("arm", "path of a number"),
+        ("arm.theory", "path of a number"),
+        ("arm.natural[0]", "index"),
+        ("arm.drag[5]", "index"),
+        ("arm.drag[0][1]", "index"),
+        ("arm.dr-ag", "brackets"),
+        ("", "dotted path"),
+        (3, "dotted path"),
+    ],
+)
+def test_wrong_path_is_refused_with_a_hint(path: object, words: str) -> None:
+    with pytest.raises(pl.DescriptionError, match=words):
+        value_at(robot().description, path)
 
 
-def whole(matrix: Any) -> Array:
-    """All entries of a tangent (n, n)."""
-    if isinstance(matrix, Sparse):
-        return np.asarray(matrix.matrix.todense())
-    rows, cols = np.indices((matrix.n, matrix.n))
-    inside = np.abs(rows - cols) <= matrix.bandwidth
-    slots = np.where(inside, matrix.slots(rows, cols), -1)
-    dense = np.where(slots >= 0, matrix.data[slots], 0.0)
-    if matrix.symmetric:
-        dense = dense + dense.T - np.diag(np.diag(dense))
-    return dense
-
-
-@pytest.mark.parametrize("add", STORING, ids=lambda add: add.__name__)
-def test_gradient_and_tangent_are_derivatives_of_the_energy(add: Any) -> None:
-    case = Deformed(add, STRAINS)
-    r, K = case.act(case.a)
-    assert np.abs(r).max() > 0.01
-    step = 1e-4
-    for x in (case.trial, np.roll(case.trial, 7)):
-        x = x / np.abs(x).max()
-        x[len(K) :] = 0.0
-        ends = [case.energy(case.a, k * step * x) for k in (-2, -1, 0, 1, 2)]
-        slope = (ends[0] - 8 * ends[1] + 8 * ends[3] - ends[4]) / (12 * step)
-        bend = (-ends[0] + 16 * ends[1] - 30 * ends[2] + 16 * ends[3] - ends[4]) / (12 * step**2)
-        assert r @ x == pytest.approx(slope, rel=1e-8, abs=1e-9)
-        assert x[: len(K)] @ K @ x[: len(K)] == pytest.approx(bend, rel=1e-5, abs=1e-6)
-
-
-@pytest.mark.parametrize("implicit", [True, False], ids=["implicit", "explicit"])
-@pytest.mark.parametrize("add", ALL, ids=lambda add: add.__name__)
-def test_tangent_of_a_step_is_that_of_differences(add: Any, implicit: bool) -> None:
-    case = Deformed(add)
-    _, _, K = case.go(case.b, True, implicit)
-    step, free = 1e-6, case.tree.coordinates
-    x = case.trial.copy()
-    x[len(K) :] = 0.0
-    ends = []
-    for sign in (step, -step):
-        other = State(case.tree)
-        case.tree.retract(case.b, sign * x, other)
-        ends.append(case.go(other, False, implicit)[0])
-    slope = (ends[0] - ends[1]) / (2 * step)
-    scale = max(np.abs(slope).max(), 1e-9)
-    np.testing.assert_allclose((K @ x[: len(K)])[free], slope[free], atol=1e-6 * scale)
-
-
-@pytest.mark.parametrize("add", STORING, ids=lambda add: add.__name__)
-def test_impulses_of_a_step_do_the_work_of_the_potential(add: Any) -> None:
-    """The stress is a secant and the direction a mean: sum of impulses . displacements of points."""
-    case = Deformed(add)
-    term = case.term
-    assert isinstance(term, PathTerm)
-    spans = term.path.spans(case.a, case.b)
-    rule = getattr(term, "rule", None)
-    if rule is not None:
-        rule[2] = 0.0  # without its damper
-    tension = term.pull(spans, case.u, None, 0.0, H, True).tension
-    xa, xb = (term.path.points(state)[0] for state in (case.a, case.b))
-    spread = tension[:, None] * spans.n
-    force = np.zeros_like(xa)
-    force[:-1] -= spread
-    force[1:] += spread
-    change = term.energy(case.b, case.u) - term.energy(case.a, case.u)
-    assert np.sum(force * (xb - xa)) == pytest.approx(change, rel=1e-10)
-    assert np.abs(np.cross(xa + xb, force).sum(axis=0)).max() < 1e-12 * np.abs(force).max()
+def test_value_that_cannot_be_is_refused_by_the_part() -> None:
+    with pytest.raises(pl.DescriptionError, match="E"):
+        with_values(robot().description, {"arm.E": -1.0})

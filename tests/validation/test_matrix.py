@@ -54,6 +54,7 @@ INTEGRATORS: dict[str, Any] = {
     "GeneralizedAlpha": pl.GeneralizedAlpha(rho=0.8),
     "ImplicitEuler": pl.ImplicitEuler(),
     "BDFAlpha": pl.BDFAlpha(),
+    "Explicit": pl.Explicit(),
 }
 STRONG = ("Collocation", "Shooting", "MultipleShooting")
 COORDINATES = [name for name in FORMULATIONS if name not in STRONG]
@@ -117,7 +118,8 @@ CASES: dict[str, Case] = {
 COLUMN_OF = {
     "gravity": "gravity", "loads": "dead load", "viscosity": "strain damping", "drag": "drag",
     "mass_damping": "mass damping", "chambers": "chamber", "constraints": "constraint",
-    "joint_springs": "sprung", "joint_drives": "sprung",
+    "joint_springs": "sprung", "joint_drives": "sprung", "joint_limits": "sprung",
+    "joint_stops": "sprung", "joint_friction": "sprung",
     "elasticity": "dead load", "force_fields": "dead load",
     "bodies": "body", "base_motions": "base motion",
 }  # fmt: skip
@@ -132,8 +134,12 @@ JOINTS: dict[str, dict[str, Any]] = {
 }
 SPRUNG = {"stiffness": 0.05, "damping": 1e-4}
 MORE_JOINTS: dict[str, dict[str, Any]] = {
-    "Prismatic": {"joint": pl.Prismatic("x", stiffness=5.0, damping=1e-2)},
-    "Cylindrical": {"joint": pl.Cylindrical("y", stiffness=(0.05, 5.0), damping=1e-4)},
+    "Prismatic": {"joint": pl.Prismatic("x", stiffness=5.0, damping=1e-2, friction=0.02)},
+    "Cylindrical": {
+        "joint": pl.Cylindrical(
+            "y", stiffness=(0.05, 5.0), limits=((-0.02, 0.02), None), limit_stiffness=0.5
+        )
+    },
     "Universal": {"joint": pl.Universal("x", "y", **SPRUNG)},
     "Spherical": {"joint": pl.Spherical(**SPRUNG)},
     "Planar": {"joint": pl.Planar("y", stiffness=(5.0, 5.0, 0.05), damping=1e-4)},
@@ -230,6 +236,19 @@ def refused(name: str, effect: str, joint: str, solver: str) -> str:
         return "integrator.*(BDFAlpha with|with coordinates)"
     if solver == "statics" and joint == "Free":
         return "no equilibrium was found"
+    return explicitly_refused(name, effect, joint) if solver == "Explicit" else ""
+
+
+def explicitly_refused(name: str, effect: str, joint: str) -> str:
+    """Words of refusals by explicit steps, which solve no equations."""
+    if name != "Spectral":
+        return "lumped inertia"
+    if joint == "prescribed" or effect == "base motion":
+        return "a clamp or Free|prescribed motions"
+    if joint not in ("clamped", "Fixed", "Free"):
+        return "a clamp or Free"
+    if effect == "constraint":
+        return "solves for constraints"
     return ""
 
 
@@ -284,6 +303,8 @@ def turns() -> list[tuple[str, str, str, str]]:
                 turn = "BDFAlpha" if name in STRONG else names[(f + e + 2 * j) % 5]
                 cells.append((name, effect, joint, turn))
         cells += [(name, "dead load", "clamped", solver) for solver in names]
+    cells += [("Spectral", effect, "clamped", "Explicit") for effect in CASES]
+    cells += [("Spectral", "follower load", joint, "Explicit") for joint in JOINTS]
     return sorted(set(cells))
 
 

@@ -218,3 +218,150 @@ def test_bad_tendons_and_springs_are_refused_in_a_sentence(add: Any, words: Any)
         add(tendon_arm(3))
     for word in words:
         assert word in str(error.value)
+
+
+# -- tendons of a given length ----------------------------------------------------------------------
+
+
+def reel_arm(**options: Any) -> pl.Robot:
+    robot = pl.Robot(gravity=(0.0, 0.0, -9.81))
+    arm = robot.add_rod("arm", LENGTH, pl.Circle(RADIUS), SOFT, pose=pl.along("x"))
+    holes = [arm.at(s, (-OFFSET, 0.0)) for s in np.linspace(0.0, LENGTH, 11)]
+    robot.add_tendon("pull", holes, **options)
+    return robot
+
+
+@pytest.mark.parametrize("EA", [None, 1e3])
+def test_tendon_driven_by_length_is_the_one_driven_by_the_tension_it_has(EA: float | None) -> None:
+    """Also the pulled length is that of the path and the stretch T L / EA, L = 0.3 m at rest."""
+    by_tension = reel_arm().statics({"pull": 2.0})
+    stretch = 0.0 if EA is None else 2.0 * LENGTH / EA
+    pulled = LENGTH - by_tension.tendon_length("pull") + stretch
+    still = reel_arm(drive="length", stiffness=EA).statics({"pull": pulled})
+    np.testing.assert_allclose(still.tip("arm"), by_tension.tip("arm"), atol=1e-9)
+    assert still.tension("pull") == pytest.approx(2.0, rel=1e-8)
+    assert still.tendon_length("pull") == pytest.approx(by_tension.tendon_length("pull"), rel=1e-9)
+    assert still.stable
+
+
+def test_slack_tendon_does_nothing_until_it_is_pulled_in() -> None:
+    """The arm sags as without it; the tendon goes taut where it has the length of the sagging path."""
+    bare = reel_arm().statics({"pull": 0.0})
+    sag = bare.tendon_length("pull") - LENGTH
+    assert sag > 0.0  # it runs above the rod
+    robot = reel_arm(drive="length", slack=2.0 * sag)
+    still = robot.statics({"pull": 0.9 * sag})
+    assert still.tension("pull") == 0.0
+    assert still.slack("pull") == pytest.approx(0.1 * sag, rel=1e-6)
+    np.testing.assert_allclose(still.tip("arm"), bare.tip("arm"), atol=1e-9)
+    step = 1e-3 * sag
+    taut = robot.statics({"pull": sag + step})
+    assert taut.slack("pull") < 1e-12
+    # near there the tension grows by the stiffness of the arm against the tendon
+    soft = reel_arm().statics({"pull": 1e-3})
+    give = (bare.tendon_length("pull") - soft.tendon_length("pull")) / 1e-3
+    assert taut.tension("pull") == pytest.approx(step / give, rel=2e-3)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS, ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize("EA", [None, 500.0])
+def test_work_of_a_reel_is_stored_or_dissipated(integrator: Any, EA: float | None) -> None:
+    robot = reel_arm(drive="length", stiffness=EA)
+    still = robot.statics({"pull": 0.001})
+    ramp = pl.Ramp(0.001, 0.004, 0.05, 0.25)
+    motion = robot.simulate(0.3, 1e-3, inputs={"pull": ramp}, integrator=integrator, start=still)
+    work = motion.energy["work"]
+    damped = isinstance(integrator, pl.ImplicitEuler)
+    assert np.abs(motion.energy["balance"]).max() < (0.1 if damped else 0.01) * work.max()
+    # what the reel does is its tension times the length that it takes in
+    done = np.trapezoid(motion.tension("pull"), motion.inputs["pull"])
+    assert work[-1] == pytest.approx(done, rel=0.02)
+    taken = motion.inputs["pull"] - motion.inputs["pull"][0]
+    stretch = (
+        0.0 if EA is None else np.diff(motion.tension("pull"), prepend=0.0).cumsum() * LENGTH / EA
+    )
+    length = motion.tendon_length("pull") - stretch
+    np.testing.assert_allclose(length, length[0] - taken, atol=1e-8)
+
+
+def test_rope_that_cannot_stretch_stops_what_falls() -> None:
+    """It takes all kinetic energy in the impact, m g times the slack, and holds the weight then."""
+    mass, g, slack = 0.5, 9.81, 0.2
+    robot = pl.Robot(gravity=(0.0, 0.0, -g))
+    ball = robot.add_body("ball", mass, (1e-3,) * 3, joint=pl.Free())
+    robot.add_tendon("rope", [(0, 0, 0.3), ball.at((0, 0, 0))], drive="none", slack=slack)
+    motion = robot.simulate(0.4, 1e-3)
+    meet = np.sqrt(2.0 * slack / g)
+    depth = motion.position("ball")[:, 2]
+    before, after = motion.t < meet - 2e-3, motion.t > meet + 2e-3
+    np.testing.assert_allclose(depth[before], -0.5 * g * motion.t[before] ** 2, atol=1e-6)
+    np.testing.assert_allclose(depth[after], -slack, atol=1e-8)
+    tension = np.asarray(motion.tension("rope"))
+    assert not tension[before].any()
+    np.testing.assert_allclose(tension[after], mass * g, rtol=1e-6)
+    lost = motion.energy["dissipated"][-1]
+    assert lost == pytest.approx(mass * g * slack, rel=0.01)
+
+
+# -- friction ---------------------------------------------------------------------------------------
+
+
+def round_bollards(turns: list[float], **options: Any) -> pl.Robot:
+    """A tendon that turns by an angle at each of some points in the world, to a slider on a spring."""
+    robot = pl.Robot(gravity=(0.0, 0.0, 0.0))
+    way, points = 0.0, [np.zeros(3)]
+    for turn in [0.0, *turns]:
+        way += turn
+        points.append(points[-1] + 0.1 * np.array([np.cos(way), np.sin(way), 0.0]))
+    last = points.pop()
+    place = np.eye(4)
+    place[:3, 2], place[:3, 0] = (last - points[-1]) / 0.1, (0.0, 0.0, 1.0)
+    place[:3, 1], place[:3, 3] = np.cross(place[:3, 2], place[:3, 0]), last
+    slider = pl.Prismatic("z", stiffness=200.0, damping=2.0)
+    block = robot.add_body("block", 0.2, (1e-4,) * 3, pose=place, joint=slider)
+    robot.add_tendon("pull", [*points, block.at((0, 0, 0))], **options)
+    return robot
+
+
+@pytest.mark.parametrize("sliding", ["pull", "release"])
+def test_tension_falls_as_the_capstan_formula_says(sliding: str) -> None:
+    turns, mu = [0.3, 0.8, 0.5], 0.25
+    robot = round_bollards(turns, friction=mu, sliding=sliding)
+    still = robot.statics({"pull": 4.0})
+    sign = -1.0 if sliding == "pull" else 1.0
+    expected = 4.0 * np.exp(sign * mu * np.array([0.0, *np.cumsum(turns)]))
+    np.testing.assert_allclose(still.tension("pull"), expected, rtol=1e-12)
+    assert still.joint("block")[0] == pytest.approx(-expected[-1] / 200.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS, ids=lambda x: type(x).__name__)
+def test_friction_dissipates_and_the_balance_closes(integrator: Any) -> None:
+    """Pulled and released slowly, the block follows both branches of the capstan formula."""
+    turns, mu = [0.6, 0.9], 0.2
+    robot = round_bollards(turns, friction=mu, creep=1e-4)
+    pull = pl.Table([0.0, 1.0, 2.0], [1.0, 5.0, 2.0])
+    motion = robot.simulate(2.0, 2e-3, inputs={"pull": pull}, integrator=integrator)
+    energy = motion.energy
+    assert np.all(np.diff(energy["dissipated"]) > -1e-12)
+    damped = isinstance(integrator, pl.ImplicitEuler)
+    assert np.abs(energy["balance"]).max() < (0.05 if damped else 0.01) * energy["work"].max()
+    tip, first = np.asarray(motion.tension("pull"))[:, -1], motion.inputs["pull"]
+    fall = np.exp(-mu * sum(turns))
+    pulling, back = (motion.t > 0.5) & (motion.t < 0.95), motion.t > 1.9
+    np.testing.assert_allclose(tip[pulling], fall * first[pulling], rtol=2e-3)
+    np.testing.assert_allclose(tip[back], first[back] / fall, rtol=2e-3)
+
+
+def test_friction_of_a_reel_needs_and_uses_stretch() -> None:
+    """The reel takes in what the block moves and what the tendon stretches at the pulled end."""
+    turns, mu, EA = [0.6, 0.9], 0.2, 200.0
+    robot = round_bollards(turns, drive="length", stiffness=EA, friction=mu)
+    still = robot.statics({"pull": 0.01})
+    tension, length = np.asarray(still.tension("pull")), 0.1 * (len(turns) + 1)
+    fall = np.exp(-mu * sum(turns))
+    # T L / EA + fall T / 200 = 0.01
+    pulled = 0.01 / (length / EA + fall / 200.0)
+    assert tension[0] == pytest.approx(pulled, rel=1e-9)
+    assert tension[-1] == pytest.approx(fall * pulled, rel=1e-9)
+    with pytest.raises(pl.PliantError, match=r"stiffness .* with friction and drive='length'"):
+        round_bollards(turns, drive="length", friction=mu)

@@ -20,7 +20,7 @@ from pliant._numba import kernel
 from pliant.engine.arrays import combine, copy, put, put_values
 from pliant.engine.program import ask, run
 from pliant.linalg.matrices import SingularError
-from pliant.linalg.scatter import add_at
+from pliant.linalg.scatter import add_at, norms
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import add_inertia
@@ -235,14 +235,16 @@ class AccelerationStepper(Stepper):
         """Residual (total,) at a state that is placed, with its rates and accelerations."""
         moment = Moment(
             self.tree, b, self.workspace, u, z, v, self.v_slope, tangent,
-            mobility=1.0 / self.a_slope,
+            mobility=1.0 / self.a_slope, memory=self.memory,
         )  # fmt: skip
         return dynamic_balance(self.effects, moment, self.a_slope)
 
     def weigh(self, a: State, b: State) -> None:
         """Let the scale be as large as all forces but those of inertia."""
         inertia = inertia_forces(self.tree, b, self.workspace, self._other)
-        run(weigh_forces, self.left, inertia, self.tree.coordinates, self.numbers)
+        rows = (self.effects.gap_rows, self.effects.gap_weights)
+        where = (self.left, inertia, self.tree.coordinates, *rows)
+        run(weigh_forces, *where, self.tree.heaviness * self.a_slope, self.numbers)
         self.measure_left()
 
     def move_iterate(self, a: State, b: State) -> None:
@@ -333,7 +335,7 @@ class AccelerationStepper(Stepper):
             set_rates(tree, state, work, mean, strains=False)
             for w, start, end in zip(work.parts, a.parts, b.parts, strict=True):
                 combine(1.0 / self.h, end.strain.e, -1.0 / self.h, start.strain.e, w.rate)
-            moment = Moment(tree, state, work, self.mean, self.trial, v=mean)
+            moment = Moment(tree, state, work, self.mean, self.trial, v=mean, memory=self.memory)
             for term in self.effects.terms:
                 ask(term.add_power_lost, moment, 0.5 * self.h, self.account[1:])
 
@@ -437,12 +439,15 @@ def euler_kinematics(h, D, v, v1, acc1, like1):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def weigh_forces(left, inertia, free, numbers):  # type: ignore[no-untyped-def]
-    """Let the scale be as large as the forces left - inertia (total,)."""
+def weigh_forces(left, inertia, free, rows, weights, heavy, numbers):  # type: ignore[no-untyped-def]
+    """Let the scale be as large as the forces left - inertia (total,), and as `heavy` times the
+    weighted gaps: what it takes to close them within the step.
+    """
+    gaps = heavy * norms(left, free, rows, weights)[1]
     total = 0.0
     for at in free:
         total += (left[at] - inertia[at]) ** 2
-    numbers[loops.SCALE] = max(numbers[loops.SCALE], np.sqrt(total))
+    numbers[loops.SCALE] = max(numbers[loops.SCALE], np.sqrt(total), gaps)
 
 
 @kernel

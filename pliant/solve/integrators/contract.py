@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar
@@ -21,9 +21,10 @@ from pliant.engine import modes
 from pliant.engine.arrays import copy
 from pliant.engine.program import ask, record, run
 from pliant.linalg.scatter import largest, norms
+from pliant.model import Rod
 from pliant.model.checks import StepError
 from pliant.physics.effects import Effects, Inputs
-from pliant.rods.contract import Array
+from pliant.rods.contract import Array, RodModel
 from pliant.solve import loops
 from pliant.solve.loops import GAP, KEPT, SCALE, SIZE
 from pliant.solve.newton import (
@@ -87,12 +88,8 @@ class Stepper(Equations):
         self.joint_v, self.joint_acc = self.after[ends[1] : ends[2]], self.after[ends[2] :]
         self.numbers[loops.TOLERANCE] = tolerance
         self.numbers[loops.GAP_LIMIT] = 1e-10 * max(tree.length, 1e-300)
-        fed = [term for term in effects.terms if term.memory]
-        ends = np.cumsum([0, *(term.memory for term in fed)])
-        self.memory, self.acted = np.zeros(ends[-1]), np.zeros(count)
-        self._fed = [
-            (term, self.memory[a:b]) for term, a, b in zip(fed, ends, ends[1:], strict=False)
-        ]
+        self.memory, self.acted = np.zeros(effects.memory), np.zeros(count)
+        self._fed = [(term, self.memory[term.memory_at]) for term in effects.terms if term.memory]
         width = tree.nq + tree.total + count + 2
         self.capacity = min(_SNAPSHOTS, max(1, _NUMBERS // width))
         """Snapshots that one call can keep."""
@@ -130,10 +127,9 @@ class Stepper(Equations):
         self.counts[[loops.ITERATIONS, loops.PREFERS_LAST, loops.ROUGH_STEPS]] = 0
         self.numbers[[loops.SCALE, loops.REACH, loops.FIRST]] = 0.0
         self.forget_factor()
+        if like is None and self._fed:
+            self.effects.remember(self.a.place(self.q), v, self.before, self.z, self.memory)
         self.begin_motion(v, Inputs(self.before, inputs.drive))
-        if like is None:
-            for term, memory in self._fed:
-                term.remember(self.a, self.before, memory)
 
     @abstractmethod
     def begin_motion(self, v: Array, inputs: Inputs) -> None:
@@ -374,6 +370,10 @@ class Stepper(Equations):
     def finish_step(self, a: State, b: State) -> None:
         """Do what a step asks for by PAUSED as it is accepted; in plain Python, for it is rare."""
 
+    def remarks(self) -> list[str]:
+        """Sentences for the user about the motion so far."""
+        return []
+
     @abstractmethod
     def error(self, reason: str) -> StepError:
         """The error of a step, with what went wrong and what to try."""
@@ -404,6 +404,10 @@ class Integrator(ABC):
     def drift_order(self) -> int:
         """Power of the step with which the errors fall that add up over time."""
         return self.order
+
+    def formulations(self, rods: Mapping[str, Rod]) -> dict[str, RodModel] | None:
+        """Formulations of rods for which nobody chose one, by name; None for the usual ones."""
+        return None
 
     @abstractmethod
     def stepper(self, effects: Effects, h: float) -> Stepper:

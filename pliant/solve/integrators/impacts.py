@@ -2,7 +2,8 @@
 
 The impulse h A^T lambda at the start of a step takes T(p) - T(p - h A^T lambda) of the kinetic energy
 T(p) of momentum p. Reported rates keep A v = 0 in rows that hold, which momenta at the end of a step do
-not; what that hides counts as lost for as long as it is hidden.
+not; what that hides counts as lost for as long as it is hidden. What drives do by these impulses is
+their work, no gain.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine.arrays import combine
+from pliant.engine.arrays import clear, combine
 from pliant.engine.program import ask, run, when
 from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
@@ -46,9 +47,16 @@ class Impacts:
         a, p = start
         self._add_kinetic(*end, known, self._none, 1.0, self.hidden)
         self._add_kinetic(*end, known, z, -1.0, self.hidden)
+        driven = self.effects.tree.prescribed
+        if len(driven):
+            clear(self._momentum)
+            self.mass.add_row_impulses(end[0], self._momentum)
+            run(add_product, driven, self._momentum, known, self.hidden)
         combine(1.0, lost, 1.0, self.hidden, lost)
         self._add_kinetic(a, p, known, self._none, 1.0, lost)
         self._set_impulse(a, z, h)
+        if len(driven):
+            run(add_product, driven, self._left, known, lost)
         combine(1.0, p, -1.0, self._left, self._left)
         self._add_kinetic(a, self._left, known, self._none, -1.0, lost)
 
@@ -90,6 +98,13 @@ def take_pushes(rows, z, out):  # type: ignore[no-untyped-def]
     """out = max(z, 0) in some rows."""
     for at in rows:
         out[at] = max(z[at], 0.0)
+
+
+@kernel
+def add_product(places, x, y, out):  # type: ignore[no-untyped-def]
+    """out_0 += x . y over some places."""
+    for at in places:
+        out[0] += x[at] * y[at]
 
 
 @kernel

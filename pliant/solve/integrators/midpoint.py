@@ -193,7 +193,9 @@ class VariationalStepper(Stepper):
     def _step(self, a: State, b: State, tangent: bool) -> Step:
         filled = self.tangent if tangent else None
         rule = (self.h, self.first, self.implicit)
-        return Step(self.tree, a, b, self.workspace, *rule, self._acting, self.trial, filled)
+        return Step(
+            self.tree, a, b, self.workspace, *rule, self._acting, self.trial, filled, self.memory
+        )
 
     def begin_step(self, a: State, b: State) -> None:
         """Set what has to leave the start of a step: momentum, with the impulse of the loads there.
@@ -266,7 +268,8 @@ class VariationalStepper(Stepper):
     def weigh(self, a: State, b: State) -> None:
         effects = self.effects
         gaps = (effects.gap_rows, effects.gap_weights)
-        run(weigh_momenta, self.left, self.goal, self.tree.coordinates, *gaps, self.numbers)
+        where = (self.left, self.goal, self.tree.coordinates, *gaps)
+        run(weigh_momenta, *where, self.tree.heaviness / self.h, self.numbers)
         self.measure_left()
 
     def move_iterate(self, a: State, b: State) -> None:
@@ -313,7 +316,8 @@ class VariationalStepper(Stepper):
                 combine(1.0 / self.h, change, 0.0, change, change)
                 put_values(change, part.joint_index, v)
         moment = Moment(
-            tree, b, self.workspace, self.mean, self.trial, v=v, ahead=0.5 * self.h, start=a
+            tree, b, self.workspace, self.mean, self.trial, v=v, ahead=0.5 * self.h, start=a,
+            memory=self.memory,
         )  # fmt: skip
         for term in terms:
             ask(term.add_power_lost, moment, self.h, self.account[1:])
@@ -384,9 +388,12 @@ def account_drives(prescribed, leaving, owned, moved, share, p, account):  # typ
 
 
 @kernel
-def weigh_momenta(left, goal, free, rows, weights, numbers):  # type: ignore[no-untyped-def]
-    """Let the scale be as large as the momentum that has to leave, and as the first residual."""
-    forces, _ = norms(left, free, rows, weights)
+def weigh_momenta(left, goal, free, rows, weights, heavy, numbers):  # type: ignore[no-untyped-def]
+    """Let the scale be as large as the momentum that has to leave, as the first residual, and as
+    `heavy` times the weighted gaps: what it takes to close them within the step.
+    """
+    forces, gaps = norms(left, free, rows, weights)
+    forces = max(forces, heavy * gaps)
     total = 0.0
     for i in range(goal.shape[0]):
         total += goal[i] * goal[i]

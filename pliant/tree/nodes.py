@@ -1,0 +1,306 @@
+"""The robot as rigid nodes: where all inertia is lumped, and what acts on each of them.
+
+For explicit integrators. A node is a rigid body with mass, centre of mass and inertia; rods between
+nodes are massless springs. What a node carries without a joint, bodies and the first nodes of other
+rods, belongs to it. Nothing here is differentiated: strains act back on the nodes at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant._numba import kernel
+from pliant.engine.arrays import clear
+from pliant.engine.program import ask, run
+from pliant.joints.fixed import Fixed
+from pliant.joints.free import Free
+from pliant.lie.quaternion_leaves import quaternion_from_matrix
+from pliant.lie.tuples import read_block
+from pliant.model import DescriptionError
+from pliant.rods.contract import Array
+from pliant.rods.lumped_kernels import set_quaternions
+from pliant.tree import carrying, collect
+from pliant.tree.part import Part
+from pliant.tree.state import PartState, State
+from pliant.tree.tree import Tree
+from pliant.tree.work import PartWork, Work
+
+
+class PartNodes:
+    """Nodes of one part: poses (N, 4, 4) and quaternions (N, 4), which are those of a state.
+
+    torque, force (N, 3) : gradient of all energies, in the axes of the nodes and in the world frame.
+    spin, velocity (N, 3) : of the nodes, in their axes and in the world frame.
+    moving (N,) : 1 for nodes that move by themselves, 0 for a base that is held or carried.
+    """
+
+    def __init__(self, part: Part, at: PartState) -> None:
+        nodes = part.map.lumped(at.c)
+        if nodes is None or not isinstance(part.joint, (Fixed, Free)) or part.rigid:
+            raise _not_lumped(part)
+        self.part, self.at = part, at
+        self.poses, self.quaternions = nodes
+        N = len(self.poses)
+        self.torque, self.force, self.spin, self.velocity = (np.zeros((N, 3)) for _ in range(4))
+        self.moving = np.ones(N, dtype=np.int64)
+        self.moving[0] = isinstance(part.joint, Free)
+        self.numbers = np.full((N, 6), -1, dtype=np.int64)
+        """Numbers of the twists of the nodes that move."""
+        self.numbers[1:] = part.x_index.reshape(-1, 6)
+        if self.moving[0]:
+            self.numbers[0] = part.joint_index
+        self.of_mass = np.array([self.node_at(s) for s in part.mass_s], dtype=np.int64)
+        self.of_points = [part.map.pose_coordinate(s) for s in part.point_s]
+        self.of_entries = (part.map.elements // 6)[:, ::6].copy()
+        """(E, k + 1): nodes of the elements."""
+
+    def node_at(self, s: float) -> int:
+        """The node at an arclength where inertia acts."""
+        first = self.part.map.pose_coordinate(s)
+        if first is None:
+            raise _between_nodes(self.part, s)
+        return first // 6
+
+    def inertia(self) -> Array:
+        """Inertia (N, 6, 6) of what the nodes of the part carry, about the nodes, in their axes."""
+        part, Q = self.part, len(self.part.mass_s)
+        found = np.zeros((len(self.poses), 6, 6))
+        for station, M in enumerate(part.M):
+            A, s = np.eye(6), part.frames_s[station]
+            if station >= Q:
+                A = part.point_A[station - Q]
+            found[self.node_at(s)] += A.T @ np.diag(M) @ A
+        return found
+
+
+def _not_lumped(part: Part) -> DescriptionError:
+    kind = "rod" if part.rod is not None else "body"
+    joined = not isinstance(part.joint, (Fixed, Free))
+    given = part.joint if joined else type(part.map).__name__.removesuffix("Map")
+    return DescriptionError(
+        f"{kind} {part.name!r}",
+        "joint" if joined else "formulation",
+        given,
+        "a clamp or Free()" if joined else "one with lumped inertia and strains that are not held",
+        "use Midpoint()" if joined else 'give formulation=Spectral() and theory="cosserat"',
+    )
+
+
+def _between_nodes(part: Part, s: float) -> DescriptionError:
+    return DescriptionError(
+        f"rod {part.name!r}",
+        "breaks",
+        part.rod.breaks if part.rod else (),
+        f"a node at s = {s:.6g} m, where the rod carries inertia",
+        f"give breaks=({s:.6g},), or use Midpoint()",
+    )
+
+
+class Nodes:
+    """All nodes of a robot at one state, which they move."""
+
+    def __init__(self, tree: Tree, state: State, work: Work) -> None:
+        self.tree, self.state, self.work = tree, state, work
+        pairs = zip(tree.parts, state.parts, strict=True)
+        self.parts = [PartNodes(part, at) for part, at in pairs]
+        self.inertia = self._inertia()
+
+    def _inertia(self) -> list[Array]:
+        """Per part, inertia (N, 6, 6) of the nodes with all that they carry."""
+        found = [nodes.inertia() for nodes in self.parts]
+        for i in range(len(self.parts) - 1, -1, -1):
+            part = self.tree.parts[i]
+            if part.parent < 0 or isinstance(part.joint, Free):
+                continue
+            carrier = self.parts[part.parent]
+            Q = len(carrier.part.mass_s)
+            A = self.tree.rest.parts[i].inward
+            if part.mount >= Q:
+                A = A @ carrier.part.point_A[part.mount - Q]
+            at = carrier.node_at(float(carrier.part.frames_s[part.mount]))
+            found[part.parent][at] += A.T @ found[i][0] @ A
+        return found
+
+    def renew(self) -> None:
+        """Set the quaternions from the poses."""
+        for nodes in self.parts:
+            run(set_quaternions, nodes.poses, nodes.quaternions)
+
+    def place(self) -> None:
+        """Set frames and strains of the state from the nodes."""
+        for nodes in self.parts:
+            part, at = nodes.part, nodes.at
+            if part.parent >= 0 and not nodes.moving[0]:
+                given = (at.carrier, part.pose, at.turn)
+                run(carrying.place_base, *given, at.pose, at.base, at.inward)
+                run(set_first, at.base, nodes.poses, nodes.quaternions)
+            if len(nodes.of_mass):
+                run(take_poses, nodes.poses, nodes.of_mass, at.g)
+            if len(part.strain_s):
+                ask(part.map.set_strain, at.strain, at.c)
+            if part.inner_s:
+                ask(part.map.strain, at.inner, at.c)
+            if len(part.stations):
+                points, moved = at.points, (at.point_g, at.point_J)
+                ask(part.map.frame, points, at.c)
+                run(collect.carry, points.g, points.J, part.point_X, part.point_A, *moved)
+
+    def set_rates(self) -> None:
+        """Set twists of all stations and rates of the strains from spins and velocities."""
+        for i, nodes in enumerate(self.parts):
+            part, at, w = nodes.part, nodes.at, self.work.parts[i]
+            if part.parent >= 0 and not nodes.moving[0]:
+                eta = self.work.parts[part.parent].eta[part.mount]
+                run(set_first_rates, at.inward, eta, nodes.poses, nodes.spin, nodes.velocity)
+            given = (nodes.poses, nodes.spin, nodes.velocity)
+            if len(nodes.of_mass):
+                run(take_twists, *given, nodes.of_mass, w.eta)
+            if len(part.strain_s):
+                rates = (nodes.velocity, nodes.spin, w.rate)
+                ask(part.map.set_strain_rate, at.strain, at.c, *rates)
+            if len(part.stations):
+                Q = len(part.mass_s)
+                run(element_twists, *given, nodes.of_entries, w.y)
+                run(collect.station_values, 0, at.element[Q:], at.J[Q:], w.y, w.eta[Q:])
+
+    def gather(self) -> None:
+        """Set torques and forces from what acts at the stations, see `Work`."""
+        for i in range(len(self.parts) - 1, -1, -1):
+            nodes, w = self.parts[i], self.work.parts[i]
+            clear(nodes.torque)
+            clear(nodes.force)
+            self._collect(nodes, w)
+            part, at = nodes.part, nodes.at
+            if part.parent >= 0 and not nodes.moving[0]:
+                run(first_wrench, nodes.poses, nodes.torque, nodes.force, w.base)
+                mounted = self.work.parts[part.parent].p[part.mount]
+                run(carrying.add_carried_wrench, at.inward, w.base, mounted)
+
+    def _collect(self, nodes: PartNodes, w: PartWork) -> None:
+        part, at, Q = nodes.part, nodes.at, len(nodes.part.mass_s)
+        out = (nodes.torque, nodes.force)
+        if w.mass and Q:
+            run(add_wrenches, nodes.poses, nodes.of_mass, w.p, *out)
+        if len(w.sigma):
+            ask(part.map.add_node_forces, at.strain, at.c, w.sigma, *out)
+        if not len(part.stations) and not len(w.inner):
+            return
+        if len(part.stations):
+            run(collect.add_vector, at.element[Q:], at.J[Q:], w.p[Q:], w.ry)
+        if len(w.inner):
+            run(collect.add_vector, at.inner.element, at.inner.B, w.inner, w.ry)
+        run(add_elements, nodes.poses, nodes.of_entries, w.ry, *out)
+
+    def set_coordinates(self, q: Array) -> None:
+        """Write the coordinates q (nq,) of the robot."""
+        for nodes in self.parts:
+            part, at = nodes.part, nodes.at
+            if nodes.moving[0]:
+                relative = (at.carrier, part.pose, nodes.poses[0])
+                run(free_coordinates, *relative, q[part.joint_slice])
+            ask(part.map.set_coordinates, at.c, q[part.q_slice])
+
+
+@kernel
+def set_first(base, poses, quaternions):  # type: ignore[no-untyped-def]
+    """Let the first node be at base (4, 4), its quaternion on the side of the one that it had."""
+    q, h = quaternion_from_matrix(read_block(base)), quaternions[0]
+    side = 1.0
+    if q[0] * h[0] + q[1] * h[1] + q[2] * h[2] + q[3] * h[3] < 0.0:
+        side = -1.0
+    for a in range(4):
+        h[a] = side * q[a]
+        for b in range(4):
+            poses[0, a, b] = base[a, b]
+
+
+@kernel
+def take_poses(poses, at, g):  # type: ignore[no-untyped-def]
+    """g_s = poses[at_s] (4, 4) of the first stations, at (S,)."""
+    for s in range(at.shape[0]):
+        for a in range(3):
+            for b in range(4):
+                g[s, a, b] = poses[at[s], a, b]
+
+
+@kernel
+def take_twists(poses, spin, velocity, at, eta):  # type: ignore[no-untyped-def]
+    """eta_s (6,) : body twist of the node at_s, for the first stations, at (S,)."""
+    for s in range(at.shape[0]):
+        R, V = poses[at[s]], velocity[at[s]]
+        for a in range(3):
+            eta[s, a] = spin[at[s], a]
+            eta[s, 3 + a] = R[0, a] * V[0] + R[1, a] * V[1] + R[2, a] * V[2]
+
+
+@kernel
+def element_twists(poses, spin, velocity, of, y):  # type: ignore[no-untyped-def]
+    """y (E, m) : body twists of the nodes of each element, of (E, k + 1)."""
+    for e in range(of.shape[0]):
+        for i in range(of.shape[1]):
+            R, V = poses[of[e, i]], velocity[of[e, i]]
+            for a in range(3):
+                y[e, 6 * i + a] = spin[of[e, i], a]
+                y[e, 6 * i + 3 + a] = R[0, a] * V[0] + R[1, a] * V[1] + R[2, a] * V[2]
+
+
+@kernel
+def set_first_rates(inward, eta, poses, spin, velocity):  # type: ignore[no-untyped-def]
+    """Spin and velocity (N, 3) of a first node that a frame with body twist eta (6,) carries."""
+    twist = np.zeros(6)
+    for i in range(6):
+        for j in range(6):
+            twist[i] += inward[i, j] * eta[j]
+    R = poses[0]
+    for a in range(3):
+        spin[0, a] = twist[a]
+        velocity[0, a] = R[a, 0] * twist[3] + R[a, 1] * twist[4] + R[a, 2] * twist[5]
+
+
+@kernel
+def add_wrenches(poses, at, p, torque, force):  # type: ignore[no-untyped-def]
+    """Add body wrenches p (S, 6) of the first stations to their nodes at (S,)."""
+    for s in range(at.shape[0]):
+        R, T, F = poses[at[s]], torque[at[s]], force[at[s]]
+        for a in range(3):
+            T[a] += p[s, a]
+            F[a] += R[a, 0] * p[s, 3] + R[a, 1] * p[s, 4] + R[a, 2] * p[s, 5]
+
+
+@kernel
+def add_elements(poses, of, ry, torque, force):  # type: ignore[no-untyped-def]
+    """Add covectors ry (E, m) of the body twists of nodes of (E, k + 1)."""
+    for e in range(of.shape[0]):
+        for i in range(of.shape[1]):
+            R, T, F, r = poses[of[e, i]], torque[of[e, i]], force[of[e, i]], ry[e]
+            for a in range(3):
+                T[a] += r[6 * i + a]
+                F[a] += R[a, 0] * r[6 * i + 3] + R[a, 1] * r[6 * i + 4] + R[a, 2] * r[6 * i + 5]
+
+
+@kernel
+def first_wrench(poses, torque, force, base):  # type: ignore[no-untyped-def]
+    """base (6,) : torque and force on the first node as a wrench in its axes."""
+    R, F = poses[0], force[0]
+    for a in range(3):
+        base[a] = torque[0, a]
+        base[3 + a] = R[0, a] * F[0] + R[1, a] * F[1] + R[2, a] * F[2]
+
+
+@kernel
+def free_coordinates(carrier, X, pose, q):  # type: ignore[no-untyped-def]
+    """q (16,) = (carrier X)^-1 pose, all (4, 4)."""
+    out = q.reshape((4, 4))
+    for i in range(3):
+        for j in range(4):
+            v = 0.0
+            for a in range(3):
+                # column i of carrier X, less its origin from the position
+                c, o = 0.0, carrier[a, 3]
+                for b in range(3):
+                    c += carrier[a, b] * X[b, i]
+                    o += carrier[a, b] * X[b, 3]
+                v += c * (pose[a, j] - (o if j == 3 else 0.0))
+            out[i, j] = v
+    for j in range(4):
+        out[3, j] = 1.0 if j == 3 else 0.0
