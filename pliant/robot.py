@@ -590,7 +590,8 @@ class Robot:
 
         name : of the input: a load, a pressure, a base motion, a prescribed joint.
         inputs : values of the others, by name, as for `statics`.
-        at : the equilibrium to follow the branch from, under ``start``; None solves for it.
+        at : an equilibrium on the branch, from which that under ``start`` is solved for; None for the
+        unloaded robot.
         formulation : as for `statics`.  points : least number of steps if the robot hardly moves; a
         step turns or moves it by 1/points rad or lengths at most.  most : steps at most.
         tolerance : on the residual relative to the loads.
@@ -607,11 +608,9 @@ class Robot:
         compiled = coordinates_of(self._compiled(formulation, at, "at"), "follow")
         known = compiled.description.inputs()
         checks.known_name("follow", "name", name, known, "the name of an input of this robot")
-        if at is None:
-            at = self.statics({**as_inputs(inputs), name: ends[0]}, compiled.formulations)
-        values = check_values(
-            compiled.description, {**at.inputs, **as_inputs(inputs), name: ends[0]}
-        )
+        given = {**({} if at is None else at.inputs), **as_inputs(inputs), name: ends[0]}
+        at = self.statics(given, compiled.formulations, at)
+        values = check_values(compiled.description, {**at.inputs, **given})
         check_input(compiled.description, name, ends[1])
         small = positive("follow", "tolerance", tolerance, "", "give e.g. 1e-10")
         task = FollowTask(name, (ends[0], ends[1]), values, 1.0 / steps, limit, small)

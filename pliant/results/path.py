@@ -14,7 +14,13 @@ import numpy as np
 
 from pliant.model import Array, ConvergenceError, DescriptionError, Rod, check_suffix, whole_number
 from pliant.results.equilibrium import Equilibrium
-from pliant.results.export import dataset, describe_formulation, pose_variables, variable, write_rows
+from pliant.results.export import (
+    dataset,
+    describe_formulation,
+    pose_variables,
+    variable,
+    write_rows,
+)
 from pliant.results.responses import frame_of
 from pliant.results.result import STATIONS, Saveable, ShapeResult
 from pliant.solve.continuation import Branch, Continuation, Special, Waypoint
@@ -302,9 +308,7 @@ class FollowTask:
             branch = continuation.follow(first, self.largest, self.most)
         return Path(compiled, self, branch, time.perf_counter() - began)
 
-    def leave(
-        self, compiled: CoordinateProblem, special: Special, side: float, which: int
-    ) -> Path:
+    def leave(self, compiled: CoordinateProblem, special: Special, side: float, which: int) -> Path:
         """Follow the branch that leaves a bifurcation."""
         began = time.perf_counter()
         with compiled.solver(self.tolerance) as solver:

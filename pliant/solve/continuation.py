@@ -13,9 +13,10 @@ by two solutions with the factor of K. `docs/theory/continuation.md` has the rea
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.linalg import LinAlgError, eigh
 
 from pliant.linalg.matrices import SingularError
 from pliant.rods.contract import Array
@@ -34,6 +35,8 @@ _SHORTEST = 1e-7
 """Step, in the norm above, at which a branch is given up."""
 _LOCATED = 1e-9
 """Part of the span to which folds and bifurcations are located."""
+_NEUTRAL = 1e-6
+"""Stiffness, relative to EI / L, below which a direction is neutral."""
 _SWITCH = (0.05, 0.02, 0.1, 0.005)
 """Distances from a bifurcation at which another branch is looked for."""
 
@@ -91,6 +94,11 @@ class Continuation:
         self.norm = StationNorm(self.tree, self.equations.state)
         self.count = 0
         """Corrections so far."""
+        self.guess: Array | None = None
+        """Directions (total, k) that may be neutral."""
+        self.neutral: Array | None = None
+        self.below = 0
+        """Pivots that rounding made negative."""
 
     # -- one point -------------------------------------------------------------------------------
 
@@ -101,6 +109,10 @@ class Continuation:
         none = np.zeros(self.tree.total)
         if self._correct(solution.q, solution.z, value, None, 0.0) is None:
             return None
+        self.guess = self._softest(self._any_directions(2), 6)[0]
+        self._find_neutral()
+        if self.neutral is None:
+            self.guess = None
         return self._point(none, towards)
 
     def step(self, point: Waypoint, size: float) -> Waypoint | None:
@@ -151,7 +163,7 @@ class Continuation:
                 return k
             try:
                 far = self._move(normal, weight)
-            except SingularError:
+            except (SingularError, LinAlgError):
                 return None
             if not np.isfinite(far) or (k > 1 and far > 0.9 * moved):
                 return None
@@ -164,8 +176,10 @@ class Continuation:
         equations, size = self.equations, self.tree.size
         x, change = np.zeros(self.tree.total), 0.0
         x[:size] = equations.matrix.solve(equations.right)
+        self._find_neutral()
+        x = self._fixed(x)
         if normal is not None:
-            along = self._response()
+            along = self._fixed(self._response())
             change = -float(normal @ x) / (float(normal @ along) + weight)
             x += change * along
         equations.x[...] = x[:size]
@@ -186,8 +200,9 @@ class Continuation:
         """The point that has just been found; its tangent goes on to the side that a covector shows."""
         equations, span = self.equations, self.way.span
         try:
-            along = self._response()
-        except SingularError:
+            self._find_neutral()
+            along = self._fixed(self._response())
+        except (SingularError, LinAlgError):
             return None
         dual = self.norm.dual(along)
         length = np.sqrt(max(0.0, float(along @ dual)) + span**-2)
@@ -195,7 +210,7 @@ class Continuation:
             length = -length
         pivots = None if equations.matrix.lost else int(equations.matrix.flags[0])
         if pivots is not None:
-            pivots -= len(self.effects.gap_rows)
+            pivots -= len(self.effects.gap_rows) + (0 if self.neutral is None else self.below)
         solution = StaticSolution(
             equations.state.q.copy(),
             equations.z.copy(),
@@ -332,32 +347,67 @@ class Continuation:
     # -- other branches --------------------------------------------------------------------------
 
     def _null_directions(self, count: int, at: Waypoint) -> Array:
-        """Directions (total, count) of no stiffness, orthonormal, and normal to the branch: by inverse
-        iterations with the factor at hand.
-        """
-        total, size = self.tree.total, self.tree.size
-        numbers = np.random.default_rng(0)
-        X = np.zeros((total, count))
-        X[self.tree.coordinates] = numbers.standard_normal((len(self.tree.coordinates), count))
-        for _ in range(6):
-            duals = np.stack([self.norm.dual(x) for x in X.T], axis=1)
-            X[:size] = np.stack(
-                [self.equations.matrix.solve(d) for d in duals[:size].T], axis=1
-            )
-            X -= np.outer(at.rate, at.normal @ X) / (1.0 - at.speed * at.weight + 1e-300)
-            X = self._orthonormal(X)
+        """Directions (total, count) of no stiffness, orthonormal, and normal to the branch."""
+        X = self._softest(self._any_directions(count), 6, at)[0]
         return X
 
-    def _orthonormal(self, X: Array) -> Array:
-        """The columns made orthonormal in the norm of stations."""
-        duals = np.stack([self.norm.dual(x) for x in X.T], axis=1)
-        values, vectors = np.linalg.eigh(X.T @ duals)
-        return np.asarray(X @ vectors / np.sqrt(np.maximum(values, 1e-300)))
+    def _any_directions(self, count: int) -> Array:
+        """Directions (total, count) to begin with."""
+        free = self.tree.coordinates
+        count = min(count, len(free))
+        X = np.zeros((self.tree.total, count))
+        X[free] = np.random.default_rng(0).standard_normal((len(free), count))
+        return X
+
+    def _softest(
+        self, X: Array, rounds: int, across: Waypoint | None = None
+    ) -> tuple[Array, Array]:
+        """The softest directions (total, k) from those given, by inverse iterations with the factor at
+        hand, orthonormal in the norm of stations, with their stiffnesses (k,).
+
+        across : a point of the branch to whose tangent they are normal.
+        """
+        size, norm, matrix = self.tree.size, self.norm, self.equations.matrix
+        for _ in range(rounds):
+            Y = np.zeros_like(X)
+            duals = np.stack([norm.dual(x) for x in X.T], axis=1)
+            Y[:size] = np.stack([matrix.solve(d) for d in duals[:size].T], axis=1)
+            if across is not None:
+                share = 1.0 - across.speed * across.weight + 1e-300
+                Y -= np.outer(across.rate, across.normal @ Y) / share
+            products = np.stack([norm.dual(y) for y in Y.T], axis=1)
+            gram, flexible = Y.T @ products, duals.T @ Y
+            values, vectors = eigh(0.5 * (flexible + flexible.T), _positive(gram))
+            X = Y @ vectors
+        # vectors.T gram vectors = 1: values are flexibilities over their squares
+        return X, values
+
+    # -- robots that can turn as a whole ---------------------------------------------------------
+
+    def _find_neutral(self) -> None:
+        """Set the directions in which the robot has no stiffness at all where it is: a column of circular
+        section that has buckled can turn about its axis. They are kept out of all corrections.
+        """
+        if self.guess is None:
+            self.neutral = None
+            return
+        self.guess, values = self._softest(self.guess, 2)
+        soft = np.abs(values) < _NEUTRAL * self.tree.bending / self.tree.length
+        self.neutral = self.guess[:, soft] if soft.any() else None
+        self.below = int(np.count_nonzero(values[soft] < 0.0))
+
+    def _fixed(self, x: Array) -> Array:
+        """A displacement (total,) without its neutral part."""
+        if self.neutral is None:
+            return x
+        return np.asarray(x - self.neutral @ (self.neutral.T @ self.norm.dual(x)))
 
     def switch(self, special: Special, side: float, which: int) -> Waypoint | None:
         """A point on the branch that leaves a bifurcation along one of its directions."""
         x = side * special.directions[:, which]
         at = special.at
+        others = np.delete(special.directions, which, axis=1)
+        self.guess = others if others.shape[1] else None
         for distance in _SWITCH:
             self.equations.state.place(at.solution.q)
             normal = self.norm.dual(x)
@@ -371,6 +421,7 @@ class Continuation:
                 return found
         return None
 
-    def at_start(self, special: Special) -> Waypoint:
-        """The bifurcation as the first point of another branch."""
-        return replace(special.at, pivots=None)
+
+def _positive(gram: Array) -> Array:
+    """A Gram matrix (k, k), kept away from singular by rounding."""
+    return np.asarray(0.5 * (gram + gram.T) + 1e-14 * np.trace(gram) * np.eye(len(gram)))

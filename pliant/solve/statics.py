@@ -55,6 +55,8 @@ _JUMP, _SMALL_TURN, _FINE = 2.5, 0.05, 1e-3
 may have jumped. Load steps down to the part _FINE of the largest one tell.
 """
 
+_BETWEEN = (0.25, 0.5, 0.75)
+"""Places within a load step at which the stability of bodies on joints is looked at."""
 _RESTARTS = 30
 """Of Lanczos, after which directions of negative stiffness are taken not to exist."""
 
@@ -157,6 +159,7 @@ class Equilibrium(Equations):
         self.moved = np.zeros(tree.size)
         self.steps: list[float] = []
         self.numbers[loops.GAP_LIMIT] = np.inf
+        self._load = np.inf
         self._attempts = 0
         self._curvatures = [np.zeros((len(part.strain_s), 3)) for part in tree.parts]
         """Curvatures and twists at the start of an attempt."""
@@ -299,6 +302,17 @@ class Equilibrium(Equations):
         self.state.place(self.state.q)
         for at, kept in zip(self.state.parts, self._curvatures, strict=True):
             kept[...] = at.strain.e[:, :3]
+
+    def joint_motion(self) -> float:
+        """How far bodies on joints have moved since the attempt began, rad and parts of the length."""
+        motions = [0.0]
+        for part, at in zip(self.tree.parts, self.state.parts, strict=True):
+            index = part.joint_index
+            if part.rod is None and len(index) and index[0] < self.tree.size:
+                twist = at.S @ self.moved[index]
+                angle, shift = np.linalg.norm(twist.reshape(2, 3), axis=1)
+                motions.append(float(angle + shift / self.tree.length))
+        return max(motions)
 
     def turn(self) -> float:
         """How far a rod has bent and twisted since the attempt began, rad; the most of all rods."""
@@ -512,6 +526,33 @@ class StaticSolver:
             raise NewtonError("the robot snaps")
         self.rate = turn / step
 
+    def _heed_middle(self, start: StaticSolution, inputs: Inputs, negative: int | None) -> None:
+        """Reject a load step that takes bodies on joints over an unstable configuration on the way.
+
+        A truss that snaps has stable equilibria on both sides, and a step may jump from one to the
+        other without any sign of it but this one.
+        """
+        equations = self.equations
+        if negative is None or equations.joint_motion() < _SMALL_TURN:
+            return
+        q, z, u = equations.state.q.copy(), equations.z.copy(), equations.u.copy()
+        first = self.effects.prescribed.put(start.q, inputs.drive)
+        x = np.zeros(self.effects.tree.total)
+        x[: self.effects.tree.size] = equations.moved
+        counts = []
+        for t in _BETWEEN:
+            state = equations.state.place(first)
+            equations.state.q[...] = self.effects.tree.moved(state, t * x)
+            equations.z[...] = (1.0 - t) * start.z + t * z
+            equations.u[...] = (1.0 - t) * start.inputs.u + t * u
+            equations.recorded()[loops.TANGENT]()
+            counts.append(self._inertia() or 0)
+        equations.state.q[...], equations.z[...], equations.u[...] = q, z, u
+        equations.recorded()[loops.TANGENT]()
+        equations.forget_factor()
+        if max(counts) > max(negative, start.negative or 0):
+            raise NewtonError("the robot loses its stability on the way")
+
     def _attempt(
         self, start: StaticSolution, inputs: Inputs, aim: float, step: float
     ) -> StaticSolution:
@@ -528,6 +569,7 @@ class StaticSolver:
         negative = self.negative() if near else self._inertia()
         equations.heed_stability(negative, equations.moved, 1e-5)
         self._heed_turn(equations.turn(), step)
+        self._heed_middle(start, inputs, negative)
         return StaticSolution(
             equations.state.q.copy(),
             equations.z.copy(),
