@@ -33,6 +33,7 @@ from pliant.model import (
     Load,
     Material,
     MountedActuator,
+    Muscle,
     PlausibilityWarning,
     PressureLine,
     ResolutionWarning,
@@ -41,6 +42,7 @@ from pliant.model import (
     Spring,
     Stiffness,
     Tendon,
+    Tube,
     checks,
     positive,
     values_at,
@@ -256,6 +258,54 @@ class Robot:
         return self.description.add(rod)
 
     @checks.checked
+    def add_tube(
+        self,
+        name: str,
+        length: float,
+        section: Shape | Stiffness,
+        material: Material | None = None,
+        inside: Rod | str | None = None,
+        natural: Any = (0.0, 0.0, 0.0),
+        start: float = 0.0,
+        angle: float = 0.0,
+        insertion: str | None = None,
+        rotation: str | None = None,
+        pose: ArrayLike | None = None,
+        base: str | Frame | None = "world",
+        formulation: RodModel | None = None,
+        theory: str = "cosserat",
+        rotary: bool = True,
+        strain_damping: Damping | None = None,
+        joint: Joint | None = None,
+        breaks: Sequence[float] = (),
+    ) -> Tube:
+        """Add a precurved tube in another tube or rod and return it; it shares the centreline.
+
+        length, section, material, natural, theory, rotary, strain_damping, breaks : as for `add_rod`,
+        along the tube from its base; the section is round, such as an Annulus.
+        inside : the tube or rod around it; None for the outermost, which comes out of the entry plane
+        at ``pose`` on ``base`` by ``joint``, and whose ``formulation`` is that of the centreline.
+        start : where its base is, metres along the axis from the entry plane: negative for a straight
+        part of that length behind the plane, which twists.  angle : of its base about the axis, rad.
+        insertion : name of an input in metres, added to ``start``; constant during a motion.
+        rotation : name of an input in radians, added to ``angle``.
+        """
+        place: Array = np.eye(4) if pose is None else pose  # type: ignore[assignment]
+        tube = Tube(
+            *(name, length, section, material, place, base, natural, formulation, theory),
+            rotary=rotary,
+            strain_damping=strain_damping,
+            joint=joint,
+            breaks=breaks,  # type: ignore[arg-type]
+            inside=inside,
+            start=start,
+            angle=angle,
+            insertion=insertion,
+            rotation=rotation,
+        )
+        return self.description.add(tube)
+
+    @checks.checked
     def add_load(
         self,
         name: str,
@@ -438,8 +488,8 @@ class Robot:
         offset : with ``along``, (x, y) in the section, metres; fixed, a pair of them at both ends, a
         function of s, or a Table.  over : (s0, s1) in metres, the stretch that it covers. s counts from
         the base of the first rod.
-        drive : "tension"; with ``path`` also "length" for a reel that pulls in as many metres as the
-        input says, and "none" for a cable of fixed length.  tension : where no input is given, N.
+        drive : "tension"; "length" for a reel that pulls in as many metres as the input says; with
+        ``path`` also "none" for a cable of fixed length.  tension : where no input is given, N.
         stiffness : axial stiffness EA of a tendon with a given length, N; None if it does not stretch.
         slack : how much longer such a tendon is than its path at rest, metres.
         friction : coefficient of friction in the channel or at the via-points.
@@ -452,7 +502,8 @@ class Robot:
             return self.description.add(via)
         expected = "left out, for the tendon runs along rods"
         checks.refuse(path is not None, f"tendon {name!r}", "path", path, expected, "remove it")
-        tendon = EmbeddedTendon(name, along, offset, over, tension, friction)
+        given = (over, tension, friction, drive, stiffness, slack)
+        tendon = EmbeddedTendon(name, along, offset, *given)
         return self.description.add(tendon)
 
     @checks.checked
@@ -477,6 +528,29 @@ class Robot:
         pushes.
         """
         return self.description.add(Spring(name, a, b, stiffness, rest, damping, power, kind))  # type: ignore[arg-type]
+
+    @checks.checked
+    def add_muscle(
+        self,
+        name: str,
+        path: Sequence[Any],
+        strength: float = 0.0,
+        optimum: float | None = None,
+        width: float = 0.5,
+        speed: float = 1.0,
+        passive: float = 1.0,
+        law: Callable[[float, float, float], float] | None = None,
+    ) -> Muscle:
+        """Add a muscle and return it; its name is an input, the activation from 0 to 1.
+
+        path : via-points as of a tendon.  strength : largest isometric force, N.
+        optimum : length of that force, metres; None for the length at rest.  width : of the force over
+        the length, relative to it.  speed : rate of shortening without force, m/s.
+        passive : force of the muscle without activation, relative to ``strength``.
+        law : instead, a function of length (m), rate (m/s) and activation that returns a force (N).
+        """
+        rest = (strength, optimum, width, speed, passive, law)
+        return self.description.add(Muscle(name, path, *rest))  # type: ignore[arg-type]
 
     @checks.checked
     def add(self, entry: T) -> T:
@@ -507,10 +581,9 @@ class Robot:
         reached, the iterations so far and the residual.
         """
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
-        compiled = self._compiled(formulation, start, "start")
-        values = check_values(
-            compiled.description, {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
-        )
+        given = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
+        compiled = self._compiled(formulation, start, "start", given)
+        values = check_values(compiled.description, given)
         begin = None
         if start is not None:
             expected = "an Equilibrium of the robot with the same constraints"
@@ -674,7 +747,7 @@ class Robot:
         judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
         motion.warn_of_energy(method)
         if error and motion.complete:
-            companions = Companions(compiled, self._compiler.compiled, method, given, begin)
+            companions = Companions(compiled, self._again(given), method, given, begin)
             motion.error = companions.error(trajectory, clock)
         motion.warn_of_resolution(method.drift_order)
         if save is not None and motion.complete:
@@ -727,7 +800,7 @@ class Robot:
             checks.choice(part, "start", start, ("rest", "statics"))
         if formulation is None and known is None and isinstance(integrator, Integrator):
             formulation = integrator.formulations(self.description.rods)
-        compiled = self._compiled(formulation, known, "start")
+        compiled = self._compiled(formulation, known, "start", inputs)
         method = compiled.integrator(integrator)
         if start == "statics":
             known = self.statics(values_at(inputs, 0.0), compiled.formulations)
@@ -755,22 +828,43 @@ class Robot:
             for doubt in self.description.unresolved():
                 warnings.warn(doubt, ResolutionWarning, stacklevel=5)
 
-    def _compiled(self, formulation: Formulations | None, start: object, field: str) -> Problem:
+    def _settled(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values at t = 0 of those inputs that are part of the compiled robot."""
+        names = self.description.settled_inputs()
+        known = {name: value for name, value in inputs.items() if name in names}
+        found = {name: checks.as_float(x) for name, x in values_at(known, 0.0).items()}
+        return {name: x for name, x in found.items() if x is not None}  # others are refused later
+
+    def _again(self, inputs: Mapping[str, Any]) -> Callable[[Any], Problem]:
+        """Return what compiles the robot with other formulations, for the same inputs."""
+        settled = self._settled(inputs)
+        return lambda choice: self._compiler.compiled(choice, settled)
+
+    def _compiled(
+        self,
+        formulation: Formulations | None,
+        start: object,
+        field: str,
+        values: Mapping[str, Any] | None = None,
+    ) -> Problem:
         """Compile with the chosen formulations, or those of the result to start from.
 
-        field : the argument that holds the result, for error messages.
+        field : the argument that holds the result, for error messages.  values : of inputs that are
+        part of the compiled robot, by name.
         """
         self._tell_doubts()
+        settled = self._settled(values or {})
         if start is None:
-            return self._compiler.compiled(formulation)
+            return self._compiler.compiled(formulation, settled)
         expected, remedy = "a result of this robot", "give what statics returned"
         result = checks.instance("robot", field, start, ShapeResult, expected, remedy)  # type: ignore[type-abstract]
         earlier = result._compiled
+        settled = {**earlier.description.settled_inputs(), **settled}
         if formulation is None and set(earlier.formulations) == set(
             self.description.snapshot().rods
         ):
             formulation = earlier.formulations
-        problem = self._compiler.compiled(formulation)
+        problem = self._compiler.compiled(formulation, settled)
         checks.refuse(
             not problem.same_rods(earlier),
             "robot",

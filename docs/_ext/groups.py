@@ -22,6 +22,7 @@ GROUPS = {
     "first steps": "Short programs to start from: an arm that sags, swings, is driven and shaken.",
     "loads": "Forces, moments, supports and joined rods; loads of your own.",
     "actuators": "Pneumatic actuators: statics, motions, loads, and a controller in the loop.",
+    "mechanisms": "Bodies, joints and loops: linkages, platforms, structures of rods and plates.",
     "dynamics": "Releases and blows, energy, many robots at once, and the speed of it all.",
     "methods": "Formulations, integrators and solvers: what they cost and how they converge.",
     "identification": "Parameters of a robot from measurements of it.",

@@ -54,6 +54,8 @@ from pliant.model.fields import (
 )
 from pliant.model.file_access import check_suffix, read_csv, read_text, whole_file
 from pliant.model.load import Load
+from pliant.model.muscle import Muscle
+from pliant.model.nest import Centreline, centreline
 from pliant.model.paths import field_at, number_paths, value_at, with_values
 from pliant.model.places import BaseState, Frame, Moving, along, base_state, pose
 from pliant.model.profile import Profile, ProfileLike, Table
@@ -100,6 +102,7 @@ from pliant.model.signals import (
 )
 from pliant.model.spring import Spring
 from pliant.model.tendon import Tendon
+from pliant.model.tube import Tube, is_inner, is_nested, nest_of, seen_from
 
 __all__ = [
     "Annulus",
@@ -109,6 +112,7 @@ __all__ = [
     "BaseState",
     "BendingActuator",
     "Body",
+    "Centreline",
     "Chamber",
     "Choice",
     "Circle",
@@ -134,6 +138,7 @@ __all__ = [
     "Material",
     "MountedActuator",
     "Moving",
+    "Muscle",
     "NaturalShape",
     "Number",
     "OneOf",
@@ -168,6 +173,7 @@ __all__ = [
     "Table",
     "Tendon",
     "TimeTable",
+    "Tube",
     "Vector",
     "Whole",
     "Writer",
@@ -177,6 +183,7 @@ __all__ = [
     "as_signal",
     "base_state",
     "carriers",
+    "centreline",
     "check_arclength",
     "check_suffix",
     "choice",
@@ -189,9 +196,12 @@ __all__ = [
     "headings",
     "holds",
     "instance",
+    "is_inner",
+    "is_nested",
     "known_name",
     "members_of",
     "nearest_name",
+    "nest_of",
     "number",
     "number_in",
     "number_paths",
@@ -203,6 +213,7 @@ __all__ = [
     "read_text",
     "refuse",
     "sections",
+    "seen_from",
     "sharing",
     "taken",
     "value_at",

@@ -56,6 +56,8 @@ class Connection(Effect):
         return [Auxiliary(self.name, pose=self.a, **brought)]  # type: ignore[arg-type]
 
     def drawing(self, at: Placed) -> Sequence[Primitive]:
-        """Return a ball at the joint."""
+        """Return a ball at the joint; nothing for a rigid connection."""
+        if self.joint is None or not self.joint.moves:
+            return ()
         g: Any = at.frame(self.a) if isinstance(self.a, Frame) else self.a
         return [Mark(self.name, np.asarray(g)[:3, 3])]

@@ -104,6 +104,16 @@ class Description:
         """Return a copy with the same parts, which adding and removing here does not change."""
         return replace(self, parts=dict(self.parts))
 
+    def settled_inputs(self) -> dict[str, float]:
+        """Return by name the inputs that are part of the compiled robot, with their values there."""
+        parts = list(self.parts.values())
+        return {name: x for part in parts for name, x in part.settled_inputs().items()}
+
+    def settled(self, values: Mapping[str, Any]) -> Description:
+        """Return a copy in which the inputs that are part of the compiled robot have these values."""
+        parts = {name: part.settled(values) for name, part in list(self.parts.items())}
+        return replace(self, parts=parts)
+
     def of(self, cls: type[T]) -> dict[str, T]:
         """Return the parts and effects of a class by name, in the order of description."""
         return {name: part for name, part in list(self.parts.items()) if isinstance(part, cls)}
@@ -197,7 +207,7 @@ class Description:
                 while above is not None and above.name not in done:
                     chain.append(above)
                     done.add(above.name)
-                    above = None if above.carrier is None else members.get(above.carrier.part)
+                    above = members.get(str(above.above))
                 ordered |= {item.name: item for item in reversed(chain) if item.name in kind}
         return {**ordered, **self.parts}
 
@@ -206,8 +216,8 @@ class Description:
         label = part.label
         field = "base" if isinstance(part, Rod) else "on"
         names, met = [part.name], {part.name}
-        while part.carrier is not None and part.carrier.part in members:
-            part = members[part.carrier.part]
+        while (above := part.above) in members:
+            part = members[str(above)]
             names.append(part.name)
             if part.name in met:
                 raise DescriptionError(

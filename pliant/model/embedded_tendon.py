@@ -4,24 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from pliant.model.breaks import Breaks, join
 from pliant.model.checks import Array, DescriptionError, raised, refuse
 from pliant.model.drawing import Line, Placed, Primitive
-from pliant.model.fields import Interval, Place, Reader, Schema, Text, Writer, holds, quantity
-from pliant.model.places import OnRod
+from pliant.model.fields import (
+    Choice,
+    Interval,
+    Place,
+    Reader,
+    Schema,
+    Text,
+    Writer,
+    holds,
+    quantity,
+)
+from pliant.model.places import Frame, OnRod
 from pliant.model.plausible import wrench_doubts
-from pliant.model.registry import Effect
+from pliant.model.reel import reel
+from pliant.model.registry import Effect, Part
 from pliant.model.rod import Rod
-from pliant.model.routing import Offset, Route, Routing, check_cover, route
+from pliant.model.routing import Offset, Route, Routing, Stretch, check_cover, route
 
 if TYPE_CHECKING:
     from pliant.model.body import Body
     from pliant.model.description import Description
 
+DRIVES = ("tension", "length")
 _DRAWN = 33
 """Points of its line in each rod."""
 
@@ -59,24 +71,11 @@ class AlongRods(OnRod):
         return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
 
 
-class Stretch(NamedTuple):
-    """The part of a tendon in one rod.
-
-    rod : its name.  start : arclength of its base along the tendon's rods, metres.  over : (s0, s1) on
-    the rod, metres.  link : (4, 4) pose of its base in the section at the tip of the rod before.
-    """
-
-    rod: str
-    start: float
-    over: tuple[float, float]
-    link: Array
-
-
 @dataclass(frozen=True, eq=False)
 class EmbeddedTendon(Effect):
     """A tendon in a channel along one rod or several; its name is an input of the robot.
 
-    name : unique in the robot.
+    name : unique in the robot, and an input: a tension, N, or a pulled length, m.
     along : the rod or its name, or several of them from base to tip, each joined rigidly to the tip of
         the one before, directly or over rigid bodies. Between two rods it runs straight.
     offset : (x, y) in the section, metres: fixed, a pair of them at both ends of its stretch and linear
@@ -84,6 +83,11 @@ class EmbeddedTendon(Effect):
     over : (s0, s1) in metres, the stretch that it covers; None for all of it.
     tension : where no input is given, N.
     friction : coefficient of friction in the channel, against a pull at its base.
+    drive : "tension", or "length" for a reel that pulls in as many metres as the input says, negative
+        to pay out. Such a tendon only pulls: where its way is shorter than the tendon, it is slack.
+    stiffness : axial stiffness EA of a tendon with a given length, N: it stretches by T / EA of its
+        length at rest. None if it does not stretch.
+    slack : how much longer such a tendon is than its way in the undeformed robot, metres.
 
     s counts from the base of the first rod through all of them. The tendon is held at the far end of
     its stretch and pulled at the near one. With the strains (u, v) of the rod its tangent in body axes
@@ -101,6 +105,11 @@ class EmbeddedTendon(Effect):
     friction: float = quantity(
         "", "coefficient of friction in the channel", default=0.0, sign="zero", example="0.1"
     )
+    drive: str = holds(Choice(names=DRIVES), "tension")
+    stiffness: float | None = quantity(
+        "N", "EA, none if it does not stretch", sign="positive", default=None, example="1e4"
+    )
+    slack: float = quantity("metres", "at rest", sign="zero", default=0.0, example="0.01")
 
     heading: ClassVar[str] = "tendons"
     chosen_by: ClassVar[str] = "along"
@@ -112,9 +121,30 @@ class EmbeddedTendon(Effect):
     input_unit: ClassVar[str] = "N"
     tells: ClassVar[Mapping[str, str]] = {"tension": "N", "length": "m", "slack": "m"}
 
+    def check(self) -> None:
+        """Refuse what its drive leaves no room for."""
+        pulls = self.drive == "tension"
+        given = {"stiffness": self.stiffness is not None, "slack": self.slack > 0.0}
+        for field, found in given.items():
+            expected = "left out for drive='tension', whose tension is given"
+            self.refuse(pulls and found, field, expected, "remove it, or give drive='length'")
+        for field in ("tension", "friction"):
+            expected = "left out for drive='length', whose length is given"
+            found = not pulls and getattr(self, field) > 0.0
+            self.refuse(found, field, expected, "remove it, or give drive='tension'")
+
+    def auxiliary(self) -> Sequence[Part]:
+        """Return the reel of a length-driven tendon, which is fixed to the base of the first rod."""
+        return [] if self.drive == "tension" else [reel(self, Frame(self.rods[0]))]
+
+    @property
+    def reel_path(self) -> tuple[Frame, ...]:
+        """The reel, and the place that it slides away from."""
+        return (*(Frame(part.name) for part in self.auxiliaries), Frame(self.rods[0]))
+
     def inputs(self) -> dict[str, float]:
-        """Return its name with the tension where no input is given, N."""
-        return {self.name: self.tension}
+        """Return its name with the tension where none is given; a pulled length is that of its reel."""
+        return {self.name: self.tension} if self.drive == "tension" else {}
 
     def check_input(self, part: str, field: str, value: Any) -> None:
         """Refuse a tendon that pushes; part, field : of what was given, for the message."""
@@ -204,11 +234,13 @@ class EmbeddedTendon(Effect):
         inside = tuple(s - start for s in every if 0.0 < s - start < length)
         return join([Breaks(inside)], length, self.least_gap)
 
-    def pointwise_forms(self, description: Description) -> Sequence[ChannelStress]:
-        """Return its stress in each rod; none with friction, for that adds up along the tendon."""
-        if self.friction:
+    def pointwise_forms(self, description: Description) -> Sequence[Any]:
+        """Return its stress in each rod; none with friction or a given length, not local laws."""
+        if self.friction or self.drive == "length":
             return ()
         length = self.whole_length(description)
+        from pliant.model.channel_stress import ChannelStress
+
         return [ChannelStress(self, part, length) for part in self.stretches(description)]
 
     # -- in the robot --------------------------------------------------------------------------
@@ -263,46 +295,3 @@ class EmbeddedTendon(Effect):
             start += length
         points = np.concatenate([line.points for line in lines if isinstance(line, Line)])
         return [Line(self.name, points)]
-
-
-class ChannelStress:
-    """The stress of a tendon at one section of a rod, as strong forms integrate it.
-
-    name : of its input.  rod : name of the rod.
-    """
-
-    def __init__(self, tendon: EmbeddedTendon, stretch: Stretch, length: float) -> None:
-        self.name, self.rod = tendon.name, stretch.rod
-        self._tendon, self._stretch, self._length = tendon, stretch, length
-        self._routes: dict[float, Route] = {}
-
-    def breaks(self, length: float) -> Breaks:
-        """Return where it jumps or peaks on its rod of some length, metres."""
-        start = self._stretch.start
-        every = self._tendon.breaks_along(self._length).places
-        inside = tuple(s - start for s in every if 0.0 < s - start < length)
-        return join([Breaks(inside)], length, self._tendon.least_gap)
-
-    def line_wrench(
-        self, s: float, g: Array, strain: Array, twist: Array, u: Any
-    ) -> tuple[Array, Array, Array]:
-        """Return no wrench (6,) per metre: all of it is stress."""
-        return np.zeros(6), np.zeros((6, 6)), np.zeros((6, 6))
-
-    def stress(
-        self, s: float, strain: Array, strain_rate: Array, u: Any
-    ) -> tuple[Array, Array, Array]:
-        """Return T (r x t, t) / |t| (6,) at s (m) with its derivatives (6, 6) in strain and rate."""
-        start, end = self._stretch.over
-        tension = float(u or 0.0) * (start <= s <= end)
-        if s not in self._routes:
-            self._routes[s] = self._tendon.route(self._stretch, np.array([s]), self._length)
-        (x, y), slope = self._routes[s].r[0], self._routes[s].slope[0]
-        A = np.zeros((3, 6))
-        A[:, :3] = [[0.0, 0.0, -y], [0.0, 0.0, x], [y, -x, 0.0]]
-        A[:, 3:] = np.eye(3)
-        t = A @ strain + (*slope, 0.0)
-        size = float(np.linalg.norm(t))
-        gradient = A.T @ t / size
-        second = (A.T @ A - np.outer(gradient, gradient)) / size
-        return tension * gradient, tension * second, np.zeros((6, 6))

@@ -51,6 +51,7 @@ class Load(Effect):
     breaks: tuple[float, ...] = holds(Places(), ())
 
     heading: ClassVar[str] = "loads"
+    on_nested: ClassVar[bool] = True
     place: ClassVar[int] = 2
     input_sizes: ClassVar[tuple[int, ...]] = (1, 3, 6)
     input_expected: ClassVar[str] = "a finite factor, 3 finite numbers (force) or 6 (moment, force)"

@@ -199,6 +199,14 @@ class Entry(Described):
         part, field : of what it was given, for the message.
         """
 
+    def settled_inputs(self) -> dict[str, float]:
+        """Return by name the inputs that are part of the compiled robot, with their values there."""
+        return {}
+
+    def settled(self, values: Mapping[str, Any]) -> Entry:
+        """Return it with those inputs, among values by name, that are part of the compiled robot."""
+        return self
+
     def input_line(self) -> Any:
         """Return what lies in motion between its input and what acts: a PressureLine, or None."""
         return None
@@ -268,6 +276,12 @@ class Part(Entry):
         joint = getattr(self, "joint", None)
         return {} if joint is None else joint.inputs(self.name)
 
+    @property
+    def above(self) -> str | None:
+        """Name of the part that it hangs on or is in, None if there is none."""
+        carrier = getattr(self, "carrier", None)
+        return None if carrier is None else str(carrier.part)
+
     def motion_inputs(self) -> list[str]:
         """Return those of its inputs that prescribe a coordinate of its joint."""
         joint = getattr(self, "joint", None)
@@ -298,6 +312,8 @@ class Effect(Entry):
     family: ClassVar[str] = "effects"
     on_strains: ClassVar[bool] = False
     """Whether it acts along a rod by stresses, so that strains jump where its data do."""
+    on_nested: ClassVar[bool] = False
+    """Whether it also acts along tubes that share their centreline with others."""
 
     def breaks_on(self, description: Description, rod: Any) -> Breaks:
         """Return where its data along a rod of the robot jump or peak."""

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.model.breaks import Breaks
 from pliant.model.checks import Array, DescriptionError, as_array, refuse
 from pliant.model.fields import NUMBER, Reader, Schema, Writer
 from pliant.model.profile import Rows, Table, evaluate_rows, read_table
+
+if TYPE_CHECKING:
+    from pliant.model.description import Description
 
 Offset = tuple[float, ...] | tuple[tuple[float, ...], ...] | Callable[[float], ArrayLike] | Table
 
@@ -27,6 +31,49 @@ class Route(NamedTuple):
     r: Array
     slope: Array
     bend: Array
+
+
+class Stretch(NamedTuple):
+    """The part of a tendon in one rod.
+
+    rod : its name.  start : arclength of its base along the tendon's rods, metres.  over : (s0, s1) on
+    the rod, metres.  link : (4, 4) pose of its base in the section at the tip of the rod before.
+    """
+
+    rod: str
+    start: float
+    over: tuple[float, float]
+    link: Array
+
+
+class Routed(Protocol):
+    """What runs through rods at an offset from their centrelines."""
+
+    least_gap: ClassVar[float]
+
+    @property
+    def name(self) -> str:
+        """Its own name."""
+
+    @property
+    def offset(self) -> Any:
+        """As given."""
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+
+    def stretches(self, description: Description) -> list[Stretch]:
+        """Return its parts in the rods that it covers."""
+
+    def route(self, stretch: Stretch, s: Array, length: float) -> Route:
+        """Return its offsets at arclengths s (S,) of a rod; length : of all its rods, metres."""
+
+    def whole_length(self, description: Description) -> float:
+        """Return the length of all its rods, metres."""
+
+    def breaks_along(self, length: float) -> Breaks:
+        """Return where its offsets jump or bend along its rods of a length, metres."""
 
 
 @dataclass(frozen=True)

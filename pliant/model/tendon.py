@@ -8,17 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pliant.model.body import Auxiliary
 from pliant.model.checks import refuse
 from pliant.model.drawing import Line, Placed, Primitive
 from pliant.model.fields import Choice, holds, quantity
-from pliant.model.places import Frame, pose
-from pliant.model.registry import Effect, Joint, Part, variants
+from pliant.model.places import Frame
+from pliant.model.reel import reel
+from pliant.model.registry import Effect, Part
 from pliant.model.via_points import ViaPoint, ViaPoints, points_of
 
 DRIVES = ("tension", "length", "none")
-_REEL = 10.0
-"""Distance of the reel of a length-driven tendon from its first point where nothing is pulled, m."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +92,7 @@ class Tendon(Effect):
         """Return the reel of a length-driven tendon: it slides away from the first point."""
         if self.drive != "length":
             return ()
-        slider = variants(Joint)["prismatic"]
-        joint = slider(axis=(0.0, 0.0, -1.0), drive="position", input=self.name)  # type: ignore[call-arg]
-        first, behind = self.path[0], pose((0.0, 0.0, -_REEL))
-        brought = {"joint": joint, "brought_by": self.label}
-        if isinstance(first, Frame):
-            return [Auxiliary(self.name, on=first, pose=behind, **brought)]  # type: ignore[arg-type]
-        place = pose(first) @ behind
-        return [Auxiliary(self.name, pose=place, **brought)]  # type: ignore[arg-type]
+        return [reel(self, self.path[0])]
 
     @property
     def whole_path(self) -> tuple[Any, ...]:

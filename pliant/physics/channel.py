@@ -138,6 +138,15 @@ def add_pull_work(rows, share, tension, felt, met, before, after, out):  # type:
 
 
 @kernel
+def set_gradient(rows, felt, e, out):  # type: ignore[no-untyped-def]
+    """out (S, 6) = w d|t| at strains e (S, 6)."""
+    for s in range(rows.shape[0]):
+        gradient(rows[s], e[s], felt, out[s])
+        for i in range(6):
+            out[s, i] *= rows[s, WEIGHT]
+
+
+@kernel
 def add_length(rows, e, out):  # type: ignore[no-untyped-def]
     """out_0 += sum_s w |t| at strains e (S, 6), m."""
     for s in range(rows.shape[0]):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pliant.engine.program import is_compiled
-from pliant.model import Description, DescriptionError, did_you_mean
+from pliant.model import Description, DescriptionError, Effect, did_you_mean
 from pliant.physics.contract import Moment, Rows, Term
 from pliant.physics.frame_rows import FrameRows
 from pliant.physics.met_strains import meet_at_rest
@@ -34,6 +34,7 @@ BUILT_IN = (
     "joint_friction",
     "joint_drives",
     "elasticity",
+    "tubes",
     "force_fields",
     "viscosity",
     "drag",
@@ -42,6 +43,7 @@ BUILT_IN = (
     "chambers",
     "springs",
     "tendons",
+    "muscles",
     "embedded_tendons",
     "constraints",
     "connections",
@@ -51,10 +53,25 @@ BUILT_IN = (
 
 def compile_terms(tree: Tree) -> list[Term]:
     """The terms of everything that acts on a robot."""
+    _require_carried(tree)
     homes = [import_module(f"pliant.physics.{name}") for name in BUILT_IN]
     terms: list[Term] = [term for home in homes for term in home.terms(tree)]
     own = [entry for entry in tree.description.parts.values() if hasattr(entry, "compile")]
     return terms + [entry.compile(tree) for entry in own]
+
+
+def _require_carried(tree: Tree) -> None:
+    """Refuse effects along nested tubes that know rods of their own only."""
+    for effect in tree.description.of(Effect).values():
+        rod = getattr(effect, "on", None)
+        if isinstance(rod, str) and tree.is_nested(rod) and not effect.on_nested:
+            raise DescriptionError(
+                effect.label,
+                "on",
+                rod,
+                "a rod with a centreline of its own, not one of several tubes in one another",
+                "let it act at places such as 'tube.tip', or along another rod",
+            )
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,8 @@ _STILL = 1e-2
 """Part of the way `STICKS` in a step below which a joint counts as sticking where no step is taken."""
 
 
+_HELD = 1e8
+"""How much stiffer a joint that sticks is there."""
 _SLOW = 1e-3
 """Rate, in ways `STICKS` per second, below which a joint is at rest when a motion begins."""
 
@@ -119,7 +121,7 @@ class JointFriction(JointTerm):
         clear(k)
         if m.v is not None and m.mobility is not None:
             still = _STILL * self.sticks / (2.0 * np.sqrt(m.mobility))
-            run(set_instant, self.friction, self.stiffness, still, rates, f, k)
+            run(set_instant, self.friction, _HELD * self.stiffness, still, rates, f, k)
         return f, k
 
     def go(self, step: Step) -> None:

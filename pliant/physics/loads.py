@@ -25,6 +25,7 @@ from pliant.model import Frame, Load
 from pliant.physics.contract import KernelTerm, Moment, Sections, Step, Term
 from pliant.physics.supported import check_carried
 from pliant.rods.contract import Array
+from pliant.rods.nested import NestedMap
 from pliant.rods.quadrature import line_rule
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -46,6 +47,8 @@ class PointOrLineLoad(KernelTerm):
         self.input = load.name
         self.follows = load.frame == "body"
         self.lines = False
+        self.first = 0.0
+        """What is added to arclengths of a nested tube, see `rods.nested`."""
         self.cuts: tuple[float, ...] = ()
         if isinstance(load.on, Frame):
             self.i, station = tree.attach(load.on)
@@ -54,10 +57,19 @@ class PointOrLineLoad(KernelTerm):
         else:
             self.i = tree.number_of(load.on)
             part = tree.parts[self.i]
-            assert part.rod is not None
-            self.cuts = load.breaks_along(part.rod.length).places
+            self.first, length = (
+                tree.place_of_part(load.on)[1],
+                tree.description.rods[load.on].length,
+            )
+            self.cuts = load.breaks_along(length).places
             density = load.density if callable(load.force) else None
-            rule = line_rule(part.map, load.over, self.cuts, density)
+            rule: tuple[Array, Array] | None
+            if isinstance(part.map, NestedMap):
+                k = part.map.number_of(load.on)
+                rule = part.map.stretch_rule(k, load.over or (0.0, length), self.cuts)
+                self.first = part.map.station(k)
+            else:
+                rule = line_rule(part.map, load.over, self.cuts, density)
             self.lines = rule is None
             self.stations, self.weight = part.stations_of(rule)
         self.part = tree.parts[self.i]
@@ -68,7 +80,7 @@ class PointOrLineLoad(KernelTerm):
         if isinstance(load.on, Frame):
             described[:] = load.wrench(1.0)
         else:
-            described[:] = load.density(self.part.frames_s[self.stations], 1.0)
+            described[:] = load.density(self.part.frames_s[self.stations] - self.first, 1.0)
         self.moment, self.force = described.copy(), described.copy()
         self.moment[:, 3:] = 0.0
         self.force[:, :3] = 0.0

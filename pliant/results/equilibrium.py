@@ -101,9 +101,15 @@ class Equilibrium(Responsive, Saveable):
         """Wrenches (6,) = (moment, force) that hold the robot, by name, N m and N.
 
         A constraint: what it exerts on the frame it constrains, in the frame it is attached to.
-        A rod clamped to the world: what the clamp exerts on it, in the frame of its base.
+        A part on the world, or on another part by a joint that moves: what the joint or clamp exerts
+        on it, in the frame of its base.
         """
         return self._compiled.reactions(self._still)
+
+    @cached_property
+    def drive_forces(self) -> dict[str, float]:
+        """Torque (N m) or force (N) that holds each prescribed coordinate of a joint, by input."""
+        return self._compiled.drive_forces(self._still)
 
     @cached_property
     def stable(self) -> bool | None:
@@ -165,12 +171,17 @@ class Equilibrium(Responsive, Saveable):
 
         view : (elevation, azimuth) in degrees, "iso", "front", "side", "top", or None to choose.
         """
-        from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes, rod_shapes
+        from pliant.results.shapes_and_arrows import (
+            effect_shapes,
+            robot_shapes,
+            rod_shapes,
+            tensions_of,
+        )
         from pliant.view import draw_robot, saved
 
         q = self._configurations
         inputs = {name: [value] for name, value in self.inputs.items()}
-        effects, arrows = effect_shapes(self._compiled, q, inputs)
+        effects, arrows = effect_shapes(self._compiled, q, inputs, tensions_of(self))
         figure = draw_robot(
             robot_shapes(self._compiled, q) + effects,
             arrows,
@@ -245,10 +256,15 @@ class Modes(Result, Saveable):
 
     @cached_property
     def error(self) -> Array:
-        """Estimated relative errors (count,) of the frequencies; 0 for rigid-body motions."""
+        """Estimated relative errors (count,) of the frequencies; 0 for rigid-body motions.
+
+        NaN for robots with nested tubes, which have no such estimate.
+        """
         from pliant.solve.modal_error import ModalError
 
         assert isinstance(self._compiled, CoordinateProblem)
+        if not self._compiled.tree.estimates:
+            return np.full(len(self), np.nan)
         found = ModalError(self._compiled.effects, self.equilibrium._solution)  # type: ignore[arg-type]
         modes = zip(self._solution.eigenvalues.real, self._solution.vectors.T, strict=True)
         return np.array([found.estimate(float(value), vector) for value, vector in modes])

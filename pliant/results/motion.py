@@ -56,6 +56,22 @@ class MovingResult(ShapeResult):
         """
         return self._twists(part, s, self._path.v)
 
+    def joint_rate(self, part: str) -> Array:
+        """Return the velocities (nv,) of the joint by which a rod or body hangs, rad/s and m/s.
+
+        Of a ball joint and of a free part they are body velocities, else the rates of `joint`.
+        """
+        known = self._jointed(part)
+        rows = [self._compiled.joint_rate(v, known.name) for v in self._path.v]
+        return np.array(rows).reshape(*self._leading, -1)
+
+    @cached_property
+    def drive_forces(self) -> dict[str, Array]:
+        """Torque (N m) or force (N) that each prescribed coordinate of a joint needs, by input."""
+        self._warn_of_forces()
+        forces = self._compiled.moving_drive_forces(self._path)
+        return {name: values.reshape(self._leading) for name, values in forces.items()}
+
     def _wrenches(self, rod: Rod, s: Array, by: str) -> Array:
         self._warn_of_forces()
         return self._compiled.moving_wrenches(self._path, rod, s, by)
@@ -65,11 +81,11 @@ class MovingResult(ShapeResult):
         """Wrenches (6,) = (moment, force) that hold the robot, by name, N m and N.
 
         A constraint: what it exerts on the frame it constrains, in the frame it is attached to.
-        A rod clamped to the world, at rest or with a prescribed motion: what the clamp exerts on it,
-        in the frame of its base. Reactions follow from balance at each output time, without
-        accelerations that the step does not resolve. Undamped modes that the step does not resolve
-        can grow, and forces show it long before positions do: in a motion, an EnergyWarning says if
-        the integrator added more than 1 % of the energy.
+        A part on the world, or on another part by a joint that moves: what the joint or clamp exerts
+        on it, in the frame of its base. Reactions follow from balance at each output time, without
+        accelerations that the step does not resolve. Undamped modes that it does not resolve can
+        grow, and forces show it long before positions do: an EnergyWarning says if the integrator
+        added more than 1 % of the energy.
         """
         self._warn_of_forces()
         reactions = self._compiled.moving_reactions(self._path)
@@ -221,6 +237,11 @@ class Motion(MovingResult, Saveable):
     def to_xarray(self, stations: int = STATIONS) -> xr.Dataset:
         """Return the result as labelled arrays at evenly spaced sections of each rod."""
         variables = self._variables(stations, strain="strain_part", velocity="twist_part")
+        for part in [name[6:] for name in list(variables) if name.startswith("joint_")]:
+            dims, _, more = variables[f"joint_{part}"]
+            units = ", ".join(f"{unit}/s" for unit in more["units"].split(", "))
+            rates = self.joint_rate(part)
+            variables[f"joint_rate_{part}"] = (dims, rates, {**more, "units": units})
         energies = np.stack(list(self.energy.values()), axis=-1)
         variables["energy"] = variable("energy", ("time", "energy_part"), energies)
         for index, (name, values) in enumerate(self.inputs.items()):
@@ -297,11 +318,11 @@ class Motion(MovingResult, Saveable):
         progress : True for a bar with the remaining time; or a function, called as progress(k, n) after
         frame k of n.
         """
-        from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes
+        from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes, tensions_of
         from pliant.view import animate
 
         q = self._trajectory.q
-        effects, arrows = effect_shapes(self._compiled, q, self.inputs)
+        effects, arrows = effect_shapes(self._compiled, q, self.inputs, tensions_of(self))
         shapes = robot_shapes(self._compiled, q) + effects
         with told(progress, "animate", lambda k, n: (k / n, f"{k} of {n} frames")) as report:
             return animate(
@@ -328,8 +349,8 @@ class Motion(MovingResult, Saveable):
         """Write one row for each output time as .csv and return the path.
 
         Columns : t (s), the positions of tips (``arm.tip.x``) and bodies (``ball.x``) in the world (m),
-        inputs by name (vectors as ``push[0]``) and energies (``energy.kinetic``, J). `read_measurement`
-        reads it.
+        values and rates of joints (``crank.joint.angle``, ``crank.joint_rate.angle``), inputs by name
+        (vectors as ``push[0]``) and energies (``energy.kinetic``, J). `read_measurement` reads it.
         """
         target = check_suffix("to_csv", path, (".csv",))
         columns = {"t": self.t}
@@ -337,6 +358,10 @@ class Motion(MovingResult, Saveable):
             columns |= _components(f"{rod}.tip", self.tip(rod)[:, :3, 3])
         for body in self._compiled.description.bodies:
             columns |= _components(body, self.position(body))
+        for name, (_, values, more) in self._joint_variables(("time",)).items():
+            part, listed = name.removeprefix("joint_"), more["names"].split(", ")
+            for kind, numbers in (("joint", values), ("joint_rate", self.joint_rate(part))):
+                columns |= {f"{part}.{kind}.{x}": numbers[:, k] for k, x in enumerate(listed)}
         for name, values in self.inputs.items():
             own = f"input.{name}" if name in columns else name
             flat = {f"{own}[{k}]": x for k, x in enumerate(values.T)} if values.ndim > 1 else {}

@@ -275,20 +275,47 @@ class ShapeResult(Result, ABC):
     def joint(self, part: str) -> Array:
         """Return the coordinates (nq,) of the joint by which a rod or body hangs, or of a connection.
 
-        The angle of a hinge in radians; of a free part, its pose (4, 4) at its place, row by row.
+        The angle of a hinge in radians, the position of a slider in metres; of a ball joint its unit
+        quaternion (w, x, y, z); of a free part, its pose (4, 4) at its place, row by row.
         """
+        known = self._jointed(part)
+        rows = [self._compiled.joint(q, known.name) for q in self._configurations]
+        return np.array(rows).reshape(*self._leading, -1)
+
+    def joint_values(self, part: str) -> Array:
+        """Return the values (nv,) of a joint, one for each of its velocities, rad and m.
+
+        The same as `joint`, but of a ball joint its rotation vector, of a free part its twist.
+        """
+        known = self._jointed(part)
+        rows = [self._compiled.joint_values(q, known.name) for q in self._configurations]
+        return np.array(rows).reshape(*self._leading, -1)
+
+    def _jointed(self, part: str) -> Any:
+        """Return the part, or what a connection brings along, if its joint moves."""
         brought = self._compiled.description.auxiliaries()
         known = brought[part] if part in brought else self._part(part)
-        rows = [self._compiled.joint(q, known.name) for q in self._configurations]
-        refuse(
-            not rows[0].size,
-            known.label,
-            "joint",
-            "fixed",
-            "one that moves",
-            "ask for its pose instead",
-        )
-        return np.array(rows).reshape(*self._leading, -1)
+        fixed = not self._compiled.joint(self._configurations[0], known.name).size
+        remedy = "ask for its pose instead"
+        refuse(fixed, known.label, "joint", "fixed", "one that moves", remedy)
+        return known
+
+    def _joint_variables(self, time: tuple[str, ...]) -> dict[str, Any]:
+        """Values of joints by the names of their coordinates, for files: ``joint_hand``."""
+        variables: dict[str, Any] = {}
+        description = self._compiled.description
+        for part in {**description.members(), **description.auxiliaries()}.values():
+            joint = getattr(part, "joint", None)
+            if joint is None or not getattr(joint, "units", ()):
+                continue
+            values, more = self.joint_values(part.name), {"units": _listed(joint.units)}
+            dims = (*time, f"joint_{part.name}_coordinate")
+            variables[f"joint_{part.name}"] = (
+                dims,
+                values,
+                {**more, "names": _listed(joint.names)},
+            )
+        return variables
 
     def tension(self, name: str) -> Array | float:
         """Return the tension of a tendon, spring or muscle, N; negative for a spring that pushes.
@@ -336,7 +363,8 @@ class ShapeResult(Result, ABC):
         by : "balance" sums the loads on the part beyond s, in a motion less its inertia, and holds for
             every formulation and theory; "law" is stiffness times strain, C(s) (e - e0), in a motion
             plus damping times strain rate, whose force is zero in a Kirchhoff rod and inaccurate in
-            very slender ones. In a motion, a strong form solves for the wrench, and both are the same.
+            very slender ones; of nested tubes, which share what acts, it is always the law. In a
+            motion, a strong form solves for the wrench, and both are the same.
 
         In a motion, an EnergyWarning says that the integrator added energy; see `Motion.reactions`.
         """
@@ -366,7 +394,7 @@ class ShapeResult(Result, ABC):
         if bodies:
             poses = np.stack([self.pose(name) for name in bodies], axis=-3)
             variables |= pose_variables((*time, "body"), poses, "body_")
-        variables |= self._told_variables(time)
+        variables |= self._told_variables(time) | self._joint_variables(time)
         for name, axis in along.items():
             values = self._at_rods(getattr(self, name), stations, (6,))
             variables[name] = variable(name, (*dims, axis), values, frame="body")
@@ -414,3 +442,7 @@ class ShapeResult(Result, ABC):
         states = zip(self._configurations, *rates, strict=True)
         rows = [sample(*state, part.name, where) for state in states]
         return np.array(rows).reshape(*self._leading, *shape, *entry)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(words)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.colors import to_hex, to_rgb
 
-from pliant.model import Array, Body, Effect, Frame, Rod, drawing
+from pliant.model import Array, Body, Effect, Frame, Rod, drawing, seen_from
 from pliant.solve.problem import Problem
 from pliant.view import Arrow, RodShape
 from pliant.view.mesh import frame_along
@@ -18,22 +19,28 @@ _DENSITY = 3000.0
 """kg/m^3 of the ball that is drawn for a body without moments of inertia."""
 _MARK = 0.015
 """Radius of a mark as a part of the longest rod."""
+_SLACK, _TAUT = "#c9c4bd", "#b3122f"
+"""Colours of tendons without tension, and with the largest one in the picture."""
 _AROUND = 1.25
 """Least radius of a mark as a part of the widest base of a rod, so that it is seen around it."""
 
 
-def rod_shape(rod: Rod, poses: Array) -> RodShape:
-    """Return a rod with its poses ([T,] S, 4, 4) at evenly spaced sections."""
-    s = np.linspace(0.0, rod.length, poses.shape[-3])
+def rod_shape(rod: Rod, poses: Array, s: Array | None = None) -> RodShape:
+    """Return a rod with its poses ([T,] S, 4, 4) at s (S,), or at evenly spaced sections."""
+    s = np.linspace(0.0, rod.length, poses.shape[-3]) if s is None else s
     return RodShape(rod.name, poses, rod.outline(s))
 
 
 def rod_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodShape]:
     """Return all rods at one configuration or over several."""
-    rods, sample = compiled.description.rods, compiled.sampler.poses
+    about, sample = compiled.description, compiled.sampler.poses
+    sections = {
+        name: np.linspace(seen_from(about, rod), rod.length, _SECTIONS)
+        for name, rod in about.rods.items()
+    }
     return [
-        rod_shape(rods[name], np.array([sample(q, name, s) for q in configurations]))
-        for name, s in compiled.description.stations(_SECTIONS).items()
+        rod_shape(about.rods[name], np.array([sample(q, name, s) for q in configurations]), s)
+        for name, s in sections.items()
     ]
 
 
@@ -98,11 +105,15 @@ class Snapshot:
 
 
 def effect_shapes(
-    compiled: Problem, configurations: Sequence[Any], inputs: Mapping[str, Any]
+    compiled: Problem,
+    configurations: Sequence[Any],
+    inputs: Mapping[str, Any],
+    tensions: Mapping[str, Any] | None = None,
 ) -> tuple[list[RodShape], list[Arrow]]:
     """Return what the effects show at some configurations: shapes, and arrows that are not zero.
 
-    inputs : by name, one value for each configuration.
+    inputs : by name, one value for each configuration.  tensions : of effects that have one, N, by
+    name, one number or one for each span; they are coloured by it.
     """
     shapes: list[RodShape] = []
     arrows: list[Arrow] = []
@@ -118,9 +129,53 @@ def effect_shapes(
             for k, q in enumerate(configurations)
         ]
         drawn = [_over_time(list(item), size, radius) for item in zip(*rows, strict=True)]
-        shapes += [item for item in drawn if isinstance(item, RodShape)]
+        lines = [item for item in drawn if isinstance(item, RodShape)]
+        if tensions is not None and effect.name in tensions:
+            most = max(float(np.max(np.abs(x))) for x in tensions.values())
+            lines = [part for line in lines for part in coloured(line, tensions[effect.name], most)]
+        shapes += lines
         arrows += [item for item in drawn if isinstance(item, Arrow) and np.any(item.vector)]
     return shapes, arrows
+
+
+def coloured(line: RodShape, tension: Any, most: float) -> list[RodShape]:
+    """Return a line coloured by its tension, N, relative to the largest one in the picture.
+
+    With one tension for each of its spans it is cut into them.
+    """
+    given = np.atleast_1d(np.asarray(tension, dtype=float))
+    count = line.poses.shape[-3]
+    name = f"{line.name}: {given[0]:.3g} N"
+    if len(given) == 1 or len(given) != count - 1:
+        return [
+            RodShape(name, line.poses, line.half_widths, tension_color(given.mean() / (most or 1)))
+        ]
+    if not np.allclose(given, given[0]):
+        name = f"{line.name}: {given[0]:.3g} to {given[-1]:.3g} N"
+    return [
+        RodShape(
+            name,
+            line.poses[..., k : k + 2, :, :],
+            line.half_widths[k : k + 2],
+            tension_color(x / (most or 1)),
+        )
+        for k, x in reversed(list(enumerate(given)))
+    ]
+
+
+def tension_color(share: float) -> str:
+    """Return a colour from grey for slack to dark red for the largest tension."""
+    first, last = np.array(to_rgb(_SLACK)), np.array(to_rgb(_TAUT))
+    return to_hex(first + min(abs(share), 1.0) * (last - first))
+
+
+def tensions_of(result: Any) -> dict[str, Any]:
+    """Return the tensions of all effects of a result that have one, N; in a motion the largest."""
+    effects = result._compiled.description.of(Effect)
+    known = [name for name, effect in effects.items() if "tension" in effect.tells]
+    found = {name: np.asarray(result.tension(name)) for name in known}
+    over_time = len(result._leading)
+    return {name: np.abs(x).max(axis=0) if over_time and len(x) else x for name, x in found.items()}
 
 
 def _over_time(drawn: list[Any], size: float, radius: float) -> RodShape | Arrow:

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.bvp.chain import natural_poses
-from pliant.model import Array, Description, Frame, refuse
+from pliant.model import (
+    Array,
+    Description,
+    Frame,
+    Rod,
+    Tube,
+    centreline,
+    is_nested,
+    nest_of,
+    refuse,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,8 +44,21 @@ class Undeformed:
 
     def poses(self, q: Any, rod: str, s: Array) -> Array:
         """World poses (S, 4, 4) of a rod's sections at increasing arclengths s (S,), metres."""
+        part = self.description.rods[rod]
+        if is_nested(self.description, part):
+            return self._nested(part, s)
         edges = np.concatenate(([0.0], s))
-        return natural_poses(self.description.rods[rod], self._base(rod), edges)[1:]
+        return natural_poses(part, self._base(rod), edges)[1:]
+
+    def _nested(self, rod: Rod, s: Array) -> Array:
+        """World poses (S, 4, 4) of sections of a tube on the centreline of its nest, not turned."""
+        nest = nest_of(self.description.settled({}), rod)
+        centre, first = centreline(nest), rod.start if isinstance(rod, Tube) else 0.0
+        place = np.minimum(s + first, centre.length)
+        edges = np.concatenate(([0.0], np.maximum(place, 0.0)))
+        poses = natural_poses(centre, self._base(nest[0].name), edges)[1:]
+        poses[:, :3, 3] += np.minimum(place, 0.0)[:, None] * poses[:, :3, 2]
+        return poses
 
     def frame(self, q: Any, frame: Frame) -> Array:
         """World pose (4, 4) of a frame."""

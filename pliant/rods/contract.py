@@ -21,6 +21,7 @@ default, with second derivatives by differences.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -134,6 +135,12 @@ class RodMap(ABC):
     torque about a tangent passes to the base."""
     elements: Ints
     """(E, n): entries of x of each element, 0..5 the base twist, 6.. own coordinates; -1 unused."""
+    estimates: ClassVar[bool] = True
+    """Whether internal wrenches tell what its strains should be, so that errors can be estimated."""
+    inputs: Sequence[str] = ()
+    """Inputs that prescribe coordinates of the map, one each: the last ones of q."""
+    prescribed: Ints = np.zeros(0, dtype=np.int64)
+    """Own coordinates (K,) in x that these inputs prescribe, counted without the base."""
 
     def __init__(self, rod: Rod, nv: int, nq: int | None = None) -> None:
         self.rod = rod
@@ -207,6 +214,13 @@ class RodMap(ABC):
     def inertia(self, s: Array) -> Array:
         """Diagonal inertia per length (S, 6) at s that this map moves with, body frame."""
         return self.rod.inertia(s)
+
+    def elastic_share(self, s: Array) -> Array | None:
+        """Share (S, 6) of the stiffness at s that linear elasticity has; None for all of it.
+
+        The rest is that of effects, such as tubes that bend in frames of their own.
+        """
+        return None
 
     def force_basis(self) -> ForceBasis | None:
         """Modes that carry forces (rows 3 to 5 of the stress), or None for a plain strain law."""

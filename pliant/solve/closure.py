@@ -104,21 +104,38 @@ def _jacobian(terms: Iterable[FrameRows], state: State, numbers: Ints) -> Array:
     return np.concatenate(blocks)
 
 
-def cannot_close(effects: Effects, q: Array) -> DescriptionError:
-    """The error for loops that stay open; q (nq,) : the best that was reached."""
+def widest(effects: Effects, q: Array) -> tuple[FrameRows, str]:
+    """The constraint that is open the most at q (nq,), and how far in words."""
     state = State(effects.tree).place(q)
     gaps = {term: term.row_weights * term.violations(state) for term in held_rows(effects)}
     worst = max(gaps, key=lambda term: float(np.abs(gaps[term]).max()))
     row = int(np.argmax(np.abs(gaps[worst])))
     turns = np.array([worst.row_name(k).startswith("r") for k in range(len(worst.rows))])
     far = float(np.linalg.norm(worst.violations(state)[turns == turns[row]]))
+    return worst, f"{far:.3g} {'rad' if turns[row] else 'm'}"
+
+
+def cannot_close(effects: Effects, q: Array) -> DescriptionError:
+    """The error for loops that stay open; q (nq,) : the best that was reached."""
+    worst, far = widest(effects, q)
     return DescriptionError(
         worst.label,
         "gap",
-        f"{far:.3g} {'rad' if turns[row] else 'm'}",
+        far,
         f"zero, but {joined_parts(effects, worst)} stay so far apart, as near as joints bring them: "
         "the loop cannot close",
         "check lengths and places of these parts, or choose a joint with more freedom",
+    )
+
+
+def left_open(effects: Effects, q: Array) -> str:
+    """A sentence about the constraint that is open the most at q (nq,); "" if none is."""
+    if not held_rows(effects) or open_gap(effects, q) <= CLOSED:
+        return ""
+    worst, far = widest(effects, q)
+    return (
+        f"{worst.label} between {joined_parts(effects, worst)} is still open by {far} there: check "
+        "lengths and places of these parts, hold fewer directions, or remove what contradicts it."
     )
 
 

@@ -9,7 +9,16 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pliant.model import Body, Description, DescriptionError, Frame, Rod, Stiffness, did_you_mean
+from pliant.model import (
+    Body,
+    Description,
+    DescriptionError,
+    Frame,
+    Rod,
+    Stiffness,
+    did_you_mean,
+    is_nested,
+)
 from pliant.rods.contract import Formulation, RodModel
 from pliant.solve.problem import Problem
 from pliant.solve.registry import default_formulation
@@ -30,12 +39,13 @@ class Compiler:
         """Copies and pickles of a robot compile for themselves."""
         return Compiler, (self.description,)
 
-    def compiled(self, choice: object = None) -> Problem:
+    def compiled(self, choice: object = None, values: Mapping[str, Any] | None = None) -> Problem:
         """Return the robot compiled with the formulations that `choose_formulations` gives.
 
+        values : by name, of inputs that are part of the compiled robot, such as insertions of tubes.
         The robot as it is now: other threads may go on describing it meanwhile.
         """
-        now = self.description.snapshot()
+        now = self.description.settled(values or {})
         formulations = choose_formulations(now, choice)
         key = (_state(now), tuple(_mark(f) for f in formulations.values()))
         with self._lock:
@@ -72,6 +82,13 @@ def _require_welded_rods(description: Description, formulations: Mapping[str, Ro
         raise DescriptionError(part, field, value, f"{expected} with {name}", remedy)
 
     for part in description.members().values():
+        if isinstance(part, Rod) and is_nested(description, part):
+            refuse(
+                part.label,
+                "formulation",
+                strong,
+                "one for tubes in one another, not a strong form,",
+            )
         if part.joint is not None and part.joint.moves:
             refuse(
                 part.label, "joint", part.joint, "left out, for it knows rigid connections only,"

@@ -184,7 +184,8 @@ class CoordinateProblem(Problem):
                     raise told from None
             raise
         self._warn([found.q])
-        warn_of_error(found.error, self.formulations, stacklevel=4)
+        if found.error is not None:
+            warn_of_error(found.error, self.formulations, stacklevel=4)
         if self._lame:
             missed = missed_at_rest(self.effects, found.q, found.inputs, found.z)
             self._tell([str(item) for item in missed])
@@ -317,7 +318,9 @@ class CoordinateProblem(Problem):
     ) -> Stream:
         """Move in time one step after the other."""
         held = {name: Held(value) for name, value in values.items()}
-        begin = self.begin(Schedule(self.effects, held), start)
+        fixed = self.description.settled_inputs()
+        moving = {name: value for name, value in held.items() if name not in fixed}
+        begin = self.begin(Schedule(self.effects, moving), start)
         stepper = integrator.stepper(self.effects, h)
         stepper.prepare()
         return Stream(CoordinateSteps(integrator, stepper, *begin), held)
@@ -343,7 +346,7 @@ class CoordinateProblem(Problem):
     def wrenches(self, still: Still, rod: Rod, s: Array, by: str) -> Array:
         """Internal wrenches (S, 6): from what acts beyond s, or stiffness times strain."""
         q = still.solution.q
-        if by == "balance":
+        if by == "balance" and not self.tree.is_nested(rod.name):
             from pliant.solve.internal_wrench import BeyondSections
 
             acting = self._acting(still.applied)
@@ -355,7 +358,7 @@ class CoordinateProblem(Problem):
         """Internal wrenches (T, S, 6): from what acts beyond s, or stiffness times strain plus
         damping times strain rate.
         """
-        if by == "law":
+        if by == "law" or self.tree.is_nested(rod.name):
             rows = [self._law(q, v, rod, s) for q, v in zip(path.q, path.v, strict=True)]
         else:
             from pliant.solve.internal_wrench import BeyondSections
@@ -424,6 +427,27 @@ class CoordinateProblem(Problem):
         rows = [at.reactions for at in self._instants(path)]
         names = rows[0] if rows else {}
         return {name: np.array([row[name] for row in rows]) for name in names}
+
+    def drive_forces(self, still: Still) -> dict[str, Any]:
+        """From the gradient of all that acts on the prescribed coordinates."""
+        found = still.solution
+        return energy.drive_forces(self.effects, found.q, found.z, found.inputs)
+
+    def moving_drive_forces(self, path: Trajectory) -> dict[str, Any]:
+        """From balance at each output time, inertia included."""
+        driven = len(self.tree.prescribed) > 0
+        rows = [at.drives for at in self._instants(path)] if driven else []
+        return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
+
+    def joint_rate(self, v: Array, part: str) -> Array:
+        """Velocities (nv,) of the joint by which a part hangs."""
+        carrier = self.tree.part(part)
+        return v[carrier.joint_index]
+
+    def joint_values(self, q: Array, part: str) -> Array:
+        """Values (nv,) of the joint by which a part hangs, see `JointMap.values`."""
+        carrier = self.tree.part(part)
+        return carrier.joint.values(q[carrier.joint_slice])
 
     def readings(self, still: Still) -> dict[str, dict[str, Any]]:
         """From the terms of the effects."""

@@ -20,11 +20,17 @@ def potential(effects: Effects, state: State, inputs: Inputs) -> dict[str, float
     return energies
 
 
+def drive_forces(effects: Effects, q: Array, z: Array, inputs: Inputs) -> dict[str, float]:
+    """Torques and forces by which inputs hold prescribed joints, by the name of the input, N m or N."""
+    state, work = State(effects.tree).place(q), Work(effects.tree)
+    return effects.tree.drives(balance(effects, state, work, inputs, z))
+
+
 def reactions(effects: Effects, q: Array, z: Array, inputs: Inputs) -> dict[str, Array]:
     """Wrenches (6,) = (moment, force) that hold the robot.
 
-    For a constraint: what it exerts on the frame it holds, in the frame it is held to. For a part on a
-    rigid connection to the world: what that exerts on it, in the frame of its base.
+    For a constraint: what it exerts on the frame it holds, in the frame it is held to. For a part on
+    the world or on another part: what its joint exerts on it, in the frame of its base.
     """
     tree = effects.tree
     state, work = State(tree).place(q), Work(tree)
@@ -33,7 +39,7 @@ def reactions(effects: Effects, q: Array, z: Array, inputs: Inputs) -> dict[str,
     held: dict[str, Array] = {}
     for term in effects.terms:
         held.update(term.reactions(state, z))
-    for i in tree.held_by_world():
+    for i in tree.held_parts():
         at, w = state.parts[i], work.parts[i]
         held[tree.parts[i].name] = se3.Ad(at.base).T @ at_origin(at.g, w.p).sum(axis=0)
     return held

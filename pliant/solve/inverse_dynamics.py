@@ -19,7 +19,7 @@ Euler: no stress enters, and so neither theory nor formulation.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from pliant.solve.integrators.hard_rows import gap_accelerations
 from pliant.solve.redundancy import without_self_stress
 from pliant.solve.sampling import Sampler
 from pliant.solve.statics import balance
+from pliant.tree.backward import gather
 from pliant.tree.forward import set_rates
 from pliant.tree.state import State
 from pliant.tree.work import Work
@@ -63,6 +64,7 @@ class Instant:
     inputs: Inputs
     points: list[Array]
     reactions: dict[str, Array]
+    drives: dict[str, float] = field(default_factory=dict)
 
 
 class InverseDynamics:
@@ -182,8 +184,11 @@ class InverseDynamics:
             totals[i] += at_origin(at.g, w.p).sum(axis=0)
             if part.parent >= 0:
                 totals[part.parent] += totals[i]
-        for i in tree.held_by_world():
+        for i in tree.held_parts():
             held[tree.parts[i].name] = se3.Ad(state.parts[i].c.base).T @ totals[i]
+        if len(tree.prescribed):
+            gather(tree, state, work, work.residual)
+            instant.drives = tree.drives(work.residual)
         return held
 
 

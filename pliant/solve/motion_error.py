@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model import Array, Body, ConvergenceError, PliantError, refuse
+from pliant.model import Array, Body, ConvergenceError, PliantError, is_nested, refuse
 from pliant.model.checks import flag
 from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
@@ -93,6 +93,11 @@ def check_error(wanted: object, clock: Clock, problem: Problem) -> None:
     """
     if not flag("simulate", "error", wanted):
         return
+    about = problem.description
+    nested = any(is_nested(about, rod) for rod in about.rods.values())
+    remedy = "compare motions with two time steps, or with two formulations"
+    expected = "left out for nested tubes, whose coarser motions cannot start alike"
+    refuse(nested, "simulate", "error", wanted, expected, remedy)
     expected = f"{FEWEST_STEPS} steps or more to estimate an error"
     refuse(clock.steps < FEWEST_STEPS, "simulate", "dt", clock.h, expected, "take a smaller dt")
     coarser(problem, 2)

@@ -182,6 +182,22 @@ class Problem(ABC):
     def moving_reactions(self, path: Trajectory) -> dict[str, Array]:
         """Wrenches (T, 6) that hold the robot in a motion, by the same names."""
 
+    def joint_values(self, q: Any, part: str) -> Array:
+        """Values (nv,) of the joint by which a part hangs; none without coordinates."""
+        return np.zeros(0)
+
+    def joint_rate(self, v: Any, part: str) -> Array:
+        """Velocities (nv,) of the joint by which a part hangs; none without coordinates."""
+        return np.zeros(0)
+
+    def drive_forces(self, still: Still) -> dict[str, Any]:
+        """Torques and forces by which inputs hold prescribed joints, by the name of the input."""
+        return {}
+
+    def moving_drive_forces(self, path: Trajectory) -> dict[str, Any]:
+        """The same in a motion, (T,) each."""
+        return {}
+
     def readings(self, still: Still) -> dict[str, dict[str, Any]]:
         """What effects tell of themselves at an equilibrium, by name: tension, length, ..."""
         return {}

@@ -156,26 +156,58 @@ def _null_of(group: list[_Block]) -> Array:
 
 
 def redundancy_at_rest(effects: Effects) -> str:
-    """A sentence about redundant rows of the robot as it begins, "" if there are none."""
+    """A sentence about redundant rows of the robot as it begins, "" if there are none.
+
+    What holds in this configuration only is told of rigid linkages. A straight rod that cannot stretch
+    has such rows, too: they end as it bends.
+    """
     if not held_rows(effects):
         return ""
     tree = effects.tree
     q = close_by_joints(effects, tree.q_rest)
-    here = find_redundancy(effects, State(tree).place(q))
+    state = State(tree).place(q)
+    here = find_redundancy(effects, state)
     if not here:
         return ""
     aside = _aside(effects, q)
-    count = len(here) if aside is None else len(find_redundancy(effects, aside))
-    return _sentence(effects, here, count)
+    lasting = here if aside is None else find_redundancy(effects, aside)
+    if _has_rods(effects):
+        here = lasting
+    far = _contradiction(effects, state, lasting)
+    if not here:
+        return ""
+    if far > CLOSED:
+        return (
+            f"{_named(effects, here)} They contradict each other by {far:.3g} (metres, radians) in the "
+            "undeformed robot: no configuration meets them all, unless inputs bring them together."
+        )
+    return _sentence(effects, here, len(lasting))
+
+
+def _has_rods(effects: Effects) -> bool:
+    return any(part.rod is not None for part in effects.tree.parts)
+
+
+def _contradiction(effects: Effects, state: State, here: Redundancy) -> float:
+    """What the gaps of rows that depend on each other lack to agree, metres or radians."""
+    terms = held_rows(effects)
+    weights = np.concatenate([term.row_weights for term in terms])
+    gaps = np.concatenate([term.gaps(state) for term in terms])
+    return float(np.abs((here.null @ (here.null.T @ (weights * gaps))) / weights).max(initial=0.0))
 
 
 def _aside(effects: Effects, q: Array) -> State | None:
-    """The robot with its joints turned a little and its loops closed again; None if it cannot turn."""
-    tree = effects.tree
+    """The robot displaced a little: a linkage with its loops closed again, None if it cannot move."""
+    tree, soft = effects.tree, _has_rods(effects)
     x = np.zeros(tree.total)
-    free = np.concatenate([part.joint_index for part in tree.parts])
-    free = free[free < tree.size]
-    x[free] = _ASIDE * np.cos(1.0 + np.arange(len(free)))
+    free = [part.joint_index for part in tree.parts]
+    free += [part.x_index for part in tree.parts] if soft else []
+    numbers = np.concatenate(free)
+    numbers = numbers[numbers < tree.size]
+    x[numbers] = _ASIDE * np.cos(1.0 + np.arange(len(numbers)))
+    if soft:
+        x *= min(1.0, tree.length)
+        return State(tree).place(tree.moved(State(tree).place(q), x, newton=False))
     moved = close_by_joints(effects, tree.moved(State(tree).place(q), x, newton=False))
     far = float(np.abs(moved - q).max(initial=0.0))
     closed = open_gap(effects, moved) <= CLOSED and far > 1e-3 * _ASIDE
@@ -195,8 +227,8 @@ def without_self_stress(effects: Effects, state: State, z: Array) -> Array:
     return out
 
 
-def _sentence(effects: Effects, here: Redundancy, lasting: int) -> str:
-    """What is redundant, on what it depends, and what that means."""
+def _named(effects: Effects, here: Redundancy) -> str:
+    """What is redundant, and on what it depends."""
     by_term: dict[FrameRows, list[str]] = {}
     for term, row in here.redundant:
         by_term.setdefault(term, []).append(term.row_name(row))
@@ -206,10 +238,15 @@ def _sentence(effects: Effects, here: Redundancy, lasting: int) -> str:
     )
     others = list(dict.fromkeys(term.label for term, _ in here.others if term not in by_term))
     holding = f"{', '.join(others)} and the joints" if others else "the other joints of the loop"
-    text = (
+    return (
         f"{len(here)} redundant constraint row{'s' * (len(here) > 1)}: {listed}. "
         f"These directions are held by {holding} already."
     )
+
+
+def _sentence(effects: Effects, here: Redundancy, lasting: int) -> str:
+    """What is redundant, and what that means."""
+    text = _named(effects, here)
     if lasting < len(here):
         return (
             f"{text} {'This is so' if not lasting else 'Part of this is so'} in this configuration "

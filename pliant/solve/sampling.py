@@ -11,6 +11,7 @@ from pliant.lie import se3
 from pliant.model import Frame
 from pliant.physics.effects import Effects
 from pliant.rods.contract import Array, Plan
+from pliant.rods.nested import NestedMap, NestedPlan
 from pliant.tree.state import State
 
 _PLANS = 64
@@ -52,9 +53,16 @@ class Sampler(threading.local):
 
     def strains(self, q: Array, rod: str, s: Array) -> Array:
         """Strains (S, 6) at s, body frame, as the laws of the rod mean them."""
-        i = self.tree.number_of(rod)
-        s = np.ascontiguousarray(s, dtype=float)
-        state = self.at(q)
+        i, s, _ = self._place(rod, s)
+        state, nested = self.at(q), self.tree.parts[i].map
+        if not isinstance(nested, NestedMap):
+            return self._strains(state, i, s)
+        plan = self._plan("strains", i, s)
+        nested.strain(plan, state.parts[i].c)
+        assert isinstance(plan, NestedPlan)
+        return nested.tube_strains(plan, self._strains(state, i, np.maximum(nested.place(s), 0.0)))
+
+    def _strains(self, state: State, i: int, s: Array) -> Array:
         plan = self._plan("strains", i, s)
         self.tree.parts[i].map.strain(plan, state.parts[i].c)
         e = plan.e.copy()
@@ -63,14 +71,16 @@ class Sampler(threading.local):
         return e
 
     def rest_strains(self, rod: str, s: Array) -> Array:
-        """Strains (S, 6) of the stress-free rod through its own map."""
+        """Strains (S, 6) of the stress-free rod through its own map; of a nested tube as described."""
+        if self.tree.is_nested(rod):
+            return self.tree.description.rods[rod].natural_strain(s)
         return self.strains(self.tree.q_rest, rod, s)
 
     def _place(self, name: str, s: Array) -> tuple[int, Array, Array | None]:
         """Part, arclengths and constant pose of a rod's sections or of a body."""
         s = np.ascontiguousarray(s, dtype=float)
         i, at, pose = self.tree.place_of_part(name)
-        return (i, s, None) if self.tree.is_rod(name) else (i, np.full(len(s), at), pose)
+        return (i, at + s, None) if self.tree.is_rod(name) else (i, np.full(len(s), at), pose)
 
     def _plan(self, kind: str, i: int, s: Array) -> Plan:
         key = (kind, i, s.tobytes())

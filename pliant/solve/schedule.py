@@ -55,6 +55,15 @@ class Inputs:
         self.moving: dict[str, Callable[[float], Any]] = {
             name: value for name, value in given.items() if callable(value)
         }
+        for name in self.moving.keys() & description.settled_inputs().keys():
+            raise DescriptionError(
+                f"input {name!r}",
+                "value",
+                self.moving[name],
+                f"one number, for with another one {self._owners[name].label} ends at another place "
+                "and the robot is compiled anew",
+                "give a number, and simulate once for each insertion",
+            )
         for name, value in given.items():
             if name not in self.moving:
                 _check_value(description.input_owner(name), name, "value", value)

@@ -26,7 +26,7 @@ from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array
 from pliant.solve import loops
-from pliant.solve.closure import CLOSED, cannot_close, close_by_joints, open_gap
+from pliant.solve.closure import CLOSED, cannot_close, close_by_joints, left_open, open_gap
 from pliant.solve.limits import with_limits
 from pliant.solve.newton import INFINITE, SINGULAR, SLOW, Equations, NewtonError, Policy, negate
 from pliant.solve.shape_error import ShapeError
@@ -153,6 +153,8 @@ class Equilibrium(Equations):
             np.zeros(tree.total),
         )
         self._unheld = np.zeros(tree.total)
+        self._held = [term for term in effects.rows if len(term.rows) and term.rows[0] >= tree.n]
+        """Terms with multipliers."""
         self._breaks = 2 * sum(term.memory > 0 for term in effects.terms)
         """Corrections that may be larger than those before, where joints begin to slide."""
         self._next, self._variation = np.zeros(tree.nq), np.zeros(tree.total)
@@ -255,7 +257,7 @@ class Equilibrium(Equations):
     def _gap_forces(self) -> float:
         """What the gaps of multipliers cost, N: also of those that do not feel their gap at once."""
         r = self.work.residual
-        return float(sum(np.sum(np.abs(x.augmented(r[x.rows]))) for x in self.effects.rows))
+        return float(sum(np.sum(np.abs(x.augmented(r[x.rows]))) for x in self._held))
 
     def weigh(self) -> None:
         """Set the size of the generalised loads, or of the first residual where there are none."""
@@ -409,7 +411,8 @@ class StaticSolver:
                 progress(level, self.count, good.residual)
         good.iterations = self.count
         good.levels, good.lost = levels, lost
-        good.error = self.equations.error.estimate()
+        if self.effects.tree.estimates:
+            good.error = self.equations.error.estimate()
         return good
 
     def _go_on(
@@ -634,12 +637,17 @@ class StaticSolver:
         self, level: float, reason: str, good: StaticSolution, fold: float | None
     ) -> ConvergenceError:
         tree = self.effects.tree
-        names = ", ".join(f"{part.name!r}" for part in tree.parts)
-        kind = "rods" if all(part.rod is not None for part in tree.parts) else "parts"
+        own = [part for part in tree.parts if not part.auxiliary]
+        names = ", ".join(f"{part.name!r}" for part in own)
+        kind = "rods" if all(part.rod is not None for part in own) else "parts"
+        still_open = left_open(self.effects, good.q)
         if level == 0.0 and "singular" in reason:
+            remedy = "Clamp a rod (base='world') or add a constraint that holds the free part."
+            text = f"no equilibrium was found for {kind} {names}: {reason}. {still_open or remedy}"
+        elif still_open:
             text = (
-                f"no equilibrium was found for {kind} {names}: {reason}. "
-                "Clamp a rod (base='world') or add a constraint that holds the free part."
+                f"no equilibrium was found beyond {_percent(level)} of the load for {kind} {names}: "
+                f"{reason}. {still_open}"
             )
         elif fold is not None:
             text = (

@@ -113,6 +113,7 @@ QUANTITIES = {
 
 
 _PLACE = re.compile(r"^at\(\s*([^)]*?)\s*\)$")
+_JOINT = re.compile(r"^(.+?)\.(joint|joint_rate)(?:\.([^.]+))?$")
 _FEATURE = re.compile(r"^(\w+)\((.+)\)$")
 _REACTION = ("mx", "my", "mz", "fx", "fy", "fz")
 _VECTORS = {
@@ -243,6 +244,11 @@ def _expand(description: Description, output: Output) -> list[Probe]:
     feature = _FEATURE.match(output.path.strip())
     if feature is not None:
         return [_feature(description, output, *feature.groups())]
+    joint = _JOINT.match(output.path.strip())
+    if joint is not None and joint[1] in description.members():
+        return _joint(description, output, *joint.groups())
+    if output.path.strip().endswith(".drive_force"):
+        return [_drive_force(description, output, output.path.strip().removesuffix(".drive_force"))]
     # split at dots outside of parentheses
     words = _words(description, output.path.strip())
     if len(words) == 3 and words[1] == "reaction":
@@ -348,9 +354,14 @@ def _told(output: Output, name: str, quantity: str, unit: str) -> Probe:
 
 def _reaction(description: Description, output: Output, part: str, component: str) -> Probe:
     effects = description.of(Effect)
-    holders = [*description.rods, *(name for name, effect in effects.items() if effect.reacts)]
+    jointed = [x.name for x in description.bodies.values() if x.joint is not None]
+    holders = [
+        *description.rods,
+        *jointed,
+        *(name for name, effect in effects.items() if effect.reacts),
+    ]
     hint = did_you_mean(part, holders)
-    _refuse(part not in holders, output.path, "a rod or a constraint", hint)
+    _refuse(part not in holders, output.path, "a rod, a body with a joint, or a constraint", hint)
     expected = f"a component of a reaction, not {component!r}"
     hint = did_you_mean(component, _REACTION)
     _refuse(component not in _REACTION, output.path, expected, hint)
@@ -369,6 +380,47 @@ def _reaction(description: Description, output: Output, part: str, component: st
     path = str(output.path)
     unit = "N m" if k < 3 else "N"
     return Probe(output.column or path, path, output.std, unit, ask, rates=True)
+
+
+def _joint(
+    description: Description, output: Output, part: str, kind: str, name: str | None
+) -> list[Probe]:
+    """Return the probes of values or rates of a joint, of one coordinate or of all."""
+    joint = getattr(description.members()[part], "joint", None)
+    names = tuple(getattr(joint, "names", ())) if getattr(joint, "units", ()) else ()
+    hint = "give a part with a joint that moves"
+    _refuse(not names, output.path, "a joint with coordinates", hint)
+    hint = did_you_mean(name or "", names)
+    unknown = name is not None and name not in names
+    _refuse(unknown, output.path, f"a coordinate of the joint, not {name!r}", hint)
+    stem = output.column or f"{part}.{kind}"
+
+    def probe(k: int) -> Probe:
+        single = output.column is not None and (name is not None or len(names) == 1)
+        column = str(output.column) if single else f"{stem}.{names[k]}"
+        unit = joint.units[k] + ("/s" if kind == "joint_rate" else "")  # type: ignore[union-attr]
+
+        def ask(result: Any, _: Description) -> Array:
+            ways = {"joint": "joint_values", "joint_rate": "joint_rate"}
+            return np.asarray(getattr(result, ways[kind])(part))[..., k]
+
+        path, rates = str(output.path), kind == "joint_rate"
+        return Probe(column, path, output.std, unit, ask, rates=rates)
+
+    return [probe(k) for k, each in enumerate(names) if name in (None, each)]
+
+
+def _drive_force(description: Description, output: Output, name: str) -> Probe:
+    """Return the probe of the torque or force of a prescribed coordinate, by the name of its input."""
+    known = [x for part in description.members().values() for x in part.motion_inputs()]
+    hint = did_you_mean(name, known)
+    _refuse(name not in known, output.path, "an input that prescribes a joint", hint)
+
+    def ask(result: Any, _: Description) -> Array:
+        return np.asarray(result.drive_forces[name])
+
+    path = str(output.path)
+    return Probe(output.column or path, path, output.std, "N m or N", ask, rates=True)
 
 
 def _numbers(column: str, value: object) -> Array:

@@ -104,13 +104,17 @@ class Prescribed:
 
     def __init__(self, tree: Tree) -> None:
         self.names = [name for driver in tree.drivers.values() for name in driver.inputs]
+        self._joints = len(self.names)
+        self.names += [name for part in tree.driven_maps for name in part.map.inputs]
         self._tree = tree
         none, driven = np.zeros(0, dtype=np.int64), list(tree.drivers.items())
         spans = [tree.parts[i].joint_slice.start + x.coordinates for i, x in driven]
-        self.q_places = np.concatenate([none, *spans])
+        self.maps = [_map_places(part) for part in tree.driven_maps]
+        """Of maps with prescribed coordinates: their places in q, and their numbers."""
+        self.q_places = np.concatenate([none, *spans, *(places for places, _ in self.maps)])
         """Places in q of the prescribed coordinates; their numbers are `tree.prescribed`."""
         numbers = [tree.parts[i].joint_index[x.velocities] for i, x in driven]
-        self.v_places = np.concatenate([none, *numbers])
+        self.v_places = np.concatenate([none, *numbers, *(own for _, own in self.maps)])
         self.width = len(self.q_places) + 2 * len(self.v_places)
         at, self._rows = 0, {}
         for i, driver in tree.drivers.items():
@@ -126,6 +130,7 @@ class Prescribed:
         if not self.names:
             return np.zeros(0)
         motions = [motion for _, motion in self._motions(drive)]
+        motions.append(tuple(drive[self._joints :].T))
         return np.concatenate(
             [values for column in zip(*motions, strict=True) for values in column]
         )
@@ -137,6 +142,10 @@ class Prescribed:
         out = q.copy()
         for i, (coordinates, _, _) in self._motions(drive):
             out[self._tree.parts[i].joint_slice][self._tree.drivers[i].coordinates] = coordinates
+        first = self._joints
+        for places, _ in self.maps:
+            out[places] = drive[first : first + len(places), 0]
+            first += len(places)
         return out
 
     def travel(self, before: Array, after: Array, length: float) -> float:
@@ -146,7 +155,9 @@ class Prescribed:
 
         def twists(t: float) -> list[Array]:
             drive[:, 0] = before[:, 0] + t * drive[:, 1]
-            return [self._twist(i, q, v) for i, (q, v, _) in self._motions(drive)]
+            turns = np.zeros((len(drive) - self._joints, 6))
+            turns[:, 2] = drive[self._joints :, 1]
+            return [*(self._twist(i, q, v) for i, (q, v, _) in self._motions(drive)), *turns]
 
         return travel(twists, length) if drive.any() else 0.0
 
@@ -163,4 +174,14 @@ class Prescribed:
         for i, (_, velocity, acceleration) in self._motions(drive):
             places = self._tree.parts[i].joint_index[self._tree.drivers[i].velocities]
             v[places], acc[places] = velocity, acceleration
+        first = self._joints
+        for _, numbers in self.maps:
+            _, v[numbers], acc[numbers] = drive[first : first + len(numbers)].T
+            first += len(numbers)
         return v, acc
+
+
+def _map_places(part: Part) -> tuple[Ints, Ints]:
+    """Places in q of the coordinates of its map that inputs prescribe, and their numbers."""
+    end = part.q_slice.stop
+    return np.arange(end - len(part.map.inputs), end), part.x_index[part.map.prescribed]

@@ -113,6 +113,9 @@ class Part:
         it does not grow with slenderness, so that slender rods do not lock.
         """
         plain, rows = self.strain_w * self.C, self.field_rows
+        own = self.map.elastic_share(self.strain_s)
+        if own is not None:
+            plain *= own
         if self.fields is None:
             return plain, np.zeros((len(plain), 0))
         bending = self.fields.held * np.minimum(self.C[:, 0], self.C[:, 1]) / self.length**2

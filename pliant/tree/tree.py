@@ -21,8 +21,19 @@ from pliant.engine.program import ask, run
 from pliant.joints.contract import JointMap
 from pliant.joints.fixed import Fixed
 from pliant.joints.free import Free
-from pliant.model import Body, Description, DescriptionError, Frame, Rod
+from pliant.model import (
+    Body,
+    Description,
+    DescriptionError,
+    Frame,
+    Rod,
+    Tube,
+    centreline,
+    is_inner,
+    nest_of,
+)
 from pliant.rods.contract import Array, Formulation, Ints, RodMap
+from pliant.rods.nested import NestedMap
 from pliant.rods.rigid import RigidMap
 from pliant.tree.carrying import base_twist
 from pliant.tree.collect import entries_of, station_values
@@ -32,6 +43,8 @@ from pliant.tree.part import Part
 from pliant.tree.state import State
 
 _NONE = np.zeros(0, dtype=np.int64)
+SPIN_POINTS = 3
+"""Stations in each span of a tube at which it resists turning about its axis."""
 
 
 class Tree:
@@ -66,12 +79,18 @@ class Tree:
     # -- building ----------------------------------------------------------------------------
 
     def _add(self, source: Rod | Body, formulations: Mapping[str, Formulation]) -> None:
+        if is_inner(source):
+            return  # its nest is one part, which comes with the outermost
         parent, s, pose = -1, 0.0, np.eye(4)
         if source.carrier is not None:
             parent, s, pose = self.place_of(source.carrier)
         joint = joint_of(source)
         if isinstance(source, Rod):
             formulation = formulations[source.name]
+            nest = nest_of(self.description, source)
+            if isinstance(source, Tube) or len(nest) > 1:
+                self._add_nest(nest, formulation, joint, parent)
+                return
             rod_map = discretise(self.description.with_breaks(source), formulation)
             part = Part(source, rod_map, joint, parent, formulation.capabilities)
         elif isinstance(joint, Fixed) and parent >= 0:
@@ -89,6 +108,23 @@ class Tree:
         self._places[source.name] = (len(self.parts), 0.0, np.eye(4))
         self.parts.append(part)
 
+    def _add_nest(
+        self, nest: tuple[Rod, ...], formulation: Formulation, joint: JointMap, parent: int
+    ) -> None:
+        """Add nested tubes as one part: their centreline with the angles of all of them."""
+        centre = centreline(nest)
+        rod_map = NestedMap(centre, discretise(centre, formulation))
+        part = Part(centre, rod_map, joint, parent, formulation.capabilities)
+        for k, rod in enumerate(nest):
+            first = rod_map.station(k) if isinstance(rod, Tube) else 0.0
+            self._places[rod.name] = (len(self.parts), first, np.eye(4))
+            if isinstance(rod, Tube):
+                s, w = rod_map.tube_rule(k, SPIN_POINTS)
+                spin = rod.inertia(s - first)[:, 2] * w
+                for at, value in zip(s, spin, strict=True):
+                    part.add_inertia(float(at), np.eye(4), value * np.eye(6)[2])
+        self.parts.append(part)
+
     def same_maps(self, other: Tree) -> bool:
         """Whether the maps of both have as many coordinates and the same breaks, part by part."""
         pairs = zip(self.parts, other.parts, strict=False)
@@ -100,7 +136,7 @@ class Tree:
         """Part that a frame moves with, arclength there, and its pose (4, 4) in that section."""
         i, s, pose = self._places[frame.part]
         if self.is_rod(frame.part):
-            return i, frame.s, frame.pose_offset()
+            return i, s + frame.s, frame.pose_offset()
         return i, s, pose @ frame.pose_offset()
 
     def place_of_part(self, name: str) -> tuple[int, float, Array]:
@@ -110,6 +146,9 @@ class Tree:
     def attach(self, frame: Frame, shared: bool = True) -> tuple[int, int]:
         """Part and frame station of a frame; shared : False for one of its own, see `turn_point`."""
         i, s, pose = self.place_of(frame)
+        nested = self.parts[i].map
+        if isinstance(nested, NestedMap) and self.is_rod(frame.part):
+            nested.require_beyond(frame.part, s)
         return i, self.parts[i].attach(s, pose, shared)
 
     def couple(self, a: Station, b: Station) -> tuple[int, bool]:
@@ -124,6 +163,20 @@ class Tree:
         """Whether a part of the description is a rod."""
         return name in self._rods
 
+    def is_nested(self, name: str) -> bool:
+        """Whether a rod, by name, is one of several in a common centreline."""
+        return self.is_rod(name) and isinstance(self.part(name).map, NestedMap)
+
+    @cached_property
+    def driven_maps(self) -> list[Part]:
+        """Parts with a map of which inputs prescribe coordinates."""
+        return [part for part in self.parts if len(part.map.inputs)]
+
+    @property
+    def estimates(self) -> bool:
+        """Whether errors can be estimated from the balance of all parts."""
+        return all(part.map.estimates for part in self.parts)
+
     def part(self, name: str) -> Part:
         """The part that a rod, by name, is."""
         return self.parts[self.number_of(name)]
@@ -133,6 +186,27 @@ class Tree:
         roots = [i for i, part in enumerate(self.parts) if part.parent < 0]
         own = [i for i in roots if not self.parts[i].auxiliary]
         return [i for i in own if self.parts[i].joint.nv < 6 or i in self.drivers]
+
+    def held_parts(self) -> list[int]:
+        """Numbers of the parts that the world holds, and of those on other parts by a joint that moves.
+
+        What holds a rod mounted rigidly on another is its internal wrench at the base.
+        """
+        carried = [i for i, part in enumerate(self.parts) if part.parent >= 0]
+        own = [i for i in carried if not self.parts[i].auxiliary and 0 < self.parts[i].joint.nv < 6]
+        return sorted({*self.held_by_world(), *own})
+
+    def drives(self, forces: Array) -> dict[str, float]:
+        """Of forces (total,) on all coordinates, those on what inputs prescribe, by input."""
+        found: dict[str, float] = {}
+        for i, driver in self.drivers.items():
+            if len(driver.inputs) == len(driver.velocities):
+                numbers = self.parts[i].joint_index[driver.velocities]
+                found |= dict(zip(driver.inputs, forces[numbers].tolist(), strict=True))
+        for part in self.driven_maps:
+            numbers = part.x_index[part.map.prescribed]
+            found |= dict(zip(part.map.inputs, forces[numbers].tolist(), strict=True))
+        return found
 
     def add_multipliers(self, count: int) -> slice:
         """Places of `count` more multipliers among all of them."""
@@ -173,9 +247,6 @@ class Tree:
             part.q_slice = slice(nq, nq + part.map.nq)
             nq += part.map.nq
             n = _interleave(part, n)
-            numbers = np.concatenate([np.full(6, -1), part.x_index])
-            local = part.map.elements
-            part.index = np.where(local >= 0, numbers[np.maximum(local, 0)], -1)
             part.grounded = part.parent < 0 and not nv
         self.n, self.nq = n, nq
         self.size = n + self.m
@@ -184,7 +255,15 @@ class Tree:
         for part, driven in late:
             part.joint_index[driven] = total + np.arange(driven.sum())
             total += int(driven.sum())
+        for part in self.driven_maps:
+            count = len(part.map.inputs)
+            part.x_index[part.map.prescribed] = total + np.arange(count)
+            total += count
         self.total = total
+        for part in self.parts:
+            numbers = np.concatenate([np.full(6, -1), part.x_index])
+            local = part.map.elements
+            part.index = np.where(local >= 0, numbers[np.maximum(local, 0)], -1)
         self.prescribed = np.arange(self.size, total)
         """Numbers of the coordinates that inputs prescribe."""
         self.fields = np.concatenate([_NONE, *(part.field_index.ravel() for part in self.parts)])
@@ -343,14 +422,19 @@ def discretise(rod: Rod, formulation: Formulation) -> RodMap:
 
 
 def _interleave(part: Part, n: int) -> int:
-    """Number own coordinates and force fields of a part from n on, each field where it is felt."""
+    """Number own coordinates and force fields of a part from n on, each field where it is felt.
+
+    Coordinates that inputs prescribe get their numbers later.
+    """
     nv, fields, rows = part.map.nv, part.fields, len(part.field_rows)
     count = 0 if fields is None else fields.count
     keys = np.arange(nv, dtype=float)
+    late = part.map.prescribed
+    keys[late] = np.inf
     if fields is not None:
         keys = np.concatenate([keys, np.repeat(fields.before - 6 - 0.5, rows)])
     place = np.empty(nv + rows * count, dtype=np.int64)
     place[np.argsort(keys, kind="stable")] = n + np.arange(nv + rows * count)
     part.x_index = place[:nv]
     part.field_index = place[nv:].reshape(count, rows)
-    return n + nv + rows * count
+    return n + nv + rows * count - len(late)

@@ -35,6 +35,11 @@ class PartWork:
         self.slope = np.zeros((S, 6))
         self.inner = np.zeros((len(part.inner_s), 6))
         """Weighted stresses at the inner stations."""
+        X = len(part.inner_s)
+        self.inner_met, self.inner_rate = np.zeros((X, 6)), np.zeros((X, 6))
+        """Strain that meets the law at the inner stations, and its time derivative."""
+        self.inner_full = np.zeros((X, 6, 6))
+        """Derivative of the stresses there."""
         self.full = np.zeros((S if part.coupled else 0, 6, 6))
         """(S, 6, 6): derivative of stresses whose rows depend on each other."""
         self.met = np.zeros((S, 6))

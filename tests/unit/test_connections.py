@@ -81,7 +81,7 @@ def test_hidden_parts_are_no_parts_of_the_robot(tmp_path: Path) -> None:
     robot = four_bar(stiffness=20.0)
     still = robot.statics()
     assert list(robot.description.bodies) == ["crank", "coupler", "rocker"]
-    assert set(still.reactions) == {"loop", "crank", "rocker"}
+    assert set(still.reactions) == {"loop", "crank", "coupler", "rocker"}
     assert still.to_xarray()["body"].values.tolist() == ["crank", "coupler", "rocker"]
     robot.save(tmp_path / "linkage.yaml")
     again = pl.Robot.from_file(tmp_path / "linkage.yaml")
@@ -278,3 +278,92 @@ def test_plate_on_rods_is_the_same_however_the_loop_is_cut(joint: pl.Joint | Non
     moved = other.simulate(0.02, 1e-3, formulation=pl.BSpline(3, 6))
     ends = motion.pose("plate")[-1], moved.pose(plate.at(-shift))[-1]
     assert ends[0] == pytest.approx(ends[1], abs=1e-6)
+
+
+def test_loops_of_rods_that_cannot_close_are_named_with_their_gap() -> None:
+    """An inextensible rod too short, and a tip in two places."""
+    soft = pl.Material(E=1e6, nu=0.45, rho=1000.0)
+    robot = pl.Robot()
+    rod = robot.add_rod("short", 0.2, pl.Circle(0.005), soft, theory="kirchhoff")
+    robot.connect("pull", rod.tip, pl.pose((0, 0, 0.3)), pl.Spherical(), pose=pl.pose())
+    with pytest.raises(
+        pl.ConvergenceError, match="'pull' between the world and 'short' is still open"
+    ):
+        robot.statics()
+    robot = pl.Robot()
+    rod = robot.add_rod("rod", 0.2, pl.Circle(0.005), soft)
+    robot.connect("here", rod.tip)
+    robot.connect("there", rod.tip, pl.pose((0.02, 0, 0.2)), pose=pl.pose())
+    with (
+        pytest.warns(pl.RedundancyWarning, match=r"'there' .* contradict each other by 0\.01"),
+        pytest.raises(pl.ConvergenceError, match=r"'there' .* open by 0\.02 m"),
+    ):
+        robot.statics()
+
+
+def test_strong_forms_refuse_connections_by_name() -> None:
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.45, rho=1000.0)
+    rod = robot.add_rod("rod", 0.2, pl.Circle(0.005), soft)
+    robot.connect("pin", rod.tip, "world", pl.Spherical())
+    for strong in (pl.Shooting(), pl.MultipleShooting(), pl.Collocation()):
+        with pytest.raises(pl.DescriptionError, match="connection 'pin'"):
+            robot.statics(formulation=strong)
+
+
+@pytest.mark.parametrize(
+    "integrator", [pl.Midpoint(), pl.Newmark()], ids=lambda x: type(x).__name__
+)
+@pytest.mark.parametrize(
+    "joint",
+    [
+        pl.Revolute("y", stiffness=5.0, damping=0.05),
+        pl.Revolute("y", limits=(-0.1, 0.1)),
+        pl.Revolute("y", limits=(-0.1, 0.1), limit_stiffness=200.0),
+        pl.Revolute("y", friction=0.5),
+    ],
+    ids=["spring", "stop", "bumper", "friction"],
+)
+def test_joint_of_a_loop_has_springs_stops_and_friction(
+    joint: pl.Joint, integrator: pl.Integrator
+) -> None:
+    """As a twin of a joint in the tree: the linkage cut at the rocker's pivot moves the same.
+
+    Up to the way by which a joint with friction gives way before it slides.
+    """
+    motion = four_bar(joint=joint).simulate(0.3, 1e-3, integrator=integrator)
+    twin = four_bar_cut_below(joint).simulate(0.3, 1e-3, integrator=integrator)
+    sticks = 1e-3 if getattr(joint, "friction", 0.0) else 2e-4
+    assert motion.joint("loop") == pytest.approx(twin.joint("rocker"), abs=sticks)
+    assert motion.energy["dissipated"][-1] == pytest.approx(twin.energy["dissipated"][-1], abs=2e-3)
+    assert motion.energy_gap.share_taken + motion.energy_gap.share_added < 2e-3
+
+
+def four_bar_cut_below(joint: pl.Joint) -> pl.Robot:
+    """The linkage with the rocker on the coupler by a joint, closed at the pivot of the rocker."""
+    coupler, rocker = four_bar_angles(1.0)
+    robot = four_bar()
+    for name in ("loop", "rocker"):
+        robot.remove(name)
+    base = robot.description.bodies["coupler"]
+    moments = (1e-5, ROCKER**2 / 12.0, ROCKER**2 / 12.0)
+    turn, middle = pl.pose((0, 0, 0), (0, coupler - rocker, 0)), (-0.5 * ROCKER, 0, 0)
+    bar = robot.add_body(
+        "rocker", 1.0, moments, base.at((COUPLER, 0, 0)), middle, pose=turn, joint=joint
+    )
+    robot.connect("pivot", bar.at((-ROCKER, 0, 0)), "world", pl.Revolute("y"))
+    return robot
+
+
+def test_files_name_what_is_wrong_with_a_connection(tmp_path: Path) -> None:
+    four_bar(joint=pl.Revolute("y", stiffness=2.0)).save(tmp_path / "good.yaml")
+    text = (tmp_path / "good.yaml").read_text()
+    for old, new, told in (
+        ("part: rocker", "part: rokcer", "rokcer"),
+        ("stiffness: 2", "stiffness: -2", "stiffness"),
+        ("  loop:", "  loop: {c: 3}\n  other:", "c"),
+    ):
+        assert old in text
+        (tmp_path / "bad.yaml").write_text(text.replace(old, new))
+        with pytest.raises(pl.FileError, match=told):
+            pl.Robot.from_file(tmp_path / "bad.yaml")

@@ -39,7 +39,7 @@ from pliant.solve.sampling import Sampler
 from pliant.solve.statics import StaticSolver
 from pliant.tree.state import State
 from pliant.tree.work import Work
-from tests.unit.test_tree_assembly import Screw, Universal
+from tests.unit.test_tree_assembly import Cardan, Screw
 
 ALL = [Midpoint(), Variational(), Newmark(), GeneralizedAlpha(0.8), ImplicitEuler()]
 GRAVITY = (0.0, 1.0, -9.81)
@@ -188,7 +188,7 @@ def own_joints(viscosity: float) -> Description:
     """A user's joints, whose curvature and bias are differences."""
     description = Description(gravity=GRAVITY)
     rod = description.add(arm(viscosity, joint=Screw(0.1, 3.0)))
-    body = description.add(link(rod.tip, Universal(1.0)))
+    body = description.add(link(rod.tip, Cardan(1.0)))
     description.add(twig(body.at((0.0, 0.02, 0.05), (0.4, 0.0, -0.7)), viscosity))
     return description
 

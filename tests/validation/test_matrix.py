@@ -218,9 +218,11 @@ def still_limit(name: str, effect: str) -> float:
     return 3e-3 if name == "ANCF" else 1e-4 if effect == "constraint" else 5e-5
 
 
-def moved_limit(name: str, effect: str, integrator: str) -> float:
+def moved_limit(name: str, effect: str, joint: str, integrator: str) -> float:
     """Largest distance in motion, relative to the way of the tip."""
     limit = {"ANCF": 3e-2, "BSpline": 2e-2 if effect == "constraint" else 3e-3}.get(name, 3e-3)
+    if joint == "Prismatic":  # when dry friction lets it slide is known to a step
+        limit = max(limit, 6e-3)
     if effect == "base motion":  # the base takes up its acceleration at once
         limit = {"ANCF": 7e-2, "Shooting": 4e-2}.get(name, 7e-3)
     return max(limit, {"ImplicitEuler": 0.1, "Variational": 0.035}.get(integrator, 0.0))
@@ -270,7 +272,7 @@ def check(name: str, effect: str, joint: str, solver: str) -> None:
         assert np.abs(answer() - expected).max() < still_limit(name, effect) * LENGTH
     else:
         expected = moved_reference(effect, joint, by)
-        limit = moved_limit(name, effect, solver) * np.abs(expected).max()
+        limit = moved_limit(name, effect, joint, solver) * np.abs(expected).max()
         assert np.abs(answer() - expected).max() < limit
 
 

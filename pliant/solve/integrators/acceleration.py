@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine.arrays import combine, copy, put, put_values
+from pliant.engine.arrays import combine, copy, put, put_values, take
 from pliant.engine.program import ask, run
 from pliant.linalg.matrices import SingularError
 from pliant.linalg.scatter import add_at, norms
@@ -171,6 +171,12 @@ class AccelerationStepper(Stepper):
             put_values(self.joint_q[at : at + len(places)], places, target)
             ask(part.joint.set_difference, a.parts[i].joint_q, target, change)
             put_values(change, part.joint_index, self._driven)
+            at += len(places)
+        for places, numbers in self.effects.prescribed.maps:
+            now, change = np.zeros(len(places)), np.zeros(len(places))
+            take(a.q, places, now)
+            combine(1.0, self.joint_q[at : at + len(places)], -1.0, now, change)
+            put_values(change, numbers, self._driven)
             at += len(places)
 
     def guesses(self, a: State, b: State) -> list[Callable[[], None]]:
@@ -335,6 +341,8 @@ class AccelerationStepper(Stepper):
             set_rates(tree, state, work, mean, strains=False)
             for w, start, end in zip(work.parts, a.parts, b.parts, strict=True):
                 combine(1.0 / self.h, end.strain.e, -1.0 / self.h, start.strain.e, w.rate)
+                combine(1.0 / self.h, end.inner.e, -1.0 / self.h, start.inner.e, w.inner_rate)
+                combine(0.5, end.inner.e, 0.5, start.inner.e, w.inner_met)
             moment = Moment(tree, state, work, self.mean, self.trial, v=mean, memory=self.memory)
             for term in self.effects.terms:
                 ask(term.add_power_lost, moment, 0.5 * self.h, self.account[1:])

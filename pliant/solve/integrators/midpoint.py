@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine.arrays import clear, combine, copy, put, put_values
+from pliant.engine.arrays import clear, combine, copy, put, put_values, take
 from pliant.engine.program import ask, run
 from pliant.lie.se3_kernels import log_relative_array
 from pliant.linalg.scatter import add_at, norms
@@ -366,6 +366,12 @@ class VariationalStepper(Stepper):
             at, change = part.joint_slice, np.zeros(part.joint.nv)
             ask(part.joint.set_difference, self._previous[at], self.q[at], change)
             put_values(change, part.joint_index, moved)
+        for places, numbers in self.effects.prescribed.maps:
+            before, after = np.zeros(len(places)), np.zeros(len(places))
+            take(self._previous, places, before)
+            take(self.q, places, after)
+            combine(1.0, after, -1.0, before, after)
+            put_values(after, numbers, moved)
         share = 1.0 / self.h if self.books else 0.0
         where = (tree.prescribed, self._leaving, owned, moved)
         run(account_drives, *where, share, self.p, self.account)

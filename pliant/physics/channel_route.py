@@ -1,0 +1,120 @@
+"""The way of a tendon through rods: channels at stations of the strain rule, straight in between."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from pliant.engine.program import run
+from pliant.model import DescriptionError
+from pliant.model.routing import Routed, Stretch
+from pliant.physics import channel
+from pliant.rods.contract import Array
+from pliant.tree.state import State
+from pliant.tree.tree import Tree
+
+_SAME = 1e-9
+"""Distance, in lengths of a rod, below which a tendon ends at a knot."""
+_FLAT = 1e-9
+"""Arm of a moment, in lengths of a rod, below which a formulation need not carry it."""
+
+
+class Channel:
+    """The part of a tendon in one rod: its stations are some of those of the strain rule."""
+
+    def __init__(self, tree: Tree, tendon: Routed, stretch: Stretch) -> None:
+        self.tendon, self.stretch = tendon, stretch
+        self.i = tree.number_of(stretch.rod)
+        self.part = part = tree.parts[self.i]
+        self.whole = tendon.whole_length(tree.description)
+        self._check_knots()
+        s, start, end = part.strain_s, *stretch.over
+        inside = np.flatnonzero((s > start) & (s < end))
+        self.at = slice(int(inside[0]), int(inside[-1]) + 1)
+        """Its stations among those of the strain rule."""
+        self.felt = np.any(part.strain_w > 0.0, axis=0).astype(float)
+        self.tail = end - float(s[inside[-1]])
+        self.rows = self.table(s[self.at], np.max(part.strain_w[self.at], axis=1))
+        self._check_moments()
+        part.coupled = True
+
+    def table(self, s: Array, w: Array) -> Array:
+        """Table (S, 8) of the channel at arclengths s (S,) of the rod, m, with weights w (S,)."""
+        route = self.tendon.route(self.stretch, s, self.whole)
+        return channel.table(route, s, w, self.stretch.over[0])
+
+    def _check_knots(self) -> None:
+        rod, knots = self.part.rod, self.part.map.breaks
+        assert rod is not None
+        for end in self.stretch.over:
+            if np.min(np.abs(knots - end)) > _SAME * rod.length:
+                raise DescriptionError(
+                    self.tendon.label,
+                    "over",
+                    self.stretch.over,
+                    f"the whole rod {rod.name!r}, for its formulation has no knot at s = {end:g} m",
+                    "leave it out, or choose another formulation such as BSpline()",
+                )
+
+    def _check_moments(self) -> None:
+        """Refuse moments that the formulation of the rod does not feel."""
+        rod, P = self.part.rod, self.rows
+        assert rod is not None
+        twist = P[:, channel.X] * P[:, channel.DY] - P[:, channel.Y] * P[:, channel.DX]
+        arms = np.abs(np.stack([P[:, channel.Y], P[:, channel.X], twist])).max(axis=1)
+        said = ("without y, for", "without x, for", "a channel that does not wind, for")
+        for row, expected in enumerate(said):
+            if not self.felt[row] and arms[row] > _FLAT * rod.length:
+                does = "does not twist" if row == 2 else "does not bend that way"
+                raise DescriptionError(
+                    self.tendon.label,
+                    "offset",
+                    self.tendon.offset,
+                    f"{expected} the formulation of rod {rod.name!r} {does}",
+                    "choose another offset or formulation, such as BSpline()",
+                )
+
+    def strains(self, state: State) -> Array:
+        """Strains (S, 6) at its stations."""
+        return state.parts[self.i].strain.e[self.at]
+
+
+class ChannelRoute:
+    """The channels of a tendon from base to tip.
+
+    links : between two of them the length of the straight piece, m, its direction (3,) and the
+    rotation (3, 3) of the second rod, in the tip section of the first.
+    """
+
+    def __init__(self, tree: Tree, tendon: Routed) -> None:
+        self.channels = [Channel(tree, tendon, part) for part in tendon.stretches(tree.description)]
+        pairs = pairwise(self.channels)
+        self.links = [_link(a, b) for a, b in pairs]
+        self.straight = sum((link[0] for link in self.links), 0.0)
+        """Length of all straight pieces, m."""
+
+    def add_length(self, state: State, out: Array) -> None:
+        """Add the length at a configuration to out (1,), m."""
+        for c in self.channels:
+            run(channel.add_length, c.rows, c.strains(state), out)
+
+    def length(self, state: State) -> float:
+        """Length at a configuration, m."""
+        out = np.array([self.straight])
+        self.add_length(state, out)
+        return float(out[0])
+
+
+def _link(before: Channel, after: Channel) -> tuple[float, Array, Array]:
+    """Length of the straight piece between two channels, its direction (3,) and the rotation
+    (3, 3) of the second rod, both in the tip section of the first.
+    """
+    ends = [np.array([c.stretch.over[k]]) for c, k in ((before, 1), (after, 0))]
+    r = [
+        np.append(c.tendon.route(c.stretch, s, c.whole).r[0], 0.0)
+        for c, s in zip((before, after), ends, strict=True)
+    ]
+    link = after.stretch.link
+    straight = link[:3, :3] @ r[1] + link[:3, 3] - r[0]
+    return float(np.linalg.norm(straight)), straight, np.ascontiguousarray(link[:3, :3])
