@@ -659,7 +659,7 @@ class Robot:
         most: int = 1000,
         tolerance: float = 1e-10,
     ) -> Path:
-        """Return the branch of equilibria while an input goes from ``start`` to ``stop``, through folds.
+        """Return a branch of equilibria while an input goes from ``start`` to ``stop``, through folds.
 
         name : of the input: a load, a pressure, a base motion, a prescribed joint.
         inputs : values of the others, by name, as for `statics`.

@@ -114,8 +114,8 @@ class Path(ShapeResult, Saveable):
 
     @cached_property
     def stable(self) -> list[bool | None]:
-        """Whether each point is stable: from the pivots of its tangent, or, for loads without potential,
-        from its small motions. None where that cannot be told, and at folds and bifurcations, where
+        """Whether each point is stable: by the pivots of its tangent, or, for loads without potential,
+        by its small motions. None where that cannot be told, and at folds and bifurcations, where
         stability changes.
         """
         assert isinstance(self._compiled, CoordinateProblem)

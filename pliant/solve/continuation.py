@@ -1,7 +1,7 @@
 """Arclength continuation: a branch of equilibria through folds and bifurcations.
 
-Balance R(x, a) = 0 with a parameter a (`ways`) is a curve. Its tangent (x', a') solves K x' + R_a a' = 0
-and has unit length in the norm |x|^2 + (a / span)^2 (`station_norm`). From a point of the curve, a step
+Balance R(x, a) = 0 with a parameter a (`ways`) is a curve; its tangent
+(x', a') solves K x' + R_a a' = 0, and has unit length in the norm |x|^2 + (a / span)^2 (`station_norm`). From a point of the curve, a step
 goes along the tangent; Newton's method returns to the curve within the plane that the tangent is normal
 to,
 
@@ -22,8 +22,8 @@ from pliant.linalg.matrices import SingularError
 from pliant.rods.contract import Array
 from pliant.solve import loops
 from pliant.solve.response import Response
-from pliant.solve.station_norm import StationNorm
 from pliant.solve.statics import StaticSolution, StaticSolver
+from pliant.solve.station_norm import StationNorm
 from pliant.solve.ways import Way
 
 _CORRECTIONS = 10
@@ -35,6 +35,8 @@ _SHORTEST = 1e-7
 """Step, in the norm above, at which a branch is given up."""
 _LOCATED = 1e-9
 """Part of the span to which folds and bifurcations are located."""
+_LOOP = 8
+"""Least number of points of a closed loop."""
 _NEUTRAL = 1e-6
 """Stiffness, relative to EI / L, below which a direction is neutral."""
 _SWITCH = (0.05, 0.02, 0.1, 0.005)
@@ -135,6 +137,13 @@ class Continuation:
         equations.u[...], equations.keep[...] = self.inputs.u, self.way.keep(value)
         equations.state.q[...] = self.effects.prescribed.put(q, self.inputs.drive)
 
+    def _place(self, point: Waypoint) -> None:
+        """Go to a known point and factorise its tangent."""
+        self._set(point.solution.q, point.value)
+        self.equations.z[...] = point.solution.z
+        self.programs[loops.TANGENT]()
+        self.programs[loops.FACTORISE]()
+
     def _correct(
         self, q: Array, z: Array, value: float, normal: Array | None, weight: float
     ) -> int | None:
@@ -186,7 +195,8 @@ class Continuation:
         equations._variation[size:] = x[size:]
         self.programs[loops.MOVE]()
         self._set(equations.state.q.copy(), self.value + change)
-        return float(np.sqrt(max(0.0, x @ self.norm.dual(x)))) + abs(change) / self.way.span
+        far = float(np.sqrt(max(0.0, float(x @ self.norm.dual(x)))))
+        return far + abs(change) / self.way.span
 
     def _response(self) -> Array:
         """Displacements (total,) for a unit of the parameter, with the factor at hand."""
@@ -253,6 +263,9 @@ class Continuation:
             if folds is not None and len(branch.folds) >= folds:
                 branch.ended = "it turned back"
                 return branch
+            if len(branch.points) > _LOOP and _passes(point, ahead, first):
+                branch.ended = "the branch is a closed loop"
+                return branch
         branch.ended = f"{most} steps were taken"
         return branch
 
@@ -294,8 +307,8 @@ class Continuation:
         found = self._locate(point, size, side)
         if found is None:
             return
-        self._correct(found.solution.q, found.solution.z, found.value, None, 0.0)
-        directions = self._null_directions(count, found)
+        self._place(found)
+        directions = self._softest(self._any_directions(count), 6)[0]
         branch.points.append(found)
         branch.bifurcations.append(Special(found, len(branch.points) - 1, directions))
 
@@ -346,11 +359,6 @@ class Continuation:
 
     # -- other branches --------------------------------------------------------------------------
 
-    def _null_directions(self, count: int, at: Waypoint) -> Array:
-        """Directions (total, count) of no stiffness, orthonormal, and normal to the branch."""
-        X = self._softest(self._any_directions(count), 6, at)[0]
-        return X
-
     def _any_directions(self, count: int) -> Array:
         """Directions (total, count) to begin with."""
         free = self.tree.coordinates
@@ -359,22 +367,15 @@ class Continuation:
         X[free] = np.random.default_rng(0).standard_normal((len(free), count))
         return X
 
-    def _softest(
-        self, X: Array, rounds: int, across: Waypoint | None = None
-    ) -> tuple[Array, Array]:
+    def _softest(self, X: Array, rounds: int) -> tuple[Array, Array]:
         """The softest directions (total, k) from those given, by inverse iterations with the factor at
         hand, orthonormal in the norm of stations, with their stiffnesses (k,).
-
-        across : a point of the branch to whose tangent they are normal.
         """
         size, norm, matrix = self.tree.size, self.norm, self.equations.matrix
         for _ in range(rounds):
             Y = np.zeros_like(X)
             duals = np.stack([norm.dual(x) for x in X.T], axis=1)
             Y[:size] = np.stack([matrix.solve(d) for d in duals[:size].T], axis=1)
-            if across is not None:
-                share = 1.0 - across.speed * across.weight + 1e-300
-                Y -= np.outer(across.rate, across.normal @ Y) / share
             products = np.stack([norm.dual(y) for y in Y.T], axis=1)
             gram, flexible = Y.T @ products, duals.T @ Y
             values, vectors = eigh(0.5 * (flexible + flexible.T), _positive(gram))
@@ -385,8 +386,8 @@ class Continuation:
     # -- robots that can turn as a whole ---------------------------------------------------------
 
     def _find_neutral(self) -> None:
-        """Set the directions in which the robot has no stiffness at all where it is: a column of circular
-        section that has buckled can turn about its axis. They are kept out of all corrections.
+        """Set the directions in which the robot has no stiffness at all where it is: a round column
+        that has buckled can turn about its axis. They are kept out of all corrections.
         """
         if self.guess is None:
             self.neutral = None
@@ -420,6 +421,15 @@ class Continuation:
             if found is not None:
                 return found
         return None
+
+
+def _passes(a: Waypoint, b: Waypoint, first: Waypoint) -> bool:
+    """Whether a step from a to b goes by the first point in the direction that was taken there."""
+    whole = np.linalg.norm(b.solution.q - a.solution.q)
+    near = np.linalg.norm(b.solution.q - first.solution.q) <= whole
+    along = abs(b.value - first.value) <= abs(b.value - a.value) + 1e-12 * abs(b.value)
+    same = float(first.normal @ b.rate) + first.weight * b.speed > 0.5
+    return bool(near and along and same)
 
 
 def _positive(gram: Array) -> Array:

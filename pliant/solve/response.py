@@ -108,7 +108,7 @@ class Response:
         return forces + more, moved
 
     def driven_forces(self, speeds: Array) -> tuple[Array, Array]:
-        """Derivative (size,) of the residual while the inputs of prescribed joints change at speeds (K,),
+        """Derivative (size,) of the residual while inputs of prescribed joints change at speeds (K,),
         and the rates (total,) of these joints.
         """
         if not speeds.any():

@@ -114,7 +114,7 @@ def draw_branches(
     return figure_of(canvas)
 
 
-_LINES = {True: "-", False: "--", None: ":"}
+_LINES: dict[bool | None, Any] = {True: "-", False: "--", None: ":"}
 _WORDS = {True: "stable", False: "unstable", None: "unknown"}
 
 

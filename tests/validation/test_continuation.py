@@ -154,7 +154,7 @@ def test_statics_names_the_fold_and_does_not_jump() -> None:
 
 
 def test_arch_keeps_its_energy_balance_through_its_folds() -> None:
-    """dV / da = -(work of the load per a): the potential along the branch, also where it is unstable."""
+    """dV / da = -(work of the load per a): along the whole branch."""
     robot = pl.Robot(gravity=(0, 0, 0))
     strip = pl.Stiffness(bending=(50.0, 1.0), twist=20.0, shear=1e4, axial=1e4, mass=1.0)
     start = pl.pose(rotation=(0, np.pi / 2 - 0.3, 0))
