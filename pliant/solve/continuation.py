@@ -1,9 +1,8 @@
 """Arclength continuation: a branch of equilibria through folds and bifurcations.
 
-Balance R(x, a) = 0 with a parameter a (`ways`) is a curve; its tangent
-(x', a') solves K x' + R_a a' = 0, and has unit length in the norm |x|^2 + (a / span)^2 (`station_norm`). From a point of the curve, a step
-goes along the tangent; Newton's method returns to the curve within the plane that the tangent is normal
-to,
+Balance R(x, a) = 0 with a parameter a (`ways`) is a curve. Its tangent, K x' + R_a a' = 0, has
+unit length in the norm |x|^2 + (a / span)^2 (`station_norm`). From a point of the curve, a step goes
+along the tangent; Newton's method returns to the curve within the plane that is normal to it,
 
     K dx + R_a da = -R,    n . dx + c da = 0,
 
