@@ -22,6 +22,7 @@ from pliant.model import (
     Chamber,
     Connection,
     Constraint,
+    Contact,
     ConvergenceError,
     Damping,
     Description,
@@ -39,6 +40,7 @@ from pliant.model import (
     ResolutionWarning,
     Rod,
     Shape,
+    Solid,
     Spring,
     Stiffness,
     Tendon,
@@ -369,12 +371,14 @@ class Robot:
     def add_body(
         self,
         name: str,
-        mass: float,
+        mass: float | None = None,
         inertia: ArrayLike = (0.0, 0.0, 0.0),
         on: Frame | str | None = None,
         centre: ArrayLike = (0.0, 0.0, 0.0),
         pose: ArrayLike | None = None,
         joint: Joint | None = None,
+        shape: Solid | None = None,
+        density: float | None = None,
     ) -> Body:
         """Add a rigid body and return it (`.at(point)` are places on it).
 
@@ -384,8 +388,12 @@ class Robot:
         centre : (3,) of the mass in the body, metres.
         pose : 4x4 pose of the body at rest in the frame ``on``.
         joint : how it hangs there, such as Revolute("x") or Free(); None for a rigid connection.
+        shape : a SolidBox, SolidCylinder, SolidSphere or SolidMesh for pictures; None for an
+            ellipsoid of its inertia.
+        density : kg/m^3 of its shape, instead of mass, inertia and centre.
         """
-        return self.description.add(Body(name, mass, inertia, on, centre, pose, joint))  # type: ignore[arg-type]
+        given = (name, mass, inertia, on, centre, pose, joint, shape, density)
+        return self.description.add(Body(*given))  # type: ignore[arg-type]
 
     @checks.checked
     def add_base_motion(
@@ -526,6 +534,33 @@ class Robot:
         pushes.
         """
         return self.description.add(Spring(name, a, b, stiffness, rest, damping, power, kind))  # type: ignore[arg-type]
+
+    @checks.checked
+    def add_contact(
+        self,
+        name: str,
+        of: Any,
+        against: Any,
+        friction: float = 0.0,
+        creep: float = 1e-3,
+        stiffness: float | None = None,
+        damping: float = 0.0,
+        stations: int | None = None,
+        radius: float | None = None,
+    ) -> Contact:
+        """Keep rods and spheres from passing through surfaces, rods or themselves; return the contact.
+
+        of : a rod, or Sphere(radius, on="ball") fixed to a body, or several of them.
+        against : Plane, Sphere or Cylinder, in the world or fixed to a part; or a rod; or several.
+        friction : coefficient; it acts in motions, not in equilibria.
+        creep : velocity at which friction has 0.7 of its full force, m/s.
+        stiffness : None for hard contact with inelastic impacts; else of a spring, N/m, or N/m per
+        metre of a rod.  damping : of the spring, s/m.
+        stations : points along each rod that may touch, None to choose.
+        radius : of the rods, metres, None for that of their round sections.
+        """
+        rules = (friction, creep, stiffness, damping, stations, radius)
+        return self.description.add(Contact(name, of, against, *rules))
 
     @checks.checked
     def add_muscle(

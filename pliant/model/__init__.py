@@ -34,6 +34,7 @@ from pliant.model.checks import (
 )
 from pliant.model.connection import Connection
 from pliant.model.constraint import Constraint
+from pliant.model.contact import Contact
 from pliant.model.description import Description
 from pliant.model.embedded_tendon import EmbeddedTendon
 from pliant.model.fields import (
@@ -100,7 +101,9 @@ from pliant.model.signals import (
     as_signal,
     values_at,
 )
+from pliant.model.solids import Solid, SolidBox, SolidCylinder, SolidMesh, SolidSphere
 from pliant.model.spring import Spring
+from pliant.model.surfaces import Cylinder, Plane, Sphere, Surface
 from pliant.model.tendon import Tendon
 from pliant.model.tube import Tube, is_inner, is_nested, nest_of, seen_from
 
@@ -119,8 +122,10 @@ __all__ = [
     "Connection",
     "Constant",
     "Constraint",
+    "Contact",
     "ConvergenceError",
     "Curve",
+    "Cylinder",
     "Damping",
     "Described",
     "Description",
@@ -143,6 +148,7 @@ __all__ = [
     "Number",
     "OneOf",
     "Place",
+    "Plane",
     "PlausibilityWarning",
     "PliantError",
     "PoseSpline",
@@ -164,11 +170,18 @@ __all__ = [
     "Shape",
     "Signal",
     "Sine",
+    "Solid",
+    "SolidBox",
+    "SolidCylinder",
+    "SolidMesh",
+    "SolidSphere",
+    "Sphere",
     "Spring",
     "StabilityWarning",
     "Step",
     "Stiffness",
     "Sum",
+    "Surface",
     "Sweep",
     "Table",
     "Tendon",

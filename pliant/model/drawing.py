@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,6 +25,9 @@ class Placed(Protocol):
     def input(self, name: str) -> Any:
         """Value of an input."""
 
+    def told(self, name: str) -> Mapping[str, Any]:
+        """What the effect of that name tells of itself in a result; nothing where it is not known."""
+
 
 @dataclass(frozen=True, eq=False)
 class Arrow:
@@ -38,10 +41,14 @@ class Arrow:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A line through points (N, 3), metres."""
+    """A line through points (N, 3), metres.
+
+    inside : whether it runs inside of parts, so that it is drawn over them.
+    """
 
     name: str
     points: Array
+    inside: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -110,11 +110,5 @@ def _link(before: Channel, after: Channel) -> tuple[float, Array, Array]:
     """Length of the straight piece between two channels, its direction (3,) and the rotation
     (3, 3) of the second rod, both in the tip section of the first.
     """
-    ends = [np.array([c.stretch.over[k]]) for c, k in ((before, 1), (after, 0))]
-    r = [
-        np.append(c.tendon.route(c.stretch, s, c.whole).r[0], 0.0)
-        for c, s in zip((before, after), ends, strict=True)
-    ]
-    link = after.stretch.link
-    straight = link[:3, :3] @ r[1] + link[:3, 3] - r[0]
-    return float(np.linalg.norm(straight)), straight, np.ascontiguousarray(link[:3, :3])
+    length, way = before.tendon.straight(before.stretch, after.stretch, before.whole)
+    return length, way, np.ascontiguousarray(after.stretch.link[:3, :3])

@@ -43,7 +43,8 @@ class Moment:
     keep (total,) : gaps that constraints are to keep for now, None for none.  mobility : displacement
     for a unit of acceleration in a time step, s^2; None in statics.  ahead : time since the stations
     had the twists in `work`, s; half a step where these are the mean ones of a step that ends here.
-    start : the state at the start of that step, for losses between two configurations.
+    start : the state at the start of that step, for losses between two configurations.  recorded : what
+    terms recorded of the step that ended here, see `Term.record`; None if there was none.
     memory : what terms remember of the start of the step, or of where an equilibrium is sought from,
     see `Term.memory_at`; None where nothing came before.
     """
@@ -60,6 +61,7 @@ class Moment:
     mobility: float | None = None
     ahead: float = 0.0
     start: State | None = None
+    recorded: Array | None = None
     memory: Array | None = None
 
 
@@ -117,6 +119,10 @@ class Term:
     memory: int = 0
     """How many numbers it keeps from step to step, see `remember` and `keep`."""
     memory_at: slice = slice(0, 0)
+    """Where they stand among those of all terms; set when the list of effects is made."""
+    records: int = 0
+    """How many numbers it records of each step, see `record`."""
+    record_at: slice = slice(0, 0)
     """Where they stand among those of all terms; set when the list of effects is made."""
     name: str = ""
     """Name of the effect for whose `readings` results ask it."""
@@ -230,6 +236,13 @@ class Term:
         """
         return {}
 
+    def record(self, work: Work, z: Array, out: Array) -> None:
+        """Write to out (records,) what results are to know of a step that was accepted."""
+
+    def left_out_at_rest(self, z: Array) -> str:
+        """A sentence on what of it does not act in an equilibrium with multipliers z (total,)."""
+        return ""
+
     # -- energy ------------------------------------------------------------------------------
 
     def energy(self, state: State, u: Array) -> float:
@@ -341,6 +354,9 @@ class Rows(Term):
     def violations(self, state: State) -> Array:
         """What of the gaps (len(rows),) has to be closed."""
         return self.gaps(state)
+
+    def check_start(self, state: State) -> None:
+        """Refuse a configuration from which nothing can begin."""
 
     def holding(self, z: Array | None) -> Array:
         """(len(rows),): 1 for rows that hold with multipliers z (total,), 0 for idle ones.

@@ -47,6 +47,7 @@ BUILT_IN = (
     "embedded_tendons",
     "constraints",
     "connections",
+    "contact",
 )
 """Files of the effects that come with Pliant, in the order in which they act."""
 
@@ -102,7 +103,7 @@ class Effects:
         self.tree = tree
         self.terms = compile_terms(tree)
         tree.close()
-        count = self.memory = 0
+        count = self.memory = self.records = 0
         for number, term in enumerate(self.terms):
             term.number = number
             term.at = slice(count, count + term.size)
@@ -110,6 +111,8 @@ class Effects:
             term.close(tree)
             term.memory_at = slice(self.memory, self.memory + term.memory)
             self.memory += term.memory
+            term.record_at = slice(self.records, self.records + term.records)
+            self.records += term.records
         plain = not all(is_compiled(term) for term in self.terms)
         for part in tree.parts:
             part.loaded = plain

@@ -29,7 +29,7 @@ from pliant.tree.work import Work
 
 TOUCHING = 1e-9
 """Gap, relative to the longest part, below which a row touches."""
-_ROUGHLY = (1e-2, 1e3)
+ROUGHLY = (1e-2, 1e3)
 """In a motion, part of the largest rate that a row that touches may part with, and how much larger gaps
 may be."""
 
@@ -120,7 +120,7 @@ class FrameRows(Rows):
             return
         gap, slopes = self.measured(state)
         A = self._in_columns(state, slopes)
-        near = (_ROUGHLY[0], _ROUGHLY[1] * self._near) if rough else (TOUCHING, self._near)
+        near = (ROUGHLY[0], ROUGHLY[1] * self._near) if rough else (TOUCHING, self._near)
         where = (self.columns, v, *near, self.stiffness, self.rows, z)
         run(touch_rows, gap, A, *where)
 

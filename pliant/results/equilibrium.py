@@ -181,7 +181,8 @@ class Equilibrium(Responsive, Saveable):
 
         q = self._configurations
         inputs = {name: [value] for name, value in self.inputs.items()}
-        effects, arrows = effect_shapes(self._compiled, q, inputs, tensions_of(self))
+        told = [self._readings()]
+        effects, arrows = effect_shapes(self._compiled, q, inputs, tensions_of(self), told)
         figure = draw_robot(
             robot_shapes(self._compiled, q) + effects,
             arrows,

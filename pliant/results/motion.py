@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.model import Array, ResolutionHint, ResolutionWarning, Rod, check_suffix
+from pliant.model import Array, Effect, ResolutionHint, ResolutionWarning, Rod, check_suffix
 from pliant.model.progress import told
 from pliant.model.telling import is_told
 from pliant.results.energy_gap import TOLD, EnergyGap, EnergyWarning, energy_gap, warn_of_gap
@@ -322,7 +322,13 @@ class Motion(MovingResult, Saveable):
         from pliant.view import animate
 
         q = self._trajectory.q
-        effects, arrows = effect_shapes(self._compiled, q, self.inputs, tensions_of(self))
+        shown = self._shown()
+        readings = [
+            {name: {key: x[k] for key, x in values.items()} for name, values in shown.items()}
+            for k in range(len(q))
+        ]
+        tensions = tensions_of(self)
+        effects, arrows = effect_shapes(self._compiled, q, self.inputs, tensions, readings)
         shapes = robot_shapes(self._compiled, q) + effects
         with told(progress, "animate", lambda k, n: (k / n, f"{k} of {n} frames")) as report:
             return animate(
@@ -335,6 +341,11 @@ class Motion(MovingResult, Saveable):
                 view=view,
                 speed=speed,
             )
+
+    def _shown(self) -> dict[str, dict[str, Array]]:
+        """What effects tell of themselves, if any does; it takes time to find out."""
+        effects = self._compiled.description.of(Effect).values()
+        return self._readings() if any(effect.tells for effect in effects) else {}
 
     def _sketch(self) -> str:
         if len(self.t) < 2:

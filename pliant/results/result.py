@@ -29,6 +29,7 @@ from pliant.model import (
 )
 from pliant.model.place_names import place_hint
 from pliant.results import result_file
+from pliant.results.contacts import Contacts
 from pliant.results.export import names, pose_variables, variable
 from pliant.results.notebook import card
 from pliant.solve.problem import Problem
@@ -332,6 +333,15 @@ class ShapeResult(Result, ABC):
         """Return by how much a tendon is longer than its path, metres; 0 while it is taut."""
         return self._told(name, "slack")
 
+    def contacts(self, name: str) -> Contacts:
+        """Return where a contact may touch: gaps, places and forces, in a motion over time."""
+        effects = self._compiled.description.of(Effect)
+        known = [key for key, effect in effects.items() if "gap" in effect.tells]
+        known_name("result", "contacts", name, known, "the name of a contact")
+        told = self._readings()[name]
+        names: Any = {x: tuple(np.atleast_2d(told[x])[0].tolist()) for x in ("part", "other")}
+        return Contacts(**names, **{key: told[key] for key in effects[name].tells})
+
     @abstractmethod
     def _readings(self) -> Mapping[str, Mapping[str, Any]]:
         """What effects tell of themselves, by name; in a motion with a leading axis T."""
@@ -406,8 +416,8 @@ class ShapeResult(Result, ABC):
         for name, effect in self._compiled.description.of(Effect).items():
             for quantity, unit in effect.tells.items():
                 values = np.asarray(self._told(name, quantity))
-                more = (f"{name}_span",) if values.ndim > len(time) else ()
-                variables[f"{quantity}_{name}"] = ((*time, *more), values, {"units": unit})
+                axes = (f"{name}_span", f"{name}_axis")[: values.ndim - len(time)]
+                variables[f"{quantity}_{name}"] = ((*time, *axes), values, {"units": unit})
         return variables
 
     def _places(self) -> dict[str, Array]:

@@ -72,7 +72,8 @@ class StepState(MovingResult):
             q=[self._q],
             v=[self._v],
             work=self._account[:1],
-            dissipated=self._account[1:],
+            dissipated=self._account[1:2],
+            recorded=self._account[None, 2:],
             inputs={name: np.asarray(x, dtype=float)[None] for name, x in values.items()},
             drive_rates=rates[None],
         )

@@ -40,7 +40,8 @@ class CoordinateSteps(Steps):
         self.integrator, self.stepper, self.schedule = integrator, stepper, schedule
         self.effects = stepper.effects
         self.h, self.capacity, self.unknowns = stepper.h, stepper.capacity, self.effects.tree.size
-        self.first = q[None].copy(), v[None].copy(), np.zeros((1, 2)), schedule.at(0.0).u[None]
+        account = np.zeros((1, len(stepper.account)))
+        self.first = q[None].copy(), v[None].copy(), account, schedule.at(0.0).u[None]
         self.account, self.acted = stepper.account, stepper.acted
         self._counts = {"halved steps": 0, "damped steps": 0}
         self._helpers: dict[tuple[Maker, int], Stepper] = {}
@@ -149,7 +150,8 @@ class CoordinateSteps(Steps):
     def _hand_over(self, helper: Stepper, stepper: Stepper, time: float) -> None:
         """Go on with a stepper where its helper is."""
         iterations = stepper.iterations + helper.iterations
-        account = stepper.account + helper.account
+        account = helper.account.copy()
+        account[:2] += stepper.account[:2]
         stepper.start(helper.q, helper.velocity(), self.schedule.at(time), helper)
         stepper.account[...], stepper.iterations = account, iterations
 

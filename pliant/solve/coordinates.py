@@ -31,7 +31,7 @@ from pliant.solve import energy
 from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
 from pliant.solve.coordinate_steps import CoordinateSteps
-from pliant.solve.dynamics import Trajectory, simulate
+from pliant.solve.dynamics import Trajectory, recorded_at, simulate
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.limits import map_limits, unstable_branch
 from pliant.solve.problem import Problem, Start, Still, stretch_of
@@ -170,6 +170,8 @@ class CoordinateProblem(Problem):
         self._warn([found.q])
         if found.error is not None:
             warn_of_error(found.error, self.formulations, stacklevel=4)
+        if is_told():
+            self._tell([x for term in self.effects.terms if (x := term.left_out_at_rest(found.z))])
         if self._lame:
             missed = missed_at_rest(self.effects, found.q, found.inputs, found.z)
             self._tell([str(item) for item in missed])
@@ -467,7 +469,8 @@ class CoordinateProblem(Problem):
         if inverse is not None:
             z = inverse.output(path, k).z
         set_rates(self.tree, state, work, path.v[k], strains=False)
-        moment = Moment(self.tree, state, work, inputs.u, z, path.v[k])
+        recorded = recorded_at(path, k)
+        moment = Moment(self.tree, state, work, inputs.u, z, path.v[k], recorded=recorded)
         return {term.name: term.readings(moment) for term in telling}
 
     def judge(self, still: Still) -> tuple[bool | None, str]:

@@ -160,6 +160,14 @@ class Trajectory:
     rescues: dict[str, int] = field(default_factory=dict)
     """How often something had to be done to go on, by name."""
     watched: Watched | None = None
+    recorded: Array | None = None
+    """What terms recorded of the steps that ended at the outputs (T, records)."""
+
+
+def recorded_at(path: Any, k: int) -> Array | None:
+    """What was recorded of the step that ended at output k of a trajectory; None where none did."""
+    rows = getattr(path, "recorded", None)
+    return rows[k] if rows is not None and rows.size and path.t[k] > 0.0 else None
 
 
 def _one_row(item: Any) -> Any:
@@ -201,7 +209,7 @@ class _Run:
         if checkpoints is not None and checkpoints.last is not None:
             self._resume(checkpoints.last)
         each = progress is not None and not getattr(progress, "seldom", False)
-        single = each or (checkpoints and remembering(steps.schedule.values))
+        single = each or remembering(steps.schedule.values)
         while self.done < clock.steps:
             if checkpoints is not None:
                 checkpoints.offer(self._keep, steps.schedule.values)
@@ -337,6 +345,7 @@ class _Run:
             seconds=time.perf_counter() - self.began,
             drive_rates=steps.schedule.drive_rates(t),
             rescues=steps.rescues,
+            recorded=account[:, 2:],
             watched=Watched(at, seen, rates, spent[:, 0], spent[:, 1], list(steps.schedule.values)),
         )
 

@@ -221,6 +221,7 @@ def require_closed(effects: Effects, q: Array) -> None:
     for term in effects.hard:
         if term.rows[0] < effects.tree.n:
             continue
+        term.check_start(state)
         gap = float(np.abs(term.violations(state)).max())
         if gap > CLOSED and all(part.rod is None for part in effects.tree.parts):
             raise cannot_close(effects, q)

@@ -42,7 +42,8 @@ class BeyondSections:
         state = State(self.tree).place(q)
         self.points: list[list[tuple[float, Array]]] = [[] for _ in self.tree.parts]
         v = None if moving is None else moving.v
-        moment = Moment(self.tree, state, Work(self.tree), u, z, v)
+        recorded = None if moving is None else moving.recorded
+        moment = Moment(self.tree, state, Work(self.tree), u, z, v, recorded=recorded)
         if v is not None:
             set_rates(self.tree, state, moment.work, v, strains=False)
         for term in self.effects.terms:

@@ -31,7 +31,7 @@ from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import add_inertia
 from pliant.physics.met_strains import meet_moving
 from pliant.rods.contract import Array
-from pliant.solve.dynamics import Trajectory
+from pliant.solve.dynamics import Trajectory, recorded_at
 from pliant.solve.integrators.acceleration import dynamic_balance
 from pliant.solve.integrators.hard_rows import gap_accelerations
 from pliant.solve.redundancy import without_self_stress
@@ -52,7 +52,8 @@ _NUDGE = 1e-6
 class Instant:
     """One instant: configuration q (nq,), rates v and accelerations (total,) of the coordinates.
 
-    z (total,) multipliers.  points : per part, minus the wrench of inertia (N, 6) at its rigid bodies,
+    z (total,) multipliers.  recorded : as of a Moment.
+    points : per part, minus the wrench of inertia (N, 6) at its rigid bodies,
     world frame about the origin.  reactions : wrenches (6,) by name of the constraint or part held, as
     of an equilibrium.
     """
@@ -65,6 +66,7 @@ class Instant:
     points: list[Array]
     reactions: dict[str, Array]
     drives: dict[str, float] = field(default_factory=dict)
+    recorded: Array | None = None
 
 
 class InverseDynamics:
@@ -92,11 +94,11 @@ class InverseDynamics:
         if path.drive_rates.size:
             drive = np.column_stack([inputs.drive[:, 0], path.drive_rates[k]])
             inputs = Inputs(inputs.u, drive)
-        return self.at(path.q[k], path.v[k], inputs)
+        return self.at(path.q[k], path.v[k], inputs, recorded_at(path, k))
 
-    def at(self, q: Array, v: Array, inputs: Inputs) -> Instant:
+    def at(self, q: Array, v: Array, inputs: Inputs, recorded: Array | None = None) -> Instant:
         """The instant of configuration q (nq,) and rates v (total,) under `inputs`."""
-        acc, z = self._balanced(q, v, inputs)
+        acc, z = self._balanced(q, v, inputs, recorded)
         tree, work, state = self.tree, self.work, self.state
         set_rates(tree, state, work, v, acc)
         meet_moving(work, state, 0.0)
@@ -106,11 +108,13 @@ class InverseDynamics:
             add_inertia(part.M, w.eta, w.acceleration, 0.0, 0.0, False, w.p, w.k)
             wrenches.append(at_origin(at.g[: part.inertial], w.p[: part.inertial]))
         bodies = [all_[len(part.mass_w) :] for part, all_ in zip(tree.parts, wrenches, strict=True)]
-        instant = Instant(q, v, acc, z, inputs, bodies, {})
+        instant = Instant(q, v, acc, z, inputs, bodies, {}, recorded=recorded)
         instant.reactions = self._reactions(instant)
         return instant
 
-    def _balanced(self, q: Array, v: Array, inputs: Inputs) -> tuple[Array, Array]:
+    def _balanced(
+        self, q: Array, v: Array, inputs: Inputs, recorded: Array | None
+    ) -> tuple[Array, Array]:
         """Accelerations and multipliers (total,)."""
         effects, tree, slope = self.effects, self.tree, self._slope
         state = self.state.place(q)
@@ -124,7 +128,16 @@ class InverseDynamics:
         for term in effects.one_sided:
             term.touch(state, v, z, rough=True)
         moment = Moment(
-            tree, state, self.work, inputs.u, z, v, 0.0, self._tangent, mobility=1.0 / slope
+            tree,
+            state,
+            self.work,
+            inputs.u,
+            z,
+            v,
+            0.0,
+            self._tangent,
+            mobility=1.0 / slope,
+            recorded=recorded,
         )
         pulled, pull = np.ones(1, dtype=np.int64), self._pull(acc, inputs, z)
         while pulled[0]:
@@ -174,7 +187,8 @@ class InverseDynamics:
         """Wrenches (6,) that hold the robot, in the frames of `energy.reactions`."""
         tree, work, state = self.tree, self.work, self.state
         held: dict[str, Array] = {}
-        moment = Moment(tree, state, work, instant.inputs.u, instant.z, instant.v)
+        about = (instant.inputs.u, instant.z, instant.v)
+        moment = Moment(tree, state, work, *about, recorded=instant.recorded)
         for term in self.effects.terms:
             held.update(term.reactions(state, instant.z))
             term.act(moment)

@@ -319,7 +319,7 @@ class Equilibrium(Equations):
 
 _REASONS = {
     INFINITE: "the residual became infinite",
-    SINGULAR: "the tangent is singular: part of the robot can move as a rigid body",
+    SINGULAR: "the tangent is singular",
     SLOW: f"no convergence in {POLICY.iterations} iterations",
 }
 
@@ -392,6 +392,9 @@ class StaticSolver:
             start = self._unloaded(target)
         origin = start.inputs
         self._choose_equations(target, origin)
+        self.state.place(start.q)
+        for term in self.effects.hard:
+            term.check_start(self.state)
         self.count, self.rate = 0, None
         self._set_gaps(start.q)
         if self.effects.memory:
@@ -563,15 +566,20 @@ class StaticSolver:
             values, vectors = error.eigenvalues, error.eigenvectors
         return np.asarray(vectors[:, values < 0.0])
 
+    def _why_stuck(self, good: StaticSolution, singular: bool) -> str:
+        from pliant.solve.singular import why_stuck
+
+        return why_stuck(self.effects, good.q, good.z, good.inputs, singular)
+
     def _failure(self, level: float, reason: str, good: StaticSolution) -> ConvergenceError:
         tree = self.effects.tree
         own = [part for part in tree.parts if not part.auxiliary]
         names = ", ".join(f"{part.name!r}" for part in own)
         kind = "rods" if all(part.rod is not None for part in own) else "parts"
-        still_open = left_open(self.effects, good.q)
-        if level == 0.0 and "singular" in reason:
-            remedy = "Clamp a rod (base='world') or add a constraint that holds the free part."
-            text = f"no equilibrium was found for {kind} {names}: {reason}. {still_open or remedy}"
+        why = self._why_stuck(good, "singular" in reason) if level == 0.0 else ""
+        still_open = "" if why else left_open(self.effects, good.q)
+        if why:
+            text = f"no equilibrium was found for {kind} {names}: {why}"
         elif still_open:
             text = (
                 f"no equilibrium was found beyond {_percent(level)} of the load for {kind} {names}: "

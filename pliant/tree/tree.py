@@ -73,6 +73,8 @@ class Tree:
                 self.parts[i].joint = Free()
         self.m = 0
         """Multipliers of constraints."""
+        self.notes = 0
+        """Numbers that terms keep in a workspace from one iterate to the next."""
         self.couplings = Couplings()
         """Pairs of stations between which effects act."""
 
@@ -212,6 +214,11 @@ class Tree:
         """Places of `count` more multipliers among all of them."""
         self.m += count
         return slice(self.m - count, self.m)
+
+    def add_notes(self, count: int) -> slice:
+        """Places of `count` more numbers among the notes of a workspace."""
+        self.notes += count
+        return slice(self.notes - count, self.notes)
 
     def close(self) -> Tree:
         """Number all coordinates and set the rest; no station can be attached from here on."""

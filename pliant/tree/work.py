@@ -88,6 +88,8 @@ class Work:
         self.tree = tree
         self.parts = [PartWork(part) for part in tree.parts]
         self.residual: Array = np.zeros(tree.total)
+        self.notes: Array = np.zeros(tree.notes)
+        """What terms note of an iterate to judge the next one by."""
         self.cross: Array = np.zeros((len(tree.couplings), 2, 6, 6))
         """What effects add between the stations of each coupling, see `couplings`."""
 

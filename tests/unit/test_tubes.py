@@ -128,6 +128,38 @@ def test_strong_forms_and_effects_along_tubes_are_refused_by_name() -> None:
         robot.statics()
 
 
+def test_three_tubes_under_load_agree_with_the_classical_model() -> None:
+    robot = three_tubes(theory="kirchhoff")
+    robot.add_load("pull", "inner.tip", force=(0.1, -0.2, 0.1), moment=(0, 0, 2e-3))
+    robot.add_load("push", "middle.tip", force=(0, 0.2, 0), frame="body")
+    robot.add_load("wind", "outer", force=(0.5, 0, 0), over=(0.06, 0.11))
+    robot.add_body("tool", 5e-4, on="inner.tip", centre=(0, 0, 2e-3))
+    values = {"turn0": 0.3, "turn1": 1.2, "turn2": -0.6, "push2": 0.02}
+    mine = robot.statics(values, formulation=pl.BSpline(points=24))
+    classical = robot.statics(values, formulation=pl.Shooting(200))
+    for name in ("outer", "middle", "inner"):
+        assert mine.tip(name) == pytest.approx(classical.tip(name), abs=2e-6)
+    for name, torque in classical.drive_forces.items():
+        assert mine.drive_forces[name] == pytest.approx(torque, abs=2e-6)
+    (held,) = classical.reactions.values()
+    assert mine.reactions["outer"] == pytest.approx(held, abs=1e-6)
+    for column in ("gravity", "loads"):
+        assert mine.energy[column] == pytest.approx(classical.energy[column], abs=1e-6)
+    assert mine.energy["elastic"] == pytest.approx(classical.energy["elastic"], rel=1e-3)
+
+
+def test_shooting_refuses_what_the_classical_model_has_not() -> None:
+    robot = three_tubes()
+    with pytest.raises(DescriptionError, match=r"theory.*'kirchhoff' with Shooting"):
+        robot.statics(formulation=pl.Shooting())
+    robot = three_tubes(theory="kirchhoff")
+    with pytest.raises(DescriptionError, match="tubes at rest only"):
+        robot.simulate(0.1, 0.01, formulation=pl.Shooting())
+    robot.add_constraint("hold", "inner.tip")
+    with pytest.raises(DescriptionError, match=r"constraint 'hold'.*Shooting"):
+        robot.statics(formulation=pl.Shooting())
+
+
 def test_results_of_tubes(tmp_path: Path) -> None:
     robot = three_tubes()
     robot.add_load("wind", "middle", force=(0.2, 0, 0))

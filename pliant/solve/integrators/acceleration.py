@@ -263,7 +263,7 @@ class AccelerationStepper(Stepper):
         """Take the iterate as the end of the step."""
         if self.effects.one_sided:
             copy(self.v, self._came)
-            copy(self.account, self._accounted)
+            copy(self.account[:2], self._accounted)
             run(mark_hits, self._one_sided, self.z, self.trial, self._why, self.counts)
         if self.books:
             self._account_loss(a, b)
@@ -310,7 +310,7 @@ class AccelerationStepper(Stepper):
         self._set_acceleration(self.before, acc)
         self.scale = max(scale, self.scale)
         if self.books:  # what is missing after the step is the loss of the impact
-            spent = float(np.diff(self._accounted - self.account)[0])
+            spent = float(np.diff(self._accounted - self.account[:2])[0])
             self.account[1] += energy - self._stored(b, self.v) + spent
 
     @cached_property

@@ -57,8 +57,9 @@ class Stepper(Equations):
 
     q (nq,) configuration; z (total,) force fields and multipliers of the last step. A step leads from
     the state `a` to the state `b`, which then change places; `trial` (total,) are the force fields and
-    multipliers at b, `left` (total,) the residual of the step. account (2,) : work done by the inputs
-    and energy dissipated so far, J. after (W,) : inputs at the end of the step, its first entries the
+    multipliers at b, `left` (total,) the residual of the step. account
+    (2 + records,) : work done by the inputs and energy dissipated so far, J, then what terms record of
+    the last step. after (W,) : inputs at the end of the step, its first entries the
     numbers u (J,), then what prescribed joints do; before (J,) : u at its start, mean (J,) : between.
     memory : what terms keep from step to step; acted (J,) : u as it acts where the last step ended.
     """
@@ -78,7 +79,7 @@ class Stepper(Equations):
         self.workspace = Work(tree)
         self.q = np.zeros(tree.nq)
         self.z, self.trial, self.left = (np.zeros(tree.total) for _ in range(3))
-        self.account = np.zeros(2)
+        self.account = np.zeros(2 + effects.records)
         joints, count = effects.prescribed, effects.inputs
         self.before, self.mean = np.zeros(count), np.zeros(count)
         self.after = np.zeros(count + joints.width)
@@ -95,7 +96,7 @@ class Stepper(Equations):
         """Snapshots that one call can keep."""
         self.rates = np.zeros(tree.total)
         """What a snapshot keeps of the rates, see `note_rates`."""
-        sizes = (tree.nq, tree.total, 2, count)
+        sizes = (tree.nq, tree.total, len(self.account), count)
         self._snapshots = tuple(np.zeros((self.capacity, size)) for size in sizes)
         self._taken = 0
         self._plain: Any = None
@@ -230,6 +231,9 @@ class Stepper(Equations):
         copy(self.before, self.acted)
         for term, memory in self._fed:
             ask(term.keep, self.h, b, memory, self.acted)
+        for term in self.effects.terms:
+            if term.records:
+                ask(term.record, self.workspace, self.z, self.account[2:][term.record_at])
 
     def keep_snapshot(self, b: State) -> None:
         """Keep the state at the end of a step."""

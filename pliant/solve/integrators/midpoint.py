@@ -294,7 +294,7 @@ class VariationalStepper(Stepper):
         run(leave_residual, self.left, tree.coordinates, effects.gap_rows, arrived)
         if self.books and effects.one_sided:
             ends = (a, self.p), (b, arrived)
-            self.impacts.account(*ends, self.trial, self.h, self._known, self.account[1:])
+            self.impacts.account(*ends, self.trial, self.h, self._known, self.account[1:2])
         copy(arrived, self.p)
         copy(self.q, self._previous)
         copy(b.q, self.q)

@@ -1,0 +1,1 @@
+"""Contact: where bodies touch, and what acts there."""
