@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -56,7 +56,9 @@ from pliant.model.telling import untold
 from pliant.results.checkpoint_file import open_checkpoints
 from pliant.results.equilibrium import Equilibrium, Modes
 from pliant.results.motion import Motion
+from pliant.results.path import FollowTask, Path
 from pliant.results.reach import Reach, reach
+from pliant.results.responses import coordinates_of
 from pliant.results.result import ShapeResult
 from pliant.results.stepper import Stepper, StepState, make_stepper
 from pliant.rods.contract import RodModel
@@ -79,7 +81,7 @@ from pliant.solve.integrators.contract import Integrator
 from pliant.solve.motion_error import Companions, check_error
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
-from pliant.solve.schedule import as_inputs, check_values
+from pliant.solve.schedule import as_inputs, check_input, check_values
 from pliant.solve.statics import StaticSolution
 from pliant.solve.stretch import judge_stretch
 
@@ -143,7 +145,7 @@ class Robot:
         return robot
 
     @checks.checked
-    def save(self, path: str | os.PathLike[str], tabulate: int | None = None) -> Path:
+    def save(self, path: str | os.PathLike[str], tabulate: int | None = None) -> FilePath:
         """Write the robot and its inputs to a robot file (.yaml) and return the path.
 
         tabulate : replace functions of s by tables with this many intervals, linear in between and cut
@@ -705,6 +707,49 @@ class Robot:
         found = reach(compiled, targets, inputs, known, bounds, sizes, start, limit, number)
         judge_stretch(compiled, [found._solution.q], found)
         return found
+
+    @checks.checked
+    def follow(
+        self,
+        name: str,
+        start: float,
+        stop: float,
+        inputs: Mapping[str, Any] | None = None,
+        at: Equilibrium | None = None,
+        formulation: Formulations | None = None,
+        points: int = 50,
+        most: int = 1000,
+        tolerance: float = 1e-10,
+    ) -> Path:
+        """Return a branch of equilibria while an input goes from ``start`` to ``stop``, through folds.
+
+        name : of the input: a load, a pressure, a base motion, a prescribed joint.
+        inputs : values of the others, by name, as for `statics`.
+        at : an equilibrium on the branch, from which that under ``start`` is solved for; None for the
+        unloaded robot.
+        formulation : as for `statics`.  points : least number of steps if the robot hardly moves; a
+        step turns or moves it by 1/points rad or lengths at most.  most : steps at most.
+        tolerance : on the residual relative to the loads.
+
+        The path ends where the input arrives at ``stop``, or back at ``start`` on another part of the
+        branch. Folds and bifurcations are located; `Path.branch` follows other branches.
+        """
+        ends = tuple(checks.number("follow", field, value, "", "give e.g. 0.0")
+                     for field, value in (("start", start), ("stop", stop)))  # fmt: skip
+        checks.refuse(ends[0] == ends[1], "follow", "stop", stop, "another value than start",
+                      "give e.g. 1.0")  # fmt: skip
+        steps = checks.count("follow", "points", points, 2, "give e.g. 50")
+        limit = checks.count("follow", "most", most, 1, "give e.g. 1000")
+        compiled = coordinates_of(self._compiled(formulation, at, "at"), "follow")
+        known = compiled.description.inputs()
+        checks.known_name("follow", "name", name, known, "the name of an input of this robot")
+        given = {**({} if at is None else at.inputs), **as_inputs(inputs), name: ends[0]}
+        at = self.statics(given, compiled.formulations, at)
+        values = check_values(compiled.description, {**at.inputs, **given})
+        check_input(compiled.description, name, ends[1])
+        small = positive("follow", "tolerance", tolerance, "", "give e.g. 1e-10")
+        task = FollowTask(name, (ends[0], ends[1]), values, 1.0 / steps, limit, small)
+        return task.run(compiled, at)
 
     @checks.checked
     def simulate(
