@@ -61,6 +61,17 @@ _STILL = 1e-6
 """Step, relative to the coordinates, by which strain rates are measured."""
 
 
+def _inputs_at(fold: float, values: Mapping[str, Any], applied: list[tuple[float, Any]]) -> str:
+    """A sentence with the inputs at a fold, a part of the way from those applied to `values`."""
+    told = []
+    for name, value in values.items():
+        start = sum(share * np.asarray(old[name], dtype=float) for share, old in applied)
+        change = np.asarray(value, dtype=float) - start
+        if change.any():
+            told.append(f"{name} = {np.array2string(start + fold * change, precision=6)}")
+    return f"At the fold, {', '.join(told[:6])}." if told else ""
+
+
 class CoordinateProblem(Problem):
     """A robot as it was when it was compiled, with one formulation for each rod.
 
@@ -165,7 +176,12 @@ class CoordinateProblem(Problem):
             if isinstance(error.last, StaticSolution):
                 level = error.last.levels[-1] if error.last.levels else 0.0
                 mixed = [(share * (1.0 - level), old) for share, old in applied]
+                fold = error.last.fold
                 error.last = Still(error.last, [*mixed, (level, values)])
+                if fold is not None:
+                    told = ConvergenceError(f"{error} {_inputs_at(fold, values, applied)}")
+                    told.last = error.last
+                    raise told from None
             raise
         self._warn([found.q])
         if found.error is not None:
