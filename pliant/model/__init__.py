@@ -101,6 +101,7 @@ from pliant.model.signals import (
     as_signal,
     values_at,
 )
+from pliant.model.solids import Solid, SolidBox, SolidCylinder, SolidMesh, SolidSphere
 from pliant.model.spring import Spring
 from pliant.model.surfaces import Cylinder, Plane, Sphere, Surface
 from pliant.model.tendon import Tendon
@@ -169,6 +170,11 @@ __all__ = [
     "Shape",
     "Signal",
     "Sine",
+    "Solid",
+    "SolidBox",
+    "SolidCylinder",
+    "SolidMesh",
+    "SolidSphere",
     "Sphere",
     "Spring",
     "StabilityWarning",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -220,6 +221,16 @@ class EmbeddedTendon(Effect):
         cuts = self.breaks_along(length).places if callable(self.offset) else ()
         return route(self.label, "offset", self.offset, stretch.start + s, over, cuts)
 
+    def straight(self, before: Stretch, after: Stretch, length: float) -> tuple[float, Array]:
+        """Return length, metres, and way (3,) of the straight piece between two of its stretches.
+
+        The way is in the tip section of the first rod; length : of all its rods, metres.
+        """
+        ends = ((before, before.over[1]), (after, after.over[0]))
+        a, b = (np.append(self.route(part, np.array([s]), length).r[0], 0.0) for part, s in ends)
+        way = after.link[:3, :3] @ b + after.link[:3, 3] - a
+        return float(np.linalg.norm(way)), way
+
     def whole_length(self, description: Description) -> float:
         """Return the length of all its rods, metres."""
         return sum(description.rods[name].length for name in self.rods)
@@ -241,7 +252,11 @@ class EmbeddedTendon(Effect):
         length = self.whole_length(description)
         from pliant.model.channel_stress import ChannelStress
 
-        return [ChannelStress(self, part, length) for part in self.stretches(description)]
+        parts = self.stretches(description)
+        before = [0.0, *(self.straight(a, b, length)[0] for a, b in pairwise(parts))]
+        return [
+            ChannelStress(self, *item) for item in zip(parts, repeat(length), before, strict=False)
+        ]
 
     # -- in the robot --------------------------------------------------------------------------
 
@@ -294,4 +309,4 @@ class EmbeddedTendon(Effect):
                 )
             start += length
         points = np.concatenate([line.points for line in lines if isinstance(line, Line)])
-        return [Line(self.name, points)]
+        return [Line(self.name, points, inside=True)]

@@ -35,8 +35,11 @@ _LINES = ("drag", "mass_damping")
 class Tube(Rod):
     """A precurved tube in another tube or rod, free to twist against it; s = 0 is its base.
 
-    name, length, section, material, natural, theory, strain_damping, rotary, breaks : as for a rod.
-        The section is round, or a Stiffness that is the same in all directions.
+    name : unique in the robot.
+    length, section, material, natural, rotary, strain_damping, breaks : as for a rod, along the tube
+        from its base. The section is round, or a Stiffness that is the same in all directions.
+    pose, base, joint, formulation, theory, drag, mass_damping : as for a rod; of the outermost tube,
+        for all that are inside.
     inside : the tube or rod that it is in; None for the outermost, which comes straight out of the
         entry plane at ``pose`` on ``base``.
     start : where the base of the tube is, metres along the axis from the entry plane: zero, or

@@ -171,6 +171,11 @@ class Term:
         slope (S, 6, 6) its derivative; that of linear elasticity is known.
         """
 
+    def add_held_stress(
+        self, i: int, s: Array, e: Array, z: Array, stress: Array, slope: Array
+    ) -> None:
+        """The same of the unknowns of its own among z (total,), such as the tension of a tendon."""
+
     def correct_strains(self, i: int, state: State, s: Array, e: Array) -> None:
         """Correct strains e (S, 6) of part i at arclengths s (S,), where its map alone misleads."""
 

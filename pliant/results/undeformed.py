@@ -60,6 +60,11 @@ class Undeformed:
         poses[:, :3, 3] += np.minimum(place, 0.0)[:, None] * poses[:, :3, 2]
         return poses
 
+    def joint(self, q: Any, part: str) -> Array:
+        """Coordinates (nq,) of the joint of a part at its origin."""
+        joint: Any = self.description.members()[part].joint
+        return np.asarray(joint.origin())
+
     def frame(self, q: Any, frame: Frame) -> Array:
         """World pose (4, 4) of a frame."""
         base = self._base(frame.part)

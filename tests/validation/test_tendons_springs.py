@@ -425,3 +425,11 @@ def test_pictures_colour_tendons_by_tension() -> None:
     dark, light = (np.array(to_rgb(tension_color(x))) for x in (1.0, 0.0))
     assert dark[1] < light[1]
     plt.close(figure)
+
+
+def test_robot_file_that_comes_with_pliant_is_a_tendon_arm() -> None:
+    path = Path(pl.__file__).parent / "robots" / "tendon_arm.yaml"
+    still = pl.Robot.from_file(path).statics()
+    assert still.tip("arm")[0, 3] == pytest.approx(0.03615, abs=1e-4)
+    assert still.slack("extend") > 0.0
+    assert still.tension("return") == pytest.approx(2.0 * (still.tendon_length("return") - 0.1))
