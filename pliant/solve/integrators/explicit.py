@@ -413,7 +413,7 @@ class ExplicitStepper(Stepper):
     def finish_step(self, a: State, b: State) -> None:
         """Look at the energy; shorten the steps where it has changed, and take this step again.
 
-        Where inputs change or loads follow the robot, their work is known from step to step of h seconds
+        Where inputs change or loads follow the robot, their work is known for whole steps of h seconds
         only, not well enough; with damping no energy reaches the grid.
         """
         self.wait[0] = max(1, _LOOK // (int(self.more[0]) + 1))
