@@ -514,8 +514,8 @@ class Robot:
         stiffness : axial stiffness EA of a tendon with a given length, N; None if it does not stretch.
         slack : how much longer such a tendon is than its path at rest, metres.
         friction : coefficient of friction in the channel or at the via-points.
-        sliding : with ``path`` and friction, which way the tendon slid to an equilibrium, "pull" or
-        "release"; in a motion rates tell.  creep : rate below which friction fades there, m/s.
+        sliding : with friction, which way the tendon slid to an equilibrium, "pull" or "release"; in a
+        motion of a tendon with ``path`` rates tell.  creep : rate below which its friction fades, m/s.
         """
         if along is None:
             rubbing = (friction, sliding, creep)
@@ -523,7 +523,9 @@ class Robot:
             return self.description.add(via)
         expected = "left out, for the tendon runs along rods"
         checks.refuse(path is not None, f"tendon {name!r}", "path", path, expected, "remove it")
-        given = (over, tension, friction, drive, stiffness, slack)
+        expected = "left out along rods, where sliding tells the way also in a motion"
+        checks.refuse(creep != 1e-3, f"tendon {name!r}", "creep", creep, expected, "remove it")
+        given = (over, tension, friction, drive, stiffness, slack, sliding)
         tendon = EmbeddedTendon(name, along, offset, *given)
         return self.description.add(tendon)
 
