@@ -270,6 +270,8 @@ class Robot:
         angle: float = 0.0,
         insertion: str | None = None,
         rotation: str | None = None,
+        shift: str | None = None,
+        offset: ArrayLike = (0.0, 0.0),
         pose: ArrayLike | None = None,
         base: str | Frame | None = "world",
         formulation: RodModel | None = None,
@@ -289,6 +291,9 @@ class Robot:
         part of that length behind the plane, which twists.  angle : of its base about the axis, rad.
         insertion : name of an input in metres, added to ``start``; constant during a motion.
         rotation : name of an input in radians, added to ``angle``.
+        shift : name of an input in metres that pushes the base of a tube with its tip fixed; it slides
+        along the others and does not turn. The outermost is then a rod.
+        offset : (x, y) of its axis in the sections of that rod, metres.
         """
         place: Array = np.eye(4) if pose is None else pose  # type: ignore[assignment]
         tube = Tube(
@@ -302,6 +307,8 @@ class Robot:
             angle=angle,
             insertion=insertion,
             rotation=rotation,
+            shift=shift,
+            offset=offset,  # type: ignore[arg-type]
         )
         return self.description.add(tube)
 
