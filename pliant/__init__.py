@@ -107,6 +107,7 @@ _HOMES = {
     "pliant.results.equilibrium": ("Equilibrium", "Modes"),
     "pliant.results.fit": ("Estimate", "Fit", "FitData", "FitWarning"),
     "pliant.results.motion": ("Motion",),
+    "pliant.results.path": ("Path", "Turn"),
     "pliant.results.reach": ("Miss", "Reach", "ReachWarning"),
     "pliant.results.result_file": ("load",),
     "pliant.results.stepper": ("StepState", "Stepper"),
@@ -212,6 +213,7 @@ if TYPE_CHECKING:
         FitWarning as FitWarning,
     )
     from pliant.results.motion import Motion as Motion
+    from pliant.results.path import Path as Path, Turn as Turn
     from pliant.results.reach import Miss as Miss, Reach as Reach, ReachWarning as ReachWarning
     from pliant.results.result_file import load as load
     from pliant.results.stepper import Stepper as Stepper, StepState as StepState

@@ -108,18 +108,7 @@ class EmbeddedTension(KernelTerm):
     def add_section_stress(
         self, i: int, s: Array, e: Array, u: Array, stress: Array, slope: Array
     ) -> None:
-        for c in (c for c in self.channels if c.i == i):
-            start, end = c.stretch.over
-            inside = np.flatnonzero((s >= start) & (s <= end))
-            if len(inside):
-                at = slice(int(inside[0]), int(inside[-1]) + 1)
-                rows, share = c.table(s[at], np.ones(len(inside))), np.ones(len(inside))
-                if self.tendon.friction:
-                    angle = np.zeros(1)
-                    clear(angle)
-                    run(channel.set_shares, rows, 0.0, self.tendon.friction, e[at], angle, share)
-                given = (rows, share, u[self.at], 1.0, 1.0, np.ones(6), e[at])
-                run(channel.add_pull, *given, stress[at], slope[at])
+        self.route.add_stress_at(i, s, e, u[self.at], self.tendon.friction, stress, slope)
 
     def stress(self, i: int, s: Array, e: Array, u: Array) -> Array | None:
         if all(c.i != i for c in self.channels):

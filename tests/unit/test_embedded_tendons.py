@@ -159,6 +159,22 @@ def test_friction_lets_less_of_the_pull_arrive_towards_the_tip() -> None:
         robot.statics({"pull": PULL}, pl.Shooting())
 
 
+def test_bends_between_rods_count_for_friction() -> None:
+    """A stiff right angle with the tendon across the corner: exp(-mu pi / 2) arrives behind it."""
+    mu, stiff = 0.3, pl.Material(E=1e9, nu=0.4, rho=1000.0)
+    robot = pl.Robot(gravity=(0, 0, 0))
+    lower = robot.add_rod("lower", 0.1, pl.Circle(0.01), stiff)
+    plate = robot.add_body("plate", 0.01, (1e-6, 1e-6, 1e-6), on=lower.tip)
+    corner, turned = plate.at((0.02, 0, 0.02)), pl.pose(rotation=(0, np.pi / 2, 0))
+    upper = robot.add_rod("upper", 0.1, pl.Circle(0.01), stiff, base=corner, pose=turned)
+    robot.add_tendon("pull", along=[lower, upper], offset=(0.0, 0.0), friction=mu)
+    still = robot.statics({"pull": 1.0})
+    tension = still.tension("pull")
+    assert isinstance(tension, np.ndarray)
+    assert tension[[0, -1]] == pytest.approx([1.0, np.exp(-mu * np.pi / 2)], rel=1e-6)
+    assert still.tendon_length("pull") == pytest.approx(0.2 + 0.02 * np.sqrt(2), rel=1e-5)
+
+
 # -- derivatives -----------------------------------------------------------------------------------
 
 
