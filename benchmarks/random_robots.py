@@ -47,6 +47,8 @@ class Count:
     stable: list[bool] = field(default_factory=list)
     costs: list[float] = field(default_factory=list)
     seeds: list[int] = field(default_factory=list)
+    uncertain: list[float] = field(default_factory=list)
+    """Estimated errors of the references."""
     failed: int = 0
 
 
@@ -106,6 +108,7 @@ def note(row: Count, robot: pl.Robot, formulation: Any, truth: Equilibrium, seed
             return
     kinds = (pl.ResolutionWarning, pl.StabilityWarning)
     row.seeds.append(seed)
+    row.uncertain.append(0.0 if truth.error is None else truth.error.relative)
     row.true.append(distance(still, truth))
     row.estimated.append(np.inf if still.error is None else still.error.relative)
     row.warned.append(any(issubclass(item.category, kinds) for item in told))
@@ -124,7 +127,7 @@ def report(counts: dict[str, Count], without: int, count: int, seed: int) -> Non
         table.add_column(head, justify="right")
     for name, row in counts.items():
         true, estimated, warned = (np.array(x) for x in (row.true, row.estimated, row.warned))
-        known = true > 1e-7
+        known = true > np.maximum(1e-7, 10.0 * np.array(row.uncertain))
         ratio = estimated[known] / true[known]
         fine = true < 2e-4
         cells = [len(true), row.failed, *(int(np.sum(true > level)) for level in LEVELS)]
@@ -143,6 +146,9 @@ def report(counts: dict[str, Count], without: int, count: int, seed: int) -> Non
         ]
         if missed:
             print(f"{name}: unwarned robots {', '.join(missed)}")
+        apart = [str(seed) for seed, same in zip(row.seeds, row.stable, strict=True) if not same]
+        if apart:
+            print(f"{name}: stable differs for robots {', '.join(apart)}")
 
 
 def main() -> None:

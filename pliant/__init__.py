@@ -56,6 +56,10 @@ _HOMES = {
         "Section",
         "Signal",
         "Sine",
+        "SolidBox",
+        "SolidCylinder",
+        "SolidMesh",
+        "SolidSphere",
         "Sphere",
         "Spring",
         "Step",
@@ -65,6 +69,7 @@ _HOMES = {
         "Table",
         "Tendon",
         "TimeTable",
+        "Tube",
         "along",
         "pose",
     ),
@@ -102,6 +107,7 @@ _HOMES = {
     "pliant.results.equilibrium": ("Equilibrium", "Modes"),
     "pliant.results.fit": ("Estimate", "Fit", "FitData", "FitWarning"),
     "pliant.results.motion": ("Motion",),
+    "pliant.results.path": ("Path", "Turn"),
     "pliant.results.reach": ("Miss", "Reach", "ReachWarning"),
     "pliant.results.result_file": ("load",),
     "pliant.results.stepper": ("StepState", "Stepper"),
@@ -173,6 +179,10 @@ if TYPE_CHECKING:
         Section as Section,
         Signal as Signal,
         Sine as Sine,
+        SolidBox as SolidBox,
+        SolidCylinder as SolidCylinder,
+        SolidMesh as SolidMesh,
+        SolidSphere as SolidSphere,
         Spring as Spring,
         StabilityWarning as StabilityWarning,
         Step as Step,
@@ -182,6 +192,7 @@ if TYPE_CHECKING:
         Table as Table,
         Tendon as Tendon,
         TimeTable as TimeTable,
+        Tube as Tube,
         along as along,
         pose as pose,
     )
@@ -202,6 +213,7 @@ if TYPE_CHECKING:
         FitWarning as FitWarning,
     )
     from pliant.results.motion import Motion as Motion
+    from pliant.results.path import Path as Path, Turn as Turn
     from pliant.results.reach import Miss as Miss, Reach as Reach, ReachWarning as ReachWarning
     from pliant.results.result_file import load as load
     from pliant.results.stepper import Stepper as Stepper, StepState as StepState

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -40,6 +41,7 @@ from pliant.model import (
     ResolutionWarning,
     Rod,
     Shape,
+    Solid,
     Spring,
     Stiffness,
     Tendon,
@@ -50,22 +52,36 @@ from pliant.model import (
 )
 from pliant.model.plausible import time_doubts
 from pliant.model.progress import told
+from pliant.model.telling import untold
 from pliant.results.checkpoint_file import open_checkpoints
 from pliant.results.equilibrium import Equilibrium, Modes
 from pliant.results.motion import Motion
+from pliant.results.path import FollowTask, Path
 from pliant.results.reach import Reach, reach
+from pliant.results.responses import coordinates_of
 from pliant.results.result import ShapeResult
 from pliant.results.stepper import Stepper, StepState, make_stepper
 from pliant.rods.contract import RodModel
+from pliant.solve.automatic import (
+    DEFAULT,
+    OUTPUTS,
+    STEPS,
+    MotionSearch,
+    check_accuracy,
+    choose_integrator,
+    first_mesh,
+    first_step,
+    refine,
+)
 from pliant.solve.clock import make_clock
-from pliant.solve.compiled import Compiler, require_mass
+from pliant.solve.compiled import Compiler, choose_formulations, require_mass
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.motion_error import Companions, check_error
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
-from pliant.solve.schedule import as_inputs, check_values
+from pliant.solve.schedule import as_inputs, check_input, check_values
 from pliant.solve.statics import StaticSolution
 from pliant.solve.stretch import judge_stretch
 
@@ -129,7 +145,7 @@ class Robot:
         return robot
 
     @checks.checked
-    def save(self, path: str | os.PathLike[str], tabulate: int | None = None) -> Path:
+    def save(self, path: str | os.PathLike[str], tabulate: int | None = None) -> FilePath:
         """Write the robot and its inputs to a robot file (.yaml) and return the path.
 
         tabulate : replace functions of s by tables with this many intervals, linear in between and cut
@@ -269,6 +285,8 @@ class Robot:
         angle: float = 0.0,
         insertion: str | None = None,
         rotation: str | None = None,
+        shift: str | None = None,
+        offset: ArrayLike = (0.0, 0.0),
         pose: ArrayLike | None = None,
         base: str | Frame | None = "world",
         formulation: RodModel | None = None,
@@ -288,6 +306,9 @@ class Robot:
         part of that length behind the plane, which twists.  angle : of its base about the axis, rad.
         insertion : name of an input in metres, added to ``start``; constant during a motion.
         rotation : name of an input in radians, added to ``angle``.
+        shift : name of an input in metres that pushes the base of a tube with its tip fixed; it slides
+        along the others and does not turn. The outermost is then a rod.
+        offset : (x, y) of its axis in the sections of that rod, metres.
         """
         place: Array = np.eye(4) if pose is None else pose  # type: ignore[assignment]
         tube = Tube(
@@ -301,6 +322,8 @@ class Robot:
             angle=angle,
             insertion=insertion,
             rotation=rotation,
+            shift=shift,
+            offset=offset,  # type: ignore[arg-type]
         )
         return self.description.add(tube)
 
@@ -370,12 +393,14 @@ class Robot:
     def add_body(
         self,
         name: str,
-        mass: float,
+        mass: float | None = None,
         inertia: ArrayLike = (0.0, 0.0, 0.0),
         on: Frame | str | None = None,
         centre: ArrayLike = (0.0, 0.0, 0.0),
         pose: ArrayLike | None = None,
         joint: Joint | None = None,
+        shape: Solid | None = None,
+        density: float | None = None,
     ) -> Body:
         """Add a rigid body and return it (`.at(point)` are places on it).
 
@@ -385,8 +410,12 @@ class Robot:
         centre : (3,) of the mass in the body, metres.
         pose : 4x4 pose of the body at rest in the frame ``on``.
         joint : how it hangs there, such as Revolute("x") or Free(); None for a rigid connection.
+        shape : a SolidBox, SolidCylinder, SolidSphere or SolidMesh for pictures; None for an
+            ellipsoid of its inertia.
+        density : kg/m^3 of its shape, instead of mass, inertia and centre.
         """
-        return self.description.add(Body(name, mass, inertia, on, centre, pose, joint))  # type: ignore[arg-type]
+        given = (name, mass, inertia, on, centre, pose, joint, shape, density)
+        return self.description.add(Body(*given))  # type: ignore[arg-type]
 
     @checks.checked
     def add_base_motion(
@@ -492,8 +521,8 @@ class Robot:
         stiffness : axial stiffness EA of a tendon with a given length, N; None if it does not stretch.
         slack : how much longer such a tendon is than its path at rest, metres.
         friction : coefficient of friction in the channel or at the via-points.
-        sliding : with ``path`` and friction, which way the tendon slid to an equilibrium, "pull" or
-        "release"; in a motion rates tell.  creep : rate below which friction fades there, m/s.
+        sliding : with friction, which way the tendon slid to an equilibrium, "pull" or "release"; in a
+        motion of a tendon with ``path`` rates tell.  creep : rate below which its friction fades, m/s.
         """
         if along is None:
             rubbing = (friction, sliding, creep)
@@ -501,7 +530,9 @@ class Robot:
             return self.description.add(via)
         expected = "left out, for the tendon runs along rods"
         checks.refuse(path is not None, f"tendon {name!r}", "path", path, expected, "remove it")
-        given = (over, tension, friction, drive, stiffness, slack)
+        expected = "left out along rods, where sliding tells the way also in a motion"
+        checks.refuse(creep != 1e-3, f"tendon {name!r}", "creep", creep, expected, "remove it")
+        given = (over, tension, friction, drive, stiffness, slack, sliding)
         tendon = EmbeddedTendon(name, along, offset, *given)
         return self.description.add(tendon)
 
@@ -596,6 +627,7 @@ class Robot:
         start: Equilibrium | None = None,
         tolerance: float = 1e-10,
         progress: bool | Callable[[float, int, float], object] | None = None,
+        accuracy: float | None = None,
     ) -> Equilibrium:
         """Return the equilibrium on the branch that starts at the unloaded robot.
 
@@ -605,7 +637,20 @@ class Robot:
         tolerance : on the residual relative to the loads.
         progress : True for a bar with the remaining time; or a function, called with the load level
         reached, the iterations so far and the residual.
+        accuracy : relative to the longest rod, such as 1e-4: the mesh is refined until the estimated
+        error of the shape is below it.
         """
+        if accuracy is not None:
+            checks.refuse(
+                start, "statics", "accuracy", accuracy, "left out when start is given",
+                "remove one of them, for a start keeps its mesh",
+            )  # fmt: skip
+            return refine(
+                lambda mesh: self.statics(inputs, mesh or formulation, None, tolerance, progress),
+                lambda found: math.inf if found.error is None else found.error.relative,
+                lambda found: found._compiled.formulations,
+                check_accuracy("statics", accuracy),
+            )
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
         given = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
         compiled = self._compiled(formulation, start, "start", given)
@@ -673,10 +718,53 @@ class Robot:
         return found
 
     @checks.checked
+    def follow(
+        self,
+        name: str,
+        start: float,
+        stop: float,
+        inputs: Mapping[str, Any] | None = None,
+        at: Equilibrium | None = None,
+        formulation: Formulations | None = None,
+        points: int = 50,
+        most: int = 1000,
+        tolerance: float = 1e-10,
+    ) -> Path:
+        """Return a branch of equilibria while an input goes from ``start`` to ``stop``, through folds.
+
+        name : of the input: a load, a pressure, a base motion, a prescribed joint.
+        inputs : values of the others, by name, as for `statics`.
+        at : an equilibrium on the branch, from which that under ``start`` is solved for; None for the
+        unloaded robot.
+        formulation : as for `statics`.  points : least number of steps if the robot hardly moves; a
+        step turns or moves it by 1/points rad or lengths at most.  most : steps at most.
+        tolerance : on the residual relative to the loads.
+
+        The path ends where the input arrives at ``stop``, or back at ``start`` on another part of the
+        branch. Folds and bifurcations are located; `Path.branch` follows other branches.
+        """
+        ends = tuple(checks.number("follow", field, value, "", "give e.g. 0.0")
+                     for field, value in (("start", start), ("stop", stop)))  # fmt: skip
+        checks.refuse(ends[0] == ends[1], "follow", "stop", stop, "another value than start",
+                      "give e.g. 1.0")  # fmt: skip
+        steps = checks.count("follow", "points", points, 2, "give e.g. 50")
+        limit = checks.count("follow", "most", most, 1, "give e.g. 1000")
+        compiled = coordinates_of(self._compiled(formulation, at, "at"), "follow")
+        known = compiled.description.inputs()
+        checks.known_name("follow", "name", name, known, "the name of an input of this robot")
+        given = {**({} if at is None else at.inputs), **as_inputs(inputs), name: ends[0]}
+        at = self.statics(given, compiled.formulations, at)
+        values = check_values(compiled.description, {**at.inputs, **given})
+        check_input(compiled.description, name, ends[1])
+        small = positive("follow", "tolerance", tolerance, "", "give e.g. 1e-10")
+        task = FollowTask(name, (ends[0], ends[1]), values, 1.0 / steps, limit, small)
+        return task.run(compiled, at)
+
+    @checks.checked
     def simulate(
         self,
         duration: float,
-        dt: float,
+        dt: float | None = None,
         inputs: Mapping[str, Any] | None = None,
         start: str | Equilibrium | Motion | StepState = "rest",
         velocity: Mapping[str, Any] | None = None,
@@ -689,10 +777,12 @@ class Robot:
         save: str | os.PathLike[str] | None = None,
         resume: str | os.PathLike[str] | None = None,
         error: bool = False,
+        accuracy: float | None = None,
     ) -> Motion:
         """Return the motion over ``duration`` seconds in steps of ``dt`` seconds.
 
-        dt is shortened a little where that makes whole steps fill the duration.
+        dt is shortened a little where that makes whole steps fill the duration. Without it, mesh,
+        integrator and step are chosen for ``accuracy``.
         inputs : by name, values as for `statics`, functions of time in seconds, or signals. Within a
         step they vary linearly: a jump at t acts as a ramp over the step before t, half a step early.
         start : "rest" (undeformed), "statics" (the equilibrium under the inputs at t = 0), an
@@ -700,7 +790,8 @@ class Robot:
         velocity : by rod name, body twists (w, v) at the start: a function of s, (6,) or (N, 6); by
         body name, its twist (6,). A number is the velocity of a hinge, in rad/s: what hangs on it
         moves along.
-        formulation : for all rods, or by rod name.  integrator : Midpoint() if not given.
+        formulation : for all rods, or by rod name.  integrator : if not given, Midpoint(), or
+        GeneralizedAlpha(0.8) where tendons through disks squeeze rods.
         output_every : seconds between stored states, or output_times : (T,) s; else every step.
         progress : True for a bar with the remaining time; or a function, called with the time reached
         and the duration after each step.
@@ -711,10 +802,25 @@ class Robot:
         bit by bit.
         error : estimate the error of the motion by coarser ones, which take about half as long; the
         result is `Motion.error`. Functions of time are called again for them.
+        accuracy : relative to the longest rod, 1e-3 if there is no dt. The motion is repeated on finer
+        meshes, and with shorter steps, until the extrapolated error of all shapes is below it; the
+        result is `Motion.error`. What you give, dt, formulation or integrator, is kept.
 
         Ctrl-C ends it early with what there is (complete = False). If a step fails, the error's
         ``last`` is the motion up to there.
         """
+        if dt is None or accuracy is not None:
+            start_at = (start, velocity, joints)
+            files = {"save": save, "resume": resume, "error": error or None}
+            for field, value in files.items():
+                checks.refuse(
+                    value is not None, "simulate", field, value, "left out unless dt alone is given",
+                    "give dt and no accuracy, or leave it out",
+                )  # fmt: skip
+            return self._accurate_motion(
+                duration, dt, accuracy, inputs, start_at, formulation, integrator,
+                (output_every, output_times, progress),
+            )  # fmt: skip
         clock = make_clock(duration, dt, output_every, output_times)
         given = {**self.inputs, **as_inputs(inputs)}
         self._tell_doubts(clock.h)
@@ -736,6 +842,56 @@ class Robot:
         if save is not None and motion.complete:
             motion.save(save)
         return motion
+
+    def _accurate_motion(
+        self,
+        duration: float,
+        dt: float | None,
+        accuracy: float | None,
+        inputs: Mapping[str, Any] | None,
+        start: tuple[Any, Any, Any],
+        formulation: Formulations | None,
+        integrator: Integrator | None,
+        outputs: tuple[Any, Any, Any],
+    ) -> Motion:
+        """The motion for an accuracy, see `simulate`."""
+        wanted = check_accuracy("simulate", DEFAULT if accuracy is None else accuracy)
+        whole = positive("simulate", "duration", duration, "seconds", "give e.g. 2.0")
+        every, times, progress = outputs
+        if every is None and times is None:
+            times = np.linspace(0.0, whole, OUTPUTS)
+        begin, velocity, joints = start
+        rods = self.description.rods
+        mesh = choose_formulations(self.description, formulation or first_mesh(rods))
+        if isinstance(begin, ShapeResult):
+            mesh = dict(begin._compiled.formulations)
+        problem = self._compiler.compiled(mesh)
+        method = integrator or choose_integrator(problem, whole)
+
+        def run(formulations: Mapping[str, RodModel], by: Integrator, h: float) -> Motion:
+            with untold():
+                return self.simulate(
+                    whole,
+                    h,
+                    inputs,
+                    begin,
+                    velocity,
+                    formulations,
+                    by,
+                    every,
+                    times,
+                    progress,
+                    joints,
+                )
+
+        own = method.order > 2
+        bodies = [name for name, body in self.description.bodies.items() if body.joint is not None]
+        search = MotionSearch(
+            run, rods, bodies, method, wanted, dt is None and not own,
+            formulation is None and not isinstance(begin, ShapeResult),
+        )  # fmt: skip
+        step = whole / STEPS if own else first_step(rods, whole)
+        return search.find(mesh, step if dt is None else dt)
 
     @checks.checked
     def stepper(
@@ -865,11 +1021,25 @@ class Robot:
         at: Equilibrium | None = None,
         inputs: Mapping[str, Any] | None = None,
         formulation: Formulations | None = None,
+        accuracy: float | None = None,
     ) -> Modes:
         """Return the ``count`` slowest undamped vibrations about an equilibrium.
 
         at : the equilibrium; None solves for it under ``inputs``.  formulation : as for `statics`.
+        accuracy : such as 1e-3: the mesh is refined until the estimated relative error of every
+        frequency is below it.
         """
+        if accuracy is not None:
+            checks.refuse(
+                at, "modes", "accuracy", accuracy, "left out when at is given",
+                "give inputs instead of at, for an equilibrium keeps its mesh",
+            )  # fmt: skip
+            return refine(
+                lambda mesh: self.modes(count, None, inputs, mesh or formulation),
+                lambda found: float(np.max(found.error, initial=0.0)),
+                lambda found: found.equilibrium._compiled.formulations,
+                check_accuracy("modes", accuracy),
+            )
         from pliant.solve.modes import modal_analysis
 
         number = checks.count("modes", "count", count, 1, "give e.g. 6")

@@ -112,6 +112,20 @@ class Energies:
         return found
 
 
+def readings(chain: Chain, state: State, values: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """What effects with a method `told` tell of themselves, by name, summed over the rods."""
+    knots, found = Knots(chain, state), dict[str, dict[str, float]]()
+    telling: list[Any] = [form for form in chain.own if hasattr(form, "told")]
+    for form in telling:
+        start, end = form.over
+        for piece, rows in zip(chain.pieces, knots.rows, strict=True):
+            if piece.rod.name == form.rod and start < 0.5 * (piece.a + piece.b) < end:
+                where = (knots.inside[rows], state.strain[rows], knots.weights[rows])
+                before = found.setdefault(form.name, {})
+                form.told(*where, values[form.name], before)
+    return found
+
+
 def reactions(
     chain: Chain, state: State, values: Mapping[str, Any], share: float
 ) -> dict[str, Array]:

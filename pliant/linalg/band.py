@@ -101,7 +101,8 @@ def solve_band(A, d, b):  # type: ignore[no-untyped-def]
 def factor_rows(data, A, b, flags):  # type: ignore[no-untyped-def]
     """L U of a band matrix by rows of 2 b + 1 entries, A[i, j - i + b], from `data`; both are flat.
 
-    No rows are exchanged. Sets flags[1] = 1 if a pivot is lost to rounding, and flags[0] = 0.
+    No rows are exchanged. Sets flags[1] = 1 if a pivot is lost to rounding, else flags[0] to the number
+    of negative pivots: an odd one means a negative determinant.
     """
     # unsigned numbers are never taken for places counted from the end
     width: Any = np.uint64(b)
@@ -115,8 +116,10 @@ def factor_rows(data, A, b, flags):  # type: ignore[no-untyped-def]
         at = k * whole + width
         pivot = A[at]
         if not abs(pivot) > 1e-14 * abs(data[at]):
-            flags[1] = 1
+            flags[0], flags[1] = 0, 1
             return
+        if pivot < 0.0:
+            flags[0] += 1
         inverse = 1.0 / pivot
         for c in range(one, min(width + one, n - k)):
             row = at + c * (whole - one)

@@ -101,10 +101,11 @@ from pliant.model.signals import (
     as_signal,
     values_at,
 )
+from pliant.model.solids import Solid, SolidBox, SolidCylinder, SolidMesh, SolidSphere
 from pliant.model.spring import Spring
 from pliant.model.surfaces import Cylinder, Plane, Sphere, Surface
 from pliant.model.tendon import Tendon
-from pliant.model.tube import Tube, is_inner, is_nested, nest_of, seen_from
+from pliant.model.tube import Tube, is_inner, is_nested, nest_of, seen_from, slides, turns
 
 __all__ = [
     "Annulus",
@@ -169,6 +170,11 @@ __all__ = [
     "Shape",
     "Signal",
     "Sine",
+    "Solid",
+    "SolidBox",
+    "SolidCylinder",
+    "SolidMesh",
+    "SolidSphere",
     "Sphere",
     "Spring",
     "StabilityWarning",
@@ -222,7 +228,9 @@ __all__ = [
     "sections",
     "seen_from",
     "sharing",
+    "slides",
     "taken",
+    "turns",
     "value_at",
     "values_at",
     "whole_file",

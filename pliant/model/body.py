@@ -13,7 +13,8 @@ from pliant.model.checks import Array, finite_array, vector
 from pliant.model.fields import Kind, Schema, Vector, Writer, holds, quantity
 from pliant.model.places import Frame, OnFrame, Pose, rotation_vector
 from pliant.model.plausible import meant, scale_of
-from pliant.model.registry import Joint, JointKind, Part
+from pliant.model.registry import Joint, JointKind, OneOf, Part
+from pliant.model.solids import Solid
 
 if TYPE_CHECKING:
     from pliant.model.description import Description
@@ -51,9 +52,11 @@ class Body(Part):
     centre : (3,) position of the centre of mass in the body, metres.
     pose : 4x4 pose of the body at rest, in the frame ``on``.
     joint : how it hangs there: a Joint such as Revolute("x") or Free(); None for a rigid connection.
+    shape : a SolidBox, SolidCylinder, SolidSphere or SolidMesh for pictures; None for an ellipsoid.
+    density : kg/m^3 of its shape, instead of mass, inertia and centre.
     """
 
-    mass: float = quantity("kg", sign="zero", example="0.02")
+    mass: float = quantity("kg", sign="zero", example="0.02", default=None)
     inertia: ArrayLike = holds(
         Moments("about its centre of mass: 3 principal moments, 6 numbers or 3 rows", "kg m^2"),
         (0.0, 0.0, 0.0),
@@ -64,12 +67,22 @@ class Body(Part):
     )
     pose: ArrayLike | None = holds(Pose("at rest, in the frame that carries it"), None)
     joint: Joint | None = holds(JointKind(), None)
+    shape: Solid | None = holds(
+        OneOf(
+            "for pictures", "", "{box: {size: [0.1, 0.1, 0.02]}}", (Solid,), "SolidBox((1, 1, 1))"
+        ),
+        None,
+    )
+    density: float | None = quantity(
+        "kg/m^3", "of its shape, from which its mass follows", sign="positive", default=None
+    )
 
     heading: ClassVar[str] = "bodies"
     place: ClassVar[int] = 4
 
     def check(self) -> None:
         """Take the inertia (3, 3) about the centre of mass; refuse one that no body has."""
+        self._weigh()
         remedy = "give the moments about the centre of mass, e.g. (2e-6, 2e-6, 2e-6)"
         expected = "3 or 6 finite numbers in kg m^2, or a 3x3 matrix"
         given = finite_array(
@@ -87,6 +100,22 @@ class Body(Part):
         self.refuse(impossible, "inertia", expected, remedy)
         matrix.flags.writeable = False
         self._set("inertia", matrix)
+
+    def _weigh(self) -> None:
+        """Take mass, centre and inertia from the density of its shape, if that is given."""
+        if self.density is None:
+            self.refuse(self.mass is None, "mass", "a number in kg", "give a mass, or a density")
+            return
+        self.refuse(self.shape is None, "density", "left out without a shape", "give a shape")
+        remedy = "leave out mass, inertia and centre, or the density"
+        twice = self.mass is not None or np.any(self.inertia) or any(self.centre)
+        self.refuse(twice, "density", "all that is given of its mass", remedy)
+        assert self.shape is not None
+        mass, centre, inertia = self.shape.mass_properties(self.density)
+        self._set("mass", mass)
+        self._set("centre", tuple(centre.tolist()))
+        self._set("inertia", inertia)
+        self._set("density", None)
 
     def doubts(self, description: Description) -> Iterator[str]:
         """Yield what is implausible about its mass: a weight that tears the rod that carries it."""

@@ -14,11 +14,15 @@ from pliant.model.routing import Route, Routed, Stretch
 class ChannelStress:
     """The stress of a tendon at one section of a rod, as strong forms integrate it.
 
-    name : of its input.  rod : name of the rod.
+    name : of its input.  rod : name of the rod.  over : (s0, s1) on it, metres.  straight : length of
+    the straight piece before it, metres.
     """
 
-    def __init__(self, tendon: Routed, stretch: Stretch, length: float) -> None:
-        self.name, self.rod = tendon.name, stretch.rod
+    def __init__(
+        self, tendon: Routed, stretch: Stretch, length: float, straight: float = 0.0
+    ) -> None:
+        self.name, self.rod, self.over = tendon.name, stretch.rod, stretch.over
+        self._straight = straight
         self._tendon, self._stretch, self._length = tendon, stretch, length
         self._routes: dict[float, Route] = {}
 
@@ -52,3 +56,12 @@ class ChannelStress:
         gradient = A.T @ t / size
         second = (A.T @ A - np.outer(gradient, gradient)) / size
         return tension * gradient, tension * second, np.zeros((6, 6))
+
+    def told(self, s: Array, strain: Array, w: Array, u: Any, found: dict[str, float]) -> None:
+        """Add what results tell of a stretch with knots s (S,), strains (S, 6) and weights w (S,)."""
+        route = self._tendon.route(self._stretch, s, self._length)
+        r, slope = (np.pad(x, ((0, 0), (0, 1))) for x in (route.r, route.slope))
+        t = strain[:, 3:] + np.cross(strain[:, :3], r) + slope
+        first = self._straight if s[0] <= self.over[0] + 1e-3 * self._length else 0.0
+        length = found.get("length", 0.0) + first + float(w @ np.linalg.norm(t, axis=1))
+        found.update(tension=float(u), length=length, slack=0.0)

@@ -30,8 +30,8 @@ class Connection(Effect):
         robot. The identity brings both frames together.
     """
 
-    a: Frame | Array = holds(OnFrameOrPose())
-    b: Frame | Array | None = holds(OnFrameOrWorld(), None)
+    a: Frame | Array = holds(OnFrameOrPose("one side"))
+    b: Frame | Array | None = holds(OnFrameOrWorld("the other side"), None)
     joint: Joint | None = holds(JointKind(), None)
     pose: ArrayLike | None = holds(RelativePose("of b in a where the joint rests"), None)
 

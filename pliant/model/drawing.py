@@ -41,10 +41,14 @@ class Arrow:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A line through points (N, 3), metres."""
+    """A line through points (N, 3), metres.
+
+    inside : whether it runs inside of parts, so that it is drawn over them.
+    """
 
     name: str
     points: Array
+    inside: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -82,7 +83,9 @@ class EmbeddedTendon(Effect):
         in between, a function of s, or a Table of them.
     over : (s0, s1) in metres, the stretch that it covers; None for all of it.
     tension : where no input is given, N.
-    friction : coefficient of friction in the channel, against a pull at its base.
+    friction : coefficient of friction in the channel.
+    sliding : which way the tendon slides: "pull" towards its near end, so that less tension arrives
+        at the far one, or "release", so that more is left there. Also in a motion.
     drive : "tension", or "length" for a reel that pulls in as many metres as the input says, negative
         to pay out. Such a tendon only pulls: where its way is shorter than the tendon, it is slack.
     stiffness : axial stiffness EA of a tendon with a given length, N: it stretches by T / EA of its
@@ -110,6 +113,7 @@ class EmbeddedTendon(Effect):
         "N", "EA, none if it does not stretch", sign="positive", default=None, example="1e4"
     )
     slack: float = quantity("metres", "at rest", sign="zero", default=0.0, example="0.01")
+    sliding: str = holds(Choice("against friction", names=("pull", "release")), "pull")
 
     heading: ClassVar[str] = "tendons"
     chosen_by: ClassVar[str] = "along"
@@ -132,6 +136,11 @@ class EmbeddedTendon(Effect):
             expected = "left out for drive='length', whose length is given"
             found = not pulls and getattr(self, field) > 0.0
             self.refuse(found, field, expected, "remove it, or give drive='tension'")
+
+    @property
+    def loss(self) -> float:
+        """The friction that takes from the tension away from the near end; below 0 if it adds."""
+        return self.friction if self.sliding == "pull" else -self.friction
 
     def auxiliary(self) -> Sequence[Part]:
         """Return the reel of a length-driven tendon, which is fixed to the base of the first rod."""
@@ -220,6 +229,16 @@ class EmbeddedTendon(Effect):
         cuts = self.breaks_along(length).places if callable(self.offset) else ()
         return route(self.label, "offset", self.offset, stretch.start + s, over, cuts)
 
+    def straight(self, before: Stretch, after: Stretch, length: float) -> tuple[float, Array]:
+        """Return length, metres, and way (3,) of the straight piece between two of its stretches.
+
+        The way is in the tip section of the first rod; length : of all its rods, metres.
+        """
+        ends = ((before, before.over[1]), (after, after.over[0]))
+        a, b = (np.append(self.route(part, np.array([s]), length).r[0], 0.0) for part, s in ends)
+        way = after.link[:3, :3] @ b + after.link[:3, 3] - a
+        return float(np.linalg.norm(way)), way
+
     def whole_length(self, description: Description) -> float:
         """Return the length of all its rods, metres."""
         return sum(description.rods[name].length for name in self.rods)
@@ -241,7 +260,11 @@ class EmbeddedTendon(Effect):
         length = self.whole_length(description)
         from pliant.model.channel_stress import ChannelStress
 
-        return [ChannelStress(self, part, length) for part in self.stretches(description)]
+        parts = self.stretches(description)
+        before = [0.0, *(self.straight(a, b, length)[0] for a, b in pairwise(parts))]
+        return [
+            ChannelStress(self, *item) for item in zip(parts, repeat(length), before, strict=False)
+        ]
 
     # -- in the robot --------------------------------------------------------------------------
 
@@ -294,4 +317,4 @@ class EmbeddedTendon(Effect):
                 )
             start += length
         points = np.concatenate([line.points for line in lines if isinstance(line, Line)])
-        return [Line(self.name, points)]
+        return [Line(self.name, points, inside=True)]

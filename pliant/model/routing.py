@@ -69,6 +69,9 @@ class Routed(Protocol):
     def route(self, stretch: Stretch, s: Array, length: float) -> Route:
         """Return its offsets at arclengths s (S,) of a rod; length : of all its rods, metres."""
 
+    def straight(self, before: Stretch, after: Stretch, length: float) -> tuple[float, Array]:
+        """Return length and way (3,) of the straight piece between two of its stretches, metres."""
+
     def whole_length(self, description: Description) -> float:
         """Return the length of all its rods, metres."""
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from pliant.engine.arrays import clear
 from pliant.engine.program import run
 from pliant.model import DescriptionError
 from pliant.model.routing import Routed, Stretch
@@ -99,6 +100,32 @@ class ChannelRoute:
         for c in self.channels:
             run(channel.add_length, c.rows, c.strains(state), out)
 
+    def add_stress_at(
+        self,
+        i: int,
+        s: Array,
+        e: Array,
+        tension: Array,
+        friction: float,
+        stress: Array,
+        slope: Array,
+    ) -> None:
+        """Add the stress (S, 6) of a tension (1,) at arclengths s (S,) of part i with strains e (S, 6),
+        and to slope (S, 6, 6) its derivative. Friction in the rods before this one is left out.
+        """
+        for c in (c for c in self.channels if c.i == i):
+            start, end = c.stretch.over
+            inside = np.flatnonzero((s >= start) & (s <= end))
+            if len(inside):
+                at = slice(int(inside[0]), int(inside[-1]) + 1)
+                rows, share = c.table(s[at], np.ones(len(inside))), np.ones(len(inside))
+                if friction:
+                    angle = np.zeros(1)
+                    clear(angle)
+                    run(channel.set_shares, rows, 0.0, friction, e[at], angle, share)
+                given = (rows, share, tension, 1.0, 1.0, np.ones(6), e[at])
+                run(channel.add_pull, *given, stress[at], slope[at])
+
     def length(self, state: State) -> float:
         """Length at a configuration, m."""
         out = np.array([self.straight])
@@ -110,11 +137,5 @@ def _link(before: Channel, after: Channel) -> tuple[float, Array, Array]:
     """Length of the straight piece between two channels, its direction (3,) and the rotation
     (3, 3) of the second rod, both in the tip section of the first.
     """
-    ends = [np.array([c.stretch.over[k]]) for c, k in ((before, 1), (after, 0))]
-    r = [
-        np.append(c.tendon.route(c.stretch, s, c.whole).r[0], 0.0)
-        for c, s in zip((before, after), ends, strict=True)
-    ]
-    link = after.stretch.link
-    straight = link[:3, :3] @ r[1] + link[:3, 3] - r[0]
-    return float(np.linalg.norm(straight)), straight, np.ascontiguousarray(link[:3, :3])
+    length, way = before.tendon.straight(before.stretch, after.stretch, before.whole)
+    return length, way, np.ascontiguousarray(after.stretch.link[:3, :3])

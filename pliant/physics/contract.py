@@ -116,6 +116,9 @@ class Term:
     """The energy that it stores: "elastic", "gravity", "potential", or "loads" for what inputs do."""
     needs_twists: bool = False
     """Whether its loss of power needs the twists of stations without inertia."""
+    squeezes: bool = False
+    """Whether it puts rods under compression from within, as a tendon through disks does. `Midpoint`
+    then gains energy at steps that do not resolve shear, and is not the default."""
     memory: int = 0
     """How many numbers it keeps from step to step, see `remember` and `keep`."""
     memory_at: slice = slice(0, 0)
@@ -124,6 +127,8 @@ class Term:
     """How many numbers it records of each step, see `record`."""
     record_at: slice = slice(0, 0)
     """Where they stand among those of all terms; set when the list of effects is made."""
+    depends_on_way: bool = False
+    """Whether what it does depends on the way to a configuration, as dry friction does."""
     name: str = ""
     """Name of the effect for whose `readings` results ask it."""
     rows: Ints = _NONE
@@ -170,6 +175,11 @@ class Term:
         """Add its stress (S, 6) at arclengths s (S,) of rod i with strains e (S, 6), N m and N, and to
         slope (S, 6, 6) its derivative; that of linear elasticity is known.
         """
+
+    def add_held_stress(
+        self, i: int, s: Array, e: Array, z: Array, stress: Array, slope: Array
+    ) -> None:
+        """The same of the unknowns of its own among z (total,), such as the tension of a tendon."""
 
     def correct_strains(self, i: int, state: State, s: Array, e: Array) -> None:
         """Correct strains e (S, 6) of part i at arclengths s (S,), where its map alone misleads."""

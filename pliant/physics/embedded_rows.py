@@ -148,6 +148,13 @@ class ChannelRow(PathRow):
         A = self._in_columns(step.a, slopes)
         self._add_rows(step.tangent, A, held, 0.0, step.h * step.first)
 
+    def add_held_stress(
+        self, i: int, s: Array, e: Array, z: Array, stress: Array, slope: Array
+    ) -> None:
+        force = np.zeros(1)
+        run(take_force, self.rows, z, force)
+        self.route.add_stress_at(i, s, e, force, 0.0, stress, slope)
+
     def own_length(self, state: State) -> float:
         """Length of the tendon in its channels and between them, m."""
         return self.route.length(state)

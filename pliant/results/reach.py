@@ -28,8 +28,8 @@ from pliant.solve.reach import Inverse, Point
 from pliant.solve.statics import StaticSolution
 from pliant.solve.targets import Target, read_target
 
-_LOWEST = 1e12
-"""Size of an input below which no bound of its owner is looked for."""
+_LOWEST, _ZERO = 1e12, 1e-9
+"""Sizes of an input between which a bound of its owner is looked for."""
 
 
 class ReachWarning(UserWarning):
@@ -212,12 +212,9 @@ def read_bounds(
     for name, shape in zip(names, shapes, strict=True):
         pair = bounds.get(name, (None, None))
         ends = list(pair) if isinstance(pair, Sequence | np.ndarray) and len(pair) == 2 else []
-        numbers = [
-            as_array(default if end is None else end)
-            for end, default in zip(
-                ends, (_lowest(description.input_owner(name)), np.inf), strict=False
-            )
-        ]
+        if ends and ends[0] is None:
+            ends[0] = _lowest(description.input_owner(name))
+        numbers = [as_array(np.inf if end is None else end) for end in ends]
         wrong = not numbers or any(x is None or x.shape != () for x in numbers)
         wrong = wrong or not float(numbers[0]) < float(numbers[1])  # type: ignore[arg-type]
         if wrong:
@@ -241,11 +238,13 @@ def _lowest(owner: Entry) -> float:
 
     if not refused(-_LOWEST) or refused(0.0):
         return -np.inf
+    if refused(-_ZERO):
+        return 0.0
     low, high = -_LOWEST, 0.0
     for _ in range(100):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if refused(middle) else (low, middle)
-    return 0.0 if high > -1e-9 else high
+    return high
 
 
 def read_sizes(names: Sequence[str], shapes: Sequence[Any], sizes: object) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,9 @@ from pliant.view.mesh import frame_along
 _SECTIONS = 61
 _DENSITY = 3000.0
 """kg/m^3 of the ball that is drawn for a body without moments of inertia."""
+_JOINT = 0.012
+"""Radius of the pin of a joint as a part of the size of the robot."""
+_JOINTS, _PIN = "joints", "#5b6470"
 _MARK = 0.015
 """Radius of a mark as a part of the longest rod."""
 _SLACK, _TAUT = "#c9c4bd", "#b3122f"
@@ -50,16 +53,80 @@ def robot_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodSh
 
 
 def body_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodShape]:
-    """Return the rigid bodies as ellipsoids of their inertia."""
-    return [
+    """Return the rigid bodies by their shapes, or as ellipsoids of their inertia, and the joints."""
+    bodies = [
         body_shape(body, np.array([compiled.frame(q, body.origin) for q in configurations]))
         for body in compiled.description.bodies.values()
-        if body.mass > 0
+        if body.mass > 0 or body.shape is not None
     ]
+    return bodies + joint_shapes(compiled, configurations)
+
+
+def joint_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodShape]:
+    """Return a pin for each axis of a joint about which it turns, a rail for each along which it
+    slides, and a ball for one that turns any way.
+    """
+    members = compiled.description.members().values()
+    found: list[RodShape] = []
+    radius = _JOINT * extent_of(compiled, configurations[0])
+    for part in members:
+        joint: Any = part.joint
+        if joint is None or not 0 < joint.nv < 6:
+            continue
+        base = Frame(part.name) if isinstance(part, Body) else Frame(part.name, 0.0)
+        poses = np.array([compiled.frame(q, base) for q in configurations])
+        if not joint.additive and joint.nv == 3:
+            ball = _ball(_JOINTS, poses, np.eye(4), np.full(3, 1.5 * radius))
+            found.append(replace(ball, color=_PIN, inside=True))
+            continue
+        coordinates = [compiled.joint(q, part.name) for q in configurations]
+        for k in range(joint.nv):
+            axes = np.array([joint.axes(q)[:, k] for q in coordinates])
+            turns = bool(np.any(axes[0, :3]))
+            way = axes[:, :3] if turns else axes[:, 3:]
+            wide, least = (radius, 7.0 * radius) if turns else (0.5 * radius, 10.0 * radius)
+            through = 1.3 * min(_reach(part, way[0]), 25.0 * radius)
+            found.append(_pin(poses, way, wide, max(least, through)))
+    return found
+
+
+def extent_of(compiled: Problem, q: Any) -> float:
+    """Return the size of the robot, m: of its rods, its bodies and what lies between them."""
+    members = compiled.description.members().values()
+    rods = [part.length for part in members if isinstance(part, Rod)]
+    bodies = [part for part in members if isinstance(part, Body)]
+    frames = [frame for part in bodies for frame in (part.origin, part.at(part.centre))]
+    points = np.array([compiled.frame(q, frame)[:3, 3] for frame in frames])
+    solids = [part.shape.faces().reshape(-1, 3) for part in bodies if part.shape is not None]
+    clouds = [points.reshape(-1, 3), *solids]
+    spans = [float(np.linalg.norm(np.ptp(cloud, axis=0))) for cloud in clouds if len(cloud)]
+    return max([*rods, *spans, 0.0]) or 0.1
+
+
+def _reach(part: Rod | Body, way: Array) -> float:
+    """How far a part reaches from its joint along a direction (3,), m."""
+    if isinstance(part, Rod):
+        return float(part.outline(np.zeros(1)).max())
+    if part.shape is None:
+        return 0.0
+    return float(np.abs(part.shape.faces() @ way).max())
+
+
+def _pin(poses: Array, way: Array, radius: float, half: float) -> RodShape:
+    """A cylinder of half a length along directions (T, 3) in poses (T, 4, 4)."""
+    turn = np.array([frame_along(x) for x in way])
+    shown = np.repeat(poses[:, None], 2, axis=1)
+    shown[:, :, :3, :3] = poses[:, None, :3, :3] @ turn[:, None]
+    ends = np.array([-1.0, 1.0]) * half
+    shown[:, :, :3, 3] += ends[:, None] * np.einsum("tij,tj->ti", poses[:, :3, :3], way)[:, None]
+    return RodShape(_JOINTS, shown, np.full(2, radius), _PIN, inside=True)
 
 
 def body_shape(body: Body, poses: Array) -> RodShape:
     """Return the solid ellipsoid of a body's mass and moments, at its poses (T, 4, 4)."""
+    if body.shape is not None:
+        pair = np.repeat(poses[:, None], 2, axis=1)
+        return RodShape(body.name, pair, np.zeros(2), faces=body.shape.faces())
     moments, T = body.principal()
     ball = (3.0 * body.mass / (4.0 * np.pi * _DENSITY)) ** (1.0 / 3.0)
     total = 0.5 * moments[:3].sum()
@@ -153,25 +220,26 @@ def effect_shapes(
 def coloured(line: RodShape, tension: Any, most: float) -> list[RodShape]:
     """Return a line coloured by its tension, N, relative to the largest one in the picture.
 
-    With one tension for each of its spans it is cut into them.
+    With several tensions from one end to the other it is cut into its spans.
     """
     given = np.atleast_1d(np.asarray(tension, dtype=float))
-    count = line.poses.shape[-3]
+    spans = line.poses.shape[-3] - 1
     name = f"{line.name}: {given[0]:.3g} N"
-    if len(given) == 1 or len(given) != count - 1:
-        return [
-            RodShape(name, line.poses, line.half_widths, tension_color(given.mean() / (most or 1)))
-        ]
+    if len(given) == 1:
+        color = tension_color(given[0] / (most or 1))
+        return [RodShape(name, line.poses, line.half_widths, color, inside=line.inside)]
     if not np.allclose(given, given[0]):
         name = f"{line.name}: {given[0]:.3g} to {given[-1]:.3g} N"
+    at, known = ((np.arange(n) + 0.5) / n for n in (spans, len(given)))
     return [
         RodShape(
             name,
             line.poses[..., k : k + 2, :, :],
             line.half_widths[k : k + 2],
             tension_color(x / (most or 1)),
+            inside=line.inside,
         )
-        for k, x in reversed(list(enumerate(given)))
+        for k, x in reversed(list(enumerate(np.interp(at, known, given))))
     ]
 
 
@@ -204,7 +272,8 @@ def _over_time(drawn: list[Any], size: float, radius: float) -> RodShape | Arrow
         )
     if isinstance(first, drawing.Line):
         poses = np.array([_along(np.asarray(item.points, dtype=float)) for item in drawn])
-        return RodShape(first.name, poses, np.full(2, 0.002 * size), axes=False)
+        thin = np.full(2, 0.002 * size)
+        return RodShape(first.name, poses, thin, inside=first.inside)
     if isinstance(first, drawing.Tube):
         poses = np.array([item.poses for item in drawn])
         return RodShape(first.name, poses, first.half_widths, axes=False)

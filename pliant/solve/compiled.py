@@ -17,7 +17,9 @@ from pliant.model import (
     Rod,
     Stiffness,
     did_you_mean,
+    is_inner,
     is_nested,
+    nest_of,
 )
 from pliant.rods.contract import Formulation, RodModel
 from pliant.solve.problem import Problem
@@ -137,6 +139,9 @@ def choose_formulations(description: Description, choice: object) -> dict[str, R
             wanted = default_formulation(rod)
         found[rod.name] = _check_formulation(rod, wanted)
         _check_effects(description, rod, found[rod.name])
+    for rod in description.rods.values():  # the outermost of nested tubes decides
+        if is_inner(rod):
+            found[rod.name] = found[nest_of(description, rod)[0].name]
     return found
 
 

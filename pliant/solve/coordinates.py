@@ -39,7 +39,7 @@ from pliant.solve.redundancy import redundancy_at_rest
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
 from pliant.solve.shape_error import warn_of_error
-from pliant.solve.spin import require_spin_inertia, spun
+from pliant.solve.spin import require_joint_inertia, require_spin_inertia, spun
 from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
 from pliant.solve.streaming import Held, Stream
 from pliant.solve.transfer import transferred
@@ -59,6 +59,17 @@ _CAREFUL = (50, 250)
 """Least numbers of load steps in which an unstable equilibrium is sought again."""
 _STILL = 1e-6
 """Step, relative to the coordinates, by which strain rates are measured."""
+
+
+def _inputs_at(fold: float, values: Mapping[str, Any], applied: list[tuple[float, Any]]) -> str:
+    """A sentence with the inputs at a fold, a part of the way from those applied to `values`."""
+    told = []
+    for name, value in values.items():
+        start = sum(share * np.asarray(old[name], dtype=float) for share, old in applied)
+        change = np.asarray(value, dtype=float) - start
+        if change.any():
+            told.append(f"{name} = {np.array2string(start + fold * change, precision=6)}")
+    return f"At the fold, {', '.join(told[:6])}." if told else ""
 
 
 class CoordinateProblem(Problem):
@@ -135,11 +146,13 @@ class CoordinateProblem(Problem):
     # -- solving -----------------------------------------------------------------------------
 
     def integrator(self, wanted: object) -> Integrator:
-        """Return the integrator, Midpoint() unless asked otherwise."""
+        """Return the integrator; if none is asked for, Midpoint() or what suits effects on rods."""
         if wanted is None:
             from pliant.solve.integrators.midpoint import Midpoint
+            from pliant.solve.integrators.newmark import GeneralizedAlpha
 
-            return Midpoint()
+            squeezed = any(term.squeezes for term in self.effects.terms)
+            return GeneralizedAlpha(0.8) if squeezed else Midpoint()
         if not isinstance(wanted, Integrator):
             is_class = isinstance(wanted, type) and issubclass(wanted, Integrator)
             remedy = f"write {wanted.__name__}()" if is_class else "give e.g. Midpoint()"  # type: ignore[attr-defined]
@@ -165,7 +178,12 @@ class CoordinateProblem(Problem):
             if isinstance(error.last, StaticSolution):
                 level = error.last.levels[-1] if error.last.levels else 0.0
                 mixed = [(share * (1.0 - level), old) for share, old in applied]
+                fold = error.last.fold
                 error.last = Still(error.last, [*mixed, (level, values)])
+                if fold is not None:
+                    told = ConvergenceError(f"{error} {_inputs_at(fold, values, applied)}")
+                    told.last = error.last
+                    raise told from None
             raise
         self._warn([found.q])
         if found.error is not None:
@@ -318,6 +336,7 @@ class CoordinateProblem(Problem):
 
         require_mass(self.description, self.formulations)
         require_spin_inertia(self.effects)
+        require_joint_inertia(self.effects)
         first = schedule.at(0.0)
         q = self.rest if start.q is None else start.q
         rates = np.zeros(self.tree.total) if start.v is None else start.v

@@ -209,7 +209,7 @@ class _Run:
         if checkpoints is not None and checkpoints.last is not None:
             self._resume(checkpoints.last)
         each = progress is not None and not getattr(progress, "seldom", False)
-        single = each or (checkpoints and remembering(steps.schedule.values))
+        single = each or remembering(steps.schedule.values)
         while self.done < clock.steps:
             if checkpoints is not None:
                 checkpoints.offer(self._keep, steps.schedule.values)

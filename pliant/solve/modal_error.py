@@ -4,14 +4,17 @@ A mode has strains de and displacements z at the equilibrium, and the loads and 
 displaced robot ask for a change dW of the internal wrenches. Two things make its frequency wrong:
 
 * The coordinates do not represent the mode. The strain defect d = C^-1 dW - de has the energy by which
-  a Galerkin method overestimates the eigenvalue,
+  a Galerkin method overestimates the eigenvalue, for unit modal mass
 
-      (lambda_h - lambda) / lambda = int d^T C d ds / lambda      for unit modal mass.
+      lambda_h - lambda = int d^T C d ds + 2 int dW (de - dg) ds ,
+
+  where force fields have strains de other than those dg of the map: there the second integral, over
+  the part of dW that the force fields cannot represent, may have either sign.
 
 * The equilibrium is not quite where it should be. The energy of the mode less lambda times its mass is
   compared with that about the equilibrium displaced by its estimated error (`static_error`).
 
-Half the root of the sum of both squares is the relative error of the frequency.
+Both are added with their signs. As neither is exact, a part of what may have cancelled is kept.
 """
 
 from __future__ import annotations
@@ -32,6 +35,8 @@ from pliant.tree.work import Work
 
 _SMALL = 1e-5
 """Largest rotation or displacement at which a mode is looked at."""
+_KEPT = 0.15
+"""Part of each contribution that the others do not cancel."""
 _SHIFT = 1e-3
 """Largest displacement by which the equilibrium is moved to see what its error does."""
 
@@ -72,8 +77,9 @@ class ModalError:
         self._rates = [rod.rates(self.state, i, w.y) for i, (rod, w) in pairs]
         (energy, mass), (other, moved) = (self._energies(*place, vector) for place in self.places)
         shape = (other - energy - eigenvalue * (moved - mass)) / self.shift
-        defect = self._defect(eigenvalue)
-        return float(np.hypot(shape, defect) / (2.0 * abs(eigenvalue)))
+        parts = np.array([-shape, *self._defect(eigenvalue)])
+        size = np.hypot(parts.sum(), _KEPT * np.linalg.norm(parts))
+        return float(size / (2.0 * abs(eigenvalue)))
 
     # -- passes ----------------------------------------------------------------------------------------
 
@@ -155,10 +161,10 @@ class ModalError:
             mass += float(np.sum(part.M * eta**2))
         return energy, mass
 
-    def _defect(self, eigenvalue: float) -> float:
-        """Energy of what the coordinates cannot represent of the mode in `rates`."""
+    def _defect(self, eigenvalue: float) -> tuple[float, float]:
+        """Energies of what coordinates and force fields cannot represent of the mode in `rates`."""
         places, frames = self.places[0]
-        moves, energy = [], 0.0
+        moves, energy, missed = [], 0.0, 0.0
         for i, w in enumerate(self.rates.parts):
             both = np.concatenate([places[i], frames[i]])
             eta = np.concatenate([w.eta, self._rates[i][0]])
@@ -167,18 +173,25 @@ class ModalError:
         for i, (rod, dW) in enumerate(zip(self.sections, changes, strict=True)):
             if not len(rod.s):
                 continue
-            rod.d[...] = rod.felt * (rod.soft * dW[1:] - self._law_strains(i, rod))
+            law, rows = self._law_strains(i, rod), rod.part.field_rows
+            rod.d[...] = rod.felt * (rod.soft * dW[1:] - law)
+            gap = (law - self._map_strains(i, rod))[:, rows]
+            missed += 2.0 * float(rod.w @ np.sum(dW[1:, rows] * gap, axis=1))
             if len(rod.slope):
                 rod.soften()
             stiff = np.divide(1.0, rod.soft, out=np.zeros_like(rod.soft), where=rod.soft > 0.0)
             energy += float(rod.w @ np.sum(stiff * rod.d**2, axis=1))
-        return energy
+        return energy, missed
+
+    def _map_strains(self, i: int, rod: Sections) -> Array:
+        """Strains (S, 6) of the mode as the map of a rod has them."""
+        if rod.from_rule is not None:
+            return np.asarray(rod.from_rule @ self.rates.parts[i].rate)
+        return self._rates[i][1]
 
     def _law_strains(self, i: int, rod: Sections) -> Array:
         """Strains (S, 6) of the mode as the laws of a rod mean them."""
-        strain, rows = self._rates[i][1], rod.part.field_rows
-        if rod.from_rule is not None:
-            strain = rod.from_rule @ self.rates.parts[i].rate
+        strain, rows = self._map_strains(i, rod), rod.part.field_rows
         e = rod.natural + strain
         # force fields are found from the strains of the strain rule
         self.displaced.parts[i].strain.e[...] = self.tree.rest.parts[i].strain.e

@@ -46,11 +46,11 @@ def strain_modes() -> Formulation:
     return Strain(order=3, segments=6)
 
 
-def lumped_formulation() -> Formulation:
+def lumped_formulation(elements: int = 16) -> Formulation:
     """Return what a rod is solved with if nobody says and its inertia has to be lumped at nodes."""
     from pliant.rods.spectral import Spectral
 
-    return Spectral(elements=16)
+    return Spectral(elements=elements)
 
 
 def default_formulation(rod: Rod) -> Formulation:

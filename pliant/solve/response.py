@@ -26,7 +26,7 @@ from pliant.physics.contract import Moment, Term
 from pliant.physics.effects import Inputs
 from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array
-from pliant.solve.statics import StaticSolution, StaticSolver, balance
+from pliant.solve.statics import Equilibrium, StaticSolution, StaticSolver, balance
 from pliant.tree.backward import gather
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
@@ -48,11 +48,14 @@ class Response:
         self._frames: dict[tuple[int, Frame], tuple[Any, Array, Array, Program]] = {}
         self._whole: dict[int, Program] = {}
 
+    def attach(self, equations: Equilibrium, inputs: Inputs) -> None:
+        """Look at the configuration of equations as it is, under some inputs."""
+        self.equations, self.inputs = equations, inputs
+        self._z[...] = equations.z
+
     def look_at(self, found: StaticSolution) -> Response:
         """Place everything at an equilibrium and factorise its tangent."""
-        self.equations = self.solver.look_at(found)
-        self.inputs = found.inputs
-        self._z[...] = found.z
+        self.attach(self.solver.look_at(found), found.inputs)
         if not self.equations.has_factor():
             raise ConvergenceError(
                 "the equilibrium has no derivatives: its tangent is singular. It is at a fold or a "
@@ -97,34 +100,45 @@ class Response:
         and the rates (total,) of the prescribed joints that follow it.
         """
         forces = self._term_forces(name, value, unit)
-        moved = self.prescribed_rates(name, float(np.sum(unit)))
-        if moved.any():
-            forces += self._reactions(moved)
-        return forces, moved
-
-    def prescribed_rates(self, name: str, speed: float) -> Array:
-        """Rates (total,) of the prescribed joints while an input changes at a speed."""
         prescribed = self.effects.prescribed
-        if name not in prescribed.names:
-            return np.zeros(self.tree.total)
+        speeds = np.zeros(len(prescribed.names))
+        if name in prescribed.names:
+            speeds[prescribed.names.index(name)] = float(np.sum(unit))
+        more, moved = self.driven_forces(speeds)
+        return forces + more, moved
+
+    def driven_forces(self, speeds: Array) -> tuple[Array, Array]:
+        """Derivative (size,) of the residual while inputs of prescribed joints change at speeds (K,),
+        and the rates (total,) of these joints.
+        """
+        if not speeds.any():
+            return np.zeros(self.tree.size), np.zeros(self.tree.total)
         drive = self.inputs.drive.copy()
-        drive[:, 1:] = 0.0
-        drive[prescribed.names.index(name), 1] = speed
-        return prescribed.rates(drive)[0]
+        drive[:, 1], drive[:, 2] = speeds, 0.0
+        moved = self.effects.prescribed.rates(drive)[0]
+        return self._reactions(moved), moved
 
     def _term_forces(self, name: str, value: Array, unit: Array) -> Array:
         """What the terms that follow an input add to the residual (size,) while it changes."""
         terms = [term for term in self.effects.terms if term.input == name]
+        h = _STEP * max(1.0, float(np.abs(value).max(initial=0.0)))
+        sides = [self.inputs.u.copy(), self.inputs.u.copy()]
+        for u, step in zip(sides, (h, -h), strict=True):
+            for term in terms:
+                u[term.at] = term.numbers(value + step * unit)
+        return self.forces_between(sides[0], sides[1]) / (2.0 * h)
+
+    def forces_between(self, after: Array, before: Array) -> Array:
+        """Difference (size,) of the residual between two sets of numbers (J,) of the inputs."""
+        changed = after != before
+        terms = [term for term in self.effects.terms if changed[term.at].any()]
         if not terms:
             return np.zeros(self.tree.size)
-        h = _STEP * max(1.0, float(np.abs(value).max(initial=0.0)))
         found = []
-        for side in (h, -h):
-            self._u[...] = self.inputs.u
-            for term in terms:
-                self._u[term.at] = term.numbers(value + side * unit)
+        for u in (after, before):
+            self._u[...] = u
             found.append(self._act(terms)[: self.tree.size].copy())
-        return (found[0] - found[1]) / (2.0 * h)
+        return found[0] - found[1]
 
     def _act(self, terms: list[Term]) -> Array:
         """Residual (total,) of some terms alone, under the numbers `_u`."""

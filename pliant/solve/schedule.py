@@ -33,6 +33,22 @@ def check_values(description: Description, inputs: Mapping[str, Any] | None) -> 
     return {**known, **given}
 
 
+class _Once:
+    """A function of time that is not called again for the instant of its last call.
+
+    A controller with a memory moves on with each call.
+    """
+
+    def __init__(self, function: Callable[[float], Any]) -> None:
+        self._function, self._t, self._value = function, np.nan, None
+
+    def __call__(self, t: float) -> Any:
+        if t != self._t:
+            self._value = self._function(t)
+            self._t = t
+        return self._value
+
+
 class Inputs:
     """The inputs of one simulation as they are asked for: numbers, and what moves in time.
 
@@ -53,7 +69,9 @@ class Inputs:
         check_inputs(description.inputs(), given)
         self.values: dict[str, Any] = {**description.inputs(), **given}
         self.moving: dict[str, Callable[[float], Any]] = {
-            name: value for name, value in given.items() if callable(value)
+            name: value if isinstance(value, Signal) else _Once(value)
+            for name, value in given.items()
+            if callable(value)
         }
         for name in self.moving.keys() & description.settled_inputs().keys():
             raise DescriptionError(
@@ -71,8 +89,8 @@ class Inputs:
         self.driven, self._fed = driven, places
         self._drives = {
             driven.index(name): (name, as_signal(value))
-            for name, value in self.moving.items()
-            if name in driven
+            for name, value in given.items()
+            if name in driven and callable(value)
         }
 
     def values_at(self, t: float) -> dict[str, Any]:

@@ -55,6 +55,8 @@ _JUMP, _SMALL_TURN, _FINE = 2.5, 0.05, 1e-3
 may have jumped. Load steps down to the part _FINE of the largest one tell.
 """
 
+_BETWEEN = (0.25, 0.5, 0.75)
+"""Places within a load step at which the stability of bodies on joints is looked at."""
 _RESTARTS = 30
 """Of Lanczos, after which directions of negative stiffness are taken not to exist."""
 
@@ -99,6 +101,8 @@ class StaticSolution:
     """Estimated error of the shape."""
     lost: float | None = None
     """First load level at which the branch was found unstable, None if there is none."""
+    fold: float | None = None
+    """Load level beyond this equilibrium at which its branch turns back, if it is known to do so."""
 
 
 def balance(
@@ -157,6 +161,7 @@ class Equilibrium(Equations):
         self.moved = np.zeros(tree.size)
         self.steps: list[float] = []
         self.numbers[loops.GAP_LIMIT] = np.inf
+        self._load = np.inf
         self._attempts = 0
         self._curvatures = [np.zeros((len(part.strain_s), 3)) for part in tree.parts]
         """Curvatures and twists at the start of an attempt."""
@@ -205,9 +210,19 @@ class Equilibrium(Equations):
         """Newton's method; raises NewtonError if it goes astray."""
         self._attempts += 1
         if self._attempts == 2:
-            self._programs = self._row(record)
-            self._unload = record(self._balance_unloaded)
+            self._record()
         self.run_newton(self._programs)
+
+    def _record(self) -> None:
+        self._programs = self._row(record)
+        self._unload = record(self._balance_unloaded)
+
+    def recorded(self) -> list[Any]:
+        """The programs of Newton's method, for whoever takes its steps one by one."""
+        if self._attempts < 2:
+            self._attempts = 2
+            self._record()
+        return self._programs
 
     def _row(self, make: Callable[..., Any]) -> list[Any]:
         """The programs of Newton's method: plain calls, or recorded ones."""
@@ -218,7 +233,7 @@ class Equilibrium(Equations):
         row[loops.FACTORISE] = make(self.matrix.record_factorise)
         row[loops.SOLVE] = make(self.matrix.record_solve, self.right, self.x)
         row[loops.MOVE] = make(self._move)
-        row[loops.WEIGH], row[loops.REPAIR] = self._weigh, self.repair
+        row[loops.WEIGH], row[loops.REPAIR] = self.weigh, self.repair
         row[loops.INSPECT] = self._inspect
         return [self.guarded(program) for program in row]
 
@@ -244,7 +259,7 @@ class Equilibrium(Equations):
         r = self.work.residual
         return float(sum(np.sum(np.abs(x.augmented(r[x.rows]))) for x in self._held))
 
-    def _weigh(self) -> None:
+    def weigh(self) -> None:
         """Set the size of the generalised loads, or of the first residual where there are none."""
         r, free = self.work.residual, self.tree.coordinates
         own = max(float(np.linalg.norm(r[free])), 1e-12 * self.tree.stiffness, self._gap_forces())
@@ -290,6 +305,17 @@ class Equilibrium(Equations):
         for at, kept in zip(self.state.parts, self._curvatures, strict=True):
             kept[...] = at.strain.e[:, :3]
 
+    def joint_motion(self) -> float:
+        """How far bodies on joints have moved since the attempt began, rad and parts of the length."""
+        motions = [0.0]
+        for part, at in zip(self.tree.parts, self.state.parts, strict=True):
+            index = part.joint_index
+            if part.rod is None and len(index) and index[0] < self.tree.size:
+                twist = at.S @ self.moved[index]
+                angle, shift = np.linalg.norm(twist.reshape(2, 3), axis=1)
+                motions.append(float(angle + shift / self.tree.length))
+        return max(motions)
+
     def turn(self) -> float:
         """How far a rod has bent and twisted since the attempt began, rad; the most of all rods."""
         turns = [0.0]
@@ -319,7 +345,7 @@ class Equilibrium(Equations):
 
 _REASONS = {
     INFINITE: "the residual became infinite",
-    SINGULAR: "the tangent is singular: part of the robot can move as a rigid body",
+    SINGULAR: "the tangent is singular",
     SLOW: f"no convergence in {POLICY.iterations} iterations",
 }
 
@@ -371,7 +397,10 @@ class StaticSolver:
                 reason = _REASONS.get(str(rejected), str(rejected))
                 step /= 4.0 if final and not levels else 2.0
                 if step < smallest:
-                    raise self._failure(level, reason, good) from None
+                    good = self._go_on(good, level, reason, (origin, target))
+                    lost = good.lost if lost is None else lost
+                    levels += good.levels[1:]
+                    break
                 continue
             level = aim
             levels.append(level)
@@ -386,12 +415,25 @@ class StaticSolver:
             good.error = self.equations.error.estimate()
         return good
 
+    def _go_on(
+        self, good: StaticSolution, level: float, reason: str, way: tuple[Inputs, Inputs]
+    ) -> StaticSolution:
+        """Follow the branch by its arclength where load steps fail; raises where it turns back."""
+        from pliant.solve.load_branch import go_on
+
+        fold = None
+        if level > 0.0 or "singular" not in reason:
+            found, fold = go_on(self, good, level, (*way, self.gaps))
+            if found is not None:
+                return found
+        raise self._failure(level, reason, good, fold)
+
     def _begin(self, target: Inputs, start: StaticSolution | None) -> StaticSolution:
         """Choose the equations for the loads on the way to `target`; returns where it begins."""
         if start is None:
             start = self._unloaded(target)
         origin = start.inputs
-        self._choose_equations(target, origin)
+        self.choose_equations(target, origin)
         self.state.place(start.q)
         for term in self.effects.hard:
             term.check_start(self.state)
@@ -436,7 +478,7 @@ class StaticSolver:
 
     def look_at(self, found: StaticSolution) -> Equilibrium:
         """Place everything at an equilibrium, with its tangent."""
-        self._choose_equations(found.inputs, found.inputs)
+        self.choose_equations(found.inputs, found.inputs)
         self.equations.look_at(found)
         return self.equations
 
@@ -446,7 +488,7 @@ class StaticSolver:
         error.estimate()
         return error
 
-    def _choose_equations(self, target: Inputs, origin: Inputs) -> None:
+    def choose_equations(self, target: Inputs, origin: Inputs) -> None:
         """Take the equations with a symmetric tangent, if there is one."""
         effects = self.effects
         self.symmetric = effects.conservative(target.u) and effects.conservative(origin.u)
@@ -490,6 +532,33 @@ class StaticSolver:
             raise NewtonError("the robot snaps")
         self.rate = turn / step
 
+    def _heed_middle(self, start: StaticSolution, inputs: Inputs, negative: int | None) -> None:
+        """Reject a load step that takes bodies on joints over an unstable configuration on the way.
+
+        A truss that snaps has stable equilibria on both sides, and a step may jump from one to the
+        other without any sign of it but this one.
+        """
+        equations = self.equations
+        if negative is None or equations.joint_motion() < _SMALL_TURN:
+            return
+        q, z, u = equations.state.q.copy(), equations.z.copy(), equations.u.copy()
+        first = self.effects.prescribed.put(start.q, inputs.drive)
+        x = np.zeros(self.effects.tree.total)
+        x[: self.effects.tree.size] = equations.moved
+        counts = []
+        for t in _BETWEEN:
+            state = equations.state.place(first)
+            equations.state.q[...] = self.effects.tree.moved(state, t * x)
+            equations.z[...] = (1.0 - t) * start.z + t * z
+            equations.u[...] = (1.0 - t) * start.inputs.u + t * u
+            equations.recorded()[loops.TANGENT]()
+            counts.append(self._inertia() or 0)
+        equations.state.q[...], equations.z[...], equations.u[...] = q, z, u
+        equations.recorded()[loops.TANGENT]()
+        equations.forget_factor()
+        if max(counts) > max(negative, start.negative or 0):
+            raise NewtonError("the robot loses its stability on the way")
+
     def _attempt(
         self, start: StaticSolution, inputs: Inputs, aim: float, step: float
     ) -> StaticSolution:
@@ -506,6 +575,7 @@ class StaticSolver:
         negative = self.negative() if near else self._inertia()
         equations.heed_stability(negative, equations.moved, 1e-5)
         self._heed_turn(equations.turn(), step)
+        self._heed_middle(start, inputs, negative)
         return StaticSolution(
             equations.state.q.copy(),
             equations.z.copy(),
@@ -566,19 +636,32 @@ class StaticSolver:
             values, vectors = error.eigenvalues, error.eigenvectors
         return np.asarray(vectors[:, values < 0.0])
 
-    def _failure(self, level: float, reason: str, good: StaticSolution) -> ConvergenceError:
+    def _why_stuck(self, good: StaticSolution, singular: bool) -> str:
+        from pliant.solve.singular import why_stuck
+
+        return why_stuck(self.effects, good.q, good.z, good.inputs, singular)
+
+    def _failure(
+        self, level: float, reason: str, good: StaticSolution, fold: float | None
+    ) -> ConvergenceError:
         tree = self.effects.tree
         own = [part for part in tree.parts if not part.auxiliary]
         names = ", ".join(f"{part.name!r}" for part in own)
         kind = "rods" if all(part.rod is not None for part in own) else "parts"
-        still_open = left_open(self.effects, good.q)
-        if level == 0.0 and "singular" in reason:
-            remedy = "Clamp a rod (base='world') or add a constraint that holds the free part."
-            text = f"no equilibrium was found for {kind} {names}: {reason}. {still_open or remedy}"
+        why = self._why_stuck(good, "singular" in reason) if level == 0.0 else ""
+        still_open = "" if why else left_open(self.effects, good.q)
+        if why:
+            text = f"no equilibrium was found for {kind} {names}: {why}"
         elif still_open:
             text = (
                 f"no equilibrium was found beyond {_percent(level)} of the load for {kind} {names}: "
                 f"{reason}. {still_open}"
+            )
+        elif fold is not None:
+            text = (
+                f"the branch from the start ends at {_percent(fold)} of the load for {kind} {names}: "
+                "it turns back there (a fold), and a real robot snaps to another equilibrium, which "
+                "simulate() finds. Try a smaller load, or follow() an input through the fold."
             )
         else:
             text = (
@@ -589,5 +672,6 @@ class StaticSolver:
         error = ConvergenceError(with_limits(text, tree, good.q))
         good.iterations = self.count
         good.levels = [level]
+        good.fold = None if why or still_open else fold
         error.last = good
         return error

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pliant.bvp.chain import Chain
 from pliant.bvp.contract import BasePath, State, StrongForm, StrongSolver
-from pliant.bvp.energies import Energies, moving_reactions, reactions
+from pliant.bvp.energies import Energies, moving_reactions, reactions, readings
 from pliant.bvp.stability import Stability
 from pliant.bvp.states import StateSampler, rest_state
 from pliant.lie import se3
@@ -367,6 +367,22 @@ class StrongProblem(Problem):
     def moving_reactions(self, path: Trajectory) -> dict[str, Array]:
         """Wrenches (T, 6) that hold the robot in a motion."""
         return moving_reactions(self.chain, path.q, path.inputs)
+
+    def readings(self, still: Still) -> dict[str, dict[str, Any]]:
+        """From the effects at the knots of the state."""
+        return dict(readings(self.chain, still.solution.q, still.applied[-1][1]))
+
+    def moving_readings(self, path: Trajectory) -> dict[str, dict[str, Array]]:
+        """From the effects at every output time."""
+        rows = [
+            readings(self.chain, q, {name: x[k] for name, x in path.inputs.items()})
+            for k, q in enumerate(path.q)
+        ]
+        names = rows[0] if rows else {}
+        return {
+            name: {key: np.array([row[name][key] for row in rows]) for key in names[name]}
+            for name in names
+        }
 
     def judge(self, still: Still) -> tuple[bool | None, str]:
         """Whether an equilibrium is stable: from its conjugate points, or with coordinates."""

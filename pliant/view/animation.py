@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -137,10 +138,12 @@ class _Film:
         compose(self.ax, box.corners, title or " ", handles)
         # video codecs want even numbers of pixels
         figure.set_size_inches(*(np.round(figure.get_size_inches() * 50) / 50))
-        self.robot = Poly3DCollection(
-            np.zeros((1, 4, 3)), linewidths=0.25, clip_on=False, animated=True
+        self.robot, self.inner = (
+            Poly3DCollection(np.zeros((1, 4, 3)), linewidths=0.25, clip_on=False, animated=True)
+            for _ in range(2)
         )
-        self.ax.add_collection3d(self.robot)
+        for artist in (self.robot, self.inner):
+            self.ax.add_collection3d(artist)
         self.detail = Detail(int(np.clip(_MOST_FACES / _AROUND / len(shapes), 8, 48)), _AROUND)
         self.trails = [_trail(self.ax, color) for color in colors_of(shapes)]
         self.tips = [shape.points[:, -1] for shape in shapes]
@@ -173,13 +176,16 @@ class _Film:
                 self.ax.draw_artist(trail)
 
     def _draw_robot(self, index: int) -> None:
-        mesh = Mesh()
+        mesh, over = Mesh(), Mesh()
         add_rods(mesh, self.shapes, index, self.size, self.detail)
         add_arrows(mesh, self.arrows, index, self.size)
-        self.robot.set_verts(mesh.quads)
-        paint(self.robot, mesh, self.light)
-        self.robot.do_3d_projection()
-        self.ax.draw_artist(self.robot)
+        add_rods(over, self.shapes, index, self.size, self.detail, inside=True)
+        for artist, faces in ((self.robot, mesh), (self.inner, over)):
+            if len(faces.quads):
+                artist.set_verts(faces.quads)
+                paint(artist, faces, self.light)
+                artist.do_3d_projection()
+                self.ax.draw_artist(artist)
 
 
 def _box_with_arrows(box: Box, shapes: Sequence[RodShape], arrows: Sequence[Arrow]) -> Box:
@@ -288,7 +294,7 @@ def interpolate_shape(shape: RodShape, clock: Array, shown: Array) -> RodShape:
     length = np.linalg.norm(axes, axis=-2, keepdims=True)
     # axes that cancel halfway between two opposite ones have no direction: leave them
     poses[..., :3, :3] = axes / np.where(length > 1e-9, length, 1.0)
-    return RodShape(shape.name, poses, shape.half_widths, shape.color, shape.axes)
+    return replace(shape, poses=poses)
 
 
 def interpolate_arrow(arrow: Arrow, clock: Array, shown: Array) -> Arrow:

@@ -27,6 +27,9 @@ class RodShape:
         number for a uniform rod.
     color : any matplotlib colour, or None for the next one of the palette.
     axes : True draws the axes of the sections at both ends, named in the legend.
+    inside : True draws it over what hides it.
+    faces : (N, 4, 3) quadrilaterals of a solid in the frame of its first section, metres, instead of
+        the tube around the sections.
     """
 
     name: str
@@ -34,6 +37,8 @@ class RodShape:
     half_widths: Array
     color: str | None = None
     axes: bool = False
+    inside: bool = False
+    faces: Array | None = None
 
     def __post_init__(self) -> None:
         part = f"rod shape {self.name!r}"
@@ -71,6 +76,20 @@ class RodShape:
     def frames(self) -> Array:
         """World poses over time, (T, S, 4, 4); T = 1 for a single time."""
         return self.poses if self.poses.ndim == 4 else self.poses[None]
+
+    def solid(self, index: int) -> Array:
+        """Faces (N, 4, 3) of a solid in the world at this index in time."""
+        assert self.faces is not None
+        g = self.frames[index, 0]
+        return np.asarray(self.faces @ g[:3, :3].T + g[:3, 3])
+
+    @property
+    def extent(self) -> Array:
+        """Points (N, 3) between which it lies, up to its widths, world, metres."""
+        if self.faces is None:
+            return self.points.reshape(-1, 3)
+        ends = {0, len(self.frames) // 2, len(self.frames) - 1}
+        return np.concatenate([self.solid(k).reshape(-1, 3) for k in sorted(ends)])
 
     @property
     def points(self) -> Array:
@@ -297,16 +316,28 @@ def tube(shape: RodShape, index: int, size: float, detail: Detail) -> Array:
 
     The half width is at least 0.4 % of ``size`` (metres), so that very slender rods are visible.
     """
+    if shape.faces is not None:
+        return shape.solid(index)
     along = max(detail.along, round(_PER_TURN * turns(shape.frames[index])))
     poses, widths = thin(shape.frames[index], shape.half_widths, along)
     return sweep(poses, np.maximum(widths, _LEAST_WIDTH * size), detail.around)
 
 
 def add_rods(
-    mesh: Mesh, shapes: Sequence[RodShape], index: int, size: float, detail: Detail
+    mesh: Mesh,
+    shapes: Sequence[RodShape],
+    index: int,
+    size: float,
+    detail: Detail,
+    inside: bool = False,
 ) -> None:
-    """Add all rods at this index in time, with the frames at their base and tip."""
+    """Add all rods at this index in time, with the frames at their base and tip.
+
+    inside : True for the shapes inside of others, which are drawn over them; False for the rest.
+    """
     for shape, color in zip(shapes, colors_of(shapes), strict=True):
+        if shape.inside is not inside:
+            continue
         mesh.add(tube(shape, index, size, detail), color)
         if not shape.axes:
             continue
@@ -315,9 +346,9 @@ def add_rods(
         for end, axes in ((0, (0, 1)), (-1, (0, 1, 2))):
             for axis in axes:
                 # x and y start inside the rod
-                inside = 0.0 if axis == 2 else float(shape.half_widths[end].max())
+                within = 0.0 if axis == 2 else float(shape.half_widths[end].max())
                 origin, direction = poses[end][:3, 3], poses[end][:3, axis]
-                length = _FRAME_LENGTH * size + inside
+                length = _FRAME_LENGTH * size + within
                 mesh.add(force_arrow(origin, direction, length, 0.003 * size), AXES[axis])
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -11,11 +12,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from pliant.model import Array
-from pliant.view.charts import figure_of, flat_axes
+from pliant.view.charts import figure_of, flat_axes, legend_beside
 from pliant.view.mesh import RodShape
 from pliant.view.robot import Box, choose_view, set_up_axes
 from pliant.view.studies import equal_axes
-from pliant.view.theme import FAINT, FORCE, style
+from pliant.view.theme import FAINT, FORCE, INK, length_unit, rod_color, scaled_ticks, style
 
 _FLAT = 1e-4
 """Part of its size by which a reachable set may leave a plane of the world and still be drawn flat."""
@@ -77,3 +78,56 @@ def _draw_flat(
         figure = figure_of(canvas)
         figure.colorbar(marks, ax=canvas, label=f"input {label}", shrink=0.85)
     return figure
+
+
+def draw_branches(
+    curves: Sequence[tuple[Array, Array, Sequence[bool | None]]],
+    marks: Mapping[str, Array],
+    xlabel: str,
+    ylabel: str,
+) -> Figure:
+    """Draw branches of equilibria and return the figure: stable parts solid, unstable ones dashed.
+
+    curves : for each branch x (N,), y (N,), m, and whether each point is stable; a part between two
+    points is drawn as stable unless one of them is not, and dotted where neither is known.
+    marks : points (K, 2) by name.
+    """
+    heights = np.concatenate([y for _, y, _ in curves])
+    with style():
+        canvas = flat_axes(None, height=4.2)
+        for index, (x, y, stable) in enumerate(curves):
+            for first, last, kind in _pieces(stable):
+                part = slice(first, last + 1)
+                canvas.plot(x[part], y[part], _LINES[kind], color=rod_color(index))
+        handles: dict[str, Any] = {
+            _WORDS[kind]: plt.Line2D([], [], color=INK, linestyle=_LINES[kind])
+            for kind in dict.fromkeys(k for *_, stable in curves for *_, k in _pieces(stable))
+        }
+        for (name, points), marker in zip(marks.items(), "od", strict=False):
+            if len(points):
+                (mark,) = canvas.plot(*points.T, marker, color=FORCE, markersize=6, zorder=5)
+                handles[name] = mark
+        unit, factor = length_unit(float(np.ptp(heights)))
+        canvas.yaxis.set_major_formatter(scaled_ticks(factor))
+        canvas.set(xlabel=xlabel, ylabel=f"{ylabel} / {unit}")
+        legend_beside(canvas, handles)
+    return figure_of(canvas)
+
+
+_LINES: dict[bool | None, Any] = {True: "-", False: "--", None: ":"}
+_WORDS = {True: "stable", False: "unstable", None: "unknown"}
+
+
+def _pieces(stable: Sequence[bool | None]) -> list[tuple[int, int, bool | None]]:
+    """Stretches (first, last, kind) of points of one kind, each up to the first point of the next."""
+    kinds = []
+    for a, b in pairwise(stable):
+        known = {a, b} - {None}
+        kinds.append(None if not known else False not in known)
+    found: list[tuple[int, int, bool | None]] = []
+    for k, kind in enumerate(kinds):
+        if found and found[-1][2] is kind:
+            found[-1] = (found[-1][0], k + 1, kind)
+        else:
+            found.append((k, k + 1, kind))
+    return found

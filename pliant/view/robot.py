@@ -73,9 +73,7 @@ class Box:
 def box_of(shapes: Iterable[RodShape]) -> Box:
     """Return the box that contains the shapes at all times, with the width of their sections."""
     points = [
-        shape.points.reshape(-1, 3) + sign * shape.half_widths.max()
-        for shape in shapes
-        for sign in (-1.0, 1.0)
+        shape.extent + sign * shape.half_widths.max() for shape in shapes for sign in (-1.0, 1.0)
     ]
     return Box.around(np.concatenate(points))
 
@@ -215,13 +213,15 @@ def draw_robot(
     behind = [ghost_mesh(ghosts, shapes, rods.size), *strobe(shapes, rods.size)]
     add_rods(front, shapes, -1, rods.size, Detail())
     add_arrows(front, arrows, -1, rods.size)
+    over = Mesh()
+    add_rods(over, shapes, -1, rods.size, Detail(), inside=True)
     box = rods.holding(front.quads).with_margin()
     camera = choose_view(view, [*shapes, *ghosts], arrows)
     handles = legend_handles(shapes, arrows, ghosts)
     with style():
         canvas = axes_in(plt.figure(figsize=(WIDTH, 4.8))) if ax is None else _check_axes(ax)
         set_up_axes(canvas, box, camera)
-        fill(canvas, camera, [*behind, front])
+        fill(canvas, camera, [*behind, front, over])
         if ax is None:
             compose(canvas, box.corners, title, handles)
         else:

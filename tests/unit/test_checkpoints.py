@@ -482,3 +482,36 @@ def test_damaged_checkpoints_and_those_of_other_versions_are_refused(
         arm().simulate(0.06, 0.002, {"push": 1.0}, resume=file)
     with pytest.raises(pl.DescriptionError, match="as this version writes it"):
         checkpoint.unpack([np.zeros(3)], checkpoint.pack([np.zeros(4)]))
+
+
+@pytest.mark.parametrize("every", [None, 0.012], ids=["each step", "between steps"])
+def test_a_controller_is_called_once_for_each_instant_with_checkpoints_or_without(
+    every: float | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+
+    class Controller:
+        def __init__(self) -> None:
+            self.times: list[float] = []
+
+        def __call__(self, t: float) -> float:
+            self.times.append(t)
+            return 0.1
+
+        def state(self) -> list[float]:
+            return self.times
+
+        def restore(self, state: list[float]) -> None:
+            self.times = list(state)
+
+    called = []
+    for save in (None, tmp_path / "motion.nc"):
+        given, options = Controller(), {} if save is None else {"save": save}
+        robot = pl.Robot()
+        soft = pl.Material(E=1e6, nu=0.5, rho=1000.0, viscosity=100.0)
+        arm = robot.add_rod("arm", 0.3, pl.Circle(0.01), soft, formulation=pl.BSpline(points=6))
+        robot.add_load("push", on=arm.tip, force=(0, 0.05, 0))
+        robot.simulate(0.05, 0.005, {"push": given}, output_every=every, **options)
+        called.append(given.times)
+    assert called[0] == called[1]
+    assert every is not None or (np.diff(called[0]) > 0.0).all()

@@ -162,3 +162,15 @@ def test_drives_and_fields_that_contradict_are_refused(given: dict[str, Any], wo
     strong, _ = arm(drive="length")
     with pytest.raises(pl.DescriptionError, match="strong forms do not carry"):
         strong.statics({}, pl.Shooting())
+
+
+@pytest.mark.parametrize("drive", ["tension", "length"])
+@pytest.mark.filterwarnings("ignore::pliant.ResolutionWarning")
+def test_estimated_error_is_that_of_the_shape(drive: str) -> None:
+    robot, _ = arm(lambda s: helix(2.0 * s), drive=drive)
+    pull = {"pull": 0.01 if drive == "length" else PULL}
+    still = robot.statics(pull, pl.BSpline(3, 8))
+    truth = robot.statics(pull, pl.BSpline(4, 40)).position("arm")
+    off = np.linalg.norm(still.position("arm") - truth, axis=1).max()
+    assert off > 1e-4
+    assert 0.5 < still.error.shape / off < 3.0

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
@@ -16,6 +17,7 @@ from pliant.linalg.matrices import Sparse
 from pliant.model import Array, value_at
 from pliant.physics.effects import Effects, Inputs, effects_of
 from pliant.physics.embedded_tendons import EmbeddedTension
+from pliant.results.shapes_and_arrows import effect_shapes, tensions_of
 from pliant.solve.energy import potential
 from pliant.solve.statics import balance
 from pliant.tree.state import State
@@ -155,6 +157,30 @@ def test_friction_lets_less_of_the_pull_arrive_towards_the_tip() -> None:
     assert still.tip("arm")[:3, 3] == pytest.approx([ahead, 0, -down], abs=2e-4 * LENGTH)
     with pytest.raises(pl.DescriptionError, match="strong forms do not carry"):
         robot.statics({"pull": PULL}, pl.Shooting())
+    # released to 2 N, tension grows towards the tip: T = T0 / (1 - mu T0 x s / EI)
+    robot, _ = arm(friction=mu, sliding="release")
+    s = np.linspace(0.02, 0.28, 5)
+    left = 2.0 / (1.0 - mu * 2.0 * X * s / C[1])
+    still = robot.statics({"pull": 2.0}, pl.BSpline(3, 16))
+    assert still.strain("arm", s)[:, 1] == pytest.approx(left * X / C[1], rel=2e-3)
+    with pytest.raises(pl.DescriptionError, match=r"creep.*left out along rods"):
+        arm(friction=mu, creep=0.1)
+
+
+def test_bends_between_rods_count_for_friction() -> None:
+    """A stiff right angle with the tendon across the corner: exp(-mu pi / 2) arrives behind it."""
+    mu, stiff = 0.3, pl.Material(E=1e9, nu=0.4, rho=1000.0)
+    robot = pl.Robot(gravity=(0, 0, 0))
+    lower = robot.add_rod("lower", 0.1, pl.Circle(0.01), stiff)
+    plate = robot.add_body("plate", 0.01, (1e-6, 1e-6, 1e-6), on=lower.tip)
+    corner, turned = plate.at((0.02, 0, 0.02)), pl.pose(rotation=(0, np.pi / 2, 0))
+    upper = robot.add_rod("upper", 0.1, pl.Circle(0.01), stiff, base=corner, pose=turned)
+    robot.add_tendon("pull", along=[lower, upper], offset=(0.0, 0.0), friction=mu)
+    still = robot.statics({"pull": 1.0})
+    tension = still.tension("pull")
+    assert isinstance(tension, np.ndarray)
+    assert tension[[0, -1]] == pytest.approx([1.0, np.exp(-mu * np.pi / 2)], rel=1e-6)
+    assert still.tendon_length("pull") == pytest.approx(0.2 + 0.02 * np.sqrt(2), rel=1e-5)
 
 
 # -- derivatives -----------------------------------------------------------------------------------
@@ -297,7 +323,49 @@ def test_results_tell_tension_and_length() -> None:
     assert still.tendon_length("pull") == pytest.approx(length, rel=1e-9)
     assert still.tension("pull") == PULL
     assert still.slack("pull") == 0.0
+    strong = robot.statics({"pull": PULL}, pl.Collocation(12))
+    assert strong.tendon_length("pull") == pytest.approx(length, rel=1e-9)
+    assert strong.tension("pull") == PULL
     robot, _ = arm(friction=0.3)
     along = robot.statics({"pull": PULL}).tension("pull")
     assert isinstance(along, np.ndarray)
     assert (np.diff(along) < 0.0).all() and along[0] < PULL < 1.4 * along[-1]
+
+
+def test_pictures_show_tendons_in_rods_coloured_by_tension() -> None:
+    robot, rod = arm(friction=0.3)
+    robot.add_tendon("other", along=rod, offset=(-X, 0.0))
+    still = robot.statics({"pull": PULL, "other": 1.0})
+    inputs = {"pull": [PULL], "other": [1.0]}
+    shapes, _ = effect_shapes(still._compiled, still._configurations, inputs, tensions_of(still))
+    assert all(shape.inside for shape in shapes)
+    # the line stands where the tendon is, and pales towards the tip
+    tip = still.pose(rod.at(LENGTH, (X, 0.0)))[:3, 3]
+    assert shapes[0].points[0, -1] == pytest.approx(tip, abs=1e-9)
+    assert len({shape.color for shape in shapes if shape.name.startswith("pull")}) > 10
+    figure = still.plot()
+    texts = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    assert "other: 1 N" in texts
+    assert any(text.startswith("pull: ") and " to " in text for text in texts)
+    plt.close(figure)
+
+
+def test_fit_finds_the_channel_and_its_friction() -> None:
+    pulls, method = np.array([0.5, 1.0, 2.0, 4.0]), pl.Strain(2, 3)
+    truth, _ = arm((0.007, 0.002), friction=0.2)
+    tips = np.array([truth.statics({"pull": f}, method).tip("arm")[:3, 3] for f in pulls])
+    columns = {f"arm.tip.{axis}": tips[:, k] for k, axis in enumerate("xyz")}
+    robot, _ = arm((0.006, 0.001), friction=0.1)
+    names = ["pull.offset[0]", "pull.offset[1]", "pull.friction"]
+    found = pl.fit(robot, pl.Measurement({"pull": pulls, **columns}), names, formulation=method)
+    assert [found[name].value for name in names] == pytest.approx([0.007, 0.002, 0.2], rel=1e-4)
+
+
+def test_stepper_takes_the_steps_of_simulate() -> None:
+    robot, _ = arm(helix)
+    method = pl.BSpline(3, 8)
+    motion = robot.simulate(0.05, 5e-3, inputs={"pull": 2.0}, formulation=method)
+    stream = robot.stepper(5e-3, {"pull": 2.0}, formulation=method)
+    for _ in range(10):
+        state = stream.step()
+    assert state.tip("arm") == pytest.approx(motion.tip("arm")[-1], abs=1e-9)

@@ -136,3 +136,21 @@ def test_planar_curve_suits_a_planar_formulation() -> None:
 def test_shapes_that_cannot_be_are_refused(shape: Any, words: str) -> None:
     with pytest.raises(pl.DescriptionError, match=words):
         rod_of(shape, 0.1)
+
+
+def test_fit_finds_a_control_point() -> None:
+    """From where sections of the rod rest: the shape is its own measurement."""
+    bent = pl.Curve([(0, 0, 0), (0, 0, 0.01), (0.008, 0, 0.02), (0.01, 0, 0.035)], 2, scale=True)
+    plain = pl.Curve([(0, 0, 0), (0, 0, 0.01), (0.007, 0, 0.02), (0.01, 0, 0.035)], 2, scale=True)
+    forces, method = np.array([0.0, 1.0]), pl.Strain(2, 4)
+
+    def finger(shape: pl.Curve) -> pl.Robot:
+        robot = rod_of(shape, 0.04)
+        robot.add_load("push", "finger.tip", force=(0.1, 0, 0))
+        return robot
+
+    tips = [finger(bent).statics({"push": f}, method).tip("finger")[:3, 3] for f in forces]
+    columns = {f"finger.tip.{axis}": np.array(tips)[:, "xyz".index(axis)] for axis in "xz"}
+    data = pl.Measurement({"push": forces, **columns})
+    found = pl.fit(finger(plain), data, ["finger.natural.points[2][0]"], formulation=method)
+    assert found["finger.natural.points[2][0]"].value == pytest.approx(0.008, rel=1e-4)

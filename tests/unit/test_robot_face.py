@@ -262,8 +262,8 @@ def test_robot_file_and_python_agree(tmp_path: object) -> None:
 
 
 def test_registries_hold_what_files_may_name() -> None:
-    maps = {"ANCF", "BSpline", "Hermite", "Strain"}
+    maps = {"ANCF", "BSpline", "Hermite", "Spectral", "Strain"}
     assert set(pl.formulations()) == maps | {"Collocation", "MultipleShooting", "Shooting"}
     names = {"BDFAlpha", "Midpoint", "Variational", "Newmark", "GeneralizedAlpha", "ImplicitEuler"}
-    assert set(pl.integrators()) == names
+    assert set(pl.integrators()) == names | {"Explicit"}
     assert "Robot" in dir(pl) and "Robot" in pl.__all__

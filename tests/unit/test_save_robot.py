@@ -68,7 +68,7 @@ class _SeenError(BaseException):
 def test_robot_of_each_example_is_equal_after_saving(path, monkeypatch, tmp_path) -> None:
     seen = []
 
-    def stop(self: Compiler, choice: object = None) -> None:
+    def stop(self: Compiler, *given: object) -> None:
         seen.append(self.description)
         raise _SeenError
 

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,11 +42,11 @@ FORMULATIONS: dict[str, Any] = {
     "ANCF": pl.ANCF(8),
     "BSpline": pl.BSpline(3, 9),
     "Hermite": pl.Hermite(6),
-    "Spectral": pl.Spectral(elements=4),
     "Strain": pl.Strain(order=3, segments=2),
     "Collocation": pl.Collocation(12),
     "Shooting": pl.Shooting(40),
     "MultipleShooting": pl.MultipleShooting(20),
+    "Spectral": pl.Spectral(elements=4),
 }
 INTEGRATORS: dict[str, Any] = {
     "Midpoint": pl.Midpoint(),
@@ -101,7 +102,28 @@ def shaker(robot: pl.Robot, arm: pl.Rod) -> object:
     )
 
 
+def spring(robot: pl.Robot, arm: pl.Rod) -> object:
+    robot.add_load("push", arm.tip, force=(0.03, 0.0, 0.0))
+    return robot.add_spring("spring", arm.tip, (0.1, 0.0, LENGTH), stiffness=0.5)
+
+
+def tendon(robot: pl.Robot, arm: pl.Rod) -> object:
+    holes = [arm.at(s, offset=(0.008, 0.0)) for s in np.linspace(0.0, LENGTH, 5)]
+    return robot.add_tendon("pull", path=holes)
+
+
+def embedded(robot: pl.Robot, arm: pl.Rod) -> object:
+    return robot.add_tendon("pull", along=arm, offset=(0.008, 0.0))
+
+
 PUSH = tip_load(force=(0.03, 0.0, 0.0))
+PULL = {"pull": lambda t: 0.5 * (ramp(t) - 1.0)}
+MORE_CASES: dict[str, Case] = {
+    "spring": Case({}, spring),
+    "tendon": Case({}, tendon, PULL),
+    "embedded tendon": Case({}, embedded, PULL),
+}
+"""Effects that meet every formulation on a clamp and on a hinge, integrators in turn."""
 CASES: dict[str, Case] = {
     "gravity": Case({}, weight=True),
     "dead load": Case({}, PUSH),
@@ -121,9 +143,15 @@ COLUMN_OF = {
     "joint_springs": "sprung", "joint_drives": "sprung", "joint_limits": "sprung",
     "joint_stops": "sprung", "joint_friction": "sprung",
     "elasticity": "dead load", "force_fields": "dead load",
-    "bodies": "body", "base_motions": "base motion",
+    "bodies": "body", "base_motions": "base motion", "springs": "spring", "tendons": "tendon",
+    "muscles": "tendon", "embedded_tendons": "embedded tendon",
 }  # fmt: skip
 """Where the matrix has each effect that is compiled, described or declared."""
+ELSEWHERE = {
+    "connections": "unit/test_connections.py",
+    "tubes": "validation/test_concentric_tubes.py",
+}
+"""Effects that are no column, for they need more than one rod, and the tests that they have."""
 
 JOINTS: dict[str, dict[str, Any]] = {
     "clamped": {},
@@ -153,8 +181,9 @@ def test_matrix_has_a_place_for_all_there_is() -> None:
     assert set(FORMULATIONS) == set(formulations())
     assert set(INTEGRATORS) == set(integrators())
     described = {str(cls.heading) for cls in Effect.__subclasses__() if "model" in cls.__module__}
-    assert {*BUILT_IN, *described, *CARRIED} <= set(COLUMN_OF)
-    assert set(COLUMN_OF.values()) <= {*CASES, "sprung"}
+    assert {*BUILT_IN, *described, *CARRIED} <= {*COLUMN_OF, *ELSEWHERE}
+    assert set(COLUMN_OF.values()) <= {*CASES, *MORE_CASES, "sprung"}
+    assert all((Path(__file__).parents[1] / file).exists() for file in ELSEWHERE.values())
     for module in pkgutil.iter_modules(pliant.joints.__path__):
         import_module(f"pliant.joints.{module.name}")
     here = {cls for cls in JointMap.__subclasses__() if cls.__module__.startswith("pliant.joints.")}
@@ -164,7 +193,7 @@ def test_matrix_has_a_place_for_all_there_is() -> None:
 
 
 def make(effect: str, joint: str) -> pl.Robot:
-    case = CASES[effect]
+    case = {**CASES, **MORE_CASES}[effect]
     robot = pl.Robot(gravity=(1.5, 0.0, -3.0) if case.weight else (0.0, 0.0, 0.0))
     arm = robot.add_rod("arm", LENGTH, pl.Circle(0.01), RUBBER, **case.rod, **ALL_JOINTS[joint])
     case.add(robot, arm)
@@ -172,7 +201,7 @@ def make(effect: str, joint: str) -> pl.Robot:
 
 
 def inputs_of(effect: str, joint: str, moving: bool) -> dict[str, Any]:
-    given = dict(CASES[effect].inputs or {})
+    given = dict({**CASES, **MORE_CASES}[effect].inputs or {})
     if joint == "prescribed":
         given["turn"] = lambda t: 0.2 + 0.3 * np.sin(30.0 * t) ** 2
     return given if moving else {name: value(0.3 * END) for name, value in given.items()}
@@ -234,6 +263,8 @@ def refused(name: str, effect: str, joint: str, solver: str) -> str:
         return "a rod clamped to the world"
     if name in STRONG and joint not in ("clamped", "Fixed"):
         return f"joint.*rigid connections only, with {name}"
+    if name in STRONG and effect in ("spring", "tendon"):
+        return "spring|tendon"
     if solver != "statics" and (name in STRONG) != (solver == "BDFAlpha"):
         return "integrator.*(BDFAlpha with|with coordinates)"
     if solver == "statics" and joint == "Free":
@@ -290,6 +321,16 @@ def test_equilibrium_and_motion_on_more_joints(name: str, joint: str) -> None:
     check(name, "gravity", joint, "statics")
     turn = list(FORMULATIONS).index(name) + list(MORE_JOINTS).index(joint)
     check(name, "gravity", joint, "BDFAlpha" if name in STRONG else list(INTEGRATORS)[turn % 5])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("joint", ["clamped", "Revolute"])
+@pytest.mark.parametrize("effect", MORE_CASES)
+@pytest.mark.parametrize("name", FORMULATIONS)
+def test_equilibrium_and_motion_with_more_effects(name: str, effect: str, joint: str) -> None:
+    check(name, effect, joint, "statics")
+    turn = list(FORMULATIONS).index(name) + list(MORE_CASES).index(effect) + (joint == "clamped")
+    check(name, effect, joint, "BDFAlpha" if name in STRONG else list(INTEGRATORS)[turn % 5])
 
 
 def turns() -> list[tuple[str, str, str, str]]:

@@ -1,0 +1,52 @@
+"""What becomes of a branch where load steps fail: it goes on, or it turns back at a fold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pliant.physics.effects import Inputs
+from pliant.rods.contract import Array
+
+if TYPE_CHECKING:
+    from pliant.solve.statics import StaticSolution, StaticSolver
+
+_STEP, _MOST = 0.05, 300
+"""Largest step in turns, parts of the length and of the load, and the number of steps."""
+
+
+def go_on(
+    solver: StaticSolver,
+    good: StaticSolution,
+    level: float,
+    ways: tuple[Inputs, Inputs, Array],
+) -> tuple[StaticSolution | None, float | None]:
+    """Follow a branch by its arclength from the last equilibrium that load steps reached.
+
+    level : of its load.  ways : inputs at the origin and at the target, and gaps (total,) of
+    constraints at the origin.
+
+    Returns the equilibrium under the full load, None if it is not reached before the branch turns
+    back; and the level at which it does, None if it does not.
+    """
+    from pliant.solve.continuation import Continuation
+    from pliant.solve.ways import LoadWay
+
+    way = Continuation(solver, LoadWay(*ways), (level, 1.0))
+    point = way.at(good, level, 1.0)
+    if point is None:
+        return None, None
+    way.low = min(0.0, level)
+    unstable = good.negative
+    branch = way.follow(point, _STEP, _MOST, folds=1)
+    if branch.folds:
+        return None, branch.folds[0].at.value
+    last = branch.points[-1]
+    if last.value < 1.0:
+        return None, None
+    found = last.solution
+    found.inputs = ways[1]
+    found.levels = [level, 1.0]
+    if not unstable and found.negative:
+        lost = [at.value for at in branch.points if at.solution.negative]
+        found.lost = lost[0]
+    return found, None

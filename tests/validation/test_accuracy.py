@@ -1,0 +1,74 @@
+"""accuracy= : mesh, integrator and step are chosen, and the result is as near as it was asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant as pl
+
+S = np.linspace(0.0, 0.4, 17)
+SOFT = pl.Material(E=5e5, nu=0.45, rho=1000.0)
+
+
+def arm(**more: Any) -> pl.Robot:
+    robot = pl.Robot()
+    robot.add_rod("arm", 0.4, pl.Circle(0.006), SOFT, pl.along("x"), **more)
+    return robot
+
+
+@pytest.mark.parametrize("accuracy", [1e-3, 1e-5])
+def test_equilibria_are_as_accurate_as_asked_for(accuracy: float) -> None:
+    truth = arm().statics(formulation=pl.Spectral(5, 40)).position("arm", S)
+    found = arm().statics(accuracy=accuracy)
+    assert np.abs(found.position("arm", S) - truth).max() < accuracy * 0.4
+    assert found.error is not None and found.error.relative < accuracy
+
+
+def test_frequencies_are_as_accurate_as_asked_for() -> None:
+    truth = arm().modes(3, formulation=pl.Spectral(5, 30)).frequencies
+    found = arm().modes(3, accuracy=1e-4)
+    assert found.frequencies == pytest.approx(truth, rel=1e-4)
+
+
+def test_motions_need_neither_step_nor_mesh() -> None:
+    truth = arm().simulate(
+        0.3, 0.01, formulation=pl.Spectral(3, 40), integrator=pl.Explicit(), output_every=0.03
+    )
+    found = arm().simulate(0.3, output_every=0.03)
+    gap = np.linalg.norm(found.position("arm", S) - truth.position("arm", S), axis=-1).max()
+    assert gap < 1e-3 * 0.4
+    assert found.error is not None and found.error.relative < 1e-3
+    assert gap < 5.0 * found.error.shape + 1e-6
+
+
+def test_motions_with_constraints_take_implicit_steps() -> None:
+    robots = [arm(), arm()]
+    for robot in robots:
+        robot.add_constraint("pin", "arm.tip", kind="articulated")
+    truth = robots[0].simulate(0.1, 2e-4, formulation=pl.Spectral(3, 24), output_every=0.02)
+    found = robots[1].simulate(0.1, accuracy=2e-3, output_every=0.02)
+    gap = np.linalg.norm(found.position("arm", S) - truth.position("arm", S), axis=-1).max()
+    assert gap < 2e-3 * 0.4
+    assert "Midpoint" in str(found.integrator)
+
+
+def test_what_you_give_is_kept() -> None:
+    mesh, step = pl.BSpline(3, 9), pl.Midpoint()
+    found = arm().simulate(0.05, 1e-3, formulation=mesh, integrator=step, accuracy=0.05)
+    assert "points=9" in str(found.formulation) and "Midpoint" in str(found.integrator)
+
+
+@pytest.mark.parametrize("accuracy", [0.0, 1.0, "fine"])
+def test_accuracies_that_mean_nothing_are_refused(accuracy: Any) -> None:
+    with pytest.raises(pl.DescriptionError, match="a fraction of the length"):
+        arm().statics(accuracy=accuracy)
+    with pytest.raises(pl.DescriptionError, match="a fraction of the length"):
+        arm().simulate(0.1, accuracy=accuracy)
+
+
+def test_a_motion_with_an_accuracy_is_not_saved_halfway() -> None:
+    with pytest.raises(pl.DescriptionError, match=r"save.*left out"):
+        arm().simulate(0.1, save="motion.nc")
