@@ -38,7 +38,7 @@ def test_falling_ball_stops_dead_and_loses_its_energy(integrator):
     assert motion.energy["dissipated"][-1] == pytest.approx(0.2 * G * 0.1, rel=rough)
     assert abs(motion.energy["numerical"]).max() < rough * 0.2 * G * 0.1
     contacts = motion.contacts("floor")
-    assert contacts.total[-1] == pytest.approx((0.0, 0.0, 0.2 * G), rel=1e-6)
+    assert contacts.total[-1] == pytest.approx((0.0, 0.0, 0.2 * G), rel=2e-3)
     if type(integrator) in (pl.Midpoint, pl.Variational):
         impulse = np.sum(contacts.total[1:, 2]) * 0.002  # stops the fall, then carries the weight
         assert impulse == pytest.approx(0.2 * G * 0.25, rel=0.01)
