@@ -73,23 +73,22 @@ def balanced_tip(route: object, stiffness: np.ndarray) -> np.ndarray:
 
 
 def main() -> dict[str, float]:
-    figure = plt.figure(figsize=(10, 4.2), layout="constrained")
-    space, plane = figure.add_subplot(1, 2, 1, projection="3d"), figure.add_subplot(1, 2, 2)
+    _, (side, top, plane) = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
     found = {}
     for name, route in ROUTES.items():
         robot, rod = arm(offset=route)
         still = robot.statics({"tendon": PULL}, pl.Strain(4, 4))
         line = still.position("arm")
-        space.plot(*line.T, lw=4, alpha=0.5, label=name)
         s = np.linspace(0, LENGTH, 60)
         inside = [still.position(rod.at(x, offset_and_slope(route, x)[0][:2])) for x in s]
-        space.plot(*np.array(inside).T, "C3-", lw=1)
+        for ax, seen in ((side, (0, 2)), (top, (0, 1))):
+            ax.plot(*line[:, seen].T, lw=5, alpha=0.5, label=name)
+            ax.plot(*np.array(inside)[:, seen].T, "k-", lw=1)
         truth = balanced_tip(route, rod.stiffness(np.zeros(1))[0])
         found[f"{name} off / mm"] = float(1e3 * np.linalg.norm(line[-1] - truth))
-    space.set(xlabel="x / m", zlabel="z / m", title=f"{PULL:g} N on one tendon, in red")
-    space.set(yticks=[0, 0.05], box_aspect=(0.3, 0.09, 0.19))
-    space.set_aspect("equal")
-    space.legend(fontsize=8)
+    side.set(xlabel="x / m", ylabel="z / m", title=f"{PULL:g} N on one tendon, from the side")
+    top.set(xlabel="x / m", ylabel="y / m", title="From above")
+    side.legend(fontsize=8)
 
     robot, _ = arm(offset=ROUTES["parallel"], drive="length", stiffness=2e3, slack=5e-3)
     pulled = np.linspace(0, 20e-3, 21)

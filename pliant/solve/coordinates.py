@@ -39,7 +39,7 @@ from pliant.solve.redundancy import redundancy_at_rest
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
 from pliant.solve.shape_error import warn_of_error
-from pliant.solve.spin import require_spin_inertia, spun
+from pliant.solve.spin import require_joint_inertia, require_spin_inertia, spun
 from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
 from pliant.solve.streaming import Held, Stream
 from pliant.solve.transfer import transferred
@@ -146,11 +146,13 @@ class CoordinateProblem(Problem):
     # -- solving -----------------------------------------------------------------------------
 
     def integrator(self, wanted: object) -> Integrator:
-        """Return the integrator, Midpoint() unless asked otherwise."""
+        """Return the integrator; if none is asked for, Midpoint() or what suits effects on rods."""
         if wanted is None:
             from pliant.solve.integrators.midpoint import Midpoint
+            from pliant.solve.integrators.newmark import GeneralizedAlpha
 
-            return Midpoint()
+            squeezed = any(term.squeezes for term in self.effects.terms)
+            return GeneralizedAlpha(0.8) if squeezed else Midpoint()
         if not isinstance(wanted, Integrator):
             is_class = isinstance(wanted, type) and issubclass(wanted, Integrator)
             remedy = f"write {wanted.__name__}()" if is_class else "give e.g. Midpoint()"  # type: ignore[attr-defined]
@@ -334,6 +336,7 @@ class CoordinateProblem(Problem):
 
         require_mass(self.description, self.formulations)
         require_spin_inertia(self.effects)
+        require_joint_inertia(self.effects)
         first = schedule.at(0.0)
         q = self.rest if start.q is None else start.q
         rates = np.zeros(self.tree.total) if start.v is None else start.v

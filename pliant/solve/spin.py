@@ -50,6 +50,36 @@ def require_spin_inertia(effects: Effects) -> None:
             raise DescriptionError(part.source.label, "rotary inertia", 0.0, expected, _REMEDY)
 
 
+def require_joint_inertia(effects: Effects) -> None:
+    """Refuse bodies that a joint lets move without any inertia, if no constraint holds them."""
+    tree = effects.tree
+    if tree.m:
+        return
+    work = Work(tree)
+    for i, part in enumerate(tree.parts):
+        nv = part.joint.nv
+        if part.rod is not None or part.auxiliary or not nv or i in tree.drivers:
+            continue
+        units = np.zeros((nv, tree.total))
+        units[np.arange(nv), part.joint_index] = 1.0
+        alone = np.array([kinetic_energy(tree, tree.rest, work, v) for v in units])
+        both = [[kinetic_energy(tree, tree.rest, work, a + b) for b in units] for a in units]
+        mass = np.array(both) - alone[:, None] - alone
+        sizes, ways = np.linalg.eigh(mass)
+        if sizes[0] > _ROUNDING**2 * sizes[-1]:
+            continue
+        free = part.joint.names[int(np.argmax(np.abs(ways[:, 0])))]
+        body = part.source
+        field = "inertia" if getattr(body, "mass", 0.0) else "mass"
+        raise DescriptionError(
+            body.label,
+            field,
+            0.0,
+            f"more than zero, for nothing resists a motion along {free!r} of its joint",
+            "give it a mass and an inertia, or prescribe the joint",
+        )
+
+
 def spun(effects: Effects, v: Array) -> str:
     """A sentence if a rod spins without inertia at any of the rates v (T, total), else ""."""
     for part, spin in free_spins(effects):

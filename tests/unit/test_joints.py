@@ -249,3 +249,36 @@ def test_statics_under_drives_balance_gradients_of_the_energy(name: str) -> None
     step = 1e-5 * np.eye(joint.nv)
     slope = [(potential(e) - potential(-e)) / 2e-5 for e in step]
     assert slope == pytest.approx(force, abs=2e-7)
+
+
+@pytest.mark.parametrize(
+    ("mass", "joint", "words"),
+    [
+        (0.0, pl.Prismatic("x"), "body 'hand': mass.*position"),
+        (0.0, pl.Revolute("x", stiffness=1.0), "body 'hand': mass.*angle"),
+        (1.0, pl.Spherical(), "body 'hand': inertia.*give it a mass and an inertia"),
+    ],
+)
+def test_a_body_without_inertia_where_it_can_move_is_refused(
+    mass: float, joint: JointMap, words: str
+) -> None:
+    robot = pl.Robot()
+    robot.add_body("hand", mass, centre=(0.0, 0.0, -0.1), joint=joint)
+    with pytest.raises(pl.DescriptionError, match=words):
+        robot.simulate(0.1, 1e-2)
+
+
+def test_a_massless_body_may_move_by_an_input_or_carry_others() -> None:
+    robot = pl.Robot()
+    cart = robot.add_body("cart", 0.0, joint=pl.Prismatic("x", drive="position"))
+    gimbal = robot.add_body("gimbal", 0.0, on=cart.at((0, 0, 0)), joint=pl.Revolute("x"))
+    robot.add_body(
+        "bob",
+        1.0,
+        (0.01,) * 3,
+        on=gimbal.at((0, 0, 0)),
+        centre=(0, 0, -0.2),
+        joint=pl.Revolute("y"),
+    )
+    motion = robot.simulate(0.5, 5e-3, inputs={"cart": pl.Sine(0.1, 1.0)})
+    assert motion.energy_gap.share_taken < 1e-3
