@@ -285,6 +285,8 @@ class Robot:
         angle: float = 0.0,
         insertion: str | None = None,
         rotation: str | None = None,
+        shift: str | None = None,
+        offset: ArrayLike = (0.0, 0.0),
         pose: ArrayLike | None = None,
         base: str | Frame | None = "world",
         formulation: RodModel | None = None,
@@ -304,6 +306,9 @@ class Robot:
         part of that length behind the plane, which twists.  angle : of its base about the axis, rad.
         insertion : name of an input in metres, added to ``start``; constant during a motion.
         rotation : name of an input in radians, added to ``angle``.
+        shift : name of an input in metres that pushes the base of a tube with its tip fixed; it slides
+        along the others and does not turn. The outermost is then a rod.
+        offset : (x, y) of its axis in the sections of that rod, metres.
         """
         place: Array = np.eye(4) if pose is None else pose  # type: ignore[assignment]
         tube = Tube(
@@ -317,6 +322,8 @@ class Robot:
             angle=angle,
             insertion=insertion,
             rotation=rotation,
+            shift=shift,
+            offset=offset,  # type: ignore[arg-type]
         )
         return self.description.add(tube)
 
@@ -781,7 +788,8 @@ class Robot:
         velocity : by rod name, body twists (w, v) at the start: a function of s, (6,) or (N, 6); by
         body name, its twist (6,). A number is the velocity of a hinge, in rad/s: what hangs on it
         moves along.
-        formulation : for all rods, or by rod name.  integrator : Midpoint() if not given.
+        formulation : for all rods, or by rod name.  integrator : if not given, Midpoint(), or
+        GeneralizedAlpha(0.8) where tendons through disks squeeze rods.
         output_every : seconds between stored states, or output_times : (T,) s; else every step.
         progress : True for a bar with the remaining time; or a function, called with the time reached
         and the duration after each step.

@@ -116,6 +116,9 @@ class Term:
     """The energy that it stores: "elastic", "gravity", "potential", or "loads" for what inputs do."""
     needs_twists: bool = False
     """Whether its loss of power needs the twists of stations without inertia."""
+    squeezes: bool = False
+    """Whether it puts rods under compression from within, as a tendon through disks does. `Midpoint`
+    then gains energy at steps that do not resolve shear, and is not the default."""
     memory: int = 0
     """How many numbers it keeps from step to step, see `remember` and `keep`."""
     memory_at: slice = slice(0, 0)

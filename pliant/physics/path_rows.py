@@ -52,6 +52,7 @@ class PathRow(FrameRows):
         self.source, self.label, self.name = effect, effect.label, effect.name
         self.slack = slack
         self.path = Path(tree, points, coupled=False)
+        self.squeezes = self.path.squeezes
         self._moving = [k for k, side in enumerate(self.path.sides) if side is not None]
         self.sides = [side for side in self.path.sides if side is not None]
 

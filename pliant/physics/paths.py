@@ -75,6 +75,9 @@ class Path:
             part.reach = max(part.reach, float(np.linalg.norm(pose[:3, 3])))
         self._groups = [self._group(i) for i in sorted({side[0] for side in self.sides if side})]
         self._couple(tree)
+        rods = [tree.parts[group.i].rod for group in self._groups]
+        self.squeezes = any(rod is not None and rod.theory == "cosserat" for rod in rods)
+        """Whether it runs along rods that shear and stretch, see `Term`."""
 
     def _group(self, i: int) -> _Group:
         rows = [k for k, side in enumerate(self.sides) if side is not None and side[0] == i]

@@ -58,6 +58,8 @@ class Undeformed:
         edges = np.concatenate(([0.0], np.maximum(place, 0.0)))
         poses = natural_poses(centre, self._base(nest[0].name), edges)[1:]
         poses[:, :3, 3] += np.minimum(place, 0.0)[:, None] * poses[:, :3, 2]
+        if isinstance(rod, Tube):
+            poses[:, :3, 3] += poses[:, :3, :2] @ np.array(rod.offset)
         return poses
 
     def joint(self, q: Any, part: str) -> Array:

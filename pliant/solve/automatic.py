@@ -265,17 +265,16 @@ def choose_integrator(problem: Problem, duration: float) -> Integrator:
     problem : the robot with the formulations that it begins with.
     """
     from pliant.solve.integrators.explicit import Explicit, ExplicitStepper
-    from pliant.solve.integrators.midpoint import Midpoint
 
     rods = problem.description.rods
     effects = getattr(problem, "effects", None)
     if effects is None or not rods:
-        return Midpoint()
+        return problem.integrator(None)
     try:
         stepper = Explicit().stepper(effects, duration)
         assert isinstance(stepper, ExplicitStepper)
         stepper.start(effects.tree.q_rest, np.zeros(effects.tree.total), effects.nothing)
     except PliantError:
-        return Midpoint()
+        return problem.integrator(None)
     many = duration / first_step(rods, duration) * IMPLICIT_COST
-    return Explicit() if int(stepper.more[0]) + 1 < many else Midpoint()
+    return Explicit() if int(stepper.more[0]) + 1 < many else problem.integrator(None)

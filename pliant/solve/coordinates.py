@@ -146,11 +146,13 @@ class CoordinateProblem(Problem):
     # -- solving -----------------------------------------------------------------------------
 
     def integrator(self, wanted: object) -> Integrator:
-        """Return the integrator, Midpoint() unless asked otherwise."""
+        """Return the integrator; if none is asked for, Midpoint() or what suits effects on rods."""
         if wanted is None:
             from pliant.solve.integrators.midpoint import Midpoint
+            from pliant.solve.integrators.newmark import GeneralizedAlpha
 
-            return Midpoint()
+            squeezed = any(term.squeezes for term in self.effects.terms)
+            return GeneralizedAlpha(0.8) if squeezed else Midpoint()
         if not isinstance(wanted, Integrator):
             is_class = isinstance(wanted, type) and issubclass(wanted, Integrator)
             remedy = f"write {wanted.__name__}()" if is_class else "give e.g. Midpoint()"  # type: ignore[attr-defined]

@@ -101,6 +101,12 @@ def test_oval_tubes_and_two_in_one_are_refused() -> None:
         robot.add_tube("fourth", 0.1, pl.Annulus(5e-4, 4e-4), NITINOL, "middle")
 
 
+def test_tubes_that_slide_do_not_turn_and_need_a_rod() -> None:
+    refused("'inner'.*a rod, or tubes in a rod", shift="push")
+    refused("left out with shift", shift="push", rotation="turn")
+    refused("left out where the tube does not slide", offset=(1e-3, 0))
+
+
 def test_a_tube_that_stands_out_by_metres_is_doubted() -> None:
     robot = pl.Robot(gravity=(0, 0, 0))
     outer = robot.add_tube("outer", 0.2, WIDE, NITINOL)

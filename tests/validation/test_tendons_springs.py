@@ -433,3 +433,19 @@ def test_robot_file_that_comes_with_pliant_is_a_tendon_arm() -> None:
     assert still.tip("arm")[0, 3] == pytest.approx(0.03615, abs=1e-4)
     assert still.slack("extend") > 0.0
     assert still.tension("return") == pytest.approx(2.0 * (still.tendon_length("return") - 0.1))
+
+
+@pytest.mark.parametrize("viscosity", [10.0, 1e3])
+def test_arm_with_disks_moves_in_long_steps_without_a_choice(viscosity: float) -> None:
+    """5 N in steps of 10 ms, far from resolving shear and stretch, against steps of 0.5 ms."""
+    robot = pl.Robot()
+    soft = pl.Material(E=E, nu=0.5, rho=1000.0, viscosity=viscosity)
+    arm = robot.add_rod("arm", LENGTH, pl.Circle(RADIUS), soft, pose=pl.along("-z"))
+    robot.add_tendon("pull", [arm.at(s, (OFFSET, 0.0)) for s in np.linspace(0.0, LENGTH, 11)])
+    given = {"inputs": {"pull": pl.Ramp(0.0, 5.0, 0.0, 0.5)}, "formulation": pl.BSpline(3, 6)}
+    motion = robot.simulate(1.0, 0.01, **given)
+    fine = robot.simulate(1.0, 5e-4, integrator=pl.Midpoint(), output_every=0.01, **given)
+    assert motion.integrator.startswith("GeneralizedAlpha")
+    gap = np.abs(motion.tip("arm") - fine.tip("arm"))[:, :3, 3].max()
+    assert gap < 0.015 * LENGTH
+    assert np.abs(motion.energy["balance"]).max() < 0.01 * motion.energy["work"].max()
