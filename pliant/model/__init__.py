@@ -105,7 +105,7 @@ from pliant.model.solids import Solid, SolidBox, SolidCylinder, SolidMesh, Solid
 from pliant.model.spring import Spring
 from pliant.model.surfaces import Cylinder, Plane, Sphere, Surface
 from pliant.model.tendon import Tendon
-from pliant.model.tube import Tube, is_inner, is_nested, nest_of, seen_from
+from pliant.model.tube import Tube, is_inner, is_nested, nest_of, seen_from, slides, turns
 
 __all__ = [
     "Annulus",
@@ -228,7 +228,9 @@ __all__ = [
     "sections",
     "seen_from",
     "sharing",
+    "slides",
     "taken",
+    "turns",
     "value_at",
     "values_at",
     "whole_file",

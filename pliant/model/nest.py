@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.model.breaks import Breaks, join
 from pliant.model.checks import Array, DescriptionError
 from pliant.model.rod import STRAIGHT, Rod
-from pliant.model.tube import Tube, reach_of
+from pliant.model.tube import Tube, reach_of, slides, turns
 
 GAUGE = 30.0
 """Twisting stiffness that the centreline has besides, over that of all tubes.
@@ -60,13 +60,15 @@ class Centreline(Rod):
         total: Array | float = 0.0
         for k, rod in enumerate(self.members):
             own, inside = self.place_of(k, s)
-            values = np.asarray(getattr(rod, quantity)(own))
+            values = np.array(getattr(rod, quantity)(own))
+            if slides(rod) and quantity in ("stiffness", "damping"):
+                values[..., 5] = 0.0
             there = inside if values.ndim == inside.ndim else inside[..., None]
             total = total + np.where(there, values, 0.0)
         return np.asarray(total)
 
     def stiffness(self, s: ArrayLike) -> Array:
-        """Return the stiffness (S, 6) of all tubes at s."""
+        """Return the stiffness (S, 6) of all tubes at s, in stretch of those that do not slide."""
         return self._sum("stiffness", s)
 
     def damping(self, s: ArrayLike) -> Array:
@@ -76,12 +78,18 @@ class Centreline(Rod):
         return found
 
     def inertia(self, s: ArrayLike) -> Array:
-        """Return the inertia (S, 6) of all tubes at s, with a small one about the axis."""
+        """Return the inertia (S, 6) of all tubes at s, with a small one about the axis.
+
+        Tubes that slide have inertia of their own along it.
+        """
         found = self._sum("inertia", s)
         found[..., 2] *= SPIN
-        if not isinstance(self.members[0], Tube):
-            own, inside = self.place_of(0, s)
-            found[..., 2] += np.where(inside, self.members[0].inertia(own)[..., 2], 0.0)
+        for k, rod in enumerate(self.members):
+            if not turns(rod):
+                own, inside = self.place_of(k, s)
+                inertia = np.where(inside[..., None], rod.inertia(own), 0.0)
+                found[..., 2] += inertia[..., 2]
+                found[..., 5] -= inertia[..., 5] if slides(rod) else 0.0
         return found
 
     def mass_per_length(self, s: ArrayLike) -> Array:

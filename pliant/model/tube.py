@@ -27,7 +27,7 @@ _SAME = 1e-9
 """Part of the length of a tube that counts as rounding."""
 _STANDING_OUT = 5.0
 """Length of a tube beyond all others that no robot has, m."""
-_OWN = {"pose": "world pose", "base": "base", "joint": "joint", "formulation": "formulation"}
+_OWN = ("pose", "base", "joint", "formulation", "theory")
 _LINES = ("drag", "mass_damping")
 
 
@@ -47,6 +47,10 @@ class Tube(Rod):
     angle : by which the base is turned about the axis, rad.
     insertion : name of an input in metres that is added to ``start``; constant during a motion.
     rotation : name of an input in radians that is added to ``angle``.
+    shift : name of an input in metres by which the base is pushed along a tube whose tip is fixed to
+        the centreline: it slides along the others and does not turn against them (push-pull robots,
+        backbones through disks). The outermost is then a rod.
+    offset : (x, y) of the axis of such a tube in the sections of the rod, metres.
     """
 
     inside: str | Rod | None = holds(OnRod("tube or rod around it", "outer"), None)
@@ -54,6 +58,10 @@ class Tube(Rod):
     angle: float = quantity("radians", "of the base", default=0.0, example="1.57")
     insertion: str | None = holds(Text("input added to start"), None)
     rotation: str | None = holds(Text("input added to angle"), None)
+    shift: str | None = holds(Text("input that pushes its base"), None)
+    offset: tuple[float, ...] = quantity(
+        "metres", "of its axis, if it slides", shape=2, default=(0.0, 0.0)
+    )
 
     heading: ClassVar[str] = "tubes"
     place: ClassVar[int] = 2
@@ -83,6 +91,23 @@ class Tube(Rod):
             "another input than insertion",
             "give e.g. insertion='push', rotation='turn'",
         )
+        self._check_slide()
+
+    def _check_slide(self) -> None:
+        """Refuse a tube that slides and turns, and an axis beside the others where it does not."""
+        if self.shift is None:
+            expected = (
+                "left out where the tube does not slide, for it is in the middle of the other"
+            )
+            self.refuse(any(self.offset), "offset", expected, "give a shift too, e.g. shift='push'")
+            return
+        remedy = "leave it out, or leave shift out"
+        expected = "left out with shift, for a tube that slides does not turn"
+        for field in ("rotation", "insertion"):
+            self.refuse(getattr(self, field) is not None, field, expected, remedy)
+        self.refuse(self.angle != 0.0, "angle", expected, remedy)
+        expected = "the rod along which it slides"
+        self.refuse(self.inside is None, "inside", expected, "give the rod in the middle")
 
     def _check_start(self, part: str, field: str, value: Any, start: float) -> None:
         refuse(
@@ -97,12 +122,13 @@ class Tube(Rod):
 
     def inputs(self) -> dict[str, float]:
         """Return the inputs of its joint, its insertion and its rotation; 0 is as described."""
-        own = [name for name in (self.insertion, self.rotation) if name is not None]
+        own = [x for x in (self.insertion, self.rotation, self.shift) if x is not None]
         return {**super().inputs(), **dict.fromkeys(own, 0.0)}
 
     def motion_inputs(self) -> list[str]:
-        """Return the inputs that prescribe a motion: of its joint, and its rotation."""
-        return super().motion_inputs() + ([] if self.rotation is None else [self.rotation])
+        """Return the inputs that prescribe a motion: of its joint, its rotation and its shift."""
+        own = [name for name in (self.rotation, self.shift) if name is not None]
+        return super().motion_inputs() + own
 
     def check_input(self, part: str, field: str, value: Any) -> None:
         """Refuse an insertion that pulls the base through the entry plane, or changes in a motion."""
@@ -158,7 +184,14 @@ class Tube(Rod):
             expected = "another tube, in a chain that ends with the outermost"
             yield DescriptionError(self.label, "inside", host.name, expected, "leave it out in one")
             return
-        others = [t for t in description.of(Tube).values() if t.inside == self.inside]
+        if self.shift is not None:
+            if isinstance(chain[-1], Tube):
+                expected = "a rod, or tubes in a rod, against whose sections it does not turn"
+                remedy = "describe the outermost by add_rod"
+                yield DescriptionError(self.label, "inside", host.name, expected, remedy)
+            return
+        turning = [t for t in description.of(Tube).values() if t.shift is None]
+        others = [t for t in turning if t.inside == self.inside]
         if others[0] is not self:
             inner = others[0].name
             expected = f"a tube with room, but {others[0].label} is in {host.label} already"
@@ -204,7 +237,7 @@ def _is_default(tube: Tube, name: str) -> bool:
     value = getattr(tube, name)
     if name == "pose":
         return bool(np.array_equal(value, np.eye(4)))
-    return bool(value == ("world" if name == "base" else None))
+    return bool(value == {"base": "world", "theory": "cosserat"}.get(name))
 
 
 @lru_cache(maxsize=512)
@@ -237,19 +270,26 @@ def reach_of(rod: Rod) -> float:
 
 def nest_of(description: Description, rod: Rod) -> tuple[Rod, ...]:
     """Return the nest of a rod or tube: the outermost, then those inside it; alone it is its own."""
-    chain = _chain(description, rod) or [rod]
-    root = chain[-1]
-    inside = {str(t.inside): t for t in reversed(description.of(Tube).values()) if t.inside}
-    found: list[Rod] = [root]
-    while found[-1].name in inside and inside[found[-1].name] not in found:
-        found.append(inside[found[-1].name])
-    return tuple(found)
+    root = (_chain(description, rod) or [rod])[-1]
+    chains = [_chain(description, t) or [t] for t in description.of(Tube).values() if t.inside]
+    own = sorted((chain for chain in chains if chain[-1] is root), key=len)
+    return (root, *(chain[0] for chain in own))
+
+
+def slides(rod: Rod) -> bool:
+    """Whether it is a tube that slides along the others, fixed at its tip."""
+    return isinstance(rod, Tube) and rod.shift is not None
+
+
+def turns(rod: Rod) -> bool:
+    """Whether it is a tube that turns against the centreline."""
+    return isinstance(rod, Tube) and rod.shift is None
 
 
 def seen_from(description: Description, rod: Rod) -> float:
     """Return the arclength from which on a rod is seen, m: tubes are hidden in the one around them."""
     host = description.rods.get(str(rod.inside)) if isinstance(rod, Tube) else None
-    if host is None or not isinstance(rod, Tube):
+    if host is None or not isinstance(rod, Tube) or any(rod.offset):
         return 0.0
     first = host.start if isinstance(host, Tube) else 0.0
     hidden = reach_of(host) - rod.start

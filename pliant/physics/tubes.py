@@ -26,7 +26,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.arrays import clear, combine
 from pliant.engine.program import run
-from pliant.model import Rod
+from pliant.model import Rod, Tube
 from pliant.physics.contract import KernelTerm, Moment, Step, Term
 from pliant.rods.contract import Array
 from pliant.rods.nested import NestedMap
@@ -48,6 +48,8 @@ class NestedTubes(KernelTerm):
 
     stiffness (X, 2) : EI and GJ times the weight of each station.  damping (X, 2) : likewise.
     alike (X, 3) : curvature and twist that all tubes have at rest in the unloaded robot.
+    axial (X, 2), offset (X, 2) : stiffness and damping in stretch times the weight, and the axis, of
+    tubes that slide; axial is zero for others.
     own (X, 3) : by which the rest of each tube differs, at straight parts by the angle of the base. Its
     input is the share of it that has come on.
     """
@@ -62,13 +64,16 @@ class NestedTubes(KernelTerm):
         nested = self.part.map
         assert isinstance(nested, NestedMap)
         rows = [row for k in range(len(nested.fields)) for row in _stations(nested, k)]
-        places, stiffness, damping, alike, rest = (list(x) for x in zip(*rows, strict=True))
+        columns = (list(x) for x in zip(*rows, strict=True))
+        places, stiffness, damping, alike, rest, axial, offset = columns
         self.first, self.count = len(self.part.inner_s), len(places)
         self.part.inner_s.extend(float(s) for s in places)
         self.stiffness, self.damping = np.array(stiffness), np.array(damping)
         self.alike = np.array(alike)
         self.own = np.array(rest) - self.alike
-        self.viscous = bool(self.damping.any())
+        self.axial, self.offset = np.array(axial), np.array(offset)
+        self.sliding = bool(self.axial.any())
+        self.viscous = bool(self.damping.any() or self.axial[:, 1].any())
 
     def numbers(self, value: Any) -> Array:
         return np.array([float(value)])
@@ -87,9 +92,14 @@ class NestedTubes(KernelTerm):
         law = (self.stiffness, self.damping, self.alike, self.own, u[self.at])
         met, rate = self._own(w.inner_met), self._own(w.inner_rate)
         run(add_tube_stress, *law, met, rate, scale, self._own(w.inner))
+        stretch = (self.axial, self.offset, met, rate)
+        if self.sliding:
+            run(add_axial_stress, *stretch, scale, self._own(w.inner))
         if tangent:
-            full = self._own(w.inner_full)
-            run(set_tube_slopes, *law, met, rate, scale * grow[0], scale * grow[1], full)
+            full, grown = self._own(w.inner_full), (scale * grow[0], scale * grow[1])
+            run(set_tube_slopes, *law, met, rate, *grown, full)
+            if self.sliding:
+                run(add_axial_slopes, self.axial, self.offset, *grown, full)
 
     def _add_slopes(self, a: PartState, b: PartState, w: PartWork) -> None:
         """Add to Ky the derivative of the stresses at a in the strains at b."""
@@ -135,17 +145,21 @@ class NestedTubes(KernelTerm):
         x, y, twist = (self.alike + float(u[self.at][0]) * self.own).T
         bend = (e[:, 0] - c * x + s * y) ** 2 + (e[:, 1] - s * x - c * y) ** 2
         turn = (e[:, 2] - twist) ** 2
-        return 0.5 * float(self.stiffness[:, 0] @ bend + self.stiffness[:, 1] @ turn)
+        stretch = e[:, 5] + e[:, 0] * self.offset[:, 1] - e[:, 1] * self.offset[:, 0] - 1.0
+        bent = self.stiffness[:, 0] @ bend + self.stiffness[:, 1] @ turn
+        return 0.5 * float(bent + self.axial[:, 0] @ stretch**2)
 
     def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
         if self.viscous:
             w = m.work.parts[self.i]
             met, rate = self._own(w.inner_met), self._own(w.inner_rate)
-            run(add_tube_loss, self.damping, met, rate, scale, out)
+            run(add_tube_loss, self.damping, self.axial, self.offset, met, rate, scale, out)
 
 
-def _stations(nested: NestedMap, k: int) -> list[tuple[float, Array, Array, Array, Array]]:
-    """Of tube k: stations with stiffness (2,), damping (2,), rest of all tubes (3,) and its own."""
+def _stations(nested: NestedMap, k: int) -> list[tuple[Any, ...]]:
+    """Of tube k: stations with stiffness (2,), damping (2,), rest of all tubes (3,) and its own, and
+    stiffness and damping in stretch (2,) with the offset (2,) of a tube that slides.
+    """
     field = nested.fields[k]
     tube, first = field.tube, nested.station(k)
     places, w = nested.tube_rule(k, _POINTS)
@@ -153,21 +167,30 @@ def _stations(nested: NestedMap, k: int) -> list[tuple[float, Array, Array, Arra
     stiffness, damping = (x(s)[:, [0, 2]] * w[:, None] for x in (tube.stiffness, tube.damping))
     alike = nested.centre.natural_strain(nested.place(places))[:, :3]
     rest = tube.natural_strain(s)[:, :3]
-    rows: list[Any] = list(zip(places, stiffness, damping, alike, rest, strict=True))
+    axial, offset = np.zeros((len(s), 2)), np.zeros((len(s), 2))
+    if field.slides and isinstance(tube, Tube):
+        axial = np.stack([w * tube.stiffness(s)[:, 5], w * tube.damping(s)[:, 5]], axis=1)
+        offset[:] = tube.offset
+    columns = (places, stiffness, damping, alike, rest, axial, offset)
+    rows: list[Any] = list(zip(*columns, strict=True))
     if field.count:
         length = max(-field.start, _SHORTEST * nested.centre.length)
-        stiff, viscous, twist = _straight_part(tube, length)
-        turned = np.array([0.0, 0.0, twist + field.angle])
-        rows.append((nested.guide_station(k), stiff, viscous, np.zeros(3), turned))
+        stiff, viscous, twist = _straight_part(tube, length, 5 if field.slides else 2)
+        turned = np.array([0.0, 0.0, field.angle + (0.0 if field.slides else twist)])
+        none = np.zeros(2)
+        rows.append((nested.guide_station(k), stiff, viscous, np.zeros(3), turned, none, none))
     return rows
 
 
-def _straight_part(tube: Rod, length: float) -> tuple[Array, Array, float]:
-    """Stiffness (2,), damping (2,) and twist at rest, rad, of the first `length` metres of a tube."""
+def _straight_part(tube: Rod, length: float, row: int) -> tuple[Array, Array, float]:
+    """Stiffness (2,), damping (2,) and twist at rest, rad, of the first `length` metres of a tube.
+
+    row : of the strain that it can have there, 2 for twist or 5 for stretch.
+    """
     x, w = gauss_points(12)
     s, w = 0.5 * length * (x + 1.0), 0.5 * length * w
     s = np.minimum(s, tube.length)
-    GJ, D = tube.stiffness(s)[:, 2], tube.damping(s)[:, 2]
+    GJ, D = tube.stiffness(s)[:, row], tube.damping(s)[:, row]
     viscous = 1.0 / float(w @ (1.0 / D)) if (D > 0.0).all() else 0.0
     twist = float(w @ tube.natural_strain(s)[:, 2])
     return np.array([0.0, 1.0 / float(w @ (1.0 / GJ))]), np.array([0.0, viscous]), twist
@@ -217,10 +240,41 @@ def set_tube_slopes(stiffness, damping, alike, own, u, e, rate, grow, speed, k):
 
 
 @kernel
-def add_tube_loss(damping, e, rate, scale, out):  # type: ignore[no-untyped-def]
+def add_axial_stress(axial, offset, e, rate, scale, sigma):  # type: ignore[no-untyped-def]
+    """sigma (X, 6) += scale times the stress of the stretch vz + ux y - uy x - 1 at offsets (x, y)."""
+    for s in range(e.shape[0]):
+        x, y = offset[s, 0], offset[s, 1]
+        n = axial[s, 0] * (e[s, 5] + e[s, 0] * y - e[s, 1] * x - 1.0)
+        n += axial[s, 1] * (rate[s, 5] + rate[s, 0] * y - rate[s, 1] * x)
+        sigma[s, 0] += scale * n * y
+        sigma[s, 1] -= scale * n * x
+        sigma[s, 5] += scale * n
+
+
+@kernel
+def add_axial_slopes(axial, offset, grow, speed, k):  # type: ignore[no-untyped-def]
+    """k (X, 6, 6) += the derivative of `add_axial_stress`, as in `set_tube_slopes`."""
+    for s in range(k.shape[0]):
+        x, y = offset[s, 0], offset[s, 1]
+        n = grow * axial[s, 0] + speed * axial[s, 1]
+        k[s, 0, 0] += n * y * y
+        k[s, 0, 1] -= n * x * y
+        k[s, 1, 0] -= n * x * y
+        k[s, 1, 1] += n * x * x
+        k[s, 0, 5] += n * y
+        k[s, 5, 0] += n * y
+        k[s, 1, 5] -= n * x
+        k[s, 5, 1] -= n * x
+        k[s, 5, 5] += n
+
+
+@kernel
+def add_tube_loss(damping, axial, offset, e, rate, scale, out):  # type: ignore[no-untyped-def]
     """out_0 += scale times the power lost."""
     total = 0.0
     for s in range(e.shape[0]):
+        pulled = rate[s, 5] + rate[s, 0] * offset[s, 1] - rate[s, 1] * offset[s, 0]
+        total += axial[s, 1] * pulled * pulled
         vx, vy = rate[s, 0] + rate[s, 3] * e[s, 1], rate[s, 1] - rate[s, 3] * e[s, 0]
         total += damping[s, 0] * (vx * vx + vy * vy) + damping[s, 1] * rate[s, 2] * rate[s, 2]
     out[0] += scale * total

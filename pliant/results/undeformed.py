@@ -35,10 +35,11 @@ class Undeformed:
         self.description = description
         self.sampler = self
         self._base = cache(self._based)
+        self._parts = {**description.members(), **description.auxiliaries()}
 
     def _based(self, name: str) -> Array:
         """World pose (4, 4) of the base of a rod, or of a body."""
-        part = self.description.members()[name]
+        part = self._parts[name]
         carrier = np.eye(4) if part.carrier is None else self.frame(None, part.carrier)
         return carrier @ np.asarray(part.pose)
 
@@ -58,11 +59,13 @@ class Undeformed:
         edges = np.concatenate(([0.0], np.maximum(place, 0.0)))
         poses = natural_poses(centre, self._base(nest[0].name), edges)[1:]
         poses[:, :3, 3] += np.minimum(place, 0.0)[:, None] * poses[:, :3, 2]
+        if isinstance(rod, Tube):
+            poses[:, :3, 3] += poses[:, :3, :2] @ np.array(rod.offset)
         return poses
 
     def joint(self, q: Any, part: str) -> Array:
         """Coordinates (nq,) of the joint of a part at its origin."""
-        joint: Any = self.description.members()[part].joint
+        joint: Any = self._parts[part].joint
         return np.asarray(joint.origin())
 
     def frame(self, q: Any, frame: Frame) -> Array:

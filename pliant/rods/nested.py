@@ -19,7 +19,7 @@ import numpy as np
 
 from pliant.engine.arrays import clear, combine, take
 from pliant.engine.program import ask, is_compiled, run
-from pliant.model import DescriptionError, Tube
+from pliant.model import DescriptionError, Tube, slides, turns
 from pliant.model.nest import GAUGE, Centreline
 from pliant.rods import nested_kernels as nested
 from pliant.rods.actuation import OnStrains
@@ -45,7 +45,7 @@ _LEAST_SPANS = 8
 
 
 class AngleField:
-    """The angle of one tube: cubic splines on spans that end at its tip.
+    """The angle of one tube, or how far it has slid: cubic splines on spans that end at its tip.
 
     count functions, numbered from `first` among all angles; base : number of the angle of its base
     among all coordinates of angles, -1 where it is fixed.
@@ -55,15 +55,19 @@ class AngleField:
         tube = centre.members[k]
         self.tube, self.k, self.first = tube, k, first
         self.start, self.end = centre.own(k)
-        self.turns = isinstance(tube, Tube)
+        self.turns, self.slides = turns(tube), slides(tube)
         self.angle = tube.angle if isinstance(tube, Tube) else 0.0
         self.spans = spans[spans <= max(self.end, 0.0) + 1e-9 * centre.length]
         inner = self.spans[1:-1]
         repeats = np.where(np.isin(inner, centre.breaks), _DEGREE, 1)
         ends = np.repeat(self.spans[[0, -1]], _DEGREE + 1)
         self.knots = np.sort(np.concatenate([ends, np.repeat(inner, repeats)]))
-        field = self.turns and len(self.spans) > 1
-        self.count = len(self.knots) - _DEGREE - 1 if field else 0
+        field = (self.turns or self.slides) and len(self.spans) > 1
+        # the tip of a tube that slides is fixed: its last function is zero
+        self.count = len(self.knots) - _DEGREE - 1 - self.slides if field else 0
+        self.input = None
+        if isinstance(tube, Tube):
+            self.input = tube.shift if self.slides else tube.rotation
         self.base = -1
 
     def functions(self, s: Array) -> tuple[Ints, Array, Array]:
@@ -86,7 +90,10 @@ class NestedPlan(Plan):
 
     tube (S,) : number of the tube, -1 for the centreline, GUIDE for a straight part.
     ids (S, p) : coordinates of the angles in the variables of the element, with values N and
-    derivatives dN.  theta, slope (S,) : angle and its derivative.
+    derivatives dN.  theta, slope (S,) : angle and its derivative.  shift (S,) : by which the station is
+    before the section of the centreline, of which `behind` (S,) is the distance to the entry plane and
+    the rest, with values W and derivatives dW (S, p), is how far the tube has slid; stretch (S,) is its
+    derivative.
     """
 
     def __init__(self, s: Array, host: Plan, p: int, tube: Ints) -> None:
@@ -97,6 +104,8 @@ class NestedPlan(Plan):
         self.N, self.dN = np.zeros((S, p)), np.zeros((S, p))
         self.constant, self.offset, self.shift = np.zeros(S), np.zeros(S), np.zeros(S)
         self.theta, self.slope = np.zeros(S), np.zeros(S)
+        self.W, self.dW, self.zero = np.zeros((S, p)), np.zeros((S, p)), np.zeros(S)
+        self.behind, self.stretch = np.zeros(S), np.zeros(S)
         self.meets = np.zeros((S, 6))
         """What acts at the stations, as it meets the centreline."""
 
@@ -133,11 +142,7 @@ class NestedMap(KernelMap):
         for k in range(len(centre.members)):
             self.fields.append(AngleField(centre, k, self._spans, count))
             count += self.fields[-1].count
-        self.turned = [
-            field
-            for field in self.fields
-            if isinstance(field.tube, Tube) and field.tube.rotation is not None
-        ]
+        self.turned = [field for field in self.fields if field.input is not None]
         for j, field in enumerate(self.turned):
             field.base = count + j
         self.angles = count + len(self.turned)
@@ -148,7 +153,8 @@ class NestedMap(KernelMap):
         self.bent, self.base_variables = host.bent, host.base_variables
         self.actuation = OnStrains(self)
         self._modes = self._moved_modes()
-        self.inputs = [str(field.tube.rotation) for field in self.turned]  # type: ignore[attr-defined]
+        self.inputs = [str(field.input) for field in self.turned]
+        self.sliding = any(field.slides for field in self.fields)
         self.prescribed = self._angle_place[count:]
 
     @property
@@ -167,10 +173,9 @@ class NestedMap(KernelMap):
         for field in self.fields:
             inside = middles < field.end if field.count else np.zeros(len(middles), dtype=bool)
             if inside.any():
-                for e, ids in zip(
-                    element[inside], field.functions(middles[inside])[0], strict=True
-                ):
-                    alive_in[e].update(int(i) for i in ids)
+                all_ids = field.functions(middles[inside])[0]
+                for e, ids in zip(element[inside], all_ids, strict=True):
+                    alive_in[e].update(int(i) for i in ids if i < field.first + field.count)
         first = int(host.frames(np.zeros(1)).element[0])
         alive_in[first].update(field.base for field in self.turned)
         self.p = max(len(ids) for ids in alive_in)
@@ -244,6 +249,7 @@ class NestedMap(KernelMap):
                 self._set_angles(plan, field, rows, place[rows])
             for row in np.flatnonzero(tube == field.k + count):
                 self._set_guide(plan, field, int(row))
+        plan.behind[:] = plan.shift
         return plan
 
     def _set_guide(self, plan: NestedPlan, field: AngleField, row: int) -> None:
@@ -252,7 +258,8 @@ class NestedMap(KernelMap):
         The described angle of the base is part of its law, so that it comes on as loads do.
         """
         ids, values, _ = field.functions(np.zeros(1))
-        self._put(plan, row, ids[0], np.zeros(values.shape[1]), values[0])
+        free = ids[0] < field.first + field.count
+        self._put(plan, row, ids[0][free], np.zeros(int(free.sum())), values[0][free])
         if field.base >= 0:
             self._put(plan, row, [field.base], [0.0], [-1.0])
 
@@ -260,6 +267,12 @@ class NestedMap(KernelMap):
         """Let stations of one tube depend on its angles."""
         if not field.turns:
             plan.shift[rows] = np.minimum(place, 0.0)
+            if field.slides and field.count:
+                ids, values, slopes = field.functions(np.clip(place, 0.0, field.end))
+                slopes[place < 0.0] = 0.0
+                for row, at, value, slope in zip(rows, ids, values, slopes, strict=True):
+                    free = at < field.first + field.count
+                    self._put(plan, row, at[free], value[free], slope[free], slides=True)
             return
         behind = place < 0.0
         plan.shift[rows] = np.where(behind, place, 0.0)
@@ -281,11 +294,17 @@ class NestedMap(KernelMap):
                 if part < 1.0:
                     self._put(plan, row, [field.base], [1.0 - part], [slope])
 
-    def _put(self, plan: NestedPlan, row: int, ids: Any, N: Any, dN: Any) -> None:
+    def _put(
+        self, plan: NestedPlan, row: int, ids: Any, N: Any, dN: Any, slides: bool = False
+    ) -> None:
         slots = list(self.slots[plan.element[row]])
-        for i, value, slope in zip(ids, N, dN, strict=True):
+        for j, (i, slope) in enumerate(zip(ids, dN, strict=True)):
             at = slots.index(i)
-            plan.ids[row, at], plan.N[row, at], plan.dN[row, at] = i, value, slope
+            plan.ids[row, at] = i
+            if slides:
+                plan.W[row, at], plan.dW[row, at] = N[j], slope
+            else:
+                plan.N[row, at], plan.dN[row, at] = N[j], slope
 
     def frames(self, s: Array) -> NestedPlan:
         return self._plan(s, "frames")
@@ -301,7 +320,12 @@ class NestedMap(KernelMap):
             found[:, row] = c * e[:, row] + d * e[:, row + 1]
             found[:, row + 1] = c * e[:, row + 1] - d * e[:, row]
         found[:, 2] += plan.slope
-        behind = plan.shift < 0.0
+        for field in self.fields:
+            if field.slides and isinstance(field.tube, Tube):
+                x, y = field.tube.offset
+                own = plan.tube == field.k
+                found[own, 5] += plan.stretch[own] + e[own, 0] * y - e[own, 1] * x
+        behind = plan.behind < 0.0
         found[behind] = (0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
         found[behind, 2] = plan.slope[behind]
         return found
@@ -360,8 +384,9 @@ class NestedMap(KernelMap):
         Where no rod fixes how its sections turn about the axis, it resists twist a little.
         """
         share = np.tile([0.0, 0.0, GAUGE, 1.0, 1.0, 1.0], (len(s), 1))
-        if not self.fields[0].turns:
-            share[s < self.fields[0].end, 2] = 0.0
+        for field in self.fields:
+            if not field.turns:
+                share[s < field.end, 2] = 0.0
         return share
 
     def inertia(self, s: Array) -> Array:
@@ -419,6 +444,9 @@ class NestedMap(KernelMap):
     def _set(self, plan: NestedPlan, c: NestedConfiguration) -> None:
         functions = (plan.constant, plan.offset, plan.ids, plan.N, plan.dN)
         run(nested.set_angles, *functions, c.extra, plan.theta, plan.slope)
+        if self.sliding:
+            functions = (plan.behind, plan.zero, plan.ids, plan.W, plan.dW)
+            run(nested.set_angles, *functions, c.extra, plan.shift, plan.stretch)
 
     def frame(self, plan: Plan, c: Configuration) -> None:
         assert isinstance(plan, NestedPlan) and isinstance(c, NestedConfiguration)
@@ -427,6 +455,8 @@ class NestedMap(KernelMap):
         self._set(plan, c)
         turned = (plan.theta, plan.shift, plan.N, plan.host.g, plan.host.J)
         run(nested.turn_frames, *turned, plan.g, plan.J)
+        if self.sliding:
+            run(nested.add_slide, plan.W, plan.J)
 
     def strain(self, plan: Plan, c: Configuration) -> None:
         assert isinstance(plan, NestedPlan) and isinstance(c, NestedConfiguration)
@@ -434,6 +464,8 @@ class NestedMap(KernelMap):
         self._set(plan, c)
         angles = (plan.tube, plan.theta, plan.slope, plan.N, plan.dN)
         run(nested.write_strains, *angles, plan.host.e, plan.host.B, plan.e, plan.B)
+        if self.sliding:
+            run(nested.add_stretch, plan.stretch, plan.dW, plan.e, plan.B)
 
     def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
         assert isinstance(plan, NestedPlan) and isinstance(c, NestedConfiguration)
@@ -442,6 +474,8 @@ class NestedMap(KernelMap):
         ask(self.host.frame_second, plan.host, c.host, plan.meets, c.K)
         run(nested.add_block, c.K, K)
         run(nested.add_turn_second, plan.element, f, plan.J, plan.N, K)
+        if self.sliding:
+            run(nested.add_slide_second, plan.element, f, plan.J, plan.W, K)
 
     def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
         assert isinstance(plan, NestedPlan) and isinstance(c, NestedConfiguration)
@@ -456,6 +490,8 @@ class NestedMap(KernelMap):
         ask(self.host.frame_bias, plan.host, c.host, c.y, plan.meets)
         turned = (plan.element, plan.theta, plan.shift, plan.N, plan.J, ydot, plan.meets)
         run(nested.turn_bias, *turned, bias)
+        if self.sliding:
+            run(nested.add_slide_bias, plan.element, plan.W, plan.J, ydot, bias)
 
     # -- lifting -----------------------------------------------------------------------------
 

@@ -80,6 +80,59 @@ def write_strains(tube, theta, slope, N, dN, e, B, out_e, out_B):  # type: ignor
 
 
 @kernel
+def add_stretch(stretch, dW, e, B):  # type: ignore[no-untyped-def]
+    """Add stretch (S,) of tubes that slide along the centreline to e (S, 6), and dW (S, p) to B."""
+    p = dW.shape[1]
+    first = B.shape[2] - p
+    for s in range(e.shape[0]):
+        e[s, 5] += stretch[s]
+        for a in range(p):
+            B[s, 5, first + a] += dW[s, a]
+
+
+@kernel
+def add_slide(W, J):  # type: ignore[no-untyped-def]
+    """Add values W (S, p) of how far tubes slide along their axis to J (S, 6, m)."""
+    p = W.shape[1]
+    first = J.shape[2] - p
+    for s in range(W.shape[0]):
+        for a in range(p):
+            J[s, 5, first + a] += W[s, a]
+
+
+@kernel
+def add_slide_second(element, f, J, W, K):  # type: ignore[no-untyped-def]
+    """K_e += second derivative of 1/2 f . [A x, y e_5], as `add_turn_second`: n0 w1 - n1 w0."""
+    S, _, m = J.shape
+    p = W.shape[1]
+    for s in range(S):
+        f3, f4 = 0.5 * f[s, 3], 0.5 * f[s, 4]
+        if f3 == 0.0 and f4 == 0.0:
+            continue
+        for a in range(m - p):
+            v = f3 * J[s, 1, a] - f4 * J[s, 0, a]
+            if v != 0.0:
+                for b in range(p):
+                    K[element[s], a, m - p + b] += v * W[s, b]
+                    K[element[s], m - p + b, a] += v * W[s, b]
+
+
+@kernel
+def add_slide_bias(element, W, J, y, bias):  # type: ignore[no-untyped-def]
+    """bias (S, 6) -= [z' e_5, A eta] with z' = W y the rate at which tubes slide."""
+    S, _, m = J.shape
+    p = W.shape[1]
+    for s in range(S):
+        rates = y[element[s]]
+        w = 0.0
+        for a in range(p):
+            w += W[s, a] * rates[m - p + a]
+        for a in range(m - p):
+            bias[s, 3] += w * J[s, 1, a] * rates[a]
+            bias[s, 4] -= w * J[s, 0, a] * rates[a]
+
+
+@kernel
 def turn_back(theta, shift, f, out):  # type: ignore[no-untyped-def]
     """out (S, 6) = Ad(Rz Tz)^-T f: wrenches at frames of tubes as wrenches at the centreline."""
     for s in range(f.shape[0]):

@@ -80,7 +80,9 @@ class Sampler(threading.local):
         """Part, arclengths and constant pose of a rod's sections or of a body."""
         s = np.ascontiguousarray(s, dtype=float)
         i, at, pose = self.tree.place_of_part(name)
-        return (i, at + s, None) if self.tree.is_rod(name) else (i, np.full(len(s), at), pose)
+        if self.tree.is_rod(name):
+            return i, at + s, pose if pose[:3, 3].any() else None
+        return i, np.full(len(s), at), pose
 
     def _plan(self, kind: str, i: int, s: Array) -> Plan:
         key = (kind, i, s.tobytes())

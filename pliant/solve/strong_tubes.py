@@ -122,6 +122,9 @@ class TubeProblem(Problem):
             )
         if root.base != "world" or (root.joint is not None and root.joint.moves):
             self._refuse(root.label, "base", root.base, f"clamped to the world with {name}")
+        for tube in self.members:
+            if isinstance(tube, Tube) and tube.shift is not None:
+                self._refuse(tube.label, "shift", tube.shift, f"left out with {name}")
         for effect in self.description.of(Effect).values():
             form = effect.pointwise()
             known = isinstance(form, PointWrench) or (isinstance(form, LineWrench) and form.world)

@@ -31,6 +31,7 @@ from pliant.model import (
     centreline,
     is_inner,
     nest_of,
+    turns,
 )
 from pliant.rods.contract import Array, Formulation, Ints, RodMap
 from pliant.rods.nested import NestedMap
@@ -44,7 +45,7 @@ from pliant.tree.state import State
 
 _NONE = np.zeros(0, dtype=np.int64)
 SPIN_POINTS = 3
-"""Stations in each span of a tube at which it resists turning about its axis."""
+"""Stations in each span of a tube at which it resists turning about or sliding along its axis."""
 
 
 class Tree:
@@ -115,16 +116,26 @@ class Tree:
     ) -> None:
         """Add nested tubes as one part: their centreline with the angles of all of them."""
         centre = centreline(nest)
+        if len(formulation.capabilities.frame_rows) < 6:
+            raise DescriptionError(
+                nest[0].label,
+                "formulation",
+                formulation,
+                "one that moves and turns in space, for tubes turn each other",
+                "choose e.g. BSpline() or Strain()",
+            )
         rod_map = NestedMap(centre, discretise(centre, formulation))
         part = Part(centre, rod_map, joint, parent, formulation.capabilities)
         for k, rod in enumerate(nest):
-            first = rod_map.station(k) if isinstance(rod, Tube) else 0.0
-            self._places[rod.name] = (len(self.parts), first, np.eye(4))
+            first, pose = (rod_map.station(k) if isinstance(rod, Tube) else 0.0), np.eye(4)
             if isinstance(rod, Tube):
+                pose[:2, 3] = rod.offset
+            self._places[rod.name] = (len(self.parts), first, pose)
+            if isinstance(rod, Tube):
+                row = 2 if turns(rod) else 5
                 s, w = rod_map.tube_rule(k, SPIN_POINTS)
-                spin = rod.inertia(s - first)[:, 2] * w
-                for at, value in zip(s, spin, strict=True):
-                    part.add_inertia(float(at), np.eye(4), value * np.eye(6)[2])
+                for at, value in zip(s, rod.inertia(s - first)[:, row] * w, strict=True):
+                    part.add_inertia(float(at), np.eye(4), value * np.eye(6)[row])
         self.parts.append(part)
 
     def same_maps(self, other: Tree) -> bool:
@@ -138,7 +149,7 @@ class Tree:
         """Part that a frame moves with, arclength there, and its pose (4, 4) in that section."""
         i, s, pose = self._places[frame.part]
         if self.is_rod(frame.part):
-            return i, s + frame.s, frame.pose_offset()
+            return i, s + frame.s, pose @ frame.pose_offset()
         return i, s, pose @ frame.pose_offset()
 
     def place_of_part(self, name: str) -> tuple[int, float, Array]:

@@ -94,16 +94,24 @@ def test_an_output_inside_a_step_that_is_halved_does_not_stop_the_motion() -> No
 
 
 @pytest.mark.parametrize(
-    ("formulation", "dt"), [(None, 0.005), (None, 0.02), (pl.BSpline(3, 20), 0.002)]
+    ("formulation", "dt", "method"),
+    [
+        (None, 0.005, pl.Midpoint()),
+        (None, 0.02, pl.Midpoint()),
+        (pl.BSpline(3, 20), 0.002, pl.Midpoint()),
+        (None, 0.005, pl.Newmark()),
+    ],
 )
 def test_a_whip_that_no_shorter_step_resolves_arrives_by_damped_steps(
-    formulation: Any, dt: float
+    formulation: Any, dt: float, method: Any
 ) -> None:
     robot = pl.Robot()
     soft = pl.Material(E=1e6, nu=0.5, rho=1000.0)
     robot.add_rod("arm", 1.0, pl.Circle(0.01), soft, pl.along("x"))
     with pytest.warns(pl.ResolutionWarning, match="damped ones were taken instead"):
-        motion = robot.simulate(2.0, dt, formulation=formulation, output_every=0.1)
+        motion = robot.simulate(
+            2.0, dt, formulation=formulation, integrator=method, output_every=0.1
+        )
     assert motion.complete and motion.t == pytest.approx(np.linspace(0.0, 2.0, 21))
     assert motion.rescues["damped steps"] > 0
     # it falls from rest: no part of it can be above the height from which it came

@@ -44,7 +44,14 @@ def nest() -> Centreline:
         angle=0.4,
         rotation="turn",
     )
-    return centreline((around, middle, inner))
+    beside = Tube(
+        *("beside", 0.7, Circle(0.005), RUBBER),
+        inside="around",
+        start=-0.1,
+        shift="push",
+        offset=(0.01, 0.02),
+    )
+    return centreline((around, middle, inner, beside))
 
 
 class BentTubes(Bent):
@@ -56,10 +63,11 @@ class BentTubes(Bent):
         rng, nested = np.random.default_rng(8), self.map
         own = [nested.station(1) + np.array([0.1, 0.2, 0.4, 0.6])]
         own += [nested.station(2) + np.array([0.05, 0.2, 0.55, 0.9, LENGTH + 0.2])]
-        guides = [nested.guide_station(k) for k in (1, 2)]
+        own += [nested.station(3) + np.array([0.05, 0.15, 0.4, 0.6, 0.7])]
+        guides = [nested.guide_station(k) for k in (1, 2, 3)]
         s = np.concatenate([[0.0, 0.1, 0.33, LENGTH], *own])
         self.frames, self.strains = nested.frames(s), nested.strains(np.append(s, guides))
-        self.f, self.sigma = rng.normal(size=(len(s), 6)), rng.normal(size=(len(s) + 2, 6))
+        self.f, self.sigma = rng.normal(size=(len(s), 6)), rng.normal(size=(len(s) + 3, 6))
         self.evaluate(self.c)
         self.g0 = self.frames.g.copy()
 

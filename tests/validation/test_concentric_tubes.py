@@ -81,16 +81,15 @@ def test_output_angle_follows_the_equation_of_two_tubes(formulation: Any, theory
 
 
 @pytest.mark.parametrize("product", FOLDS)
-def test_tubes_snap_at_the_fold(product: float) -> None:
+def test_both_folds_of_the_s_curve(product: float) -> None:
     robot = tubes(product)
-    turns = FOLDS[product] * np.array([0.99, 0.993, 0.996, 0.998, 0.999])
-    start, tips = None, []
-    for turn in turns:
-        start = robot.statics({"turn": turn, "force": 0.0}, start=start)
-        tips.append(float(tip_angle(start)))
-    curve = np.polynomial.Polynomial.fit(tips, turns, 3)
-    fold = max(float(curve(x.real)) for x in curve.deriv().roots())
-    assert fold == pytest.approx(FOLDS[product], rel=1e-4)
+    path = robot.follow("turn", 0.0, 2 * np.pi, {"force": 0.0})
+    up, down = path.folds
+    assert up.value == pytest.approx(FOLDS[product], rel=1e-4)
+    assert down.value == pytest.approx(2 * np.pi - up.value, rel=1e-6)
+    assert path.stable[0] and not path.stable[len(path.values) // 2] and path.stable[-1]
+    tip = np.mod(float(tip_angle(up.equilibrium)), 2 * np.pi)
+    assert base_angle(product, tip) == pytest.approx(up.value, rel=1e-6)
 
 
 def test_described_angle_is_an_input_angle() -> None:
@@ -183,3 +182,47 @@ def test_insertion_moves_the_tip_along() -> None:
         length = 0.1 + push
         exact = (0.0, -(1 - np.cos(6 * length)) / 6, np.sin(6 * length) / 6)
         assert robot.statics({"push": push}).tip("tube")[:3, 3] == pytest.approx(exact, abs=1e-8)
+
+
+def backbones(*names: str, **more: Any) -> pl.Robot:
+    """A spine with backbones beside it that slide through it and are fixed at its tip."""
+    robot = pl.Robot(gravity=(0, 0, 0))
+    wire = pl.Material(E=6e10, nu=0.33, rho=6450.0, viscosity=1e6)
+    spine = robot.add_rod("spine", 0.2, pl.Circle(0.5e-3), wire, theory="kirchhoff", **more)
+    for k, name in enumerate(names):
+        angle = 2 * np.pi * k / 3
+        offset = (0.004 * np.cos(angle), 0.004 * np.sin(angle))
+        robot.add_tube(
+            name,
+            0.25,
+            pl.Circle(0.4e-3),
+            wire,
+            spine,
+            start=-0.05,
+            shift=f"push {name}",
+            offset=offset,
+        )
+    return robot
+
+
+def test_a_pushed_backbone_bends_the_spine_into_a_circle() -> None:
+    """N (L + l) / EA = -push - a k L and sum EI k = a N for an offset a and straight parts l."""
+    found = backbones("one", formulation=pl.BSpline(points=10)).statics({"push one": 1e-3})
+    moments = [np.pi * r**4 / 4 * 6e10 for r in (0.5e-3, 0.4e-3)]
+    axial, a = np.pi * 0.4e-3**2 * 6e10 / 0.25, 0.004
+    k = -axial * a * 1e-3 / (sum(moments) + axial * a**2 * 0.2)
+    assert found.strain("spine", [0.0, 0.1, 0.2])[:, 1] == pytest.approx(k, rel=1e-5)
+    force = axial * (-1e-3 - a * k * 0.2)
+    assert found.wrench("one", [0.1, 0.2])[:, 5] == pytest.approx(force, rel=1e-4)
+    assert found.drive_forces["push one"] == pytest.approx(-force, rel=1e-4)
+
+
+def test_three_equal_pushes_do_not_bend_and_motion_keeps_its_balance() -> None:
+    robot = backbones("one", "two", "three", formulation=pl.BSpline(points=8))
+    even = robot.statics(dict.fromkeys(("push one", "push two", "push three"), 5e-4))
+    assert even.tip("spine")[:3, 3] == pytest.approx((0, 0, 0.2), abs=1e-9)
+    pushed = {"push two": lambda t: 5e-4 * np.sin(20 * t) ** 2}
+    for integrator in (pl.Midpoint(), pl.Newmark()):
+        energy = robot.simulate(0.05, 5e-4, pushed, "statics", integrator=integrator).energy
+        total = sum(energy[x] for x in ("kinetic", "elastic", "dissipated")) - energy["work"]
+        assert np.ptp(total) < 1e-3 * np.max(energy["work"])

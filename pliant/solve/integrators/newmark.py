@@ -14,6 +14,7 @@ from pliant.physics.effects import Effects
 from pliant.solve.integrators.acceleration import AccelerationStepper
 from pliant.solve.integrators.coefficients import Coefficients
 from pliant.solve.integrators.contract import Integrator, Stepper
+from pliant.solve.integrators.midpoint import Midpoint
 
 
 class _AccelerationForm(Integrator):
@@ -36,8 +37,8 @@ class _AccelerationForm(Integrator):
         return AccelerationStepper(effects, h, self.coefficients(), self.tolerance)
 
     def damped_stepper(self, effects: Effects, h: float) -> Stepper:
-        """Implicit Euler."""
-        return AccelerationStepper(effects, h, None, self.tolerance)
+        """That of `Midpoint`: it balances momenta, and no acceleration of a rough motion is needed."""
+        return Midpoint().damped_stepper(effects, h)
 
 
 def _refuse(name: str, field: str, value: object, expected: str, remedy: str) -> None:
