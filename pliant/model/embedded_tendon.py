@@ -83,7 +83,9 @@ class EmbeddedTendon(Effect):
         in between, a function of s, or a Table of them.
     over : (s0, s1) in metres, the stretch that it covers; None for all of it.
     tension : where no input is given, N.
-    friction : coefficient of friction in the channel, against a pull at its base.
+    friction : coefficient of friction in the channel.
+    sliding : which way the tendon slides: "pull" towards its near end, so that less tension arrives
+        at the far one, or "release", so that more is left there. Also in a motion.
     drive : "tension", or "length" for a reel that pulls in as many metres as the input says, negative
         to pay out. Such a tendon only pulls: where its way is shorter than the tendon, it is slack.
     stiffness : axial stiffness EA of a tendon with a given length, N: it stretches by T / EA of its
@@ -111,6 +113,7 @@ class EmbeddedTendon(Effect):
         "N", "EA, none if it does not stretch", sign="positive", default=None, example="1e4"
     )
     slack: float = quantity("metres", "at rest", sign="zero", default=0.0, example="0.01")
+    sliding: str = holds(Choice("against friction", names=("pull", "release")), "pull")
 
     heading: ClassVar[str] = "tendons"
     chosen_by: ClassVar[str] = "along"
@@ -133,6 +136,11 @@ class EmbeddedTendon(Effect):
             expected = "left out for drive='length', whose length is given"
             found = not pulls and getattr(self, field) > 0.0
             self.refuse(found, field, expected, "remove it, or give drive='tension'")
+
+    @property
+    def loss(self) -> float:
+        """The friction that takes from the tension away from the near end; below 0 if it adds."""
+        return self.friction if self.sliding == "pull" else -self.friction
 
     def auxiliary(self) -> Sequence[Part]:
         """Return the reel of a length-driven tendon, which is fixed to the base of the first rod."""

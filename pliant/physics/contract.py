@@ -127,6 +127,8 @@ class Term:
     """How many numbers it records of each step, see `record`."""
     record_at: slice = slice(0, 0)
     """Where they stand among those of all terms; set when the list of effects is made."""
+    depends_on_way: bool = False
+    """Whether what it does depends on the way to a configuration, as dry friction does."""
     name: str = ""
     """Name of the effect for whose `readings` results ask it."""
     rows: Ints = _NONE

@@ -2,8 +2,9 @@
 
 The stress at a section is T (r x t, t) / |t|, see `channel`; forces at the ends and along the rod are
 what the strains make of it. With friction mu the tension falls along the tendon, away from the end at
-which it is pulled, as T exp(-mu angle), angle being that by which the tendon has turned. That has no
-potential, and its derivative in the strains is left out of the tangent.
+which it is pulled, as T exp(-mu angle), angle being that by which the tendon has turned; where it is
+released, it grows as T exp(mu angle). That has no potential, and its derivative in the strains is left
+out of the tangent.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class EmbeddedTension(KernelTerm):
 
     def _shares(self, strains: list[Array]) -> list[Array]:
         """Per channel, the part (S,) of the tension that arrives at its stations."""
-        mu = self.tendon.friction
+        mu = self.tendon.loss
         if mu == 0.0:
             return self._unit
         angle, shares = np.zeros(1), [np.zeros(len(c.rows)) for c in self.channels]
@@ -108,7 +109,7 @@ class EmbeddedTension(KernelTerm):
     def add_section_stress(
         self, i: int, s: Array, e: Array, u: Array, stress: Array, slope: Array
     ) -> None:
-        self.route.add_stress_at(i, s, e, u[self.at], self.tendon.friction, stress, slope)
+        self.route.add_stress_at(i, s, e, u[self.at], self.tendon.loss, stress, slope)
 
     def stress(self, i: int, s: Array, e: Array, u: Array) -> Array | None:
         if all(c.i != i for c in self.channels):

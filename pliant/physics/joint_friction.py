@@ -46,6 +46,7 @@ class JointFriction(JointTerm):
     """
 
     compiled = True
+    depends_on_way = True
 
     def __init__(self, tree: Tree, i: int) -> None:
         super().__init__(tree, i)

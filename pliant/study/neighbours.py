@@ -36,7 +36,7 @@ def neighbouring_equilibrium(
         return None
     problem = compiler.compiled(still._compiled.formulations)
     assert isinstance(problem, CoordinateProblem)
-    if problem.tree.nq != still._compiled.tree.nq:
+    if problem.tree.nq != still._compiled.tree.nq or _depends_on_way(problem):
         return None
     given = check_values(problem.description, values)
     solution = _corrected(problem, still._solution, given)
@@ -68,6 +68,8 @@ def neighbouring_motions(
     if len(problems) < len(compiled) or len({problem.tree.nq for problem in problems}) > 1:
         return None
     refuse_impacts(problems[0])
+    if _depends_on_way(problems[0]):
+        return None
     method = problems[0].integrator(task.integrator)
     clock = make_clock(task.duration, task.h, None, task.outputs)
     runs: list[Run] = []
@@ -81,6 +83,11 @@ def neighbouring_motions(
     paths = follow(method, runs, clock, task.rates)
     pairs = zip(problems, paths, strict=True)
     return [Motion(problem, path, repr(method)) for problem, path in pairs]
+
+
+def _depends_on_way(problem: CoordinateProblem) -> bool:
+    """Whether neighbours have to be solved from the start: where joints stick and slide."""
+    return any(term.depends_on_way for term in problem.effects.terms)
 
 
 def refuse_impacts(problem: Problem) -> None:

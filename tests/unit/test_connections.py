@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -367,3 +368,46 @@ def test_files_name_what_is_wrong_with_a_connection(tmp_path: Path) -> None:
         (tmp_path / "bad.yaml").write_text(text.replace(old, new))
         with pytest.raises(pl.FileError, match=told):
             pl.Robot.from_file(tmp_path / "bad.yaml")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"friction": 0.3},
+        {"stiffness": 5.0, "damping": 0.2},
+        {"limits": (-0.05, 0.05), "limit_stiffness": 500.0},
+        {"drive": "force", "input": "push"},
+        {"drive": "position", "input": "push"},
+    ],
+    ids=lambda options: ", ".join(options),
+)
+def test_a_joint_that_closes_a_loop_has_all_that_joints_have(options: Any) -> None:
+    """A slider crank whose slider is the connection: its energy balance closes."""
+    robot = pl.Robot()
+    crank = robot.add_body(
+        "crank", 0.5, (1e-3,) * 3, centre=(0.05, 0, 0), pose=pl.pose(rotation=(0, -0.8, 0)),
+        joint=pl.Revolute("y"),
+    )  # fmt: skip
+    across, up = 0.35 - 0.1 * np.cos(0.8), 0.1 * np.sin(0.8)
+    length, turn = float(np.hypot(across, up)), float(np.arctan2(up, across))
+    coupler = robot.add_body(
+        "coupler", 0.5, (1e-3,) * 3, on=crank.at((0.1, 0, 0)), centre=(length / 2, 0, 0),
+        pose=pl.pose(rotation=(0, 0.8 + turn, 0)), joint=pl.Revolute("y"),
+    )  # fmt: skip
+    slide = robot.add_body(
+        "slide", 0.3, (1e-4,) * 3, on=coupler.at((length, 0, 0)),
+        pose=pl.pose(rotation=(0, -turn, 0)), joint=pl.Revolute("y"),
+    )  # fmt: skip
+    ground = robot.add_body("ground", 1.0, (1.0, 1.0, 1.0), pose=pl.pose((0.35, 0, 0)))
+    robot.connect("rail", ground.at((0, 0, 0)), slide.at((0, 0, 0)), pl.Prismatic("x", **options))
+    size = 0.02 if options.get("drive") == "position" else 1.0
+    inputs = {"push": pl.Sine(size, 1.0)} if "drive" in options else None
+    motion = robot.simulate(0.5, 2e-3, inputs=inputs)
+    energy = motion.energy
+    total = energy["kinetic"] + energy["gravity"] + energy["elastic"] + energy["dissipated"]
+    gap = np.abs(total - total[0] - energy["work"]).max()
+    assert gap < 1e-3 * np.ptp(energy["kinetic"])
+    way = motion.joint("rail")[:, 0]
+    assert np.ptp(way) > 0.01
+    if options.get("drive") == "position":
+        assert way == pytest.approx(0.02 * np.sin(2 * np.pi * motion.t), abs=1e-9)

@@ -157,6 +157,14 @@ def test_friction_lets_less_of_the_pull_arrive_towards_the_tip() -> None:
     assert still.tip("arm")[:3, 3] == pytest.approx([ahead, 0, -down], abs=2e-4 * LENGTH)
     with pytest.raises(pl.DescriptionError, match="strong forms do not carry"):
         robot.statics({"pull": PULL}, pl.Shooting())
+    # released to 2 N, tension grows towards the tip: T = T0 / (1 - mu T0 x s / EI)
+    robot, _ = arm(friction=mu, sliding="release")
+    s = np.linspace(0.02, 0.28, 5)
+    left = 2.0 / (1.0 - mu * 2.0 * X * s / C[1])
+    still = robot.statics({"pull": 2.0}, pl.BSpline(3, 16))
+    assert still.strain("arm", s)[:, 1] == pytest.approx(left * X / C[1], rel=2e-3)
+    with pytest.raises(pl.DescriptionError, match=r"creep.*left out along rods"):
+        arm(friction=mu, creep=0.1)
 
 
 def test_bends_between_rods_count_for_friction() -> None:
@@ -361,3 +369,21 @@ def test_stepper_takes_the_steps_of_simulate() -> None:
     for _ in range(10):
         state = stream.step()
     assert state.tip("arm") == pytest.approx(motion.tip("arm")[-1], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "method"),
+    [(pl.Variational(), pl.BSpline(3, 8)), (pl.Explicit(), pl.Spectral(3, 4))],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_explicit_steps_balance_to_their_order(integrator: Any, method: Any) -> None:
+    robot, _ = arm(helix)
+    pull = {"pull": lambda t: min(500.0 * t, PULL)}
+    shares = [
+        robot.simulate(
+            0.01, dt, inputs=pull, integrator=integrator, formulation=method
+        ).energy_gap.share_taken
+        for dt in (4e-5, 2e-5)
+    ]
+    assert shares[1] < 2e-3
+    assert shares[1] <= 0.6 * shares[0]

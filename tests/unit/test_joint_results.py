@@ -104,3 +104,21 @@ def test_fit_finds_stiffness_and_friction_of_a_joint(tmp_path: Any) -> None:
     values = {item.name: item.value for item in fit.estimates}
     assert values["hand.joint.stiffness"] == pytest.approx(2.0, rel=1e-3)
     assert values["hand.joint.friction"] == pytest.approx(0.5, rel=1e-3)
+
+
+def test_fit_finds_friction_from_a_motion(tmp_path: Any) -> None:
+    """Joints that stick and slide have no neighbours to follow: each is simulated from the start."""
+
+    def robot(stiffness: float, friction: float) -> pl.Robot:
+        found = pl.Robot()
+        joint = pl.Revolute("x", stiffness=stiffness, friction=friction, drive="torque")
+        found.add_body("bob", 1.0, (0.02,) * 3, centre=(0, 0, -0.5), joint=joint)
+        return found
+
+    motion = robot(2.0, 0.4).simulate(2.0, 1e-2, inputs={"bob": pl.Sine(3.0, 0.7)})
+    columns = (motion.t, motion.inputs["bob"], motion.joint("bob")[:, 0])
+    rows = [",".join(map(repr, row)) for row in np.column_stack(columns).tolist()]
+    table = tmp_path / "swing.csv"
+    table.write_text("\n".join(["t,bob,bob.joint.angle", *rows]))
+    fit = pl.fit(robot(1.5, 0.3), table, ["bob.joint.stiffness", "bob.joint.friction"])
+    assert [item.value for item in fit.estimates] == pytest.approx([2.0, 0.4], rel=1e-4)
