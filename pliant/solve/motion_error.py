@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.model import Array, Body, ConvergenceError, PliantError, is_nested, refuse
 from pliant.model.checks import flag
@@ -38,6 +37,9 @@ OBSERVED = 0.85, 0.76
 """Observed order of motions: a p^b, with p the integrator's order of drift and these a, b."""
 PART, FEWEST_LONG = 8, 3
 """Part of the motion over which space is told from time, and steps of four times the length in it."""
+FEW_STEPS = 64
+"""Steps of a motion below which the companion of a strong form with long steps costs too much: what
+elements do not explain is then due to the step."""
 LITTLE = 0.05
 """Share of elements in the distance to the companion below which the step has the rest."""
 SPACE, SMOOTH = 2, 3
@@ -167,7 +169,8 @@ class Companions:
         if coarser(self.problem, 4) != coarser(self.problem, 2):
             fewer = self._shapes(4, grid.clock(2, PART))
             space = None if fewer is None else _most(C[:count] - fewer) / 2**SMOOTH
-        if self.integrator.halves and (space is None or space > LITTLE * whole):
+        few = grid.longest * 4 < FEW_STEPS and space is not None and self.problem.slow_starts
+        if self.integrator.halves and not few and (space is None or space > LITTLE * whole):
             longer = self._shapes(2, part)
             step = None if longer is None else _most(C[:count] - longer) / 2**self.integrator.order
         if step is None and space is None:
