@@ -710,9 +710,9 @@ class Robot:
         """
         limit = positive("reach", "tolerance", tolerance, "", "give e.g. 1e-6")
         number = checks.count("reach", "tries", tries, 1, "give e.g. 4")
-        compiled = self._compiled(formulation, start, "start")
-        first = {} if start is None else dict(start.inputs)
+        first = dict(getattr(start, "inputs", {}))
         given = {**values_at(self.inputs, 0.0), **first, **as_inputs(values)}
+        compiled = self._compiled(formulation, start, "start", given)
         known = check_values(compiled.description, given)
         found = reach(compiled, targets, inputs, known, bounds, sizes, start, limit, number)
         judge_stretch(compiled, [found._solution.q], found)
@@ -750,7 +750,8 @@ class Robot:
                       "give e.g. 1.0")  # fmt: skip
         steps = checks.count("follow", "points", points, 2, "give e.g. 50")
         limit = checks.count("follow", "most", most, 1, "give e.g. 1000")
-        compiled = coordinates_of(self._compiled(formulation, at, "at"), "follow")
+        others = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
+        compiled = coordinates_of(self._compiled(formulation, at, "at", others), "follow")
         known = compiled.description.inputs()
         checks.known_name("follow", "name", name, known, "the name of an input of this robot")
         given = {**({} if at is None else at.inputs), **as_inputs(inputs), name: ends[0]}
