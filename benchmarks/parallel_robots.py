@@ -130,6 +130,12 @@ def main() -> None:
             for n, timing in found.items():
                 report.add(f"{name}, {what}, {n} rods", timing, timing.least / found[4].least)
             report.add(f"{name}, {what}: exponent", None, exponent(found), GOAL)
+    one, many = (iteration(star(count))["all"] for count in (1, 32))
+    report.add(
+        "star of 32 rods over one rod, static iteration", None, many.least / one.least, "<=40"
+    )
+    one, many = step(star(1)), step(star(32))
+    report.add("star of 32 rods over one rod, time step", None, many.least / one.least, "<=40")
     robot, inputs, form = structure(pressed=True), {"twist": 0.5, "press": -0.1}, pl.BSpline(3, 17)
     parts = iteration(robot, inputs, form)
     size = robot.statics(inputs, formulation=form).unknowns

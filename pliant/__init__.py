@@ -106,6 +106,7 @@ _HOMES = {
     "pliant.results.studies": ("Comparison", "ComparisonRow", "Resolution", "ResolutionRow"),
     "pliant.results.equilibrium": ("Equilibrium", "Modes"),
     "pliant.results.fit": ("Estimate", "Fit", "FitData", "FitWarning"),
+    "pliant.results.linearisation": ("Linearisation",),
     "pliant.results.motion": ("Motion",),
     "pliant.results.path": ("Path", "Turn"),
     "pliant.results.reach": ("Miss", "Reach", "ReachWarning"),
@@ -212,6 +213,7 @@ if TYPE_CHECKING:
         FitData as FitData,
         FitWarning as FitWarning,
     )
+    from pliant.results.linearisation import Linearisation as Linearisation
     from pliant.results.motion import Motion as Motion
     from pliant.results.path import Path as Path, Turn as Turn
     from pliant.results.reach import Miss as Miss, Reach as Reach, ReachWarning as ReachWarning

@@ -55,6 +55,7 @@ from pliant.model.progress import told
 from pliant.model.telling import untold
 from pliant.results.checkpoint_file import open_checkpoints
 from pliant.results.equilibrium import Equilibrium, Modes
+from pliant.results.linearisation import Linearisation, linearise
 from pliant.results.motion import Motion
 from pliant.results.path import FollowTask, Path
 from pliant.results.reach import Reach, reach
@@ -709,9 +710,9 @@ class Robot:
         """
         limit = positive("reach", "tolerance", tolerance, "", "give e.g. 1e-6")
         number = checks.count("reach", "tries", tries, 1, "give e.g. 4")
-        compiled = self._compiled(formulation, start, "start")
-        first = {} if start is None else dict(start.inputs)
+        first = dict(getattr(start, "inputs", {}))
         given = {**values_at(self.inputs, 0.0), **first, **as_inputs(values)}
+        compiled = self._compiled(formulation, start, "start", given)
         known = check_values(compiled.description, given)
         found = reach(compiled, targets, inputs, known, bounds, sizes, start, limit, number)
         judge_stretch(compiled, [found._solution.q], found)
@@ -749,7 +750,8 @@ class Robot:
                       "give e.g. 1.0")  # fmt: skip
         steps = checks.count("follow", "points", points, 2, "give e.g. 50")
         limit = checks.count("follow", "most", most, 1, "give e.g. 1000")
-        compiled = coordinates_of(self._compiled(formulation, at, "at"), "follow")
+        others = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
+        compiled = coordinates_of(self._compiled(formulation, at, "at", others), "follow")
         known = compiled.description.inputs()
         checks.known_name("follow", "name", name, known, "the name of an input of this robot")
         given = {**({} if at is None else at.inputs), **as_inputs(inputs), name: ends[0]}
@@ -1013,6 +1015,44 @@ class Robot:
             "solve it again with these rods and this formulation, or leave formulation out",
         )
         return problem
+
+    @checks.checked
+    def linearise(
+        self,
+        at: Equilibrium | None = None,
+        inputs: Sequence[str] | str | None = None,
+        outputs: Sequence[Any] | str | None = None,
+        values: Mapping[str, Any] | None = None,
+        modes: int | None = None,
+        formulation: Formulations | None = None,
+    ) -> Linearisation:
+        """Return small motions about an equilibrium: damped modes, and A, B, C, D of a linear system.
+
+        at : the equilibrium; None solves for it under the inputs ``values``.
+        inputs : names of the inputs of the system; None for all. Base motions and prescribed joints
+        enter by their value: what their rates and accelerations do is taken into the system.
+        outputs : places such as "arm.tip", for its world position, or pairs such as ("arm.tip", "z")
+        with one of "x", "y", "z" in metres or "rx", "ry", "rz" in radians, about world axes.
+        modes : how many undamped vibration modes to keep; None for all motions of the robot.
+        formulation : as for `statics`.
+
+        Pressure lines are left out: the input of a chamber is the pressure in it. Constraints that hold
+        at the equilibrium go on holding. Dry friction and drag have no part in small motions at rest.
+        """
+        if at is not None:
+            remedy = "give what statics returned, or values=..."
+            checks.instance("linearise", "at", at, Equilibrium, "an Equilibrium", remedy)
+        both = at is not None and values is not None
+        expected = "left out when at is given"
+        checks.refuse(both, "linearise", "values", values, expected, "remove one of them")
+        count = None
+        if modes is not None:
+            count = checks.count("linearise", "modes", modes, 1, "give e.g. 20")
+        require_mass(self.description.snapshot())
+        compiled = self._compiled(formulation, at, "at")
+        coordinates_of(compiled, "linearise")
+        still = at or self.statics(values, compiled.formulations)
+        return linearise(still, inputs, outputs, count)
 
     @checks.checked
     def modes(

@@ -202,11 +202,12 @@ class Body(Part):
 class Auxiliary(Body):
     """A massless part that an effect brings along, see `Entry.auxiliary`; constraints hold it.
 
-    brought_by : how messages call the effect.
+    brought_by : how messages call the effect.  shown : whether pictures and files show its joint.
     """
 
     mass: float = 0.0
     brought_by: str = ""
+    shown: bool = False
 
     file_name: ClassVar[str] = ""
 

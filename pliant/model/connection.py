@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model.body import Auxiliary
 from pliant.model.checks import Array
-from pliant.model.drawing import Mark, Placed, Primitive
 from pliant.model.fields import holds
 from pliant.model.places import Frame, OnFrameOrPose, OnFrameOrWorld, RelativePose
 from pliant.model.registry import Effect, Joint, JointKind, Part
@@ -50,14 +48,7 @@ class Connection(Effect):
         """Return the massless part that the joint moves; none for a rigid connection."""
         if self.joint is None or not self.joint.moves:
             return ()
-        brought = {"joint": self.joint, "brought_by": self.label}
+        brought = {"joint": self.joint, "brought_by": self.label, "shown": True}
         if isinstance(self.a, Frame):
             return [Auxiliary(self.name, on=self.a, **brought)]  # type: ignore[arg-type]
         return [Auxiliary(self.name, pose=self.a, **brought)]  # type: ignore[arg-type]
-
-    def drawing(self, at: Placed) -> Sequence[Primitive]:
-        """Return a ball at the joint; nothing for a rigid connection."""
-        if self.joint is None or not self.joint.moves:
-            return ()
-        g: Any = at.frame(self.a) if isinstance(self.a, Frame) else self.a
-        return [Mark(self.name, np.asarray(g)[:3, 3])]

@@ -195,12 +195,14 @@ class Contact(Effect):
         return tuple(dict.fromkeys(names))
 
     def drawing(self, at: Placed) -> list[Primitive]:
-        """Return its surfaces, planes near the robot, and the sum of forces on each part."""
-        shown = [x for x in (*self.of, *self.against) if isinstance(x, Surface)]
+        """Return the surfaces of its second side, planes near the robot, and the sum of the forces on
+        each part.
+        """
+        touched = [x for x in self.against if isinstance(x, Surface)]
         names = self.rods
         size = max((at.length(name) for name in names), default=0.0)
         places = [at.frame(Frame(name, 0.5 * at.length(name)))[:3, 3] for name in names]
-        for surface in shown:
+        for surface in (*(x for x in self.of if isinstance(x, Surface)), *touched):
             point, _, radius, _ = surface.numbers()
             if not names:
                 size = max(size, 6.0 * radius)
@@ -208,7 +210,7 @@ class Contact(Effect):
                     g = surface.pose(at)
                     places.append(g[:3, :3] @ point + g[:3, 3])
         near = np.mean(places, axis=0) if places else np.zeros(3)
-        shapes = [surface.shape(self.name, at, near, size or 1.0) for surface in shown]
+        shapes = [surface.shape(self.name, at, near, size or 1.0) for surface in touched]
         return [*shapes, *self._arrows(at.told(self.name))]
 
     def _arrows(self, told: Mapping[str, Any]) -> Iterator[Primitive]:

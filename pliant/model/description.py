@@ -74,6 +74,11 @@ class Description:
             if owner not in (None, piece):
                 raise piece.taken(piece.name, f"{owner.label}, for it brings along {part.name!r},")
 
+    def jointed(self) -> dict[str, Any]:
+        """Return rods, bodies, and the auxiliary parts whose joints are shown, by name."""
+        shown = {name: part for name, part in self.auxiliaries().items() if part.shown}
+        return {**self.members(), **shown}
+
     def auxiliaries(self) -> dict[str, Any]:
         """Return the massless parts that entries bring along, see `Entry.auxiliary`, by name."""
         entries = list(self.parts.values())

@@ -18,6 +18,8 @@ from pliant.model.registry import Described
 if TYPE_CHECKING:
     from pliant.model.description import Description
 
+_AROUND = 1.01
+"""Size of a sphere in pictures, so that it is seen around a body of that size."""
 _FIXED = OnFrame("what it is fixed to; the world if left out", example="ball")
 
 
@@ -125,8 +127,9 @@ class Sphere(Surface):
         poses = np.tile(np.eye(4), (len(height), 1, 1))
         centre = g[:3, :3] @ np.array(self.centre) + g[:3, 3]
         poses[:, :3, :3] = g[:3, :3]
-        poses[:, :3, 3] = centre + np.outer(self.radius * height, g[:3, 2])
-        widths = self.radius * np.sqrt(1.0 - height**2)
+        seen = _AROUND * self.radius
+        poses[:, :3, 3] = centre + np.outer(seen * height, g[:3, 2])
+        widths = seen * np.sqrt(1.0 - height**2)
         return Tube(name, poses, np.stack([widths, widths], axis=-1))
 
 

@@ -303,7 +303,8 @@ class HardContact(_Between, Rows):
         held, force = self._zeros(), self._zeros()
         kept = np.zeros(len(z)) if keep is None else keep
         rule = (self.stiffness, self.soft, share, k)
-        run(laws.meet_rows, self.rows, z, kept, *rule, gap, work.residual, held, force)
+        where = (gap, work.residual, held, force, work.active[self._at])
+        run(laws.meet_rows, self.rows, z, kept, *rule, *where)
         return held, force
 
     def act(self, m: Moment) -> None:

@@ -18,7 +18,7 @@ from abc import abstractmethod
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine.arrays import take
+from pliant.engine.arrays import copy, take
 from pliant.engine.program import run
 from pliant.physics.contract import Moment, Rows, Step
 from pliant.rods.contract import Array, Ints
@@ -215,6 +215,8 @@ class FrameRows(Rows):
         kept = np.zeros(len(z)) if keep is None else keep
         rule = (self.stiffness, self.compliance, shares, k)
         run(meet_rows, self.rows, z, kept, *rule, self.one_sided, gap, work.residual, held, force)
+        if self.one_sided:
+            copy(held, work.active[self._at])
         return held, force
 
     def act(self, m: Moment) -> None:
@@ -249,7 +251,8 @@ class FrameRows(Rows):
 def touch_rows(gap, A, columns, v, part, near, stiffness, rows, z):  # type: ignore[no-untyped-def]
     """Set multipliers z > 0 of rows with gaps (r,) above -near that do not part at rates v (total,).
 
-    A (r, c). Rows part if their gaps fall faster than the part `part` of the largest rate.
+    A (r, c). Rows part if their gaps fall faster than the part `part` of the largest rate, and than
+    `near` in a second.
     """
     fastest = 0.0
     for i in range(v.shape[0]):
@@ -258,7 +261,7 @@ def touch_rows(gap, A, columns, v, part, near, stiffness, rows, z):  # type: ign
         rate = 0.0
         for j in range(columns.shape[0]):
             rate += A[i, j] * v[columns[j]]
-        touches = gap[i] > -near and not rate < -part * fastest
+        touches = gap[i] > -near and not rate < -max(part * fastest, near)
         z[rows[i]] = 2.0 * near * stiffness[i] if touches else 0.0
 
 

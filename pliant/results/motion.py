@@ -303,6 +303,25 @@ class Motion(MovingResult, Saveable):
         draw_energy(self.t, {**drawn, "total": self.energy["total"]}, ax=below)
         return saved(figure, path)
 
+    def plot_at(
+        self, t: float, path: str | os.PathLike[str] | None = None, view: Any = None
+    ) -> Figure:
+        """Draw the robot and its effects at the output time nearest to t, s.
+
+        path, view : as for `Equilibrium.plot`.
+        """
+        from pliant.results.shapes_and_arrows import effect_shapes, robot_shapes
+        from pliant.view import draw_robot, saved
+
+        k = int(np.argmin(np.abs(self.t - t)))
+        q = [self._trajectory.q[k]]
+        inputs = {name: [values[k]] for name, values in self.inputs.items()}
+        told = [{a: {b: x[k] for b, x in values.items()} for a, values in self._shown().items()}]
+        tensions = {a: values["tension"] for a, values in told[0].items() if "tension" in values}
+        effects, arrows = effect_shapes(self._compiled, q, inputs, tensions, told)
+        shapes = robot_shapes(self._compiled, q) + effects
+        return saved(draw_robot(shapes, arrows, view=view), path)
+
     def animate(
         self,
         path: str | os.PathLike[str],

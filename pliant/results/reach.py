@@ -111,7 +111,7 @@ def reach(
     began = time.perf_counter()
     problem = coordinates_of(compiled, "reach")
     wanted = read_targets(problem.description, targets)
-    names = input_names(values, "reach", inputs)
+    names = input_names(values, "reach", inputs, problem.description.settled_inputs())
     refuse(not names, "reach", "inputs", inputs, "at least one input", "give e.g. ['pull']")
     shapes = [np.shape(values[name]) for name in names]
     low, high = read_bounds(problem.description, names, shapes, bounds)

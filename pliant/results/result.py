@@ -304,8 +304,7 @@ class ShapeResult(Result, ABC):
     def _joint_variables(self, time: tuple[str, ...]) -> dict[str, Any]:
         """Values of joints by the names of their coordinates, for files: ``joint_hand``."""
         variables: dict[str, Any] = {}
-        description = self._compiled.description
-        for part in {**description.members(), **description.auxiliaries()}.values():
+        for part in self._compiled.description.jointed().values():
             joint = getattr(part, "joint", None)
             if joint is None or not getattr(joint, "units", ()):
                 continue

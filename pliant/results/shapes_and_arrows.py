@@ -66,7 +66,7 @@ def joint_shapes(compiled: Problem, configurations: Sequence[Any]) -> list[RodSh
     """Return a pin for each axis of a joint about which it turns, a rail for each along which it
     slides, and a ball for one that turns any way.
     """
-    members = compiled.description.members().values()
+    members = compiled.description.jointed().values()
     found: list[RodShape] = []
     radius = _JOINT * extent_of(compiled, configurations[0])
     for part in members:

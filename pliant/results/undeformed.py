@@ -35,10 +35,11 @@ class Undeformed:
         self.description = description
         self.sampler = self
         self._base = cache(self._based)
+        self._parts = {**description.members(), **description.auxiliaries()}
 
     def _based(self, name: str) -> Array:
         """World pose (4, 4) of the base of a rod, or of a body."""
-        part = self.description.members()[name]
+        part = self._parts[name]
         carrier = np.eye(4) if part.carrier is None else self.frame(None, part.carrier)
         return carrier @ np.asarray(part.pose)
 
@@ -64,7 +65,7 @@ class Undeformed:
 
     def joint(self, q: Any, part: str) -> Array:
         """Coordinates (nq,) of the joint of a part at its origin."""
-        joint: Any = self.description.members()[part].joint
+        joint: Any = self._parts[part].joint
         return np.asarray(joint.origin())
 
     def frame(self, q: Any, frame: Frame) -> Array:

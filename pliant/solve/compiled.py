@@ -94,7 +94,8 @@ def _require_welded_rods(description: Description, formulations: Mapping[str, Ro
                 part.label,
                 "formulation",
                 strong,
-                "one for tubes in one another, not a strong form,",
+                "Shooting() where all rods are tubes in one another; other strong forms do not know "
+                "them, nor other rods beside them, as",
             )
         if part.joint is not None and part.joint.moves:
             refuse(

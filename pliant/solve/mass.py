@@ -89,8 +89,13 @@ class Mass:
         self._check()
         return self._v.copy()
 
-    def find_rates(self, state: State, p: Array, known: Array, z: Array, v: Array) -> None:
-        """Write to v what `solve` returns; the flags of the matrix tell how that went."""
+    def find_rates(
+        self, state: State, p: Array, known: Array, z: Array, v: Array, again: bool = False
+    ) -> None:
+        """Write to v what `solve` returns; the flags of the matrix tell how that went.
+
+        again : True at the same state with the same rows as before, for other momenta.
+        """
         effects, tree = self.effects, self.effects.tree
         whole = self._whole
         if len(tree.prescribed):
@@ -104,8 +109,9 @@ class Mass:
             for term in effects.hard:
                 ask(term.add_gap_rates, state, known, lifted, z, -1.0, whole)
         copy(whole[: tree.size], self._right)
-        self._fill(state, z)
-        self.tangent.matrix.record_factorise()
+        if not again:
+            self._fill(state, z)
+            self.tangent.matrix.record_factorise()
         self.tangent.matrix.record_solve(self._right, self._x)
         clear(v)
         put(self._x, tree.coordinates, v)

@@ -245,7 +245,7 @@ def _expand(description: Description, output: Output) -> list[Probe]:
     if feature is not None:
         return [_feature(description, output, *feature.groups())]
     joint = _JOINT.match(output.path.strip())
-    if joint is not None and joint[1] in description.members():
+    if joint is not None and joint[1] in {**description.members(), **description.auxiliaries()}:
         return _joint(description, output, *joint.groups())
     if output.path.strip().endswith(".drive_force"):
         return [_drive_force(description, output, output.path.strip().removesuffix(".drive_force"))]
@@ -386,7 +386,8 @@ def _joint(
     description: Description, output: Output, part: str, kind: str, name: str | None
 ) -> list[Probe]:
     """Return the probes of values or rates of a joint, of one coordinate or of all."""
-    joint = getattr(description.members()[part], "joint", None)
+    known = {**description.members(), **description.auxiliaries()}
+    joint = getattr(known[part], "joint", None)
     names = tuple(getattr(joint, "names", ())) if getattr(joint, "units", ()) else ()
     hint = "give a part with a joint that moves"
     _refuse(not names, output.path, "a joint with coordinates", hint)
@@ -412,7 +413,8 @@ def _joint(
 
 def _drive_force(description: Description, output: Output, name: str) -> Probe:
     """Return the probe of the torque or force of a prescribed coordinate, by the name of its input."""
-    known = [x for part in description.members().values() for x in part.motion_inputs()]
+    parts = {**description.members(), **description.auxiliaries()}.values()
+    known = [x for part in parts for x in part.motion_inputs()]
     hint = did_you_mean(name, known)
     _refuse(name not in known, output.path, "an input that prescribes a joint", hint)
 

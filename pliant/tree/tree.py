@@ -116,6 +116,14 @@ class Tree:
     ) -> None:
         """Add nested tubes as one part: their centreline with the angles of all of them."""
         centre = centreline(nest)
+        if len(formulation.capabilities.frame_rows) < 6:
+            raise DescriptionError(
+                nest[0].label,
+                "formulation",
+                formulation,
+                "one that moves and turns in space, for tubes turn each other",
+                "choose e.g. BSpline() or Strain()",
+            )
         rod_map = NestedMap(centre, discretise(centre, formulation))
         part = Part(centre, rod_map, joint, parent, formulation.capabilities)
         for k, rod in enumerate(nest):

@@ -88,6 +88,8 @@ class Work:
         self.tree = tree
         self.parts = [PartWork(part) for part in tree.parts]
         self.residual: Array = np.zeros(tree.total)
+        self.active: Array = np.zeros(tree.m)
+        """Which multipliers hold, 1 or 0, as the last residual had it; 0 for two-sided ones."""
         self.notes: Array = np.zeros(tree.notes)
         """What terms note of an iterate to judge the next one by."""
         self.cross: Array = np.zeros((len(tree.couplings), 2, 6, 6))

@@ -13,7 +13,7 @@ from pliant.view.charts import (
     legend_beside,
 )
 from pliant.view.mesh import Arrow, RodShape
-from pliant.view.paths import draw_branches, draw_workspace
+from pliant.view.paths import draw_bode, draw_branches, draw_workspace
 from pliant.view.robot import draw_modes, draw_robot
 from pliant.view.studies import (
     ErrorPanel,
@@ -30,6 +30,7 @@ __all__ = [
     "RodShape",
     "animate",
     "draw_band",
+    "draw_bode",
     "draw_branches",
     "draw_comparison",
     "draw_convergence",

@@ -131,3 +131,25 @@ def _pieces(stable: Sequence[bool | None]) -> list[tuple[int, int, bool | None]]
         else:
             found.append((k, k + 1, kind))
     return found
+
+
+def draw_bode(frequencies: Array, gains: Mapping[str, NDArray[np.complex128]]) -> Figure:
+    """Draw gain and phase over the frequency and return the figure.
+
+    frequencies (F,) : Hz.  gains (F,) : complex, by label.
+    """
+    with style():
+        figure, (above, below) = plt.subplots(
+            2, 1, figsize=(6.8, 5.0), sharex=True, layout="constrained", height_ratios=(3, 2)
+        )
+        for index, (label, gain) in enumerate(gains.items()):
+            color = rod_color(index)
+            above.loglog(frequencies, np.abs(gain), color=color, label=label)
+            phase = np.degrees(np.unwrap(np.angle(gain)))
+            phase -= 360.0 * np.round(phase[0] / 360.0)
+            below.semilogx(frequencies, phase, color=color)
+        above.set(ylabel="gain / (output / input)")
+        below.set(xlabel="frequency / Hz", ylabel="phase / °")
+        legend_beside(above)
+        figure.align_ylabels()
+    return figure

@@ -370,6 +370,16 @@ def test_files_name_what_is_wrong_with_a_connection(tmp_path: Path) -> None:
             pl.Robot.from_file(tmp_path / "bad.yaml")
 
 
+def test_fit_finds_the_spring_of_a_loop() -> None:
+    motion = four_bar(joint=pl.Revolute("y", stiffness=5.0, damping=0.05)).simulate(0.2, 4e-3)
+    columns = {"t": motion.t, "loop.joint.angle": motion.joint("loop")[:, 0]}
+    start = four_bar(joint=pl.Revolute("y", stiffness=4.0, damping=0.03))
+    data = pl.Measurement(columns, time="t")
+    found = pl.fit(start, data, ["loop.joint.stiffness", "loop.joint.damping"], dt=4e-3)
+    assert found["loop.joint.stiffness"].value == pytest.approx(5.0, rel=1e-5)
+    assert found["loop.joint.damping"].value == pytest.approx(0.05, rel=1e-4)
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -369,3 +369,21 @@ def test_stepper_takes_the_steps_of_simulate() -> None:
     for _ in range(10):
         state = stream.step()
     assert state.tip("arm") == pytest.approx(motion.tip("arm")[-1], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "method"),
+    [(pl.Variational(), pl.BSpline(3, 8)), (pl.Explicit(), pl.Spectral(3, 4))],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_explicit_steps_balance_to_their_order(integrator: Any, method: Any) -> None:
+    robot, _ = arm(helix)
+    pull = {"pull": lambda t: min(500.0 * t, PULL)}
+    shares = [
+        robot.simulate(
+            0.01, dt, inputs=pull, integrator=integrator, formulation=method
+        ).energy_gap.share_taken
+        for dt in (4e-5, 2e-5)
+    ]
+    assert shares[1] < 2e-3
+    assert shares[1] <= 0.6 * shares[0]

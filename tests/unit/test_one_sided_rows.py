@@ -33,7 +33,7 @@ class PlainStop(Stop):
 
 
 @dataclass(frozen=True, eq=False)
-class Floor(pl.ConstraintEffect):
+class Ground(pl.ConstraintEffect):
     """A floor of one kind of rows."""
 
     on: Frame = holds(OnFrame())
@@ -47,7 +47,7 @@ class Floor(pl.ConstraintEffect):
         return self.rows(tree, Constraint(self.name, self.on, to=BELOW, hold=("z",)))
 
 
-class PlainFloor(Floor):
+class PlainGround(Ground):
     rows = PlainStop
 
 
@@ -71,10 +71,10 @@ def test_stops_run_compiled_and_as_uncompiled_ones_do(integrator, monkeypatch):
 
     monkeypatch.setattr(Stepper, "_table", watched)
     settings = {"formulation": pl.BSpline(3, 5), "integrator": integrator}
-    motion = arm(Floor).simulate(0.12, 0.002, **settings)
+    motion = arm(Ground).simulate(0.12, 0.002, **settings)
     assert tables[-1] is np.ndarray
     tables.clear()
-    plain = arm(PlainFloor).simulate(0.12, 0.002, **settings)
+    plain = arm(PlainGround).simulate(0.12, 0.002, **settings)
     assert np.ndarray not in tables
     assert motion.tip("fore") == pytest.approx(plain.tip("fore"), abs=1e-9)
     for key in ("kinetic", "dissipated"):

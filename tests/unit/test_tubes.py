@@ -125,6 +125,11 @@ def test_places_in_the_guide_and_changing_insertions_are_refused() -> None:
         robot.simulate(0.1, 0.01, {"push2": lambda t: 0.1 * t}, "statics")
 
 
+def test_formulations_that_do_not_turn_are_refused() -> None:
+    with pytest.raises(DescriptionError, match=r"tube 'outer'.*turn each other"):
+        three_tubes().statics(formulation=pl.ANCF(6))
+
+
 def test_strong_forms_and_effects_along_tubes_are_refused_by_name() -> None:
     robot = three_tubes()
     with pytest.raises(DescriptionError, match=r"tube 'outer'.*Collocation"):
@@ -132,6 +137,25 @@ def test_strong_forms_and_effects_along_tubes_are_refused_by_name() -> None:
     robot.add_chamber("air", "middle", area=1e-7)
     with pytest.raises(DescriptionError, match=r"chamber 'air'.*centreline of its own"):
         robot.statics()
+
+
+def test_tip_of_tubes_reaches_a_place_and_follows_its_jacobian() -> None:
+    robot = three_tubes()
+    turns, still = ["turn0", "turn1", "turn2"], {"push2": 0.02}
+    known = robot.statics({**still, "turn0": 0.2, "turn1": 0.9, "turn2": -0.4})
+    target = known.tip("inner")[:3, 3]
+    found = robot.reach({"inner.tip": target}, turns, values=still)
+    assert found.tip("inner")[:3, 3] == pytest.approx(target, abs=1e-6)
+    step, slopes = 1e-5, known.jacobian("inner.tip", turns, frame="world")
+    for k, name in enumerate(turns):
+        ends = [
+            robot.statics({**known.inputs, name: known.inputs[name] + x}, start=known)
+            for x in (step, -step)
+        ]
+        move = (ends[0].tip("inner") - ends[1].tip("inner"))[:3, 3] / (2 * step)
+        assert slopes[3:, k] == pytest.approx(move, abs=1e-6)
+    with pytest.raises(DescriptionError, match=r"push2.*once for each of its values"):
+        known.jacobian("inner.tip", ["push2"])
 
 
 def test_three_tubes_under_load_agree_with_the_classical_model() -> None:

@@ -81,16 +81,15 @@ def test_output_angle_follows_the_equation_of_two_tubes(formulation: Any, theory
 
 
 @pytest.mark.parametrize("product", FOLDS)
-def test_tubes_snap_at_the_fold(product: float) -> None:
+def test_both_folds_of_the_s_curve(product: float) -> None:
     robot = tubes(product)
-    turns = FOLDS[product] * np.array([0.99, 0.993, 0.996, 0.998, 0.999])
-    start, tips = None, []
-    for turn in turns:
-        start = robot.statics({"turn": turn, "force": 0.0}, start=start)
-        tips.append(float(tip_angle(start)))
-    curve = np.polynomial.Polynomial.fit(tips, turns, 3)
-    fold = max(float(curve(x.real)) for x in curve.deriv().roots())
-    assert fold == pytest.approx(FOLDS[product], rel=1e-4)
+    path = robot.follow("turn", 0.0, 2 * np.pi, {"force": 0.0})
+    up, down = path.folds
+    assert up.value == pytest.approx(FOLDS[product], rel=1e-4)
+    assert down.value == pytest.approx(2 * np.pi - up.value, rel=1e-6)
+    assert path.stable[0] and not path.stable[len(path.values) // 2] and path.stable[-1]
+    tip = np.mod(float(tip_angle(up.equilibrium)), 2 * np.pi)
+    assert base_angle(product, tip) == pytest.approx(up.value, rel=1e-6)
 
 
 def test_described_angle_is_an_input_angle() -> None:

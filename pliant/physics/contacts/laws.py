@@ -26,17 +26,17 @@ def multiply(c, x, y, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def meet_rows(rows, z, keep, stiffness, soft, share, k, gap, residual, held, force):  # type: ignore[no-untyped-def]
+def meet_rows(rows, z, keep, stiffness, soft, share, k, gap, residual, held, force, active):  # type: ignore[no-untyped-def]
     """Add the equations of rows (M,) to the residual (total,); write which hold, and their forces.
 
     psi = gap - soft lambda - keep. A row holds where lambda + stiffness psi > 0: it adds share psi and
-    has the force lambda + k psi. One that is idle adds -lambda / stiffness.
+    has the force lambda + k psi. One that is idle adds -lambda / stiffness. active (M,) = held.
     """
     for i in range(rows.shape[0]):
         at = rows[i]
         psi = gap[i] - soft[i] * z[at] - keep[at]
         holds = z[at] + stiffness[i] * psi > 0.0
-        held[i] = 1.0 if holds else 0.0
+        held[i] = active[i] = 1.0 if holds else 0.0
         residual[at] += share[i] * psi if holds else -z[at] / stiffness[i]
         force[i] = z[at] + k[i] * psi if holds else 0.0
 
@@ -52,13 +52,14 @@ def own_slopes(held, stiffness, soft, share, out):  # type: ignore[no-untyped-de
 def touch_rows(gap, rates, v, part, near, stiffness, rows, z):  # type: ignore[no-untyped-def]
     """Set multipliers z > 0 of rows with gaps above -near that do not part.
 
-    Rows part if their gaps fall faster than the part `part` of the largest of the rates v (total,).
+    Rows part if their gaps fall faster than the part `part` of the largest of the rates v (total,), and
+    than `near` in a second.
     """
     fastest = 0.0
     for i in range(v.shape[0]):
         fastest = max(fastest, abs(v[i]))
     for i in range(rows.shape[0]):
-        touches = gap[i] > -near and not rates[i] < -part * fastest
+        touches = gap[i] > -near and not rates[i] < -max(part * fastest, near)
         z[rows[i]] = 2.0 * near * stiffness[i] if touches else 0.0
 
 

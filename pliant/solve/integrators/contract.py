@@ -77,6 +77,8 @@ class Stepper(Equations):
         self.states = (State(tree), State(tree))
         self.side = np.zeros(1, dtype=np.int64)
         self.workspace = Work(tree)
+        self._factored = np.zeros(tree.m)
+        """Which one-sided rows held where the tangent was filled last."""
         self.q = np.zeros(tree.nq)
         self.z, self.trial, self.left = (np.zeros(tree.total) for _ in range(3))
         self.account = np.zeros(2 + effects.records)
@@ -198,6 +200,12 @@ class Stepper(Equations):
     def set_residual(self, a: State, b: State, tangent: bool) -> None:
         """Set `left` at the iterate, which is placed, and its size; fill the matrix if asked."""
 
+    def fill(self, a: State, b: State, tangent: bool) -> None:
+        """`set_residual`; a factor of other one-sided rows than those that hold now is given up."""
+        self.set_residual(a, b, tangent)
+        if self.effects.one_sided:
+            run(heed_active, self.workspace.active, tangent, self._factored, self.counts)
+
     def measure_left(self) -> None:
         """Set size and largest gap of the residual."""
         effects, tree = self.effects, self.tree
@@ -250,7 +258,7 @@ class Stepper(Equations):
     def residual_and_right(self, a: State, b: State, tangent: bool) -> None:
         """The residual, and the right-hand side of the equations of a correction."""
         self.place_iterate(a, b)
-        self.set_residual(a, b, tangent)
+        self.fill(a, b, tangent)
         run(negate, self.left, self.right)
 
     def _row(self, side: int, record: Callable[..., Any]) -> list[Any]:
@@ -263,7 +271,7 @@ class Stepper(Equations):
             row[place] = record(guess)
         row[loops.RESIDUAL] = record(self.residual_and_right, a, b, False)
         row[loops.TANGENT] = record(self.residual_and_right, a, b, True)
-        row[loops.SLOPE] = record(self.set_residual, a, b, True)
+        row[loops.SLOPE] = record(self.fill, a, b, True)
         row[loops.WEIGH] = record(self.weigh, a, b)
         row[loops.FACTORISE] = record(self.matrix.record_factorise)
         row[loops.SOLVE] = record(self.matrix.record_solve, self.right, self.x)
@@ -450,6 +458,17 @@ def measure_residual(r, free, rows, weights, multipliers, numbers):  # type: ign
     forces, gaps = norms(r, free, rows, weights)
     numbers[SIZE] = forces + gaps * numbers[SCALE]
     numbers[GAP] = largest(r, multipliers)
+
+
+@kernel
+def heed_active(active, tangent, factored, counts):  # type: ignore[no-untyped-def]
+    """Keep which rows are active (m,) with a tangent; without one, ask for one if they are others."""
+    for i in range(active.shape[0]):
+        if active[i] != factored[i]:
+            if tangent:
+                factored[i] = active[i]
+            else:
+                counts[loops.THERE] = 0
 
 
 @kernel

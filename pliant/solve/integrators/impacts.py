@@ -58,7 +58,7 @@ class Impacts:
         if len(driven):
             run(add_product, driven, self._left, known, lost)
         combine(1.0, p, -1.0, self._left, self._left)
-        self._add_kinetic(a, self._left, known, self._none, -1.0, lost)
+        self._add_kinetic(a, self._left, known, self._none, -1.0, lost, again=True)
 
     def _set_impulse(self, a: State, z: Array, h: float) -> None:
         work = self.mass.work
@@ -70,8 +70,8 @@ class Impacts:
         combine(1.0, work.residual, 0.0, work.residual, self._left)
 
     def _add_kinetic(self, state: State, p: Array, known: Array, z: Array, scale: float,
-                     out: Array) -> None:  # fmt: skip
-        self.mass.find_rates(state, p, known, z, self._v)
+                     out: Array, again: bool = False) -> None:  # fmt: skip
+        self.mass.find_rates(state, p, known, z, self._v, again)
         self.mass.set_momentum(state, self._v, self._momentum)
         run(add_half_product, self._momentum, self._v, scale, out)
 
