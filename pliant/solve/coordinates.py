@@ -69,7 +69,8 @@ def _inputs_at(fold: float, values: Mapping[str, Any], applied: list[tuple[float
         change = np.asarray(value, dtype=float) - start
         if change.any():
             told.append(f"{name} = {np.array2string(start + fold * change, precision=6)}")
-    return f"At the fold, {', '.join(told[:6])}." if told else ""
+    scaled = f"At the fold, with all loads at {100.0 * fold:.4g} %, "
+    return f"{scaled}{', '.join(told[:6])}." if told else ""
 
 
 class CoordinateProblem(Problem):
@@ -479,16 +480,14 @@ class CoordinateProblem(Problem):
         self, telling: list[Term], path: Trajectory, k: int, inverse: InverseDynamics | None
     ) -> dict[str, dict[str, Any]]:
         """Readings at output time k of a motion."""
-        state, work, z = (
-            State(self.tree).place(path.q[k]),
-            Work(self.tree),
-            np.zeros(self.tree.total),
-        )
+        state, work = State(self.tree).place(path.q[k]), Work(self.tree)
+        z = np.zeros(self.tree.total)
         inputs = self.effects.at({name: values[k] for name, values in path.inputs.items()})
-        if inverse is not None:
+        recorded = recorded_at(path, k)
+        known = recorded is not None and all(x.records for x in telling if len(x.rows))
+        if inverse is not None and not known:
             z = inverse.output(path, k).z
         set_rates(self.tree, state, work, path.v[k], strains=False)
-        recorded = recorded_at(path, k)
         moment = Moment(self.tree, state, work, inputs.u, z, path.v[k], recorded=recorded)
         return {term.name: term.readings(moment) for term in telling}
 

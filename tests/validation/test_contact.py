@@ -38,7 +38,7 @@ def test_falling_ball_stops_dead_and_loses_its_energy(integrator):
     assert motion.energy["dissipated"][-1] == pytest.approx(0.2 * G * 0.1, rel=rough)
     assert abs(motion.energy["numerical"]).max() < rough * 0.2 * G * 0.1
     contacts = motion.contacts("floor")
-    assert contacts.total[-1] == pytest.approx((0.0, 0.0, 0.2 * G), rel=1e-6)
+    assert contacts.total[-1] == pytest.approx((0.0, 0.0, 0.2 * G), rel=2e-3)
     if type(integrator) in (pl.Midpoint, pl.Variational):
         impulse = np.sum(contacts.total[1:, 2]) * 0.002  # stops the fall, then carries the weight
         assert impulse == pytest.approx(0.2 * G * 0.25, rel=0.01)
@@ -337,3 +337,64 @@ def test_strong_forms_and_fits_of_impacts_refuse_it_by_name():
     robot.add_contact("ground", "arm", pl.Plane((0, 0, -0.03)))
     with pytest.raises(pl.DescriptionError, match="ground"):
         robot.statics(formulation=pl.Shooting(50))
+
+
+# -- moving obstacles ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("law", [{"friction": 0.4}, {"stiffness": 2e3, "friction": 0.4}])
+def test_balls_that_hit_each_other_keep_momentum_and_angular_momentum(law):
+    """Two free balls, off centre; hard ones lose the energy of their relative normal velocity."""
+    robot, r = pl.Robot(gravity=(0, 0, 0)), 0.03
+    masses = {"a": 0.1, "b": 0.25}
+    start = {"a": np.array([0.0, 0.0, 0.0]), "b": np.array([0.2, 0.0, 0.02])}
+    for name, mass in masses.items():
+        moments = (0.4 * mass * r**2,) * 3
+        robot.add_body(name, mass, moments, pose=pl.pose(start[name]), joint=pl.Free())
+    robot.add_contact("hit", pl.Sphere(r, on="a"), pl.Sphere(r, on="b"), **law)
+    velocity = {"a": (0, 0, 0, 1.0, 0, 0), "b": (0, 0, 0, 0, 0, 0)}
+    motion = robot.simulate(0.3, 1e-3, velocity=velocity)
+    total, turned = np.zeros((301, 3)), np.zeros((301, 3))
+    for name, mass in masses.items():
+        turn, twist = motion.pose(name)[:, :3, :3], motion.velocity(name)
+        p = mass * np.einsum("tij,tj->ti", turn, twist[:, 3:])
+        spin = 0.4 * mass * r**2 * np.einsum("tij,tj->ti", turn, twist[:, :3])
+        total += p
+        turned += np.cross(motion.position(name), p) + spin
+    assert total == pytest.approx(np.tile(total[0], (301, 1)), abs=1e-9)
+    assert turned == pytest.approx(np.tile(turned[0], (301, 1)), abs=1e-9)
+    energy = motion.energy
+    assert energy["dissipated"][-1] > 0.0
+    assert abs(energy["numerical"]).max() < 0.02 * energy["kinetic"][0]
+    apart = np.linalg.norm(motion.position("b") - motion.position("a"), axis=1)
+    if "stiffness" not in law:
+        assert apart.min() > 2.0 * r - 1e-9
+        # what is left of the energy is at most that without the relative normal velocity
+        n = np.array([np.sqrt((2 * r) ** 2 - 0.02**2), 0.0, 0.02]) / (2 * r)
+        lost = 0.5 * 0.1 * 0.25 / 0.35 * n[0] ** 2
+        assert energy["dissipated"][-1] > 0.99 * lost
+
+
+def test_vibrations_of_a_rod_on_a_smooth_floor_are_sideways_first():
+    """Across the floor's normal it is a free cantilever."""
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.5, rho=1000.0)
+    robot.add_rod("arm", 0.4, pl.Circle(0.01), soft, pl.along("x"))
+    robot.add_contact("floor", "arm", pl.Plane((0, 0, -0.011)))
+    free = 1.8751**2 / (2 * np.pi) * np.sqrt(1e6 * 0.01**2 / 4 / (1000 * 0.4**4))
+    assert robot.modes(1).frequencies[0] == pytest.approx(free, rel=0.01)
+
+
+def test_motion_starts_on_the_floor_and_stays_there():
+    """But for what sections give way, some micrometres, under the half impulse of the first step."""
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.5, rho=1000.0)
+    robot.add_rod("arm", 0.4, pl.Circle(0.01), soft, pl.along("x"), formulation=pl.BSpline(3, 8))
+    robot.add_contact("floor", "arm", pl.Plane((0, 0, -0.03)))
+    still = robot.statics()
+    motion = robot.simulate(0.1, 0.002, start=still)
+    assert motion.position("arm") == pytest.approx(
+        np.tile(still.position("arm"), (51, 1, 1)), abs=5e-6
+    )
+    total = motion.contacts("floor").total[:, 2]
+    assert total[-1] == pytest.approx(still.contacts("floor").total[2], rel=1e-3)

@@ -272,7 +272,8 @@ def test_work_of_a_reel_is_stored_or_dissipated(integrator: Any, EA: float | Non
     robot = reel_arm(drive="length", stiffness=EA)
     still = robot.statics({"pull": 0.001})
     ramp = pl.Ramp(0.001, 0.004, 0.05, 0.25)
-    motion = robot.simulate(0.3, 1e-3, inputs={"pull": ramp}, integrator=integrator, start=still)
+    given = {"inputs": {"pull": ramp}, "integrator": integrator, "start": still}
+    motion = robot.simulate(0.3, 2e-3, output_every=4e-3, **given)
     work = motion.energy["work"]
     damped = isinstance(integrator, pl.ImplicitEuler)
     assert np.abs(motion.energy["balance"]).max() < (0.1 if damped else 0.01) * work.max()
@@ -449,3 +450,36 @@ def test_arm_with_disks_moves_in_long_steps_without_a_choice(viscosity: float) -
     gap = np.abs(motion.tip("arm") - fine.tip("arm"))[:, :3, 3].max()
     assert gap < 0.015 * LENGTH
     assert np.abs(motion.energy["balance"]).max() < 0.01 * motion.energy["work"].max()
+
+
+def test_modes_know_what_a_reel_holds() -> None:
+    """Out of the plane of the tendon an arm vibrates as under a given tension; in it the reel holds."""
+    still = reel_arm(drive="length").statics({"pull": 0.003})
+    held = reel_arm(drive="length").modes(5, at=None, inputs={"pull": 0.003}).frequencies
+    stiff = reel_arm(drive="length", stiffness=5e6).modes(5, inputs={"pull": 0.003}).frequencies
+    free = reel_arm().modes(5, inputs={"pull": still.tension("pull")}).frequencies
+    np.testing.assert_allclose(stiff, held, rtol=2e-5)
+    np.testing.assert_allclose(held[[0, 2, 4]], free[[0, 2, 4]], rtol=1e-6)
+    assert np.all(held[[1, 3]] > 1.1 * free[[1, 3]])
+
+
+def test_fit_finds_a_spring_and_its_damper_from_its_length(tmp_path: Path) -> None:
+    """The column spring.length is an output by its name."""
+    motion = pendulum(stiffness=30.0, rest=0.2, damping=0.5).simulate(0.3, 2e-3)
+    rows = np.column_stack([motion.t, motion.tendon_length("spring")])
+    np.savetxt(tmp_path / "a.csv", rows, delimiter=",", header="t,spring.length", comments="")
+    guess = pendulum(stiffness=20.0, rest=0.2, damping=0.3)
+    found = pl.fit(guess, tmp_path / "a.csv", ["spring.stiffness", "spring.damping"]).values
+    assert found["spring.stiffness"] == pytest.approx(30.0, rel=1e-4)
+    assert found["spring.damping"] == pytest.approx(0.5, rel=1e-3)
+
+
+def test_stepper_pulls_a_reel_in() -> None:
+    robot = reel_arm(drive="length", slack=0.001)
+    stepper = robot.stepper(5e-3, {"pull": 0.0})
+    for k in range(40):
+        state = stepper.step({"pull": 1e-4 * k})
+        assert state.converged
+    assert state.slack("pull") < 1e-9
+    assert state.tension("pull") > 0.0
+    assert state.joint("pull")[0] == pytest.approx(39e-4)
