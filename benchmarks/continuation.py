@@ -24,6 +24,20 @@ def arch() -> pl.Robot:
     return robot
 
 
+def tubes() -> pl.Robot:
+    """Two tubes with lambda = 34.8: 0.21 m behind the entry plane, 0.23 m of overlap."""
+    robot, nitinol = pl.Robot(gravity=(0, 0, 0)), pl.Material(E=2e9, nu=0.45, rho=1200.0)
+    curved = (0, 34.8 / (1.45 * 6.0), 0)
+    outer = robot.add_tube(
+        "outer", 0.44, pl.Annulus(5e-3, 3e-3), nitinol, natural=curved, start=-0.21
+    )
+    inner = pl.Annulus(2.5e-3, 2e-3)
+    robot.add_tube(
+        "inner", 0.6, inner, nitinol, outer, natural=(0, 6, 0), start=-0.21, rotation="turn"
+    )
+    return robot
+
+
 def tendon_arm() -> pl.Robot:
     """0.3 m of silicone with 4 tendons at 7 mm through 10 disks."""
     robot = pl.Robot()
@@ -44,6 +58,11 @@ def main() -> None:
     one = least_time(lambda: robot.statics({"press": path.values[k]}, start=path[k - 1]))
     print(f"snapping arch: {len(path)} points through {len(path.folds)} folds in {seconds:.3f} s, "
           f"{seconds / len(path) / one:.1f} static solutions a point")  # fmt: skip
+    robot = tubes()
+    path = robot.follow("turn", 0.0, 2.0 * np.pi, points=20)
+    seconds = least_time(lambda: robot.follow("turn", 0.0, 2.0 * np.pi, points=20))
+    folds = ", ".join(f"{turn.value:.5f}" for turn in path.folds)
+    print(f"concentric tubes: {len(path)} points through folds at {folds} rad in {seconds:.3f} s")
     robot, names = tendon_arm(), [f"t{k}" for k in range(4)]
     truth = robot.statics({"t0": 3.0, "t1": 1.0})
     target = {"arm.tip": truth.position("arm.tip")}

@@ -234,6 +234,15 @@ class Sparse(Matrix):
         """The matrix as it stands, (n, n)."""
         return self._whole(self.data)
 
+    def product(self, x: Array) -> Array:
+        """The matrix as it stands times x (n,)."""
+        y: Array = np.bincount(self._rows, self.data * x[self._cols], self.n).astype(float)
+        if self.symmetric:
+            above = self._rows != self._cols
+            rows, cols = self._rows[above], self._cols[above]
+            y += np.bincount(cols, self.data[above] * x[rows], self.n)
+        return y
+
     def _whole(self, data: Array) -> csc_matrix:
         half = csc_matrix((data, (self._rows, self._cols)), shape=(self.n, self.n))
         return (half + triu(half, 1).T).tocsc() if self.symmetric else half

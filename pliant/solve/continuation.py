@@ -347,9 +347,11 @@ class Continuation:
         last = self._locate(point, size, lambda at: at.value - end)
         if last is None:
             last = ahead
-        if self._correct(last.solution.q, last.solution.z, end, None, 0.0) is None:
+        at_end: Waypoint | None = last
+        if self._correct(last.solution.q, last.solution.z, end, None, 0.0) is not None:
+            at_end = self._point(last.normal, last.weight)
+        elif abs(last.value - end) > 10.0 * _LOCATED * self.way.span:
             return "no equilibrium was found at the end"
-        at_end = self._point(last.normal, last.weight)
         if at_end is None:
             return "the end is a fold or a bifurcation"
         self._note(branch, point, at_end, size)

@@ -69,7 +69,8 @@ def _inputs_at(fold: float, values: Mapping[str, Any], applied: list[tuple[float
         change = np.asarray(value, dtype=float) - start
         if change.any():
             told.append(f"{name} = {np.array2string(start + fold * change, precision=6)}")
-    return f"At the fold, {', '.join(told[:6])}." if told else ""
+    scaled = f"At the fold, with all loads at {100.0 * fold:.4g} %, "
+    return f"{scaled}{', '.join(told[:6])}." if told else ""
 
 
 class CoordinateProblem(Problem):

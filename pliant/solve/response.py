@@ -175,7 +175,7 @@ class Response:
             self._whole[key]()
         matrix = self._full.matrix
         assert isinstance(matrix, Sparse)
-        return np.asarray((matrix.matrix @ moved)[: self.tree.size])
+        return matrix.product(moved)[: self.tree.size]
 
     def _fill(self) -> None:
         given = self._work, Inputs(self._u, self.inputs.drive), self._z, self._full

@@ -240,6 +240,23 @@ def test_reach_says_how_far_a_target_is() -> None:
     assert bound.inputs["slide"] == pytest.approx(-0.1)
 
 
+def test_reach_finds_tensions_that_only_pull() -> None:
+    """A tendon arm; what a tendon refuses, a negative tension, is a bound without being given."""
+    robot = pl.Robot()
+    arm = robot.add_rod("arm", 0.3, pl.Circle(0.01), SILICONE, pose=pl.along("-z"))
+    names = [f"t{k}" for k in range(4)]
+    for k, name in enumerate(names):
+        at = (0.007 * np.cos(k * np.pi / 2), 0.007 * np.sin(k * np.pi / 2))
+        holes = [arm.at(s, offset=at) for s in np.linspace(0.0, 0.3, 6)]
+        robot.add_tendon(name, path=holes)
+    target = robot.statics({"t0": 3.0, "t1": 1.0}).position("arm.tip")
+    found = robot.reach({"arm.tip": (*target[:2], None)}, names)
+    assert found.reached
+    tensions = np.array([found.inputs[name] for name in names])
+    assert tensions == pytest.approx([3.0, 1.0, 0.0, 0.0], abs=1e-3)
+    assert tensions.min() >= 0.0
+
+
 def test_reach_keeps_to_what_an_input_takes() -> None:
     """A chamber behind a pressure line takes no less than vacuum."""
     robot = pl.Robot(gravity=(0, 0, 0))

@@ -9,6 +9,7 @@ import pytest
 from scipy.special import ellipe, ellipk
 
 import pliant as pl
+from tests.validation.test_concentric_tubes import FOLDS, base_angle, tip_angle, tubes
 
 SLENDER = pl.Stiffness(bending=(1.0, 2.0), twist=1.0, shear=1e7, axial=1e7, mass=1.0)
 
@@ -169,6 +170,22 @@ def test_arch_keeps_its_energy_balance_through_its_folds() -> None:
     assert total == pytest.approx(gained, abs=1e-3 * np.ptp(total))
     again = robot.statics({"press": 30.0}, start=path[-1])
     assert again.position("arch", 0.5)[2] == pytest.approx(sink[-1], abs=1e-9)
+
+
+@pytest.mark.parametrize("product", FOLDS)
+def test_concentric_tubes_turn_back_at_both_folds(product: float) -> None:
+    """The S-curve of two tubes, Xun et al. equation (56), also between its folds."""
+    robot = tubes(product)
+    path = robot.follow("turn", 0.0, 2.0 * np.pi, inputs={"force": 0.0}, points=20)
+    first, second = (turn.value for turn in path.folds)
+    assert first == pytest.approx(FOLDS[product], rel=2e-5)
+    assert second == pytest.approx(2.0 * np.pi - first, rel=1e-5)
+    tips = np.unwrap(tip_angle(path))
+    assert tips[-1] == pytest.approx(2.0 * np.pi, abs=1e-5)
+    for k in range(5, len(path), 20):
+        assert base_angle(product, float(tips[k])) == pytest.approx(path.values[k], abs=1e-6)
+    a, b = (turn.index for turn in path.folds)
+    assert all(path.stable[:a]) and not any(path.stable[a + 1 : b]) and all(path.stable[b + 1 :])
 
 
 def test_path_is_followed_backwards_and_from_an_equilibrium() -> None:
