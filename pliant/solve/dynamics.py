@@ -119,6 +119,10 @@ class Steps(ABC):
         return None
 
 
+_LONG = 4
+"""Steps between two at which states are kept to judge a motion."""
+
+
 @dataclass
 class Watched:
     """States kept to judge a motion, whatever its outputs: t = 0 and the ends of evenly spaced steps.
@@ -194,8 +198,11 @@ class _Run:
         self._inputs: dict[str, list[Array]] = {}
         count = int(np.clip(clock.steps // _SHARE, *_WATCHED))
         marks = np.linspace(0.0, clock.steps, min(count, clock.steps) + 1)
-        self._watched = np.unique(np.round(marks).astype(np.int64))
-        """Steps after which a state is kept to judge the motion."""
+        whole = _LONG if clock.steps >= _LONG * count else 1
+        at = np.minimum(whole * np.round(marks / whole), clock.steps).astype(np.int64)
+        self._watched = np.union1d(at, [clock.steps])
+        """Steps after which a state is kept to judge the motion, if possible also ends of steps of four
+        times the length, at which coarser motions can be compared."""
         self._seen: list[Rows] = [(np.zeros(1), *steps.first[:3])]
         rows = (np.repeat(x, self.next, axis=0) for x in steps.first)
         self._record(clock.outputs[: self.next], *rows)

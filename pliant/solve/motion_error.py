@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.model import Array, Body, ConvergenceError, PliantError, is_nested, refuse
 from pliant.model.checks import flag
@@ -31,11 +30,16 @@ from pliant.solve.resolution_hint import rough_errors
 from pliant.solve.shape_error import ShapeError
 
 SECTIONS, TIMES, BETWEEN = 21, 16, 8
-"""Sections of each rod and output times that are compared; fewer times where steps are cut for them."""
+"""Sections of each rod and times that are compared; fewer times where steps are cut for them."""
+FEWEST_TIMES = 3
+"""Times at the ends of long steps that are enough; else steps are cut."""
 OBSERVED = 0.85, 0.76
 """Observed order of motions: a p^b, with p the integrator's order of drift and these a, b."""
 PART, FEWEST_LONG = 8, 3
 """Part of the motion over which space is told from time, and steps of four times the length in it."""
+FEW_STEPS = 64
+"""Steps of a motion below which the companion of a strong form with long steps costs too much: what
+elements do not explain is then due to the step."""
 LITTLE = 0.05
 """Share of elements in the distance to the companion below which the step has the rest."""
 SPACE, SMOOTH = 2, 3
@@ -165,7 +169,8 @@ class Companions:
         if coarser(self.problem, 4) != coarser(self.problem, 2):
             fewer = self._shapes(4, grid.clock(2, PART))
             space = None if fewer is None else _most(C[:count] - fewer) / 2**SMOOTH
-        if self.integrator.halves and (space is None or space > LITTLE * whole):
+        few = grid.longest * 4 < FEW_STEPS and space is not None and self.problem.slow_starts
+        if self.integrator.halves and not few and (space is None or space > LITTLE * whole):
             longer = self._shapes(2, part)
             step = None if longer is None else _most(C[:count] - longer) / 2**self.integrator.order
         if step is None and space is None:
@@ -223,17 +228,32 @@ class _Grid:
     def __init__(self, clock: Clock, found: Trajectory) -> None:
         self.longest = clock.steps // 4
         """Steps of four times the length."""
-        on = ~clock.between & (clock.step_of % 4 == 0) & (clock.step_of > 0)
-        rows: NDArray[np.int64] = np.flatnonzero(on)
         self.duration = 4 * self.longest * clock.h if clock.steps % 4 else clock.duration
+        kept = self._at_long_steps(clock, found)
         most = TIMES
-        if len(rows) < BETWEEN:
-            rows, most, self.duration = np.flatnonzero(clock.outputs > 0.0), BETWEEN, clock.duration
-        rows = rows[np.unique(np.linspace(0, max(len(rows) - 1, 0), most).astype(int))[: len(rows)]]
-        self.t = clock.outputs[rows]
-        self.configurations = [found.q[k] for k in rows]
-        if not len(rows):
-            self.t, self.configurations = np.array([clock.duration]), [found.final[1]]
+        if len(kept) < FEWEST_TIMES:
+            rows = np.flatnonzero(clock.outputs > 0.0)
+            kept = {float(clock.outputs[k]): found.q[k] for k in rows}
+            most, self.duration = BETWEEN, clock.duration
+        if not kept:
+            kept = {clock.duration: found.final[1]}
+        times = np.array(sorted(kept))
+        chosen = np.unique(np.linspace(0, len(times) - 1, most).astype(int))[: len(times)]
+        self.t = times[chosen]
+        self.configurations = [kept[t] for t in self.t.tolist()]
+
+    @staticmethod
+    def _at_long_steps(clock: Clock, found: Trajectory) -> dict[float, Any]:
+        """Configurations kept at the ends of steps of four times the length, by their time."""
+        on = ~clock.between & (clock.step_of % 4 == 0) & (clock.step_of > 0)
+        kept = {float(clock.outputs[k]): found.q[k] for k in np.flatnonzero(on)}
+        if len(kept) < TIMES and found.watched is not None:
+            steps = np.round(found.watched.t / clock.h).astype(int)
+            known = {round(t / clock.h) for t in kept}
+            for k in np.flatnonzero((steps % 4 == 0) & (steps > 0)):
+                if steps[k] not in known:
+                    kept[float(found.watched.t[k])] = found.watched.q[k]
+        return kept
 
     def clock(self, factor: int, part: int = 1) -> Clock:
         """Steps of `factor` times the length, over a part of the motion: the first half for 2.

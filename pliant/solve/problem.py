@@ -10,7 +10,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +96,8 @@ class Problem(ABC):
     description: Description
     formulations: Mapping[str, RodModel]
     sampler: Sections
+    slow_starts: ClassVar[bool] = False
+    """Whether the first steps of a motion cost far more than others."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles compile for themselves."""

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,8 @@ class StrongProblem(Problem):
 
     chain : its rods.  form : the settings.
     """
+
+    slow_starts: ClassVar[bool] = True
 
     def __init__(self, description: Description, formulations: Mapping[str, RodModel]) -> None:
         self.description = description
