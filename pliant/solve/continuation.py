@@ -110,11 +110,14 @@ class Continuation:
         none = np.zeros(self.tree.total)
         if self._correct(solution.q, solution.z, value, None, 0.0) is None:
             return None
-        self.guess = self._softest(self._any_directions(2), 6)[0]
-        self._find_neutral()
-        if self.neutral is None:
-            self.guess = None
-        return self._point(none, towards)
+        try:
+            self.guess = self._softest(self._any_directions(2), 6)[0]
+            self._find_neutral()
+            if self.neutral is None:
+                self.guess = None
+            return self._point(none, towards)
+        except (SingularError, LinAlgError):
+            return None
 
     def step(self, point: Waypoint, size: float) -> Waypoint | None:
         """The point of the branch at a distance from another one; None if it is not found."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from numpy.linalg import LinAlgError
+
+from pliant.linalg.matrices import SingularError
 from pliant.physics.effects import Inputs
 from pliant.rods.contract import Array
 
@@ -32,12 +35,15 @@ def go_on(
     from pliant.solve.ways import LoadWay
 
     way = Continuation(solver, LoadWay(*ways), (level, 1.0))
-    point = way.at(good, level, 1.0)
-    if point is None:
-        return None, None
-    way.low = min(0.0, level)
     unstable = good.negative
-    branch = way.follow(point, _STEP, _MOST, folds=1)
+    try:
+        point = way.at(good, level, 1.0)
+        if point is None:
+            return None, None
+        way.low = min(0.0, level)
+        branch = way.follow(point, _STEP, _MOST, folds=1)
+    except (SingularError, LinAlgError):
+        return None, None
     if branch.folds:
         return None, branch.folds[0].at.value
     last = branch.points[-1]

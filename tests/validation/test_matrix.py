@@ -148,6 +148,8 @@ COLUMN_OF = {
 }  # fmt: skip
 """Where the matrix has each effect that is compiled, described or declared."""
 ELSEWHERE = {
+    "contact": "validation/test_contact.py",
+    "contacts": "validation/test_contact.py",
     "connections": "unit/test_connections.py",
     "tubes": "validation/test_concentric_tubes.py",
 }
