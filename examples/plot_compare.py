@@ -32,7 +32,7 @@ EXPECTED = {
     "largest error at rest of the fine ones": (0.0, 1e-6),
     "largest error in motion of the fine ones": (0.0, 2e-6),
     "error at rest of the coarse spline": (2.7e-5, 2e-6),
-    "unknowns of the coarse spline": (117, 0),
+    "unknowns of the coarse spline": (135, 0),
 }
 
 
@@ -53,7 +53,7 @@ def main() -> dict[str, float]:
     still = pl.compare(robot, {**COARSE, **FINE}, REFERENCE)
     print(still)
     still.plot()
-    moving = pl.compare(robot, {**COARSE, **FINE}, REFERENCE, duration=0.3, dt=0.005)
+    moving = pl.compare(robot, {**COARSE, **FINE}, REFERENCE, duration=0.15, dt=0.0025)
     print(moving)
     moving.plot()
     spline = still.row("spline, 14 points")
