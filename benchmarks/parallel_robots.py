@@ -86,7 +86,7 @@ def iteration(
     still = robot.statics(inputs, formulation=form)
     still = robot.statics(inputs, start=still)
     with still._compiled.solver() as solver:
-        solver._choose_equations(still._solution.inputs, still._solution.inputs)
+        solver.choose_equations(still._solution.inputs, still._solution.inputs)
         equations = solver.equations
         equations.look_at(still._solution)
         solved = equations.matrix.record_solve

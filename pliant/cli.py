@@ -1,4 +1,5 @@
-"""The command line: ``pliant check``, ``run``, ``modes``, ``compare``, ``resolve`` and ``fit``.
+"""The command line: ``pliant check``, ``run``, ``modes``, ``follow``, ``reach``, ``compare``,
+``resolve`` and ``fit``.
 
 Heavy modules are imported inside the commands, so that ``pliant --help`` answers at once and the
 first result does not wait for the libraries that draw and save.
@@ -13,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,6 +161,78 @@ def modes(file: Path, count: int | None, output: Path | None, as_json: bool) -> 
     runner.conclude(True)
 
 
+@main.command()
+@robot_argument
+@click.argument("name")
+@click.argument("start", type=float)
+@click.argument("stop", type=float)
+@allow_option
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Folder for a picture and results."
+)
+@json_option
+def follow(
+    file: Path, name: str, start: float, stop: float, output: Path | None, as_json: bool
+) -> None:
+    """Follow equilibria while the input NAME goes from START to STOP, through folds.
+
+    Write -- before negative numbers: pliant follow arm.yaml push -- -1 1
+    """
+    contents, robot = _read(file)
+    check_folder("follow", output)
+    runner = _Runner(contents, robot, output or Path(), False, False, as_json)
+    runner.report("path", lambda: robot.follow(name, start, stop), output is not None)
+    runner.conclude(True)
+
+
+@main.command()
+@robot_argument
+@click.argument("targets", nargs=-1, required=True)
+@allow_option
+@click.option("--input", "inputs", multiple=True, help="An input that is sought; give each.")
+@click.option("--least", type=float, default=None, help="Lowest value of these inputs.")
+@click.option("--most", type=float, default=None, help="Highest value of these inputs.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Folder for a picture and results."
+)
+@json_option
+def reach(
+    file: Path,
+    targets: tuple[str, ...],
+    inputs: tuple[str, ...],
+    least: float | None,
+    most: float | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Find inputs that bring places to TARGETS such as arm.tip=0.2,0,0.1 (metres).
+
+    Leave a coordinate empty if it does not matter: arm.tip=0.2,,0.1. Without --input all inputs of the
+    robot are sought.
+    """
+    contents, robot = _read(file)
+    check_folder("reach", output)
+    wanted = dict(_target(text) for text in targets)
+    sought = list(inputs) or list(robot.description.inputs())
+    runner = _Runner(contents, robot, output or Path(), False, False, as_json)
+    found = partial(robot.reach, wanted, sought, bounds=(least, most))
+    runner.report("reach", found, output is not None)
+    runner.conclude(True)
+
+
+def _target(text: str) -> tuple[str, Any]:
+    """A place and its position, None for coordinates that are left empty."""
+    place, _, numbers = text.partition("=")
+    parts = numbers.split(",")
+    try:
+        return place, tuple(float(part) if part.strip() else None for part in parts)
+    except ValueError:
+        from pliant.model import DescriptionError
+
+        expected, remedy = "place=x,y,z in metres", "give e.g. arm.tip=0.2,0,0.1"
+        raise DescriptionError("reach", "target", text, expected, remedy) from None
+
+
 def _read(file: Path, needs_mass: bool = False) -> tuple[RobotFile, Robot]:
     """Return the contents of a robot file and the robot, with everything checked in advance."""
     from pliant.files import ModesRun, SimulateRun
@@ -298,6 +372,12 @@ class _Runner:
         with self._working("modes"):
             modes = self.robot.modes(count, at=self.still)
         self._report(modes.summary(), modes, "modes", save)
+
+    def report(self, name: str, solve: Callable[[], Any], save: bool) -> None:
+        """Compute a result, print, save and draw it."""
+        with self._working(name):
+            result = solve()
+        self._report(result.summary(), result, name, save)
 
     def _report(self, summary: str, result: Any, name: str, save: bool = True) -> None:
         """Print a summary, then save and draw the result; Ctrl-C leaves it in `unsaved`."""

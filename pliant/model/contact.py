@@ -210,7 +210,9 @@ class Contact(Effect):
                     g = surface.pose(at)
                     places.append(g[:3, :3] @ point + g[:3, 3])
         near = np.mean(places, axis=0) if places else np.zeros(3)
-        shapes = [surface.shape(self.name, at, near, size or 1.0) for surface in touched]
+        shapes = [
+            surface.shape(self.name, at, near, size or 1.0) for surface in touched if surface.drawn
+        ]
         return [*shapes, *self._arrows(at.told(self.name))]
 
     def _arrows(self, told: Mapping[str, Any]) -> Iterator[Primitive]:

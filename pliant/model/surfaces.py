@@ -18,8 +18,6 @@ from pliant.model.registry import Described
 if TYPE_CHECKING:
     from pliant.model.description import Description
 
-_AROUND = 1.01
-"""Size of a sphere in pictures, so that it is seen around a body of that size."""
 _FIXED = OnFrame("what it is fixed to; the world if left out", example="ball")
 
 
@@ -52,6 +50,11 @@ class Surface(Described):
         """Yield what is wrong with it in the robot as a whole."""
         if self.on is not None:
             yield from _FIXED.problems(description, owner, f"{field}.on", self.on)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether pictures show it."""
+        return True
 
     def pose(self, at: Placed) -> Array:
         """World pose (4, 4) of its frame, for pictures."""
@@ -115,6 +118,11 @@ class Sphere(Surface):
     on: Frame | None = holds(_FIXED, None)
     inside: bool = holds(Flag("true: the robot is inside of it"), False)
 
+    @property
+    def drawn(self) -> bool:
+        """Not where it is fixed to a part: that is drawn in its place."""
+        return self.on is None
+
     def numbers(self) -> tuple[Array, Array, float, float]:
         """Centre and radius."""
         side = -1.0 if self.inside else 1.0
@@ -127,9 +135,8 @@ class Sphere(Surface):
         poses = np.tile(np.eye(4), (len(height), 1, 1))
         centre = g[:3, :3] @ np.array(self.centre) + g[:3, 3]
         poses[:, :3, :3] = g[:3, :3]
-        seen = _AROUND * self.radius
-        poses[:, :3, 3] = centre + np.outer(seen * height, g[:3, 2])
-        widths = seen * np.sqrt(1.0 - height**2)
+        poses[:, :3, 3] = centre + np.outer(self.radius * height, g[:3, 2])
+        widths = self.radius * np.sqrt(1.0 - height**2)
         return Tube(name, poses, np.stack([widths, widths], axis=-1))
 
 

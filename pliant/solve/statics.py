@@ -309,9 +309,9 @@ class Equilibrium(Equations):
         """How far bodies on joints have moved since the attempt began, rad and parts of the length."""
         motions = [0.0]
         for part, at in zip(self.tree.parts, self.state.parts, strict=True):
-            index = part.joint_index
-            if part.rod is None and len(index) and index[0] < self.tree.size:
-                twist = at.S @ self.moved[index]
+            free = part.joint_index < self.tree.size
+            if part.rod is None and free.any():
+                twist = at.S[:, free] @ self.moved[part.joint_index[free]]
                 angle, shift = np.linalg.norm(twist.reshape(2, 3), axis=1)
                 motions.append(float(angle + shift / self.tree.length))
         return max(motions)

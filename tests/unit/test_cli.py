@@ -94,6 +94,17 @@ def test_modes_prints_frequencies_and_saves_on_demand(folder: Path) -> None:
     assert (folder / "out" / "arm-modes.png").exists()
 
 
+def test_follow_and_reach_print_and_save_on_demand(folder: Path) -> None:
+    file = write(folder, ARM)
+    found = call("follow", file, "push", "0", "0.5", "-o", "out")
+    assert found.exit_code == 0 and "the input arrived at 0.5" in found.output
+    assert (folder / "out" / "arm-path.png").exists()
+    found = call("reach", file, "arm.tip=,,-0.05", "--input", "push")
+    assert found.exit_code == 0 and "arm.tip: reached" in found.output
+    wrong = call("reach", file, "arm.tip=a,b", "--input", "push")
+    assert wrong.exit_code != 0 and "place=x,y,z" in wrong.output
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

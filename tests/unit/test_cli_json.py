@@ -48,7 +48,8 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_command_has_the_option() -> None:
-    assert set(main.commands) == {"check", "run", "modes", "compare", "resolve", "fit"}
+    names = {"check", "run", "modes", "follow", "reach", "compare", "resolve", "fit"}
+    assert set(main.commands) == names
     for command in main.commands.values():
         assert any(option.name == "as_json" for option in command.params)
 
@@ -82,6 +83,10 @@ def test_run_gives_the_numbers_of_all_results(file: Path) -> None:
 
 def test_modes_compare_and_resolve_answer_in_json(file: Path) -> None:
     assert answer("modes", file)["results"][0]["frequencies"][0] > 0
+    path = answer("follow", file, "push", "0", "1")["results"][0]
+    assert path["values"][-1] == 1.0 and path["folds"] == []
+    found = answer("reach", file, "arm.tip=,,-0.22", "--input", "push", "--least", "0")
+    assert found["results"][0]["misses"]["arm.tip"]["reached"] is True
     file.write_text(ARM)
     table = answer("compare", file, "--with", "Strain(order=1)", "--with", "Shooting(3)")
     rows = table["results"][0]["table"]

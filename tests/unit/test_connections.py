@@ -391,7 +391,8 @@ def test_fit_finds_the_spring_of_a_loop() -> None:
     ],
     ids=lambda options: ", ".join(options),
 )
-def test_a_joint_that_closes_a_loop_has_all_that_joints_have(options: Any) -> None:
+@pytest.mark.parametrize("integrator", [pl.Midpoint(), pl.Newmark()], ids=repr)
+def test_a_joint_that_closes_a_loop_has_all_that_joints_have(options: Any, integrator: Any) -> None:
     """A slider crank whose slider is the connection: its energy balance closes."""
     robot = pl.Robot()
     crank = robot.add_body(
@@ -412,7 +413,7 @@ def test_a_joint_that_closes_a_loop_has_all_that_joints_have(options: Any) -> No
     robot.connect("rail", ground.at((0, 0, 0)), slide.at((0, 0, 0)), pl.Prismatic("x", **options))
     size = 0.02 if options.get("drive") == "position" else 1.0
     inputs = {"push": pl.Sine(size, 1.0)} if "drive" in options else None
-    motion = robot.simulate(0.5, 2e-3, inputs=inputs)
+    motion = robot.simulate(0.5, 2e-3, inputs=inputs, integrator=integrator)
     energy = motion.energy
     total = energy["kinetic"] + energy["gravity"] + energy["elastic"] + energy["dissipated"]
     gap = np.abs(total - total[0] - energy["work"]).max()

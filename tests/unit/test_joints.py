@@ -282,3 +282,35 @@ def test_a_massless_body_may_move_by_an_input_or_carry_others() -> None:
     )
     motion = robot.simulate(0.5, 5e-3, inputs={"cart": pl.Sine(0.1, 1.0)})
     assert motion.energy_gap.share_taken < 1e-3
+
+
+def test_robot_file_has_joints_with_all_options(tmp_path: Any) -> None:
+    file = tmp_path / "robot.yaml"
+    file.write_text(
+        """
+bodies:
+  cart:
+    shape: {box: {size: [0.1, 0.05, 0.02]}}
+    density: 2700
+    joint:
+      planar: {axis: z, stiffness: [5, 5, 1], friction: 0.1, limits: [[-0.1, null], null, [-1, 1]],
+               limit_stiffness: 100, drive: [force, null, angle], input: [push, turn]}
+  knob:
+    mass: 0.1
+    inertia: [1e-4, 1e-4, 1e-4]
+    on: {part: cart}
+    joint: {free_directions: {directions: [rz, z], rest: [0.1, 0.0], stiffness: [1, 10]}}
+"""
+    )
+    robot = pl.Robot.from_file(file)
+    cart = robot.description.bodies["cart"]
+    assert cart.mass == pytest.approx(0.27)
+    assert list(robot.description.inputs()) == ["push", "turn"]
+    bounds = cart.joint.bounds  # type: ignore[union-attr]
+    assert bounds == pytest.approx(np.array([[-0.1, np.inf], [-np.inf, np.inf], [-1, 1]]))
+    still = robot.statics({"push": 0.6, "turn": 0.3})
+    assert still.joint("cart") == pytest.approx([0.1, 0.0, 0.3], abs=2e-5)
+    wrong = file.read_text().replace("drive: [force, null, angle]", "drive: [torque, null, angle]")
+    file.write_text(wrong)
+    with pytest.raises(pl.FileError, match=r"robot.yaml:8.*joint.planar.drive = 'torque'.*'force'"):
+        pl.Robot.from_file(file)

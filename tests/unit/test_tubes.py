@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.model import DescriptionError, PlausibilityWarning
+from pliant.model import DescriptionError, PlausibilityWarning, with_values
 
 NITINOL = pl.Material(E=6e10, nu=0.33, rho=6450.0)
 WIDE, NARROW = pl.Annulus(1.5e-3, 1.2e-3), pl.Annulus(1.0e-3, 0.8e-3)
@@ -156,6 +156,24 @@ def test_tip_of_tubes_reaches_a_place_and_follows_its_jacobian() -> None:
         assert slopes[3:, k] == pytest.approx(move, abs=1e-6)
     with pytest.raises(DescriptionError, match=r"push2.*once for each of its values"):
         known.jacobian("inner.tip", ["push2"])
+
+
+def test_precurvature_of_a_tube_is_identified(tmp_path: Path) -> None:
+    robot = pl.Robot(gravity=(0, 0, 0))
+    outer = robot.add_tube("outer", 0.2, WIDE, NITINOL, natural=(0, 5, 0), start=-0.05)
+    robot.add_tube(
+        *("inner", 0.3, NARROW, NITINOL, outer), natural=(0, 8, 0), start=-0.1, rotation="turn"
+    )
+    lines = ["turn,inner.tip.x,inner.tip.y,inner.tip.z"]
+    for turn in (0.5, 1.5, 2.5):
+        tip = robot.statics({"turn": turn}).tip("inner")[:3, 3].tolist()
+        lines.append(",".join(repr(x) for x in (turn, *tip)))
+    (tmp_path / "tips.csv").write_text("\n".join(lines), encoding="utf-8")
+    guess = pl.Robot._from(
+        with_values(robot.description, {"inner.natural[1]": 6.0, "outer.natural[1]": 4.0}), {}
+    )
+    found = pl.fit(guess, tmp_path / "tips.csv", ["inner.natural[1]", "outer.natural[1]"])
+    assert found.values == pytest.approx({"inner.natural[1]": 8.0, "outer.natural[1]": 5.0})
 
 
 def test_three_tubes_under_load_agree_with_the_classical_model() -> None:

@@ -12,6 +12,7 @@ iteration leaves a small part of the residual.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +22,7 @@ from pliant.engine.arrays import combine, copy, put, put_values, take
 from pliant.engine.program import ask, run
 from pliant.linalg.matrices import SingularError
 from pliant.linalg.scatter import add_at, norms
+from pliant.model import ConvergenceError
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import add_inertia
@@ -138,8 +140,19 @@ class AccelerationStepper(Stepper):
         self._set_acceleration(inputs.u, self.acc.copy())
         if len(tree.prescribed):
             set_rates(tree, self.b, self.workspace, self.v, self.acc)
-            r = self._balance(self.b, self.v, self.z, inputs.u, None)
+            r = self._balance(self.b, self.v, self._first_multipliers(inputs), inputs.u, None)
             put(r, tree.prescribed, self._reaction)
+
+    def _first_multipliers(self, inputs: Inputs) -> Array:
+        """Force fields and multipliers (total,) at the start, those of hard rows from balance."""
+        from pliant.solve.inverse_dynamics import InverseDynamics
+
+        z = self.z.copy()
+        if self.tree.m and self.effects.hard:
+            with suppress(ConvergenceError):
+                found = InverseDynamics(self.effects, self.h).at(self.q, self.v, inputs).z
+                put(found, self.tree.multipliers, z)
+        return z
 
     def _set_acceleration(self, u: Array, known: Array) -> None:
         """Set the accelerations that balance asks for where both states are.
