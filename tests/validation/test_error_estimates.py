@@ -232,7 +232,7 @@ def test_the_estimate_does_not_depend_on_where_the_robot_stands() -> None:
 # -- frequencies -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["default", "hermite", "strain", "coarse strain"])
+@pytest.mark.parametrize("name", ["default", "coarse spline", "hermite", "strain", "coarse strain"])
 def test_errors_of_frequencies_are_near_the_truth(name: str) -> None:
     ratios = []
     for make in (hinged_tree, on_a_bed, line_loads, kirchhoff):
