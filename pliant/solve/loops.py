@@ -61,6 +61,9 @@ NEGATIVE, LOST, ROUGH = range(FLAGS)
 CONVERGED, INFINITE, SINGULAR, RAN_AWAY, SLOW, NEEDS_PIVOTING, PAUSE = range(7)
 """How a solve ended. PAUSE: the step was accepted, and something rare is to be done after it."""
 
+NOTHING = 1e-9
+"""Forces smaller than this part of those that gaps ask for are none."""
+
 SURE = 4.0
 """How many times larger than expected the residual after a last correction may be."""
 

@@ -9,7 +9,7 @@ import pliant as pl
 from tests.unit.test_contract_toy import Toy
 
 RUBBER = pl.Material(E=1e5, nu=0.45, rho=1000.0)
-FORMULATIONS = [pl.BSpline(3, 6), pl.Hermite(3), pl.Spectral(3, 2), pl.Strain(2, 2)]
+FORMULATIONS = [pl.BSpline(3, 6), pl.Hermite(3), pl.Spectral(3, 3), pl.Strain(2, 2)]
 INTEGRATORS = [
     pl.Midpoint(tolerance=1e-10),
     pl.Variational(),

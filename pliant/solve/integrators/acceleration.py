@@ -461,14 +461,16 @@ def euler_kinematics(h, D, v, v1, acc1, like1):  # type: ignore[no-untyped-def]
 
 @kernel
 def weigh_forces(left, inertia, free, rows, weights, heavy, numbers):  # type: ignore[no-untyped-def]
-    """Let the scale be as large as the forces left - inertia (total,), and as `heavy` times the
-    weighted gaps: what it takes to close them within the step.
+    """Let the scale be as large as the forces left - inertia (total,); where there are none, as `heavy`
+    times the weighted gaps: what it takes to close them within the step.
     """
     gaps = heavy * norms(left, free, rows, weights)[1]
     total = 0.0
     for at in free:
         total += (left[at] - inertia[at]) ** 2
-    numbers[loops.SCALE] = max(numbers[loops.SCALE], np.sqrt(total), gaps)
+    numbers[loops.SCALE] = max(numbers[loops.SCALE], np.sqrt(total))
+    if numbers[loops.SCALE] < loops.NOTHING * gaps:
+        numbers[loops.SCALE] = gaps
 
 
 @kernel

@@ -395,15 +395,16 @@ def account_drives(prescribed, leaving, owned, moved, share, p, account):  # typ
 
 @kernel
 def weigh_momenta(left, goal, free, rows, weights, heavy, numbers):  # type: ignore[no-untyped-def]
-    """Let the scale be as large as the momentum that has to leave, as the first residual, and as
-    `heavy` times the weighted gaps: what it takes to close them within the step.
+    """Let the scale be as large as the momentum that has to leave and the first residual; where there
+    are none, as `heavy` times the weighted gaps: what it takes to close them within the step.
     """
     forces, gaps = norms(left, free, rows, weights)
-    forces = max(forces, heavy * gaps)
     total = 0.0
     for i in range(goal.shape[0]):
         total += goal[i] * goal[i]
     numbers[loops.SCALE] = max(numbers[loops.SCALE], np.sqrt(total), forces)
+    if numbers[loops.SCALE] < loops.NOTHING * heavy * gaps:
+        numbers[loops.SCALE] = heavy * gaps
 
 
 @kernel
