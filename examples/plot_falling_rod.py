@@ -4,8 +4,8 @@ A falling soft rod, with nothing to choose
 
 A soft rod of 1 m is clamped at one end and released from straight. Nothing damps it, and it whips: a
 hard case for implicit integrators, which need steps below a millisecond. Here
-``simulate(1.0, accuracy=2e-3)`` chooses spectral elements and explicit steps, refines the mesh until the
-extrapolated error of the whole shape is below 2 mm, and reports it.
+``simulate(1.0, accuracy=2e-3)`` chooses spectral elements and explicit steps, refines the mesh until
+the extrapolated error of the whole shape is below 2 mm, and reports it.
 
 The picture shows the rod at equal times, and the errors that several fixed meshes have at the tip.
 """
