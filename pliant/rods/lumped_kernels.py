@@ -11,7 +11,7 @@ A node whose quaternion Q_i meets the derivative G_i feels the torque Im(Q_i* G_
 
 from __future__ import annotations
 
-from pliant._numba import kernel
+from pliant._numba import kernel, leaf
 from pliant.lie.quaternion_leaves import quaternion_from_matrix
 from pliant.lie.tuples import read_block
 
@@ -30,27 +30,37 @@ def set_quaternions(poses, quaternions):  # type: ignore[no-untyped-def]
             quaternions[i, a] = side * q[a]
 
 
+@leaf
+def _at_station(at, L, dL, poses, quaternions):  # type: ignore[no-untyped-def]
+    """Quaternion Q, its slope Q' and the slope p' of a station from the nodes from number `at` on."""
+    a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
+    b0, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0
+    x, y, z = 0.0, 0.0, 0.0
+    for i in range(L.shape[0]):
+        w, d = L[i], dL[i]
+        Q, P = quaternions[at + i], poses[at + i]
+        a0 += w * Q[0]
+        a1 += w * Q[1]
+        a2 += w * Q[2]
+        a3 += w * Q[3]
+        b0 += d * Q[0]
+        b1 += d * Q[1]
+        b2 += d * Q[2]
+        b3 += d * Q[3]
+        x += d * P[0, 3]
+        y += d * P[1, 3]
+        z += d * P[2, 3]
+    return (a0, a1, a2, a3), (b0, b1, b2, b3), (x, y, z)
+
+
 @kernel
 def set_strain(first, element, L, dL, poses, quaternions, e):  # type: ignore[no-untyped-def]
     """e (S, 6) of stations with weights L and slopes dL (S, k+1) of the nodes."""
     for s in range(element.shape[0]):
-        a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
-        b0, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0
-        x, y, z = 0.0, 0.0, 0.0
-        for i in range(L.shape[1]):
-            w, d = L[s, i], dL[s, i]
-            Q, P = quaternions[first[element[s]] + i], poses[first[element[s]] + i]
-            a0 += w * Q[0]
-            a1 += w * Q[1]
-            a2 += w * Q[2]
-            a3 += w * Q[3]
-            b0 += d * Q[0]
-            b1 += d * Q[1]
-            b2 += d * Q[2]
-            b3 += d * Q[3]
-            x += d * P[0, 3]
-            y += d * P[1, 3]
-            z += d * P[2, 3]
+        at = first[element[s]]
+        (a0, a1, a2, a3), (b0, b1, b2, b3), (x, y, z) = _at_station(
+            at, L[s], dL[s], poses, quaternions
+        )
         t = 2.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
         e[s, 0] = t * (a0 * b1 - a1 * b0 - a2 * b3 + a3 * b2)
         e[s, 1] = t * (a0 * b2 + a1 * b3 - a2 * b0 - a3 * b1)
@@ -65,23 +75,10 @@ def set_strain(first, element, L, dL, poses, quaternions, e):  # type: ignore[no
 def add_forces(first, element, L, dL, poses, quaternions, e, sigma, pull, force):  # type: ignore[no-untyped-def]
     """Add the derivatives of sum sigma . e in quaternions, pull (N, 4), and positions, force (N, 3)."""
     for s in range(element.shape[0]):
-        a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
-        b0, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0
-        x, y, z = 0.0, 0.0, 0.0
-        for i in range(L.shape[1]):
-            w, d = L[s, i], dL[s, i]
-            Q, P = quaternions[first[element[s]] + i], poses[first[element[s]] + i]
-            a0 += w * Q[0]
-            a1 += w * Q[1]
-            a2 += w * Q[2]
-            a3 += w * Q[3]
-            b0 += d * Q[0]
-            b1 += d * Q[1]
-            b2 += d * Q[2]
-            b3 += d * Q[3]
-            x += d * P[0, 3]
-            y += d * P[1, 3]
-            z += d * P[2, 3]
+        at = first[element[s]]
+        (a0, a1, a2, a3), (b0, b1, b2, b3), (x, y, z) = _at_station(
+            at, L[s], dL[s], poses, quaternions
+        )
         r = 1.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
         t = 2.0 * r
         m0, m1, m2 = t * sigma[s, 0], t * sigma[s, 1], t * sigma[s, 2]
@@ -105,7 +102,7 @@ def add_forces(first, element, L, dL, poses, quaternions, e, sigma, pull, force)
         f2 = 0.5 * (h3 * a0 - h0 * a3 - h1 * a2 + h2 * a1)
         for i in range(L.shape[1]):
             w, d = L[s, i], dL[s, i]
-            G, F = pull[first[element[s]] + i], force[first[element[s]] + i]
+            G, F = pull[at + i], force[at + i]
             G[0] += w * c0 + d * d0
             G[1] += w * c1 + d * d1
             G[2] += w * c2 + d * d2
