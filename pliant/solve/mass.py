@@ -156,6 +156,13 @@ class Mass:
     def without_mass(self) -> ConvergenceError:
         """The error of a mass matrix that is singular."""
         names = ", ".join(repr(x.name) for x in self.effects.tree.parts if _is_light(x))
+        if not names and self.effects.hard:
+            held = ", ".join(dict.fromkeys(term.label for term in self.effects.hard))
+            return ConvergenceError(
+                f"the motion is not determined: directions held by {held} depend on each other in this "
+                "configuration, as at the dead centre of a linkage. Start beside it, by "
+                "simulate(joints=...), or leave out what is held twice"
+            )
         return ConvergenceError(
             f"the mass matrix is singular: parts {names or 'of this robot'} have no mass or no rotary "
             "inertia; give the material a density rho, or Stiffness or the body a mass and an inertia"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -422,3 +423,15 @@ def test_a_joint_that_closes_a_loop_has_all_that_joints_have(options: Any, integ
     assert np.ptp(way) > 0.01
     if options.get("drive") == "position":
         assert way == pytest.approx(0.02 * np.sin(2 * np.pi * motion.t), abs=1e-9)
+
+
+def test_a_linkage_at_its_dead_centre_is_told_as_such() -> None:
+    robot = pl.Robot()
+    link = {"inertia": (1e-3, 1e-3, 1e-5), "centre": (0.0, 0.0, 0.1), "joint": pl.Revolute("y")}
+    first = robot.add_body("first", 0.1, pose=pl.along("x"), **link)
+    second = robot.add_body("second", 0.1, on=first.at((0.0, 0.0, 0.2)), **link)
+    robot.connect("loop", second.at((0.0, 0.0, 0.2)), pl.pose((0.3, 0.0, -0.1)), pl.Revolute("y"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(pl.ConvergenceError, match=r"'loop' depend on each other.*dead centre"):
+            robot.simulate(0.1, 2e-3)
