@@ -22,6 +22,7 @@ class Elasticity(KernelTerm):
 
     compiled = True
     column = "elastic"
+    at_strains = True
 
     def __init__(self, tree: Tree, i: int) -> None:
         self.i = i
@@ -55,7 +56,8 @@ def add_stress(k, met, e0, scale, tangent, sigma, slope):  # type: ignore[no-unt
     """sigma (S, 6) += scale k (met - e0) and, if `tangent`, slope (S, 6) += scale k."""
     for s in range(met.shape[0]):
         for i in range(6):
-            f = scale * k[s, i]
-            sigma[s, i] += f * (met[s, i] - e0[s, i])
-            if tangent:
-                slope[s, i] += f
+            sigma[s, i] += scale * k[s, i] * (met[s, i] - e0[s, i])
+    if tangent:
+        for s in range(met.shape[0]):
+            for i in range(6):
+                slope[s, i] += scale * k[s, i]

@@ -225,7 +225,7 @@ class ExplicitStepper(Stepper):
         clear(self.left)
         self.measure_left()
         for motion in self.system.motions:
-            run(rigid.check_finite, *motion.rates, self.numbers, loops.SIZE)
+            run(rigid.check_finite, motion.rates, self.numbers, loops.SIZE)
 
     def move_iterate(self, a: State, b: State) -> None:
         """Move nothing: there is nothing to correct."""
