@@ -54,9 +54,9 @@ def terms(tree: Tree) -> list[Term]:
 @kernel
 def add_stress(k, met, e0, scale, tangent, sigma, slope):  # type: ignore[no-untyped-def]
     """sigma (S, 6) += scale k (met - e0) and, if `tangent`, slope (S, 6) += scale k."""
-    for s in range(met.shape[0]):
-        for i in range(6):
-            sigma[s, i] += scale * k[s, i] * (met[s, i] - e0[s, i])
+    stiff, strain, rest, stress = k.ravel(), met.ravel(), e0.ravel(), sigma.ravel()
+    for i in range(strain.shape[0]):
+        stress[i] += scale * stiff[i] * (strain[i] - rest[i])
     if tangent:
         for s in range(met.shape[0]):
             for i in range(6):

@@ -160,6 +160,14 @@ class Nodes:
             ask(part.map.frame, points, at.c)
             run(collect.carry, points.g, points.J, part.point_X, part.point_A, *moved)
 
+    def clear(self) -> None:
+        """Begin anew with what acts."""
+        for own, w in zip(self.parts, self.work.parts, strict=True):
+            if own.framed:
+                w.clear(False)
+            else:
+                clear(w.sigma)
+
     def set_rates(self) -> None:
         """Set twists of all stations and rates of the strains from spins and velocities."""
         for i, own in enumerate(self.parts):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
@@ -39,7 +40,6 @@ class InsideOutputs:
         self._table, self._parts = np.zeros((capacity, 2), dtype=np.int64), np.zeros(capacity)
         self._next, self._todo, self._new = (np.zeros(1, dtype=np.int64) for _ in range(3))
         self._part = np.zeros(1)
-        self._begin, self._inside = State(tree), State(tree)
         self._rates, self._acted, self._mean = (
             np.zeros(tree.total),
             np.zeros(count),
@@ -47,6 +47,14 @@ class InsideOutputs:
         )
         self._account = np.zeros(2 + effects.records)
         self._lost = np.zeros(2)
+
+    @cached_property
+    def _begin(self) -> State:
+        return State(self.effects.tree)
+
+    @cached_property
+    def _inside(self) -> State:
+        return State(self.effects.tree)
 
     def plan(self, shares: Array, count: int) -> None:
         """Wish outputs at parts `shares` (T,) of a step of `count` short steps."""

@@ -59,7 +59,7 @@ class LumpedSystem:
         """Set what acts on all nodes where they are; moving : with what opposes velocities."""
         work, nodes = self.work, self.nodes
         nodes.place()
-        work.clear(False)
+        nodes.clear()
         if moving:
             self._set_rates(self._rates)
             nodes.set_rates()
