@@ -482,12 +482,6 @@ class StaticSolver:
         self.equations.look_at(found)
         return self.equations
 
-    def estimate_at(self, found: StaticSolution) -> StaticError:
-        """Estimate the error of an equilibrium; tells where it is."""
-        error = self.look_at(found).error
-        error.estimate()
-        return error
-
     def choose_equations(self, target: Inputs, origin: Inputs) -> None:
         """Take the equations with a symmetric tangent, if there is one."""
         effects = self.effects
