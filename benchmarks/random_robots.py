@@ -22,7 +22,7 @@ from rich.progress import track
 from rich.table import Table
 
 from pliant.results.equilibrium import Equilibrium
-from pliant.solve.statics import StaticOptions, StaticSolver
+from pliant.solve.load_steps import StaticOptions, StaticSolver
 from tests.reference.random_robots import distance, random_robot
 
 METHODS: dict[str, Any] = {

@@ -34,13 +34,14 @@ from pliant.solve.coordinate_steps import CoordinateSteps
 from pliant.solve.dynamics import Trajectory, recorded_at, simulate
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.limits import map_limits, unstable_branch
+from pliant.solve.load_steps import StaticOptions, StaticSolver
 from pliant.solve.problem import Problem, Start, Still, stretch_of
 from pliant.solve.redundancy import redundancy_at_rest
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
 from pliant.solve.shape_error import warn_of_error
 from pliant.solve.spin import require_joint_inertia, require_spin_inertia, spun
-from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
+from pliant.solve.statics import StaticSolution
 from pliant.solve.streaming import Held, Stream
 from pliant.solve.transfer import transferred
 from pliant.solve.uncarried import lame_parts, missed_at_rest, missed_in_motion

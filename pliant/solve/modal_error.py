@@ -26,8 +26,9 @@ from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects
 from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array
+from pliant.solve.load_steps import StaticSolver
 from pliant.solve.recovery import Sections
-from pliant.solve.statics import StaticSolution, StaticSolver
+from pliant.solve.statics import StaticSolution
 from pliant.tree.forward import set_rates
 from pliant.tree.panels import integrate
 from pliant.tree.state import State
