@@ -55,8 +55,8 @@ class Pieces(NamedTuple):
     """Parts of segments: whole ones, or from the start of one to a station.
 
     shape (n, 6) : the numbers (a, c, d, mu, b, nu). segment (n,) : where they are. State: poses
-    (n, 3, 4) seen from the start of the segment, `own`, and from the base, `pose`; D (n, 6, 6) body twist
-    for the coordinates of the segment, and theta = Ad(pose) D.
+    (n, 3, 4) seen from the start of the segment, `own`, and from the base, `pose`; D (n, 6, 6) body
+    twist for the coordinates of the segment, and theta = Ad(pose) D.
     """
 
     shape: Array

@@ -27,7 +27,8 @@ def arm(theory: str = "cosserat", moment: float = 1.0) -> pl.Robot:
     robot = pl.Robot(gravity=(0.0, 0.0, -9.81))
     rod = robot.add_rod(
         "arm", LENGTH, pl.Rectangle(0.02, 0.012),
-        pl.Material(E=1e6, nu=0.45, rho=1100.0, viscosity=1e3), pose=pl.along("x"), natural=(0.5, 1.0, 2.0), theory=theory,
+        pl.Material(E=1e6, nu=0.45, rho=1100.0, viscosity=1e3),
+        pose=pl.along("x"), natural=(0.5, 1.0, 2.0), theory=theory,
     )  # fmt: skip
     moments = (0.002 * moment, 0.001 * moment, 0.002 * moment)
     robot.add_load("push", rod.tip, force=(0.02, 0.05, -0.03), moment=moments)
