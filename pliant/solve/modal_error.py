@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.model import PliantError
 from pliant.model.telling import silenced
-from pliant.rods.contract import Array, Formulation
+from pliant.rods.contract import Array, Formulation, RodModel
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.modes import ModalSolution, modal_analysis
 from pliant.solve.problem import Still
@@ -69,11 +69,12 @@ def _reference(problem: CoordinateProblem, still: Still, count: int) -> Array | 
     return np.asarray(found.eigenvalues, dtype=complex)
 
 
-def _finer(formulations: Mapping[str, Formulation]) -> dict[str, Formulation]:
-    found = {}
+def _finer(formulations: Mapping[str, RodModel]) -> dict[str, Formulation]:
+    found: dict[str, Formulation] = {}
     for name, item in formulations.items():
         least = item.least_size(name)
         intervals = getattr(item, str(item.size)) - least + 1
+        assert isinstance(item, Formulation)
         found[name] = item.with_size(least + FINER * intervals - 1)
     return found
 
