@@ -61,7 +61,9 @@ def _define(symbol: Any, method: str) -> None:
 
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         x, y = (
-            value if kind is lanes else _spread(builder, context.cast(builder, value, kind, types.float64))
+            value
+            if kind is lanes
+            else _spread(builder, context.cast(builder, value, kind, types.float64))
             for value, kind in zip(args, sig.args, strict=True)
         )
         return getattr(builder, method)(x, y, flags=_FLAGS)

@@ -62,6 +62,23 @@ def write_nodes(columns, X, Q, poses, quaternions):  # type: ignore[no-untyped-d
 
 
 @kernel
+def add_to_columns(columns, torque, force, T, F):  # type: ignore[no-untyped-def]
+    """Add torques and forces (N, 3) of nodes to the columns (N,) of T and F (3, C)."""
+    for i in range(columns.shape[0]):
+        for a in range(3):
+            T[a, columns[i]] += torque[i, a]
+            F[a, columns[i]] += force[i, a]
+
+
+@kernel
+def take_columns(columns, rows, out):  # type: ignore[no-untyped-def]
+    """out (N, 3) : columns (N,) of rows (3, C)."""
+    for i in range(columns.shape[0]):
+        for a in range(3):
+            out[i, a] = rows[a, columns[i]]
+
+
+@kernel
 def join(k, count, W, values):  # type: ignore[no-untyped-def]
     """Let the last nodes of elements be the first ones of the next elements, in values (R, C)."""
     for r in range(values.shape[0]):
@@ -112,9 +129,7 @@ def set_strain(count, W, L, D, steep, X, Q, strain, e):  # type: ignore[no-untyp
     k = L.shape[0]
     for b in range(0, W, 8):
         for g in range(k):
-            (a0, a1, a2, a3), (b0, b1, b2, b3), (x, y, z) = _at_station(
-                g, b, W, L, D, steep, X, Q
-            )
+            (a0, a1, a2, a3), (b0, b1, b2, b3), (x, y, z) = _at_station(g, b, W, L, D, steep, X, Q)
             t = 2.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
             c = g * W + b
             store(strain, 0, c, t * (a0 * b1 - a1 * b0 - a2 * b3 + a3 * b2))
@@ -149,9 +164,7 @@ def add_forces(count, W, L, D, steep, X, Q, strain, sigma, stress, pull, force):
                 stress[r, g * W + i] = sigma[i * k + g, r]
     for b in range(0, W, 8):
         for g in range(k):
-            (a0, a1, a2, a3), (b0, b1, b2, b3), (x, y, z) = _at_station(
-                g, b, W, L, D, steep, X, Q
-            )
+            (a0, a1, a2, a3), (b0, b1, b2, b3), (x, y, z) = _at_station(g, b, W, L, D, steep, X, Q)
             t, c = 2.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3), g * W + b
             m0, m1, m2 = t * load(stress, 0, c), t * load(stress, 1, c), t * load(stress, 2, c)
             n0, n1, n2 = t * load(stress, 3, c), t * load(stress, 4, c), t * load(stress, 5, c)

@@ -22,7 +22,7 @@ class LumpedNodes:
     poses (N, 4, 4), quaternions (N, 4) : one by one, as frames need them, see `write` and `read`.
     columns (N,) : where nodes stand.  blocks (B,) : first columns of the registers that hold nodes.
     X (3, C) : positions, Q (4, C) : unit quaternions.
-    force (3, C) : gradient of all energies in the world frame; torque (3, C) : in the axes of the nodes.
+    force, torque (3, C) : gradients of all energies, in the world frame and in the axes of the nodes.
     """
 
     def __init__(self, poses: Array, quaternions: Array, order: int, elements: int) -> None:
@@ -53,6 +53,17 @@ class LumpedNodes:
         """Set the nodes one by one from the columns."""
         given = (self.columns, self.X, self.Q, self.poses, self.quaternions)
         run(lumped_kernels.write_nodes, *given)
+
+    def one_by_one(self, rows: Array) -> Array:
+        """Values (N, 3) of the nodes from their columns of rows (3, C)."""
+        out = np.zeros((len(self.poses), 3))
+        run(lumped_kernels.take_columns, self.columns, rows, out)
+        return out
+
+    def add(self, torque: Array, force: Array) -> None:
+        """Add torques and forces (N, 3) of the nodes."""
+        given = (self.columns, torque, force, self.torque, self.force)
+        run(lumped_kernels.add_to_columns, *given)
 
     def join(self, *rows: Array) -> None:
         """Copy first nodes of elements to last ones of those before, in arrays (R, C)."""

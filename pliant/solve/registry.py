@@ -11,7 +11,10 @@ from pliant.solve.integrators.contract import Integrator
 _FORMULATIONS = {
     "ANCF": "pliant.rods.ancf",
     "BSpline": "pliant.rods.bspline",
+    "EBA": "pliant.rods.eba",
+    "EBR": "pliant.rods.ebr",
     "Hermite": "pliant.rods.hermite",
+    "SRL": "pliant.rods.srl",
     "Spectral": "pliant.rods.spectral",
     "Strain": "pliant.rods.strain",
     "Collocation": "pliant.bvp.collocation",

@@ -221,7 +221,7 @@ class Nodes:
             run(collect.add_vector, at.inner.element, at.inner.B, w.inner, w.ry)
         if len(part.stations) or len(w.inner):
             run(add_elements, own.poses, own.of_entries, w.ry, *out)
-        run(add_to_columns, own.columns, *out, own.nodes.torque, own.nodes.force)
+        own.nodes.add(*out)
 
     def set_coordinates(self, q: Array) -> None:
         """Write the coordinates q (nq,) of the robot."""
@@ -319,15 +319,6 @@ def first_wrench(poses, torque, force, base):  # type: ignore[no-untyped-def]
     for a in range(3):
         base[a] = torque[a, 0]
         base[3 + a] = R[0, a] * force[0, 0] + R[1, a] * force[1, 0] + R[2, a] * force[2, 0]
-
-
-@kernel
-def add_to_columns(columns, torque, force, T, F):  # type: ignore[no-untyped-def]
-    """Add torques and forces (N, 3) of nodes to the columns (N,) of T and F (3, C)."""
-    for i in range(columns.shape[0]):
-        for a in range(3):
-            T[a, columns[i]] += torque[i, a]
-            F[a, columns[i]] += force[i, a]
 
 
 @kernel

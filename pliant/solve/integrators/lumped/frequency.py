@@ -27,7 +27,9 @@ class HighestFrequency:
         rng = np.random.default_rng(0)
         for motion in self.system.motions:
             motion.ahead[...] = rng.normal(size=motion.ahead.shape)
-            heavy = np.divide(1.0, motion.light, where=motion.light > 0.0, out=np.zeros_like(motion.light))
+            heavy = np.divide(
+                1.0, motion.light, where=motion.light > 0.0, out=np.zeros_like(motion.light)
+            )
             motion.ahead[1] *= heavy * self.system.tree.length
             motion.keep_nodes()
         if self._searching is None:

@@ -29,7 +29,7 @@ class NodeMotion:
                 raise _massless(own)
             inverse[moving], light[moving] = np.linalg.inv(about[moving]), 1.0 / mass[moving]
         spread = own.nodes.spread
-        self.moving, self.light = spread(own.moving[:, None]), spread(light[:, None])
+        self.moving, self.light = spread(own.moving[:, None].astype(float)), spread(light[:, None])
         self.centre, self.inverse = spread(centre), spread(inverse.reshape(-1, 9))
         self.about = spread(about.reshape(-1, 9))
         """(9, C): inertia about the centres, in the axes of the nodes."""

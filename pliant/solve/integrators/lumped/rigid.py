@@ -3,8 +3,8 @@
 A node has mass m, centre of mass c and inertia I about it, in its own axes; V is the velocity of its
 centre in the world frame, L = I w its angular momentum in its axes. Nodes are columns of arrays as in
 `rods.lumped_nodes`, moved eight at a time; the inverses of m and I are zero for nodes that are held.
-Times are given as a factor of what stands in an array of one entry, so that programs need not be written
-down again where steps change.
+Times are given as a factor of what stands in an array of one entry, so that programs need not be
+written down again where steps change.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def store_vector(rows, c, x):  # type: ignore[no-untyped-def]
 
 @leaf
 def _turn(x):  # type: ignore[no-untyped-def]
-    """Unit quaternions of rotation vectors x; those of large ones are squares of those of their halves."""
+    """Unit quaternions of rotation vectors x; those of large ones are found by halving."""
     t = dot(x, x)
     most, halved, part = largest(t), 0, 1.0
     while most > _SMALL and halved < _HALVINGS:
@@ -64,7 +64,8 @@ def _turn(x):  # type: ignore[no-untyped-def]
     )
     c = 1.0 - t * (
         1.0 / 8.0
-        - t * (1.0 / 384.0 - t * (1.0 / 46080.0 - t * (1.0 / 10321920.0 - t * (1.0 / 3715891200.0))))
+        - t
+        * (1.0 / 384.0 - t * (1.0 / 46080.0 - t * (1.0 / 10321920.0 - t * (1.0 / 3715891200.0))))
     )
     q = (c, s * x[0], s * x[1], s * x[2])
     for _ in range(halved):
