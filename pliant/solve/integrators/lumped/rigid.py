@@ -9,7 +9,7 @@ written down again where steps change.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import factorial, sqrt
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from pliant.engine.lanes import largest, load, store
 from pliant.lie.quaternion_leaves import quaternion_matrix, quaternion_multiply
 from pliant.lie.tuples import add, apply, cross, dot, transpose
 
+_S = tuple(1.0 / (2 ** (2 * i + 1) * factorial(2 * i + 1)) for i in range(6))
+_C = tuple(1.0 / (2 ** (2 * i) * factorial(2 * i)) for i in range(7))
+"""Coefficients of sin(x / 2) / x and cos(x / 2) in powers of -x^2."""
 _SMALL, _HALVINGS = 0.5, 30
 """Square of the angle, rad^2, below which a series gives the quaternion of a turn; how often a larger
 turn is halved at most."""
@@ -59,14 +62,13 @@ def _turn(x):  # type: ignore[no-untyped-def]
     while most > _SMALL and halved < _HALVINGS:
         most, halved, part = 0.25 * most, halved + 1, 0.5 * part
     t = (part * part) * t
-    s = part * (
-        0.5 - t * (1.0 / 48.0 - t * (1.0 / 3840.0 - t * (1.0 / 645120.0 - t * (1.0 / 185794560.0))))
-    )
-    c = 1.0 - t * (
-        1.0 / 8.0
-        - t
-        * (1.0 / 384.0 - t * (1.0 / 46080.0 - t * (1.0 / 10321920.0 - t * (1.0 / 3715891200.0))))
-    )
+    s = _S[4] - _S[5] * t
+    c = _C[5] - _C[6] * t
+    for i in range(3, -1, -1):
+        s = _S[i] - t * s
+    for i in range(4, -1, -1):
+        c = _C[i] - t * c
+    s = part * s
     q = (c, s * x[0], s * x[1], s * x[2])
     for _ in range(halved):
         q = quaternion_multiply(q, q)
