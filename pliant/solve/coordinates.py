@@ -263,11 +263,11 @@ class CoordinateProblem(Problem):
         if problem is self:
             return solution, applied
         begin = StaticSolution(
-            solution.q, solution.z, self._acting(applied), negative=solution.negative
+            solution.q, solution.z, self.acting(applied), negative=solution.negative
         )
         return begin, applied
 
-    def _acting(self, applied: list[tuple[float, Any]] | Any) -> Inputs:
+    def acting(self, applied: list[tuple[float, Any]] | Any) -> Inputs:
         """What acts when shares of several sets of inputs act together."""
         nothing = self.effects.nothing
         u, drive = nothing.u.copy(), nothing.drive.copy()
@@ -356,7 +356,7 @@ class CoordinateProblem(Problem):
         if by == "balance" and not self.tree.is_nested(rod.name):
             from pliant.solve.internal_wrench import BeyondSections
 
-            acting = self._acting(still.applied)
+            acting = self.acting(still.applied)
             return BeyondSections(self.sampler, q, acting.u, still.solution.z).wrench(rod, s)
         stretch = self.sampler.strains(q, rod.name, s) - self.sampler.rest_strains(rod.name, s)
         return np.asarray(rod.stiffness(s) * stretch)

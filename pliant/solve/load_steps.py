@@ -23,7 +23,6 @@ from pliant.solve import loops
 from pliant.solve.closure import CLOSED, cannot_close, close_by_joints, open_gap
 from pliant.solve.newton import INFINITE, SINGULAR, SLOW, NewtonError
 from pliant.solve.no_equilibrium import no_equilibrium
-from pliant.solve.static_error import StaticError
 from pliant.solve.statics import POLICY, Equilibrium, StaticSolution
 from pliant.tree.drivers import STRIDE
 from pliant.tree.state import State
@@ -177,12 +176,6 @@ class StaticSolver:
         self.choose_equations(found.inputs, found.inputs)
         self.equations.look_at(found)
         return self.equations
-
-    def estimate_at(self, found: StaticSolution) -> StaticError:
-        """Estimate the error of an equilibrium; tells where it is."""
-        error = self.look_at(found).error
-        error.estimate()
-        return error
 
     def choose_equations(self, target: Inputs, origin: Inputs) -> None:
         """Take the equations with a symmetric tangent, if there is one."""
