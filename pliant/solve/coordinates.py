@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -501,6 +501,10 @@ class CoordinateProblem(Problem):
     def frame(self, q: Array, frame: Frame) -> Array:
         """World pose (4, 4) of a frame of a rod or of a body, joints included."""
         return self.sampler.frame(q, frame)
+
+    def poses_along(self, configurations: Sequence[Array], rod: str, s: Array) -> Array:
+        """World poses (T, S, 4, 4) of sections of a rod at several configurations."""
+        return self.sampler.poses_along(configurations, rod, s)
 
     def body_twist(self, q: Array, v: Array, body: str) -> Array:
         """Body twist (6,) of a body at rates v (total,)."""

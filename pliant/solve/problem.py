@@ -212,6 +212,10 @@ class Problem(ABC):
     def judge(self, still: Still) -> tuple[bool | None, str]:
         """Whether an equilibrium is stable, None if it cannot be told, and a sentence on it."""
 
+    def poses_along(self, configurations: Sequence[Any], rod: str, s: Array) -> Array:
+        """World poses (T, S, 4, 4) of sections of a rod at several configurations."""
+        return np.array([self.sampler.poses(q, rod, s) for q in configurations])
+
     def frame(self, q: Any, frame: Frame) -> Array:
         """World pose (4, 4) of a frame of a rod or of a body."""
         rod, s, pose = self._section_of(frame)
