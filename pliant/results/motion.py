@@ -121,6 +121,7 @@ class Motion(MovingResult, Saveable):
         iterations.
     complete : False if the simulation was interrupted or failed before its end.
     inputs : by name, the values (T, ...) of every input at the output times.
+    scheme : how the steps were taken, where the integrator chose that by itself; else empty.
     rescues : by name, how often a step was halved or a strong form needed a fallback; empty if none.
     integrator : as Python code.  seconds : wall time of the simulation.
     error : the estimated error, a `MotionError`; None unless you asked for it by error=True.
@@ -143,6 +144,7 @@ class Motion(MovingResult, Saveable):
         self.inputs = trajectory.inputs
         self.seconds = trajectory.seconds
         self.rescues: dict[str, int] = dict(trajectory.rescues)
+        self.scheme = trajectory.scheme
         self.error: MotionError | None = None
         self._damped = "GeneralizedAlpha(rho=0.5)"
 
@@ -262,6 +264,7 @@ class Motion(MovingResult, Saveable):
         return {
             **super()._attributes(),
             "integrator": self.integrator,
+            **({"scheme": self.scheme} if self.scheme else {}),
             "dt": self.dt,
             "steps": self.steps,
             "iterations": self.iterations,
@@ -402,9 +405,10 @@ class Motion(MovingResult, Saveable):
     def summary(self) -> str:
         """Return tips, energies and steps in a few lines of text."""
         reached = self._trajectory.final[0]
+        how = f" ({self.scheme})" if self.scheme else ""
         lines = [
             f"Motion: {reached:.6g} s in {self.steps} steps of {self.dt:.4g} s "
-            f"by {self.integrator}; {describe_formulation(self.formulation)}"
+            f"by {self.integrator}{how}; {describe_formulation(self.formulation)}"
         ]
         if len(self.t):
             lines += describe_places({name: g[-1] for name, g in self._places().items()})

@@ -50,6 +50,8 @@ class Steps(ABC):
     """Work done by the inputs and energy dissipated since the start (2,), J."""
     acted: Array
     """Numbers (J,) of the inputs that act now."""
+    scheme: str = ""
+    """How the steps are taken, where the integrator chooses that by itself."""
     capacity: int = _CHUNK
     """Most steps in one call."""
 
@@ -163,6 +165,8 @@ class Trajectory:
     """Rates and accelerations (T, K, 2) of the inputs of prescribed joints."""
     rescues: dict[str, int] = field(default_factory=dict)
     """How often something had to be done to go on, by name."""
+    scheme: str = ""
+    """How the steps were taken, where the integrator chose that by itself."""
     watched: Watched | None = None
     recorded: Array | None = None
     """What terms recorded of the steps that ended at the outputs (T, records)."""
@@ -352,6 +356,7 @@ class _Run:
             seconds=time.perf_counter() - self.began,
             drive_rates=steps.schedule.drive_rates(t),
             rescues=steps.rescues,
+            scheme=steps.scheme,
             recorded=account[:, 2:],
             watched=Watched(at, seen, rates, spent[:, 0], spent[:, 1], list(steps.schedule.values)),
         )
