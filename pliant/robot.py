@@ -40,6 +40,7 @@ from pliant.model import (
     PressureLine,
     ResolutionWarning,
     Rod,
+    SectionUpdate,
     Shape,
     Solid,
     Spring,
@@ -586,6 +587,15 @@ class Robot:
         """
         rules = (friction, creep, stiffness, damping, stations, radius)
         return self.description.add(Contact(name, of, against, *rules))
+
+    @checks.checked
+    def add_section_update(self, name: str, on: Rod | str) -> SectionUpdate:
+        """Let section and stiffness of a rod follow its stretch, and return the law: radii become
+        r / sqrt(stretch), moduli E / stretch. Chambers keep their areas, as if a braid held them.
+
+        on : the rod, or its name.
+        """
+        return self.description.add(SectionUpdate(name, on))
 
     @checks.checked
     def add_muscle(

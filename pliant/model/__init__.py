@@ -87,6 +87,7 @@ from pliant.model.section import (
     Shape,
     Stiffness,
 )
+from pliant.model.section_update import SectionUpdate
 from pliant.model.shapes import Curve, NaturalShape, PoseSpline
 from pliant.model.signals import (
     Constant,
@@ -166,6 +167,7 @@ __all__ = [
     "Schema",
     "Section",
     "SectionGeometry",
+    "SectionUpdate",
     "Setting",
     "Shape",
     "Signal",

@@ -34,6 +34,7 @@ BUILT_IN = (
     "joint_friction",
     "joint_drives",
     "elasticity",
+    "section_updates",
     "tubes",
     "force_fields",
     "viscosity",
