@@ -98,6 +98,7 @@ _HOMES = {
     "pliant.rods.eba": ("EBA",),
     "pliant.rods.ebr": ("EBR",),
     "pliant.rods.hermite": ("Hermite",),
+    "pliant.rods.rom": ("ROM",),
     "pliant.rods.spectral": ("Spectral",),
     "pliant.rods.srl": ("SRL",),
     "pliant.rods.strain": ("Strain",),
@@ -236,6 +237,7 @@ if TYPE_CHECKING:
     from pliant.rods.eba import EBA as EBA
     from pliant.rods.ebr import EBR as EBR
     from pliant.rods.hermite import Hermite as Hermite
+    from pliant.rods.rom import ROM as ROM
     from pliant.rods.spectral import Spectral as Spectral
     from pliant.rods.srl import SRL as SRL
     from pliant.rods.strain import Strain as Strain

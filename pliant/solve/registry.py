@@ -14,6 +14,7 @@ _FORMULATIONS = {
     "EBA": "pliant.rods.eba",
     "EBR": "pliant.rods.ebr",
     "Hermite": "pliant.rods.hermite",
+    "ROM": "pliant.rods.rom",
     "SRL": "pliant.rods.srl",
     "Spectral": "pliant.rods.spectral",
     "Strain": "pliant.rods.strain",

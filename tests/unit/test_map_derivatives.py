@@ -10,6 +10,7 @@ from pliant.rods.bspline import BSpline
 from pliant.rods.eba import EBA
 from pliant.rods.ebr import EBR
 from pliant.rods.hermite import Hermite
+from pliant.rods.rom import ROM
 from pliant.rods.spectral import Spectral
 from pliant.rods.srl import SRL
 from tests.perturbed import KINKED, LENGTH, REPEATED, UNEVEN, Bent, rod_with, second_difference
@@ -28,6 +29,7 @@ CASES = {
     **{f"hermite-{name}": Hermite(3, map=name) for name in MAPS},
     **{f"spectral-{k}": Spectral(k, 3) for k in (1, 3, 4)},
     **{f"eba-{kind}": EBA(3, kind) for kind in ROTATIONS},
+    **{f"rom-{kind}-{order}": ROM(order, kind) for kind in ROTATIONS for order in (1, 3)},
 }
 SEGMENTS = {
     **{f"eba-{kind}-one-sided": EBA(3, kind, "one-sided") for kind in ROTATIONS},

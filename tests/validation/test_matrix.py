@@ -50,6 +50,7 @@ FORMULATIONS: dict[str, Any] = {
     "EBA": pl.EBA(24),
     "EBR": pl.EBR(24),
     "SRL": pl.SRL(24),
+    "ROM": pl.ROM(8, "free"),
 }
 SECOND_ORDER = ("EBA", "EBR", "SRL")
 """Segments of constant strain, whose errors go with the inverse square of their number."""
@@ -259,7 +260,8 @@ def still_limit(name: str, effect: str) -> float:
 
 def moved_limit(name: str, effect: str, joint: str, integrator: str) -> float:
     """Largest distance in motion, relative to the way of the tip."""
-    limit = {"ANCF": 3e-2, "BSpline": 2e-2 if effect == "constraint" else 3e-3}.get(name, 3e-3)
+    smooth = name in ("BSpline", "ROM") and effect == "constraint"
+    limit = 3e-2 if name == "ANCF" else 2e-2 if smooth else 3e-3
     limit = 2e-2 if name in SECOND_ORDER else limit
     if joint == "Prismatic":  # when dry friction lets it slide is known to a step
         limit = max(limit, 6e-3)

@@ -99,6 +99,46 @@ def test_rods_without_shear_and_stretch_converge_too(name: str) -> None:
     assert order == pytest.approx(2.0, abs=0.2) and errors[-1] < 2e-3
 
 
+@pytest.mark.parametrize("rotation", ["unit", "free"])
+def test_polynomials_of_the_whole_rod_converge_exponentially(rotation: str) -> None:
+    """Two orders more leave less than a quarter of the errors."""
+    kinds: dict[str, tuple[Any, float]] = {
+        "equilibrium": (lambda f: np.abs(still(f) - still(REFERENCE)).max() / LENGTH, 1e-6),
+        "frequency": (lambda f: np.abs(frequencies(f) / frequencies(REFERENCE) - 1).max(), 3e-5),
+        "motion": (lambda f: np.abs(moved(f) - moved(REFERENCE)).max() / LENGTH, 1e-5),
+    }
+    for error, last in kinds.values():
+        errors = np.array([error(pl.ROM(order, rotation)) for order in (4, 6, 8)])
+        assert (errors[1:] < errors[:-1] / 4.0).all() and errors[-1] < last
+
+
+@pytest.mark.parametrize("rotation", ["unit", "free"])
+def test_polynomials_of_high_order_stay_well_conditioned(rotation: str) -> None:
+    tip = still(pl.ROM(64, rotation))
+    assert tip == pytest.approx(still(REFERENCE), abs=1e-8 * LENGTH)
+
+
+def test_vector_part_of_a_quaternion_ends_at_half_a_turn() -> None:
+    robot = pl.Robot(gravity=(0.0, 0.0, 0.0))
+    rod = robot.add_rod("arm", LENGTH, pl.Circle(0.01), pl.Material(E=1e6, nu=0.5, rho=1000.0))
+    moment = 1e6 * np.pi * 0.01**4 / 4 * 2 * np.pi / LENGTH
+    robot.add_load("turn", rod.tip, moment=(0.0, moment, 0.0), frame="body")
+    with pytest.raises(pl.ConvergenceError, match=r"ends at 180: use ROM\(rotation='free'\)"):
+        robot.statics({"turn": 0.6}, formulation=pl.ROM(8))
+    tip = robot.statics({"turn": 0.9}, formulation=pl.ROM(8, "free")).tip("arm")[:3, 3]
+    angle = 0.9 * 2.0 * np.pi
+    circle = np.array([1.0 - np.cos(angle), 0.0, np.sin(angle)]) * LENGTH / angle
+    assert tip == pytest.approx(circle, abs=1e-6 * LENGTH)
+
+
+def test_polynomials_refuse_data_that_jump() -> None:
+    robot = pl.Robot()
+    section = pl.Circle(lambda s: np.where(s < 0.1, 0.01, 0.012))
+    robot.add_rod("arm", LENGTH, section, pl.Material(E=1e6, nu=0.45, rho=1100.0))
+    with pytest.raises(pl.DescriptionError, match=r"section.radius.*s = 0\.1 m.*EBA\(\)"):
+        robot.statics(formulation=pl.ROM(3))
+
+
 @pytest.mark.parametrize("scheme", ["midpoint", "one-sided"])
 def test_ways_to_keep_rotations_of_nodes_give_the_same_rod(scheme: str) -> None:
     unit, free = (still(pl.EBA(8, rotation, scheme)) for rotation in ("unit", "free"))
@@ -148,3 +188,10 @@ def test_bad_settings_are_refused_by_name(name: str) -> None:
         MODELS[name](0)
     with pytest.raises(pl.DescriptionError, match=r"scheme = 'midpont'.*did you mean 'midpoint'"):
         MODELS[name](3, scheme="midpont")
+
+
+def test_bad_polynomials_are_refused_by_name() -> None:
+    with pytest.raises(pl.DescriptionError, match=r"ROM: order = 65: .*from 1 to 64"):
+        pl.ROM(65)
+    with pytest.raises(pl.DescriptionError, match=r"rotation = 'fre'.*did you mean 'free'"):
+        pl.ROM(2, "fre")
