@@ -138,8 +138,9 @@ class StaticSolver:
         if self.effects.memory:
             state = self.state.place(start.q)
             self.effects.remember(state, None, origin.u, start.z, self.memory)
-        known = {"negative": start.negative, "odd": start.odd}
-        return StaticSolution(start.q.copy(), start.z.copy(), origin, **known)
+        good = StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
+        good.odd = start.odd
+        return good
 
     @cached_property
     def _closed_rest(self) -> tuple[Array, bool]:
@@ -245,7 +246,7 @@ class StaticSolver:
         return norms(r, effects.tree.coordinates, effects.gap_rows, effects.gap_weights)
 
     def inertia(self) -> tuple[int | None, bool]:
-        """Factorise the tangent: its negative pivots, reduced, and whether its determinant is negative."""
+        """Factorise the tangent: its negative pivots, and whether its determinant is negative."""
         try:
             self.tangent.matrix.factorise()
         except SingularError:

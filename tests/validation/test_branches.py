@@ -160,8 +160,8 @@ def test_strong_forms_tell_of_another_branch_under_follower_loads() -> None:
 
 
 def toggle(tilt: float = 0.4) -> pl.Robot:
-    """A bar of 0.5 m on a hinge, tilted from the line to an anchor at 1 m, with a spring between its end
-    and the anchor that is relaxed at rest; pushed by a force across the bar, which turns with it.
+    """A bar of 0.5 m on a hinge, tilted from the line to an anchor at 1 m, pushed across it by a force
+    that turns with the bar. A spring between its end and the anchor is relaxed at rest.
     """
     robot = pl.Robot(gravity=(0, 0, 0))
     c, s = np.cos(tilt), np.sin(tilt)
@@ -202,7 +202,7 @@ def test_a_bar_pushed_by_a_follower_force_below_the_fold_is_where_the_spring_bal
 
 
 def test_an_unstable_equilibrium_under_a_follower_force_is_told_after_one_load_step() -> None:
-    """Gravity holds an upright bar in an unstable equilibrium; a small follower force leaves it there."""
+    """An upright bar stands in an unstable equilibrium; a small follower force leaves it there."""
     robot = pl.Robot()
     bar = robot.add_body("bar", 1.0, (1e-3,) * 3, centre=(0, 0, 0.5), joint=pl.Revolute("y"))
     robot.add_load("push", bar.at((0, 0, 1.0)), force=(0.2, 0, 0), frame="body")
