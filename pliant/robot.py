@@ -64,27 +64,19 @@ from pliant.results.responses import coordinates_of
 from pliant.results.result import ShapeResult
 from pliant.results.stepper import Stepper, StepState, make_stepper
 from pliant.rods.contract import RodModel
-from pliant.solve.automatic import (
-    DEFAULT,
-    OUTPUTS,
-    STEPS,
-    MotionSearch,
-    check_accuracy,
-    choose_integrator,
-    first_mesh,
-    first_step,
-    refine,
-)
+from pliant.solve.automatic import DEFAULT, check_accuracy, first_mesh, refine
 from pliant.solve.clock import make_clock
 from pliant.solve.compiled import Compiler, choose_formulations, require_mass
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.motion_error import Companions, check_error
+from pliant.solve.motion_search import OUTPUTS, MotionSearch
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_input, check_values
 from pliant.solve.statics import StaticSolution
+from pliant.solve.step_methods import given_method
 from pliant.solve.stretch import judge_stretch
 
 if TYPE_CHECKING:
@@ -897,8 +889,6 @@ class Robot:
         mesh = choose_formulations(self.description, formulation or first_mesh(rods))
         if isinstance(begin, ShapeResult):
             mesh = dict(begin._compiled.formulations)
-        problem = self._compiler.compiled(mesh)
-        method = integrator or choose_integrator(problem, whole)
 
         def run(formulations: Mapping[str, RodModel], by: Integrator, h: float) -> Motion:
             with untold():
@@ -916,14 +906,15 @@ class Robot:
                     joints,
                 )
 
-        own = method.order > 2
         bodies = [name for name, body in self.description.bodies.items() if body.joint is not None]
-        search = MotionSearch(
-            run, rods, bodies, method, wanted, dt is None and not own,
-            formulation is None and not isinstance(begin, ShapeResult),
-        )  # fmt: skip
-        step = whole / STEPS if own else first_step(rods, whole)
-        return search.find(mesh, step if dt is None else dt)
+        chooses_mesh = formulation is None and not isinstance(begin, ShapeResult)
+        between = every if times is None else whole / max(1, np.size(times) - 1)
+        between = positive("simulate", "output_every", between, "seconds", "give e.g. 0.01")
+        search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between)
+        if integrator is not None:
+            return search.find_by(mesh, given_method(integrator))
+        problem = self._compiler.compiled(mesh)
+        return search.find(problem, problem.integrator(None))
 
     @checks.checked
     def stepper(
