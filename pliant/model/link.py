@@ -14,8 +14,7 @@ from pliant.model.fields import Choice, Flag, Vector, holds, quantity
 from pliant.model.registry import Effect, Group, OneOf
 from pliant.model.rod import Rod
 from pliant.model.section import Damping, Material, Shape, Stiffness
-from pliant.model.spring import KINDS
-from pliant.model.via_points import OnFrameOrPoint, ViaPoint, points_of
+from pliant.model.via_points import KINDS, OnFrameOrPoint, ViaPoint, points_of
 
 if TYPE_CHECKING:
     from pliant.model.description import Description
@@ -92,6 +91,18 @@ class Link(Effect):
             K[3] = 1.0 / (1.0 / K[3] + length**2 / (12.0 * K[1]))
             K[4] = 1.0 / (1.0 / K[4] + length**2 / (12.0 * K[0]))
         return K
+
+    def lengthening(self, length: float) -> Array:
+        """Return (6,): length times what half the square of a shift across adds to the stretch.
+
+        6/5, times the square of the share that bending has in the shift; zero in the other rows.
+        """
+        found = np.zeros(6)
+        if self.beam:
+            K = self.stiffness(length)
+            share = K[3:5] * length**2 / (12.0 * K[1::-1])
+            found[3:5] = 1.2 * share**2
+        return found
 
     def damping(self, length: float) -> Array:
         """Return (6,): what resists the rates of the six strains, N m^2 s and N s.

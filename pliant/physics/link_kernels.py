@@ -1,7 +1,7 @@
 """Kernels of elastic links between two frames.
 
-The end frames of a link are ha = ga Qa and hb = gb Qb, with constant turns Qa, Qb that point local z from
-a to b at rest. Its measure is the constant strain that leads from one to the other,
+The end frames of a link are ha = ga Qa and hb = gb Qb, with constant turns Qa, Qb that point local z
+from a to b at rest. Its measure is the constant strain that leads from one to the other,
 
     x = log(ha^-1 hb),       dx = D (yb - Ad(h^-1) ya),   h = ha^-1 hb,   D = dexp^-1(x),
 
@@ -9,7 +9,13 @@ in the twists ya, yb of the end frames. Second derivatives along exp(t ya), exp(
 
     f.x'' = -x'.M(x, d) x' + d.[yb, Ad(h^-1) ya],     d = D^T f,   M = dexp_second.
 
-It is objective, and its forces keep linear and angular momentum.
+It is objective, and its forces keep linear and angular momentum. A link that bends to an S is longer
+than its end frames tell: its stretch is measured by
+
+    e = x5 + (c_3 x3^2 + c_4 x4^2) / 2,
+
+with c = 6 / (5 length) where the shift x3, x4 across it comes from bending alone. That is the geometric
+stiffness of Euler and Bernoulli's beam; without it, links under tension would be unstable.
 """
 
 from __future__ import annotations
@@ -28,6 +34,7 @@ from pliant.lie.se3_kernels import (
     relative_array,
     second_array,
 )
+from pliant.physics.rope_law import counted
 
 _CLOSE = 1e-9
 """Change of a strain measure below which a secant is a tangent."""
@@ -35,7 +42,7 @@ _CLOSE = 1e-9
 
 @inner
 def _turn_columns(T, first, Q):  # type: ignore[no-untyped-def]
-    """Replace the columns of T (n, 12) from `first` on, in twists of h = g Q, by those in twists of g."""
+    """Columns of T (n, 12) from `first` on: from twists of h = g Q to twists of g."""
     row = np.empty(6)
     for r in range(T.shape[0]):
         for j in range(6):
@@ -49,8 +56,8 @@ def _turn_columns(T, first, Q):  # type: ignore[no-untyped-def]
 
 @inner
 def _measure(g, Q, x, T, B):  # type: ignore[no-untyped-def]
-    """Write x (6,), its derivative T (6, 12) in the twists of the frames g (2, 4, 4), and B (6, 12), the
-    columns of Ad(h^-1) ya and of yb in them.
+    """Write x (6,), its derivative T (6, 12) in the twists of the frames g (2, 4, 4), and the columns
+    B (6, 12) of Ad(h^-1) ya and of yb in them.
     """
     ha, hb, h = np.empty((4, 4)), np.empty((4, 4)), np.empty((4, 4))
     A, D = np.empty((6, 6)), np.empty((6, 6))
@@ -76,7 +83,32 @@ def _measure(g, Q, x, T, B):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _add_curvature(x, T, B, stress, H):  # type: ignore[no-untyped-def]
+def _set_strain(x, T, c, e, U):  # type: ignore[no-untyped-def]
+    """Write e (6,), x with the stretch of a beam in its last row, and its derivative U (6, 12)."""
+    for i in range(6):
+        e[i] = x[i]
+        for j in range(12):
+            U[i, j] = T[i, j]
+    for i in range(3, 5):
+        e[5] += 0.5 * c[i] * x[i] * x[i]
+        for j in range(12):
+            U[5, j] += c[i] * x[i] * T[i, j]
+
+
+@inner
+def _add_curvature(x, T, B, c, stress, H):  # type: ignore[no-untyped-def]
+    """H (12, 12) += second derivative of stress . e in the charts ga exp, gb exp."""
+    f = np.empty(6)
+    for i in range(6):
+        f[i] = stress[i] + stress[5] * c[i] * x[i]
+        for a in range(12):
+            for b in range(12):
+                H[a, b] += stress[5] * c[i] * T[i, a] * T[i, b]
+    _add_log_curvature(x, T, B, f, H)
+
+
+@inner
+def _add_log_curvature(x, T, B, stress, H):  # type: ignore[no-untyped-def]
     """H (12, 12) += second derivative of stress . x in the charts ga exp, gb exp."""
     D, M, d, ad = np.empty((6, 6)), np.empty((6, 6)), np.zeros(6), np.empty((6, 6))
     dexp_inverse_array(x, D)
@@ -109,27 +141,20 @@ def _add_curvature(x, T, B, stress, H):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _counted(kind, e):  # type: ignore[no-untyped-def]
-    """The part of an elongation that counts, and its derivative."""
-    if (kind == 1.0 and e < 0.0) or (kind == 2.0 and e > 0.0):
-        return 0.0, 0.0
-    return e, 1.0
-
-
-@inner
 def _stress(rule, xa, xb, rates, speed, h, stress, slope):  # type: ignore[no-untyped-def]
-    """Write the stress (6,) and its derivative slope (6,) in the measure at b; returns the power lost.
+    """Write the stress (6,) and its derivative slope (6,) in the strain at b; returns the power lost.
 
-    rule (4, 6) : stiffness and damping of the measure, its value without stress, kind of each row.
-    At one configuration (h = 0) rates (6,) and their derivative `speed` in the measure; in a step of h
+    rule (5, 6) : stiffness and damping of the strain, its value without stress, kind of each row, and
+    the coefficients c, of which those of shear count.
+    At one configuration (h = 0) rates (6,) and their derivative `speed` in the strain; in a step of h
     seconds the secant of the potential between xa and xb.
     """
     lost = 0.0
     for i in range(6):
         k, c, rest, kind = rule[0, i], rule[1, i], rule[2, i], rule[3, i]
         ea, eb = xa[i] - rest, xb[i] - rest
-        ca, sa = _counted(kind, ea)
-        cb, sb = _counted(kind, eb)
+        ca, sa = counted(kind, ea)
+        cb, sb = counted(kind, eb)
         share, change = 0.5 * (sa + sb), 0.0
         if sa != sb and abs(eb - ea) > _CLOSE * abs(rest):
             share = (cb - ca) / (eb - ea)
@@ -200,9 +225,11 @@ def take_twist(eta, station, twist):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def set_measure(g, Q, x):  # type: ignore[no-untyped-def]
-    """Write the measure x (6,) of a link: rotation vector, rad, and translation, m, of `log`."""
-    _measure(g, Q, x, np.empty((6, 12)), np.empty((6, 12)))
+def set_strain(g, Q, c, e):  # type: ignore[no-untyped-def]
+    """Write the strain e (6,) of a link with frames g (2, 4, 4), rad and m over its whole length."""
+    x, T, B, U = np.empty(6), np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
+    _measure(g, Q, x, T, B)
+    _set_strain(x, T, c, e, U)
 
 
 @kernel
@@ -213,28 +240,29 @@ def set_gradient(g, Q, rule, twists, speed, tangent, p, H):  # type: ignore[no-u
     twists (2, 6) : of the frames.  speed : derivative of the rates in the configuration, 1/s.
     """
     x, T, B, rates = np.empty(6), np.empty((6, 12)), np.empty((6, 12)), np.zeros(6)
-    stress, slope = np.empty(6), np.empty(6)
+    e, U, stress, slope = np.empty(6), np.empty((6, 12)), np.empty(6), np.empty(6)
     _measure(g, Q, x, T, B)
-    _set_rates(T, twists, rates)
-    _stress(rule, x, x, rates, speed, 0.0, stress, slope)
+    _set_strain(x, T, rule[4], e, U)
+    _set_rates(U, twists, rates)
+    _stress(rule, e, e, rates, speed, 0.0, stress, slope)
     for end in range(2):
         for j in range(6):
             p[end, j] = 0.0
             for i in range(6):
-                p[end, j] += T[i, 6 * end + j] * stress[i]
+                p[end, j] += U[i, 6 * end + j] * stress[i]
     if not tangent:
         return
     for a in range(12):
         for b in range(12):
             H[a, b] = 0.0
             for i in range(6):
-                H[a, b] += T[i, a] * slope[i] * T[i, b]
-    _add_curvature(x, T, B, stress, H)
+                H[a, b] += U[i, a] * slope[i] * U[i, b]
+    _add_curvature(x, T, B, rule[4], stress, H)
 
 
 @inner
 def _set_rates(T, twists, rates):  # type: ignore[no-untyped-def]
-    """rates (6,) of the measure at twists (2, 6) of the frames."""
+    """rates (6,) of the strain at twists (2, 6) of the frames."""
     for i in range(6):
         rates[i] = 0.0
         for j in range(6):
@@ -243,28 +271,30 @@ def _set_rates(T, twists, rates):  # type: ignore[no-untyped-def]
 
 @kernel
 def set_impulses(ga, gb, Q, rule, h, implicit, tangent, leaving, arriving, H):  # type: ignore[no-untyped-def]
-    """Write the impulses (2, 6) that leave the frames ga and arrive at the frames gb (2, 4, 4) in a step
-    of h seconds and, with a tangent, the derivative H (12, 12) of what leaves in the frames gb.
+    """Write the impulses (2, 6) that leave the frames ga and arrive at gb (2, 4, 4) in a step of h
+    seconds and, with a tangent, the derivative H (12, 12) of what leaves in the frames gb.
 
     The stress is the secant between both measures, its directions are those of the frames in the middle
     of the step; in an explicit step both are those of its start, but for the damping.
     """
-    x, xa, xb = np.empty(6), np.empty(6), np.empty(6)
-    T, Tb, B = np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
-    stress, slope = np.empty(6), np.empty(6)
+    x, ea, eb, rates = np.empty(6), np.empty(6), np.empty(6), np.zeros(6)
+    T, U, Ub, B = np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
+    stress, slope, c = np.empty(6), np.empty(6), rule[4]
     A, middles = np.empty((2, 2, 6, 6)), np.empty((2, 4, 4))
-    _measure(ga, Q, xa, T, B)
-    _measure(gb, Q, xb, Tb, B)
+    _measure(ga, Q, x, T, B)
+    _set_strain(x, T, c, ea, U)
+    _measure(gb, Q, x, T, B)
+    _set_strain(x, T, c, eb, Ub)
+    for i in range(6):
+        rates[i] = (eb[i] - ea[i]) / h
     for end in range(2):
         _middle(ga[end], gb[end], middles[end], A[end], not implicit)
     _measure(middles, Q, x, T, B)
+    _set_strain(x, T, c, slope, U)
     if implicit:
-        _stress(rule, xa, xb, x, 0.0, h, stress, slope)
+        _stress(rule, ea, eb, rates, 0.0, h, stress, slope)
     else:
-        rates = np.zeros(6)
-        for i in range(6):
-            rates[i] = (xb[i] - xa[i]) / h
-        _stress(rule, xa, xa, rates, 1.0 / h, 0.0, stress, slope)
+        _stress(rule, ea, ea, rates, 1.0 / h, 0.0, stress, slope)
         for i in range(6):
             slope[i] = rule[1, i] / h
     for end in range(2):
@@ -273,19 +303,19 @@ def set_impulses(ga, gb, Q, rule, h, implicit, tangent, leaving, arriving, H):  
             for k in range(6):
                 impulse = 0.0
                 for i in range(6):
-                    impulse += h * T[i, 6 * end + k] * stress[i]
+                    impulse += h * U[i, 6 * end + k] * stress[i]
                 leaving[end, j] += A[end, 0, k, j] * impulse
                 arriving[end, j] -= A[end, 1, k, j] * impulse
     if not tangent:
         return
     bent, moved = np.zeros((12, 12)), np.zeros((12, 12))
     if implicit:
-        _add_curvature(x, T, B, stress, bent)
+        _add_curvature(x, T, B, c, stress, bent)
     for a in range(12):
         for b in range(12):
             for k in range(6):
                 moved[a, b] += bent[a, 6 * (b // 6) + k] * A[b // 6, 1, k, b % 6]
-                moved[a, b] += T[k, a] * slope[k] * Tb[k, b]
+                moved[a, b] += U[k, a] * slope[k] * Ub[k, b]
     for a in range(12):
         for b in range(12):
             H[a, b] = 0.0
@@ -318,9 +348,11 @@ def add_loss(ga, gb, Q, rule, twists, h, scale, out):  # type: ignore[no-untyped
     """out_0 += scale times the power that a link loses: in a step of h seconds from ga to gb (2, 4, 4),
     or (h = 0) at the twists (2, 6) of the frames gb.
     """
-    xa, xb, rates = np.empty(6), np.empty(6), np.zeros(6)
-    T, B, stress, slope = np.empty((6, 12)), np.empty((6, 12)), np.empty(6), np.empty(6)
-    _measure(ga, Q, xa, T, B)
-    _measure(gb, Q, xb, T, B)
-    _set_rates(T, twists, rates)
-    out[0] += scale * _stress(rule, xa, xb, rates, 0.0, h, stress, slope)
+    x, ea, eb, rates = np.empty(6), np.empty(6), np.empty(6), np.zeros(6)
+    T, U, B = np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
+    _measure(ga, Q, x, T, B)
+    _set_strain(x, T, rule[4], ea, U)
+    _measure(gb, Q, x, T, B)
+    _set_strain(x, T, rule[4], eb, U)
+    _set_rates(U, twists, rates)
+    out[0] += scale * _stress(rule, ea, eb, rates, 0.0, h, np.empty(6), np.empty(6))

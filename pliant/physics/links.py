@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.engine.program import run
 from pliant.model import DescriptionError, Frame, Link
-from pliant.model.spring import KINDS
+from pliant.model.via_points import KINDS
 from pliant.physics import link_kernels as kernels
 from pliant.physics.contract import KernelTerm, Moment, Step, Term
 from pliant.rods.contract import Array
@@ -56,8 +56,10 @@ class LinkTerm(KernelTerm):
         rest[5], kinds[5] = link.rest * length, KINDS.index(link.kind)
         whole = link.rest * length
         damping = link.damping(whole) / whole
-        self.rule = np.array([link.stiffness(whole) / whole, damping, rest, kinds])
-        """(4, 6): stiffness and damping of the measure, its value without stress, kind of each row."""
+        lengthening = link.lengthening(whole) / whole
+        self.rule = np.array([link.stiffness(whole) / whole, damping, rest, kinds, lengthening])
+        """(5, 6): stiffness and damping of the strain, its value without stress, kind of each row, and
+        how shifts across the link lengthen it."""
         self.needs_twists = bool(damping.any())
 
     # -- stations ------------------------------------------------------------------------------
@@ -111,11 +113,11 @@ class LinkTerm(KernelTerm):
 
     # -- forces and energy ---------------------------------------------------------------------
 
-    def measure_at(self, state: State) -> Array:
-        """The measure (6,) of the link at a state."""
-        x = np.zeros(6)
-        kernels.set_measure(self.frames(state), self.turns, x)
-        return x
+    def strain(self, state: State) -> Array:
+        """The strain (6,) of the link at a state, over its whole length, rad and m."""
+        e = np.zeros(6)
+        kernels.set_strain(self.frames(state), self.turns, self.rule[4], e)
+        return e
 
     def _gradient(self, m: Moment) -> Array:
         p = np.zeros((2, 6))
@@ -143,8 +145,8 @@ class LinkTerm(KernelTerm):
         return [(*side, -p[end]) for end, side in enumerate(self.sides) if side is not None]
 
     def energy(self, state: State, u: Array) -> float:
-        stiffness, _, rest, kinds = self.rule
-        e = self.measure_at(state) - rest
+        stiffness, _, rest, kinds, _ = self.rule
+        e = self.strain(state) - rest
         idle = ((kinds == 1.0) & (e < 0.0)) | ((kinds == 2.0) & (e > 0.0))
         return 0.5 * float(np.sum(stiffness * np.where(idle, 0.0, e) ** 2))
 
