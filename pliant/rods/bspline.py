@@ -276,6 +276,9 @@ class BSplineMap(IncrementMap):
         twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
         run(chain.retract_increments, self.kind, c.controls, base, twists, psi)
 
+    def pose_entries(self) -> Ints:
+        return np.arange(self.nv, dtype=np.int64).reshape(-1, 6)
+
     def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         assert isinstance(c, ChainConfiguration)
         twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)

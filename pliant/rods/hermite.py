@@ -184,6 +184,10 @@ class HermiteMap(IncrementMap):
         shape = (self.kind, self.third, self.blocks, c.controls)
         run(hermite_kernels.retract_nodes, *shape, *moves)
 
+    def pose_entries(self) -> Ints:
+        """The nodes; nodal strains move by addition."""
+        return np.asarray(6 * (self.blocks[:, 2:3] - 1) + np.arange(6))
+
     def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         """q after a step linear in q: nodal strains and middle increments move by T x."""
         assert isinstance(c, HermiteConfiguration)

@@ -435,6 +435,11 @@ class NestedMap(KernelMap):
         assert isinstance(c, NestedConfiguration)
         self._move(c, base, x, out, "retract_to")
 
+    def pose_entries(self) -> Ints | None:
+        """Those of the host; angles and shifts move by addition."""
+        entries = self.host.pose_entries()
+        return None if entries is None else self._entry[6 + entries] - 6
+
     def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         assert isinstance(c, NestedConfiguration)
         self._move(c, base, x, out, "advance_to")
