@@ -195,5 +195,10 @@ class AdaptiveSteps(CoordinateSteps):
         self.t, self.next, self._asked = kept["adaptive"].tolist()
         self.ends = kept["step_ends"].tolist()
 
+    @property
+    def own_steps(self) -> Array:  # type: ignore[override]
+        """Start and ends (N + 1,) of all steps, s."""
+        return np.array(self.ends)
+
     def quick_step(self) -> Callable[[Mapping[str, Any]], None] | None:
         return None

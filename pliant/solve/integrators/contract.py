@@ -404,6 +404,10 @@ class Integrator(ABC):
     """One for the same robots that damps what the step cannot resolve, for advice."""
     undamped: ClassVar[str] = "Midpoint()"
     """One for the same robots that does not damp, for advice."""
+    finer: ClassVar[str] = "a smaller dt"
+    """What makes its errors smaller, for advice."""
+    chooses_steps: ClassVar[bool] = False
+    """Whether its steps are as long as a tolerance of its own allows, whatever dt."""
 
     @property
     def damps(self) -> bool:

@@ -69,7 +69,9 @@ class Radau(Integrator):
 
     tolerance: float = 1e-4
     largest: float | None = None
-    damped: ClassVar[str] = "Radau(), which damps them all the time"
+    damped: ClassVar[str] = "GeneralizedAlpha(rho=0.5)"
+    finer: ClassVar[str] = "a smaller tolerance"
+    chooses_steps: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         found = number("Radau", "tolerance", self.tolerance, "", "give e.g. 1e-4", "positive")
