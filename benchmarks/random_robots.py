@@ -22,14 +22,16 @@ from rich.progress import track
 from rich.table import Table
 
 from pliant.results.equilibrium import Equilibrium
-from pliant.solve.statics import StaticOptions, StaticSolver
+from pliant.solve.load_steps import StaticOptions, StaticSolver
 from tests.reference.random_robots import distance, random_robot
 
 METHODS: dict[str, Any] = {
     "default": None,
     "Hermite(8)": pl.Hermite(8),
     "Strain(2, 6)": pl.Strain(order=2, segments=6),
+    "Spectral()": pl.Spectral(),
     "Shooting()": pl.Shooting(),
+    "Collocation()": pl.Collocation(),
 }
 FINE = pl.BSpline(degree=5, points=40)
 LEVELS = (1e-4, 1e-3, 1e-2)
@@ -49,7 +51,7 @@ class Count:
     seeds: list[int] = field(default_factory=list)
     uncertain: list[float] = field(default_factory=list)
     """Estimated errors of the references."""
-    failed: int = 0
+    failed: list[int] = field(default_factory=list)
 
 
 def reference(robot: pl.Robot) -> Equilibrium:
@@ -82,15 +84,16 @@ def cost_of_estimate(still: Equilibrium) -> float:
     return spent / (middle - began - spent)
 
 
-def study(seed: int, count: int) -> tuple[dict[str, Count], int]:
-    """Solve random robots by all methods; tells how many have no reference."""
-    counts, without = {name: Count() for name in METHODS}, 0
+def study(seed: int, count: int) -> tuple[dict[str, Count], dict[int, str]]:
+    """Solve random robots by all methods; tells which have no reference, and why."""
+    counts: dict[str, Count] = {name: Count() for name in METHODS}
+    without: dict[int, str] = {}
     for k in track(range(seed, seed + count), "robots"):
         robot = random_robot(k)
         try:
             truth = reference(robot)
-        except pl.ConvergenceError:
-            without += 1
+        except pl.ConvergenceError as error:
+            without[k] = " ".join(str(error).split())[:90]
             continue
         for name, formulation in METHODS.items():
             note(counts[name], robot, formulation, truth, k)
@@ -104,7 +107,7 @@ def note(row: Count, robot: pl.Robot, formulation: Any, truth: Equilibrium, seed
         try:
             still = robot.statics(formulation=formulation)
         except pl.ConvergenceError:
-            row.failed += 1
+            row.failed.append(seed)
             return
     kinds = (pl.ResolutionWarning, pl.StabilityWarning)
     row.seeds.append(seed)
@@ -113,13 +116,14 @@ def note(row: Count, robot: pl.Robot, formulation: Any, truth: Equilibrium, seed
     row.estimated.append(np.inf if still.error is None else still.error.relative)
     row.warned.append(any(issubclass(item.category, kinds) for item in told))
     row.stable.append(still.stable is truth.stable or None in (still.stable, truth.stable))
-    if not isinstance(formulation, pl.Shooting):
+    if not isinstance(formulation, pl.Shooting | pl.Collocation):
         row.costs.append(cost_of_estimate(still))
 
 
-def report(counts: dict[str, Count], without: int, count: int, seed: int) -> None:
+def report(counts: dict[str, Count], without: dict[int, str], count: int, seed: int) -> None:
     """Print the table."""
-    table = Table(title=f"{count} random robots from seed {seed}; {without} without a reference")
+    title = f"{count} random robots from seed {seed}; {len(without)} without a reference"
+    table = Table(title=title)
     heads = ["solved", "failed", *(f"> {level:g} L" for level in LEVELS)]
     heads += ["> 1e-3 L unwarned", "warned, < 2e-4 L", "estimate within 5x", "< 0.1 of > 1e-3 L"]
     heads += ["stable differs", "cost of estimate"]
@@ -130,7 +134,7 @@ def report(counts: dict[str, Count], without: int, count: int, seed: int) -> Non
         known = true > np.maximum(1e-7, 10.0 * np.array(row.uncertain))
         ratio = estimated[known] / true[known]
         fine = true < 2e-4
-        cells = [len(true), row.failed, *(int(np.sum(true > level)) for level in LEVELS)]
+        cells = [len(true), len(row.failed), *(int(np.sum(true > level)) for level in LEVELS)]
         cells += [int(np.sum((true > 1e-3) & ~warned))]
         cells += [f"{int(np.sum(fine & warned))} of {int(np.sum(fine))}"]
         cells += [f"{100 * np.mean((ratio > 0.2) & (ratio < 5.0)):.0f} %"]
@@ -139,6 +143,8 @@ def report(counts: dict[str, Count], without: int, count: int, seed: int) -> Non
         cells += [f"{100 * np.median(row.costs):.0f} %" if row.costs else ""]
         table.add_row(name, *(str(cell) for cell in cells))
     Console(width=190).print(table)
+    for robot, why in without.items():
+        print(f"robot {robot} has no reference: {why}")
     for name, row in counts.items():
         pairs = zip(row.seeds, row.true, row.warned, strict=True)
         missed = [
@@ -149,6 +155,16 @@ def report(counts: dict[str, Count], without: int, count: int, seed: int) -> Non
         apart = [str(seed) for seed, same in zip(row.seeds, row.stable, strict=True) if not same]
         if apart:
             print(f"{name}: stable differs for robots {', '.join(apart)}")
+        columns = zip(row.seeds, row.true, row.estimated, row.uncertain, strict=True)
+        poor = [
+            f"{seed} ({true:.1e}, {estimate / true:.2g} times)"
+            for seed, true, estimate, rough in columns
+            if true > max(1e-7, 10.0 * rough) and not 0.2 < estimate / true < 5.0
+        ]
+        if poor:
+            print(f"{name}: estimates off by more than 5 times {', '.join(poor)}")
+        if row.failed:
+            print(f"{name}: no equilibrium for robots {', '.join(map(str, row.failed))}")
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from _common import Report, Timing, least_time, pl, tapered_cantilever, time_blocks
 
 from pliant.physics.effects import effects_of
-from pliant.solve.statics import StaticSolver
+from pliant.solve.load_steps import StaticSolver
 from tests.reference import (
     RodProblem,
     base_pose,

@@ -95,8 +95,12 @@ _HOMES = {
     "pliant.rods.ancf": ("ANCF",),
     "pliant.rods.bspline": ("BSpline",),
     "pliant.rods.contract": ("Formulation",),
+    "pliant.rods.eba": ("EBA",),
+    "pliant.rods.ebr": ("EBR",),
     "pliant.rods.hermite": ("Hermite",),
+    "pliant.rods.rom": ("ROM",),
     "pliant.rods.spectral": ("Spectral",),
+    "pliant.rods.srl": ("SRL",),
     "pliant.rods.strain": ("Strain",),
     "pliant.solve.integrators.bdf_alpha": ("BDFAlpha",),
     "pliant.solve.integrators.contract": ("Integrator",),
@@ -231,8 +235,12 @@ if TYPE_CHECKING:
     from pliant.rods.ancf import ANCF as ANCF
     from pliant.rods.bspline import BSpline as BSpline
     from pliant.rods.contract import Formulation as Formulation
+    from pliant.rods.eba import EBA as EBA
+    from pliant.rods.ebr import EBR as EBR
     from pliant.rods.hermite import Hermite as Hermite
+    from pliant.rods.rom import ROM as ROM
     from pliant.rods.spectral import Spectral as Spectral
+    from pliant.rods.srl import SRL as SRL
     from pliant.rods.strain import Strain as Strain
     from pliant.solve.integrators.bdf_alpha import BDFAlpha as BDFAlpha
     from pliant.solve.integrators.contract import Integrator as Integrator

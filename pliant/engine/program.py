@@ -54,13 +54,16 @@ def ask(method: Any, *arguments: Any) -> None:
 
 
 def when(flag: Any, function: Function, *arguments: Any) -> None:
-    """Call a function, or write down what it does, where flag (1,) is not zero by then."""
+    """Call a function, or write down what it does, where flag (1,) is not zero by then.
+
+    A program in its place is not written down again.
+    """
     program = _recording.program
     if program is None:
         if flag[0]:
             function(*arguments)
         return
-    inner = record(function, *arguments)
+    inner = function if isinstance(function, Program) else record(function, *arguments)
     if inner.compiled:
         program.inner.append(inner)
         program.entries.append((execute_when, (flag, inner.address)))
@@ -74,13 +77,20 @@ def _plainly_when(flag: Any, inner: Program) -> None:
 
 
 def repeat(count: Any, function: Function, *arguments: Any) -> None:
-    """Call a function, or write down what it does, count (1,) times as it is by then."""
+    """Call a function, or write down what it does, count (1,) times as it is by then.
+
+    A program in its place is not written down again.
+    """
     program = _recording.program
+    inner = function if isinstance(function, Program) else None
     if program is None:
+        if inner is not None and inner.compiled:
+            execute_times(count, inner.address)
+            return
         for _ in range(int(count[0])):
             function(*arguments)
         return
-    inner = record(function, *arguments)
+    inner = inner or record(function, *arguments)
     if inner.compiled:
         program.inner.append(inner)
         program.entries.append((execute_times, (count, inner.address)))

@@ -259,16 +259,13 @@ class Modes(Result, Saveable):
     def error(self) -> Array:
         """Estimated relative errors (count,) of the frequencies; 0 for rigid-body motions.
 
-        NaN for robots with nested tubes, which have no such estimate.
+        They are found when you first ask for them, from modes with twice as many intervals. Infinite
+        if there is no such solution, for example with a formulation of your own without a `size`.
         """
-        from pliant.solve.modal_error import ModalError
+        from pliant.solve.modal_error import modal_errors
 
         assert isinstance(self._compiled, CoordinateProblem)
-        if not self._compiled.tree.estimates:
-            return np.full(len(self), np.nan)
-        found = ModalError(self._compiled.effects, self.equilibrium._solution)  # type: ignore[arg-type]
-        modes = zip(self._solution.eigenvalues.real, self._solution.vectors.T, strict=True)
-        return np.array([found.estimate(float(value), vector) for value, vector in modes])
+        return modal_errors(self._compiled, self.equilibrium._still, self._solution)
 
     def __repr__(self) -> str:
         return f"<Modes of {self._names}: {len(self)} frequencies>"

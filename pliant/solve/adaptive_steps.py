@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model import ConvergenceError
 from pliant.model.checks import StepError
 from pliant.rods.contract import Array
 from pliant.solve import loops

@@ -277,4 +277,4 @@ def choose_integrator(problem: Problem, duration: float) -> Integrator:
     except PliantError:
         return problem.integrator(None)
     many = duration / first_step(rods, duration) * IMPLICIT_COST
-    return Explicit() if int(stepper.more[0]) + 1 < many else problem.integrator(None)
+    return Explicit() if stepper.short_steps < many else problem.integrator(None)

@@ -20,8 +20,9 @@ from scipy.linalg import LinAlgError, eigh
 from pliant.linalg.matrices import SingularError
 from pliant.rods.contract import Array
 from pliant.solve import loops
+from pliant.solve.load_steps import StaticSolver
 from pliant.solve.response import Response
-from pliant.solve.statics import StaticSolution, StaticSolver
+from pliant.solve.statics import StaticSolution
 from pliant.solve.station_norm import StationNorm
 from pliant.solve.ways import Way
 

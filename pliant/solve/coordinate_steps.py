@@ -28,8 +28,8 @@ Maker = Callable[[Any, float], Stepper]
 class CoordinateSteps(Steps):
     """Steps of a stepper from configuration q (nq,) with rates v (total,).
 
-    Many of them are one call of its programs. Outputs inside a step are shorter steps of the same
-    integrator that lead nowhere else.
+    Many of them are one call of its programs. Outputs inside a step are interpolated where the stepper
+    can do so, else they are shorter steps of the same integrator that lead nowhere else.
     """
 
     schedule: Schedule
@@ -62,12 +62,25 @@ class CoordinateSteps(Steps):
         stepper = self.stepper
         stepper.done = 0
         stepper.keep_now(False)
+        start, end = times[:2].tolist()
+        room = len(inside) + np.count_nonzero(wanted) <= stepper.capacity
+        wished = room and stepper.wish((inside - start) / (end - start))
+        if not wished:
+            self._reach(start, inside)
         try:
-            self._inside = [self._output(float(times[0]), t) for t in inside.tolist()]
+            stepper.take(self._rows(stepper, times), wanted)
+        except StepError:
+            if wished and stepper.done == 0:
+                self._reach(start, inside)
+            raise
+        self._require_finite()
+
+    def _reach(self, start: float, inside: Array) -> None:
+        """Reach output times inside the step that begins at `start` by shorter steps."""
+        try:
+            self._inside = [self._output(start, t) for t in inside.tolist()]
         except StepError as error:  # shorter steps to the end of the step do not help here
             raise ConvergenceError(error.message) from error
-        stepper.take(self._rows(stepper, times), wanted)
-        self._require_finite()
 
     def _rows(self, stepper: Stepper, times: Array) -> Array:
         """Inputs (n, S W) of the steps of a stepper between times (n + 1,): see `Stepper.nodes`."""

@@ -34,13 +34,14 @@ from pliant.solve.coordinate_steps import CoordinateSteps
 from pliant.solve.dynamics import Trajectory, recorded_at, simulate
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.limits import map_limits, unstable_branch
+from pliant.solve.load_steps import StaticOptions, StaticSolver
 from pliant.solve.problem import Problem, Start, Still, stretch_of
 from pliant.solve.redundancy import redundancy_at_rest
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
 from pliant.solve.shape_error import warn_of_error
 from pliant.solve.spin import require_joint_inertia, require_spin_inertia, spun
-from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
+from pliant.solve.statics import StaticSolution
 from pliant.solve.streaming import Held, Stream
 from pliant.solve.transfer import transferred
 from pliant.solve.uncarried import lame_parts, missed_at_rest, missed_in_motion
@@ -262,11 +263,11 @@ class CoordinateProblem(Problem):
         if problem is self:
             return solution, applied
         begin = StaticSolution(
-            solution.q, solution.z, self._acting(applied), negative=solution.negative
+            solution.q, solution.z, self.acting(applied), negative=solution.negative
         )
         return begin, applied
 
-    def _acting(self, applied: list[tuple[float, Any]] | Any) -> Inputs:
+    def acting(self, applied: list[tuple[float, Any]] | Any) -> Inputs:
         """What acts when shares of several sets of inputs act together."""
         nothing = self.effects.nothing
         u, drive = nothing.u.copy(), nothing.drive.copy()
@@ -355,7 +356,7 @@ class CoordinateProblem(Problem):
         if by == "balance" and not self.tree.is_nested(rod.name):
             from pliant.solve.internal_wrench import BeyondSections
 
-            acting = self._acting(still.applied)
+            acting = self.acting(still.applied)
             return BeyondSections(self.sampler, q, acting.u, still.solution.z).wrench(rod, s)
         stretch = self.sampler.strains(q, rod.name, s) - self.sampler.rest_strains(rod.name, s)
         return np.asarray(rod.stiffness(s) * stretch)

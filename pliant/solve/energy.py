@@ -5,9 +5,9 @@ from __future__ import annotations
 from pliant.lie import se3
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
+from pliant.solve.balance import balance
 from pliant.solve.inverse_dynamics import at_origin
 from pliant.solve.redundancy import without_self_stress
-from pliant.solve.statics import balance
 from pliant.tree.state import State
 from pliant.tree.work import Work
 

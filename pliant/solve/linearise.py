@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 from pliant.linalg.matrices import Sparse
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
-from pliant.solve.statics import balance
+from pliant.solve.balance import balance
 from pliant.tree.backward import gather_form
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent

@@ -11,7 +11,8 @@ from pliant.physics.effects import Inputs
 from pliant.rods.contract import Array
 
 if TYPE_CHECKING:
-    from pliant.solve.statics import StaticSolution, StaticSolver
+    from pliant.solve.load_steps import StaticSolver
+    from pliant.solve.statics import StaticSolution
 
 _STEP, _MOST = 0.05, 300
 """Largest step in turns, parts of the length and of the load, and the number of steps."""

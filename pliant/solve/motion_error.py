@@ -10,9 +10,7 @@ random robots (benchmarks/motion_error.py). Two more over the first eighth of th
 from __future__ import annotations
 
 import math
-import threading
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +19,7 @@ import numpy as np
 
 from pliant.model import Array, Body, ConvergenceError, PliantError, is_nested, refuse
 from pliant.model.checks import flag
+from pliant.model.telling import silenced
 from pliant.rods.contract import RodModel
 from pliant.solve.clock import Clock
 from pliant.solve.dynamics import Trajectory
@@ -47,8 +46,6 @@ SPACE, SMOOTH = 2, 3
 SETTLED, SAME_BRANCH = 1e-8, 0.02
 """Tolerance of the equilibrium from which a companion starts, and how far, over the length, it may be
 from that of the motion to be on the same branch."""
-_SILENCE = threading.Lock()
-"""Filters of warnings belong to all threads: two that change them at once would not restore them."""
 FEWEST_STEPS = 8
 """Fewest steps of a motion that companions can be made of."""
 
@@ -181,8 +178,7 @@ class Companions:
 
     def _shapes(self, factor: int, clock: Clock) -> Array | None:
         """Positions (T, P, 3) of a coarser motion at the output times; None if it failed."""
-        with _SILENCE, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a companion is coarse on purpose
+        with silenced():  # a companion is coarse on purpose
             try:
                 problem = self.make(coarser(self.problem, factor))
                 if factor not in self._starts:

@@ -21,8 +21,9 @@ import numpy as np
 from scipy.optimize import lsq_linear
 
 from pliant.model import Array, ConvergenceError
+from pliant.solve.load_steps import StaticSolver
 from pliant.solve.response import Response, response_at
-from pliant.solve.statics import StaticSolution, StaticSolver
+from pliant.solve.statics import StaticSolution
 from pliant.solve.targets import Target
 
 _EFFORTS = (1e-3, 1e-5, 1e-7)

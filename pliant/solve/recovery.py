@@ -22,11 +22,10 @@ from pliant.engine.program import ask, run
 from pliant.lie import se3
 from pliant.lie.se3_kernels import exp_pose_array, multiply_array
 from pliant.rods.contract import Array, Ints, Plan
-from pliant.tree.collect import add_vector, station_values
+from pliant.tree.collect import add_vector
 from pliant.tree.panels import (
     Panels,
     integrate,
-    interpolation,
     make_panels,
     partial_weights,
     span_of,
@@ -92,10 +91,6 @@ class Sections:
         known = part.one_rule or part.rod is None or (more and not part.centred)
         self._frames = None if known and rule is None else part.map.frames(self.s)
         self._strains = part.map.strains(self.s) if more or rule else None
-        self.from_rule = (
-            None if rule is None else interpolation(part.map.breaks, part.strain_s, self.s)
-        )
-        """(S, T): strains at sections from those of the strain rule, where sections have their own."""
         self.P, self.carried, self.total = np.zeros((F, 6)), np.zeros((F, 6)), np.zeros(6)
         self.T, self.W, self.d, self.own, self.turned = (np.zeros((S, 6)) for _ in range(5))
         self.passed = np.zeros(3)
@@ -172,23 +167,6 @@ class Sections:
             return at.strain
         ask(self.part.map.strain, self._strains, at.c)
         return self._strains
-
-    def rates(self, state: State, i: int, y: Array) -> tuple[Array, Array]:
-        """Body twists and strain rates (S, 6) of the sections when element variables move at y (E, m).
-
-        After `frames` and `strains` of the same state.
-        """
-        at, eta, rate = state.parts[i], np.zeros((len(self.s), 6)), np.zeros((len(self.s), 6))
-        if not len(self.s):
-            return eta, rate
-        frames, strains, first = (
-            self._frames or at.mass,
-            self._strains or at.strain,
-            self.part.first_variable,
-        )
-        station_values(first, frames.element, frames.J[: len(self.s)], y, eta)
-        station_values(first, strains.element, strains.B, y, rate)
-        return eta, rate
 
     def add_stress(self, plan: Plan, stress: Array, ry: Array) -> None:
         """Add to ry (E, m) what stresses (S, 6) at the sections, times their weights, do."""

@@ -11,7 +11,11 @@ from pliant.solve.integrators.contract import Integrator
 _FORMULATIONS = {
     "ANCF": "pliant.rods.ancf",
     "BSpline": "pliant.rods.bspline",
+    "EBA": "pliant.rods.eba",
+    "EBR": "pliant.rods.ebr",
     "Hermite": "pliant.rods.hermite",
+    "ROM": "pliant.rods.rom",
+    "SRL": "pliant.rods.srl",
     "Spectral": "pliant.rods.spectral",
     "Strain": "pliant.rods.strain",
     "Collocation": "pliant.bvp.collocation",

@@ -26,7 +26,9 @@ from pliant.physics.contract import Moment, Term
 from pliant.physics.effects import Inputs
 from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array
-from pliant.solve.statics import Equilibrium, StaticSolution, StaticSolver, balance
+from pliant.solve.balance import balance
+from pliant.solve.load_steps import StaticSolver
+from pliant.solve.statics import Equilibrium, StaticSolution
 from pliant.tree.backward import gather
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent

@@ -19,7 +19,6 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.arrays import clear, copy
 from pliant.engine.program import Program, ask, is_compiled, record, run
-from pliant.lie import se3
 from pliant.physics.contract import Moment
 from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array
@@ -75,22 +74,6 @@ class StaticError:
         measure()
         size = float(self.largest[0])
         return ShapeError(size, size / self.length)
-
-    def displacements(self) -> list[Array]:
-        """Estimated errors (F + S, 6) of all frame stations and sections, as twists in the world frame,
-        of the equilibrium that was looked at last.
-        """
-        state, found = self.equations.state, []
-        for i, (rod, w) in enumerate(zip(self.sections, self.work.parts, strict=True)):
-            g, z = state.parts[i].g, rod.z.copy()
-            z[: len(g)] += np.einsum("sij,sj->si", se3.Ad(g), w.eta)
-            if len(rod.s):
-                frames = rod.frames(state, i)
-                rod.strains(state, i)
-                eta, _ = rod.rates(state, i, w.y)
-                z[len(g) :] += np.einsum("sij,sj->si", se3.Ad(frames), eta)
-            found.append(z)
-        return found
 
     # -- passes ----------------------------------------------------------------------------------------
 

@@ -13,10 +13,11 @@ from pliant.results.motion import Motion
 from pliant.solve.clock import make_clock
 from pliant.solve.compiled import Compiler
 from pliant.solve.coordinates import CoordinateProblem
+from pliant.solve.load_steps import StaticOptions, StaticSolver
 from pliant.solve.problem import Problem, Start
 from pliant.solve.schedule import Schedule, check_values
 from pliant.solve.sensitivities import Run, follow
-from pliant.solve.statics import StaticOptions, StaticSolution, StaticSolver
+from pliant.solve.statics import StaticSolution
 
 if TYPE_CHECKING:
     from pliant.study.experiments import MotionRun

@@ -67,20 +67,6 @@ def partial_weights(stations: Array, starts: Array, ends: Array) -> Array:
     return np.asarray(np.linalg.solve(basis, (half * (b - a) / powers)[:, :, None])[:, :, 0])
 
 
-def interpolation(breaks: Array, s: Array, targets: Array) -> Array:
-    """(T, S): values at targets (T,) of the polynomials through stations s (S,) of each span."""
-    out = np.zeros((len(targets), len(s)))
-    of, to = span_of(breaks, s), span_of(breaks, targets)
-    for n in np.unique(to):
-        columns, rows = np.flatnonzero(of == n), np.flatnonzero(to == n)
-        middle, half = breaks[n : n + 2].mean(), 0.5 * (breaks[n + 1] - breaks[n])
-        basis, wanted = (
-            np.vander((x - middle) / half, len(columns)) for x in (s[columns], targets[rows])
-        )
-        out[np.ix_(rows, columns)] = np.linalg.solve(basis.T, wanted.T).T
-    return out
-
-
 def _edges(breaks: Array, s: Array) -> Array:
     """Breaks (N + 1,) of spans that have stations, and not so many that a polynomial oscillates."""
     counts = np.diff(np.searchsorted(s, breaks[1:-1]), prepend=0, append=len(s))

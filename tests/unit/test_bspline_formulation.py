@@ -13,8 +13,8 @@ from pliant.rods.contract import Array, Formulation
 from pliant.rods.strain import Strain
 from pliant.solve.energy import potential
 from pliant.solve.linearise import linearise
+from pliant.solve.load_steps import StaticSolver
 from pliant.solve.sampling import Sampler
-from pliant.solve.statics import StaticSolver
 from pliant.tree.state import State
 from tests.perturbed import KINKED, LENGTH, REPEATED, UNEVEN, Bent, rod_with
 

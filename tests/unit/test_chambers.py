@@ -14,8 +14,8 @@ from pliant.model import Array, Description
 from pliant.physics.chambers import PressureChamber
 from pliant.physics.effects import Effects, Inputs, effects_of
 from pliant.rods.ancf import ANCF
+from pliant.solve.balance import balance
 from pliant.solve.energy import potential
-from pliant.solve.statics import balance
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
 from pliant.tree.work import Work

@@ -21,9 +21,10 @@ from pliant.rods.strain import Strain
 from pliant.solve.energy import reactions
 from pliant.solve.integrators.midpoint import Midpoint
 from pliant.solve.integrators.newmark import Newmark
+from pliant.solve.load_steps import StaticSolver
 from pliant.solve.modes import modal_analysis
 from pliant.solve.sampling import Sampler
-from pliant.solve.statics import StaticSolution, StaticSolver
+from pliant.solve.statics import StaticSolution
 
 SEGMENTS = 2
 STEP = 3e-5

@@ -18,8 +18,8 @@ from pliant.model import Array, value_at
 from pliant.physics.effects import Effects, Inputs, effects_of
 from pliant.physics.embedded_tendons import EmbeddedTension
 from pliant.results.shapes_and_arrows import effect_shapes, tensions_of
+from pliant.solve.balance import balance
 from pliant.solve.energy import potential
-from pliant.solve.statics import balance
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
 from pliant.tree.work import Work

@@ -10,8 +10,8 @@ from pliant.model import Description, Load
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, effects_of
 from pliant.physics.force_fields import ForceFields
+from pliant.solve.balance import balance
 from pliant.solve.energy import potential
-from pliant.solve.statics import balance
 from pliant.tree.state import State
 from pliant.tree.work import Work
 

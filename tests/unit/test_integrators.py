@@ -35,8 +35,8 @@ from pliant.solve.integrators.contract import Integrator, Stepper
 from pliant.solve.integrators.midpoint import Midpoint, Variational
 from pliant.solve.integrators.newmark import GeneralizedAlpha, ImplicitEuler, Newmark
 from pliant.solve.linearise import linearise
+from pliant.solve.load_steps import StaticSolver
 from pliant.solve.sampling import Sampler
-from pliant.solve.statics import StaticSolver
 from pliant.tree.state import State
 from pliant.tree.work import Work
 from tests.unit.test_tree_assembly import Cardan, Screw

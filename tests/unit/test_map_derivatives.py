@@ -7,11 +7,16 @@ import pytest
 
 from pliant.lie import se3
 from pliant.rods.bspline import BSpline
+from pliant.rods.eba import EBA
+from pliant.rods.ebr import EBR
 from pliant.rods.hermite import Hermite
+from pliant.rods.rom import ROM
 from pliant.rods.spectral import Spectral
+from pliant.rods.srl import SRL
 from tests.perturbed import KINKED, LENGTH, REPEATED, UNEVEN, Bent, rod_with, second_difference
 
 MAPS = ("exp", "cayley")
+ROTATIONS, SCHEMES = ("unit", "free"), ("midpoint", "one-sided")
 KNOTS = {"uneven": UNEVEN, "repeated": REPEATED, "kinked": KINKED}
 CASES = {
     **{f"{k}-{name}": BSpline(k, 7, map=name) for k in (1, 2, 3, 5) for name in MAPS},
@@ -23,18 +28,26 @@ CASES = {
     "power-exp": BSpline(3, 7, basis="power"),
     **{f"hermite-{name}": Hermite(3, map=name) for name in MAPS},
     **{f"spectral-{k}": Spectral(k, 3) for k in (1, 3, 4)},
+    **{f"eba-{kind}": EBA(3, kind) for kind in ROTATIONS},
+    **{f"rom-{kind}-{order}": ROM(order, kind) for kind in ROTATIONS for order in (1, 3)},
 }
+SEGMENTS = {
+    **{f"eba-{kind}-one-sided": EBA(3, kind, "one-sided") for kind in ROTATIONS},
+    **{f"ebr-{scheme}": EBR(3, scheme) for scheme in SCHEMES},
+    **{f"srl-{scheme}": SRL(3, scheme) for scheme in SCHEMES},
+}
+"""Their strains are differences over a segment, not slopes."""
 BROKEN = {f"broken-{name}": Hermite(3, map=name) for name in MAPS} | {
     "broken-spline": BSpline(3, 8)
 }
 """On rods whose strains jump at two places."""
 
 
-@pytest.fixture(scope="module", params=[*CASES, *BROKEN])
+@pytest.fixture(scope="module", params=[*CASES, *SEGMENTS, *BROKEN])
 def bent(request: pytest.FixtureRequest) -> Bent:
     name = request.param
     breaks = (0.31, 0.5) if name in BROKEN else ()
-    return Bent((CASES | BROKEN)[name], rod_with(breaks=breaks))
+    return Bent((CASES | SEGMENTS | BROKEN)[name], rod_with(breaks=breaks))
 
 
 @pytest.mark.parametrize("chart", ["retract", "advance"])
@@ -121,6 +134,7 @@ def test_matrix_between_two_configurations_uses_the_tangent_of_each(bent: Bent) 
     assert expected == pytest.approx(K, rel=1e-11, abs=1e-11)
 
 
+@pytest.mark.parametrize("bent", [*CASES, *BROKEN], indirect=True)
 def test_strain_is_the_arclength_derivative_of_the_frame(bent: Bent) -> None:
     s, step = LENGTH * np.array([0.05, 0.33, 0.51, 0.95]), 1e-6
     plan = bent.map.strains(s)

@@ -16,8 +16,8 @@ from pliant.physics.loads import PointOrLineLoad, add_loads
 from pliant.rods.bspline import BSpline
 from pliant.rods.contract import Array
 from pliant.rods.strain import Strain
+from pliant.solve.balance import balance
 from pliant.solve.energy import potential
-from pliant.solve.statics import balance
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
 from pliant.tree.work import Work

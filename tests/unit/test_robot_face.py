@@ -262,7 +262,7 @@ def test_robot_file_and_python_agree(tmp_path: object) -> None:
 
 
 def test_registries_hold_what_files_may_name() -> None:
-    maps = {"ANCF", "BSpline", "Hermite", "Spectral", "Strain"}
+    maps = {"ANCF", "BSpline", "EBA", "EBR", "Hermite", "ROM", "SRL", "Spectral", "Strain"}
     assert set(pl.formulations()) == maps | {"Collocation", "MultipleShooting", "Shooting"}
     names = {"BDFAlpha", "Midpoint", "Variational", "Newmark", "GeneralizedAlpha", "ImplicitEuler"}
     assert set(pl.integrators()) == names | {"Explicit"}

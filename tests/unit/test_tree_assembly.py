@@ -37,12 +37,13 @@ from pliant.rods.bspline import BSpline
 from pliant.rods.contract import Array, Capabilities
 from pliant.rods.hermite import Hermite
 from pliant.rods.strain import Strain, StrainMap
+from pliant.solve.balance import balance
 from pliant.solve.compiled import choose_formulations
 from pliant.solve.energy import potential, reactions
 from pliant.solve.linearise import linearise
+from pliant.solve.load_steps import StaticSolver
 from pliant.solve.mass import Mass
 from pliant.solve.sampling import Sampler
-from pliant.solve.statics import StaticSolver, balance
 from pliant.tree.forward import kinetic_energy, set_rates
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent

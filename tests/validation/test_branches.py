@@ -11,7 +11,7 @@ import pytest
 
 import pliant as pl
 from pliant.results.equilibrium import Equilibrium
-from pliant.solve.statics import StaticOptions, StaticSolver
+from pliant.solve.load_steps import StaticOptions, StaticSolver
 from tests.reference.random_robots import distance, random_robot
 
 STEEL = pl.Material(E=1e8, nu=0.5, rho=1000.0)

@@ -62,6 +62,51 @@ def test_positions_and_velocities_are_of_fourth_order_also_with_spin(make: Robot
     assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.15)
 
 
+INSIDE = np.array([0.0037, 0.0111, 0.01113, 0.0274, 0.0399999, 0.0481])
+"""Output times inside steps of 0.01 s, two of them inside one short step."""
+
+
+def at_outputs(make: Robot, safety: float, **more: Any) -> pl.Motion:
+    robot, velocity = make(**more)
+    return robot.simulate(
+        0.05,
+        0.01,
+        formulation=pl.Spectral(3, 2),
+        integrator=pl.Explicit(safety),
+        velocity=velocity,
+        output_times=INSIDE,
+    )
+
+
+def shapes_of(motion: pl.Motion) -> Any:
+    s = np.linspace(0.0, 0.3, 7)
+    return np.stack([motion.pose("arm", s)[:, :, :3, 3], 0.01 * motion.velocity("arm", s)[..., :3]])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("make", [cantilever, free_parts])
+def test_outputs_inside_steps_are_of_the_order_of_the_steps(make: Robot) -> None:
+    truth = shapes_of(at_outputs(make, 0.015))
+    errors = [np.abs(shapes_of(at_outputs(make, safety)) - truth).max() for safety in (0.12, 0.06)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.25)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_outputs_inside_steps_are_those_of_steps_that_end_there() -> None:
+    robot, velocity = cantilever()
+    robot.add_load("push", "arm.tip", force=(0.0, 0.2, 0.0))
+    given = {"formulation": pl.Spectral(3, 2), "integrator": pl.Explicit(0.3), "velocity": velocity}
+    ramp = {"push": pl.Ramp(start=0.0, end=1.0, t0=0.0, t1=0.1)}
+    whole = robot.simulate(0.03, 1e-3, ramp, output_times=[0.0043, 0.01315, 0.02507], **given)
+    for k, t in enumerate(whole.t):
+        ended = robot.simulate(float(t), float(t) / 30, ramp, **given)
+        assert whole.tip("arm")[k] == pytest.approx(ended.tip("arm")[-1], abs=2e-6)
+        assert whole.inputs["push"][k] == pytest.approx(10.0 * t)
+        for name in ("kinetic", "work"):
+            large = whole.energy["kinetic"].max()
+            assert whole.energy[name][k] == pytest.approx(ended.energy[name][-1], abs=1e-3 * large)
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_damped_motions_are_of_second_order() -> None:
     damped = {"material": pl.Material(E=1e6, nu=0.4, rho=1000.0, viscosity=100.0)}
@@ -105,7 +150,7 @@ def test_momenta_of_nodes_are_kept_to_rounding() -> None:
 
     def momenta() -> Any:
         found = []
-        for motion in stepper.motions:
+        for motion in stepper.system.motions:
             (V, L), g = motion.rates, motion.nodes.poses
             linear = motion.mass[:, None] * V
             R = g[:, :3, :3]

@@ -14,8 +14,8 @@ import pliant as pl
 from pliant.joints.contract import JointMap
 from pliant.model import Array
 from pliant.physics.effects import Effects, effects_of
+from pliant.solve.balance import balance
 from pliant.solve.energy import potential
-from pliant.solve.statics import balance
 from pliant.tree.state import State
 from pliant.tree.work import Work
 

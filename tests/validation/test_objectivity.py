@@ -20,6 +20,11 @@ FORMULATIONS = [
     pl.Hermite(5, map="cayley"),
     pl.Spectral(3, 3),
     pl.Strain(2, 3),
+    pl.EBA(4),
+    pl.EBR(4),
+    pl.SRL(4),
+    pl.ROM(4),
+    pl.ROM(4, "free"),
 ]
 STEP = np.array([0.4, -1.1, 0.7, 2.0, -3.0, 0.5])
 

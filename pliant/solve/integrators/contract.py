@@ -185,6 +185,14 @@ class Stepper(Equations):
         for state in self.states:
             state.place(state.q)
 
+    def wish(self, shares: Array) -> bool:
+        """Told before `take` at which parts (T,) of its first step outputs are wanted.
+
+        Returns whether the stepper interpolates: it then keeps snapshots of them, with `keep_row`,
+        before that of the end of the step. If not, shorter steps are taken to each of them.
+        """
+        return False
+
     # -- programs of a step from a to b ----------------------------------------------------------
 
     @abstractmethod
@@ -249,7 +257,11 @@ class Stepper(Equations):
     def keep_snapshot(self, b: State) -> None:
         """Keep the state at the end of a step."""
         self.note_rates(b)
-        now = (self.q, self.rates, self.account, self.acted)
+        self.keep_row(self.q, self.rates, self.account, self.acted)
+
+    def keep_row(self, q: Array, rates: Array, account: Array, acted: Array) -> None:
+        """Keep a snapshot."""
+        now = (q, rates, account, acted)
         for array, kept in zip(now, self._snapshots, strict=True):
             run(write_row, self.counts, array, kept)
         run(count_row, self.counts)

@@ -30,7 +30,8 @@ from pliant.model import DescriptionError
 from pliant.model.checks import number
 from pliant.physics.contract import KernelTerm, Moment, Term
 from pliant.physics.effects import Effects, Inputs
-from pliant.rods.contract import Array
+from pliant.physics.met_strains import meet_moving
+from pliant.rods.contract import NO_TURNS, NO_TWISTS, Array
 from pliant.solve import loops
 from pliant.solve.integrators import radau_rule as rule
 from pliant.solve.integrators.acceleration import dynamic_balance
@@ -42,7 +43,6 @@ from pliant.tree.forward import set_rates
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
 from pliant.tree.work import Work
-from pliant.physics.met_strains import meet_moving
 
 POLICY = Policy(iterations=20, contraction=0.3, stalled=1e-12, progress=0.9, patience=6, lost=1e4)
 _SOLVED = 0.05
@@ -99,7 +99,6 @@ class Radau(Integrator):
         """A stepper with step length h, s."""
         return RadauStepper(effects, h, self.tolerance)
 
-
     def steps(
         self, stepper: RadauStepper, schedule: Any, q: Array, v: Array, duration: float
     ) -> Any:
@@ -121,7 +120,7 @@ def _check(effects: Effects) -> None:
         if term.memory:
             _refuse(getattr(term, "label", type(term).__name__), "one for effects with a memory")
     for part in effects.tree.parts:
-        if part.map.pose_entries() is None or (part.joint.nv and not _chart(part.joint)):
+        if part.map.chart_entries() is None or (part.joint.nv and not _chart(part.joint)):
             _refuse(part.source.label, "one that need not know how its coordinates move")
 
 
@@ -131,12 +130,12 @@ def _chart(joint: Any) -> str:
 
 def _chart_places(tree: Tree) -> tuple[Array, Array]:
     """Numbers (P, 6) of all twists and (R, 3) of all rotation vectors in which coordinates move."""
-    poses = [np.zeros((0, 6), dtype=np.int64)]
-    turns = [np.zeros((0, 3), dtype=np.int64)]
+    poses, turns = [NO_TWISTS], [NO_TURNS]
     for part in tree.parts:
-        entries = part.map.pose_entries()
+        entries = part.map.chart_entries()
         assert entries is not None
-        poses.append(part.x_index[entries])
+        poses.append(part.x_index[entries[0]])
+        turns.append(part.x_index[entries[1]])
         if part.joint.nv and _chart(part.joint) == "pose":
             poses.append(part.joint_index[None])
         if part.joint.nv and _chart(part.joint) == "rotation":
@@ -183,7 +182,10 @@ class RadauStepper(Stepper):
         self.twin = self.matrix.complex_twin()
         self._K, self._C, self._M = (np.zeros_like(self.matrix.data) for _ in range(3))
         self.damping = any(_opposes(term) for term in effects.terms)
-        self._z, self._zx = np.zeros(self.matrix.n, np.complex128), np.zeros(self.matrix.n, np.complex128)
+        self._z, self._zx = (
+            np.zeros(self.matrix.n, np.complex128),
+            np.zeros(self.matrix.n, np.complex128),
+        )
         self._dx, self._start = np.zeros(total), np.zeros(total)
         self._renewed = np.zeros(1, dtype=np.int64)
         self.choosing, self.error_size = np.zeros(1, dtype=np.int64), np.zeros(1)
@@ -196,7 +198,11 @@ class RadauStepper(Stepper):
         """Rates and account at the start of the last step."""
         self.part, self._weights, self._inside = np.ones(1), np.zeros((3, 3)), np.zeros((3, total))
         self._whole, self._all = np.ones(1), rule.WEIGHTS.copy()
-        self.seen, self.seen_v, self.seen_account = State(tree), np.zeros(total), self.account.copy()
+        self.seen, self.seen_v, self.seen_account = (
+            State(tree),
+            np.zeros(total),
+            self.account.copy(),
+        )
         self._looks: list[Program | None] = [None, None]
         self.numbers[loops.SCALE], self.numbers[loops.FLOOR] = 1.0, 1e-14
         self.counts[loops.KNOWS_LAST] = -1
@@ -242,7 +248,12 @@ class RadauStepper(Stepper):
         copy(self.v, self.rates)
 
     def remembered(self) -> list[Any]:
-        own = [x for work in self.works for holder in (work, *work.parts) for x in vars(holder).values()]
+        own = [
+            x
+            for work in self.works
+            for holder in (work, *work.parts)
+            for x in vars(holder).values()
+        ]
         arrays = [x for x in own if isinstance(x, np.ndarray)]
         states = [state.q for state in self.inner]
         found = [*super().remembered(), *arrays, *states, *self.twin.remembered()]
@@ -285,7 +296,16 @@ class RadauStepper(Stepper):
         """Accelerations go on as they were in the last step; the tangent is made for this guess."""
 
         def guess() -> None:
-            given = (self.step, self.last, self.known, self.free, self.a0, self.v, self.z, self.rest)
+            given = (
+                self.step,
+                self.last,
+                self.known,
+                self.free,
+                self.a0,
+                self.v,
+                self.z,
+                self.rest,
+            )
             run(rule.predict, *given, self.Y, self.W, self.X)
             for X, driven in zip(self.X, self.driven, strict=True):
                 put(driven, self.tree.prescribed, X)

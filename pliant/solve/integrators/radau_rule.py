@@ -46,7 +46,9 @@ TWICE: Array = _integral(ONCE)
 
 def values(polynomials: Array, x: float | Array) -> Array:
     """Values (..., 3) of polynomials (3, p) at x (...)."""
-    return np.asarray(np.vander(np.atleast_1d(x), polynomials.shape[1], increasing=True) @ polynomials.T)
+    return np.asarray(
+        np.vander(np.atleast_1d(x), polynomials.shape[1], increasing=True) @ polynomials.T
+    )
 
 
 A: Array = values(ONCE, NODES)

@@ -8,12 +8,12 @@ from pliant.engine.arrays import copy
 from pliant.engine.program import run
 from pliant.model import DescriptionError
 from pliant.rods.contract import Array
-from pliant.solve.integrators import rigid_nodes
+from pliant.solve.integrators.lumped import rigid
 from pliant.tree.nodes import PartNodes
 
 
 class NodeMotion:
-    """The moving nodes of one part: constants and momenta, see `rigid_nodes`, and workspaces."""
+    """The moving nodes of one part: constants and momenta, see `rigid`, and workspaces."""
 
     def __init__(self, nodes: PartNodes, inertia: Array) -> None:
         self.nodes = nodes
@@ -34,26 +34,35 @@ class NodeMotion:
         """Accelerations A of the centres and torques T about them."""
         self.kept_poses, self.kept_quaternions = nodes.poses.copy(), nodes.quaternions.copy()
 
+    def set_momenta(self, v: Array) -> None:
+        """Set the momenta of nodes with rates v (total,)."""
+        nodes, (V, L) = self.nodes, self.rates
+        for i in np.flatnonzero(self.moving):
+            twist = v[nodes.numbers[i]]
+            L[i] = self.about[i] @ twist[:3]
+            arm = np.cross(twist[:3], self.centre[i])
+            V[i] = nodes.poses[i, :3, :3] @ (twist[3:] + arm)
+
     def drift(self, factor: float, unit: Array) -> None:
         """Free motion for factor times unit (1,) seconds."""
         body = (self.moving, self.centre, self.inverse)
         where = (self.nodes.poses, self.nodes.quaternions)
-        run(rigid_nodes.drift, factor, unit, *body, *where, *self.rates)
+        run(rigid.drift, factor, unit, *body, *where, *self.rates)
 
     def kick(self, factor: float, unit: Array) -> None:
         """Change momenta by what acts for factor times unit (1,) seconds."""
-        run(rigid_nodes.kick, factor, unit, self.moving, *self.pulls, *self.rates)
+        run(rigid.kick, factor, unit, self.moving, *self.pulls, *self.rates)
 
     def shift(self, factor: float, unit: Array, pulls: Array) -> None:
         """Move the nodes by factor times unit (1,), in s^2, times accelerations."""
         body = (self.moving, self.centre, self.inverse)
         where = (self.nodes.poses, self.nodes.quaternions)
-        run(rigid_nodes.shift, factor, unit, *body, *pulls, *where)
+        run(rigid.shift, factor, unit, *body, *pulls, *where)
 
     def process(self, sign: float, unit: Array, step: Array) -> None:
-        """Process momenta, then nodes, see `rigid_nodes.process`."""
+        """Process momenta, then nodes, see `rigid.process`."""
         given = (self.moving, self.inverse, *self.pulls, self.ahead, self.behind)
-        run(rigid_nodes.process, sign, unit, step, *given, *self.rates)
+        run(rigid.process, sign, unit, step, *given, *self.rates)
         self.shift(sign, unit, self.pulls)
 
     def keep_nodes(self) -> None:
@@ -70,13 +79,13 @@ class NodeMotion:
         """Set spins and velocities of the nodes."""
         nodes, body = self.nodes, (self.moving, self.centre, self.inverse)
         given = (nodes.poses, *self.rates, nodes.spin, nodes.velocity)
-        run(rigid_nodes.set_rates, *body, *given)
+        run(rigid.set_rates, *body, *given)
 
     def set_pulls(self) -> None:
         """Set accelerations and torques from what acts on the nodes."""
         nodes = self.nodes
         body = (self.moving, self.mass, self.centre, nodes.poses)
-        run(rigid_nodes.set_kick, *body, nodes.torque, nodes.force, *self.pulls)
+        run(rigid.set_kick, *body, nodes.torque, nodes.force, *self.pulls)
 
 
 def _massless(nodes: PartNodes) -> DescriptionError:

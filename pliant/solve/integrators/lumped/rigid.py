@@ -217,6 +217,19 @@ def mix_inputs(share, passed, before, after, acting):  # type: ignore[no-untyped
 
 
 @kernel
+def inputs_now(passed, before, after, acting):  # type: ignore[no-untyped-def]
+    """acting (J,) : inputs where the part passed_0 of dt is over."""
+    for j in range(acting.shape[0]):
+        acting[j] = before[j] + passed[0] * (after[j] - before[j])
+
+
+@kernel
+def one_less(count, more):  # type: ignore[no-untyped-def]
+    """more_0 = count_0 - 1."""
+    more[0] = count[0] - 1
+
+
+@kernel
 def add_loss(h, lost, account):  # type: ignore[no-untyped-def]
     """account_1 += h_0 lost_0."""
     account[1] += h[0] * lost[0]

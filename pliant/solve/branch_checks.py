@@ -1,0 +1,256 @@
+"""Checks that statics stays on its branch: of every correction, and of every load step.
+
+Newton's method finds equilibria, not branches. Corrections that turn a rod too far are shortened, and
+an attempt is rejected where corrections, pivots or the turn of a rod tell that it may have left the
+branch; `docs/theory/statics.md` has the reasoning.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from pliant.linalg.matrices import Matrix, SingularError
+from pliant.linalg.scatter import largest
+from pliant.rods.contract import Array, Ints
+from pliant.solve import loops
+from pliant.solve.newton import SINGULAR, NewtonError
+
+if TYPE_CHECKING:
+    from pliant.physics.effects import Inputs
+    from pliant.solve.statics import Equilibrium
+
+LARGEST_TURN = {True: 2.0, False: 1.0}
+"""Radians by which a rod may bend and twist in a load step; beyond, branches can be confused. Fewer if
+the tangent is not symmetric, for then pivots do not show stability.
+"""
+CORRECTION = 1.0
+"""Radians by which a correction may bend and twist a rod; longer ones are shortened."""
+_LOOKED_AT = 0.2
+"""Largest entry of a correction, rad or parts of the length, whose turn need not be measured."""
+_SHORTENED = 5
+"""Corrections of an attempt that may be shortened."""
+_MONOTONE, _LINEAR = 0.5, 0.1
+"""Size of a second correction over the first one: with the same tangent, at which the first one may be
+long; with its own tangent, at which a load step is as good as linear.
+"""
+_JUMP, _SMALL_TURN, _FINE = 2.5, 0.05, 1e-3
+"""A rod that turns this many times faster than in the load step before, by more than a small turn, rad,
+may have jumped. Load steps down to the part _FINE of the largest one tell.
+"""
+_EXACT = 1e-9
+"""Correction, rad and parts of the length, after which a residual that stays is rounding error."""
+_BETWEEN = (0.25, 0.5, 0.75)
+"""Places within a load step at which stability is looked at."""
+_RESTARTS = 30
+"""Of Lanczos, after which directions of negative stiffness are taken not to exist."""
+
+
+class BranchChecks:
+    """Watches the attempts of one set of equations; raises NewtonError where one goes astray.
+
+    moved (n,) sums the corrections of an attempt, `steps` has their largest entries.  jumped : whether
+    the last load step was a jump.
+    """
+
+    def __init__(self, equations: Equilibrium) -> None:
+        self.equations, self.tree = equations, equations.tree
+        self.moved = np.zeros(self.tree.size)
+        self.steps: list[float] = []
+        self.shortened = 0
+        self.rate: float | None = None
+        """How fast rods turned in the last load step, rad for the whole load."""
+        self._pace = 0.0
+        self.jumped = False
+        self._breaks = 2 * sum(term.memory > 0 for term in equations.effects.terms)
+        """Corrections that may be larger than those before, where joints begin to slide."""
+        self._unit = max(1.0, self.tree.length)
+        self._first = self._curvatures()
+
+    def begin(self) -> None:
+        """Begin an attempt at the state of the equations."""
+        self.equations.state.place(self.equations.state.q)
+        for kept, now in zip(self._first, self._curvatures(), strict=True):
+            kept[...] = now
+        self.moved[...] = 0.0
+        self.steps.clear()
+        self.shortened = 0
+
+    # -- corrections -------------------------------------------------------------------------------
+
+    def inspect(self) -> None:
+        """Shorten a correction that is too long; reject an attempt that is leaving the branch."""
+        equations, steps = self.equations, self.steps
+        x = equations.x
+        if not np.isfinite(float(x @ x)):
+            raise NewtonError(SINGULAR)
+        size = largest(x, self.tree.coordinates)
+        short = size * self._unit > _LOOKED_AT and self._shorten(not steps)
+        self.moved += x
+        steps.append(largest(x, self.tree.coordinates) if short else size)
+        if steps[-1] < _EXACT * min(1.0, self.tree.length):
+            equations.numbers[loops.STALLED] = np.inf
+        if short:
+            return
+        if len(steps) > 1 + self._breaks + self.shortened:
+            if steps[-1] > 0.75 * steps[-2] and steps[-1] > 0.05:
+                raise NewtonError("the Newton corrections do not get smaller")
+            if equations.numbers[loops.SIZE] > 200.0 * equations.history[0]:
+                raise NewtonError("the residual grows")
+        if self.tree.m or float(equations.right @ x) < 0.0:
+            self.heed_stability(equations.solver.negative(), x, 0.05)
+
+    def _shorten(self, first: bool) -> bool:
+        """Scale a correction so that no rod turns by more than CORRECTION; tells whether it was longer.
+
+        The first one may be long if a second one with the same tangent is much smaller: Newton's method
+        then converges from there (Deuflhard's natural monotonicity test).
+        """
+        equations = self.equations
+        programs, state = equations.programs, equations.state
+        x, right, size = equations.x.copy(), equations.right.copy(), equations.numbers[loops.SIZE]
+        q, z = state.q.copy(), equations.z.copy()
+        before = [e.copy() for e in self._curvatures()]
+        programs[loops.MOVE]()
+        programs[loops.RESIDUAL]()
+        turn = self._turn(before)
+        long = not turn <= CORRECTION
+        if long and first and np.isfinite(equations.numbers[loops.SIZE]):
+            programs[loops.SOLVE]()
+            free = self.tree.coordinates
+            long = not largest(equations.x, free) <= _MONOTONE * largest(x, free)
+        state.q[...], equations.z[...] = q, z
+        state.place(state.q)
+        equations.x[...], equations.right[...] = x, right
+        equations.numbers[loops.SIZE] = size
+        if long:
+            self.shortened += 1
+            if self.shortened > _SHORTENED or not np.isfinite(turn):
+                raise NewtonError("the Newton corrections do not get smaller")
+            equations.x *= CORRECTION / turn
+        return long
+
+    def heed_stability(self, negative: int | None, along: Array, share: float) -> None:
+        """Reject a motion along directions in which the robot lost its stability.
+
+        Newton's method runs uphill in such directions, to the equilibrium on the other side. A
+        perfect column stays straight and may go on; any other one bends aside before. `share` is the
+        part of the motion that may lie in them.
+        """
+        lost = 0 if negative is None else negative - (self.equations.start.negative or 0)
+        if lost <= 0:
+            return
+        free = self.tree.coordinates
+        try:
+            found = unstable_directions(self.equations.matrix, free, lost).T @ along[free]
+        except SingularError:
+            return
+        if float(np.linalg.norm(found)) > share * float(np.linalg.norm(along[free])):
+            raise NewtonError("the robot loses its stability on the way")
+
+    # -- how far an attempt went -------------------------------------------------------------------
+
+    def _curvatures(self) -> list[Array]:
+        """Curvatures and twists (S, 3) at the strain stations of all parts."""
+        return [at.strain.e[:, :3].copy() for at in self.equations.state.parts]
+
+    def _turn(self, since: list[Array]) -> float:
+        """How far a rod has bent and twisted since it had given curvatures, rad; the most of all."""
+        turns = [0.0]
+        states = self.equations.state.parts
+        for part, at, old in zip(self.tree.parts, states, since, strict=True):
+            change = np.linalg.norm(at.strain.e[:, :3] - old, axis=1)
+            turns.append(float(part.strain_w[:, 0] @ change))
+        return float(np.max(turns))
+
+    def _joint_motion(self) -> float:
+        """How far bodies on joints have moved since the attempt began, rad and parts of the length."""
+        motions = [0.0]
+        for part, at in zip(self.tree.parts, self.equations.state.parts, strict=True):
+            free = part.joint_index < self.tree.size
+            if part.rod is None and free.any():
+                twist = at.S[:, free] @ self.moved[part.joint_index[free]]
+                angle, shift = np.linalg.norm(twist.reshape(2, 3), axis=1)
+                motions.append(float(angle + shift / self.tree.length))
+        return max(motions)
+
+    # -- at the end of an attempt ------------------------------------------------------------------
+
+    def heed_turn(self, step: float, largest_step: float) -> None:
+        """Reject a load step in which a rod turns so far or so fast that it may be on another branch.
+
+        step, largest_step : parts of the whole load. A jump that remains however short the step is
+        taken; `jumped` tells. A step whose second correction is far smaller than the first one is as
+        good as linear: Newton's method would converge for every part of it (Newton-Kantorovich), so
+        that the equilibria on the way are connected.
+        """
+        turn, steps = self._turn(self._first), self.steps
+        linear = not self.shortened and (len(steps) < 2 or steps[1] < _LINEAR * steps[0])
+        if turn > LARGEST_TURN[self.equations.solver.symmetric] and not linear:
+            raise NewtonError("a rod turns too far in one load step")
+        self.jumped = self.rate is not None and turn > _JUMP * self.rate * step + _SMALL_TURN
+        if self.jumped and step > _FINE * largest_step:
+            raise NewtonError("the robot snaps")
+        self._pace = turn / step
+
+    def accept(self) -> None:
+        """Take an attempt as the load step to which the next one is compared."""
+        self.rate = self._pace
+
+    def heed_middle(self, inputs: Inputs, negative: int | None) -> None:
+        """Reject a load step that takes the robot over an unstable configuration on the way.
+
+        A truss that snaps has stable equilibria on both sides, and a step may jump from one to the
+        other without any sign of it but this one.
+        """
+        equations, tree, start = self.equations, self.tree, self.equations.start
+        if negative is None or self._joint_motion() < _SMALL_TURN:
+            return
+        effects, solver = equations.effects, equations.solver
+        q, z, u = equations.state.q.copy(), equations.z.copy(), equations.u.copy()
+        first = effects.prescribed.put(start.q, inputs.drive)
+        x = np.zeros(tree.total)
+        x[: tree.size] = self.moved
+        counts = []
+        for t in _BETWEEN:
+            state = equations.state.place(first)
+            equations.state.q[...] = tree.moved(state, t * x)
+            equations.z[...] = (1.0 - t) * start.z + t * z
+            equations.u[...] = (1.0 - t) * start.inputs.u + t * u
+            equations.recorded()[loops.TANGENT]()
+            counts.append(solver.inertia() or 0)
+        equations.state.q[...], equations.z[...], equations.u[...] = q, z, u
+        equations.recorded()[loops.TANGENT]()
+        equations.forget_factor()
+        if max(counts) > max(negative, start.negative or 0):
+            raise NewtonError("the robot loses its stability on the way")
+
+
+def unstable_directions(matrix: Matrix, free: Ints, count: int) -> Array:
+    """Orthonormal directions (c, count) of negative stiffness of the coordinates `free` (c,): the lower
+    end of the spectrum of the flexibility, by Lanczos with the factorised tangent.
+
+    At most six are looked at, and those that many restarts do not find are left out: a rough factor
+    may count too many.
+    """
+    load = np.zeros(matrix.n)
+
+    def flexibility(v: Array) -> Array:
+        load[free] = v.ravel()
+        return matrix.solve(load)[free]
+
+    size = len(free)
+    operator = LinearOperator((size, size), matvec=flexibility, dtype=float)
+    first = np.cos(1.0 + np.arange(size, dtype=float))
+    wanted = min(count, 6, size - 2)
+    if wanted < 1:
+        return np.zeros((size, 0))
+    try:
+        values, vectors = eigsh(
+            operator, k=wanted, which="SA", v0=first, tol=1e-4, maxiter=_RESTARTS
+        )
+    except ArpackNoConvergence as error:
+        values, vectors = error.eigenvalues, error.eigenvectors
+    return np.asarray(vectors[:, values < 0.0])

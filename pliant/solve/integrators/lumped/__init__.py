@@ -1,0 +1,1 @@
+"""Explicit steps of robots whose inertia is lumped at rigid nodes."""

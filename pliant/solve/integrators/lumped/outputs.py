@@ -1,0 +1,166 @@
+"""Outputs inside a step of an explicit integrator, by interpolation between its short steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pliant._numba import kernel
+from pliant.engine.arrays import combine, copy
+from pliant.engine.program import ask, repeat, run, when
+from pliant.physics.effects import Effects
+from pliant.rods.contract import Array, Ints
+from pliant.solve.integrators.lumped import interpolation
+from pliant.solve.integrators.lumped.scheme import Scheme
+from pliant.tree.state import State
+
+Keep = Callable[[Array, Array, Array, Array], None]
+"""Keeps a snapshot: coordinates, rates, account and inputs."""
+
+
+class InsideOutputs:
+    """Output times inside one step, and what finds the motion there.
+
+    Steps go on to the short step with an output inside. Both its ends are sampled, and nodes and
+    momenta between them are interpolated. Work is that of the inputs from the start of the step; what
+    a short step dissipates is spread evenly over it.
+    """
+
+    def __init__(self, effects: Effects, capacity: int) -> None:
+        self.effects = effects
+        tree, count = effects.tree, effects.inputs
+        self.times: Array = np.zeros(0)
+        """Parts of the step at which outputs are wanted."""
+        self.marks, self.left = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+        """How many outputs there are, and short steps after the last of them."""
+        self._before = np.zeros(1, dtype=np.int64)
+        """How many there were in the step that was accepted last."""
+        self._table, self._parts = np.zeros((capacity, 2), dtype=np.int64), np.zeros(capacity)
+        self._next, self._todo, self._new = (np.zeros(1, dtype=np.int64) for _ in range(3))
+        self._part = np.zeros(1)
+        self._begin, self._inside = State(tree), State(tree)
+        self._rates, self._acted, self._mean = (
+            np.zeros(tree.total),
+            np.zeros(count),
+            np.zeros(count),
+        )
+        self._account = np.zeros(2 + effects.records)
+        self._lost = np.zeros(2)
+
+    def plan(self, shares: Array, count: int) -> None:
+        """Wish outputs at parts `shares` (T,) of a step of `count` short steps."""
+        self.times, self.marks[0] = shares, len(shares)
+        taken, last = 0, -1
+        for m, place in enumerate((shares * count).tolist()):
+            at = min(int(place), count - 1)
+            self._table[m] = max(at - taken, 0), at != last
+            self._parts[m] = place - at
+            taken, last = at + 1, at
+        self.left[0] = count - taken
+
+    def forget(self, count: Ints) -> None:
+        """Wish no outputs in the steps to come, which have count (1,) short ones."""
+        run(forget_marks, count, self.marks, self.left, self._before)
+
+    def last(self) -> Array:
+        """Parts of the step that was accepted last at which outputs were wanted."""
+        return self.times[: int(self._before[0])]
+
+    def advance(self, scheme: Scheme, q: Array, keep: Keep) -> None:
+        """Take all short steps of a step from q (nq,), and keep the outputs inside."""
+        ends = [np.zeros((2, len(m.moving), interpolation.WIDTH)) for m in scheme.system.motions]
+        when(self.marks, self._start, q)
+        repeat(self.marks, self._go_on, scheme, ends, keep)
+        when(self.left, scheme.advance, self.left)
+
+    def _start(self, q: Array) -> None:
+        run(first_mark, self._next)
+        self._begin.place(q)
+
+    def _go_on(self, scheme: Scheme, ends: list[Array], keep: Keep) -> None:
+        """Go on to the next output, and keep it."""
+        given = (self._table, self._parts, self._next)
+        run(next_mark, *given, self._todo, self._new, self._part)
+        when(self._todo, scheme.advance, self._todo)
+        when(self._new, self._bracket, scheme, ends)
+        system, nodes = scheme.system, scheme.system.moving_arrays()
+        kept = [np.zeros_like(x) for x in nodes]
+        for x, out in zip(nodes, kept, strict=True):
+            copy(x, out)
+        for motion, both in zip(system.motions, ends, strict=True):
+            where = (motion.nodes.poses, motion.nodes.quaternions, *motion.rates)
+            body = (motion.moving, motion.centre, motion.about)
+            run(interpolation.interpolate, self._part, scheme.pace.short, *body, both, *where)
+        system.write(self._inside.q, self._rates)
+        for x, out in zip(nodes, kept, strict=True):
+            copy(out, x)
+        self._keep(scheme, keep)
+
+    def _bracket(self, scheme: Scheme, ends: list[Array]) -> None:
+        """Take one short step, and sample the motion at both ends of it."""
+        for side in (0, 1):
+            run(write_loss, side, scheme.account, self._lost)
+            scheme.aside(lambda side=side: self._sample(scheme, ends, side))  # type: ignore[misc]
+            if side == 0:
+                scheme.advance(self._new)
+
+    def _sample(self, scheme: Scheme, ends: list[Array], side: int) -> None:
+        scheme.system.accelerate(moving=not scheme.conserves)
+        for motion, both in zip(scheme.system.motions, ends, strict=True):
+            where = (motion.nodes.poses, motion.nodes.quaternions, *motion.rates, *motion.pulls)
+            body = (motion.moving, motion.centre, motion.inverse)
+            run(interpolation.sample, *body, *where, both[side])
+
+    def _keep(self, scheme: Scheme, keep: Keep) -> None:
+        """Keep a snapshot of the motion, with the work of the inputs up to it."""
+        pace, inputs = scheme.pace, (scheme.before, scheme.after)
+        run(inputs_inside, self._part, pace.share, pace.passed, *inputs, self._acted)
+        combine(0.5, scheme.before, 0.5, self._acted, self._mean)
+        copy(scheme.account, self._account)
+        run(read_loss, self._part, self._lost, self._account)
+        if scheme.books:
+            self._inside.place(self._inside.q)
+            for term in self.effects.terms:
+                ask(term.add_work_done, self._begin, self._inside, self._mean, self._account[:1])
+        keep(self._inside.q, self._rates, self._account, self._acted)
+
+
+@kernel
+def forget_marks(count, marks, left, before):  # type: ignore[no-untyped-def]
+    """Let no outputs be inside the next step of count_0 short ones."""
+    before[0], marks[0], left[0] = marks[0], 0, count[0]
+
+
+@kernel
+def first_mark(following):  # type: ignore[no-untyped-def]
+    """Begin with the first output."""
+    following[0] = 0
+
+
+@kernel
+def next_mark(table, parts, following, todo, new, part):  # type: ignore[no-untyped-def]
+    """Short steps before that of the next output, whether it is a new one, and the place in it."""
+    m = following[0]
+    todo[0], new[0], part[0] = table[m, 0], table[m, 1], parts[m]
+    following[0] = m + 1
+
+
+@kernel
+def inputs_inside(part, share, passed, before, after, acting):  # type: ignore[no-untyped-def]
+    """acting (J,) : inputs at the part part_0 of the short step that is just over."""
+    t = passed[0] - (1.0 - part[0]) * share[0]
+    for j in range(acting.shape[0]):
+        acting[j] = before[j] + t * (after[j] - before[j])
+
+
+@kernel
+def write_loss(side, account, lost):  # type: ignore[no-untyped-def]
+    """lost[side] : energy dissipated so far."""
+    lost[side] = account[1]
+
+
+@kernel
+def read_loss(part, lost, account):  # type: ignore[no-untyped-def]
+    """account_1 : energy dissipated at the part part_0 of a short step."""
+    account[1] = lost[0] + part[0] * (lost[1] - lost[0])

@@ -1,0 +1,100 @@
+"""The contract of a scheme: how an explicit integrator takes its short steps."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pliant._numba import kernel
+from pliant.engine.arrays import copy
+from pliant.engine.program import Program, ask, record, repeat, run
+from pliant.rods.contract import Array, Ints
+from pliant.solve.integrators.lumped import rigid
+from pliant.solve.integrators.lumped.pace import Pace
+from pliant.solve.integrators.lumped.system import LumpedSystem
+
+
+class Scheme(ABC):
+    """Short steps of a lumped system at a pace.
+
+    before, after (J,) : inputs at the start and at the end of a step of h seconds.
+    account (2 + records,) : of the energy; its second entry is what was dissipated, J.
+    """
+
+    name: ClassVar[str]
+    order: ClassVar[int]
+    conserves: ClassVar[bool] = False
+    """Whether the energy balance tells of instability: nothing is damped."""
+
+    def __init__(
+        self, system: LumpedSystem, pace: Pace, ends: tuple[Array, Array], account: Array
+    ) -> None:
+        self.system, self.pace, self.account = system, pace, account
+        self.before, self.after = ends
+        self.books = True
+        self._more, self._loss = np.zeros(1, dtype=np.int64), np.zeros(1)
+        self._first: Program | None = None
+
+    @abstractmethod
+    def most(self, omega: float, lag: float) -> float:
+        """Length of the longest stable step, s, for the highest frequency and longest retardation."""
+
+    def process(self) -> None:
+        """Change nodes and momenta of a motion to those that the steps take on."""
+        return
+
+    def undo(self) -> None:
+        """Change what the steps have reached to nodes and momenta of the motion, for an output."""
+        return
+
+    @abstractmethod
+    def enter(self) -> None:
+        """Begin a run of short steps."""
+
+    @abstractmethod
+    def step(self) -> None:
+        """One short step within a run of them."""
+
+    @abstractmethod
+    def leave(self) -> None:
+        """The last short step of a run."""
+
+    def advance(self, count: Ints) -> None:
+        """Take count (1,) short steps, at least one."""
+        if self._first is None:
+            self._first = record(self.step)
+        run(rigid.one_less, count, self._more)
+        self.enter()
+        repeat(self._more, self._first)
+        self.leave()
+
+    def aside(self, *functions: Callable[[], None]) -> None:
+        """Call functions at the nodes and momenta of the motion; the steps then go on as before."""
+        kept = [(x, np.zeros_like(x)) for x in self.system.moving_arrays()]
+        for x, out in kept:
+            copy(x, out)
+        run(rigid.inputs_now, self.pace.passed, self.before, self.after, self.system.acting)
+        self.undo()
+        for function in functions:
+            function()
+        for x, out in kept:
+            copy(out, x)
+
+    def add_loss(self) -> None:
+        """Add what a short step at the velocities of the system has dissipated."""
+        if not self.books:
+            return
+        moment: Any = self.system.moment(True)
+        run(set_zero, self._loss)
+        for term in self.system.effects.terms:
+            ask(term.add_power_lost, moment, 1.0, self._loss)
+        run(rigid.add_loss, self.pace.short, self._loss, self.account)
+
+
+@kernel
+def set_zero(out):  # type: ignore[no-untyped-def]
+    """out_0 = 0."""
+    out[0] = 0.0

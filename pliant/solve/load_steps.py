@@ -1,0 +1,259 @@
+"""Load continuation: the equilibrium on the branch from the unloaded robot, in as few load steps as it
+takes.
+
+One attempt goes for the full load. Where it shows signs of leaving the branch (`branch_checks`), the
+load step is cut and the path followed from the last equilibrium.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pliant.linalg.matrices import SingularError
+from pliant.linalg.scatter import norms
+from pliant.model.checks import refuse
+from pliant.physics.effects import Effects, Inputs
+from pliant.rods.contract import Array
+from pliant.solve import loops
+from pliant.solve.closure import CLOSED, cannot_close, close_by_joints, open_gap
+from pliant.solve.newton import INFINITE, SINGULAR, SLOW, NewtonError
+from pliant.solve.no_equilibrium import no_equilibrium
+from pliant.solve.statics import POLICY, Equilibrium, StaticSolution
+from pliant.tree.drivers import STRIDE
+from pliant.tree.state import State
+from pliant.tree.work import Work
+
+Progress = Callable[[float, int, float], None]
+"""Told the load level reached, the iterations so far and the relative residual."""
+_REASONS = {
+    INFINITE: "the residual became infinite",
+    SINGULAR: "the tangent is singular",
+    SLOW: f"no convergence in {POLICY.iterations} iterations",
+}
+
+
+@dataclass
+class StaticOptions:
+    """Tolerances of the static solver.
+
+    tolerance : residual relative to the generalised loads at which the solver stops.
+    smallest_step, largest_step : load steps below which the solver gives up, and with which it begins,
+    as fractions of the whole load.
+    """
+
+    tolerance: float = 1e-10
+    smallest_step: float = 1e-6
+    largest_step: float = 1.0
+    loose: float = 1e-6
+    """Tolerance at intermediate load levels; a hundredth of the load step if less."""
+
+
+class StaticSolver:
+    """Newton with load stepping for one robot; it belongs to one thread."""
+
+    def __init__(self, effects: Effects, options: StaticOptions | None = None) -> None:
+        self.effects = effects
+        self.options = options or StaticOptions()
+        self.state = State(effects.tree)
+        self.work = Work(effects.tree)
+        self._equations: dict[bool, Equilibrium] = {}
+        self.count = 0
+        self.memory = np.zeros(effects.memory)
+        """What terms remember of the configuration from which an equilibrium is sought."""
+        self.response: Any = None
+        """Storage for the derivatives of equilibria."""
+
+    def solve(
+        self,
+        target: Inputs,
+        start: StaticSolution | None = None,
+        progress: Progress | None = None,
+    ) -> StaticSolution:
+        """Follow the branch from `start` (default: the unloaded robot at rest) to `target`."""
+        good = self._begin(target, start)
+        origin, stable, lost = good.inputs, not good.negative, None
+        largest = self.largest = self._largest_step(origin, target)
+        smallest = self.options.smallest_step * largest
+        level, step = 0.0, largest
+        levels: list[float] = []
+        while level < 1.0:
+            aim = min(1.0, level + step)
+            final = aim >= 1.0
+            inputs = target if final else origin.mix(target, aim)
+            try:
+                good = self._attempt(good, inputs, aim, aim - level)
+            except NewtonError as rejected:
+                reason = _REASONS.get(str(rejected), str(rejected))
+                step /= 4.0 if final and not levels else 2.0
+                if step < smallest:
+                    good = self._go_on(good, level, reason, (origin, target))
+                    lost = good.lost if lost is None else lost
+                    levels += good.levels[1:]
+                    break
+                continue
+            level = aim
+            levels.append(level)
+            if lost is None and (self.equations.checks.jumped or (stable and good.negative)):
+                lost = level
+            step = min(2.0 * step, largest)
+            if progress is not None:
+                progress(level, self.count, good.residual)
+        good.iterations = self.count
+        good.levels, good.lost = levels, lost
+        if self.effects.tree.estimates:
+            good.error = self.equations.error.estimate()
+        return good
+
+    def _go_on(
+        self, good: StaticSolution, level: float, reason: str, way: tuple[Inputs, Inputs]
+    ) -> StaticSolution:
+        """Follow the branch by its arclength where load steps fail; raises where it turns back."""
+        from pliant.solve.load_branch import go_on
+
+        fold = None
+        if level > 0.0 or "singular" not in reason:
+            found, fold = go_on(self, good, level, (*way, self.gaps))
+            if found is not None:
+                return found
+        good.iterations = self.count
+        raise no_equilibrium(self.effects, level, reason, good, fold)
+
+    def _begin(self, target: Inputs, start: StaticSolution | None) -> StaticSolution:
+        """Choose the equations for the loads on the way to `target`; returns where it begins."""
+        if start is None:
+            start = self._unloaded(target)
+        origin = start.inputs
+        self.choose_equations(target, origin)
+        self.state.place(start.q)
+        for term in self.effects.hard:
+            term.check_start(self.state)
+        self.count, self.equations.checks.rate = 0, None
+        self._set_gaps(start.q)
+        if self.effects.memory:
+            state = self.state.place(start.q)
+            self.effects.remember(state, None, origin.u, start.z, self.memory)
+        return StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
+
+    @cached_property
+    def _closed_rest(self) -> tuple[Array, bool]:
+        """The robot at rest with its loops closed by joints, and whether that is so; else as it is."""
+        rest = self.effects.tree.q_rest
+        q = close_by_joints(self.effects, rest)
+        closed = open_gap(self.effects, q) <= CLOSED
+        return (q if closed else rest), closed
+
+    def _unloaded(self, target: Inputs) -> StaticSolution:
+        """The robot at rest, with loops that its joints can close closed.
+
+        What stays open is closed by the elasticity of rods as the loads come on. Without rods, loops
+        may close where the target has prescribed joints; else they are refused.
+        """
+        effects, tree = self.effects, self.effects.tree
+        nothing = np.zeros(tree.total)
+        q, closed = self._closed_rest
+        if closed or any(part.rod is not None for part in tree.parts):
+            return StaticSolution(q, nothing, effects.nothing)
+        driven = Inputs(effects.nothing.u, target.drive)
+        q = close_by_joints(effects, effects.prescribed.put(tree.q_rest, target.drive))
+        if open_gap(effects, q) > CLOSED:
+            raise cannot_close(effects, q)
+        return StaticSolution(q, nothing, driven)
+
+    def _largest_step(self, origin: Inputs, target: Inputs) -> float:
+        """The load step in which prescribed joints and constraints go their stride."""
+        effects, options = self.effects, self.options
+        way = effects.prescribed.travel(origin.drive, target.drive, effects.tree.length)
+        way += self.measure(self.gaps)[1]
+        return min(options.largest_step, STRIDE / max(way, STRIDE))
+
+    def look_at(self, found: StaticSolution) -> Equilibrium:
+        """Place everything at an equilibrium, with its tangent."""
+        self.choose_equations(found.inputs, found.inputs)
+        self.equations.look_at(found)
+        return self.equations
+
+    def choose_equations(self, target: Inputs, origin: Inputs) -> None:
+        """Take the equations with a symmetric tangent, if there is one."""
+        effects = self.effects
+        self.symmetric = effects.conservative(target.u) and effects.conservative(origin.u)
+        if self.symmetric not in self._equations:
+            tangent = effects.tangent(self.symmetric)
+            self._equations[self.symmetric] = Equilibrium(self, tangent)
+        self.equations = self._equations[self.symmetric]
+        self.tangent = self.equations.tangent
+
+    def _set_gaps(self, q: Array) -> None:
+        """Set the gaps (total,) with which constraints begin at q."""
+        tree = self.effects.tree
+        self.gaps = np.zeros(tree.total)
+        if not tree.m:
+            return
+        self.state.place(q)
+        for term in self.effects.hard:
+            if term.rows[0] >= tree.n:
+                gaps = self.gaps[term.rows] = term.violations(self.state)
+                refuse(
+                    not np.isfinite(gaps).all(),
+                    term.label,
+                    "gap at the start",
+                    gaps,
+                    "finite: frames half a turn apart can be turned to each other both ways",
+                    "turn one of the frames, e.g. by the rotation of its Frame",
+                )
+
+    def _attempt(
+        self, start: StaticSolution, inputs: Inputs, aim: float, step: float
+    ) -> StaticSolution:
+        """Newton iterations at one load level from `start`; raises NewtonError if they go astray."""
+        equations, checks = self.equations, self.equations.checks
+        equations.begin(start, inputs, aim, step)
+        before = self.count
+        try:
+            equations.attempt()
+        finally:
+            self.count = before + len(checks.steps)
+        sizes = equations.sizes
+        near = len(sizes) > 1 and sizes[-2] < POLICY.near
+        negative = self.negative() if near else self.inertia()
+        checks.heed_stability(negative, checks.moved, 1e-5)
+        checks.heed_turn(step, self.largest)
+        checks.heed_middle(inputs, negative)
+        checks.accept()
+        return StaticSolution(
+            equations.state.q.copy(),
+            equations.z.copy(),
+            inputs,
+            0,
+            sizes[-1],
+            sizes,
+            [],
+            negative,
+            bool(equations.counts[loops.AT_ROUNDING]),
+        )
+
+    def measure(self, r: Array) -> tuple[float, float]:
+        """Norm of the forces of a residual, and of its weighted gaps."""
+        effects = self.effects
+        return norms(r, effects.tree.coordinates, effects.gap_rows, effects.gap_weights)
+
+    def inertia(self) -> int | None:
+        """Negative pivots of the tangent reduced to free motions: those of force fields and
+        multipliers, one each, do not count.
+        """
+        if not self.symmetric:
+            return None
+        try:
+            self.tangent.matrix.factorise()
+        except SingularError:
+            return None
+        return self.negative()
+
+    def negative(self) -> int | None:
+        """Negative pivots of the last factor, reduced."""
+        pivots = self.tangent.matrix.negative
+        return None if pivots is None else pivots - len(self.effects.gap_rows)
