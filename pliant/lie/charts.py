@@ -21,7 +21,7 @@ _TERMS, _ENOUGH = 60, 1e-17
 def set_chart_rates(poses, rotations, X, W, Y, v, acc):  # type: ignore[no-untyped-def]
     """Write v and acc (n,) of a chart with coordinates X, rates W and second derivatives Y (n,).
 
-    poses (P, 6) and rotations (R, 3) : places of twists and rotation vectors; all else is plain numbers.
+    poses (P, 6), rotations (R, 3) : places of twists and rotation vectors; all else is plain numbers.
     """
     for i in range(W.shape[0]):
         v[i], acc[i] = W[i], Y[i]

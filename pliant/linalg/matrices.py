@@ -229,7 +229,8 @@ class Sparse(Matrix):
         twin = shallow_copy(self)
         vars(twin).pop("_factor", None)
         twin.flags, twin._pivoted = self.flags.copy(), None
-        twin.data, twin._factorised = np.zeros((2, len(self.data)), np.complex128)
+        entries: Any = np.zeros((2, len(self.data)), np.complex128)
+        twin.data, twin._factorised = entries
         return twin
 
     def slots(self, rows: Ints, cols: Ints) -> Ints:

@@ -1,8 +1,8 @@
 """Kernels that factorise a sparse matrix in the fronts of `elimination` and solve with the factor.
 
-The factor is L D U without row exchanges, U = L^T for a symmetric matrix, of real or complex entries. Each front holds its pivot
-rows in `upper` (rows of D U) and `lower` (columns of L D), which are the same array if the matrix is
-symmetric.
+The factor is L D U without row exchanges, U = L^T for a symmetric matrix. Entries are real or complex.
+Each front holds its pivot rows in `upper` (rows of D U) and `lower` (columns of L D), which are one
+array if the matrix is symmetric.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class Factor(NamedTuple):
 
     entries : `upper` (pivot rows of all fronts) and `lower` (pivot columns), which is the same array if
     the matrix is symmetric. inverse : (n,) one over the pivots. size : (n,) all that was added to or
-    taken from each pivot. left : what fronts hand on. workspace : (3, n), of the type of the entries, and
-    sizes : (2, n). floor : (n,) part of its size
-    below which a pivot is lost. substitute : (n,) the part of it that replaces a lost pivot.
+    taken from each pivot. left : what fronts hand on. workspace : (3, n), of the type of the entries.
+    sizes : (2, n). floor : (n,) part of its size below which a pivot is lost. substitute : (n,) the
+    part of it that replaces a lost pivot.
     """
 
     entries: Array

@@ -158,7 +158,7 @@ class Motion(MovingResult, Saveable):
     def step_times(self) -> Array:
         """(N + 1,): start and ends of the steps of the integrator, s."""
         own = self._trajectory.own_steps
-        return np.arange(self.steps + 1) * self.dt if own is None else own
+        return np.asarray(np.arange(self.steps + 1) * self.dt if own is None else own)
 
     def _describe_steps(self) -> str:
         """Number and length of the steps."""

@@ -27,6 +27,7 @@ from pliant.rods.contract import (
     Capabilities,
     Configuration,
     Formulation,
+    Ints,
     KernelMap,
     Plan,
 )

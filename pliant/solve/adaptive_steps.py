@@ -75,10 +75,10 @@ class AdaptiveSteps(CoordinateSteps):
         """Go on to the last of times (n + 1,)."""
         self._done, self._kept = 0, []
         for t in inside.tolist():
-            self._reach(t)
+            self._go_to(t)
             self._kept.append(self._snapshot(t))
         for t, keep in zip(times[1:].tolist(), wanted.tolist(), strict=True):
-            self._reach(t)
+            self._go_to(t)
             if keep:
                 self._kept.append(self._snapshot(t))
             self._done += 1
@@ -96,7 +96,7 @@ class AdaptiveSteps(CoordinateSteps):
 
     # -- steps ---------------------------------------------------------------------------------
 
-    def _reach(self, t: float) -> None:
+    def _go_to(self, t: float) -> None:
         """Take steps until time t is reached."""
         while self.t < t - _HERE * self.next:
             self._advance()

@@ -1,7 +1,7 @@
 """Radau IIA with three stages: fifth order, L-stable, steps whose length follows an error estimate.
 
 A step leads from a configuration q_0 along the chart q(t) = q_0 o exp(X(t)), in which motion is an
-ordinary differential equation, with the constraints b(q) = 0 an algebraic one of index 3. At each of the
+ordinary differential equation, or with constraints b(q) = 0 an algebraic one of index 3. At each of the
 three stages balance holds with the rates and accelerations that the chart makes of X' and X'':
 
     J^T (M eta' - ad(eta)^T M eta) + B^T sigma - loads + A^T lam = 0,      b(q) = 0.
@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -59,9 +60,10 @@ class Radau(Integrator):
     """Implicit Runge-Kutta method Radau IIA of order 5, with steps chosen for a tolerance.
 
     For stiff rods, and wherever a motion is smooth: steps are as long as the motion allows, whatever
-    the fastest vibration. Vibrations that a step does not resolve die out. Outputs are interpolated with
-    the accuracy of the steps. In `simulate`, dt is the time between stored states and the first step
-    that is tried; a stepper takes steps of its own fixed length.
+    the fastest vibration. Vibrations that a step does not resolve die out. Outputs are interpolated
+    with the accuracy of the steps. In `simulate`, dt is the time between stored states and bounds the
+    first step only, inputs are asked at the stages of each step, and steps whose error is too large are
+    rejected (`Motion.rescues`). A stepper takes steps of its own fixed length.
 
     tolerance : error that a step may make, relative to the length of the longest part.
     largest : longest step, s; give one where inputs act for a short time that steps could miss.
@@ -114,11 +116,13 @@ def _refuse(part: str, expected: str) -> None:
 
 def _check(effects: Effects) -> None:
     """Refuse what these steps cannot carry."""
-    for term in effects.one_sided:
-        _refuse(term.label, "one for rows that only push, whose impacts are jumps")
+    for rows in effects.one_sided:
+        _refuse(rows.label, "one for rows that only push, whose impacts are jumps")
     for term in effects.terms:
         if term.memory:
-            _refuse(getattr(term, "label", type(term).__name__), "one for effects with a memory")
+            part: Any = getattr(term, "part", None)
+            name = getattr(term, "label", "") or f"{type(term).__name__} of {part.source.label}"
+            _refuse(name, "one for what remembers the last step: dry friction, pressure lines")
     for part in effects.tree.parts:
         if part.map.chart_entries() is None or (part.joint.nv and not _chart(part.joint)):
             _refuse(part.source.label, "one that need not know how its coordinates move")
@@ -152,7 +156,7 @@ def _opposes(term: Term) -> bool:
 class RadauStepper(Stepper):
     """Steps of `Radau`.
 
-    X, W, Y (3, total) : chart coordinates at the stages with their first and second derivatives; X holds
+    X, W, Y (3, total) : chart coordinates at the stages, their first and second derivatives; X holds
     force fields and multipliers as well. V, acc (3, total) : rates and accelerations there; v (total,)
     rates at the start. step (3,) : lengths of this step and of the last one, and the nominal one, s.
     """
@@ -182,14 +186,13 @@ class RadauStepper(Stepper):
         self.twin = self.matrix.complex_twin()
         self._K, self._C, self._M = (np.zeros_like(self.matrix.data) for _ in range(3))
         self.damping = any(_opposes(term) for term in effects.terms)
-        self._z, self._zx = (
-            np.zeros(self.matrix.n, np.complex128),
-            np.zeros(self.matrix.n, np.complex128),
-        )
+        self._z: Any = np.zeros(self.matrix.n, np.complex128)
+        self._zx: Any = np.zeros(self.matrix.n, np.complex128)
+        """Right-hand side and solution of the complex system."""
         self._dx, self._start = np.zeros(total), np.zeros(total)
         self._renewed = np.zeros(1, dtype=np.int64)
         self.choosing, self.error_size = np.zeros(1, dtype=np.int64), np.zeros(1)
-        """Whether steps with too large an error are rejected, and the error relative to the tolerance."""
+        """Whether steps with too large an error are rejected; the error relative to the tolerance."""
         self._good = np.ones(1, dtype=np.int64)
         self._none = np.zeros(total)
         self.works_done, self.drive_power, self.lost_power = np.zeros(4), np.zeros(3), np.zeros(3)
@@ -215,9 +218,7 @@ class RadauStepper(Stepper):
         rows = [self.after[k * width : (k + 1) * width] for k in (1, 2, 0)]
         ends = np.array([0, len(self.joint_q), len(self.joint_v), len(self.joint_acc)]).cumsum() + u
         self.stage_u = [row[:u] for row in rows]
-        self.stage_joints = [
-            tuple(row[i:j] for i, j in zip(ends[:-1], ends[1:], strict=True)) for row in rows
-        ]
+        self.stage_joints = [tuple(row[i:j] for i, j in pairwise(ends)) for row in rows]
         self.joint_q, self.joint_v, self.joint_acc = self.stage_joints[2]
 
     @cached_property
@@ -423,10 +424,10 @@ class RadauStepper(Stepper):
         plain = isinstance(table, list)
         loop = modes.uncompiled(loops.__name__) if plain else loops
         todo = (self.control, row, _NOT_WANTED, self.after)
-        taken, end = loop.take_steps(table, self.side, *todo)
+        end = loop.take_steps(table, self.side, *todo)[1]
         if end == loops.NEEDS_PIVOTING and not plain:
             loop = modes.uncompiled(loops.__name__)
-            taken, end = loop.take_steps(self._plain, self.side, *todo)
+            end = loop.take_steps(self._plain, self.side, *todo)[1]
         self.counts[loops.PAUSED] = 0
         self._taken += 1
         return int(end)

@@ -63,7 +63,7 @@ TO_REAL: Array = np.ascontiguousarray(_inverse[0].real)
 TO_COMPLEX = np.ascontiguousarray(_inverse[1])
 FROM_REAL: Array = np.ascontiguousarray(_basis[:, 0].real)
 FROM_COMPLEX = np.ascontiguousarray(2.0 * _basis[:, 1])
-"""Right-hand sides (3,) of the stages to those of the two systems, and solutions back: the real parts."""
+"""From right-hand sides (3,) of the stages to those of the two systems, and back, by real parts."""
 AT_START: Array = values(LAGRANGE, 0.0)[0]
 """What of the stages (3,) a polynomial through them has at the start of the step."""
 WEIGHTS: Array = A[-1].copy()
@@ -183,7 +183,7 @@ def largest_move(eta, inertial, turn, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def set_weights(part, weights):  # type: ignore[no-untyped-def]
-    """Weights (3, 3) of the stages in accelerations, rates and coordinates where part_0 of a step is over."""
+    """Weights (3, 3) of the stages in accelerations, rates and coordinates after part_0 of a step."""
     x = part[0]
     for j in range(3):
         weights[0, j] = weights[1, j] = weights[2, j] = 0.0
@@ -199,7 +199,7 @@ def set_weights(part, weights):  # type: ignore[no-untyped-def]
 
 @kernel
 def inside_step(h, part, weights, free, v, z, rest, Y, X, W, acc):  # type: ignore[no-untyped-def]
-    """Chart coordinates X, their rates W and second derivatives acc (n,) where part_0 of a step is over.
+    """Chart coordinates X, their rates W and second derivatives acc (n,) after part_0 of a step.
 
     h (1,) : its length, s; v (n,) : rates at its start; Y (3, n) : second derivatives at its stages.
     """
