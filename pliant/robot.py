@@ -829,12 +829,7 @@ class Robot:
         compiled, method, begin = self._prepare(
             "simulate", formulation, integrator, given, start, velocity, joints
         )
-        check_error(error, clock, compiled)
-        checks.refuse(
-            bool(error) and method.chooses_steps, "simulate", "error", error,
-            f"left out with {type(method).__name__}(), which keeps to a tolerance by itself",
-            "give accuracy= instead, or compare two tolerances",
-        )  # fmt: skip
+        check_error(error, clock, compiled, method)
         origin = (start if isinstance(start, str) else (begin.q, begin.v), velocity, joints)
         checkpoints = open_checkpoints(save, resume, compiled, given, method, clock, origin)
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.model import DescriptionError
 from pliant.model.checks import StepError
 from pliant.rods.contract import Array
 from pliant.solve import loops
+from pliant.solve.checkpoint import remembering
 from pliant.solve.coordinate_steps import CoordinateSteps
 from pliant.solve.dynamics import NOT_INSIDE, Rows
 from pliant.solve.integrators.contract import Integrator
@@ -53,6 +55,12 @@ class AdaptiveSteps(CoordinateSteps):
         largest: float | None,
     ) -> None:
         super().__init__(integrator, stepper, schedule, q, v)
+        for name in remembering(schedule.values):
+            raise DescriptionError(
+                f"input {name!r}", "integrator", integrator,
+                "one with steps of fixed length, for a controller with a memory is asked once a step",
+                "use Midpoint()",
+            )  # fmt: skip
         self._counts = {"rejected steps": 0, "failed steps": 0}
         self.duration, self.largest = duration, duration if largest is None else largest
         self.t, self.ends = 0.0, [0.0]
