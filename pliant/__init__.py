@@ -108,6 +108,7 @@ _HOMES = {
     "pliant.solve.integrators.explicit": ("Explicit",),
     "pliant.solve.integrators.midpoint": ("Midpoint", "Variational"),
     "pliant.solve.integrators.newmark": ("GeneralizedAlpha", "ImplicitEuler", "Newmark"),
+    "pliant.solve.integrators.radau": ("Radau",),
     "pliant.results.studies": ("Comparison", "ComparisonRow", "Resolution", "ResolutionRow"),
     "pliant.results.equilibrium": ("Equilibrium", "Modes"),
     "pliant.results.fit": ("Estimate", "Fit", "FitData", "FitWarning"),
@@ -252,6 +253,7 @@ if TYPE_CHECKING:
         ImplicitEuler as ImplicitEuler,
         Newmark as Newmark,
     )
+    from pliant.solve.integrators.radau import Radau as Radau
     from pliant.solve.motion_error import MotionError as MotionError
     from pliant.solve.registry import formulations as formulations, integrators as integrators
     from pliant.solve.shape_error import ShapeError as ShapeError

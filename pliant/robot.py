@@ -72,6 +72,7 @@ from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.motion_error import Companions, check_error
 from pliant.solve.motion_search import OUTPUTS, MotionSearch
+from pliant.solve.moving_mesh import MovingMesh
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_input, check_values
@@ -298,7 +299,7 @@ class Robot:
         at ``pose`` on ``base`` by ``joint``, and whose ``formulation`` is that of the centreline.
         start : where its base is, metres along the axis from the entry plane: negative for a straight
         part of that length behind the plane, which twists.  angle : of its base about the axis, rad.
-        insertion : name of an input in metres, added to ``start``; constant during a motion.
+        insertion : name of an input in metres, added to ``start``.
         rotation : name of an input in radians, added to ``angle``.
         shift : name of an input in metres that pushes the base of a tube with its tip fixed; it slides
         along the others and does not turn. The outermost is then a rod.
@@ -851,7 +852,7 @@ class Robot:
         compiled, method, begin = self._prepare(
             "simulate", formulation, integrator, given, start, velocity, joints
         )
-        check_error(error, clock, compiled)
+        check_error(error, clock, compiled, method)
         origin = (start if isinstance(start, str) else (begin.q, begin.v), velocity, joints)
         checkpoints = open_checkpoints(save, resume, compiled, given, method, clock, origin)
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
@@ -880,6 +881,11 @@ class Robot:
     ) -> Motion:
         """The motion for an accuracy, see `simulate`."""
         wanted = check_accuracy("simulate", DEFAULT if accuracy is None else accuracy)
+        changing = [x for x in self.description.settled_inputs() if callable((inputs or {}).get(x))]
+        checks.refuse(
+            changing, "simulate", "dt", dt, f"given alone where {changing[:1]} changes in time, for "
+            "its mesh moves from step to step", "give e.g. dt=4e-3 and no accuracy",
+        )  # fmt: skip
         whole = positive("simulate", "duration", duration, "seconds", "give e.g. 2.0")
         every, times, progress = outputs
         if every is None and times is None:
@@ -967,11 +973,26 @@ class Robot:
         if start == "statics":
             known = self.statics(values_at(inputs, 0.0), compiled.formulations)
             compiled = known._compiled
-        q, v = (None, None) if known is None else known._final()
+        q, v = (None, None) if known is None else known._compiled.settle(*known._final())[1:]
         still = known._still if isinstance(known, Equilibrium) else None
         if joints is not None:
             q, still = compiled.with_joints(compiled.rest if q is None else q, joints), None
-        return compiled, method, Start(q, v, velocity, still)
+        begin = Start(q, v, velocity, still)
+        return self._moving(part, compiled, inputs), method, begin
+
+    def _moving(self, part: str, compiled: Problem, inputs: Mapping[str, Any]) -> Problem:
+        """The robot with a mesh that moves, if inputs that are part of what is compiled may change."""
+        names = compiled.description.settled_inputs()
+        changing = part == "stepper" or any(callable(inputs.get(name)) for name in names)
+        if not (names and changing):
+            return compiled
+        first, choice = coordinates_of(compiled, part), compiled.formulations
+
+        def compile(values: Mapping[str, float]) -> CoordinateProblem:
+            with untold():
+                return coordinates_of(self._compiler.compiled(choice, values), part)
+
+        return MovingMesh(self.description.snapshot(), first, compile)
 
     def _tell_doubts(self, dt: float | None = None) -> None:
         """Warn of values that no robot has and of data too wild, once for each description; or of a
@@ -1020,7 +1041,7 @@ class Robot:
             return self._compiler.compiled(formulation, settled)
         expected, remedy = "a result of this robot", "give what statics returned"
         result = checks.instance("robot", field, start, ShapeResult, expected, remedy)  # type: ignore[type-abstract]
-        earlier = result._compiled
+        earlier = result._compiled.settle(*result._final())[0]
         settled = {**earlier.description.settled_inputs(), **settled}
         if formulation is None and set(earlier.formulations) == set(
             self.description.snapshot().rods
