@@ -42,6 +42,7 @@ BUILT_IN = (
     "loads",
     "chambers",
     "springs",
+    "links",
     "tendons",
     "muscles",
     "embedded_tendons",

@@ -291,7 +291,7 @@ class CoordinateProblem(Problem):
         """Move in time with a formulation's coordinates."""
         begin = self.begin(Schedule(self.effects, inputs), start)
         with integrator.borrowed(self.effects, clock.h) as stepper:
-            steps = CoordinateSteps(integrator, stepper, *begin)
+            steps = integrator.steps(stepper, *begin, clock.duration)
             found = simulate(steps, clock, progress, checkpoints)
             self._tell(stepper.remarks())
         if len(found.q):
