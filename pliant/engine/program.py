@@ -187,9 +187,10 @@ class _Stretch:
         self._kept = calls
         words: list[int] = []
         starts = []
+        known: dict[int, tuple[Any, list[int]]] = {}
         for function, arguments in calls:
             starts.append(len(words))
-            words += _block(function, arguments)
+            words += _block(function, arguments, known)
         self._words = np.array(words, dtype=np.int64)
         at = self._words.ctypes.data
         self._table = np.array([len(calls), *(at + 8 * start for start in starts)], dtype=np.int64)
@@ -202,12 +203,14 @@ class _Stretch:
 _known: dict[tuple[Any, ...], tuple[int, int]] = {}
 
 
-def _block(kernel: Any, arguments: tuple[Any, ...]) -> list[int]:
-    """Words of one call: trampoline, kernel, arguments."""
+def _block(
+    kernel: Any, arguments: tuple[Any, ...], arrays: dict[int, tuple[Any, list[int]]]
+) -> list[int]:
+    """Words of one call: trampoline, kernel, arguments; `arrays` keeps the words of arrays by id."""
     key: list[Any] = [kernel]
     words: list[int] = [0, 0]
     for value in arguments:
-        _append(value, words, key)
+        _append(value, words, key, arrays)
     found = tuple(key)
     if found not in _known:
         types = tuple(typeof(value) for value in arguments)
@@ -217,22 +220,31 @@ def _block(kernel: Any, arguments: tuple[Any, ...]) -> list[int]:
     return words
 
 
-def _append(value: Any, words: list[int], key: list[Any]) -> None:
+def _append(
+    value: Any, words: list[int], key: list[Any], arrays: dict[int, tuple[Any, list[int]]]
+) -> None:
     """Append a value in the order in which compiled functions take it, and what tells its type."""
     if isinstance(value, np.ndarray):
-        flags = value.flags
-        key.append((value.dtype.char, value.ndim, flags.carray or flags.num))
-        shape, strides = value.shape, value.strides
-        words += (0, 0, value.size, value.itemsize, value.__array_interface__["data"][0], *shape)
-        words += strides
+        known = arrays.get(id(value))
+        if known is None:
+            known = arrays[id(value)] = _array_words(value)
+        key.append(known[0])
+        words += known[1]
     elif isinstance(value, tuple):
         key.append(type(value))
         for item in value:
-            _append(item, words, key)
+            _append(item, words, key, arrays)
     else:
         key.append(type(value))
         whole = isinstance(value, bool | int | np.integer)
         words.append(int(value) if whole else _float_word(value))
+
+
+def _array_words(array: Any) -> tuple[Any, list[int]]:
+    """What tells the type of an array, and its words."""
+    flags, (at, _) = array.flags, array.__array_interface__["data"]
+    kind = (array.dtype.char, array.ndim, flags.carray or flags.num)
+    return kind, [0, 0, array.size, array.itemsize, at, *array.shape, *array.strides]
 
 
 def _float_word(value: float) -> int:

@@ -114,6 +114,8 @@ class Term:
     """Place in the list of effects."""
     column: str = "loads"
     """The energy that it stores: "elastic", "gravity", "potential", or "loads" for what inputs do."""
+    at_strains: bool = False
+    """Whether it acts at strain stations only."""
     needs_twists: bool = False
     """Whether its loss of power needs the twists of stations without inertia."""
     squeezes: bool = False
@@ -165,6 +167,13 @@ class Term:
 
     def act(self, m: Moment) -> None:
         """Add gradients and, with a tangent, their derivatives at one configuration."""
+
+    def acceleration(self, u: Array) -> Array | None:
+        """Numbers (3,) among the inputs u that are an acceleration of all masses, world frame, m/s^2.
+
+        For a term that does nothing else; None for all others.
+        """
+        return None
 
     def settle(self, state: State, work: Work, z: Array) -> None:
         """Set its rows of z as balance has them at the strains `work.met` of a state."""

@@ -43,6 +43,7 @@ BUILT_IN = (
     "loads",
     "chambers",
     "springs",
+    "links",
     "tendons",
     "muscles",
     "embedded_tendons",

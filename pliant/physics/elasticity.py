@@ -22,6 +22,7 @@ class Elasticity(KernelTerm):
 
     compiled = True
     column = "elastic"
+    at_strains = True
 
     def __init__(self, tree: Tree, i: int) -> None:
         self.i = i
@@ -53,9 +54,10 @@ def terms(tree: Tree) -> list[Term]:
 @kernel
 def add_stress(k, met, e0, scale, tangent, sigma, slope):  # type: ignore[no-untyped-def]
     """sigma (S, 6) += scale k (met - e0) and, if `tangent`, slope (S, 6) += scale k."""
-    for s in range(met.shape[0]):
-        for i in range(6):
-            f = scale * k[s, i]
-            sigma[s, i] += f * (met[s, i] - e0[s, i])
-            if tangent:
-                slope[s, i] += f
+    stiff, strain, rest, stress = k.ravel(), met.ravel(), e0.ravel(), sigma.ravel()
+    for i in range(strain.shape[0]):
+        stress[i] += scale * stiff[i] * (strain[i] - rest[i])
+    if tangent:
+        for s in range(met.shape[0]):
+            for i in range(6):
+                slope[s, i] += scale * k[s, i]

@@ -44,6 +44,9 @@ class Gravity(KernelTerm):
     def act(self, m: Moment) -> None:
         self._add(m.state, m.work, m.u, 1.0, m.tangent is not None)
 
+    def acceleration(self, u: Array) -> Array:
+        return u[self.at]
+
     def leave(self, step: Step) -> None:
         self._add(step.a, step.work, step.u, step.h * step.first, False)
 

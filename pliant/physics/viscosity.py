@@ -18,6 +18,7 @@ class Viscosity(KernelTerm):
     """Dissipation of one rod in the stresses that each strain has by itself."""
 
     compiled = True
+    at_strains = True
 
     def __init__(self, tree: Tree, i: int) -> None:
         self.i = i

@@ -23,7 +23,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +32,14 @@ from pliant.engine.arrays import clear, combine, copy
 from pliant.model import DescriptionError, Rod, refuse
 from pliant.rods.actuation import Actuation, OnStrains
 
+if TYPE_CHECKING:
+    from pliant.rods.lumped_nodes import LumpedNodes
+
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+NO_TWISTS: Ints = np.zeros((0, 6), dtype=np.int64)
+NO_TURNS: Ints = np.zeros((0, 3), dtype=np.int64)
 EFFECTS = ("drag", "mass_damping", "bodies", "base_motions")
 """What a description may ask of a rod beyond elasticity, weight and loads."""
 
@@ -189,6 +194,14 @@ class RodMap(ABC):
         """Write `advance` to out (nq,)."""
         out[...] = self.advance(c, base, x)
 
+    def chart_entries(self) -> tuple[Ints, Ints] | None:
+        """Own entries of x that `retract` moves along exp: twists (P, 6) and rotation vectors (R, 3).
+
+        All others move by addition. None if `retract` is another chart; integrators that need to know
+        the chart then refuse the map.
+        """
+        return (NO_TWISTS, NO_TURNS) if type(self).retract is RodMap.retract else None
+
     def trouble(self, c: Configuration) -> str:
         """A sentence if the map is near its limits at `c`, else ""; asked after a solve only."""
         return ""
@@ -297,11 +310,12 @@ class RodMap(ABC):
 
     # -- maps whose inertia is lumped at nodes, which an explicit integrator moves ---------------------
 
-    def lumped(self, c: Configuration) -> tuple[Array, Array] | None:
-        """Poses (N, 4, 4) and unit quaternions (N, 4) of the nodes, the first of them the base.
+    def lumped(self, c: Configuration) -> LumpedNodes | None:
+        """The nodes, the first of them the base; None if inertia is not lumped.
 
-        None if inertia is not lumped. Both may be written to: the methods below, `frame` and `strain`
-        follow them. Node i > 0 has the entries 6 i to 6 i + 5 of x.
+        They may be moved: `set_strain`, `set_strain_rate` and `add_node_forces` follow their columns;
+        `frame`, `strain` and `set_coordinates` the nodes one by one. Node i > 0 has the entries 6 i to
+        6 i + 5 of x.
         """
         return None
 
@@ -312,14 +326,12 @@ class RodMap(ABC):
     def set_strain_rate(
         self, plan: Plan, c: Configuration, velocity: Array, spin: Array, rate: Array
     ) -> None:
-        """Write rate (S, 6) for velocities (N, 3), world frame, and body spins (N, 3) of the nodes."""
+        """Write rate (S, 6) for velocities (3, C), world frame, and body spins (3, C) of the nodes."""
         raise TypeError(f"{type(self).__name__} has no lumped inertia")
 
-    def add_node_forces(
-        self, plan: Plan, c: Configuration, sigma: Array, torque: Array, force: Array
-    ) -> None:
-        """Add the derivative of sum sigma . e: torques (N, 3) in the axes of the nodes, forces (N, 3)
-        in the world frame. After `set_strain`.
+    def add_node_forces(self, plan: Plan, c: Configuration, sigma: Array) -> None:
+        """Add the derivative of sum sigma . e to torques and forces of the nodes. After `set_strain`;
+        the last nodes of elements get a part of their own.
         """
         raise TypeError(f"{type(self).__name__} has no lumped inertia")
 
@@ -431,6 +443,9 @@ class KernelMap(RodMap):
 
     def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         combine(1.0, c.q, 1.0, x[6:], out)
+
+    def chart_entries(self) -> tuple[Ints, Ints] | None:
+        return (NO_TWISTS, NO_TURNS) if type(self).retract_to is KernelMap.retract_to else None
 
     def advance(self, c: Configuration, base: Array, x: Array) -> Array:
         out = np.empty(self.nq)

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from pliant.engine.arrays import clear
 from pliant.engine.program import run
 from pliant.lie.operators import CAYLEY, EXP
 from pliant.model import Rod
@@ -83,20 +84,25 @@ class OneSidedEBAMap(EBAMap):
 
     def set_strain(self, plan: Plan, c: Configuration) -> None:
         assert isinstance(plan, NodalPlan) and isinstance(c, NodalConfiguration)
+        self.lumped(c).write()
         run(eba_kernels.set_strain, *self._where(plan, c), plan.e)
 
     def set_strain_rate(
         self, plan: Plan, c: Configuration, velocity: Array, spin: Array, rate: Array
     ) -> None:
         assert isinstance(plan, NodalPlan) and isinstance(c, NodalConfiguration)
-        moving = (velocity, spin, plan.e, rate)
+        nodes = self.lumped(c)
+        moving = (nodes.one_by_one(velocity), nodes.one_by_one(spin), plan.e, rate)
         run(eba_kernels.set_strain_rate, *self._where(plan, c), *moving)
 
-    def add_node_forces(
-        self, plan: Plan, c: Configuration, sigma: Array, torque: Array, force: Array
-    ) -> None:
+    def add_node_forces(self, plan: Plan, c: Configuration, sigma: Array) -> None:
         assert isinstance(plan, NodalPlan) and isinstance(c, NodalConfiguration)
+        nodes = self.lumped(c)
+        torque, force = np.zeros((2, len(nodes.poses), 3))
+        clear(torque)
+        clear(force)
         run(eba_kernels.add_forces, *self._where(plan, c), plan.e, sigma, torque, force)
+        nodes.add(torque, force)
 
     def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
         assert isinstance(plan, NodalPlan) and isinstance(c, NodalConfiguration)

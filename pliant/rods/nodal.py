@@ -23,6 +23,7 @@ from pliant.lie.operators import CAYLEY, EXP
 from pliant.model import Rod
 from pliant.rods import chain, chain_second, lumped_kernels, spectral_kernels
 from pliant.rods.contract import (
+    NO_TURNS,
     Array,
     Configuration,
     ForceBasis,
@@ -31,6 +32,7 @@ from pliant.rods.contract import (
     Plan,
 )
 from pliant.rods.increments import ChainConfiguration
+from pliant.rods.lumped_nodes import LumpedNodes
 from pliant.rods.quadrature import gauss_per_span, gauss_points, spans_with_breaks
 
 HAIR = 1e-13
@@ -53,6 +55,31 @@ def _lagrange(order: int) -> Array:
     return np.asarray(np.linalg.inv(np.vander(lobatto_points(order)[0], increasing=True)))
 
 
+@lru_cache
+def _weights(order: int) -> tuple[Array, Array]:
+    """Weights and slopes (order, order + 1) of the nodes at the Gauss points of [-1, 1]."""
+    t, shapes = gauss_points(order)[0], _lagrange(order)
+    slopes = np.vander(t, order, increasing=True) * np.arange(1, order + 1)
+    return np.vander(t, order + 1, increasing=True) @ shapes, slopes @ shapes[1:]
+
+
+class ElementNodes(LumpedNodes):
+    """Nodes of a rod with what its strains need, see `lumped_kernels`."""
+
+    def __init__(
+        self, poses: Array, quaternions: Array, borders: Array, L: Array, D: Array
+    ) -> None:
+        order, elements = len(L), len(borders) - 1
+        super().__init__(poses, quaternions, order, elements)
+        steep = np.ones((1, self.width))
+        steep[0, :elements] = 2.0 / np.diff(borders)
+        self.shape = (elements, self.width, L, D, steep)
+        stations = (6, order * self.width)
+        self.strain, self.stress = np.zeros(stations), np.zeros(stations)
+        self.pull, self.turning = np.zeros((4, self.count)), np.zeros((4, self.count))
+        """Derivative of an energy in the quaternions, and their rates."""
+
+
 class NodalPlan(Plan):
     """Stations with weights L and slopes dL (S, k+1) of the nodes of their element."""
 
@@ -70,8 +97,8 @@ class NodalConfiguration(ChainConfiguration):
         super().__init__(increments, 6 * increments)
         self.psi = self.q.reshape(-1, 6)
         self.quaternions = np.zeros((increments + 1, 4))
-        self.pull = np.zeros((increments + 1, 4))
-        """Derivative of an energy in the quaternions."""
+        self.nodes: ElementNodes | None = None
+        """The nodes as an explicit integrator moves them."""
 
 
 class NodalMap(KernelMap):
@@ -202,6 +229,9 @@ class NodalMap(KernelMap):
         twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
         run(chain.retract_increments, self.kind, c.controls, base, twists, psi)
 
+    def chart_entries(self) -> tuple[Ints, Ints]:
+        return np.arange(self.nv, dtype=np.int64).reshape(-1, 6), NO_TURNS
+
     def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         assert isinstance(c, NodalConfiguration)
         twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
@@ -242,30 +272,34 @@ class NodalMap(KernelMap):
 
     # -- lumped inertia ------------------------------------------------------------------------
 
-    def lumped(self, c: Configuration) -> tuple[Array, Array]:
+    def lumped(self, c: Configuration) -> ElementNodes:
         assert isinstance(c, NodalConfiguration)
-        return c.controls, c.quaternions
+        if c.nodes is None:
+            shape = _weights(self.order)
+            c.nodes = ElementNodes(c.controls, c.quaternions, self.borders, *shape)
+        return c.nodes
 
     def set_strain(self, plan: Plan, c: Configuration) -> None:
-        assert isinstance(plan, NodalPlan) and isinstance(c, NodalConfiguration)
-        where = (self.first, plan.element, plan.L, plan.dL, c.controls, c.quaternions)
-        run(lumped_kernels.set_strain, *where, plan.e)
+        nodes = self.lumped(c)
+        nodes.join(nodes.X, nodes.Q)
+        where = (*nodes.shape, nodes.X, nodes.Q)
+        run(lumped_kernels.set_strain, *where, nodes.strain, plan.e)
 
     def set_strain_rate(
         self, plan: Plan, c: Configuration, velocity: Array, spin: Array, rate: Array
     ) -> None:
-        assert isinstance(plan, NodalPlan) and isinstance(c, NodalConfiguration)
-        where = (self.first, plan.element, plan.L, plan.dL, c.controls, c.quaternions)
-        run(lumped_kernels.set_strain_rate, *where, velocity, spin, plan.e, rate)
+        nodes = self.lumped(c)
+        run(lumped_kernels.set_quaternion_rates, nodes.Q, spin, nodes.turning)
+        nodes.join(velocity, nodes.turning)
+        where = (*nodes.shape, nodes.X, nodes.Q, velocity, nodes.turning)
+        run(lumped_kernels.set_strain_rate, *where, nodes.strain, nodes.stress, rate)
 
-    def add_node_forces(
-        self, plan: Plan, c: Configuration, sigma: Array, torque: Array, force: Array
-    ) -> None:
-        assert isinstance(plan, NodalPlan) and isinstance(c, NodalConfiguration)
-        where = (self.first, plan.element, plan.L, plan.dL, c.controls, c.quaternions)
-        clear(c.pull)
-        run(lumped_kernels.add_forces, *where, plan.e, sigma, c.pull, force)
-        run(lumped_kernels.add_torques, c.quaternions, c.pull, torque)
+    def add_node_forces(self, plan: Plan, c: Configuration, sigma: Array) -> None:
+        nodes = self.lumped(c)
+        clear(nodes.pull)
+        where = (*nodes.shape, nodes.X, nodes.Q, nodes.strain, sigma, nodes.stress)
+        run(lumped_kernels.add_forces, *where, nodes.pull, nodes.force)
+        run(lumped_kernels.add_torques, nodes.Q, nodes.pull, nodes.torque)
 
     def set_coordinates(self, c: Configuration, out: Array) -> None:
         assert isinstance(c, NodalConfiguration)

@@ -11,16 +11,17 @@ from pliant.engine.arrays import clear
 from pliant.engine.program import run
 from pliant.rods.actuation import OnStrains
 from pliant.rods.contract import Array, Configuration, KernelMap, Plan
+from pliant.rods.lumped_nodes import LumpedNodes
 
 _NOWHERE = np.zeros(0)
 
 
 class RigidConfiguration(Configuration):
-    """Adds the quaternion (1, 4) of the base."""
+    """Adds the base as the only node."""
 
     def __init__(self) -> None:
         super().__init__(0)
-        self.quaternion = np.zeros((1, 4))
+        self.nodes = LumpedNodes(self.base[None], np.zeros((1, 4)), 0, 1)
 
 
 class RigidMap(KernelMap):
@@ -41,9 +42,9 @@ class RigidMap(KernelMap):
     def configuration(self) -> RigidConfiguration:
         return RigidConfiguration()
 
-    def lumped(self, c: Configuration) -> tuple[Array, Array]:
+    def lumped(self, c: Configuration) -> LumpedNodes:
         assert isinstance(c, RigidConfiguration)
-        return c.base[None], c.quaternion
+        return c.nodes
 
     def set_coordinates(self, c: Configuration, out: Array) -> None:
         """Write nothing: the joint has all coordinates."""

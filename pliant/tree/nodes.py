@@ -18,7 +18,7 @@ from pliant.lie.quaternion_leaves import quaternion_from_matrix
 from pliant.lie.tuples import read_block
 from pliant.model import DescriptionError
 from pliant.rods.contract import Array
-from pliant.rods.lumped_kernels import set_quaternions
+from pliant.rods.lumped_kernels import set_quaternions, take_apart
 from pliant.tree import carrying, collect
 from pliant.tree.part import Part
 from pliant.tree.state import PartState, State
@@ -27,21 +27,26 @@ from pliant.tree.work import PartWork, Work
 
 
 class PartNodes:
-    """Nodes of one part: poses (N, 4, 4) and quaternions (N, 4), which are those of a state.
+    """Nodes of one part, see `LumpedNodes`: those of a state, which follows them.
 
-    torque, force (N, 3) : gradient of all energies, in the axes of the nodes and in the world frame.
-    spin, velocity (N, 3) : of the nodes, in their axes and in the world frame.
+    spin, velocity (3, C) : of the nodes, in their axes and in the world frame.
     moving (N,) : 1 for nodes that move by themselves, 0 for a base that is held or carried.
+    framed : whether frames are wanted, so that nodes are also set one by one.
     """
 
-    def __init__(self, part: Part, at: PartState) -> None:
+    def __init__(self, part: Part, at: PartState, framed: bool) -> None:
         nodes = part.map.lumped(at.c)
         if nodes is None or not isinstance(part.joint, (Fixed, Free)) or part.rigid:
             raise _not_lumped(part)
-        self.part, self.at = part, at
-        self.poses, self.quaternions = nodes
-        N = len(self.poses)
-        self.torque, self.force, self.spin, self.velocity = (np.zeros((N, 3)) for _ in range(4))
+        self.part, self.at, self.nodes = part, at, nodes
+        self.poses, self.columns = nodes.poses, nodes.columns
+        self.carried = part.parent >= 0 and not isinstance(part.joint, Free)
+        points = bool(part.stations.size or part.inner_s or part.children)
+        self.framed = framed or points or self.carried
+        N, C = len(self.poses), nodes.count
+        self.torque, self.force = np.zeros((N, 3)), np.zeros((N, 3))
+        """What acts at frames, node by node."""
+        self.spin, self.velocity = np.zeros((3, C)), np.zeros((3, C))
         self.moving = np.ones(N, dtype=np.int64)
         self.moving[0] = isinstance(part.joint, Free)
         self.numbers = np.full((N, 6), -1, dtype=np.int64)
@@ -50,7 +55,6 @@ class PartNodes:
         if self.moving[0]:
             self.numbers[0] = part.joint_index
         self.of_mass = np.array([self.node_at(s) for s in part.mass_s], dtype=np.int64)
-        self.of_points = [part.map.pose_coordinate(s) for s in part.point_s]
         self.of_entries = (part.map.elements // 6)[:, ::6].copy()
         """(E, k + 1): nodes of the elements."""
 
@@ -97,12 +101,15 @@ def _between_nodes(part: Part, s: float) -> DescriptionError:
 
 
 class Nodes:
-    """All nodes of a robot at one state, which they move."""
+    """All nodes of a robot at one state, which they move.
 
-    def __init__(self, tree: Tree, state: State, work: Work) -> None:
+    framed : whether anything acts at frames of the mass rule.
+    """
+
+    def __init__(self, tree: Tree, state: State, work: Work, framed: bool) -> None:
         self.tree, self.state, self.work = tree, state, work
         pairs = zip(tree.parts, state.parts, strict=True)
-        self.parts = [PartNodes(part, at) for part, at in pairs]
+        self.parts = [PartNodes(part, at, framed) for part, at in pairs]
         self.inertia = self._inertia()
 
     def _inertia(self) -> list[Array]:
@@ -122,96 +129,123 @@ class Nodes:
         return found
 
     def renew(self) -> None:
-        """Set the quaternions from the poses."""
-        for nodes in self.parts:
-            run(set_quaternions, nodes.poses, nodes.quaternions)
+        """Set the columns of the nodes from the poses."""
+        for own in self.parts:
+            run(set_quaternions, own.poses, own.nodes.quaternions)
+            own.nodes.read()
 
     def place(self) -> None:
-        """Set frames and strains of the state from the nodes."""
-        for nodes in self.parts:
-            part, at = nodes.part, nodes.at
-            if part.parent >= 0 and not nodes.moving[0]:
+        """Set strains of the state, and frames where they are wanted, from the nodes."""
+        for own in self.parts:
+            part, at, nodes = own.part, own.at, own.nodes
+            if own.carried:
                 given = (at.carrier, part.pose, at.turn)
                 run(carrying.place_base, *given, at.pose, at.base, at.inward)
-                run(set_first, at.base, nodes.poses, nodes.quaternions)
-            if len(nodes.of_mass):
-                run(take_poses, nodes.poses, nodes.of_mass, at.g)
+                run(set_first, at.base, nodes.X, nodes.Q)
             if len(part.strain_s):
                 ask(part.map.set_strain, at.strain, at.c)
-            if part.inner_s:
-                ask(part.map.strain, at.inner, at.c)
-            if len(part.stations):
-                points, moved = at.points, (at.point_g, at.point_J)
-                ask(part.map.frame, points, at.c)
-                run(collect.carry, points.g, points.J, part.point_X, part.point_A, *moved)
+            if own.framed:
+                self._place_frames(own)
+
+    def _place_frames(self, own: PartNodes) -> None:
+        """Set the nodes one by one, and the frames of all stations."""
+        part, at = own.part, own.at
+        own.nodes.write()
+        if len(own.of_mass):
+            run(take_poses, own.poses, own.of_mass, at.g)
+        if part.inner_s:
+            ask(part.map.strain, at.inner, at.c)
+        if len(part.stations):
+            points, moved = at.points, (at.point_g, at.point_J)
+            ask(part.map.frame, points, at.c)
+            run(collect.carry, points.g, points.J, part.point_X, part.point_A, *moved)
+
+    def clear(self) -> None:
+        """Begin anew with what acts."""
+        for own, w in zip(self.parts, self.work.parts, strict=True):
+            if own.framed:
+                w.clear(False)
+            else:
+                clear(w.sigma)
 
     def set_rates(self) -> None:
         """Set twists of all stations and rates of the strains from spins and velocities."""
-        for i, nodes in enumerate(self.parts):
-            part, at, w = nodes.part, nodes.at, self.work.parts[i]
-            if part.parent >= 0 and not nodes.moving[0]:
+        for i, own in enumerate(self.parts):
+            part, at, w = own.part, own.at, self.work.parts[i]
+            if own.carried:
                 eta = self.work.parts[part.parent].eta[part.mount]
-                run(set_first_rates, at.inward, eta, nodes.poses, nodes.spin, nodes.velocity)
-            given = (nodes.poses, nodes.spin, nodes.velocity)
-            if len(nodes.of_mass):
-                run(take_twists, *given, nodes.of_mass, w.eta)
+                run(set_first_rates, at.inward, eta, own.poses, own.spin, own.velocity)
             if len(part.strain_s):
-                rates = (nodes.velocity, nodes.spin, w.rate)
+                rates = (own.velocity, own.spin, w.rate)
                 ask(part.map.set_strain_rate, at.strain, at.c, *rates)
+            if not own.framed:
+                continue
+            given = (own.poses, own.columns, own.spin, own.velocity)
+            if len(own.of_mass):
+                run(take_twists, *given, own.of_mass, w.eta)
             if len(part.stations):
                 Q = len(part.mass_s)
-                run(element_twists, *given, nodes.of_entries, w.y)
+                run(element_twists, *given, own.of_entries, w.y)
                 run(collect.station_values, 0, at.element[Q:], at.J[Q:], w.y, w.eta[Q:])
 
     def gather(self) -> None:
-        """Set torques and forces from what acts at the stations, see `Work`."""
+        """Set torques and forces of the nodes from what acts at the stations, see `Work`."""
         for i in range(len(self.parts) - 1, -1, -1):
-            nodes, w = self.parts[i], self.work.parts[i]
+            own, w = self.parts[i], self.work.parts[i]
+            part, at, nodes = own.part, own.at, own.nodes
             clear(nodes.torque)
             clear(nodes.force)
-            self._collect(nodes, w)
-            part, at = nodes.part, nodes.at
-            if part.parent >= 0 and not nodes.moving[0]:
-                run(first_wrench, nodes.poses, nodes.torque, nodes.force, w.base)
+            if len(w.sigma):
+                ask(part.map.add_node_forces, at.strain, at.c, w.sigma)
+                elements = (nodes.order, nodes.elements, nodes.width)
+                run(take_apart, *elements, nodes.torque)
+                run(take_apart, *elements, nodes.force)
+            if own.framed:
+                self._collect(own, w)
+            if own.carried:
+                run(first_wrench, own.poses, nodes.torque, nodes.force, w.base)
                 mounted = self.work.parts[part.parent].p[part.mount]
                 run(carrying.add_carried_wrench, at.inward, w.base, mounted)
 
-    def _collect(self, nodes: PartNodes, w: PartWork) -> None:
-        part, at, Q = nodes.part, nodes.at, len(nodes.part.mass_s)
-        out = (nodes.torque, nodes.force)
-        if w.mass and Q:
-            run(add_wrenches, nodes.poses, nodes.of_mass, w.p, *out)
-        if len(w.sigma):
-            ask(part.map.add_node_forces, at.strain, at.c, w.sigma, *out)
-        if not len(part.stations) and not len(w.inner):
-            return
+    def _collect(self, own: PartNodes, w: PartWork) -> None:
+        """Add what acts at frames and inner stations."""
+        part, at, Q = own.part, own.at, len(own.part.mass_s)
+        out = (own.torque, own.force)
+        for array in out:
+            clear(array)
+        if Q and (w.mass or part.children):
+            run(add_wrenches, own.poses, own.of_mass, w.p, *out)
         if len(part.stations):
             run(collect.add_vector, at.element[Q:], at.J[Q:], w.p[Q:], w.ry)
         if len(w.inner):
             run(collect.add_vector, at.inner.element, at.inner.B, w.inner, w.ry)
-        run(add_elements, nodes.poses, nodes.of_entries, w.ry, *out)
+        if len(part.stations) or len(w.inner):
+            run(add_elements, own.poses, own.of_entries, w.ry, *out)
+        own.nodes.add(*out)
 
     def set_coordinates(self, q: Array) -> None:
         """Write the coordinates q (nq,) of the robot."""
-        for nodes in self.parts:
-            part, at = nodes.part, nodes.at
-            if nodes.moving[0]:
-                relative = (at.carrier, part.pose, nodes.poses[0])
+        for own in self.parts:
+            part, at = own.part, own.at
+            if not own.framed:
+                own.nodes.write()
+            if own.moving[0]:
+                relative = (at.carrier, part.pose, own.poses[0])
                 run(free_coordinates, *relative, q[part.joint_slice])
             ask(part.map.set_coordinates, at.c, q[part.q_slice])
 
 
 @kernel
-def set_first(base, poses, quaternions):  # type: ignore[no-untyped-def]
+def set_first(base, X, Q):  # type: ignore[no-untyped-def]
     """Let the first node be at base (4, 4), its quaternion on the side of the one that it had."""
-    q, h = quaternion_from_matrix(read_block(base)), quaternions[0]
+    q = quaternion_from_matrix(read_block(base))
     side = 1.0
-    if q[0] * h[0] + q[1] * h[1] + q[2] * h[2] + q[3] * h[3] < 0.0:
+    if q[0] * Q[0, 0] + q[1] * Q[1, 0] + q[2] * Q[2, 0] + q[3] * Q[3, 0] < 0.0:
         side = -1.0
     for a in range(4):
-        h[a] = side * q[a]
-        for b in range(4):
-            poses[0, a, b] = base[a, b]
+        Q[a, 0] = side * q[a]
+    for a in range(3):
+        X[a, 0] = base[a, 3]
 
 
 @kernel
@@ -224,37 +258,37 @@ def take_poses(poses, at, g):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def take_twists(poses, spin, velocity, at, eta):  # type: ignore[no-untyped-def]
+def take_twists(poses, columns, spin, V, at, eta):  # type: ignore[no-untyped-def]
     """eta_s (6,) : body twist of the node at_s, for the first stations, at (S,)."""
     for s in range(at.shape[0]):
-        R, V = poses[at[s]], velocity[at[s]]
+        R, c = poses[at[s]], columns[at[s]]
         for a in range(3):
-            eta[s, a] = spin[at[s], a]
-            eta[s, 3 + a] = R[0, a] * V[0] + R[1, a] * V[1] + R[2, a] * V[2]
+            eta[s, a] = spin[a, c]
+            eta[s, 3 + a] = R[0, a] * V[0, c] + R[1, a] * V[1, c] + R[2, a] * V[2, c]
 
 
 @kernel
-def element_twists(poses, spin, velocity, of, y):  # type: ignore[no-untyped-def]
+def element_twists(poses, columns, spin, V, of, y):  # type: ignore[no-untyped-def]
     """y (E, m) : body twists of the nodes of each element, of (E, k + 1)."""
     for e in range(of.shape[0]):
         for i in range(of.shape[1]):
-            R, V = poses[of[e, i]], velocity[of[e, i]]
+            R, c = poses[of[e, i]], columns[of[e, i]]
             for a in range(3):
-                y[e, 6 * i + a] = spin[of[e, i], a]
-                y[e, 6 * i + 3 + a] = R[0, a] * V[0] + R[1, a] * V[1] + R[2, a] * V[2]
+                y[e, 6 * i + a] = spin[a, c]
+                y[e, 6 * i + 3 + a] = R[0, a] * V[0, c] + R[1, a] * V[1, c] + R[2, a] * V[2, c]
 
 
 @kernel
 def set_first_rates(inward, eta, poses, spin, velocity):  # type: ignore[no-untyped-def]
-    """Spin and velocity (N, 3) of a first node that a frame with body twist eta (6,) carries."""
+    """Spin and velocity (3, C) of a first node that a frame with body twist eta (6,) carries."""
     twist = np.zeros(6)
     for i in range(6):
         for j in range(6):
             twist[i] += inward[i, j] * eta[j]
     R = poses[0]
     for a in range(3):
-        spin[0, a] = twist[a]
-        velocity[0, a] = R[a, 0] * twist[3] + R[a, 1] * twist[4] + R[a, 2] * twist[5]
+        spin[a, 0] = twist[a]
+        velocity[a, 0] = R[a, 0] * twist[3] + R[a, 1] * twist[4] + R[a, 2] * twist[5]
 
 
 @kernel
@@ -280,11 +314,11 @@ def add_elements(poses, of, ry, torque, force):  # type: ignore[no-untyped-def]
 
 @kernel
 def first_wrench(poses, torque, force, base):  # type: ignore[no-untyped-def]
-    """base (6,) : torque and force on the first node as a wrench in its axes."""
-    R, F = poses[0], force[0]
+    """base (6,) : torque and force (3, C) on the first node as a wrench in its axes."""
+    R = poses[0]
     for a in range(3):
-        base[a] = torque[0, a]
-        base[3 + a] = R[0, a] * F[0] + R[1, a] * F[1] + R[2, a] * F[2]
+        base[a] = torque[a, 0]
+        base[3 + a] = R[0, a] * force[0, 0] + R[1, a] * force[1, 0] + R[2, a] * force[2, 0]
 
 
 @kernel

@@ -151,10 +151,12 @@ def test_momenta_of_nodes_are_kept_to_rounding() -> None:
     def momenta() -> Any:
         found = []
         for motion in stepper.system.motions:
-            (V, L), g = motion.rates, motion.nodes.poses
-            linear = motion.mass[:, None] * V
-            R = g[:, :3, :3]
-            centre = g[:, :3, 3] + np.einsum("nij,nj->ni", R, motion.centre)
+            at, nodes = motion.nodes.columns, motion.nodes
+            nodes.write()
+            V, L = motion.rates[:, :, at].transpose(0, 2, 1)
+            linear = V / motion.light[0, at, None]
+            R = nodes.poses[:, :3, :3]
+            centre = nodes.poses[:, :3, 3] + np.einsum("nij,nj->ni", R, motion.centre[:, at].T)
             angular = np.einsum("nij,nj->ni", R, L) + np.cross(centre, linear)
             found.append(np.concatenate([linear.sum(axis=0), angular.sum(axis=0)]))
         return np.array(found)

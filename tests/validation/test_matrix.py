@@ -63,6 +63,7 @@ INTEGRATORS: dict[str, Any] = {
     "ImplicitEuler": pl.ImplicitEuler(),
     "BDFAlpha": pl.BDFAlpha(),
     "Explicit": pl.Explicit(),
+    "Radau": pl.Radau(tolerance=1e-6),
 }
 STRONG = ("Collocation", "Shooting", "MultipleShooting")
 COORDINATES = [name for name in FORMULATIONS if name not in STRONG]
@@ -293,6 +294,8 @@ def refused(name: str, effect: str, joint: str, solver: str) -> str:
         return "integrator.*(BDFAlpha with|with coordinates)"
     if solver == "statics" and joint == "Free":
         return "no equilibrium was found"
+    if solver == "Radau" and joint == "Prismatic":
+        return "dry friction"
     return explicitly_refused(name, effect, joint) if solver == "Explicit" else ""
 
 
@@ -370,6 +373,11 @@ def turns() -> list[tuple[str, str, str, str]]:
                 turn = "BDFAlpha" if name in STRONG else names[(f + e + 2 * j) % 5]
                 cells.append((name, effect, joint, turn))
         cells += [(name, "dead load", "clamped", solver) for solver in names]
+    for e, effect in enumerate({**CASES, **MORE_CASES}):
+        for j, joint in enumerate(ALL_JOINTS if effect == "gravity" else JOINTS):
+            name = COORDINATES[(e + j) % len(COORDINATES)]
+            cells += [(name, effect, joint, "Radau")]
+    cells += [(name, "constraint", "Revolute", "Radau") for name in COORDINATES]
     for name in LUMPED:
         cells += [(name, effect, "clamped", "Explicit") for effect in CASES]
         cells += [(name, "follower load", joint, "Explicit") for joint in JOINTS]

@@ -126,6 +126,8 @@ class ExplicitStepper(Stepper):
         self._outputs = InsideOutputs(effects, self.capacity)
         self._rates = np.zeros(self.tree.total)
         self._stepping: Program | None = None
+        self._interpolates = False
+        """Whether any outputs were wanted inside steps so far."""
         self.counts[loops.KNOWS_LAST] = -1
         self.watch, self.wait = EnergyWatch(effects), np.zeros(2, dtype=np.int64)
         """The energy balance; steps until it is looked at, and steps taken."""
@@ -196,6 +198,9 @@ class ExplicitStepper(Stepper):
 
     def wish(self, shares: Array) -> bool:
         self._outputs.plan(shares, self.short_steps)
+        if len(shares) and not self._interpolates:
+            self._interpolates, self._stepping = True, None
+            self._plain = self._programs = None
         return True
 
     def begin_step(self, a: State, b: State) -> None:
@@ -216,7 +221,10 @@ class ExplicitStepper(Stepper):
 
     def _all_steps(self) -> None:
         clear(self.pace.passed)
-        self._outputs.advance(self.scheme, self.q, self.keep_row)
+        if self._interpolates:
+            self._outputs.advance(self.scheme, self.q, self.keep_row)
+        else:
+            self.scheme.advance(self.pace.count)
 
     def place_iterate(self, a: State, b: State) -> None:
         b.place(b.q)
@@ -225,7 +233,7 @@ class ExplicitStepper(Stepper):
         clear(self.left)
         self.measure_left()
         for motion in self.system.motions:
-            run(rigid.check_finite, *motion.rates, self.numbers, loops.SIZE)
+            run(rigid.check_finite, motion.rates, self.numbers, loops.SIZE)
 
     def move_iterate(self, a: State, b: State) -> None:
         """Move nothing: there is nothing to correct."""

@@ -27,7 +27,10 @@ class HighestFrequency:
         rng = np.random.default_rng(0)
         for motion in self.system.motions:
             motion.ahead[...] = rng.normal(size=motion.ahead.shape)
-            motion.ahead[1] *= motion.mass[:, None] * self.system.tree.length
+            heavy = np.divide(
+                1.0, motion.light, where=motion.light > 0.0, out=np.zeros_like(motion.light)
+            )
+            motion.ahead[1] *= heavy * self.system.tree.length
             motion.keep_nodes()
         if self._searching is None:
             self._searching = record(self._iterate)
@@ -43,10 +46,10 @@ class HighestFrequency:
         motions = self.system.motions
         clear(self._sizes)
         for motion in motions:
-            body = (motion.moving, motion.mass, motion.inverse)
+            body = (motion.blocks, motion.light, motion.moving, motion.inverse)
             run(rigid.add_size, *body, *motion.ahead, self._sizes)
         for motion in motions:
-            run(rigid.normalise, self._sizes, *motion.ahead)
+            run(rigid.normalise, self._sizes, motion.ahead)
         for side in (1.0, -1.0):
             for motion in motions:
                 motion.shift(side, _TINY, motion.ahead)

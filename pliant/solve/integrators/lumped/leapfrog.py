@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from pliant.engine.arrays import combine, copy
+from pliant.engine.arrays import copy
 from pliant.engine.program import run
 from pliant.solve.integrators.lumped import rigid
 from pliant.solve.integrators.lumped.scheme import Scheme
@@ -58,11 +58,9 @@ class Leapfrog(Scheme):
         system.accelerate(moving=False)
         for motion in system.motions:
             motion.restore_nodes()
-            pulls, less = motion.pulls, 1.0 - 1.0 / _PART
-            combine(1.0 / _PART, pulls, less, motion.behind, pulls)
-            turned = (motion.inverse, motion.behind[1], motion.pulls[1])
-            run(rigid.add_turned, gradient, motion.moving, *turned)
-            motion.kick(1.0, self.pace.short)
+            given = (motion.blocks, motion.inverse, *motion.behind, motion.pulls, motion.ahead)
+            run(rigid.set_gradient, _PART, gradient, *given)
+            motion.kick(1.0, self.pace.short, motion.ahead)
 
     def process(self) -> None:
         self._process(0.5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
@@ -39,7 +40,6 @@ class InsideOutputs:
         self._table, self._parts = np.zeros((capacity, 2), dtype=np.int64), np.zeros(capacity)
         self._next, self._todo, self._new = (np.zeros(1, dtype=np.int64) for _ in range(3))
         self._part = np.zeros(1)
-        self._begin, self._inside = State(tree), State(tree)
         self._rates, self._acted, self._mean = (
             np.zeros(tree.total),
             np.zeros(count),
@@ -47,6 +47,14 @@ class InsideOutputs:
         )
         self._account = np.zeros(2 + effects.records)
         self._lost = np.zeros(2)
+
+    @cached_property
+    def _begin(self) -> State:
+        return State(self.effects.tree)
+
+    @cached_property
+    def _inside(self) -> State:
+        return State(self.effects.tree)
 
     def plan(self, shares: Array, count: int) -> None:
         """Wish outputs at parts `shares` (T,) of a step of `count` short steps."""
@@ -69,48 +77,46 @@ class InsideOutputs:
 
     def advance(self, scheme: Scheme, q: Array, keep: Keep) -> None:
         """Take all short steps of a step from q (nq,), and keep the outputs inside."""
-        ends = [np.zeros((2, len(m.moving), interpolation.WIDTH)) for m in scheme.system.motions]
         when(self.marks, self._start, q)
-        repeat(self.marks, self._go_on, scheme, ends, keep)
+        repeat(self.marks, self._go_on, scheme, keep)
         when(self.left, scheme.advance, self.left)
 
     def _start(self, q: Array) -> None:
         run(first_mark, self._next)
         self._begin.place(q)
 
-    def _go_on(self, scheme: Scheme, ends: list[Array], keep: Keep) -> None:
+    def _go_on(self, scheme: Scheme, keep: Keep) -> None:
         """Go on to the next output, and keep it."""
         given = (self._table, self._parts, self._next)
         run(next_mark, *given, self._todo, self._new, self._part)
         when(self._todo, scheme.advance, self._todo)
-        when(self._new, self._bracket, scheme, ends)
+        when(self._new, self._bracket, scheme)
         system, nodes = scheme.system, scheme.system.moving_arrays()
         kept = [np.zeros_like(x) for x in nodes]
         for x, out in zip(nodes, kept, strict=True):
             copy(x, out)
-        for motion, both in zip(system.motions, ends, strict=True):
-            where = (motion.nodes.poses, motion.nodes.quaternions, *motion.rates)
-            body = (motion.moving, motion.centre, motion.about)
-            run(interpolation.interpolate, self._part, scheme.pace.short, *body, both, *where)
+        for motion in system.motions:
+            body = (motion.nodes.columns, motion.moving, motion.centre, motion.about, motion.ends)
+            where = (*motion.where, *motion.rates)
+            run(interpolation.interpolate, self._part, scheme.pace.short, *body, *where)
         system.write(self._inside.q, self._rates)
         for x, out in zip(nodes, kept, strict=True):
             copy(out, x)
         self._keep(scheme, keep)
 
-    def _bracket(self, scheme: Scheme, ends: list[Array]) -> None:
+    def _bracket(self, scheme: Scheme) -> None:
         """Take one short step, and sample the motion at both ends of it."""
         for side in (0, 1):
             run(write_loss, side, scheme.account, self._lost)
-            scheme.aside(lambda side=side: self._sample(scheme, ends, side))  # type: ignore[misc]
+            scheme.aside(lambda side=side: self._sample(scheme, side))  # type: ignore[misc]
             if side == 0:
                 scheme.advance(self._new)
 
-    def _sample(self, scheme: Scheme, ends: list[Array], side: int) -> None:
+    def _sample(self, scheme: Scheme, side: int) -> None:
         scheme.system.accelerate(moving=not scheme.conserves)
-        for motion, both in zip(scheme.system.motions, ends, strict=True):
-            where = (motion.nodes.poses, motion.nodes.quaternions, *motion.rates, *motion.pulls)
-            body = (motion.moving, motion.centre, motion.inverse)
-            run(interpolation.sample, *body, *where, both[side])
+        for motion in scheme.system.motions:
+            body = (motion.nodes.columns, motion.centre, motion.inverse, *motion.where)
+            run(interpolation.sample, *body, *motion.rates, *motion.pulls, motion.ends[side])
 
     def _keep(self, scheme: Scheme, keep: Keep) -> None:
         """Keep a snapshot of the motion, with the work of the inputs up to it."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.engine.arrays import copy
-from pliant.engine.program import ask, run
+from pliant.engine.arrays import clear, combine, copy
+from pliant.engine.program import ask
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects
 from pliant.physics.met_strains import meet_at_rest, meet_moving
 from pliant.rods.contract import Array
-from pliant.solve.integrators.lumped import rigid
 from pliant.solve.integrators.lumped.motion import NodeMotion
 from pliant.tree.nodes import Nodes
 from pliant.tree.state import State
@@ -25,11 +24,15 @@ class LumpedSystem:
 
     def __init__(self, effects: Effects, work: Work) -> None:
         self.effects, self.tree, self.work = effects, effects.tree, work
+        self.acting, self._z = np.zeros(effects.inputs), np.zeros(self.tree.total)
         self.state = State(self.tree).place(self.tree.q_rest)
-        self.nodes = Nodes(self.tree, self.state, work)
+        fields = [term.acceleration(self.acting) for term in effects.terms]
+        self._terms = [x for x, field in zip(effects.terms, fields, strict=True) if field is None]
+        self._fields = [field for field in fields if field is not None]
+        framed = any(not term.at_strains for term in self._terms)
+        self.nodes = Nodes(self.tree, self.state, work, framed)
         pairs = zip(self.nodes.parts, self.nodes.inertia, strict=True)
         self.motions = [NodeMotion(nodes, inertia) for nodes, inertia in pairs]
-        self.acting, self._z = np.zeros(effects.inputs), np.zeros(self.tree.total)
         self._rates = np.zeros(self.tree.total)
 
     def begin(self, q: Array, v: Array) -> None:
@@ -42,7 +45,7 @@ class LumpedSystem:
 
     def fastest_spin(self) -> float:
         """The largest spin of all nodes, rad/s, as `begin` had it."""
-        spins = [np.linalg.norm(motion.nodes.spin, axis=1).max() for motion in self.motions]
+        spins = [np.linalg.norm(motion.own.spin, axis=0).max() for motion in self.motions]
         return float(max(spins))
 
     # -- what programs are made of -----------------------------------------------------------------
@@ -56,7 +59,7 @@ class LumpedSystem:
         """Set what acts on all nodes where they are; moving : with what opposes velocities."""
         work, nodes = self.work, self.nodes
         nodes.place()
-        work.clear(False)
+        nodes.clear()
         if moving:
             self._set_rates(self._rates)
             nodes.set_rates()
@@ -64,11 +67,22 @@ class LumpedSystem:
         else:
             meet_at_rest(work, self.state)
         moment = self.moment(moving)
-        for term in self.effects.terms:
+        for term in self._terms:
             ask(term.act, moment)
         nodes.gather()
+        field = self._field()
         for motion in self.motions:
-            motion.set_pulls()
+            motion.set_pulls(field)
+
+    def _field(self) -> Array:
+        """Sum (3,) of the accelerations that are common to all masses, m/s^2."""
+        if len(self._fields) == 1:
+            return self._fields[0]
+        out = np.zeros(3)
+        clear(out)
+        for field in self._fields:
+            combine(1.0, out, 1.0, field, out)
+        return out
 
     def drift(self, factor: float, unit: Array) -> None:
         """Let all nodes move freely for factor times unit (1,) seconds."""
@@ -97,11 +111,8 @@ class LumpedSystem:
         """Set spins and velocities of all nodes, and rates v (total,)."""
         for motion in self.motions:
             motion.set_rates()
-            nodes = motion.nodes
-            given = (nodes.numbers, nodes.poses, nodes.spin, nodes.velocity)
-            run(rigid.write_rates, motion.moving, *given, v)
+            motion.write_rates(v)
 
     def moving_arrays(self) -> list[Array]:
         """All that a step changes."""
-        nodes = [x for part in self.nodes.parts for x in (part.poses, part.quaternions)]
-        return [*nodes, *(motion.rates for motion in self.motions)]
+        return [x for motion in self.motions for x in (*motion.where, motion.rates)]

@@ -40,9 +40,9 @@ class Verlet(Scheme):
         system.accelerate(moving=True)
         for motion in system.motions:
             copy(motion.rates, motion.kept_rates)
-            motion.kick(0.5, self.pace.short)
+            motion.kick(0.5, self.pace.short, motion.pulls)
         system.accelerate(moving=True)
         self.add_loss()
         for motion in system.motions:
             copy(motion.kept_rates, motion.rates)
-            motion.kick(1.0, self.pace.short)
+            motion.kick(1.0, self.pace.short, motion.pulls)
