@@ -54,6 +54,8 @@ class Steps(ABC):
     """How the steps are taken, where the integrator chooses that by itself."""
     capacity: int = _CHUNK
     """Most steps in one call."""
+    own_steps: Array | None = None
+    """Start and ends (N + 1,) of its steps where it chooses their length, s."""
 
     @abstractmethod
     def start(self) -> None:
@@ -168,6 +170,8 @@ class Trajectory:
     scheme: str = ""
     """How the steps were taken, where the integrator chose that by itself."""
     watched: Watched | None = None
+    own_steps: Array | None = None
+    """Start and ends (N + 1,) of the steps of an integrator that chooses their length, s."""
     recorded: Array | None = None
     """What terms recorded of the steps that ended at the outputs (T, records)."""
 
@@ -358,6 +362,7 @@ class _Run:
             rescues=steps.rescues,
             scheme=steps.scheme,
             recorded=account[:, 2:],
+            own_steps=steps.own_steps,
             watched=Watched(at, seen, rates, spent[:, 0], spent[:, 1], list(steps.schedule.values)),
         )
 
