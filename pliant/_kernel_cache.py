@@ -76,7 +76,8 @@ class Shipped:
     def read(cls, folder: Path) -> Shipped | None:
         """What a folder holds, None if it holds no kernels."""
         try:
-            found = json.loads((folder / _MANIFEST).read_text())
+            with open(folder / _MANIFEST) as stream:
+                found = json.load(stream)
             return cls(
                 found["python"], found["numba"], tuple(found["magic"]), tuple(found["needs"])
             )

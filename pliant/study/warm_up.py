@@ -27,7 +27,7 @@ from pliant.study.json_output import emit, json_option
 
 ROBOTS = Path(__file__).resolve().parents[1] / "robots" / "warm_up"
 STEP = 1e-3
-"""Seconds of a time step; each motion takes two."""
+"""Seconds of a time step."""
 FIRST = "rod"
 """The group that is compiled first and alone, for most of its kernels are shared by all others."""
 
@@ -69,34 +69,32 @@ def _calls(name: str) -> Iterator[Callable[[], object]]:
     """What compiles the kernels of a group, one combination after the other."""
     from pliant.solve.registry import formulations, integrators
 
-    robot = _rod()
-    if name == FIRST:
-        yield robot.statics
-        yield lambda: robot.simulate(2 * STEP, STEP)
-        yield lambda: robot.modes(3)
-    elif name in formulations():
-        method = formulations()[name]()
-        yield lambda: robot.statics(formulation=method)
-        for kind in integrators().values():
-            given = {"formulation": method, "integrator": kind()}
-            yield partial(robot.simulate, 2 * STEP, STEP, **given)
-        yield lambda: robot.modes(3, formulation=method)
-    elif name in integrators():
-        scheme = integrators()[name]()
-        yield lambda: robot.simulate(2 * STEP, STEP, integrator=scheme)
-    else:
+    if name not in {FIRST, *formulations(), *integrators()}:
         yield from _file_calls(ROBOTS / f"{name}.yaml")
+        return
+    given: dict[str, Any] = (
+        {"formulation": formulations()[name]()} if name in formulations() else {}
+    )
+    schemes = [integrators()[name]] if name in integrators() else integrators().values()
+    for robot in (_rod(0.0), _rod(0.05)):
+        yield partial(robot.statics, **given)
+        for kind in () if name == FIRST else schemes:
+            times = {"output_every": 5 * STEP, "integrator": kind()}
+            yield partial(robot.simulate, 10 * STEP, STEP, **given, **times)
+        yield partial(robot.simulate, 2 * STEP, STEP, **given)
+        yield partial(robot.modes, 3, **given)
 
 
-def _rod() -> Any:
-    """A short rod with weight, viscosity and a force at its tip."""
+def _rod(side: float) -> Any:
+    """A short rod with weight and viscosity, in the plane unless a force acts from the side (N)."""
     from pliant.model import Circle, Material, along
     from pliant.robot import Robot
 
     robot = Robot()
     soft = Material(E=1e6, nu=0.5, rho=1000.0, viscosity=500.0)
     rod = robot.add_rod("arm", 0.3, Circle(0.01), soft, pose=along("x"))
-    robot.add_load("push", rod.tip, force=(0.0, 0.05, 0.0))
+    if side:
+        robot.add_load("push", rod.tip, force=(0.0, side, 0.0))
     return robot
 
 
