@@ -32,6 +32,7 @@ from pliant.model import (
     Entry,
     Frame,
     Joint,
+    Link,
     Load,
     Material,
     MountedActuator,
@@ -40,6 +41,7 @@ from pliant.model import (
     PressureLine,
     ResolutionWarning,
     Rod,
+    SectionUpdate,
     Shape,
     Solid,
     Spring,
@@ -63,27 +65,20 @@ from pliant.results.responses import coordinates_of
 from pliant.results.result import ShapeResult
 from pliant.results.stepper import Stepper, StepState, make_stepper
 from pliant.rods.contract import RodModel
-from pliant.solve.automatic import (
-    DEFAULT,
-    OUTPUTS,
-    STEPS,
-    MotionSearch,
-    check_accuracy,
-    choose_integrator,
-    first_mesh,
-    first_step,
-    refine,
-)
+from pliant.solve.automatic import DEFAULT, check_accuracy, first_mesh, refine
 from pliant.solve.clock import make_clock
 from pliant.solve.compiled import Compiler, choose_formulations, require_mass
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.motion_error import Companions, check_error
+from pliant.solve.motion_search import OUTPUTS, MotionSearch
+from pliant.solve.moving_mesh import MovingMesh
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_input, check_values
 from pliant.solve.statics import StaticSolution
+from pliant.solve.step_methods import given_method
 from pliant.solve.stretch import judge_stretch
 
 if TYPE_CHECKING:
@@ -305,7 +300,7 @@ class Robot:
         at ``pose`` on ``base`` by ``joint``, and whose ``formulation`` is that of the centreline.
         start : where its base is, metres along the axis from the entry plane: negative for a straight
         part of that length behind the plane, which twists.  angle : of its base about the axis, rad.
-        insertion : name of an input in metres, added to ``start``; constant during a motion.
+        insertion : name of an input in metres, added to ``start``.
         rotation : name of an input in radians, added to ``angle``.
         shift : name of an input in metres that pushes the base of a tube with its tip fixed; it slides
         along the others and does not turn. The outermost is then a rod.
@@ -561,6 +556,35 @@ class Robot:
         return self.description.add(Spring(name, a, b, stiffness, rest, damping, power, kind))  # type: ignore[arg-type]
 
     @checks.checked
+    def add_link(
+        self,
+        name: str,
+        a: Frame | str | ArrayLike,
+        b: Frame | str | ArrayLike,
+        section: Shape | Stiffness,
+        material: Material | None = None,
+        *,
+        rest: float = 1.0,
+        kind: str = "two-way",
+        strain_damping: Damping | None = None,
+        beam: bool = True,
+        x_axis: ArrayLike | None = None,
+    ) -> Link:
+        """Add an elastic link between two places, a light beam clamped at both, and return it.
+
+        a, b : Frames such as ``node.base_frame`` or their names, or points (3,) in the world, metres.
+        section, material : as of a rod, uniform; or a Stiffness without material.
+        rest : length without force over the distance at rest.
+        kind : of its stretch: "two-way", "tension" for one that gives way when shortened,
+        "compression" for one that gives way when lengthened.
+        strain_damping : besides the viscosity of the material.
+        beam : True for the end forces of a beam whose moment varies along it, False for the shear
+        stiffness as it is.  x_axis : (3,) direction of local x at rest, in the world; None to choose.
+        """
+        more = (rest, kind, strain_damping, beam, x_axis)
+        return self.description.add(Link(name, a, b, section, material, *more))  # type: ignore[arg-type]
+
+    @checks.checked
     def add_contact(
         self,
         name: str,
@@ -586,6 +610,15 @@ class Robot:
         """
         rules = (friction, creep, stiffness, damping, stations, radius)
         return self.description.add(Contact(name, of, against, *rules))
+
+    @checks.checked
+    def add_section_update(self, name: str, on: Rod | str) -> SectionUpdate:
+        """Let section and stiffness of a rod follow its stretch, and return the law: radii become
+        r / sqrt(stretch), moduli E / stretch. Chambers keep their areas, as if a braid held them.
+
+        on : the rod, or its name.
+        """
+        return self.description.add(SectionUpdate(name, on))
 
     @checks.checked
     def add_muscle(
@@ -829,7 +862,7 @@ class Robot:
         compiled, method, begin = self._prepare(
             "simulate", formulation, integrator, given, start, velocity, joints
         )
-        check_error(error, clock, compiled)
+        check_error(error, clock, compiled, method)
         origin = (start if isinstance(start, str) else (begin.q, begin.v), velocity, joints)
         checkpoints = open_checkpoints(save, resume, compiled, given, method, clock, origin)
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
@@ -858,6 +891,11 @@ class Robot:
     ) -> Motion:
         """The motion for an accuracy, see `simulate`."""
         wanted = check_accuracy("simulate", DEFAULT if accuracy is None else accuracy)
+        changing = [x for x in self.description.settled_inputs() if callable((inputs or {}).get(x))]
+        checks.refuse(
+            changing, "simulate", "dt", dt, f"given alone where {changing[:1]} changes in time, for "
+            "its mesh moves from step to step", "give e.g. dt=4e-3 and no accuracy",
+        )  # fmt: skip
         whole = positive("simulate", "duration", duration, "seconds", "give e.g. 2.0")
         every, times, progress = outputs
         if every is None and times is None:
@@ -867,8 +905,6 @@ class Robot:
         mesh = choose_formulations(self.description, formulation or first_mesh(rods))
         if isinstance(begin, ShapeResult):
             mesh = dict(begin._compiled.formulations)
-        problem = self._compiler.compiled(mesh)
-        method = integrator or choose_integrator(problem, whole)
 
         def run(formulations: Mapping[str, RodModel], by: Integrator, h: float) -> Motion:
             with untold():
@@ -886,14 +922,15 @@ class Robot:
                     joints,
                 )
 
-        own = method.order > 2
         bodies = [name for name, body in self.description.bodies.items() if body.joint is not None]
-        search = MotionSearch(
-            run, rods, bodies, method, wanted, dt is None and not own,
-            formulation is None and not isinstance(begin, ShapeResult),
-        )  # fmt: skip
-        step = whole / STEPS if own else first_step(rods, whole)
-        return search.find(mesh, step if dt is None else dt)
+        chooses_mesh = formulation is None and not isinstance(begin, ShapeResult)
+        between = every if times is None else whole / max(1, np.size(times) - 1)
+        between = positive("simulate", "output_every", between, "seconds", "give e.g. 0.01")
+        search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between)
+        if integrator is not None:
+            return search.find_by(mesh, given_method(integrator))
+        problem = self._compiler.compiled(mesh)
+        return search.find(problem, problem.integrator(None))
 
     @checks.checked
     def stepper(
@@ -946,11 +983,26 @@ class Robot:
         if start == "statics":
             known = self.statics(values_at(inputs, 0.0), compiled.formulations)
             compiled = known._compiled
-        q, v = (None, None) if known is None else known._final()
+        q, v = (None, None) if known is None else known._compiled.settle(*known._final())[1:]
         still = known._still if isinstance(known, Equilibrium) else None
         if joints is not None:
             q, still = compiled.with_joints(compiled.rest if q is None else q, joints), None
-        return compiled, method, Start(q, v, velocity, still)
+        begin = Start(q, v, velocity, still)
+        return self._moving(part, compiled, inputs), method, begin
+
+    def _moving(self, part: str, compiled: Problem, inputs: Mapping[str, Any]) -> Problem:
+        """The robot with a mesh that moves, if inputs that are part of what is compiled may change."""
+        names = compiled.description.settled_inputs()
+        changing = part == "stepper" or any(callable(inputs.get(name)) for name in names)
+        if not (names and changing):
+            return compiled
+        first, choice = coordinates_of(compiled, part), compiled.formulations
+
+        def compile(values: Mapping[str, float]) -> CoordinateProblem:
+            with untold():
+                return coordinates_of(self._compiler.compiled(choice, values), part)
+
+        return MovingMesh(self.description.snapshot(), first, compile)
 
     def _tell_doubts(self, dt: float | None = None) -> None:
         """Warn of values that no robot has and of data too wild, once for each description; or of a
@@ -999,7 +1051,7 @@ class Robot:
             return self._compiler.compiled(formulation, settled)
         expected, remedy = "a result of this robot", "give what statics returned"
         result = checks.instance("robot", field, start, ShapeResult, expected, remedy)  # type: ignore[type-abstract]
-        earlier = result._compiled
+        earlier = result._compiled.settle(*result._final())[0]
         settled = {**earlier.description.settled_inputs(), **settled}
         if formulation is None and set(earlier.formulations) == set(
             self.description.snapshot().rods

@@ -45,7 +45,7 @@ class Tube(Rod):
     start : where the base of the tube is, metres along the axis from the entry plane: zero, or
         negative for a straight part of that length behind the plane.
     angle : by which the base is turned about the axis, rad.
-    insertion : name of an input in metres that is added to ``start``; constant during a motion.
+    insertion : name of an input in metres that is added to ``start``.
     rotation : name of an input in radians that is added to ``angle``.
     shift : name of an input in metres by which the base is pushed along a tube whose tip is fixed to
         the centreline: it slides along the others and does not turn against them (push-pull robots,
@@ -131,7 +131,7 @@ class Tube(Rod):
         return super().motion_inputs() + own
 
     def check_input(self, part: str, field: str, value: Any) -> None:
-        """Refuse an insertion that pulls the base through the entry plane, or changes in a motion."""
+        """Refuse an insertion that pulls the base through the entry plane, or not the compiled one."""
         if self.insertion is None or part != f"input {self.insertion!r}":
             return
         push = float(np.asarray(value).ravel()[0])

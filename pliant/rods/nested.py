@@ -221,7 +221,7 @@ class NestedMap(KernelMap):
         """What is added to an arclength of tube k to make it a station of that tube."""
         return (k + 1) * self.stride
 
-    def _decoded(self, s: Array) -> tuple[Ints, Array]:
+    def decoded(self, s: Array) -> tuple[Ints, Array]:
         """Tube (S,), -1 for the centreline, and place (S,) on the centreline, negative behind it.
 
         Straight parts have the numbers after those of all tubes.
@@ -238,7 +238,7 @@ class NestedMap(KernelMap):
         return tube, np.minimum(place, length)
 
     def _plan(self, s: Array, kind: str) -> NestedPlan:
-        tube, place = self._decoded(s)
+        tube, place = self.decoded(s)
         count = len(self.fields)
         host = getattr(self.host, kind)(np.maximum(place, 0.0))
         kinds = np.where(tube >= count, GUIDE, tube)
@@ -332,7 +332,7 @@ class NestedMap(KernelMap):
 
     def place(self, s: Array) -> Array:
         """Places (S,) on the centreline of stations, negative behind the entry plane."""
-        return self._decoded(s)[1]
+        return self.decoded(s)[1]
 
     def require_beyond(self, name: str, s: float) -> None:
         """Refuse a station in the guide behind the entry plane, where tubes cannot move."""
@@ -434,6 +434,13 @@ class NestedMap(KernelMap):
     def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         assert isinstance(c, NestedConfiguration)
         self._move(c, base, x, out, "retract_to")
+
+    def chart_entries(self) -> tuple[Ints, Ints] | None:
+        """Those of the host; angles and shifts move by addition."""
+        entries = self.host.chart_entries()
+        if entries is None:
+            return None
+        return self._entry[6 + entries[0]] - 6, self._entry[6 + entries[1]] - 6
 
     def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         assert isinstance(c, NestedConfiguration)

@@ -52,6 +52,8 @@ class Steps(ABC):
     """Numbers (J,) of the inputs that act now."""
     capacity: int = _CHUNK
     """Most steps in one call."""
+    own_steps: Array | None = None
+    """Start and ends (N + 1,) of its steps where it chooses their length, s."""
 
     @abstractmethod
     def start(self) -> None:
@@ -164,6 +166,8 @@ class Trajectory:
     rescues: dict[str, int] = field(default_factory=dict)
     """How often something had to be done to go on, by name."""
     watched: Watched | None = None
+    own_steps: Array | None = None
+    """Start and ends (N + 1,) of the steps of an integrator that chooses their length, s."""
     recorded: Array | None = None
     """What terms recorded of the steps that ended at the outputs (T, records)."""
 
@@ -353,6 +357,7 @@ class _Run:
             drive_rates=steps.schedule.drive_rates(t),
             rescues=steps.rescues,
             recorded=account[:, 2:],
+            own_steps=steps.own_steps,
             watched=Watched(at, seen, rates, spent[:, 0], spent[:, 1], list(steps.schedule.values)),
         )
 

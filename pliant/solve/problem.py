@@ -113,6 +113,10 @@ class Problem(ABC):
     def rest(self) -> Any:
         """The configuration of the unloaded robot."""
 
+    def settle(self, q: Any, v: Any) -> tuple[Problem, Any, Any]:
+        """The problem of one mesh that a configuration and rates are of, with both there."""
+        return self, q, v
+
     @abstractmethod
     def same_rods(self, other: Problem) -> bool:
         """Tell whether configurations of both mean the same."""

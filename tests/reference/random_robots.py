@@ -1,7 +1,8 @@
-"""Random soft robots at rest: tapered and curved rods with loads, bodies and chambers."""
+"""Random soft and stiff robots: tapered and curved rods with loads, bodies and chambers."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,24 +10,32 @@ import numpy as np
 import pliant as pl
 
 SECTIONS = 41
+SOFT, STIFF = (5.0, 6.5), (8.5, 11.3)
+"""Ranges of the decimal logarithm of Young's modulus, Pa."""
 
 
-def random_robot(seed: int) -> pl.Robot:
+def random_robot(seed: int, moduli: tuple[float, float] = SOFT) -> pl.Robot:
     """A robot that bends by a fraction of its length up to several turns."""
     rng = np.random.default_rng(seed)
     down = rng.normal(size=3)
     robot = pl.Robot(gravity=tuple(9.81 * down / np.linalg.norm(down)))
     rod = None
     for k in range(int(rng.choice([1, 1, 1, 2, 3]))):
-        rod = _add_rod(robot, rng, k, rod)
+        rod = _add_rod(robot, rng, moduli, k, rod)
     return robot
 
 
-def _add_rod(robot: pl.Robot, rng: np.random.Generator, k: int, carrier: pl.Rod | None) -> pl.Rod:
+def _add_rod(
+    robot: pl.Robot,
+    rng: np.random.Generator,
+    moduli: tuple[float, float],
+    k: int,
+    carrier: pl.Rod | None,
+) -> pl.Rod:
     length = rng.uniform(0.1, 0.6)
     radius = length * 10.0 ** rng.uniform(-2.1, -1.2)
     tip = radius * rng.uniform(0.4, 1.2)
-    E = 10.0 ** rng.uniform(5.0, 6.5)
+    E = 10.0 ** rng.uniform(*moduli)
     soft = pl.Material(E=E, nu=0.45, rho=rng.uniform(800.0, 1500.0))
     axis = "xyz"[int(rng.integers(3))]
     place: dict[str, Any] = {"base": carrier.tip} if carrier else {"pose": pl.along(axis)}
@@ -53,6 +62,42 @@ def _add_rod(robot: pl.Robot, rng: np.random.Generator, k: int, carrier: pl.Rod 
     return rod
 
 
+@dataclass
+class RandomTask:
+    """A robot that is soft or stiff, and what is asked of it: an equilibrium, or a motion from rest
+    under its weight and loads for `duration` seconds.
+    """
+
+    seed: int
+    robot: pl.Robot
+    stiff: bool
+    duration: float | None
+
+    @property
+    def text(self) -> str:
+        kind = "statics" if self.duration is None else f"motion of {self.duration:.3g} s"
+        return f"{self.seed}: {'stiff' if self.stiff else 'soft'}, {kind}"
+
+
+def random_task(seed: int) -> RandomTask:
+    """Every other one soft, every other pair a motion of half a swing to one and a half."""
+    stiff, moves = bool(seed % 2), bool(seed // 2 % 2)
+    robot = random_robot(seed, STIFF if stiff else SOFT)
+    rng = np.random.default_rng([seed, 1])
+    duration = rng.uniform(0.5, 1.5) * _swing(robot) if moves else None
+    return RandomTask(seed, robot, stiff, duration)
+
+
+def _swing(robot: pl.Robot) -> float:
+    """Period of the slowest swing of a chain of rods, by its stiffness or its weight, s."""
+    rods = list(robot.description.rods.values())
+    length = sum(rod.length for rod in rods)
+    stiffness = min(float(rod.stiffness(np.zeros(1))[0, 0]) for rod in rods)
+    mass = sum(float(rod.inertia(np.zeros(1))[0, 3]) * rod.length for rod in rods) / length
+    bending = 3.516 * np.sqrt(stiffness / (mass * length**4))
+    return float(2.0 * np.pi / max(bending, 1.5 * np.sqrt(9.81 / length)))
+
+
 def length_of(result: Any) -> float:
     """Length of the longest rod, m."""
     return max(rod.length for rod in result._compiled.description.rods.values())
@@ -64,5 +109,15 @@ def distance(one: Any, other: Any) -> float:
     for name, rod in one._compiled.description.rods.items():
         s = np.linspace(0.0, rod.length, SECTIONS)
         apart = np.linalg.norm(one.position(name, s) - other.position(name, s), axis=1)
+        worst = max(worst, float(np.max(apart)))
+    return worst / length_of(one)
+
+
+def motion_distance(one: Any, other: Any) -> float:
+    """Largest distance between the shapes of two motions over the length of the longest rod."""
+    worst = 0.0
+    for name, rod in one._compiled.description.rods.items():
+        s = np.linspace(0.0, rod.length, SECTIONS)
+        apart = np.linalg.norm(one.position(name, s) - other.position(name, s), axis=-1)
         worst = max(worst, float(np.max(apart)))
     return worst / length_of(one)

@@ -1,0 +1,288 @@
+"""The motion for an accuracy: meshes of a ladder and steps until the whole shape no longer changes.
+
+The error in time is found on the coarsest mesh, by a motion with coarser steps, and looked at again on
+the last mesh but one. The error of the mesh is extrapolated from the last meshes, with the order that
+their distances show.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.model import Array, PliantError, ResolutionWarning, Rod
+from pliant.rods.contract import RodModel
+from pliant.solve.automatic import MARGIN, intervals, next_rung
+from pliant.solve.integrators.contract import Integrator
+from pliant.solve.motion_error import SECTIONS, MotionError
+from pliant.solve.problem import Problem
+from pliant.solve.step_methods import (
+    StepMethod,
+    explicit_method,
+    explicit_steps,
+    first_step,
+    stations,
+    stepped_method,
+)
+
+OUTPUTS = 101
+"""Output times where none are given."""
+TYPICAL = 8
+"""Intervals of a rod on the mesh for which the costs of integrators are compared."""
+MORE_STEPS = 1.5
+"""Explicit steps on that mesh over those on the first one."""
+TIME, SPACE = 0.3, 0.7
+"""Parts of the allowed error that the steps and the mesh may have."""
+UNKNOWN, LOWEST, HIGHEST = 1.5, 1.0, 4.0
+"""Order of the error in the intervals: as long as it is not known, and bounds of what is observed."""
+FEWEST, SHORTEST = 200, 2**15
+"""Fewest and most steps of a motion whose steps are chosen automatically."""
+SURELY = 3.0
+"""How many times cheaper implicit steps must be: on finer meshes they need more of them."""
+NEAR = 1.5
+"""Factor beyond the usual one up to which the levels of two motions tell an error."""
+
+Run = Callable[[Mapping[str, RodModel], Integrator, float], Any]
+"""Simulates with formulations, an integrator and a step, s."""
+
+
+@dataclass
+class Taken:
+    """A motion with its mesh, the level of its method and its shapes (T, P, 3), m."""
+
+    formulations: Mapping[str, RodModel]
+    level: float
+    motion: Any
+    shapes: Array
+
+    @property
+    def intervals(self) -> int:
+        return intervals(self.formulations)
+
+
+@dataclass
+class MotionSearch:
+    """Finds the motion for an accuracy.
+
+    run : see `Run`.  bodies : names of those that move on joints.  duration : s.
+    methods : those that may be chosen, the cheapest one is.  level : given by the user, None if free.
+    chooses_mesh : False where the user gave one.  between : time between outputs, s.
+    """
+
+    run: Run
+    rods: Mapping[str, Rod]
+    bodies: list[str]
+    duration: float
+    accuracy: float
+    level: float | None
+    chooses_mesh: bool
+    between: float
+
+    def __post_init__(self) -> None:
+        self.length = max((rod.length for rod in self.rods.values()), default=1.0)
+        self.enough = MARGIN * self.accuracy * self.length
+        self.began = time.perf_counter()
+
+    # -- the search --------------------------------------------------------------------------------
+
+    def find(self, problem: Problem, implicit: Integrator) -> Any:
+        """The motion by the method that costs least.
+
+        problem : the robot on the first mesh.  implicit : the integrator where explicit steps do not
+        pay: how many steps it takes is found on the first mesh.
+        """
+        mesh = problem.formulations
+        explicit, stepped = explicit_method(), stepped_method(implicit)
+        count = MORE_STEPS * explicit_steps(problem, self.duration)
+        many = stations(problem) * TYPICAL // max(1, intervals(mesh))
+        most = explicit.cost(count, many) / (SURELY * stepped.cost(1.0, many))
+        if self.level is None and most > 2.0 * FEWEST:
+            settled = self._settle(mesh, stepped, most)
+            if settled is not None:
+                return self.climb(*settled, stepped)
+        if math.isfinite(count):
+            return self.climb(self._take(mesh, explicit, math.nan), None, explicit)
+        return self.climb(self._take(mesh, stepped, self.level or math.nan), None, stepped)
+
+    def find_by(self, mesh: Mapping[str, RodModel], method: StepMethod) -> Any:
+        """The motion by a method that was chosen, from a first mesh on."""
+        if method.has_level and self.level is None:
+            settled = self._settle(mesh, method, math.inf)
+            assert settled is not None
+            return self.climb(*settled, method)
+        return self.climb(self._take(mesh, method, self.level or math.nan), None, method)
+
+    def climb(self, taken: Taken, late: Array | None, method: StepMethod) -> Any:
+        """The motion on the first mesh of the ladder whose estimated error is below the accuracy, or
+        the best one with a warning.
+
+        late : error in time (T,) of the motion on the first mesh, None if its steps are not ours.
+        """
+        free = late is not None
+        meshes = [taken]
+        if not self.chooses_mesh:
+            return self._with_error(taken.motion, self._none(taken), late)
+        while True:
+            following = self._following(meshes)
+            if following is None:
+                return self._with_error(meshes[-1].motion, self._space(meshes), late)
+            meshes.append(self._take(following, method, meshes[-1].level))
+            space = self._space(meshes)
+            if space.max() > (SPACE if free else 1.0) * self.enough:
+                continue
+            if free:
+                late = self._look_again(meshes, method)
+            total = space if late is None else space + late
+            if total.max() <= self.enough:
+                return self._with_error(meshes[-1].motion, space, late)
+
+    def _take(self, mesh: Mapping[str, RodModel], method: StepMethod, level: float) -> Taken:
+        dt = method.dt(level, self.duration)
+        motion = self.run(mesh, method.make(level), dt)
+        return Taken(mesh, level, motion, self._shapes(motion))
+
+    def _settle(
+        self, mesh: Mapping[str, RodModel], method: StepMethod, most: float
+    ) -> tuple[Taken, Array] | None:
+        """The motion on a mesh with steps that are fine enough, and its error in time (T,).
+
+        most : steps that another method is worth; None if more are needed.
+        """
+        count = min(most, max(FEWEST, self.duration / first_step(self.rods, self.duration)))
+        coarse: Taken | None = None
+        while count <= most:
+            level = method.fitting(self.duration / count, self.between)
+            coarse = coarse or self._tried(mesh, method, method.coarser * level)
+            taken = self._tried(mesh, method, level)
+            more = 4.0
+            if coarse is not None and taken is not None:
+                error = self._late(coarse, taken, method)
+                worst = float(error.max(initial=0.0)) / (TIME * self.enough)
+                if worst <= 1.0 or count > SHORTEST:
+                    return taken, error
+                more = min(16.0, max(2.0, (2.0 * worst) ** (1.0 / method.order)))
+            elif count > SHORTEST:
+                self._take(mesh, method, level)  # raises what went wrong
+            count, coarse = more * count, taken if more <= NEAR * method.coarser else None
+        return None
+
+    def _tried(
+        self, mesh: Mapping[str, RodModel], method: StepMethod, level: float
+    ) -> Taken | None:
+        """A motion, or None if its steps fail."""
+        try:
+            return self._take(mesh, method, level)
+        except PliantError:
+            return None
+
+    def _look_again(self, meshes: list[Taken], method: StepMethod) -> Array:
+        """The error in time (T,) of the last motion, from the mesh before it; the last motion is taken
+        again with finer steps if they are too coarse.
+        """
+        before, last = meshes[-2:]
+        coarse = self._tried(before.formulations, method, method.coarser * before.level)
+        if coarse is None:
+            return self._none(last)
+        error = self._late(coarse, before, method)
+        worst = float(error.max(initial=0.0)) / (TIME * self.enough)
+        if worst <= 1.0:
+            return error
+        level = last.level * max(1.0 / 16.0, (0.5 / worst) ** (1.0 / method.order))
+        level = method.fitting(level, self.between)
+        meshes[-1] = self._take(last.formulations, method, level)
+        return self._late(last, meshes[-1], method)
+
+    def _following(self, meshes: list[Taken]) -> dict[str, RodModel] | None:
+        """The next mesh: a rung higher, or several if the error asks for it."""
+        last, least = meshes[-1], 0.0
+        if len(meshes) > 2:
+            over = float(self._space(meshes).max()) / (SPACE * self.enough)
+            least = last.intervals * min(2.0, over ** (1.0 / self._order(meshes)))
+        return next_rung(last.formulations, least)
+
+    # -- errors ------------------------------------------------------------------------------------
+
+    def _shapes(self, motion: Any) -> Array:
+        """Positions (T, P, 3) of sections of all rods and of bodies, m."""
+        found = [np.zeros((len(motion.t), 0, 3))]
+        for name, rod in self.rods.items():
+            found.append(motion.position(name, np.linspace(0.0, rod.length, SECTIONS)))
+        found += [motion.pose(name)[:, None, :3, 3] for name in self.bodies]
+        return np.concatenate(found, axis=1)
+
+    def _distances(self, a: Taken, b: Taken) -> Array:
+        """Largest distance (T,) of two motions at each output time, m."""
+        apart = np.linalg.norm(a.shapes - b.shapes, axis=-1)
+        return np.asarray(apart.max(axis=1, initial=0.0))
+
+    def _none(self, taken: Taken) -> Array:
+        return np.zeros(len(taken.motion.t))
+
+    def _late(self, coarse: Taken, fine: Taken, method: StepMethod) -> Array:
+        """Error in time (T,) of the finer of two motions on one mesh, m."""
+        shrinks = (coarse.level / fine.level) ** method.order
+        return self._distances(coarse, fine) / (shrinks - 1.0)
+
+    def _space(self, meshes: list[Taken]) -> Array:
+        """Error (T,) of the last mesh, m."""
+        if len(meshes) < 2:
+            return np.full(len(meshes[-1].motion.t), math.inf)
+        before, last = meshes[-2:]
+        ratio = (last.intervals / before.intervals) ** self._order(meshes)
+        return self._distances(before, last) / (ratio - 1.0)
+
+    def _order(self, meshes: list[Taken]) -> float:
+        """Order in the intervals that the last three meshes show, within bounds."""
+        if len(meshes) < 3:
+            return UNKNOWN
+        a, b, c = meshes[-3:]
+        gaps = [float(self._distances(x, y).max()) for x, y in ((a, b), (b, c))]
+        return observed_order((a.intervals, b.intervals, c.intervals), gaps[0], gaps[1])
+
+    def _with_error(self, motion: Any, space: Array, late: Array | None) -> Any:
+        """The motion with its error, and with a warning if that is too large."""
+        known = self.chooses_mesh or late is not None
+        if not known:
+            return motion
+        steps = np.zeros(len(motion.t)) if late is None else late
+        total = space + steps
+        shape = float(total.max(initial=0.0))
+        parts = (float(space.max(initial=0.0)), float(steps.max(initial=0.0)))
+        seconds = time.perf_counter() - self.began
+        relative = shape / self.length
+        motion.error = MotionError(shape, relative, *parts, motion.t, total, seconds)
+        if relative > self.accuracy:
+            text = (
+                f"the accuracy {self.accuracy:g} was not reached: the estimated error is "
+                f"{motion.error}. Ask for less, or for a shorter time, or give dt and formulation."
+            )
+            warnings.warn(text, ResolutionWarning, stacklevel=5)
+        return motion
+
+
+def observed_order(counts: tuple[int, int, int], first: float, second: float) -> float:
+    """Order p, within bounds, of an error C n^-p on three meshes of n intervals, from the distances of
+    the first two and of the last two.
+    """
+    if second <= 0.0:
+        return HIGHEST
+
+    def quotient(p: float) -> float:
+        a, b, c = (n**-p for n in counts)
+        return (a - b) / (b - c)
+
+    low, high = LOWEST, HIGHEST
+    if quotient(low) >= first / second:
+        return low
+    if quotient(high) <= first / second:
+        return high
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if quotient(middle) < first / second else (low, middle)
+    return 0.5 * (low + high)
