@@ -210,11 +210,13 @@ class CoordinateProblem(Problem):
         self._solvers.append(solver)
 
     def _grows(self, found: StaticSolution) -> bool:
-        """Whether small motions grow about an equilibrium that took several load steps under loads
-        without potential: pivots tell nothing of branches there.
+        """Whether small motions grow about an equilibrium under loads without potential, where pivots
+        tell nothing of branches: by its determinant, and if it took several load steps by its modes.
         """
         from pliant.solve.stability import judge
 
+        if found.odd:
+            return True
         return found.negative is None and len(found.levels) > 1 and judge(self, found)[0] is False
 
     def _followed(self, solver: StaticSolver, found: StaticSolution) -> tuple[StaticSolution, bool]:

@@ -124,12 +124,18 @@ def embedded(robot: pl.Robot, arm: pl.Rod) -> object:
     return robot.add_tendon("pull", along=arm, offset=(0.008, 0.0))
 
 
+def softening(robot: pl.Robot, arm: pl.Rod) -> object:
+    robot.add_load("push", arm.tip, force=(0.03, 0.0, 8.0))
+    return robot.add_section_update("soft", arm)
+
+
 PUSH = tip_load(force=(0.03, 0.0, 0.0))
 PULL = {"pull": lambda t: 0.5 * (ramp(t) - 1.0)}
 MORE_CASES: dict[str, Case] = {
     "spring": Case({}, spring),
     "tendon": Case({}, tendon, PULL),
     "embedded tendon": Case({}, embedded, PULL),
+    "section update": Case({}, softening),
 }
 """Effects that meet every formulation on a clamp and on a hinge, integrators in turn."""
 CASES: dict[str, Case] = {
@@ -153,6 +159,7 @@ COLUMN_OF = {
     "elasticity": "dead load", "force_fields": "dead load",
     "bodies": "body", "base_motions": "base motion", "springs": "spring", "tendons": "tendon",
     "muscles": "tendon", "embedded_tendons": "embedded tendon",
+    "section_updates": "section update",
 }  # fmt: skip
 """Where the matrix has each effect that is compiled, described or declared."""
 ELSEWHERE = {
@@ -270,6 +277,8 @@ def moved_limit(name: str, effect: str, joint: str, integrator: str) -> float:
         limit = 3e-2 if name in SECOND_ORDER else {"ANCF": 7e-2, "Shooting": 4e-2}.get(name, 7e-3)
         if integrator == "ImplicitEuler":  # 0.25 with strain modes, too: it damps the first wave
             return 0.3
+    if effect == "section update" and integrator == "ImplicitEuler":  # damps the wave of stretch
+        return 0.15
     return max(limit, {"ImplicitEuler": 0.1, "Variational": 0.035}.get(integrator, 0.0))
 
 
