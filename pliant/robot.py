@@ -279,6 +279,7 @@ class Robot:
         angle: float = 0.0,
         insertion: str | None = None,
         rotation: str | None = None,
+        drive: str = "angle",
         shift: str | None = None,
         offset: ArrayLike = (0.0, 0.0),
         pose: ArrayLike | None = None,
@@ -299,7 +300,8 @@ class Robot:
         start : where its base is, metres along the axis from the entry plane: negative for a straight
         part of that length behind the plane, which twists.  angle : of its base about the axis, rad.
         insertion : name of an input in metres, added to ``start``.
-        rotation : name of an input in radians, added to ``angle``.
+        rotation : name of an input in radians, added to ``angle``; with ``drive="torque"`` it is the
+        torque in N m that turns a base that is free to turn.
         shift : name of an input in metres that pushes the base of a tube with its tip fixed; it slides
         along the others and does not turn. The outermost is then a rod.
         offset : (x, y) of its axis in the sections of that rod, metres.
@@ -316,6 +318,7 @@ class Robot:
             angle=angle,
             insertion=insertion,
             rotation=rotation,
+            drive=drive,
             shift=shift,
             offset=offset,  # type: ignore[arg-type]
         )
