@@ -22,6 +22,7 @@ from pliant.model import (
     Body,
     Chamber,
     Connection,
+    Constant,
     Constraint,
     Contact,
     ConvergenceError,
@@ -854,7 +855,7 @@ class Robot:
     ) -> Motion:
         """The motion for an accuracy, see `simulate`."""
         wanted = check_accuracy("simulate", DEFAULT if accuracy is None else accuracy)
-        changing = [x for x in self.description.settled_inputs() if callable((inputs or {}).get(x))]
+        changing = self.changing_meshes({**self.inputs, **as_inputs(inputs)})
         checks.refuse(
             changing, "simulate", "dt", dt, f"given alone where {changing[:1]} changes in time, for "
             "its mesh moves from step to step", "give e.g. dt=4e-3 and no accuracy",
@@ -953,11 +954,15 @@ class Robot:
         begin = Start(q, v, velocity, still)
         return self._moving(part, compiled, inputs), method, begin
 
+    def changing_meshes(self, inputs: Mapping[str, Any]) -> list[str]:
+        """Return the names of inputs that change in time and with which the mesh moves: insertions."""
+        given = {name: inputs.get(name) for name in self.description.settled_inputs()}
+        return [k for k, x in given.items() if callable(x) and not isinstance(x, Constant)]
+
     def _moving(self, part: str, compiled: Problem, inputs: Mapping[str, Any]) -> Problem:
         """The robot with a mesh that moves, if inputs that are part of what is compiled may change."""
         names = compiled.description.settled_inputs()
-        changing = part == "stepper" or any(callable(inputs.get(name)) for name in names)
-        if not (names and changing):
+        if not (self.changing_meshes(inputs) or (names and part == "stepper")):
             return compiled
         first, choice = coordinates_of(compiled, part), compiled.formulations
 
