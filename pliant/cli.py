@@ -1,5 +1,5 @@
 """The command line: ``pliant check``, ``run``, ``modes``, ``follow``, ``reach``, ``compare``,
-``resolve`` and ``fit``.
+``resolve``, ``fit`` and ``warm-up``.
 
 Heavy modules are imported inside the commands, so that ``pliant --help`` answers at once and the
 first result does not wait for the libraries that draw and save.
@@ -31,6 +31,7 @@ from pliant.study.commands import (
     robot_argument,
 )
 from pliant.study.json_output import asked_for, emit, emit_error, json_option
+from pliant.study.warm_up import warm_up_command
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -86,6 +87,7 @@ def main() -> None:
 main.add_command(compare)
 main.add_command(resolve)
 main.add_command(fit)
+main.add_command(warm_up_command)
 
 
 @main.command()

@@ -33,6 +33,7 @@ from pliant.model import (
     Entry,
     Frame,
     Joint,
+    Link,
     Load,
     Material,
     MountedActuator,
@@ -41,6 +42,7 @@ from pliant.model import (
     PressureLine,
     ResolutionWarning,
     Rod,
+    SectionUpdate,
     Shape,
     Solid,
     Spring,
@@ -558,6 +560,35 @@ class Robot:
         return self.description.add(Spring(name, a, b, stiffness, rest, damping, power, kind))  # type: ignore[arg-type]
 
     @checks.checked
+    def add_link(
+        self,
+        name: str,
+        a: Frame | str | ArrayLike,
+        b: Frame | str | ArrayLike,
+        section: Shape | Stiffness,
+        material: Material | None = None,
+        *,
+        rest: float = 1.0,
+        kind: str = "two-way",
+        strain_damping: Damping | None = None,
+        beam: bool = True,
+        x_axis: ArrayLike | None = None,
+    ) -> Link:
+        """Add an elastic link between two places, a light beam clamped at both, and return it.
+
+        a, b : Frames such as ``node.base_frame`` or their names, or points (3,) in the world, metres.
+        section, material : as of a rod, uniform; or a Stiffness without material.
+        rest : length without force over the distance at rest.
+        kind : of its stretch: "two-way", "tension" for one that gives way when shortened,
+        "compression" for one that gives way when lengthened.
+        strain_damping : besides the viscosity of the material.
+        beam : True for the end forces of a beam whose moment varies along it, False for the shear
+        stiffness as it is.  x_axis : (3,) direction of local x at rest, in the world; None to choose.
+        """
+        more = (rest, kind, strain_damping, beam, x_axis)
+        return self.description.add(Link(name, a, b, section, material, *more))  # type: ignore[arg-type]
+
+    @checks.checked
     def add_contact(
         self,
         name: str,
@@ -583,6 +614,15 @@ class Robot:
         """
         rules = (friction, creep, stiffness, damping, stations, radius)
         return self.description.add(Contact(name, of, against, *rules))
+
+    @checks.checked
+    def add_section_update(self, name: str, on: Rod | str) -> SectionUpdate:
+        """Let section and stiffness of a rod follow its stretch, and return the law: radii become
+        r / sqrt(stretch), moduli E / stretch. Chambers keep their areas, as if a braid held them.
+
+        on : the rod, or its name.
+        """
+        return self.description.add(SectionUpdate(name, on))
 
     @checks.checked
     def add_muscle(
@@ -826,7 +866,7 @@ class Robot:
         compiled, method, begin = self._prepare(
             "simulate", formulation, integrator, given, start, velocity, joints
         )
-        check_error(error, clock, compiled)
+        check_error(error, clock, compiled, method)
         origin = (start if isinstance(start, str) else (begin.q, begin.v), velocity, joints)
         checkpoints = open_checkpoints(save, resume, compiled, given, method, clock, origin)
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):

@@ -445,6 +445,13 @@ class NestedMap(KernelMap):
         assert isinstance(c, NestedConfiguration)
         self._move(c, base, x, out, "retract_to")
 
+    def chart_entries(self) -> tuple[Ints, Ints] | None:
+        """Those of the host; angles and shifts move by addition."""
+        entries = self.host.chart_entries()
+        if entries is None:
+            return None
+        return self._entry[6 + entries[0]] - 6, self._entry[6 + entries[1]] - 6
+
     def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         assert isinstance(c, NestedConfiguration)
         self._move(c, base, x, out, "advance_to")

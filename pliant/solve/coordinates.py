@@ -210,11 +210,13 @@ class CoordinateProblem(Problem):
         self._solvers.append(solver)
 
     def _grows(self, found: StaticSolution) -> bool:
-        """Whether small motions grow about an equilibrium that took several load steps under loads
-        without potential: pivots tell nothing of branches there.
+        """Whether small motions grow about an equilibrium under loads without potential, where pivots
+        tell nothing of branches: by its determinant, and if it took several load steps by its modes.
         """
         from pliant.solve.stability import judge
 
+        if found.odd:
+            return True
         return found.negative is None and len(found.levels) > 1 and judge(self, found)[0] is False
 
     def _followed(self, solver: StaticSolver, found: StaticSolution) -> tuple[StaticSolution, bool]:
@@ -289,7 +291,7 @@ class CoordinateProblem(Problem):
         """Move in time with a formulation's coordinates."""
         begin = self.begin(Schedule(self.effects, inputs), start)
         with integrator.borrowed(self.effects, clock.h) as stepper:
-            steps = CoordinateSteps(integrator, stepper, *begin)
+            steps = integrator.steps(stepper, *begin, clock.duration)
             found = simulate(steps, clock, progress, checkpoints)
             self._tell(stepper.remarks())
         if len(found.q):

@@ -21,8 +21,10 @@ from pliant.solve.modes import ModalSolution, modal_analysis
 from pliant.solve.problem import Still
 from pliant.solve.statics import StaticSolution
 
-FINER = 2
-"""Factor of intervals of the reference."""
+FINER, FAR_FINER, POOR = 2, 4, 0.01
+"""Factor of intervals of the reference; the second one where the error of the equilibrium, over the
+length, is estimated above this part, for then doubling may not be enough.
+"""
 SAME_BRANCH = 0.02
 """Distance of both equilibria over the length within which they are one; or some estimated errors."""
 _SECTIONS = 21
@@ -59,7 +61,9 @@ def _without_chance(errors: Array) -> Array:
 def _reference(problem: CoordinateProblem, still: Still, count: int) -> Array | None:
     """Eigenvalues on the finer grid, None if they cannot be had."""
     try:
-        finer = CoordinateProblem(problem.description, _finer(problem.formulations))
+        poor = still.solution.error is not None and still.solution.error.relative > POOR
+        formulations = _finer(problem.formulations, FAR_FINER if poor else FINER)
+        finer = CoordinateProblem(problem.description, formulations)
         at = _equilibrium(finer, problem, still)
         if at is None:
             return None
@@ -69,13 +73,13 @@ def _reference(problem: CoordinateProblem, still: Still, count: int) -> Array | 
     return np.asarray(found.eigenvalues, dtype=complex)
 
 
-def _finer(formulations: Mapping[str, RodModel]) -> dict[str, Formulation]:
+def _finer(formulations: Mapping[str, RodModel], factor: int) -> dict[str, Formulation]:
     found: dict[str, Formulation] = {}
     for name, item in formulations.items():
         least = item.least_size(name)
         intervals = getattr(item, str(item.size)) - least + 1
         assert isinstance(item, Formulation)
-        found[name] = item.with_size(least + FINER * intervals - 1)
+        found[name] = item.with_size(least + factor * intervals - 1)
     return found
 
 

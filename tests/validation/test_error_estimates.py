@@ -229,6 +229,28 @@ def test_the_estimate_does_not_depend_on_where_the_robot_stands() -> None:
     assert errors[1] == pytest.approx(errors[0], rel=1e-5)
 
 
+@pytest.mark.parametrize("formulation", [pl.Spectral(), pl.Spectral(4, 4)], ids=str)
+def test_errors_between_the_nodes_of_spectral_elements_count(formulation: Any) -> None:
+    """At its nodes such a rod is far more accurate than between them."""
+    robot = pl.Robot()
+    arm = robot.add_rod("arm", 0.4, pl.Circle((0.01, 0.005)), SOFT, pose=pl.along("x"))
+    robot.add_load("side", arm.tip, force=(0, 0.02, 0))
+    still = robot.statics(formulation=formulation)
+    true = distance(still, robot.statics(formulation=FINE))
+    assert still.error.relative == pytest.approx(true, rel=0.4)
+
+
+@pytest.mark.parametrize("seed", [910013, 910136])
+def test_errors_of_shooting_are_found_on_the_same_branch(seed: int) -> None:
+    """The finer solution of robots that need load steps and segments starts from what was found."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        robot = random_robot(seed)
+        still = robot.statics(formulation=pl.Shooting())
+        true = distance(still, robot.statics(formulation=pl.BSpline(5, 40)))
+    assert still.error.relative == pytest.approx(true, rel=0.2)
+
+
 # -- frequencies -------------------------------------------------------------------------------------
 
 
