@@ -397,6 +397,11 @@ class Stepper(Equations):
     def finish_step(self, a: State, b: State) -> None:
         """Do what a step asks for by PAUSED as it is accepted; in plain Python, for it is rare."""
 
+    @property
+    def method(self) -> str:
+        """How it takes its steps, if it chooses that by itself."""
+        return ""
+
     def remarks(self) -> list[str]:
         """Sentences for the user about the motion so far."""
         return []
