@@ -38,6 +38,7 @@ _HOMES = {
         "Flow",
         "Frame",
         "Lag",
+        "Link",
         "Load",
         "Material",
         "Muscle",
@@ -54,6 +55,7 @@ _HOMES = {
         "StabilityWarning",
         "Rod",
         "Section",
+        "SectionUpdate",
         "Signal",
         "Sine",
         "SolidBox",
@@ -107,6 +109,7 @@ _HOMES = {
     "pliant.solve.integrators.explicit": ("Explicit",),
     "pliant.solve.integrators.midpoint": ("Midpoint", "Variational"),
     "pliant.solve.integrators.newmark": ("GeneralizedAlpha", "ImplicitEuler", "Newmark"),
+    "pliant.solve.integrators.radau": ("Radau",),
     "pliant.results.studies": ("Comparison", "ComparisonRow", "Resolution", "ResolutionRow"),
     "pliant.results.equilibrium": ("Equilibrium", "Modes"),
     "pliant.results.fit": ("Estimate", "Fit", "FitData", "FitWarning"),
@@ -168,6 +171,7 @@ if TYPE_CHECKING:
         Flow as Flow,
         Frame as Frame,
         Lag as Lag,
+        Link as Link,
         Load as Load,
         Material as Material,
         Muscle as Muscle,
@@ -182,6 +186,7 @@ if TYPE_CHECKING:
         ResolutionWarning as ResolutionWarning,
         Rod as Rod,
         Section as Section,
+        SectionUpdate as SectionUpdate,
         Signal as Signal,
         Sine as Sine,
         SolidBox as SolidBox,
@@ -250,6 +255,7 @@ if TYPE_CHECKING:
         ImplicitEuler as ImplicitEuler,
         Newmark as Newmark,
     )
+    from pliant.solve.integrators.radau import Radau as Radau
     from pliant.solve.motion_error import MotionError as MotionError
     from pliant.solve.registry import formulations as formulations, integrators as integrators
     from pliant.solve.shape_error import ShapeError as ShapeError

@@ -22,6 +22,7 @@ from pliant.model import (
     Body,
     Chamber,
     Connection,
+    Constant,
     Constraint,
     Contact,
     ConvergenceError,
@@ -32,6 +33,7 @@ from pliant.model import (
     Entry,
     Frame,
     Joint,
+    Link,
     Load,
     Material,
     MountedActuator,
@@ -40,6 +42,7 @@ from pliant.model import (
     PressureLine,
     ResolutionWarning,
     Rod,
+    SectionUpdate,
     Shape,
     Solid,
     Spring,
@@ -71,6 +74,7 @@ from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.motion_error import Companions, check_error
 from pliant.solve.motion_search import OUTPUTS, MotionSearch
+from pliant.solve.moving_mesh import MovingMesh
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_input, check_values
@@ -278,6 +282,7 @@ class Robot:
         angle: float = 0.0,
         insertion: str | None = None,
         rotation: str | None = None,
+        drive: str = "angle",
         shift: str | None = None,
         offset: ArrayLike = (0.0, 0.0),
         pose: ArrayLike | None = None,
@@ -297,8 +302,9 @@ class Robot:
         at ``pose`` on ``base`` by ``joint``, and whose ``formulation`` is that of the centreline.
         start : where its base is, metres along the axis from the entry plane: negative for a straight
         part of that length behind the plane, which twists.  angle : of its base about the axis, rad.
-        insertion : name of an input in metres, added to ``start``; constant during a motion.
-        rotation : name of an input in radians, added to ``angle``.
+        insertion : name of an input in metres, added to ``start``.
+        rotation : name of an input in radians, added to ``angle``; with ``drive="torque"`` it is the
+        torque in N m that turns a base that is free to turn.
         shift : name of an input in metres that pushes the base of a tube with its tip fixed; it slides
         along the others and does not turn. The outermost is then a rod.
         offset : (x, y) of its axis in the sections of that rod, metres.
@@ -315,6 +321,7 @@ class Robot:
             angle=angle,
             insertion=insertion,
             rotation=rotation,
+            drive=drive,
             shift=shift,
             offset=offset,  # type: ignore[arg-type]
         )
@@ -553,6 +560,35 @@ class Robot:
         return self.description.add(Spring(name, a, b, stiffness, rest, damping, power, kind))  # type: ignore[arg-type]
 
     @checks.checked
+    def add_link(
+        self,
+        name: str,
+        a: Frame | str | ArrayLike,
+        b: Frame | str | ArrayLike,
+        section: Shape | Stiffness,
+        material: Material | None = None,
+        *,
+        rest: float = 1.0,
+        kind: str = "two-way",
+        strain_damping: Damping | None = None,
+        beam: bool = True,
+        x_axis: ArrayLike | None = None,
+    ) -> Link:
+        """Add an elastic link between two places, a light beam clamped at both, and return it.
+
+        a, b : Frames such as ``node.base_frame`` or their names, or points (3,) in the world, metres.
+        section, material : as of a rod, uniform; or a Stiffness without material.
+        rest : length without force over the distance at rest.
+        kind : of its stretch: "two-way", "tension" for one that gives way when shortened,
+        "compression" for one that gives way when lengthened.
+        strain_damping : besides the viscosity of the material.
+        beam : True for the end forces of a beam whose moment varies along it, False for the shear
+        stiffness as it is.  x_axis : (3,) direction of local x at rest, in the world; None to choose.
+        """
+        more = (rest, kind, strain_damping, beam, x_axis)
+        return self.description.add(Link(name, a, b, section, material, *more))  # type: ignore[arg-type]
+
+    @checks.checked
     def add_contact(
         self,
         name: str,
@@ -578,6 +614,15 @@ class Robot:
         """
         rules = (friction, creep, stiffness, damping, stations, radius)
         return self.description.add(Contact(name, of, against, *rules))
+
+    @checks.checked
+    def add_section_update(self, name: str, on: Rod | str) -> SectionUpdate:
+        """Let section and stiffness of a rod follow its stretch, and return the law: radii become
+        r / sqrt(stretch), moduli E / stretch. Chambers keep their areas, as if a braid held them.
+
+        on : the rod, or its name.
+        """
+        return self.description.add(SectionUpdate(name, on))
 
     @checks.checked
     def add_muscle(
@@ -821,7 +866,7 @@ class Robot:
         compiled, method, begin = self._prepare(
             "simulate", formulation, integrator, given, start, velocity, joints
         )
-        check_error(error, clock, compiled)
+        check_error(error, clock, compiled, method)
         origin = (start if isinstance(start, str) else (begin.q, begin.v), velocity, joints)
         checkpoints = open_checkpoints(save, resume, compiled, given, method, clock, origin)
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
@@ -850,6 +895,11 @@ class Robot:
     ) -> Motion:
         """The motion for an accuracy, see `simulate`."""
         wanted = check_accuracy("simulate", DEFAULT if accuracy is None else accuracy)
+        changing = self.changing_meshes({**self.inputs, **as_inputs(inputs)})
+        checks.refuse(
+            changing, "simulate", "dt", dt, f"given alone where {changing[:1]} changes in time, for "
+            "its mesh moves from step to step", "give e.g. dt=4e-3 and no accuracy",
+        )  # fmt: skip
         whole = positive("simulate", "duration", duration, "seconds", "give e.g. 2.0")
         every, times, progress = outputs
         if every is None and times is None:
@@ -937,11 +987,30 @@ class Robot:
         if start == "statics":
             known = self.statics(values_at(inputs, 0.0), compiled.formulations)
             compiled = known._compiled
-        q, v = (None, None) if known is None else known._final()
+        q, v = (None, None) if known is None else known._compiled.settle(*known._final())[1:]
         still = known._still if isinstance(known, Equilibrium) else None
         if joints is not None:
             q, still = compiled.with_joints(compiled.rest if q is None else q, joints), None
-        return compiled, method, Start(q, v, velocity, still)
+        begin = Start(q, v, velocity, still)
+        return self._moving(part, compiled, inputs), method, begin
+
+    def changing_meshes(self, inputs: Mapping[str, Any]) -> list[str]:
+        """Return the names of inputs that change in time and with which the mesh moves: insertions."""
+        given = {name: inputs.get(name) for name in self.description.settled_inputs()}
+        return [k for k, x in given.items() if callable(x) and not isinstance(x, Constant)]
+
+    def _moving(self, part: str, compiled: Problem, inputs: Mapping[str, Any]) -> Problem:
+        """The robot with a mesh that moves, if inputs that are part of what is compiled may change."""
+        names = compiled.description.settled_inputs()
+        if not (self.changing_meshes(inputs) or (names and part == "stepper")):
+            return compiled
+        first, choice = coordinates_of(compiled, part), compiled.formulations
+
+        def compile(values: Mapping[str, float]) -> CoordinateProblem:
+            with untold():
+                return coordinates_of(self._compiler.compiled(choice, values), part)
+
+        return MovingMesh(self.description.snapshot(), first, compile)
 
     def _tell_doubts(self, dt: float | None = None) -> None:
         """Warn of values that no robot has and of data too wild, once for each description; or of a
@@ -990,7 +1059,7 @@ class Robot:
             return self._compiler.compiled(formulation, settled)
         expected, remedy = "a result of this robot", "give what statics returned"
         result = checks.instance("robot", field, start, ShapeResult, expected, remedy)  # type: ignore[type-abstract]
-        earlier = result._compiled
+        earlier = result._compiled.settle(*result._final())[0]
         settled = {**earlier.description.settled_inputs(), **settled}
         if formulation is None and set(earlier.formulations) == set(
             self.description.snapshot().rods

@@ -110,6 +110,8 @@ class OwnEffects:
             wrench = self.line_wrench(station, y, strain)
             parts = (strain, compliance, *wrench, self.stress(station, c0, strain)[0])
             out[:] = np.concatenate([np.ravel(part) for part in parts])
+        except np.linalg.LinAlgError:
+            return  # no strain carries this wrench: a shorter step may avoid it
         except Exception as error:  # a callback must not raise
             self.error = error
 

@@ -46,6 +46,9 @@ class JointMap(Joint, ABC):
     """Whether the methods that the tree asks for only call kernels; said by each class for itself."""
     nq: ClassVar[int] = 0
     nv: ClassVar[int] = 0
+    chart: ClassVar[str] = ""
+    """How a variation moves it where not by addition: "pose", j exp(x) with a twist x (6,), or
+    "rotation", with a rotation vector x (3,); "" if unknown."""
     units: ClassVar[tuple[str, ...]] = ()
     """Of its values, "rad" or "m"; () if unknown."""
     rest: Any = 0.0

@@ -26,6 +26,7 @@ class Free(JointMap):
     compiled: ClassVar[bool] = True
     nq: ClassVar[int] = 16
     nv: ClassVar[int] = 6
+    chart: ClassVar[str] = "pose"
 
     def origin(self) -> Array:
         return np.eye(4).ravel()

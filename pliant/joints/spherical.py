@@ -40,6 +40,7 @@ class Spherical(MovingJoint):
     compiled: ClassVar[bool] = True
     nq: ClassVar[int] = 4
     nv: ClassVar[int] = 3
+    chart: ClassVar[str] = "rotation"
     units: ClassVar[tuple[str, ...]] = ("rad", "rad", "rad")
     names: ClassVar[tuple[str, ...]] = ("rx", "ry", "rz")
 

@@ -118,7 +118,7 @@ def factor_rows(data, A, b, flags):  # type: ignore[no-untyped-def]
         if not abs(pivot) > 1e-14 * abs(data[at]):
             flags[0], flags[1] = 0, 1
             return
-        if pivot < 0.0:
+        if pivot.real < 0.0:
             flags[0] += 1
         inverse = 1.0 / pivot
         for c in range(one, min(width + one, n - k)):
@@ -143,7 +143,7 @@ def solve_rows(data, A, b, right, x, work, flags):  # type: ignore[no-untyped-de
     size, least = 0.0, np.inf
     for i in range(len(x)):
         x[i], gap[i] = 0.0, right[i]
-        size += right[i] * right[i]
+        size += abs(right[i]) ** 2
     for _ in range(_REFINEMENTS):
         _solve_rows(A, b, gap, y)
         for i in range(len(x)):
@@ -195,6 +195,6 @@ def _rows_gap(data, b, right, x, gap):  # type: ignore[no-untyped-def]
             total += y
             terms += abs(y)
         gap[i] = right[i] - total
-        norm += gap[i] * gap[i]
+        norm += abs(gap[i]) ** 2
         fine = fine and abs(gap[i]) <= _BACKWARD * terms
     return norm, fine

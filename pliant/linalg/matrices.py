@@ -8,6 +8,7 @@ A symmetric matrix stores one triangle only and reports `negative`, the number o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy as shallow_copy
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -90,7 +91,7 @@ class Matrix(ABC):
 
     def solve(self, b: Array) -> Array:
         """Solution x (n,) with the last factor."""
-        b, x = np.ascontiguousarray(b, dtype=np.float64), np.empty(self.n)
+        b, x = np.ascontiguousarray(b, dtype=self.data.dtype), np.empty(self.n, self.data.dtype)
         self.record_solve(b, x)
         if self.flags[2]:
             self.repair(b, x)
@@ -102,6 +103,10 @@ class Matrix(ABC):
     @abstractmethod
     def remembered(self) -> list[Any]:
         """Arrays that hold entries, factor and flags."""
+
+    def complex_twin(self) -> Matrix:
+        """A matrix of complex numbers with the same pattern and the same slots."""
+        raise TypeError(f"{type(self).__name__} has real entries only")
 
 
 class BandedSymmetric(Matrix):
@@ -137,12 +142,15 @@ class Banded(Matrix):
 
     symmetric = False
 
-    def __init__(self, n: int, bandwidth: int) -> None:
+    def __init__(self, n: int, bandwidth: int, dtype: Any = np.float64) -> None:
         super().__init__(n)
         self.bandwidth = bandwidth
-        self.data = np.zeros(n * (2 * bandwidth + 1))
+        self.data = np.zeros(n * (2 * bandwidth + 1), dtype)
         self._factorised, self._factor = np.zeros_like(self.data), np.zeros_like(self.data)
-        self._work = np.zeros((2, n))
+        self._work = np.zeros((2, n), dtype)
+
+    def complex_twin(self) -> Banded:
+        return Banded(self.n, self.bandwidth, np.complex128)
 
     def slots(self, rows: Ints, cols: Ints) -> Ints:
         at = rows * (2 * self.bandwidth + 1) + cols - rows + self.bandwidth
@@ -162,7 +170,7 @@ class Banded(Matrix):
     def repair(self, b: Array, x: Array) -> None:
         """Solve with row exchanges."""
         rows = self._factorised.reshape(self.n, -1)
-        band = np.zeros((2 * self.bandwidth + 1, self.n))
+        band = np.zeros((2 * self.bandwidth + 1, self.n), self.data.dtype)
         for k in range(-self.bandwidth, self.bandwidth + 1):
             # entry (i, i + k) stands in row i, and below its column in the band that LAPACK takes
             first, last = max(0, -k), min(self.n, self.n - k)
@@ -217,6 +225,14 @@ class Sparse(Matrix):
         self._factorised = np.zeros(len(self._keys))
         self._pivoted: tuple[Array, csc_matrix, SuperLU] | None = None
 
+    def complex_twin(self) -> Sparse:
+        twin = shallow_copy(self)
+        vars(twin).pop("_factor", None)
+        twin.flags, twin._pivoted = self.flags.copy(), None
+        entries: Any = np.zeros((2, len(self.data)), np.complex128)
+        twin.data, twin._factorised = entries
+        return twin
+
     def slots(self, rows: Ints, cols: Ints) -> Ints:
         ok = (rows >= 0) & (cols >= 0)
         if self.symmetric:
@@ -259,18 +275,19 @@ class Sparse(Matrix):
 
     @cached_property
     def _factor(self) -> Factor:
-        many, n = self.elimination.entries, self.n
-        entries = np.zeros(many if self.symmetric else 2 * many)
+        many, n, dtype = self.elimination.entries, self.n, self.data.dtype
+        entries = np.zeros(many if self.symmetric else 2 * many, dtype)
         kind = np.empty(n, dtype=np.int64)
         kind[self.elimination.place] = self._kind
         return Factor(
             entries,
             entries[:many],
             entries[-many:],
-            inverse=np.zeros(n),
+            inverse=np.zeros(n, dtype),
             size=np.zeros(n),
-            left=np.zeros(self.elimination.workspace),
-            workspace=np.zeros((4, n)),
+            left=np.zeros(self.elimination.workspace, dtype),
+            workspace=np.zeros((3, n), dtype),
+            sizes=np.zeros((2, n)),
             floor=np.where(kind == MULTIPLIER, _REDUNDANT, _LOST),
             substitute=np.where(kind == COORDINATE, _SUBSTITUTE, -_SUBSTITUTE),
         )

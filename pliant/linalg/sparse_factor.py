@@ -1,8 +1,8 @@
 """Kernels that factorise a sparse matrix in the fronts of `elimination` and solve with the factor.
 
-The factor is L D U without row exchanges, U = L^T for a symmetric matrix. Each front holds its pivot
-rows in `upper` (rows of D U) and `lower` (columns of L D), which are the same array if the matrix is
-symmetric.
+The factor is L D U without row exchanges, U = L^T for a symmetric matrix. Entries are real or complex.
+Each front holds its pivot rows in `upper` (rows of D U) and `lower` (columns of L D), which are one
+array if the matrix is symmetric.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ class Factor(NamedTuple):
 
     entries : `upper` (pivot rows of all fronts) and `lower` (pivot columns), which is the same array if
     the matrix is symmetric. inverse : (n,) one over the pivots. size : (n,) all that was added to or
-    taken from each pivot. left : what fronts hand on. workspace : (4, n). floor : (n,) part of its size
-    below which a pivot is lost. substitute : (n,) the part of it that replaces a lost pivot.
+    taken from each pivot. left : what fronts hand on. workspace : (3, n), of the type of the entries.
+    sizes : (2, n). floor : (n,) part of its size below which a pivot is lost. substitute : (n,) the
+    part of it that replaces a lost pivot.
     """
 
     entries: Array
@@ -53,6 +54,7 @@ class Factor(NamedTuple):
     size: Array
     left: Array
     workspace: Array
+    sizes: Array
     floor: Array
     substitute: Array
 
@@ -79,7 +81,7 @@ def factorise(entries, data, fronts, factor, symmetric, flags):  # type: ignore[
     """
     scale = _load(entries, data, factor)
     negative = lost = 0
-    taken = factor.workspace[0]
+    taken = factor.sizes[0]
     for k in range(len(fronts.first) - 1):
         at, start, panel = fronts.first[k], fronts.start[k], fronts.panel[k]
         s, r = fronts.first[k + 1] - at, fronts.start[k + 1] - start
@@ -100,7 +102,7 @@ def factorise(entries, data, fronts, factor, symmetric, flags):  # type: ignore[
                 if not abs(pivot) > 0.0:
                     flags[0], flags[1] = -1, lost
                     return
-            negative += pivot < 0.0
+            negative += pivot.real < 0.0
             inverse[j] = 1.0 / pivot
             _add_sizes(upper, lower, j * (s + r), s + r, inverse[j], taken)
         _hand_on(upper, lower, s, r, inverse, left, symmetric)
@@ -221,12 +223,12 @@ def solve(entries, data, fronts, factor, symmetric, b, x, flags):  # type: ignor
     Lost pivots and rounding spoil the factor, not A, whose entries are `data`. flags[2] = 1 if the
     solution is too rough.
     """
-    gap, correction, terms = factor.workspace[1], factor.workspace[2], factor.workspace[3]
+    gap, correction, terms = factor.workspace[1], factor.workspace[2], factor.sizes[1]
     n = len(b)
     size = 0.0
     for i in range(n):
         x[i], gap[i] = 0.0, b[i]
-        size += b[i] * b[i]
+        size += abs(b[i]) ** 2
     least, backward = np.inf, np.inf
     for _ in range(_REFINEMENTS):
         for i in range(n):
@@ -263,7 +265,7 @@ def _gap(entries, data, symmetric, b, x, gap, terms):  # type: ignore[no-untyped
             _subtract_column(entries.column[at:end], data[at:end], i, x, gap, terms)
     norm = worst = 0.0
     for i in range(n):
-        norm += gap[i] * gap[i]
+        norm += abs(gap[i]) ** 2
         worst = max(worst, abs(gap[i]) / max(terms[i], 1e-300))
     return np.sqrt(norm), worst
 

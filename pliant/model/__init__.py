@@ -54,6 +54,7 @@ from pliant.model.fields import (
     quantity,
 )
 from pliant.model.file_access import check_suffix, read_csv, read_text, whole_file
+from pliant.model.link import Link
 from pliant.model.load import Load
 from pliant.model.muscle import Muscle
 from pliant.model.nest import Centreline, centreline
@@ -87,6 +88,7 @@ from pliant.model.section import (
     Shape,
     Stiffness,
 )
+from pliant.model.section_update import SectionUpdate
 from pliant.model.shapes import Curve, NaturalShape, PoseSpline
 from pliant.model.signals import (
     Constant,
@@ -139,6 +141,7 @@ __all__ = [
     "Joint",
     "Kind",
     "Lag",
+    "Link",
     "Load",
     "Material",
     "MountedActuator",
@@ -166,6 +169,7 @@ __all__ = [
     "Schema",
     "Section",
     "SectionGeometry",
+    "SectionUpdate",
     "Setting",
     "Shape",
     "Signal",

@@ -10,12 +10,10 @@ from pliant.model.checks import DescriptionError
 from pliant.model.drawing import Line, Placed, Primitive
 from pliant.model.fields import Choice, holds, quantity
 from pliant.model.registry import Effect
-from pliant.model.via_points import OnFrameOrPoint, ViaPoint, coil, points_of
+from pliant.model.via_points import KINDS, OnFrameOrPoint, ViaPoint, coil, points_of
 
 if TYPE_CHECKING:
     from pliant.model.description import Description
-
-KINDS = ("two-way", "tension", "compression")
 
 
 @dataclass(frozen=True, eq=False)

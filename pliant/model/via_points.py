@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 ViaPoint = Frame | tuple[float, ...]
 
+KINDS = ("two-way", "tension", "compression")
+"""Whether something between two points pulls and pushes, or does one of both only."""
+
 
 @dataclass(frozen=True)
 class OnFrameOrPoint(OnFrame):

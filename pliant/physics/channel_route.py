@@ -84,15 +84,15 @@ class Channel:
 class ChannelRoute:
     """The channels of a tendon from base to tip.
 
-    links : between two of them the length of the straight piece, m, its direction (3,) and the
+    bridges : between two of them the length of the straight piece, m, its direction (3,) and the
     rotation (3, 3) of the second rod, in the tip section of the first.
     """
 
     def __init__(self, tree: Tree, tendon: Routed) -> None:
         self.channels = [Channel(tree, tendon, part) for part in tendon.stretches(tree.description)]
         pairs = pairwise(self.channels)
-        self.links = [_link(a, b) for a, b in pairs]
-        self.straight = sum((link[0] for link in self.links), 0.0)
+        self.bridges = [_bridge(a, b) for a, b in pairs]
+        self.straight = sum((bridge[0] for bridge in self.bridges), 0.0)
         """Length of all straight pieces, m."""
 
     def add_length(self, state: State, out: Array) -> None:
@@ -133,7 +133,7 @@ class ChannelRoute:
         return float(out[0])
 
 
-def _link(before: Channel, after: Channel) -> tuple[float, Array, Array]:
+def _bridge(before: Channel, after: Channel) -> tuple[float, Array, Array]:
     """Length of the straight piece between two channels, its direction (3,) and the rotation
     (3, 3) of the second rod, both in the tip section of the first.
     """

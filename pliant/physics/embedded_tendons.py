@@ -38,7 +38,7 @@ class EmbeddedTension(KernelTerm):
         self.tendon = tendon
         self.input = self.name = tendon.name
         self.route = ChannelRoute(tree, tendon)
-        self.channels, self.links = self.route.channels, self.route.links
+        self.channels, self.bridges = self.route.channels, self.route.bridges
 
     def close(self, tree: Tree) -> None:
         self.rest_length = self.measure(tree.rest)
@@ -67,7 +67,7 @@ class EmbeddedTension(KernelTerm):
 
     def _turn(self, k: int, strains: list[Array], angle: Array) -> None:
         """Add the angles at both ends of the straight piece after channel k."""
-        length, straight, turn = self.links[k]
+        length, straight, turn = self.bridges[k]
         P, Q = self.channels[k].rows[-1], self.channels[k + 1].rows[0]
         e, f, one = strains[k][-1], strains[k + 1][0], np.eye(3)
         if length <= _SAME * self.channels[k].whole:

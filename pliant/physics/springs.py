@@ -6,7 +6,7 @@ import numpy as np
 
 from pliant.engine.program import run
 from pliant.model import Spring
-from pliant.model.spring import KINDS
+from pliant.model.via_points import KINDS
 from pliant.physics.contract import Moment, Term
 from pliant.physics.path_kernels import spread_slope
 from pliant.physics.paths import Path, PathTerm, Pull, Spans

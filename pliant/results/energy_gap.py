@@ -106,18 +106,21 @@ def warn_of_gap(gap: EnergyGap, integrator: Integrator, dt: float, level: int) -
     what, at = ("added", gap.added_at) if added else ("took", gap.taken_at)
     of_all = f"{percent(share)} of the {gap.in_play:.3g} J in play (t = {at:.4g} s)"
     told = f"{integrator!r} {what} {of_all}"
+    steps, by = f"dt = {dt:g} s is", f" by dt = {dt:g} s"
+    if integrator.chooses_steps:
+        steps, by = "its steps are", ""
     if added or not integrator.damps:
         warnings.warn(
-            f"{told}: dt = {dt:g} s is too long for this motion. Take a smaller dt, add viscosity, or "
+            f"{told}: {steps} too long for this motion. Take {integrator.finer}, add viscosity, or "
             f"use {integrator.damped}, which damps what the step cannot resolve.",
             EnergyWarning,
             stacklevel=level + 1,
         )
         return
     warnings.warn(
-        f"{told}: numerical damping, which acts on all that dt = {dt:g} s does not resolve well. "
+        f"{told}: numerical damping, which acts on all that is not resolved well{by}. "
         f"Vibrations die out faster than the robot damps them; shapes at rest are not affected. If "
-        f"vibrations matter, take a smaller dt or {integrator.undamped}.",
+        f"vibrations matter, take {integrator.finer} or {integrator.undamped}.",
         NumericalDamping,
         stacklevel=level + 1,
     )

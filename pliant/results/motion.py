@@ -117,11 +117,13 @@ class MovingResult(ShapeResult):
 class Motion(MovingResult, Saveable):
     """The robot moving in time.
 
-    t : (T,) output times, s.  dt : time step, s.  steps, iterations : number of steps and of Newton
-        iterations.
+    t : (T,) output times, s.  dt : time step, s; of an integrator that chooses its steps, the time
+        between stored states.  steps, iterations : number of steps and of Newton iterations.
     complete : False if the simulation was interrupted or failed before its end.
     inputs : by name, the values (T, ...) of every input at the output times.
-    rescues : by name, how often a step was halved or a strong form needed a fallback; empty if none.
+    scheme : how the steps were taken, where the integrator chose that by itself; else empty.
+    rescues : by name, how often a step was halved or rejected, or a strong form needed a fallback;
+        empty if none.
     integrator : as Python code.  seconds : wall time of the simulation.
     error : the estimated error, a `MotionError`; None unless you asked for it by error=True.
 
@@ -138,11 +140,14 @@ class Motion(MovingResult, Saveable):
         self.t = trajectory.t
         self.dt = trajectory.h
         self.steps = trajectory.steps
+        if trajectory.own_steps is not None:
+            self.steps = len(trajectory.own_steps) - 1
         self.iterations = trajectory.iterations
         self.complete = trajectory.complete
         self.inputs = trajectory.inputs
         self.seconds = trajectory.seconds
         self.rescues: dict[str, int] = dict(trajectory.rescues)
+        self.scheme = trajectory.scheme
         self.error: MotionError | None = None
         self._damped = "GeneralizedAlpha(rho=0.5)"
 
@@ -151,9 +156,22 @@ class Motion(MovingResult, Saveable):
         """Size of the system solved at once; the largest where a fallback refined the grid."""
         return self._trajectory.unknowns
 
+    @property
+    def step_times(self) -> Array:
+        """(N + 1,): start and ends of the steps of the integrator, s."""
+        own = self._trajectory.own_steps
+        return np.asarray(np.arange(self.steps + 1) * self.dt if own is None else own)
+
+    def _describe_steps(self) -> str:
+        """Number and length of the steps."""
+        lengths = np.diff(self.step_times)
+        if self._trajectory.own_steps is None or not len(lengths):
+            return f"{self.steps} steps of {self.dt:.4g} s"
+        return f"{self.steps} steps of {lengths.min():.2g} to {lengths.max():.2g} s"
+
     def __repr__(self) -> str:
         state = "" if self.complete else ", incomplete"
-        return f"<Motion of {self._names}: {self.steps} steps of {self.dt:g} s{state}>"
+        return f"<Motion of {self._names}: {self._describe_steps()}{state}>"
 
     def _final(self) -> tuple[Any, Any]:
         return self._trajectory.final[1:]
@@ -210,6 +228,8 @@ class Motion(MovingResult, Saveable):
                 warnings.warn(text, ResolutionWarning, stacklevel=4)
         elif self.complete:
             step, space = rough_errors(self._compiled, self._trajectory, order)
+            if self._trajectory.own_steps is not None:  # the integrator saw to that
+                step = 0.0
             if step + space > LARGE:
                 remedy = shorter if step > space else finer
                 text = (
@@ -263,6 +283,7 @@ class Motion(MovingResult, Saveable):
         return {
             **super()._attributes(),
             "integrator": self.integrator,
+            **({"scheme": self.scheme} if self.scheme else {}),
             "dt": self.dt,
             "steps": self.steps,
             "iterations": self.iterations,
@@ -403,9 +424,10 @@ class Motion(MovingResult, Saveable):
     def summary(self) -> str:
         """Return tips, energies and steps in a few lines of text."""
         reached = self._trajectory.final[0]
+        how = f" ({self.scheme})" if self.scheme else ""
         lines = [
-            f"Motion: {reached:.6g} s in {self.steps} steps of {self.dt:.4g} s "
-            f"by {self.integrator}; {describe_formulation(self.formulation)}"
+            f"Motion: {reached:.6g} s in {self._describe_steps()} "
+            f"by {self.integrator}{how}; {describe_formulation(self.formulation)}"
         ]
         if len(self.t):
             lines += describe_places({name: g[-1] for name, g in self._places().items()})

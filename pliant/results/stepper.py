@@ -108,7 +108,7 @@ class Stepper:
         self._lowest = {
             name: -math.inf if (line := lines.get(name)) is None else line.lowest for name in values
         }
-        # these are looked at with care: they must not change
+        # these are looked at with care: some of their values are refused
         self._lowest.update(dict.fromkeys(compiled.description.settled_inputs(), math.inf))
         self._taken: tuple[int, str] = (0, "")
         self._state: StepState | None = None

@@ -19,6 +19,7 @@ from pliant.model.checks import whole_number
 from pliant.rods import chain, chain_second
 from pliant.rods.basis import Cumulative, Function, alive, cumulative_basis, find_span
 from pliant.rods.contract import (
+    NO_TURNS,
     Array,
     Capabilities,
     Configuration,
@@ -275,6 +276,9 @@ class BSplineMap(IncrementMap):
         assert isinstance(c, ChainConfiguration)
         twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
         run(chain.retract_increments, self.kind, c.controls, base, twists, psi)
+
+    def chart_entries(self) -> tuple[Ints, Ints]:
+        return np.arange(self.nv, dtype=np.int64).reshape(-1, 6), NO_TURNS
 
     def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         assert isinstance(c, ChainConfiguration)

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+NO_TWISTS: Ints = np.zeros((0, 6), dtype=np.int64)
+NO_TURNS: Ints = np.zeros((0, 3), dtype=np.int64)
 EFFECTS = ("drag", "mass_damping", "bodies", "base_motions")
 """What a description may ask of a rod beyond elasticity, weight and loads."""
 
@@ -191,6 +193,14 @@ class RodMap(ABC):
     def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         """Write `advance` to out (nq,)."""
         out[...] = self.advance(c, base, x)
+
+    def chart_entries(self) -> tuple[Ints, Ints] | None:
+        """Own entries of x that `retract` moves along exp: twists (P, 6) and rotation vectors (R, 3).
+
+        All others move by addition. None if `retract` is another chart; integrators that need to know
+        the chart then refuse the map.
+        """
+        return (NO_TWISTS, NO_TURNS) if type(self).retract is RodMap.retract else None
 
     def trouble(self, c: Configuration) -> str:
         """A sentence if the map is near its limits at `c`, else ""; asked after a solve only."""
@@ -433,6 +443,9 @@ class KernelMap(RodMap):
 
     def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         combine(1.0, c.q, 1.0, x[6:], out)
+
+    def chart_entries(self) -> tuple[Ints, Ints] | None:
+        return (NO_TWISTS, NO_TURNS) if type(self).retract_to is KernelMap.retract_to else None
 
     def advance(self, c: Configuration, base: Array, x: Array) -> Array:
         out = np.empty(self.nq)

@@ -25,6 +25,7 @@ from pliant.model import DescriptionError, Rod
 from pliant.model.checks import whole_number
 from pliant.rods import chain, hermite_kernels
 from pliant.rods.contract import (
+    NO_TURNS,
     Array,
     Capabilities,
     Configuration,
@@ -183,6 +184,10 @@ class HermiteMap(IncrementMap):
         moves = (base, x.reshape(-1, 6), before, after)
         shape = (self.kind, self.third, self.blocks, c.controls)
         run(hermite_kernels.retract_nodes, *shape, *moves)
+
+    def chart_entries(self) -> tuple[Ints, Ints]:
+        """The nodes; nodal strains move by addition."""
+        return np.asarray(6 * (self.blocks[:, 2:3] - 1) + np.arange(6)), NO_TURNS
 
     def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         """q after a step linear in q: nodal strains and middle increments move by T x."""

@@ -68,6 +68,10 @@ class AngleField:
         self.input = None
         if isinstance(tube, Tube):
             self.input = tube.shift if self.slides else tube.rotation
+        self.torque = None
+        """Input that is a torque on its base, which is free to turn."""
+        if isinstance(tube, Tube) and tube.drive == "torque":
+            self.torque, self.input = self.input, None
         self.base = -1
 
     def functions(self, s: Array) -> tuple[Ints, Array, Array]:
@@ -221,7 +225,7 @@ class NestedMap(KernelMap):
         """What is added to an arclength of tube k to make it a station of that tube."""
         return (k + 1) * self.stride
 
-    def _decoded(self, s: Array) -> tuple[Ints, Array]:
+    def decoded(self, s: Array) -> tuple[Ints, Array]:
         """Tube (S,), -1 for the centreline, and place (S,) on the centreline, negative behind it.
 
         Straight parts have the numbers after those of all tubes.
@@ -238,7 +242,7 @@ class NestedMap(KernelMap):
         return tube, np.minimum(place, length)
 
     def _plan(self, s: Array, kind: str) -> NestedPlan:
-        tube, place = self._decoded(s)
+        tube, place = self.decoded(s)
         count = len(self.fields)
         host = getattr(self.host, kind)(np.maximum(place, 0.0))
         kinds = np.where(tube >= count, GUIDE, tube)
@@ -277,17 +281,18 @@ class NestedMap(KernelMap):
         behind = place < 0.0
         plan.shift[rows] = np.where(behind, place, 0.0)
         share = np.ones(len(rows))
-        if field.start < 0.0:
+        if field.start < 0.0 and field.torque is None:
             share = np.where(behind, 1.0 - place / field.start, 1.0)
         if not field.count:
             share = np.zeros(len(rows))
         else:
             ids, values, slopes = field.functions(np.clip(place, 0.0, field.end))
-            slopes[behind] = values[behind] / -field.start
+            slopes[behind] = values[behind] / -field.start if field.torque is None else 0.0
             for row, at, N, dN in zip(rows, ids, share[:, None] * values, slopes, strict=True):
                 self._put(plan, row, at, N, dN)
         plan.constant[rows] = (1.0 - share) * field.angle
-        twisted = np.where(behind & (field.count > 0), 1.0 / min(field.start, -1e-300), 0.0)
+        guided = behind & (field.count > 0) & (field.torque is None)
+        twisted = np.where(guided, 1.0 / min(field.start, -1e-300), 0.0)
         plan.offset[rows] = twisted * field.angle
         if field.base >= 0:
             for row, part, slope in zip(rows, share, twisted, strict=True):
@@ -332,7 +337,7 @@ class NestedMap(KernelMap):
 
     def place(self, s: Array) -> Array:
         """Places (S,) on the centreline of stations, negative behind the entry plane."""
-        return self._decoded(s)[1]
+        return self.decoded(s)[1]
 
     def require_beyond(self, name: str, s: float) -> None:
         """Refuse a station in the guide behind the entry plane, where tubes cannot move."""
@@ -367,6 +372,11 @@ class NestedMap(KernelMap):
             return np.zeros(0), np.zeros(0)
         s, w = gauss_per_span(field.spans, points)
         return s - field.start + self.station(k), w
+
+    def entry_angle(self, k: int) -> tuple[int, int]:
+        """Place of the angle of tube k in the entry plane in q, and in x without the base."""
+        first = self.fields[k].first
+        return self.host.nq + first, int(self._angle_place[first])
 
     def guide_station(self, k: int) -> float:
         """The station of the straight part of tube k."""
@@ -434,6 +444,13 @@ class NestedMap(KernelMap):
     def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         assert isinstance(c, NestedConfiguration)
         self._move(c, base, x, out, "retract_to")
+
+    def chart_entries(self) -> tuple[Ints, Ints] | None:
+        """Those of the host; angles and shifts move by addition."""
+        entries = self.host.chart_entries()
+        if entries is None:
+            return None
+        return self._entry[6 + entries[0]] - 6, self._entry[6 + entries[1]] - 6
 
     def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         assert isinstance(c, NestedConfiguration)

@@ -23,6 +23,7 @@ from pliant.lie.operators import CAYLEY, EXP
 from pliant.model import Rod
 from pliant.rods import chain, chain_second, lumped_kernels, spectral_kernels
 from pliant.rods.contract import (
+    NO_TURNS,
     Array,
     Configuration,
     ForceBasis,
@@ -227,6 +228,9 @@ class NodalMap(KernelMap):
         assert isinstance(c, NodalConfiguration)
         twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
         run(chain.retract_increments, self.kind, c.controls, base, twists, psi)
+
+    def chart_entries(self) -> tuple[Ints, Ints]:
+        return np.arange(self.nv, dtype=np.int64).reshape(-1, 6), NO_TURNS
 
     def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         assert isinstance(c, NodalConfiguration)

@@ -21,10 +21,13 @@ from pliant.model import DescriptionError, Rod, refuse
 from pliant.model.checks import choice, whole_number
 from pliant.rods import rom_kernels
 from pliant.rods.contract import (
+    NO_TURNS,
+    NO_TWISTS,
     Array,
     Capabilities,
     Configuration,
     Formulation,
+    Ints,
     KernelMap,
     Plan,
 )
@@ -221,6 +224,10 @@ class ROMMap(KernelMap):
         turn, shift = self._parts(out)
         run(rom_kernels.turn_nodes, c.turn, x[6 : 6 + 3 * n].reshape(n, 3), turn)
         combine(1.0, c.shift, 1.0, x[6 + 3 * n :].reshape(-1, 3), shift)
+
+    def chart_entries(self) -> tuple[Ints, Ints]:
+        turns = np.arange(3 * self.order, dtype=np.int64).reshape(-1, 3)
+        return NO_TWISTS, turns if self.free else NO_TURNS
 
     def advance_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         """Move the rotation by x, and the position so that shear and stretch are linear in x.

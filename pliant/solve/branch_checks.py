@@ -42,6 +42,8 @@ _MONOTONE, _LINEAR = 0.5, 0.1
 """Size of a second correction over the first one: with the same tangent, at which the first one may be
 long; with its own tangent, at which a load step is as good as linear.
 """
+_PLAIN = 0.01
+"""The same, at which a load step has nothing to look at on its way."""
 _JUMP, _SMALL_TURN, _FINE = 2.5, 0.05, 1e-3
 """A rod that turns this many times faster than in the load step before, by more than a small turn, rad,
 may have jumped. Load steps down to the part _FINE of the largest one tell.
@@ -213,46 +215,66 @@ class BranchChecks:
         good as linear: Newton's method would converge for every part of it (Newton-Kantorovich), so
         that the equilibria on the way are connected.
         """
-        turn, steps = self._turn(self._first), self.steps
-        linear = not self.shortened and (len(steps) < 2 or steps[1] < _LINEAR * steps[0])
-        if turn > LARGEST_TURN[self.equations.solver.symmetric] and not linear:
+        turn = self._turn(self._first)
+        if turn > LARGEST_TURN[self.equations.solver.symmetric] and not self._is_linear(_LINEAR):
             raise NewtonError("a rod turns too far in one load step")
         self.jumped = self.rate is not None and turn > _JUMP * self.rate * step + _SMALL_TURN
         if self.jumped and step > _FINE * largest_step:
             raise NewtonError("the robot snaps")
         self._pace = turn / step
 
+    def _is_linear(self, part: float) -> bool:
+        """Whether the second correction of an attempt was less than a part of the first one."""
+        steps = self.steps
+        return not self.shortened and (len(steps) < 2 or steps[1] < part * steps[0])
+
     def accept(self) -> None:
         """Take an attempt as the load step to which the next one is compared."""
         self.rate = self._pace
 
-    def heed_middle(self, inputs: Inputs, negative: int | None) -> None:
+    def heed_middle(self, inputs: Inputs, negative: int | None, odd: bool) -> None:
         """Reject a load step that takes the robot over an unstable configuration on the way.
 
         A truss that snaps has stable equilibria on both sides, and a step may jump from one to the
-        other without any sign of it but this one.
+        other without any sign of it but this one. negative, odd : of the tangent at the end of the
+        step, see `StaticSolution`. Where loads have no potential, the sign of the determinant tells,
+        which is that of the end all the way unless the branch has a fold there.
         """
+        start, solver = self.equations.start, self.equations.solver
+        motion = self._joint_motion()
+        if solver.symmetric:
+            if negative is None or motion < _SMALL_TURN:
+                return
+            counts = [count or 0 for count, _ in self._between(inputs)]
+            lost = max(counts) > max(negative, start.negative or 0)
+        else:
+            far = max(motion, self._turn(self._first)) >= _SMALL_TURN
+            if not far or self._is_linear(_PLAIN):
+                return
+            lost = odd != start.odd or any(other != odd for _, other in self._between(inputs))
+        if lost:
+            raise NewtonError("the robot loses its stability on the way")
+
+    def _between(self, inputs: Inputs) -> list[tuple[int | None, bool]]:
+        """Negative pivots, and whether the determinant is negative, at places within a load step."""
         equations, tree, start = self.equations, self.tree, self.equations.start
-        if negative is None or self._joint_motion() < _SMALL_TURN:
-            return
         effects, solver = equations.effects, equations.solver
         q, z, u = equations.state.q.copy(), equations.z.copy(), equations.u.copy()
         first = effects.prescribed.put(start.q, inputs.drive)
         x = np.zeros(tree.total)
         x[: tree.size] = self.moved
-        counts = []
+        found = []
         for t in _BETWEEN:
             state = equations.state.place(first)
             equations.state.q[...] = tree.moved(state, t * x)
             equations.z[...] = (1.0 - t) * start.z + t * z
             equations.u[...] = (1.0 - t) * start.inputs.u + t * u
             equations.recorded()[loops.TANGENT]()
-            counts.append(solver.inertia() or 0)
+            found.append(solver.inertia())
         equations.state.q[...], equations.z[...], equations.u[...] = q, z, u
         equations.recorded()[loops.TANGENT]()
         equations.forget_factor()
-        if max(counts) > max(negative, start.negative or 0):
-            raise NewtonError("the robot loses its stability on the way")
+        return found
 
 
 def unstable_directions(matrix: Matrix, free: Ints, count: int) -> Array:

@@ -68,7 +68,7 @@ class CoordinateSteps(Steps):
         if not wished:
             self._reach(start, inside)
         try:
-            stepper.take(self.schedule.rows(times[1:]), wanted)
+            stepper.take(self._rows(stepper, times), wanted)
         except StepError:
             if wished and stepper.done == 0:
                 self._reach(start, inside)
@@ -82,13 +82,23 @@ class CoordinateSteps(Steps):
         except StepError as error:  # shorter steps to the end of the step do not help here
             raise ConvergenceError(error.message) from error
 
+    def _rows(self, stepper: Stepper, times: Array) -> Array:
+        """Inputs (n, S W) of the steps of a stepper between times (n + 1,): see `Stepper.nodes`."""
+        nodes = stepper.nodes
+        if len(nodes) == 1:
+            return self.schedule.rows(times[1:])
+        start, end = times[:-1, None], times[1:, None]
+        at = np.concatenate([start + nodes[:-1] * (end - start), end], axis=1)
+        rows = self.schedule.rows(at.ravel()).reshape(len(at), len(nodes), -1)
+        return np.roll(rows, 1, axis=1).reshape(len(at), -1)
+
     def _output(self, start: float, t: float) -> Rows:
         """The snapshot at a time inside the step that begins at `start`."""
         stepper, side = self.stepper, self.integrator.stepper(self.effects, t - start)
         side.start(stepper.q, stepper.velocity(), self.schedule.at(start), stepper)
         side.account[...] = stepper.account
         try:
-            side.take(self.schedule.rows(np.array([t])), np.ones(1, dtype=np.bool_))
+            side.take(self._rows(side, np.array([start, t])), np.ones(1, dtype=np.bool_))
         except StepError:
             if not self.integrator.halves:
                 raise
@@ -143,7 +153,7 @@ class CoordinateSteps(Steps):
     ) -> None:
         """Take a step, in halves if it fails."""
         try:
-            stepper.take(self.schedule.rows(np.array([end])))
+            stepper.take(self._rows(stepper, np.array([start, end])))
             self._counts["damped steps"] += make == self.integrator.damped_stepper
         except StepError:
             if depth > most:
@@ -194,6 +204,11 @@ class CoordinateSteps(Steps):
         return self.stepper.iterations
 
     @property
+    def scheme(self) -> str:  # type: ignore[override]
+        """How the stepper takes its steps, where it chooses that by itself."""
+        return self.stepper.method
+
+    @property
     def rescues(self) -> dict[str, int]:
         """How often a step was halved, and how many damped ones were taken."""
         return {name: count for name, count in self._counts.items() if count}
@@ -204,7 +219,7 @@ class CoordinateSteps(Steps):
 
     def quick_step(self) -> Callable[[Mapping[str, Any]], None] | None:
         """A step in one call, to a row of inputs written in place; None if joints are prescribed."""
-        if self.schedule.channels is None:
+        if self.schedule.channels is None or len(self.stepper.nodes) > 1:
             return None
         base, units, columns = self.schedule.channels
         asked, row = self.schedule.numbers(np.zeros(1))[0], self.schedule.rows(np.zeros(1))

@@ -39,7 +39,7 @@ from pliant.solve.problem import Problem, Start, Still, stretch_of
 from pliant.solve.redundancy import redundancy_at_rest
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
-from pliant.solve.shape_error import warn_of_error
+from pliant.solve.shape_error import ShapeError, warn_of_error
 from pliant.solve.spin import require_joint_inertia, require_spin_inertia, spun
 from pliant.solve.statics import StaticSolution
 from pliant.solve.streaming import Held, Stream
@@ -210,11 +210,13 @@ class CoordinateProblem(Problem):
         self._solvers.append(solver)
 
     def _grows(self, found: StaticSolution) -> bool:
-        """Whether small motions grow about an equilibrium that took several load steps under loads
-        without potential: pivots tell nothing of branches there.
+        """Whether small motions grow about an equilibrium under loads without potential, where pivots
+        tell nothing of branches: by its determinant, and if it took several load steps by its modes.
         """
         from pliant.solve.stability import judge
 
+        if found.odd:
+            return True
         return found.negative is None and len(found.levels) > 1 and judge(self, found)[0] is False
 
     def _followed(self, solver: StaticSolver, found: StaticSolution) -> tuple[StaticSolution, bool]:
@@ -289,7 +291,7 @@ class CoordinateProblem(Problem):
         """Move in time with a formulation's coordinates."""
         begin = self.begin(Schedule(self.effects, inputs), start)
         with integrator.borrowed(self.effects, clock.h) as stepper:
-            steps = CoordinateSteps(integrator, stepper, *begin)
+            steps = integrator.steps(stepper, *begin, clock.duration)
             found = simulate(steps, clock, progress, checkpoints)
             self._tell(stepper.remarks())
         if len(found.q):
@@ -491,6 +493,12 @@ class CoordinateProblem(Problem):
         set_rates(self.tree, state, work, path.v[k], strains=False)
         moment = Moment(self.tree, state, work, inputs.u, z, path.v[k], recorded=recorded)
         return {term.name: term.readings(moment) for term in telling}
+
+    def compared_error(self, still: Still) -> ShapeError | None:
+        """From the same robot with twice as many intervals."""
+        from pliant.solve.finer import compared_error
+
+        return compared_error(self, still)
 
     def judge(self, still: Still) -> tuple[bool | None, str]:
         """Whether an equilibrium is stable: from the inertia of the tangent, or from its modes."""

@@ -45,9 +45,9 @@ def condensed(effects: Effects, K: csr_matrix, M: csr_matrix) -> tuple[Array, Ar
     constraint Jacobian (m, c).
     """
     tree = effects.tree
-    free, fields, links = tree.coordinates, tree.fields, tree.multipliers
+    free, fields, multipliers = tree.coordinates, tree.fields, tree.multipliers
     Kx = K[free][:, free].toarray()
     if len(fields):
         A = K[fields][:, free].toarray()
         Kx -= K[free][:, fields].toarray() @ np.linalg.solve(K[fields][:, fields].toarray(), A)
-    return Kx, M[free][:, free].toarray(), K[links][:, free].toarray()
+    return Kx, M[free][:, free].toarray(), K[multipliers][:, free].toarray()

@@ -36,7 +36,7 @@ def go_on(
     from pliant.solve.ways import LoadWay
 
     way = Continuation(solver, LoadWay(*ways), (level, 1.0))
-    unstable = good.negative
+    unstable = good.negative or good.odd
     try:
         point = way.at(good, level, 1.0)
         if point is None:
@@ -53,7 +53,10 @@ def go_on(
     found = last.solution
     found.inputs = ways[1]
     found.levels = [level, 1.0]
-    if not unstable and found.negative:
-        lost = [at.value for at in branch.points if at.solution.negative]
+    if not solver.symmetric:
+        for at in branch.points:
+            at.solution.odd = at.pivots is not None and bool(at.pivots % 2)
+    if not unstable and (found.negative or found.odd):
+        lost = [at.value for at in branch.points if at.solution.negative or at.solution.odd]
         found.lost = lost[0]
     return found, None

@@ -76,7 +76,7 @@ class StaticSolver:
     ) -> StaticSolution:
         """Follow the branch from `start` (default: the unloaded robot at rest) to `target`."""
         good = self._begin(target, start)
-        origin, stable, lost = good.inputs, not good.negative, None
+        origin, stable, lost = good.inputs, not good.negative and not good.odd, None
         largest = self.largest = self._largest_step(origin, target)
         smallest = self.options.smallest_step * largest
         level, step = 0.0, largest
@@ -98,7 +98,8 @@ class StaticSolver:
                 continue
             level = aim
             levels.append(level)
-            if lost is None and (self.equations.checks.jumped or (stable and good.negative)):
+            unstable = bool(good.negative) or good.odd
+            if lost is None and (self.equations.checks.jumped or (stable and unstable)):
                 lost = level
             step = min(2.0 * step, largest)
             if progress is not None:
@@ -137,7 +138,9 @@ class StaticSolver:
         if self.effects.memory:
             state = self.state.place(start.q)
             self.effects.remember(state, None, origin.u, start.z, self.memory)
-        return StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
+        good = StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
+        good.odd = start.odd
+        return good
 
     @cached_property
     def _closed_rest(self) -> tuple[Array, bool]:
@@ -219,10 +222,10 @@ class StaticSolver:
             self.count = before + len(checks.steps)
         sizes = equations.sizes
         near = len(sizes) > 1 and sizes[-2] < POLICY.near
-        negative = self.negative() if near else self.inertia()
+        negative, odd = (self.negative(), self.odd()) if near else self.inertia()
         checks.heed_end(negative)
         checks.heed_turn(step, self.largest)
-        checks.heed_middle(inputs, negative)
+        checks.heed_middle(inputs, negative, odd)
         checks.accept()
         return StaticSolution(
             equations.state.q.copy(),
@@ -234,6 +237,7 @@ class StaticSolver:
             [],
             negative,
             bool(equations.counts[loops.AT_ROUNDING]),
+            odd=odd,
         )
 
     def measure(self, r: Array) -> tuple[float, float]:
@@ -241,19 +245,24 @@ class StaticSolver:
         effects = self.effects
         return norms(r, effects.tree.coordinates, effects.gap_rows, effects.gap_weights)
 
-    def inertia(self) -> int | None:
-        """Negative pivots of the tangent reduced to free motions: those of force fields and
-        multipliers, one each, do not count.
-        """
-        if not self.symmetric:
-            return None
+    def inertia(self) -> tuple[int | None, bool]:
+        """Factorise the tangent: its negative pivots, and whether its determinant is negative."""
         try:
             self.tangent.matrix.factorise()
         except SingularError:
-            return None
-        return self.negative()
+            return None, False
+        return self.negative(), self.odd()
 
     def negative(self) -> int | None:
-        """Negative pivots of the last factor, reduced."""
+        """Negative pivots of the last factor, reduced to free motions: those of force fields and
+        multipliers, one each, do not count.
+        """
         pivots = self.tangent.matrix.negative
         return None if pivots is None else pivots - len(self.effects.gap_rows)
+
+    def odd(self) -> bool:
+        """Whether the determinant of the last factor, reduced, is negative; only without symmetry."""
+        if self.symmetric:
+            return False
+        pivots, lost = self.tangent.matrix.flags[:2].tolist()
+        return bool(pivots >= 0 and not lost and (pivots - len(self.effects.gap_rows)) % 2)

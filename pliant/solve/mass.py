@@ -89,6 +89,21 @@ class Mass:
         self._check()
         return self._v.copy()
 
+    def closing(self, state: State, gaps: Array) -> Array:
+        """Displacement x (total,), the least by kinetic energy, that changes all hard rows by -gaps.
+
+        gaps (total,). Raises SingularError where there is none.
+        """
+        tree = self.effects.tree
+        self._z[...] = 0.0
+        self._fill(state, self._z)
+        self.tangent.matrix.factorise()
+        right, x = np.zeros(tree.size), np.zeros(tree.total)
+        for term in self.effects.hard:
+            right[term.rows] = -gaps[term.rows]
+        x[tree.coordinates] = self.tangent.matrix.solve(right)[tree.coordinates]
+        return x
+
     def find_rates(
         self, state: State, p: Array, known: Array, z: Array, v: Array, again: bool = False
     ) -> None:

@@ -87,8 +87,9 @@ class MotionError(ShapeError):
         return f"{super().__str__()}: {parts}"
 
 
-def check_error(wanted: object, clock: Clock, problem: Problem) -> None:
-    """Refuse what has no coarser companion: too few steps, or rods of one interval.
+def check_error(wanted: object, clock: Clock, problem: Problem, integrator: Integrator) -> None:
+    """Refuse what has no coarser companion: too few steps, steps that choose themselves, or rods of
+    one interval.
 
     wanted : whether the error is to be estimated.
     """
@@ -99,6 +100,9 @@ def check_error(wanted: object, clock: Clock, problem: Problem) -> None:
     remedy = "compare motions with two time steps, or with two formulations"
     expected = "left out for nested tubes, whose coarser motions cannot start alike"
     refuse(nested, "simulate", "error", wanted, expected, remedy)
+    expected = f"left out with {type(integrator).__name__}(), which keeps to a tolerance by itself"
+    chosen = "give accuracy= instead, or compare two tolerances"
+    refuse(integrator.chooses_steps, "simulate", "error", wanted, expected, chosen)
     expected = f"{FEWEST_STEPS} steps or more to estimate an error"
     refuse(clock.steps < FEWEST_STEPS, "simulate", "dt", clock.h, expected, "take a smaller dt")
     coarser(problem, 2)

@@ -113,6 +113,10 @@ class Problem(ABC):
     def rest(self) -> Any:
         """The configuration of the unloaded robot."""
 
+    def settle(self, q: Any, v: Any) -> tuple[Problem, Any, Any]:
+        """The problem of one mesh that a configuration and rates are of, with both there."""
+        return self, q, v
+
     @abstractmethod
     def same_rods(self, other: Problem) -> bool:
         """Tell whether configurations of both mean the same."""
@@ -256,6 +260,13 @@ class Problem(ABC):
             "left out with these formulations, which have no joints that move",
             "choose formulations with coordinates such as BSpline()",
         )
+
+    def compared_error(self, still: Still) -> ShapeError | None:
+        """The error of an equilibrium for which solving gave no estimate, from a finer solution.
+
+        None if there is none. It takes longer than the solve.
+        """
+        return None
 
     # -- the same robot in another discretisation ----------------------------------------------
 

@@ -12,6 +12,7 @@ carried parts are added as they are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from pliant.engine.program import ask, run
 from pliant.lie import se3
 from pliant.lie.se3_kernels import exp_pose_array, multiply_array
 from pliant.rods.contract import Array, Ints, Plan
-from pliant.tree.collect import add_vector
+from pliant.tree.collect import add_vector, station_values
 from pliant.tree.panels import (
     Panels,
     integrate,
@@ -167,6 +168,19 @@ class Sections:
             return at.strain
         ask(self.part.map.strain, self._strains, at.c)
         return self._strains
+
+    def note_sections(
+        self, note: Callable[..., None], first: int, y: Array, largest: Array
+    ) -> None:
+        """Let a kernel look at sections that are no frame stations, after `frames` of the same state.
+
+        first : of the sections in z.  y (E, m) : rates of element variables that respond.
+        """
+        if self._frames is None or not len(self.s):
+            return
+        plan, eta = self._frames, self.turned
+        run(station_values, self.part.first_variable, plan.element, plan.J, y, eta)
+        run(note, plan.g, self.z[first:], eta, largest)
 
     def add_stress(self, plan: Plan, stress: Array, ry: Array) -> None:
         """Add to ry (E, m) what stresses (S, 6) at the sections, times their weights, do."""

@@ -30,6 +30,7 @@ _INTEGRATORS = {
     "ImplicitEuler": "pliant.solve.integrators.newmark",
     "BDFAlpha": "pliant.solve.integrators.bdf_alpha",
     "Explicit": "pliant.solve.integrators.explicit",
+    "Radau": "pliant.solve.integrators.radau",
 }
 
 

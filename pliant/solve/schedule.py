@@ -73,20 +73,11 @@ class Inputs:
             for name, value in given.items()
             if callable(value)
         }
-        for name in self.moving.keys() & description.settled_inputs().keys():
-            raise DescriptionError(
-                f"input {name!r}",
-                "value",
-                self.moving[name],
-                f"one number, for with another one {self._owners[name].label} ends at another place "
-                "and the robot is compiled anew",
-                "give a number, and simulate once for each insertion",
-            )
         for name, value in given.items():
             if name not in self.moving:
                 _check_value(description.input_owner(name), name, "value", value)
         self._shapes = {name: self._value(name, 0.0).shape for name in self.moving}
-        self.driven, self._fed = driven, places
+        self.driven, self.places = driven, places
         self._drives = {
             driven.index(name): (name, as_signal(value))
             for name, value in given.items()
@@ -140,12 +131,12 @@ class Inputs:
             if name not in self.moving
         }
         values.update(self.asked(times))
-        values.update({name: u[:, place] for name, place in self._fed.items()})
+        values.update({name: u[:, place] for name, place in self.places.items()})
         return {name: values[name] for name in self.values}
 
     def fed(self, u: Array) -> dict[str, Array]:
         """Values of the inputs that lag behind what is asked for, from the numbers u (J,) that act."""
-        return {name: np.array(u[place]) for name, place in self._fed.items()}
+        return {name: np.array(u[place]) for name, place in self.places.items()}
 
     def _drive(self, still: Array, t: float) -> Array:
         """Inputs of the prescribed joints with their rates and accelerations, (K, 3)."""

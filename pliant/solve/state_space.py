@@ -102,10 +102,10 @@ class Condensed:
     def __init__(self, effects: Effects, whole: Matrices) -> None:
         tree = effects.tree
         self.whole = whole
-        links = tree.multipliers
-        soft = np.abs(whole.K.diagonal()[links]) > 0.0
-        self.inner = np.concatenate([tree.fields, links[soft]]).astype(np.int64)
-        self.hard = links[~soft]
+        multipliers = tree.multipliers
+        soft = np.abs(whole.K.diagonal()[multipliers]) > 0.0
+        self.inner = np.concatenate([tree.fields, multipliers[soft]]).astype(np.int64)
+        self.hard = multipliers[~soft]
         self.outer = np.setdiff1d(np.arange(tree.total), np.concatenate([self.inner, self.hard]))
         self._factor = None
         if len(self.inner):

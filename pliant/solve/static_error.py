@@ -168,6 +168,7 @@ class StaticError:
         set_rates(self.tree, state, work, self.x, strains=False)
         for rod, at, w in zip(self.sections, state.parts, work.parts, strict=True):
             run(note_displacement, at.g, rod.z, w.eta, self.largest)
+            rod.note_sections(note_displacement, len(at.g), w.y, self.largest)
 
 
 _NOTHING = np.zeros(6)

@@ -62,6 +62,9 @@ class StaticSolution:
     """First load level at which the branch was found unstable, None if there is none."""
     fold: float | None = None
     """Load level beyond this equilibrium at which its branch turns back, if it is known to do so."""
+    odd: bool = False
+    """True if the loads have no potential and the determinant of the reduced tangent is negative: an
+    odd number of directions is unstable."""
 
 
 class Equilibrium(Equations):

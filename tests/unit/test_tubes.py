@@ -115,14 +115,23 @@ def test_a_tube_that_stands_out_by_metres_is_doubted() -> None:
         robot.statics()
 
 
-def test_places_in_the_guide_and_changing_insertions_are_refused() -> None:
+def test_places_in_the_guide_are_refused() -> None:
     robot = three_tubes()
     robot.add_load("pull", robot.description.rods["inner"].at(0.1), force=(0.1, 0, 0))
     with pytest.raises(DescriptionError, match=r"tube 'inner'.*0.1 m farther"):
         robot.statics()
     robot.remove("pull")
-    with pytest.raises(DescriptionError, match=r"push2.*once for each insertion"):
-        robot.simulate(0.1, 0.01, {"push2": lambda t: 0.1 * t}, "statics")
+    with pytest.raises(DescriptionError, match=r"push2.*value at t = 0.02[0-9]* s.*in front"):
+        robot.simulate(0.1, 0.01, {"push2": lambda t: 10.0 * t}, "statics")
+
+
+def test_drives_of_tubes_that_make_no_sense_are_refused() -> None:
+    refused("drive.*rotation names no input", drive="torque")
+    refused("angle.*left out with drive='torque'", drive="torque", rotation="turn", angle=0.3)
+    robot = pl.Robot()
+    robot.add_tube("only", 0.2, WIDE, NITINOL, theory="kirchhoff", rotation="turn", drive="torque")
+    with pytest.raises(DescriptionError, match=r"drive.*'angle' with Shooting"):
+        robot.statics(formulation=pl.Shooting())
 
 
 def test_formulations_that_do_not_turn_are_refused() -> None:
@@ -230,8 +239,10 @@ def test_results_of_tubes(tmp_path: Path) -> None:
     stepper = robot.stepper(1e-3, {"turn1": 1.0}, start=found)
     state = stepper.step({"turn1": 1.001})
     assert np.isfinite(state.tip("inner")).all()
-    with pytest.raises(DescriptionError, match=r"push0.*0 m all the time"):
-        stepper.step({"push0": 0.01})
+    with pytest.raises(DescriptionError, match=r"push0.*0.45 m in front"):
+        stepper.step({"push0": 0.5})
+    pushed = stepper.step({"push0": 1e-5})
+    assert pushed.converged and stepper.inputs["push0"] == 1e-5
 
 
 def test_tubes_carry_other_parts_and_are_carried() -> None:
@@ -249,3 +260,13 @@ def test_tubes_carry_other_parts_and_are_carried() -> None:
     assert np.ptp(total) < 1e-4 * np.max(np.abs(energy["elastic"]))
     base = motion.pose("needle", 0.0)[-1]
     assert base == pytest.approx(motion.tip("inner")[-1], abs=1e-12)
+
+
+def test_checkpoints_and_outputs_inside_steps_are_refused_while_a_tube_is_pushed(
+    tmp_path: Path,
+) -> None:
+    robot, inputs = three_tubes(), {"push2": lambda t: 0.1 * t}
+    with pytest.raises(DescriptionError, match=r"save, resume.*mesh moves"):
+        robot.simulate(0.02, 0.01, inputs, "statics", save=tmp_path / "tubes.nc")
+    with pytest.raises(DescriptionError, match=r"output_times.*multiples of dt"):
+        robot.simulate(0.02, 0.01, inputs, "statics", output_times=[0.004])

@@ -171,3 +171,59 @@ def test_strong_forms_tell_of_another_branch_under_follower_loads() -> None:
     """Coordinates follow this robot's branch in 250 load steps; a strong form ends elsewhere."""
     with pytest.warns(pl.StabilityWarning, match="another branch than that from no load"):
         random_robot(15).statics(formulation=pl.Shooting())
+
+
+# -- folds under loads without potential ----------------------------------------------------------
+
+
+def toggle(tilt: float = 0.4) -> pl.Robot:
+    """A bar of 0.5 m on a hinge, tilted from the line to an anchor at 1 m, pushed across it by a force
+    that turns with the bar. A spring between its end and the anchor is relaxed at rest.
+    """
+    robot = pl.Robot(gravity=(0, 0, 0))
+    c, s = np.cos(tilt), np.sin(tilt)
+    pose = np.array([[c, 0, s, 0], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1]])
+    bar = robot.add_body("bar", 0.1, (1e-3,) * 3, pose=pose, joint=pl.Revolute("y"))
+    robot.add_spring("spring", bar.at((0, 0, 0.5)), (0, 0, 1.0), stiffness=100.0)
+    robot.add_load("push", bar.at((0, 0, 0.5)), force=(-1.0, 0, 0), frame="body")
+    return robot
+
+
+def toggle_force(angle: np.ndarray, tilt: float = 0.4) -> np.ndarray:
+    """The force (N) that balances the spring where the bar is at an angle (rad) from the line."""
+    length = np.sqrt(1.25 - np.cos(angle))
+    stretch = length - np.sqrt(1.25 - np.cos(tilt))
+    return -100.0 * stretch * np.sin(angle) / (2.0 * length) / 0.5
+
+
+@pytest.mark.parametrize("push", [2.2, 3.0, 4.0, 8.0, 20.0, 60.0])
+def test_a_bar_pushed_across_its_toggle_by_a_follower_force_does_not_jump(push: float) -> None:
+    """The far side is stable too, so that only the way there tells of the fold."""
+    angles = np.linspace(0.4, 0.0, 4001)
+    fold = float(toggle_force(angles).max())
+    assert fold == pytest.approx(2.0836, abs=1e-4)
+    with pytest.raises(pl.ConvergenceError, match="a fold") as failure:
+        toggle().statics({"push": push})
+    level = float(str(failure.value).split("ends at ")[1].split(" %")[0]) / 100.0
+    assert level * push == pytest.approx(fold, rel=2e-2)
+
+
+def test_a_bar_pushed_by_a_follower_force_below_the_fold_is_where_the_spring_balances_it() -> None:
+    angles = np.linspace(0.4, 0.0, 4001)
+    forces = toggle_force(angles)
+    for share in (0.2, 0.6, 0.9, 0.99):
+        push = share * forces.max()
+        turned = toggle().statics({"push": push}).joint("bar")[0]
+        exact = np.interp(push, forces[: forces.argmax()], angles[: forces.argmax()])
+        assert 0.4 + turned == pytest.approx(exact, abs=1e-5)
+
+
+def test_an_unstable_equilibrium_under_a_follower_force_is_told_after_one_load_step() -> None:
+    """An upright bar stands in an unstable equilibrium; a small follower force leaves it there."""
+    robot = pl.Robot()
+    bar = robot.add_body("bar", 1.0, (1e-3,) * 3, centre=(0, 0, 0.5), joint=pl.Revolute("y"))
+    robot.add_load("push", bar.at((0, 0, 1.0)), force=(0.2, 0, 0), frame="body")
+    with pytest.warns(pl.StabilityWarning, match="unstable"):
+        still = robot.statics()
+    assert still.stable is False
+    assert still.joint("bar")[0] == pytest.approx(-np.arcsin(0.2 / (9.81 * 0.5)), rel=1e-6)

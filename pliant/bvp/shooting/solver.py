@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,6 +85,8 @@ if TYPE_CHECKING:
 _HELP = 0.02
 """Load step below which rescues are called."""
 _MOST_SEGMENTS = 64
+_NEARBY_SEGMENTS, _NEARBY = (8, 32), 1e-8
+"""Segments with which an equilibrium is sought near a known one, and the tolerance."""
 _REASONS = {
     SINGULAR: "the end conditions do not depend on the unknowns",
     MANY: f"no convergence in {MOST_ITERATIONS} iterations",
@@ -118,9 +119,11 @@ class ShootingSolver(StrongSolver):
 
     smallest, growth = 1e-3, 2.0
 
-    def __init__(self, chain: Chain, form: ShootingForm, edges: list[Array]) -> None:
+    def __init__(
+        self, chain: Chain, form: ShootingForm, edges: list[Array], count: int | None = None
+    ) -> None:
         super().__init__(chain)
-        self.form, self.count = form, form.segments
+        self.form, self.count = form, form.segments if count is None else count
         self.kind, self.scheme = ROTATIONS[form.rotation], SCHEMES[form.scheme]
         self.rule = TimeRule(0.0, 0.0, 0.0, 0.0)
         self._acting: Mapping[str, Any] | None = None
@@ -234,11 +237,32 @@ class ShootingSolver(StrongSolver):
     def improved(
         self, found: State, values: Mapping[str, Any], base: BasePath, tolerance: float
     ) -> tuple[State, float]:
-        """Return the equilibrium on intervals of half the length."""
+        """Return the equilibrium on intervals of half the length.
+
+        By multiple shooting, which holds on to the state that was found at the borders of segments.
+        """
         edges = [np.sort(np.append(e, 0.5 * (e[1:] + e[:-1]))) for e in self.mesh.edges]
-        solver = ShootingSolver(self.chain, self.form, edges)
-        state = solver.statics(values, replace(found, discrete=None), base, tolerance)
-        return state, 1.0 - 0.5 ** ORDERS[self.form.scheme]
+        share = 1.0 - 0.5 ** ORDERS[self.form.scheme]
+        for segments in _NEARBY_SEGMENTS:
+            count = max(self.count, min(segments, self.mesh.N))
+            solver = ShootingSolver(self.chain, self.form, edges, count)
+            try:
+                return solver.nearby(values, found, base, max(tolerance, _NEARBY)), share
+            except RejectedError as error:
+                reason = error
+        raise ConvergenceError(f"no equilibrium was found nearby: {reason}")
+
+    def nearby(
+        self, values: Mapping[str, Any], start: State, base: BasePath, tolerance: float
+    ) -> State:
+        """Return the equilibrium near a state; raises RejectedError if none is found."""
+        self.record, self._tolerance, self._values = Record(), tolerance, values
+        self._path, self._gap, self._slope = base, np.zeros(6), np.zeros(6)
+        self.supports.pose[:] = start.pose[0]
+        self._hold(start)
+        self._apply(1.0)
+        self._solve(tolerance, True, False)
+        return self._state(self._end_rows(), 0.0)
 
     @property
     def unknowns(self) -> int:

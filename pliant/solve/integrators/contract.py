@@ -64,6 +64,9 @@ class Stepper(Equations):
     memory : what terms keep from step to step; acted (J,) : u as it acts where the last step ended.
     """
 
+    nodes: ClassVar[Array] = np.ones(1)
+    """Parts (S,) of a step after which inputs are asked, the last one 1: a row of inputs (S W,) has
+    those of the end first, then the others."""
     books: bool = True
     """Whether energy is accounted for; it costs time."""
 
@@ -394,6 +397,11 @@ class Stepper(Equations):
     def finish_step(self, a: State, b: State) -> None:
         """Do what a step asks for by PAUSED as it is accepted; in plain Python, for it is rare."""
 
+    @property
+    def method(self) -> str:
+        """How it takes its steps, if it chooses that by itself."""
+        return ""
+
     def remarks(self) -> list[str]:
         """Sentences for the user about the motion so far."""
         return []
@@ -413,6 +421,10 @@ class Integrator(ABC):
     """One for the same robots that damps what the step cannot resolve, for advice."""
     undamped: ClassVar[str] = "Midpoint()"
     """One for the same robots that does not damp, for advice."""
+    finer: ClassVar[str] = "a smaller dt"
+    """What makes its errors smaller, for advice."""
+    chooses_steps: ClassVar[bool] = False
+    """Whether its steps are as long as a tolerance of its own allows, whatever dt."""
 
     @property
     def damps(self) -> bool:
@@ -436,6 +448,12 @@ class Integrator(ABC):
     @abstractmethod
     def stepper(self, effects: Effects, h: float) -> Stepper:
         """A stepper with step length h, s."""
+
+    def steps(self, stepper: Any, schedule: Any, q: Array, v: Array, duration: float) -> Any:
+        """The steps of a motion of `duration` seconds from q (nq,) with rates v (total,)."""
+        from pliant.solve.coordinate_steps import CoordinateSteps
+
+        return CoordinateSteps(self, stepper, schedule, q, v)
 
     def damped_stepper(self, effects: Effects, h: float) -> Stepper:
         """A stepper that damps what it cannot resolve, for steps that do not converge otherwise."""

@@ -1,0 +1,358 @@
+"""Kernels of elastic links between two frames.
+
+The end frames of a link are ha = ga Qa and hb = gb Qb, with constant turns Qa, Qb that point local z
+from a to b at rest. Its measure is the constant strain that leads from one to the other,
+
+    x = log(ha^-1 hb),       dx = D (yb - Ad(h^-1) ya),   h = ha^-1 hb,   D = dexp^-1(x),
+
+in the twists ya, yb of the end frames. Second derivatives along exp(t ya), exp(t yb), for a stress f:
+
+    f.x'' = -x'.M(x, d) x' + d.[yb, Ad(h^-1) ya],     d = D^T f,   M = dexp_second.
+
+It is objective, and its forces keep linear and angular momentum. A link that bends to an S is longer
+than its end frames tell: its stretch is measured by
+
+    e = x5 + (c_3 x3^2 + c_4 x4^2) / 2,
+
+with c = 6 / (5 length) where the shift x3, x4 across it comes from bending alone. That is the geometric
+stiffness of Euler and Bernoulli's beam; without it, links under tension would be unstable.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant._numba import inner, kernel
+from pliant.lie import operators as op
+from pliant.lie.se3_kernels import (
+    Ad_inverse_array,
+    ad_array,
+    dexp_array,
+    dexp_inverse_array,
+    exp_pose_array,
+    multiply_array,
+    relative_array,
+    second_array,
+)
+from pliant.physics.rope_law import counted
+
+_CLOSE = 1e-9
+"""Change of a strain measure below which a secant is a tangent."""
+
+
+@inner
+def _turn_columns(T, first, Q):  # type: ignore[no-untyped-def]
+    """Columns of T (n, 12) from `first` on: from twists of h = g Q to twists of g."""
+    row = np.empty(6)
+    for r in range(T.shape[0]):
+        for j in range(6):
+            row[j] = T[r, first + j]
+        for half in (0, 3):
+            for j in range(3):
+                T[r, first + half + j] = (
+                    Q[j, 0] * row[half] + Q[j, 1] * row[half + 1] + Q[j, 2] * row[half + 2]
+                )
+
+
+@inner
+def _measure(g, Q, x, T, B):  # type: ignore[no-untyped-def]
+    """Write x (6,), its derivative T (6, 12) in the twists of the frames g (2, 4, 4), and the columns
+    B (6, 12) of Ad(h^-1) ya and of yb in them.
+    """
+    ha, hb, h = np.empty((4, 4)), np.empty((4, 4)), np.empty((4, 4))
+    A, D = np.empty((6, 6)), np.empty((6, 6))
+    multiply_array(g[0], Q[0], ha)
+    multiply_array(g[1], Q[1], hb)
+    relative_array(op.EXP, ha, hb, x)
+    exp_pose_array(x, h)
+    Ad_inverse_array(h, A)
+    dexp_inverse_array(x, D)
+    for i in range(6):
+        for j in range(6):
+            B[i, j] = A[i, j]
+            B[i, 6 + j] = 1.0 if i == j else 0.0
+    _turn_columns(B, 0, Q[0])
+    _turn_columns(B, 6, Q[1])
+    for i in range(6):
+        for j in range(6):
+            a, b = 0.0, 0.0
+            for k in range(6):
+                a -= D[i, k] * B[k, j]
+                b += D[i, k] * B[k, 6 + j]
+            T[i, j], T[i, 6 + j] = a, b
+
+
+@inner
+def _set_strain(x, T, c, e, U):  # type: ignore[no-untyped-def]
+    """Write e (6,), x with the stretch of a beam in its last row, and its derivative U (6, 12)."""
+    for i in range(6):
+        e[i] = x[i]
+        for j in range(12):
+            U[i, j] = T[i, j]
+    for i in range(3, 5):
+        e[5] += 0.5 * c[i] * x[i] * x[i]
+        for j in range(12):
+            U[5, j] += c[i] * x[i] * T[i, j]
+
+
+@inner
+def _add_curvature(x, T, B, c, stress, H):  # type: ignore[no-untyped-def]
+    """H (12, 12) += second derivative of stress . e in the charts ga exp, gb exp."""
+    f = np.empty(6)
+    for i in range(6):
+        f[i] = stress[i] + stress[5] * c[i] * x[i]
+        for a in range(12):
+            for b in range(12):
+                H[a, b] += stress[5] * c[i] * T[i, a] * T[i, b]
+    _add_log_curvature(x, T, B, f, H)
+
+
+@inner
+def _add_log_curvature(x, T, B, stress, H):  # type: ignore[no-untyped-def]
+    """H (12, 12) += second derivative of stress . x in the charts ga exp, gb exp."""
+    D, M, d, ad = np.empty((6, 6)), np.empty((6, 6)), np.zeros(6), np.empty((6, 6))
+    dexp_inverse_array(x, D)
+    for i in range(6):
+        for j in range(6):
+            d[j] += D[i, j] * stress[i]
+    second_array(op.DEXP, x, d, M)
+    row = np.empty(12)
+    for i in range(6):
+        for j in range(12):
+            row[j] = 0.0
+            for k in range(6):
+                row[j] += M[i, k] * T[k, j]
+        for a in range(12):
+            for b in range(12):
+                H[a, b] -= T[i, a] * row[b]
+    # d.[yb, z] with yb the last and z the first six columns of B: half of it, and its mirror image
+    column = np.empty(6)
+    for b in range(6):
+        for i in range(6):
+            column[i] = B[i, 6 + b]
+        ad_array(column, ad)
+        for a in range(6):
+            v = 0.0
+            for i in range(6):
+                for k in range(6):
+                    v += d[i] * ad[i, k] * B[k, a]
+            H[6 + b, a] += 0.5 * v
+            H[a, 6 + b] += 0.5 * v
+
+
+@inner
+def _stress(rule, xa, xb, rates, speed, h, stress, slope):  # type: ignore[no-untyped-def]
+    """Write the stress (6,) and its derivative slope (6,) in the strain at b; returns the power lost.
+
+    rule (5, 6) : stiffness and damping of the strain, its value without stress, kind of each row, and
+    the coefficients c, of which those of shear count.
+    At one configuration (h = 0) rates (6,) and their derivative `speed` in the strain; in a step of h
+    seconds the secant of the potential between xa and xb.
+    """
+    lost = 0.0
+    for i in range(6):
+        k, c, rest, kind = rule[0, i], rule[1, i], rule[2, i], rule[3, i]
+        ea, eb = xa[i] - rest, xb[i] - rest
+        ca, sa = counted(kind, ea)
+        cb, sb = counted(kind, eb)
+        share, change = 0.5 * (sa + sb), 0.0
+        if sa != sb and abs(eb - ea) > _CLOSE * abs(rest):
+            share = (cb - ca) / (eb - ea)
+            change = (sb - share) / (eb - ea)
+        rate, grow = rates[i], speed
+        if h > 0.0:
+            rate, grow = (eb - ea) / h, 1.0 / h
+        force = 0.5 * k * (ca + cb) * share
+        bent = 1.0 if h > 0.0 else 2.0
+        grown = 0.5 * k * (bent * sb * share + (ca + cb) * change)
+        damped, damped_slope = share * c * rate, share * c * grow + change * c * rate
+        if (kind == 1.0 and force + damped < 0.0) or (kind == 2.0 and force + damped > 0.0):
+            damped, damped_slope = -force, -grown
+        stress[i], slope[i] = force + damped, grown + damped_slope
+        lost += damped * rate
+    return lost
+
+
+@inner
+def _middle(ga, gb, gm, A, first):  # type: ignore[no-untyped-def]
+    """Write the frame gm in the middle of a step and its shares Aa, Ab to A (2, 6, 6), see `between`.
+
+    first : True for gm = ga, which all of ga and nothing of gb moves.
+    """
+    if first:
+        for i in range(4):
+            for j in range(4):
+                gm[i, j] = ga[i, j]
+        for i in range(6):
+            for j in range(6):
+                A[0, i, j], A[1, i, j] = (1.0 if i == j else 0.0), 0.0
+        return
+    x, half, L, R = np.empty(6), np.empty(6), np.empty((6, 6)), np.empty((6, 6))
+    relative_array(op.EXP, ga, gb, x)
+    for side in range(2):
+        sign = -1.0 if side == 0 else 1.0
+        for i in range(6):
+            half[i] = 0.5 * sign * x[i]
+        dexp_array(half, L)
+        for i in range(6):
+            half[i] = sign * x[i]
+        dexp_inverse_array(half, R)
+        for i in range(6):
+            for j in range(6):
+                v = 0.0
+                for k in range(6):
+                    v += L[i, k] * R[k, j]
+                A[side, i, j] = 0.5 * v
+    for i in range(6):
+        half[i] = 0.5 * x[i]
+    exp_pose_array(half, gm)
+    multiply_array(ga, gm, gm)
+
+
+@kernel
+def take_frame(g, station, frame):  # type: ignore[no-untyped-def]
+    """frame (4, 4) = that of a station of g (F, 4, 4)."""
+    for i in range(4):
+        for j in range(4):
+            frame[i, j] = g[station, i, j]
+
+
+@kernel
+def take_twist(eta, station, twist):  # type: ignore[no-untyped-def]
+    """twist (6,) = that of a station of eta (F, 6)."""
+    for i in range(6):
+        twist[i] = eta[station, i]
+
+
+@kernel
+def set_strain(g, Q, c, e):  # type: ignore[no-untyped-def]
+    """Write the strain e (6,) of a link with frames g (2, 4, 4), rad and m over its whole length."""
+    x, T, B, U = np.empty(6), np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
+    _measure(g, Q, x, T, B)
+    _set_strain(x, T, c, e, U)
+
+
+@kernel
+def set_gradient(g, Q, rule, twists, speed, tangent, p, H):  # type: ignore[no-untyped-def]
+    """Write the gradients p (2, 6) at the frames g (2, 4, 4) and, with a tangent, their derivative
+    H (12, 12).
+
+    twists (2, 6) : of the frames.  speed : derivative of the rates in the configuration, 1/s.
+    """
+    x, T, B, rates = np.empty(6), np.empty((6, 12)), np.empty((6, 12)), np.zeros(6)
+    e, U, stress, slope = np.empty(6), np.empty((6, 12)), np.empty(6), np.empty(6)
+    _measure(g, Q, x, T, B)
+    _set_strain(x, T, rule[4], e, U)
+    _set_rates(U, twists, rates)
+    _stress(rule, e, e, rates, speed, 0.0, stress, slope)
+    for end in range(2):
+        for j in range(6):
+            p[end, j] = 0.0
+            for i in range(6):
+                p[end, j] += U[i, 6 * end + j] * stress[i]
+    if not tangent:
+        return
+    for a in range(12):
+        for b in range(12):
+            H[a, b] = 0.0
+            for i in range(6):
+                H[a, b] += U[i, a] * slope[i] * U[i, b]
+    _add_curvature(x, T, B, rule[4], stress, H)
+
+
+@inner
+def _set_rates(T, twists, rates):  # type: ignore[no-untyped-def]
+    """rates (6,) of the strain at twists (2, 6) of the frames."""
+    for i in range(6):
+        rates[i] = 0.0
+        for j in range(6):
+            rates[i] += T[i, j] * twists[0, j] + T[i, 6 + j] * twists[1, j]
+
+
+@kernel
+def set_impulses(ga, gb, Q, rule, h, implicit, tangent, leaving, arriving, H):  # type: ignore[no-untyped-def]
+    """Write the impulses (2, 6) that leave the frames ga and arrive at gb (2, 4, 4) in a step of h
+    seconds and, with a tangent, the derivative H (12, 12) of what leaves in the frames gb.
+
+    The stress is the secant between both measures, its directions are those of the frames in the middle
+    of the step; in an explicit step both are those of its start, but for the damping.
+    """
+    x, ea, eb, rates = np.empty(6), np.empty(6), np.empty(6), np.zeros(6)
+    T, U, Ub, B = np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
+    stress, slope, c = np.empty(6), np.empty(6), rule[4]
+    A, middles = np.empty((2, 2, 6, 6)), np.empty((2, 4, 4))
+    _measure(ga, Q, x, T, B)
+    _set_strain(x, T, c, ea, U)
+    _measure(gb, Q, x, T, B)
+    _set_strain(x, T, c, eb, Ub)
+    for i in range(6):
+        rates[i] = (eb[i] - ea[i]) / h
+    for end in range(2):
+        _middle(ga[end], gb[end], middles[end], A[end], not implicit)
+    _measure(middles, Q, x, T, B)
+    _set_strain(x, T, c, slope, U)
+    if implicit:
+        _stress(rule, ea, eb, rates, 0.0, h, stress, slope)
+    else:
+        _stress(rule, ea, ea, rates, 1.0 / h, 0.0, stress, slope)
+        for i in range(6):
+            slope[i] = rule[1, i] / h
+    for end in range(2):
+        for j in range(6):
+            leaving[end, j], arriving[end, j] = 0.0, 0.0
+            for k in range(6):
+                impulse = 0.0
+                for i in range(6):
+                    impulse += h * U[i, 6 * end + k] * stress[i]
+                leaving[end, j] += A[end, 0, k, j] * impulse
+                arriving[end, j] -= A[end, 1, k, j] * impulse
+    if not tangent:
+        return
+    bent, moved = np.zeros((12, 12)), np.zeros((12, 12))
+    if implicit:
+        _add_curvature(x, T, B, c, stress, bent)
+    for a in range(12):
+        for b in range(12):
+            for k in range(6):
+                moved[a, b] += bent[a, 6 * (b // 6) + k] * A[b // 6, 1, k, b % 6]
+                moved[a, b] += U[k, a] * slope[k] * Ub[k, b]
+    for a in range(12):
+        for b in range(12):
+            H[a, b] = 0.0
+            for k in range(6):
+                H[a, b] += h * A[a // 6, 0, k, a % 6] * moved[6 * (a // 6) + k, b]
+
+
+@kernel
+def add_at(p, H, end, tangent, station, to_p, to_k):  # type: ignore[no-untyped-def]
+    """Add gradients p (2, 6) and their derivatives H (12, 12) at one end to those of its station."""
+    first = 6 * end
+    for i in range(6):
+        to_p[station, i] += p[end, i]
+        if tangent:
+            for j in range(6):
+                to_k[station, i, j] += H[first + i, first + j]
+
+
+@kernel
+def add_between(H, number, flip, cross):  # type: ignore[no-untyped-def]
+    """Add the derivatives between both ends to a coupling; flip : 1 if b comes first in it."""
+    for i in range(6):
+        for j in range(6):
+            cross[number, flip, i, j] += H[i, 6 + j]
+            cross[number, 1 - flip, i, j] += H[6 + i, j]
+
+
+@kernel
+def add_loss(ga, gb, Q, rule, twists, h, scale, out):  # type: ignore[no-untyped-def]
+    """out_0 += scale times the power that a link loses: in a step of h seconds from ga to gb (2, 4, 4),
+    or (h = 0) at the twists (2, 6) of the frames gb.
+    """
+    x, ea, eb, rates = np.empty(6), np.empty(6), np.empty(6), np.zeros(6)
+    T, U, B = np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
+    _measure(ga, Q, x, T, B)
+    _set_strain(x, T, rule[4], ea, U)
+    _measure(gb, Q, x, T, B)
+    _set_strain(x, T, rule[4], eb, U)
+    _set_rates(U, twists, rates)
+    out[0] += scale * _stress(rule, ea, eb, rates, 0.0, h, np.empty(6), np.empty(6))

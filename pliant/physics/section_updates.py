@@ -1,0 +1,107 @@
+"""Sections updated from the stretch: what the law of `SectionUpdate` adds to linear elasticity.
+
+With the stretch l, strains d beyond the natural ones and powers p = 4 (bending, twist) and 3 (shear),
+
+    W = 1/2 sum C d^2 / l^p + 1/2 E A (1 - 1/l)^2,   stress = dW/de - C d.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant._numba import kernel
+from pliant.engine.program import run
+from pliant.model import SectionUpdate
+from pliant.physics.contract import KernelTerm, Moment, Step, Term
+from pliant.rods.contract import Array
+from pliant.tree.state import State
+from pliant.tree.tree import Tree
+
+
+class UpdatedSections(KernelTerm):
+    """The update of one rod, at the stations of its strain rule."""
+
+    compiled = True
+    column = "elastic"
+
+    def __init__(self, tree: Tree, update: SectionUpdate) -> None:
+        self.i = tree.number_of(update.part)
+        self.part = tree.parts[self.i]
+        self.part.coupled = True
+        assert self.part.rod is not None
+        self.rod = self.part.rod
+        s = self.part.strain_s
+        self.weight = np.ascontiguousarray(self.part.strain_w)
+        self.C, self.natural = np.array(self.rod.stiffness(s)), np.array(self.rod.natural_strain(s))
+
+    def act(self, m: Moment) -> None:
+        e, w = m.state.parts[self.i].strain.e, m.work.parts[self.i]
+        wanted = 0.0 if m.tangent is None else 1.0
+        law = (self.weight, self.C, self.natural)
+        run(add_update, *law, e, e, 1.0, wanted, w.sigma, w.full)
+
+    def go(self, step: Step) -> None:
+        a, b = step.a.parts[self.i].strain.e, step.b.parts[self.i].strain.e
+        w, scale = step.work.parts[self.i], step.h * step.first
+        slope = 0.5 * scale if step.implicit and step.tangent is not None else 0.0
+        law = (self.weight, self.C, self.natural)
+        run(add_update, *law, a, b if step.implicit else a, scale, slope, w.sigma, w.full)
+
+    def _added(self, s: Array, e: Array) -> tuple[Array, Array]:
+        """Stress (S, 6) and its derivative (S, 6, 6) at arclengths s (S,) with strains e (S, 6)."""
+        C, natural = np.array(self.rod.stiffness(s)), np.array(self.rod.natural_strain(s))
+        sigma, full = np.zeros((len(s), 6)), np.zeros((len(s), 6, 6))
+        run(add_update, np.ones((len(s), 6)), C, natural, e, e, 1.0, 1.0, sigma, full)
+        return sigma, full
+
+    def add_section_stress(
+        self, i: int, s: Array, e: Array, u: Array, stress: Array, slope: Array
+    ) -> None:
+        if i == self.i:
+            sigma, full = self._added(s, np.ascontiguousarray(e))
+            stress += sigma
+            slope += full
+
+    def stress(self, i: int, s: Array, e: Array, u: Array) -> Array | None:
+        return self._added(s, np.ascontiguousarray(e))[0] if i == self.i else None
+
+    def energy(self, state: State, u: Array) -> float:
+        e = state.parts[self.i].strain.e
+        d, stretch = e - self.natural, e[:, 5] / self.natural[:, 5]
+        share = np.repeat([stretch**-4, stretch**-3, stretch**-2], [3, 2, 1], axis=0).T - 1.0
+        return 0.5 * float(np.sum(self.weight * self.C * share * d * d))
+
+
+def terms(tree: Tree) -> list[Term]:
+    """The updates of all rods that have one."""
+    return [UpdatedSections(tree, update) for update in tree.description.of(SectionUpdate).values()]
+
+
+@kernel
+def add_update(weight, C, natural, ea, eb, scale, tangent, sigma, full):  # type: ignore[no-untyped-def]
+    """sigma (S, 6) += scale weight (dW/de - C d) at the mean of ea and eb, full its slope."""
+    d = np.empty(6)
+    for s in range(ea.shape[0]):
+        rest = natural[s, 5]
+        for i in range(6):
+            d[i] = 0.5 * (ea[s, i] + eb[s, i]) - natural[s, i]
+        inverse = rest / (d[5] + rest)
+        pull, stiff = 0.0, 0.0
+        cube = inverse * inverse * inverse
+        for i in range(5):
+            p = 4.0 if i < 3 else 3.0
+            soft = C[s, i] * (cube * inverse if i < 3 else cube)
+            w = weight[s, i]
+            side = p * soft * d[i] * inverse / rest
+            sigma[s, i] += scale * w * (soft - C[s, i]) * d[i]
+            pull -= 0.5 * w * side * d[i]
+            stiff += 0.5 * w * (p + 1.0) * side * d[i] * inverse / rest
+            if tangent != 0.0:
+                full[s, i, i] += tangent * w * (soft - C[s, i])
+                full[s, i, 5] -= tangent * w * side
+                full[s, 5, i] -= tangent * w * side
+        w = weight[s, 5]
+        sigma[s, 5] += scale * (pull + w * C[s, 5] * d[5] * (cube - 1.0))
+        if tangent != 0.0:
+            own = C[s, 5] * ((3.0 - 2.0 / inverse) * cube * inverse - 1.0)
+            full[s, 5, 5] += tangent * (stiff + w * own)

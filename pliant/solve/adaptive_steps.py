@@ -1,0 +1,211 @@
+"""Steps whose length follows an error estimate, with outputs interpolated in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.model import DescriptionError
+from pliant.model.checks import StepError
+from pliant.rods.contract import Array
+from pliant.solve import loops
+from pliant.solve.checkpoint import remembering
+from pliant.solve.coordinate_steps import CoordinateSteps
+from pliant.solve.dynamics import NOT_INSIDE, Rows
+from pliant.solve.integrators.contract import Integrator
+from pliant.solve.integrators.radau import RadauStepper
+from pliant.solve.mass import Mass
+from pliant.solve.newton import REASONS
+from pliant.solve.schedule import Schedule
+from pliant.tree.state import State
+
+_SAFETY, _LEAST, _MOST = 0.9, 0.2, 5.0
+"""Part of the step that should do, and bounds of the factor from one step to the next."""
+_FAILED = 0.25
+"""Length of the next trial, relative to a step in which Newton's method failed."""
+_SHORTEST = 1e-10
+"""Shortest step, relative to the duration."""
+_FIRST = 0.01
+"""First step that is tried, at most, relative to the duration."""
+_HERE = 1e-9
+"""Part of a step within which an output is taken at its end."""
+_CLOSED, _CLOSINGS = 1e-10, 4
+"""Gap of constraints at an output, in lengths, and most corrections towards it."""
+
+
+class AdaptiveSteps(CoordinateSteps):
+    """Steps of a stepper that chooses their length, whatever the times at which outputs are wanted.
+
+    t : time reached by the stepper, s.  ends : times at which its steps ended, the start included.
+    """
+
+    stepper: RadauStepper
+
+    def __init__(
+        self,
+        integrator: Integrator,
+        stepper: RadauStepper,
+        schedule: Schedule,
+        q: Array,
+        v: Array,
+        duration: float,
+        largest: float | None,
+    ) -> None:
+        super().__init__(integrator, stepper, schedule, q, v)
+        for name in remembering(schedule.values):
+            raise DescriptionError(
+                f"input {name!r}", "integrator", integrator,
+                "one with steps of fixed length, for a controller with a memory is asked once a step",
+                "use Midpoint()",
+            )  # fmt: skip
+        self._counts = {"rejected steps": 0, "failed steps": 0}
+        self.duration, self.largest = duration, duration if largest is None else largest
+        self.t, self.ends = 0.0, [0.0]
+        self.next = min(stepper.h, _FIRST * duration, self.largest)
+        """Length of the step that is tried next, s."""
+        self._asked, self._done, self._kept = 0.0, 0, list[Rows]()
+        self._constant: Array | None = None
+
+    def start(self) -> None:
+        """Begin the motion at the first snapshot."""
+        super().start()
+        self.stepper.choosing[0] = 1
+
+    @property
+    def done(self) -> int:  # type: ignore[override]
+        """Intervals of the last call of `take` that are over."""
+        return self._done
+
+    def take(self, times: Array, wanted: NDArray[np.bool_], inside: Array = NOT_INSIDE) -> None:
+        """Go on to the last of times (n + 1,)."""
+        self._done, self._kept = 0, []
+        for t in inside.tolist():
+            self._go_to(t)
+            self._kept.append(self._snapshot(t))
+        for t, keep in zip(times[1:].tolist(), wanted.tolist(), strict=True):
+            self._go_to(t)
+            if keep:
+                self._kept.append(self._snapshot(t))
+            self._done += 1
+
+    def rescue(self, error: StepError, start: float, end: float, wanted: bool) -> None:
+        """Shorter steps were tried already."""
+        raise error
+
+    def snapshots(self) -> Rows:
+        kept, self._kept = self._kept, []
+        if not kept:
+            self.stepper.counts[loops.KEPT] = 0
+            return self.stepper.snapshots()
+        return tuple(map(np.stack, zip(*kept, strict=True)))
+
+    # -- steps ---------------------------------------------------------------------------------
+
+    def _go_to(self, t: float) -> None:
+        """Take steps until time t is reached."""
+        while self.t < t - _HERE * self.next:
+            self._advance()
+        self._asked = t
+
+    def _advance(self) -> None:
+        """Take one step, shortened until its error is small enough."""
+        stepper, most = self.stepper, _MOST
+        while True:
+            h = self._length()
+            stepper.step[0] = h
+            end = stepper.attempt(self._row(h))
+            if end not in (loops.CONVERGED, loops.PAUSE):
+                self._counts["failed steps"] += 1
+                self.next, most = _FAILED * h, 1.0
+                if self.next < _SHORTEST * self.duration:
+                    raise stepper.error(stepper.problem or REASONS.get(end, "singular"))
+                continue
+            size = max(float(stepper.error_size[0]), 1e-12)
+            factor = min(most, max(_LEAST, _SAFETY * size**-0.2))
+            if end == loops.CONVERGED:
+                break
+            self._counts["rejected steps"] += 1
+            self.next, most = h * min(factor, _SAFETY), 1.0
+            if self.next < _SHORTEST * self.duration:
+                raise stepper.error("its error does not fall below the tolerance")
+        self.t = self.duration if h >= self.duration - self.t else self.t + h
+        self.ends.append(self.t)
+        self.next = min(h * factor, self.largest)
+        self._require_finite()
+
+    def _length(self) -> float:
+        """Length of the next step, s: the last ones share what is left of the duration."""
+        left = self.duration - self.t
+        h = min(self.next, self.largest)
+        if h >= left * (1.0 - _HERE):
+            return left
+        return 0.5 * left if h > 0.5 * left else h
+
+    def _row(self, h: float) -> Array:
+        """Inputs (1, S W) at the stages of the next step."""
+        if self._constant is not None:
+            return self._constant
+        row = self._rows(self.stepper, np.array([self.t, self.t + h]))
+        if not self.schedule.moving:
+            self._constant = row
+        return row
+
+    # -- outputs -------------------------------------------------------------------------------
+
+    def _snapshot(self, t: float) -> Rows:
+        """Configuration, rates, account and inputs at time t, inside the last step or at its end."""
+        stepper = self.stepper
+        q, v = self._at(t)
+        account = stepper.account if self._is_now(t) else stepper.seen_account
+        return q, v, account.copy(), stepper.acted.copy()
+
+    def _is_now(self, t: float) -> bool:
+        return t == 0.0 or abs(t - self.t) <= _HERE * self.stepper.step[1]
+
+    def _at(self, t: float) -> tuple[Array, Array]:
+        stepper = self.stepper
+        if self._is_now(t):
+            return stepper.q.copy(), stepper.velocity().copy()
+        h = float(stepper.step[1])
+        stepper.look_inside(1.0 - (self.t - t) / h)
+        q, v = stepper.seen.q.copy(), stepper.seen_v.copy()
+        return self._closed(q, v, t) if self.effects.hard else (q, v)
+
+    def _closed(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        """An interpolated state, moved as little as it takes to hold all constraints."""
+        effects, mass, state = self.effects, Mass(self.effects), State(self.effects.tree)
+        known = effects.prescribed.rates(self.schedule.at(t).drive)[0]
+        state.place(effects.prescribed.put(q, self.schedule.at(t).drive))
+        for _ in range(_CLOSINGS):
+            gaps = np.zeros(effects.tree.total)
+            for term in effects.hard:
+                gaps[term.rows] = term.gaps(state)
+            if np.abs(gaps).max() <= _CLOSED * effects.tree.length:
+                break
+            state.place(effects.tree.moved(state, mass.closing(state, gaps), newton=False))
+        return state.q.copy(), mass.solve(state, mass.momentum(state, v), known=known)
+
+    def now(self) -> tuple[Array, Array]:
+        return self._at(self._asked)
+
+    # -- checkpoints ---------------------------------------------------------------------------
+
+    def keep(self) -> dict[str, Array]:
+        numbers = np.array([self.t, self.next, self._asked])
+        return {**super().keep(), "adaptive": numbers, "step_ends": np.array(self.ends)}
+
+    def resume(self, kept: Mapping[str, Array]) -> None:
+        super().resume(kept)
+        self.t, self.next, self._asked = kept["adaptive"].tolist()
+        self.ends = kept["step_ends"].tolist()
+
+    @property
+    def own_steps(self) -> Array:  # type: ignore[override]
+        """Start and ends (N + 1,) of all steps, s."""
+        return np.array(self.ends)
+
+    def quick_step(self) -> Callable[[Mapping[str, Any]], None] | None:
+        return None

@@ -1,0 +1,624 @@
+"""Radau IIA with three stages: fifth order, L-stable, steps whose length follows an error estimate.
+
+A step leads from a configuration q_0 along the chart q(t) = q_0 o exp(X(t)), in which motion is an
+ordinary differential equation, or with constraints b(q) = 0 an algebraic one of index 3. At each of the
+three stages balance holds with the rates and accelerations that the chart makes of X' and X'':
+
+    J^T (M eta' - ad(eta)^T M eta) + B^T sigma - loads + A^T lam = 0,      b(q) = 0.
+
+The coefficients are in `radau_rule`. Newton's method has one tangent in a step, at the second stage as
+it is predicted, and stops when its corrections move no station by more than a small part of the
+tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pliant._numba import kernel
+from pliant.engine import modes
+from pliant.engine.arrays import clear, combine, copy, put, put_values, take
+from pliant.engine.program import Program, ask, record, run, when
+from pliant.lie.charts import set_chart_rates
+from pliant.linalg.scatter import largest
+from pliant.model import DescriptionError
+from pliant.model.checks import number
+from pliant.physics.contract import KernelTerm, Moment, Term
+from pliant.physics.effects import Effects, Inputs
+from pliant.physics.met_strains import meet_moving
+from pliant.rods.contract import NO_TURNS, NO_TWISTS, Array
+from pliant.solve import loops
+from pliant.solve.integrators import radau_rule as rule
+from pliant.solve.integrators.acceleration import dynamic_balance
+from pliant.solve.integrators.contract import Integrator, StepError, Stepper, step_failed
+from pliant.solve.mass import Mass, set_diagonal
+from pliant.solve.newton import Policy
+from pliant.tree.backward import gather_form
+from pliant.tree.forward import set_rates
+from pliant.tree.state import State
+from pliant.tree.tree import Tree
+from pliant.tree.work import Work
+
+POLICY = Policy(iterations=20, contraction=0.3, stalled=1e-12, progress=0.9, patience=6, lost=1e4)
+_SOLVED = 0.05
+"""Part of the tolerance at which Newton's method stops."""
+_TURN = 0.1
+"""Radius, in lengths of the robot, at which turns count as displacements."""
+_NOT_WANTED = np.zeros(1, dtype=np.bool_)
+_NOMINAL = 0.1
+"""Step, relative to the first one, for which tangents are filled before they are mixed."""
+
+
+@dataclass(frozen=True)
+class Radau(Integrator):
+    """Implicit Runge-Kutta method Radau IIA of order 5, with steps chosen for a tolerance.
+
+    For stiff rods, and wherever a motion is smooth: steps are as long as the motion allows, whatever
+    the fastest vibration. Vibrations that a step does not resolve die out. Outputs are interpolated
+    with the accuracy of the steps. In `simulate`, dt is the time between stored states and bounds the
+    first step only, inputs are asked at the stages of each step, and steps whose error is too large are
+    rejected (`Motion.rescues`). A stepper takes steps of its own fixed length.
+
+    tolerance : error that a step may make, relative to the length of the longest part.
+    largest : longest step, s; give one where inputs act for a short time that steps could miss.
+    """
+
+    tolerance: float = 1e-4
+    largest: float | None = None
+    damped: ClassVar[str] = "GeneralizedAlpha(rho=0.5)"
+    finer: ClassVar[str] = "a smaller tolerance"
+    chooses_steps: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        found = number("Radau", "tolerance", self.tolerance, "", "give e.g. 1e-4", "positive")
+        if not 1e-13 <= found <= 0.1:
+            raise DescriptionError(
+                "Radau", "tolerance", self.tolerance,
+                "a part of the length between 1e-13 and 0.1", "give e.g. 1e-4",
+            )  # fmt: skip
+        object.__setattr__(self, "tolerance", found)
+        if self.largest is not None:
+            most = number("Radau", "largest", self.largest, "s", "give e.g. 0.01", "positive")
+            object.__setattr__(self, "largest", most)
+
+    @property
+    def damps(self) -> bool:
+        """It takes the energy of vibrations that steps do not resolve."""
+        return True
+
+    @property
+    def order(self) -> int:
+        """Five."""
+        return 5
+
+    def stepper(self, effects: Effects, h: float) -> RadauStepper:
+        """A stepper with step length h, s."""
+        return RadauStepper(effects, h, self.tolerance)
+
+    def steps(
+        self, stepper: RadauStepper, schedule: Any, q: Array, v: Array, duration: float
+    ) -> Any:
+        """Steps that choose their own length."""
+        from pliant.solve.adaptive_steps import AdaptiveSteps
+
+        return AdaptiveSteps(self, stepper, schedule, q, v, duration, self.largest)
+
+
+def _refuse(part: str, expected: str) -> None:
+    raise DescriptionError(part, "integrator", "Radau()", expected, "use Midpoint()")
+
+
+def _check(effects: Effects) -> None:
+    """Refuse what these steps cannot carry."""
+    for rows in effects.one_sided:
+        _refuse(rows.label, "one for rows that only push, whose impacts are jumps")
+    for term in effects.terms:
+        if term.memory:
+            part: Any = getattr(term, "part", None)
+            name = getattr(term, "label", "") or f"{type(term).__name__} of {part.source.label}"
+            _refuse(name, "one for what remembers the last step: dry friction, pressure lines")
+    for part in effects.tree.parts:
+        if part.map.chart_entries() is None or (part.joint.nv and not _chart(part.joint)):
+            _refuse(part.source.label, "one that need not know how its coordinates move")
+
+
+def _chart(joint: Any) -> str:
+    return "sum" if joint.additive else str(joint.chart)
+
+
+def _chart_places(tree: Tree) -> tuple[Array, Array]:
+    """Numbers (P, 6) of all twists and (R, 3) of all rotation vectors in which coordinates move."""
+    poses, turns = [NO_TWISTS], [NO_TURNS]
+    for part in tree.parts:
+        entries = part.map.chart_entries()
+        assert entries is not None
+        poses.append(part.x_index[entries[0]])
+        turns.append(part.x_index[entries[1]])
+        if part.joint.nv and _chart(part.joint) == "pose":
+            poses.append(part.joint_index[None])
+        if part.joint.nv and _chart(part.joint) == "rotation":
+            turns.append(part.joint_index[None])
+    return np.concatenate(poses), np.concatenate(turns)
+
+
+def _opposes(term: Term) -> bool:
+    """Whether a term may oppose velocities."""
+    own = type(term).add_power_lost not in (Term.add_power_lost, KernelTerm.add_power_lost)
+    return bool(getattr(term, "resists", own))
+
+
+class RadauStepper(Stepper):
+    """Steps of `Radau`.
+
+    X, W, Y (3, total) : chart coordinates at the stages, their first and second derivatives; X holds
+    force fields and multipliers as well. V, acc (3, total) : rates and accelerations there; v (total,)
+    rates at the start. step (3,) : lengths of this step and of the last one, and the nominal one, s.
+    """
+
+    nodes: ClassVar[Array] = rule.NODES
+
+    def __init__(self, effects: Effects, h: float, tolerance: float) -> None:
+        _check(effects)
+        super().__init__(effects, h, POLICY, _SOLVED * tolerance)
+        self.wanted = tolerance
+        tree, total = self.tree, self.tree.total
+        self.step = np.array([h, h, _NOMINAL * h])
+        self._set_inputs()
+        self.inner = [State(tree), State(tree)]
+        self.works = [Work(tree) for _ in range(3)]
+        self._norm, self._masses = Work(tree), Work(tree)
+        self.poses, self.turns = _chart_places(tree)
+        self.free = np.concatenate([tree.coordinates, tree.prescribed])
+        """Places of all coordinates, and of all else."""
+        self.rest = np.setdiff1d(np.arange(total), self.free)
+        self.X, self.W, self.Y, self.V, self.acc, self.r = (np.zeros((3, total)) for _ in range(6))
+        self.last = np.zeros((3, total))
+        """Accelerations at the stages of the last step."""
+        self.v, self.a0, self.driven = np.zeros(total), np.zeros(total), np.zeros((3, total))
+        self.known = np.zeros(1, dtype=np.int64)
+        """Whether there was a last step."""
+        self.twin = self.matrix.complex_twin()
+        self._K, self._C, self._M = (np.zeros_like(self.matrix.data) for _ in range(3))
+        self.damping = any(_opposes(term) for term in effects.terms)
+        self._z: Any = np.zeros(self.matrix.n, np.complex128)
+        self._zx: Any = np.zeros(self.matrix.n, np.complex128)
+        """Right-hand side and solution of the complex system."""
+        self._dx, self._start = np.zeros(total), np.zeros(total)
+        self._renewed = np.zeros(1, dtype=np.int64)
+        self.choosing, self.error_size = np.zeros(1, dtype=np.int64), np.zeros(1)
+        """Whether steps with too large an error are rejected; the error relative to the tolerance."""
+        self._good = np.ones(1, dtype=np.int64)
+        self._none = np.zeros(total)
+        self.works_done, self.drive_power, self.lost_power = np.zeros(4), np.zeros(3), np.zeros(3)
+        """Work of inputs from stage to stage and in one go, J; power of drives and losses there, W."""
+        self.v_began, self.account_began = np.zeros(total), np.zeros_like(self.account)
+        """Rates and account at the start of the last step."""
+        self.part, self._weights, self._inside = np.ones(1), np.zeros((3, 3)), np.zeros((3, total))
+        self._whole, self._all = np.ones(1), rule.WEIGHTS.copy()
+        self.seen, self.seen_v, self.seen_account = (
+            State(tree),
+            np.zeros(total),
+            self.account.copy(),
+        )
+        self._looks: list[Program | None] = [None, None]
+        self.numbers[loops.SCALE], self.numbers[loops.FLOOR] = 1.0, 1e-14
+        self.counts[loops.KNOWS_LAST] = -1
+        self.counts[loops.FORESEES] = not len(tree.prescribed)
+
+    def _set_inputs(self) -> None:
+        """Room for the inputs at the end of the step, then at the stages before."""
+        width, u = len(self.after), len(self.before)
+        self.after = np.zeros(3 * width)
+        rows = [self.after[k * width : (k + 1) * width] for k in (1, 2, 0)]
+        ends = np.array([0, len(self.joint_q), len(self.joint_v), len(self.joint_acc)]).cumsum() + u
+        self.stage_u = [row[:u] for row in rows]
+        self.stage_joints = [tuple(row[i:j] for i, j in pairwise(ends)) for row in rows]
+        self.joint_q, self.joint_v, self.joint_acc = self.stage_joints[2]
+
+    @cached_property
+    def _mass(self) -> Mass:
+        return Mass(self.effects)
+
+    # -- state -------------------------------------------------------------------------------
+
+    def begin_motion(self, v: Array, inputs: Inputs) -> None:
+        self.v[...] = v
+        self.known[0] = 0
+        self.numbers[loops.SCALE] = 1.0
+        self.choosing[0], self.step[:2] = 0, self.h
+        self.account_began[...] = 0.0
+        self.a.place(self.q)
+        self.b.place(self.q)
+        self.a0[...] = self.effects.prescribed.rates(inputs.drive)[1]
+        work = self.works[0]
+        set_rates(self.tree, self.a, work, self.v, self.a0)
+        meet_moving(work, self.a, 0.0)
+        for term in self.effects.rows:
+            term.settle(self.a, work, self.z)
+
+    def velocity(self) -> Array:
+        return self.v
+
+    def note_rates(self, b: State) -> None:
+        copy(self.v, self.rates)
+
+    def remembered(self) -> list[Any]:
+        own = [
+            x
+            for work in self.works
+            for holder in (work, *work.parts)
+            for x in vars(holder).values()
+        ]
+        arrays = [x for x in own if isinstance(x, np.ndarray)]
+        states = [state.q for state in self.inner]
+        found = [*super().remembered(), *arrays, *states, *self.twin.remembered()]
+        return [x.view(np.float64) if x.dtype.kind == "c" else x for x in found]
+
+    def resume(self) -> None:
+        super().resume()
+        for state in self.inner:
+            state.place(state.q)
+
+    def _states(self, b: State) -> list[State]:
+        return [*self.inner, b]
+
+    # -- one step ------------------------------------------------------------------------------
+
+    def begin_step(self, a: State, b: State) -> None:
+        """Set the increments of prescribed joints at all stages."""
+        for (joint_q, _, _), driven in zip(self.stage_joints, self.driven, strict=True):
+            self.set_driven(a, joint_q, driven)
+
+    def set_driven(self, a: State, joint_q: Array, out: Array) -> None:
+        """Write to out (total,) the increments that lead prescribed joints from a to joint_q."""
+        at = 0
+        for i, driver in self.tree.drivers.items():
+            part, places = self.tree.parts[i], driver.coordinates
+            change, target = np.zeros(part.joint.nv), np.zeros(part.joint.nq)
+            copy(a.parts[i].joint_q, target)
+            put_values(joint_q[at : at + len(places)], places, target)
+            ask(part.joint.set_difference, a.parts[i].joint_q, target, change)
+            put_values(change, part.joint_index, out)
+            at += len(places)
+        for places, numbers in self.effects.prescribed.maps:
+            now, change = np.zeros(len(places)), np.zeros(len(places))
+            take(a.q, places, now)
+            combine(1.0, joint_q[at : at + len(places)], -1.0, now, change)
+            put_values(change, numbers, out)
+            at += len(places)
+
+    def guesses(self, a: State, b: State) -> list[Callable[[], None]]:
+        """Accelerations go on as they were in the last step; the tangent is made for this guess."""
+
+        def guess() -> None:
+            given = (
+                self.step,
+                self.last,
+                self.known,
+                self.free,
+                self.a0,
+                self.v,
+                self.z,
+                self.rest,
+            )
+            run(rule.predict, *given, self.Y, self.W, self.X)
+            for X, driven in zip(self.X, self.driven, strict=True):
+                put(driven, self.tree.prescribed, X)
+            self._place_stage(a, self.inner[1], 1)
+            self._fill_matrices()
+            self.factorise()
+            run(mark_factor, self.matrix.flags, self.counts, self.numbers)
+
+        return [guess]
+
+    def aim_at(self, leader: Stepper, b: State) -> None:
+        raise TypeError("the stages of Radau() have no equations that a neighbour could correct")
+
+    # -- equations ---------------------------------------------------------------------------
+
+    def place_iterate(self, a: State, b: State) -> None:
+        for i, state in enumerate(self._states(b)):
+            self._place_stage(a, state, i)
+
+    def _place_stage(self, a: State, state: State, i: int) -> None:
+        """Place the state of a stage, with the rates and accelerations of its stations."""
+        self.tree.retract(a, self.X[i], state)
+        self._set_stage_rates(i)
+        set_rates(self.tree, state, self.works[i], self.V[i], self.acc[i])
+
+    def _set_stage_rates(self, i: int) -> None:
+        rates, places = (self.V[i], self.acc[i]), self.effects.prescribed.v_places
+        run(set_chart_rates, self.poses, self.turns, self.X[i], self.W[i], self.Y[i], *rates)
+        put_values(self.stage_joints[i][1], places, self.V[i])
+        put_values(self.stage_joints[i][2], places, self.acc[i])
+
+    def _moment(self, state: State, i: int, speed: float, tangent: bool = False) -> Moment:
+        nominal = float(self.step[2]) * rule.REAL
+        return Moment(
+            self.tree, state, self.works[i], self.stage_u[i], self.X[i], self.V[i], speed,
+            self.tangent if tangent else None, mobility=nominal**2, memory=self.memory,
+        )  # fmt: skip
+
+    def set_residual(self, a: State, b: State, tangent: bool) -> None:
+        """Set residuals and corrections; or fill the tangent where the stages are, if asked."""
+        if tangent:
+            self._fill_matrices()
+            return
+        speed = 1.0 / float(self.step[2])
+        for i, state in enumerate(self._states(b)):
+            copy(dynamic_balance(self.effects, self._moment(state, i, speed), 0.0), self.r[i])
+        self._solve()
+        self._measure(self.inner[1], self._dx, self.numbers[loops.SIZE :][:1], 1.0)
+        run(largest_gap, self.r, self.tree.multipliers, self.numbers)
+
+    def _measure(self, state: State, x: Array, out: Array, scale: float) -> None:
+        """out (1,) = largest displacement of a station for a variation x (total,), in lengths."""
+        work, tree = self._norm, self.tree
+        set_rates(tree, state, work, x, strains=False)
+        clear(out)
+        for part, w in zip(tree.parts, work.parts, strict=True):
+            if part.inertial:
+                run(rule.largest_move, w.eta, part.inertial, _TURN * tree.length, out)
+        combine(scale / tree.length, out, 0.0, out, out)
+
+    def _fill_matrices(self) -> None:
+        """Fill stiffness, damping and mass at the second stage, and mix them to the two systems."""
+        state, nominal, data = self.inner[1], float(self.step[2]), self.matrix.data
+        dynamic_balance(self.effects, self._moment(state, 1, 0.0, True), 0.0)
+        copy(data, self._K)
+        if self.damping:
+            dynamic_balance(self.effects, self._moment(state, 1, 1.0 / nominal, True), 0.0)
+            copy(data, self._C)
+        work = self._masses
+        work.clear(True)
+        self.tangent.clear()
+        for part, w in zip(self.tree.parts, work.parts, strict=True):
+            run(set_diagonal, part.M, w.k)
+            w.mass = True
+        gather_form(self.tree, state, state, work, self.tangent)
+        copy(data, self._M)
+        given = (self.step, self._K, self._C, self._M, self.damping)
+        run(rule.mix_matrices, *given, data, self.twin.data)
+
+    def factorise(self) -> None:
+        """Factorise both systems."""
+        self.matrix.record_factorise()
+        self.twin.record_factorise()
+        run(join_factors, self.twin.flags, self.matrix.flags, self._renewed)
+
+    def _solve(self) -> None:
+        """Solve for the corrections of the stages."""
+        run(rule.split_residuals, self.r, self.right, self._z)
+        self.matrix.record_solve(self.right, self.x)
+        self.twin.record_solve(self._z, self._zx)
+        run(rule.last_stage, self.x, self._zx, self._dx)
+        run(join_solutions, self.twin.flags, self.matrix.flags, self._renewed)
+
+    def repair(self) -> None:
+        """Solve with row exchanges."""
+        self.matrix.repair(self.right, self.x)
+        self.twin.repair(self._z, self._zx)
+
+    def move_iterate(self, a: State, b: State) -> None:
+        run(rule.move_stages, self.step, self.x, self._zx, self.X, self.W, self.Y)
+
+    def _row(self, side: int, record: Callable[..., Any]) -> list[Any]:
+        row = super()._row(side, record)
+        row[loops.FACTORISE] = record(self.factorise)
+        row[loops.SOLVE] = record(when, self._renewed, self._solve)
+        return row
+
+    def attempt(self, row: Array) -> int:
+        """Take a step of step[0] seconds to a row of inputs (1, 3 W), if its error is small enough.
+
+        Returns how it ended: CONVERGED, PAUSE if its error is too large, or as Newton's method failed.
+        """
+        self.problem = ""
+        table = self._table()
+        plain = isinstance(table, list)
+        loop = modes.uncompiled(loops.__name__) if plain else loops
+        todo = (self.control, row, _NOT_WANTED, self.after)
+        end = loop.take_steps(table, self.side, *todo)[1]
+        if end == loops.NEEDS_PIVOTING and not plain:
+            loop = modes.uncompiled(loops.__name__)
+            end = loop.take_steps(self._plain, self.side, *todo)[1]
+        self.counts[loops.PAUSED] = 0
+        self._taken += 1
+        return int(end)
+
+    # -- the end of a step -------------------------------------------------------------------
+
+    def accept_step(self, a: State, b: State) -> None:
+        """Take the iterate as the end of the step, unless its error is too large."""
+        when(self.choosing, self._estimate, a)
+        run(judge, self.choosing, self.error_size, self._good, self.counts)
+        when(self._good, self._accept, a, b)
+
+    def accept_fed_step(self, a: State, b: State) -> None:
+        self.accept_step(a, b)
+
+    def _estimate(self, a: State) -> None:
+        """Set the error of the step, relative to the tolerance.
+
+        h^2 (M + h l C + (h l)^2 K)^-1 f, f what is missing in balance at the start with the
+        acceleration that the polynomial through those of the stages has there.
+        """
+        acc, work = self._start, self.works[0]
+        copy(self.a0, acc)
+        run(rule.start_acceleration, self.Y, self.tree.coordinates, acc)
+        set_rates(self.tree, a, work, self.v, acc)
+        u = self.before
+        moment = Moment(
+            self.tree, a, work, u, self.z, self.v, 0.0, mobility=1.0, memory=self.memory
+        )
+        r = dynamic_balance(self.effects, moment, 0.0)
+        run(missing_force, r, self.effects.gap_rows, self.right)
+        self.matrix.record_solve(self.right, self.x)
+        clear(self._dx)
+        put(self.x, self.tree.coordinates, self._dx)
+        self._measure(a, self._dx, self.error_size, 1.0 / (rule.REAL**2 * self.wanted))
+        # the rates of the first stage again
+        set_rates(self.tree, self.inner[0], work, self.V[0], self.acc[0])
+
+    def _accept(self, a: State, b: State) -> None:
+        if self.books:
+            self._account(a, b)
+        copy(b.q, self.q)
+        copy(self.v, self.v_began)
+        copy(self.V[2], self.v)
+        if self.effects.hard:
+            self._project(b)
+        run(clear_at, self.rest, self.v)
+        copy(self.acc[2], self.a0)
+        put(self.X[2], self.rest, self.z)
+        copy(self.acc, self.last)
+        copy(self.after[: len(self.before)], self.before)
+        copy(self.before, self.acted)
+        run(finish, self.step, self.known)
+        for term in self.effects.terms:
+            if term.records:
+                ask(term.record, self.works[2], self.z, self.account[2:][term.record_at])
+
+    def _project(self, b: State) -> None:
+        """Take away what of the rates would violate constraints."""
+        known, p = np.zeros(self.tree.total), np.zeros(self.tree.total)
+        put(self.v, self.tree.prescribed, known)
+        self._mass.set_momentum(b, self.v, p)
+        self._mass.find_rates(b, p, known, self._none, self.v)
+
+    def _account(self, a: State, b: State) -> None:
+        """Add work done and energy lost.
+
+        Work of inputs from stage to stage, improved by what it is in one go, for its error falls with
+        the cube of the intervals; losses and work of drives by the quadrature of the stages.
+        """
+        copy(self.account, self.account_began)
+        for array in (self.works_done, self.drive_power, self.lost_power):
+            clear(array)
+        states, inputs = [a, *self._states(b)], [self.before, *self.stage_u]
+        for k in range(3):
+            self._add_work(states[k : k + 2], inputs[k : k + 2], self.works_done[k : k + 1])
+        self._add_work([a, b], [inputs[0], inputs[3]], self.works_done[3:])
+        for i, state in enumerate(self._states(b)):
+            moment = self._moment(state, i, 0.0)
+            for term in self.effects.terms:
+                ask(term.add_power_lost, moment, 1.0, self.lost_power[i : i + 1])
+        driven = (self.tree.prescribed, self.r, self.V, self.drive_power)
+        run(set_drive_power, *driven)
+        records = (self.works_done, self.drive_power, self.lost_power)
+        run(rule.add_account, self.step[:1], self._whole, self._all, *records, self.account)
+
+    def _add_work(self, states: list[State], inputs: list[Array], out: Array) -> None:
+        combine(0.5, inputs[0], 0.5, inputs[1], self.mean)
+        for term in self.effects.terms:
+            ask(term.add_work_done, *states, self.mean, out)
+
+    # -- inside the last step ----------------------------------------------------------------
+
+    def look_inside(self, part: float) -> None:
+        """Set `seen` and `seen_v` to the state and the rates where a part of the last step is over.
+
+        The account there is `seen_account`. What has been `b` is the start of that step.
+        """
+        self.part[0] = part
+        if self._looks[self.side[0]] is None:
+            self._looks[self.side[0]] = record(self._look_inside, self.b)
+        program = self._looks[self.side[0]]
+        assert program is not None
+        program()
+
+    def _look_inside(self, start: State) -> None:
+        last, weights = self.step[1:2], self._weights
+        run(rule.set_weights, self.part, weights)
+        X, W, Y = self._inside
+        began = (self.v_began, self.z, self.rest)
+        run(rule.inside_step, last, self.part, weights, self.free, *began, self.Y, X, W, Y)
+        self.tree.retract(start, X, self.seen)
+        run(set_chart_rates, self.poses, self.turns, X, W, Y, self.seen_v, self._start)
+        run(clear_at, self.rest, self.seen_v)
+        copy(self.account_began, self.seen_account)
+        records = (self.works_done, self.drive_power, self.lost_power)
+        run(rule.add_account, last, self.part, weights[1], *records, self.seen_account)
+
+    def error(self, reason: str) -> StepError:
+        """The error of a step, with what went wrong and what to try."""
+        hint = "a smaller tolerance, viscosity, or GeneralizedAlpha(rho=0.5)"
+        return step_failed(float(self.step[0]), reason, hint, POLICY.iterations)
+
+
+@kernel
+def mark_factor(flags, counts, numbers):  # type: ignore[no-untyped-def]
+    """There is a factor; or none, if the matrix is singular."""
+    counts[loops.THERE], counts[loops.AGE] = 1, 1
+    if flags[loops.NEGATIVE] < 0:
+        numbers[loops.SIZE] = np.inf
+
+
+@kernel
+def join_factors(twin, flags, renewed):  # type: ignore[no-untyped-def]
+    """Flags of both factors in one; corrections are to be solved for."""
+    if twin[0] < 0:
+        flags[0] = -1
+    renewed[0] = 1
+
+
+@kernel
+def join_solutions(twin, flags, renewed):  # type: ignore[no-untyped-def]
+    """Flags of both solutions in one, which are up to date."""
+    flags[2] = max(flags[2], twin[2])
+    renewed[0] = 0
+
+
+@kernel
+def largest_gap(r, rows, numbers):  # type: ignore[no-untyped-def]
+    """Largest gap of constraints in the residuals (3, n) of the stages."""
+    gap = 0.0
+    for i in range(r.shape[0]):
+        gap = max(gap, largest(r[i], rows))
+    numbers[loops.GAP] = gap
+
+
+@kernel
+def missing_force(r, rows, out):  # type: ignore[no-untyped-def]
+    """out (m,) = -r, zero in some rows."""
+    for i in range(out.shape[0]):
+        out[i] = -r[i]
+    for at in rows:
+        out[at] = 0.0
+
+
+@kernel
+def judge(choosing, error, good, counts):  # type: ignore[no-untyped-def]
+    """Accept a step unless its error is too large; it is paused then."""
+    good[0] = 1
+    if choosing[0] != 0 and not error[0] <= 1.0:
+        good[0] = 0
+        counts[loops.PAUSED] = 1
+
+
+@kernel
+def set_drive_power(places, r, V, out):  # type: ignore[no-untyped-def]
+    """Power out (3,) of the forces r (3, n) on prescribed coordinates with rates V (3, n)."""
+    for i in range(out.shape[0]):
+        for at in places:
+            out[i] += r[i, at] * V[i, at]
+
+
+@kernel
+def clear_at(places, out):  # type: ignore[no-untyped-def]
+    """out[places] = 0."""
+    for at in places:
+        out[at] = 0.0
+
+
+@kernel
+def finish(step, known):  # type: ignore[no-untyped-def]
+    """The step is the last one now."""
+    step[1] = step[0]
+    known[0] = 1
