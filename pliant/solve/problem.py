@@ -257,6 +257,13 @@ class Problem(ABC):
             "choose formulations with coordinates such as BSpline()",
         )
 
+    def compared_error(self, still: Still) -> ShapeError | None:
+        """The error of an equilibrium for which solving gave no estimate, from a finer solution.
+
+        None if there is none. It takes longer than the solve.
+        """
+        return None
+
     # -- the same robot in another discretisation ----------------------------------------------
 
     @property

