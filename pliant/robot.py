@@ -22,6 +22,7 @@ from pliant.model import (
     Body,
     Chamber,
     Connection,
+    Constant,
     Constraint,
     Contact,
     ConvergenceError,
@@ -281,6 +282,7 @@ class Robot:
         angle: float = 0.0,
         insertion: str | None = None,
         rotation: str | None = None,
+        drive: str = "angle",
         shift: str | None = None,
         offset: ArrayLike = (0.0, 0.0),
         pose: ArrayLike | None = None,
@@ -301,7 +303,8 @@ class Robot:
         start : where its base is, metres along the axis from the entry plane: negative for a straight
         part of that length behind the plane, which twists.  angle : of its base about the axis, rad.
         insertion : name of an input in metres, added to ``start``.
-        rotation : name of an input in radians, added to ``angle``.
+        rotation : name of an input in radians, added to ``angle``; with ``drive="torque"`` it is the
+        torque in N m that turns a base that is free to turn.
         shift : name of an input in metres that pushes the base of a tube with its tip fixed; it slides
         along the others and does not turn. The outermost is then a rod.
         offset : (x, y) of its axis in the sections of that rod, metres.
@@ -318,6 +321,7 @@ class Robot:
             angle=angle,
             insertion=insertion,
             rotation=rotation,
+            drive=drive,
             shift=shift,
             offset=offset,  # type: ignore[arg-type]
         )
@@ -896,7 +900,7 @@ class Robot:
     ) -> Motion:
         """The motion for an accuracy, see `simulate`."""
         wanted = check_accuracy("simulate", DEFAULT if accuracy is None else accuracy)
-        changing = [x for x in self.description.settled_inputs() if callable((inputs or {}).get(x))]
+        changing = self.changing_meshes({**self.inputs, **as_inputs(inputs)})
         checks.refuse(
             changing, "simulate", "dt", dt, f"given alone where {changing[:1]} changes in time, for "
             "its mesh moves from step to step", "give e.g. dt=4e-3 and no accuracy",
@@ -998,11 +1002,15 @@ class Robot:
         begin = Start(q, v, velocity, still)
         return self._moving(part, compiled, inputs), method, begin
 
+    def changing_meshes(self, inputs: Mapping[str, Any]) -> list[str]:
+        """Return the names of inputs that change in time and with which the mesh moves: insertions."""
+        given = {name: inputs.get(name) for name in self.description.settled_inputs()}
+        return [k for k, x in given.items() if callable(x) and not isinstance(x, Constant)]
+
     def _moving(self, part: str, compiled: Problem, inputs: Mapping[str, Any]) -> Problem:
         """The robot with a mesh that moves, if inputs that are part of what is compiled may change."""
         names = compiled.description.settled_inputs()
-        changing = part == "stepper" or any(callable(inputs.get(name)) for name in names)
-        if not (names and changing):
+        if not (self.changing_meshes(inputs) or (names and part == "stepper")):
             return compiled
         first, choice = coordinates_of(compiled, part), compiled.formulations
 

@@ -39,7 +39,7 @@ from pliant.solve.problem import Problem, Start, Still, stretch_of
 from pliant.solve.redundancy import redundancy_at_rest
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
-from pliant.solve.shape_error import warn_of_error
+from pliant.solve.shape_error import ShapeError, warn_of_error
 from pliant.solve.spin import require_joint_inertia, require_spin_inertia, spun
 from pliant.solve.statics import StaticSolution
 from pliant.solve.streaming import Held, Stream
@@ -493,6 +493,12 @@ class CoordinateProblem(Problem):
         set_rates(self.tree, state, work, path.v[k], strains=False)
         moment = Moment(self.tree, state, work, inputs.u, z, path.v[k], recorded=recorded)
         return {term.name: term.readings(moment) for term in telling}
+
+    def compared_error(self, still: Still) -> ShapeError | None:
+        """From the same robot with twice as many intervals."""
+        from pliant.solve.finer import compared_error
+
+        return compared_error(self, still)
 
     def judge(self, still: Still) -> tuple[bool | None, str]:
         """Whether an equilibrium is stable: from the inertia of the tangent, or from its modes."""

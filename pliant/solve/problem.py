@@ -271,6 +271,13 @@ class Problem(ABC):
         """A configuration from which the equilibrium under input values is sought."""
         raise TypeError(f"{type(self).__name__} has no coordinates")
 
+    def compared_error(self, still: Still) -> ShapeError | None:
+        """The error of an equilibrium for which solving gave no estimate, from a finer solution.
+
+        None if there is none. It takes longer than the solve.
+        """
+        return None
+
     # -- the same robot in another discretisation ----------------------------------------------
 
     @property
