@@ -530,6 +530,17 @@ class CoordinateProblem(Problem):
 
         return close_by_joints(self.effects, with_joints(self.tree, q, values), values)
 
+    def through_points(self, given: Mapping[str, Any], caller: str) -> Array:
+        """A configuration (nq,) whose rods pass through points, by rod name."""
+        from pliant.solve.start_points import configuration_through
+
+        return configuration_through(self.tree, given, caller)
+
+    def still_at(self, q: Array, values: Mapping[str, Any]) -> Still:
+        """A configuration q (nq,) from which the equilibrium under input values is sought."""
+        begin = StaticSolution(q, np.zeros(self.tree.total), self.effects.at(values))
+        return Still(begin, [(1.0, values)])
+
     @property
     def length(self) -> float:
         """Of the longest part, m."""

@@ -261,6 +261,20 @@ class Problem(ABC):
             "choose formulations with coordinates such as BSpline()",
         )
 
+    def through_points(self, given: Mapping[str, Any], caller: str) -> Any:
+        """A configuration whose rods pass through points, by rod name."""
+        raise DescriptionError(
+            caller,
+            "start",
+            given,
+            "a result, for these formulations have no coordinates to fit to points",
+            "choose formulations with coordinates such as BSpline()",
+        )
+
+    def still_at(self, q: Any, values: Mapping[str, Any]) -> Still:
+        """A configuration from which the equilibrium under input values is sought."""
+        raise TypeError(f"{type(self).__name__} has no coordinates")
+
     def compared_error(self, still: Still) -> ShapeError | None:
         """The error of an equilibrium for which solving gave no estimate, from a finer solution.
 
