@@ -11,6 +11,9 @@ from matplotlib.figure import Figure
 from pliant.model import Array, Wireframe
 from pliant.view.theme import FAINT, INK, length_unit, rod_color, saved, style
 
+_GAP = (0.36, 0.64)
+"""Part of an edge that is left open for its number."""
+
 
 def draw_wireframe(wireframe: Wireframe, path: str | os.PathLike[str] | None = None) -> Figure:
     """Draw a wireframe with the numbers of its nodes (black) and edges (grey).
@@ -24,9 +27,12 @@ def draw_wireframe(wireframe: Wireframe, path: str | os.PathLike[str] | None = N
     with style():
         figure, ax = plt.subplots(figsize=(7.0, 5.2), layout="constrained")
         for k, (a, b) in enumerate(edges):
-            ax.plot(*flat[[a, b]].T, color=rod_color(0), linewidth=1.2)
-            middle, box = flat[[a, b]].mean(axis=0), {"fc": "white", "ec": "none", "pad": 1.0}
-            ax.annotate(str(k), middle, color=FAINT, fontsize=7, ha="center", va="center", bbox=box)
+            start, end = flat[a], flat[b]
+            for piece in ((0.0, _GAP[0]), (_GAP[1], 1.0)):
+                line = start + np.array(piece)[:, None] * (end - start)
+                ax.plot(*line.T, color=rod_color(0), linewidth=1.2)
+            where = (start + end) / 2
+            ax.annotate(str(k), where, color=FAINT, fontsize=7, ha="center", va="center")
         ax.plot(*flat.T, "o", color=rod_color(0), markersize=5)
         for k, point in enumerate(flat):
             shift = (4, 4)
