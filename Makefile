@@ -22,7 +22,7 @@ SAY := printf '\033[1m==>\033[0m %s\n'
 QUIET_THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg
 SOURCES := $(wildcard pliant tests examples benchmarks docs)
 
-.PHONY: help run test lint types layers unit docs bench format clean
+.PHONY: help run test lint types layers unit docs bench peers wheel format clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -59,6 +59,17 @@ docs: $(VENV)/.stamp-dev ## documentation and gallery in docs/_build/html
 bench: $(VENV)/.stamp-core ## the speed tables
 	@for script in $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py)); do \
 		$(SAY) "$$script"; $(QUIET_THREADS) $(BIN)/python $$script; done
+
+peers: $(VENV)/.stamp-core ## Pliant against its peers, each in an environment of its own; writes docs/peers.md
+	@$(SAY) "peers from PyPI, tasks T1 to T4 (about 20 minutes)"
+	@$(QUIET_THREADS) $(BIN)/python benchmarks/peers/run.py
+
+wheel: $(VENV)/.stamp-core ## a wheel in dist/ with kernels compiled for x86-64-v3
+	@$(SAY) "compiling kernels for x86-64-v3 (some minutes)"
+	@$(BIN)/python -m pliant.study.ship_kernels
+	@$(BIN)/python -m pip wheel --quiet --no-deps --disable-pip-version-check --wheel-dir dist .
+	@rm -rf pliant/_kernels
+	@ls -lh dist/*.whl
 
 format: $(VENV)/.stamp-dev ## rewrite the sources in the project's format
 	@$(BIN)/ruff check --fix $(SOURCES)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from pliant.model.checks import DescriptionError, refuse
 from pliant.model.fields import holds, quantity
@@ -109,6 +108,8 @@ class BaseMotion(Effect):
         The rotation R = exp(x r) acts on the right, so that the body angular velocity becomes
         R^T w + r x', and its derivative follows by the product rule.
         """
+        from scipy.spatial.transform import Rotation
+
         shift, turn = np.array(self.translation), np.array(self.rotation)
         step = Rotation.from_rotvec(x * turn).as_matrix()
         carried = step.T @ base.w

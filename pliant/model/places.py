@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
 
 from pliant.model.checks import (
     ROTATION_TOLERANCE,
@@ -91,6 +90,8 @@ class Frame:
 
 def rotation_vector(part: str, rotation: ArrayLike | None) -> tuple[float, ...]:
     """Return a rotation, given as a vector (3,) in radians or a matrix (3, 3), as a vector."""
+    from scipy.spatial.transform import Rotation
+
     if rotation is None:
         return (0.0, 0.0, 0.0)
     given = as_array(rotation)
@@ -147,6 +148,8 @@ def pose(position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | None = Non
     rotation : 3x3 matrix whose columns are the local axes, or a rotation vector (3,) in radians
     (axis times angle), or None for no rotation.
     """
+    from scipy.spatial.transform import Rotation
+
     matrix = np.eye(4)
     matrix[:3, 3] = vector("pose", "position", position, 3, "metres")
     if rotation is None:
@@ -435,6 +438,8 @@ class Pose(Kind):
         return pose(entry.get("position", (0.0, 0.0, 0.0)), turn)
 
     def write(self, writer: Writer, value: Any) -> Any:
+        from scipy.spatial.transform import Rotation
+
         place, turn = np.asarray(value)[:3, 3], np.asarray(value)[:3, :3]
         for name, axes in AXES.items():
             if np.array_equal(turn, axes):

@@ -9,11 +9,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
 
 from pliant.model.breaks import Breaks
 from pliant.model.checks import Array, DescriptionError, as_array, finite_array, pose_matrix, refuse
@@ -21,6 +20,9 @@ from pliant.model.fields import NUMBER, Flag, Kind, Place, Reader, Schema, Whole
 from pliant.model.places import Pose
 from pliant.model.profile import Rows
 from pliant.model.registry import Described, OneOf
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
 
 _CELLS = 64
 """Cells in each span of a spline in which lengths and frames are tabulated."""
@@ -260,6 +262,8 @@ class Curve(NaturalShape):
     @cached_property
     def _frames(self) -> Array:
         """Frames (cells + 1, 3, 3) of minimal twist at the borders of the cells."""
+        from scipy.spatial.transform import Rotation
+
         x = self._cells[0]
         tangent = self._turning(x[:1])[0][0]
         axis = np.cross([0.0, 0.0, 1.0], tangent)
@@ -272,6 +276,8 @@ class Curve(NaturalShape):
 
     def _turns(self, a: Array, b: Array) -> Rotation:
         """Rotations of the frames between parameters a and b (S,): Magnus' series to fourth order."""
+        from scipy.spatial.transform import Rotation
+
         h, middle = b - a, 0.5 * (a + b)
         first, second = (
             self._turning(middle + side * h / np.sqrt(12.0))[1] for side in (-1.0, 1.0)
@@ -350,6 +356,8 @@ def _pose(R: Array, p: Array) -> Array:
 
 def _exp(x: Array) -> tuple[Array, Array]:
     """Rotations (S, 3, 3) and shifts (S, 3) of twists x (S, 6)."""
+    from scipy.spatial.transform import Rotation
+
     turn, shift = x[:, :3], x[:, 3:]
     angle = np.linalg.norm(turn, axis=1)[:, None]
     small = angle < 1e-4
@@ -362,6 +370,8 @@ def _exp(x: Array) -> tuple[Array, Array]:
 
 def _log(g: Array) -> Array:
     """Twist (6,) of a pose (4, 4)."""
+    from scipy.spatial.transform import Rotation
+
     turn = Rotation.from_matrix(g[:3, :3]).as_rotvec()
     V = np.stack([_exp(np.append(turn, axis)[None])[1][0] for axis in np.eye(3)], axis=1)
     return np.concatenate([turn, np.linalg.solve(V, g[:3, 3])])

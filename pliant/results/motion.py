@@ -121,6 +121,7 @@ class Motion(MovingResult, Saveable):
         between stored states.  steps, iterations : number of steps and of Newton iterations.
     complete : False if the simulation was interrupted or failed before its end.
     inputs : by name, the values (T, ...) of every input at the output times.
+    scheme : how the steps were taken, where the integrator chose that by itself; else empty.
     rescues : by name, how often a step was halved or rejected, or a strong form needed a fallback;
         empty if none.
     integrator : as Python code.  seconds : wall time of the simulation.
@@ -146,6 +147,7 @@ class Motion(MovingResult, Saveable):
         self.inputs = trajectory.inputs
         self.seconds = trajectory.seconds
         self.rescues: dict[str, int] = dict(trajectory.rescues)
+        self.scheme = trajectory.scheme
         self.error: MotionError | None = None
         self._damped = "GeneralizedAlpha(rho=0.5)"
 
@@ -208,7 +210,8 @@ class Motion(MovingResult, Saveable):
     def warn_of_energy(self, integrator: Integrator) -> None:
         """Tell if the integrator changed the energy by more than 1 % of what is in play."""
         self._damped = integrator.damped
-        warn_of_gap(self.energy_gap, integrator, self.dt, 4)
+        if is_told():
+            warn_of_gap(self.energy_gap, integrator, self.dt, 4)
 
     def warn_of_resolution(self, order: int) -> None:
         """Warn if the estimated error is large or, without an estimate, if it may be.
@@ -280,6 +283,7 @@ class Motion(MovingResult, Saveable):
         return {
             **super()._attributes(),
             "integrator": self.integrator,
+            **({"scheme": self.scheme} if self.scheme else {}),
             "dt": self.dt,
             "steps": self.steps,
             "iterations": self.iterations,
@@ -420,9 +424,10 @@ class Motion(MovingResult, Saveable):
     def summary(self) -> str:
         """Return tips, energies and steps in a few lines of text."""
         reached = self._trajectory.final[0]
+        how = f" ({self.scheme})" if self.scheme else ""
         lines = [
             f"Motion: {reached:.6g} s in {self._describe_steps()} "
-            f"by {self.integrator}; {describe_formulation(self.formulation)}"
+            f"by {self.integrator}{how}; {describe_formulation(self.formulation)}"
         ]
         if len(self.t):
             lines += describe_places({name: g[-1] for name, g in self._places().items()})

@@ -204,6 +204,11 @@ class CoordinateSteps(Steps):
         return self.stepper.iterations
 
     @property
+    def scheme(self) -> str:  # type: ignore[override]
+        """How the stepper takes its steps, where it chooses that by itself."""
+        return self.stepper.method
+
+    @property
     def rescues(self) -> dict[str, int]:
         """How often a step was halved, and how many damped ones were taken."""
         return {name: count for name, count in self._counts.items() if count}

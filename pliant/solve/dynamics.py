@@ -50,6 +50,8 @@ class Steps(ABC):
     """Work done by the inputs and energy dissipated since the start (2,), J."""
     acted: Array
     """Numbers (J,) of the inputs that act now."""
+    scheme: str = ""
+    """How the steps are taken, where the integrator chooses that by itself."""
     capacity: int = _CHUNK
     """Most steps in one call."""
     own_steps: Array | None = None
@@ -165,6 +167,8 @@ class Trajectory:
     """Rates and accelerations (T, K, 2) of the inputs of prescribed joints."""
     rescues: dict[str, int] = field(default_factory=dict)
     """How often something had to be done to go on, by name."""
+    scheme: str = ""
+    """How the steps were taken, where the integrator chose that by itself."""
     watched: Watched | None = None
     own_steps: Array | None = None
     """Start and ends (N + 1,) of the steps of an integrator that chooses their length, s."""
@@ -356,6 +360,7 @@ class _Run:
             seconds=time.perf_counter() - self.began,
             drive_rates=steps.schedule.drive_rates(t),
             rescues=steps.rescues,
+            scheme=steps.scheme,
             recorded=account[:, 2:],
             own_steps=steps.own_steps,
             watched=Watched(at, seen, rates, spent[:, 0], spent[:, 1], list(steps.schedule.values)),

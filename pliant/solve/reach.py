@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import lsq_linear
 
 from pliant.model import Array, ConvergenceError
 from pliant.solve.load_steps import StaticSolver
@@ -201,6 +200,8 @@ class Inverse:
 
     def _step(self, point: Point, weight: float, region: float) -> tuple[Array, float]:
         """The step (n,) within bounds and trust region, and the decrease that it promises."""
+        from scipy.optimize import lsq_linear
+
         n = len(point.y)
         A = np.concatenate([point.slope, weight * np.eye(n)])
         b = -np.concatenate([point.residual, weight * point.y])

@@ -48,7 +48,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_command_has_the_option() -> None:
-    names = {"check", "run", "modes", "follow", "reach", "compare", "resolve", "fit"}
+    names = {"check", "run", "modes", "follow", "reach", "compare", "resolve", "fit", "warm-up"}
     assert set(main.commands) == names
     for command in main.commands.values():
         assert any(option.name == "as_json" for option in command.params)

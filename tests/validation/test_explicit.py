@@ -10,8 +10,10 @@ import pytest
 
 import pliant as pl
 from pliant.solve.integrators.explicit import ExplicitStepper
+from pliant.solve.integrators.lumped.chebyshev import coefficients, stages_for
 from tests.reference.euler_top import free_body
 
+FLOOR = pl.Plane((0.0, 0.0, -1.0), (0.0, 0.0, 1.0))
 RUBBER = pl.Material(E=1e6, nu=0.4, rho=1000.0)
 Robot = Callable[..., tuple[pl.Robot, dict[str, Any]]]
 
@@ -115,6 +117,54 @@ def test_damped_motions_are_of_second_order() -> None:
         np.abs(end_of(moved(cantilever, safety, **damped)) - truth).max() for safety in (0.32, 0.16)
     ]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.25)
+
+
+def test_every_viscous_wave_dies_out_in_chebyshev_steps() -> None:
+    """Amplification of both roots of a wave with frequency w and retardation time h in a step h."""
+    for highest in (2.0, 8.0, 30.0, 100.0):
+        w = np.geomspace(1e-4, highest, 2000)
+        decay, s = 0.5 * w**2, stages_for(1.1 * highest**2)
+        root = np.sqrt((decay**2 - w**2).astype(complex))
+        for z in (-decay + root, -decay - root):
+            y0 = last = now = np.ones_like(z)
+            for mu, nu, more, less, _ in coefficients(s):
+                terms = (1 - mu - nu) * y0 + mu * now + nu * last
+                now, last = terms + more * z * now + less * z * y0, now
+            assert np.abs(now).max() < 1.0
+            small = np.abs(z) < 0.1
+            assert np.abs(now - np.exp(z))[small].max() < np.abs(z[small] ** 3).max()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_strong_viscosity_is_stepped_by_stages_of_second_order() -> None:
+    """From rest: velocities that viscosity stops at once are not resolved by such steps."""
+    damped = {"material": pl.Material(E=1e6, nu=0.4, rho=1000.0, viscosity=1e4)}
+
+    def at_rest(**more: Any) -> tuple[pl.Robot, dict[str, Any]]:
+        return cantilever(**more)[0], {}
+
+    fine, *coarse = (moved(at_rest, safety, 0.1, **damped) for safety in (0.02, 0.32, 0.16))
+    assert "Chebyshev" in fine.scheme and fine.scheme in fine.summary()
+    errors = [np.abs(end_of(motion) - end_of(fine)).max() for motion in coarse]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    gaps = [np.abs(motion.energy["balance"]).max() for motion in (*coarse, fine)]
+    assert gaps[0] < 1e-3 * fine.energy["dissipated"][-1] and gaps[2] < 0.1 * gaps[0]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_viscous_motions_agree_with_implicit_steps_and_outputs_inside() -> None:
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.5, rho=1000.0, viscosity=2e3)
+    robot.add_rod("arm", 0.5, pl.Circle(0.01), soft, pl.along("x"))
+    robot.add_contact("floor", "arm", pl.Plane((0, 0, -0.1), (0, 0, 1)), stiffness=2e3)
+    tips = []
+    for method, dt in ((pl.Explicit(), 0.05), (pl.Midpoint(), 1e-3)):
+        motion = robot.simulate(
+            0.5, dt, formulation=pl.Spectral(3, 6), integrator=method,
+            output_times=np.linspace(0.0, 0.5, 12),
+        )  # fmt: skip
+        tips.append(motion.tip("arm")[:, :3, 3])
+    assert tips[0] == pytest.approx(tips[1], abs=5e-4)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -253,6 +303,7 @@ def test_steps_are_one_compiled_call_and_spectral_rods_the_default() -> None:
     [
         (lambda robot: robot.add_body("b", 0.1, (1e-5,) * 3, joint=pl.Revolute("y")), "clamp or Free"),
         (lambda robot: robot.add_constraint("hold", "arm.tip"), "solves for constraints"),
+        (lambda robot: robot.add_contact("floor", "arm", FLOOR, radius=0.01), "give it a stiffness"),
         (
             lambda robot: robot.add_rod("thin", 0.1, pl.Circle(0.01), RUBBER, theory="kirchhoff"),
             "strains that are not held",

@@ -24,12 +24,13 @@ from pliant.rods.contract import Array, RodModel
 from pliant.solve import loops
 from pliant.solve.integrators.contract import Integrator, StepError, Stepper, step_failed
 from pliant.solve.integrators.lumped import rigid
+from pliant.solve.integrators.lumped.chebyshev import Chebyshev
 from pliant.solve.integrators.lumped.energy_watch import EnergyWatch
-from pliant.solve.integrators.lumped.frequency import HighestFrequency
+from pliant.solve.integrators.lumped.frequency import Spectrum
 from pliant.solve.integrators.lumped.leapfrog import Leapfrog
 from pliant.solve.integrators.lumped.outputs import InsideOutputs
 from pliant.solve.integrators.lumped.pace import Pace
-from pliant.solve.integrators.lumped.scheme import Scheme
+from pliant.solve.integrators.lumped.scheme import Damping, Scheme
 from pliant.solve.integrators.lumped.system import LumpedSystem
 from pliant.solve.integrators.lumped.verlet import Verlet
 from pliant.solve.newton import Policy
@@ -52,9 +53,10 @@ class Explicit(Integrator):
 
     Rods are spectral elements unless you choose another formulation with lumped inertia.
 
-    Positions are of fourth order in the steps without damping, of second order with damping. Joints
-    other than clamps and Free(), constraints and prescribed motions are refused. Strong damping makes
-    steps short; Midpoint() is the better choice then.
+    Without damping, steps are those of a leapfrog method of fourth order; with weak damping those of
+    Verlet's method, with strong viscosity those of a Runge-Kutta-Chebyshev method, both of second
+    order. Which one is chosen, by cost, is in `motion.scheme`. Joints other than clamps and Free(),
+    constraints and prescribed motions are refused; contact needs a stiffness.
 
     Undamped motions of soft rods carry energy to ever shorter waves. From the time at which it reaches
     the grid, steps near the limit would gain energy: they are shortened when the energy balance shows
@@ -95,9 +97,9 @@ def _check(effects: Effects) -> None:
     if effects.rows:
         term = effects.rows[0]
         name = getattr(term.source, "label", "a rod whose strains are held")
-        raise DescriptionError(
-            name, "integrator", "Explicit()", "one that solves for constraints", "use Midpoint()"
-        )
+        wanted = "one that solves for constraints"
+        remedy = "give it a stiffness, or use Midpoint()" if term.one_sided else "use Midpoint()"
+        raise DescriptionError(name, "integrator", "Explicit()", wanted, remedy)
     if effects.prescribed.names:
         name = effects.prescribed.names[0]
         raise DescriptionError(
@@ -121,8 +123,13 @@ class ExplicitStepper(Stepper):
         self.system = LumpedSystem(effects, self.workspace)
         _check(effects)
         self.pace = Pace(h)
-        self.scheme = self._scheme()
-        self._frequency = HighestFrequency(self.system)
+        self._spectrum = Spectrum(self.system)
+        damped = any(_opposes(term) for term in effects.terms)
+        ends = (self.before, self.after[: len(self.before)])
+        given = (self.system, self.pace, ends, self.account)
+        kinds = (Verlet, Chebyshev) if damped else (Leapfrog,)
+        self._schemes: list[Scheme] = [kind(*given) for kind in kinds]
+        self.scheme = self._schemes[0]
         self._outputs = InsideOutputs(effects, self.capacity)
         self._rates = np.zeros(self.tree.total)
         self._stepping: Program | None = None
@@ -135,16 +142,10 @@ class ExplicitStepper(Stepper):
         """How often the short steps were shortened, and when that was first, s."""
         self._start: list[Array] = []
 
-    def _scheme(self) -> Scheme:
-        damped = any(_opposes(term) for term in self.effects.terms)
-        ends = (self.before, self.after[: len(self.before)])
-        return (Verlet if damped else Leapfrog)(self.system, self.pace, ends, self.account)
-
     # -- state -------------------------------------------------------------------------------
 
     def begin_motion(self, v: Array, inputs: Inputs) -> None:
         self.a.place(self.q)
-        self.scheme.books = self.books
         self.system.acting[...], self._rates[...] = inputs.u, v
         self.system.begin(self.q, v)
         self.rung[0], self.wait[1] = 0, 0
@@ -155,13 +156,32 @@ class ExplicitStepper(Stepper):
             self._keep_start()
 
     def _choose_steps(self) -> None:
-        """Choose the length of the short steps from the highest frequency and the fastest spin here."""
-        lag = max(float(w.lag.max(initial=0.0)) for w in self.workspace.parts)
-        longest = self.safety * self.scheme.most(self._frequency.find(), lag)
+        """Choose scheme and length of the short steps from frequency, decay and spin here."""
+        damping = self._damping()
+        scheme = min(self._schemes, key=lambda scheme: scheme.evaluations(damping))
+        if scheme is not self.scheme:
+            self.scheme = scheme
+            self._forget_programs()
+        scheme.books = self.books
+        longest = self.safety * scheme.most(damping)
         count = max(1, math.ceil(self.h * max(1.0 / longest, self.system.fastest_spin() / _TURN)))
         if count > _MOST:
             raise self.error(f"stability would need {count} steps for one dt")
         self._set_steps(count)
+        scheme.prepare(damping)
+
+    def _damping(self) -> Damping:
+        """How the robot vibrates, and how that dies out."""
+        omega = self._spectrum.highest_frequency()
+        if len(self._schemes) == 1:
+            return Damping(omega, 0.0, 0.0)
+        lags = [part.lag for part in self.tree.parts if part.rod is not None]
+        shortest = min((float(lag.min()) for lag in lags), default=0.0)
+        return Damping(omega, self._spectrum.fastest_decay(), shortest)
+
+    def _forget_programs(self) -> None:
+        """Have the programs of a step recorded anew."""
+        self._stepping = self._plain = self._programs = None
 
     def _set_steps(self, count: int) -> None:
         """Take `count` short steps for each step of h seconds."""
@@ -199,8 +219,8 @@ class ExplicitStepper(Stepper):
     def wish(self, shares: Array) -> bool:
         self._outputs.plan(shares, self.short_steps)
         if len(shares) and not self._interpolates:
-            self._interpolates, self._stepping = True, None
-            self._plain = self._programs = None
+            self._interpolates = True
+            self._forget_programs()
         return True
 
     def begin_step(self, a: State, b: State) -> None:
@@ -304,6 +324,10 @@ class ExplicitStepper(Stepper):
         self.wait[1] -= 1
         self.accept_fed_step(a, b)
         self.counts[loops.PAUSED] = 0
+
+    @property
+    def method(self) -> str:
+        return f"{self.scheme.name}, steps of {float(self.pace.short[0]):.3g} s"
 
     def remarks(self) -> list[str]:
         """Tell from when on the steps were shortened."""

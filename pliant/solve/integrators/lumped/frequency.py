@@ -1,4 +1,4 @@
-"""The highest frequency of a lumped system, by power iteration."""
+"""The highest frequency and the fastest decay of a lumped system, by power iteration."""
 
 from __future__ import annotations
 
@@ -13,35 +13,44 @@ _POWERS = 60
 """Power iterations."""
 _TINY = np.array([1e-9])
 """How far, in s^2 times accelerations of unit size, nodes are moved to find what forces change by."""
+_SLOW = np.array([1e-4])
+"""How much, in s times accelerations of unit size, velocities are changed for that."""
 
 
-class HighestFrequency:
+class Spectrum:
     """Power iteration on the change of accelerations along themselves."""
 
     def __init__(self, system: LumpedSystem) -> None:
         self.system, self._sizes = system, np.zeros(1)
-        self._searching: Program | None = None
+        self._programs: dict[bool, Program] = {}
 
-    def find(self) -> float:
+    def highest_frequency(self) -> float:
         """Highest frequency where the nodes are, rad/s; they stay there."""
+        return self._search(False) ** 0.5
+
+    def fastest_decay(self) -> float:
+        """Largest rate at which velocities decay by damping alone, 1/s; the nodes stay as they are."""
+        return self._search(True)
+
+    def _search(self, moving: bool) -> float:
+        """Size of the change of accelerations along nodes, or along velocities if `moving`."""
         rng = np.random.default_rng(0)
         for motion in self.system.motions:
             motion.ahead[...] = rng.normal(size=motion.ahead.shape)
-            heavy = np.divide(
-                1.0, motion.light, where=motion.light > 0.0, out=np.zeros_like(motion.light)
-            )
+            heavy = np.zeros_like(motion.light)
+            np.divide(1.0, motion.light, where=motion.light > 0.0, out=heavy)
             motion.ahead[1] *= heavy * self.system.tree.length
-            motion.keep_nodes()
-        if self._searching is None:
-            self._searching = record(self._iterate)
+        self.system.keep()
+        if moving not in self._programs:
+            self._programs[moving] = record(self._iterate, moving)
         for _ in range(_POWERS):
-            self._searching()
-        return float(self._sizes[0]) ** 0.25
+            self._programs[moving]()
+        return float(self._sizes[0]) ** 0.5
 
-    def _iterate(self) -> None:
+    def _iterate(self, moving: bool) -> None:
         """Let `ahead`, scaled to unit size, become the change of accelerations along itself.
 
-        The squared size that it had is left behind: omega^4 in the end.
+        The squared size that it had is left behind: omega^4, or the square of a rate, in the end.
         """
         motions = self.system.motions
         clear(self._sizes)
@@ -50,14 +59,16 @@ class HighestFrequency:
             run(rigid.add_size, *body, *motion.ahead, self._sizes)
         for motion in motions:
             run(rigid.normalise, self._sizes, motion.ahead)
+        unit = _SLOW if moving else _TINY
         for side in (1.0, -1.0):
             for motion in motions:
-                motion.shift(side, _TINY, motion.ahead)
-            self.system.accelerate(moving=False)
-            for motion in motions:
-                motion.restore_nodes()
-                if side > 0.0:
+                move = motion.kick if moving else motion.shift
+                move(side, unit, motion.ahead)
+            self.system.accelerate(moving)
+            self.system.restore()
+            if side > 0.0:
+                for motion in motions:
                     copy(motion.pulls, motion.behind)
-        scale = 0.5 / float(_TINY[0])
+        scale = 0.5 / float(unit[0])
         for motion in motions:
             combine(scale, motion.behind, -scale, motion.pulls, motion.ahead)

@@ -17,7 +17,7 @@ import math
 from pliant.engine.arrays import copy
 from pliant.engine.program import run
 from pliant.solve.integrators.lumped import rigid
-from pliant.solve.integrators.lumped.scheme import Scheme
+from pliant.solve.integrators.lumped.scheme import Damping, Scheme
 
 _PART = 1e-3
 """Part of the shift of nodes by which the derivative of forces along it is found. With the whole of it,
@@ -32,8 +32,8 @@ class Leapfrog(Scheme):
     order = 4
     conserves = True
 
-    def most(self, omega: float, lag: float) -> float:
-        return math.sqrt(12.0) / max(omega, 1e-300)
+    def most(self, damping: Damping) -> float:
+        return math.sqrt(12.0) / max(damping.omega, 1e-300)
 
     def enter(self) -> None:
         self.system.drift(0.5, self.pace.short)

@@ -38,7 +38,8 @@ def _quaternion_at(rows, c):  # type: ignore[no-untyped-def]
 
 
 @leaf
-def _matrix_at(rows, c):  # type: ignore[no-untyped-def]
+def matrix_at(rows, c):  # type: ignore[no-untyped-def]
+    """Matrices from the columns of rows (9, C)."""
     return (
         load(rows, 0, c), load(rows, 1, c), load(rows, 2, c),
         load(rows, 3, c), load(rows, 4, c), load(rows, 5, c),
@@ -97,7 +98,7 @@ def drift(factor, unit, blocks, centre, inverse, X, Q, V, L):  # type: ignore[no
     """
     h = factor * unit[0]
     for c in blocks:
-        J = _matrix_at(inverse, c)
+        J = matrix_at(inverse, c)
         l0 = vector_at(L, c)
         w0 = apply(J, l0)
         l1 = cross(l0, w0)
@@ -118,7 +119,7 @@ def drift(factor, unit, blocks, centre, inverse, X, Q, V, L):  # type: ignore[no
 def set_rates(blocks, centre, inverse, Q, V, L, spin, velocity):  # type: ignore[no-untyped-def]
     """Spins (3, C), in the axes of the nodes, and velocities (3, C) of the nodes, world frame."""
     for c in blocks:
-        w = apply(_matrix_at(inverse, c), vector_at(L, c))
+        w = apply(matrix_at(inverse, c), vector_at(L, c))
         v = apply(quaternion_matrix(_quaternion_at(Q, c)), cross(w, vector_at(centre, c)))
         store_vector(spin, c, w)
         store_vector(velocity, c, add(1.0, vector_at(V, c), -1.0, v))
@@ -157,7 +158,7 @@ def shift(factor, unit, blocks, moving, centre, inverse, A, T, X, Q):  # type: i
     h = factor * unit[0]
     for c in blocks:
         s = h * load(moving, 0, c)
-        w, a = apply(_matrix_at(inverse, c), vector_at(T, c)), vector_at(A, c)
+        w, a = apply(matrix_at(inverse, c), vector_at(T, c)), vector_at(A, c)
         turn = _turn((h * w[0], h * w[1], h * w[2]))
         _move(X, Q, c, centre, (s * a[0], s * a[1], s * a[2]), turn)
 
@@ -176,7 +177,7 @@ def set_gradient(part, unit, blocks, inverse, A, T, ahead, out):  # type: ignore
     less = 1.0 - more
     for c in blocks:
         t = vector_at(T, c)
-        bent = cross(apply(_matrix_at(inverse, c), t), t)
+        bent = cross(apply(matrix_at(inverse, c), t), t)
         store_vector(out[0], c, add(less, vector_at(A, c), more, vector_at(ahead[0], c)))
         kicked = add(less, t, more, vector_at(ahead[1], c))
         store_vector(out[1], c, add(1.0, kicked, s, bent))
@@ -193,7 +194,7 @@ def process(sign, unit, step, blocks, moving, inverse, A, T, ahead, behind, V, L
     h = step[0]
     for c in blocks:
         s = (sign * unit[0]) * load(moving, 0, c)
-        J = _matrix_at(inverse, c)
+        J = matrix_at(inverse, c)
         p, t = vector_at(L, c), vector_at(T, c)
         more = add(1.0, cross(apply(J, p), t), -1.0, cross(p, apply(J, t)))
         for a in range(3):
@@ -270,12 +271,18 @@ def inputs_now(passed, before, after, acting):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def pass_on(share, passed):  # type: ignore[no-untyped-def]
+    """passed_0 += share_0: a short step is over."""
+    passed[0] += share[0]
+
+
+@kernel
 def one_less(count, more):  # type: ignore[no-untyped-def]
     """more_0 = count_0 - 1."""
     more[0] = count[0] - 1
 
 
 @kernel
-def add_loss(h, lost, account):  # type: ignore[no-untyped-def]
-    """account_1 += h_0 lost_0."""
-    account[1] += h[0] * lost[0]
+def add_loss(share, h, lost, account):  # type: ignore[no-untyped-def]
+    """account_1 += share h_0 lost_0."""
+    account[1] += share * h[0] * lost[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,19 @@ from pliant.rods.contract import Array, Ints
 from pliant.solve.integrators.lumped import rigid
 from pliant.solve.integrators.lumped.pace import Pace
 from pliant.solve.integrators.lumped.system import LumpedSystem
+
+
+@dataclass(frozen=True)
+class Damping:
+    """How fast a robot vibrates and how fast that dies out, where its motion starts.
+
+    omega : highest frequency, rad/s.  rate : largest rate at which velocities decay by damping alone,
+    1/s.  retardation : shortest retardation time of the rods, s; 0 where a rod has none.
+    """
+
+    omega: float
+    rate: float
+    retardation: float
 
 
 class Scheme(ABC):
@@ -39,8 +53,16 @@ class Scheme(ABC):
         self._first: Program | None = None
 
     @abstractmethod
-    def most(self, omega: float, lag: float) -> float:
-        """Length of the longest stable step, s, for the highest frequency and longest retardation."""
+    def most(self, damping: Damping) -> float:
+        """Length of the longest stable step, s."""
+
+    def evaluations(self, damping: Damping) -> float:
+        """Evaluations of the forces in a second of motion, for steps of that length."""
+        return 2.0 / max(self.most(damping), 1e-300)
+
+    def prepare(self, damping: Damping) -> None:
+        """Get ready for steps of the length that the pace has."""
+        return
 
     def process(self) -> None:
         """Change nodes and momenta of a motion to those that the steps take on."""
@@ -83,15 +105,15 @@ class Scheme(ABC):
         for x, out in kept:
             copy(out, x)
 
-    def add_loss(self) -> None:
-        """Add what a short step at the velocities of the system has dissipated."""
+    def add_loss(self, share: float = 1.0) -> None:
+        """Add `share` of what a short step at the velocities of the system dissipates."""
         if not self.books:
             return
         moment: Any = self.system.moment(True)
         run(set_zero, self._loss)
         for term in self.system.effects.terms:
             ask(term.add_power_lost, moment, 1.0, self._loss)
-        run(rigid.add_loss, self.pace.short, self._loss, self.account)
+        run(rigid.add_loss, share, self.pace.short, self._loss, self.account)
 
 
 @kernel

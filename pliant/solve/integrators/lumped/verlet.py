@@ -1,7 +1,7 @@
 """Verlet's method with velocities in the middle of the kick, for robots with weak damping.
 
-Of second order; stable up to h omega = 2 (sqrt(1 + z^2) - z) with z = omega lag / 2, lag the longest
-retardation time of the material.
+Of second order; stable up to h omega = 2 (sqrt(1 + z^2) - z) with z = delta / (2 omega), delta the
+largest rate at which velocities decay by damping alone.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from pliant.engine.arrays import copy
-from pliant.solve.integrators.lumped.scheme import Scheme
+from pliant.solve.integrators.lumped.scheme import Damping, Scheme
 
 
 class Verlet(Scheme):
@@ -18,9 +18,10 @@ class Verlet(Scheme):
     name = "Verlet"
     order = 2
 
-    def most(self, omega: float, lag: float) -> float:
-        z = 0.5 * omega * lag
-        return 2.0 * (math.hypot(1.0, z) - z) / max(omega, 1e-300)
+    def most(self, damping: Damping) -> float:
+        omega = max(damping.omega, 1e-300)
+        z = 0.5 * damping.rate / omega
+        return 2.0 / (omega * (math.hypot(1.0, z) + z))
 
     def enter(self) -> None:
         self.system.drift(0.5, self.pace.short)
