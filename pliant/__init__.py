@@ -72,6 +72,7 @@ _HOMES = {
         "Tendon",
         "TimeTable",
         "Tube",
+        "Wireframe",
         "along",
         "pose",
     ),
@@ -204,6 +205,7 @@ if TYPE_CHECKING:
         Tendon as Tendon,
         TimeTable as TimeTable,
         Tube as Tube,
+        Wireframe as Wireframe,
         along as along,
         pose as pose,
     )

@@ -49,7 +49,9 @@ from pliant.model import (
     Stiffness,
     Tendon,
     Tube,
+    Wireframe,
     checks,
+    pose,
     positive,
     values_at,
 )
@@ -587,6 +589,60 @@ class Robot:
         """
         more = (rest, kind, strain_damping, beam, x_axis)
         return self.description.add(Link(name, a, b, section, material, *more))  # type: ignore[arg-type]
+
+    @checks.checked
+    def add_mesh(
+        self,
+        name: str,
+        wireframe: Wireframe,
+        mass: float,
+        section: Shape | Stiffness,
+        material: Material | None = None,
+        *,
+        inertia: ArrayLike | None = None,
+        fixed: Any = None,
+        kind: str = "two-way",
+        rest: float = 1.0,
+        strain_damping: Damping | None = None,
+        x_axis: ArrayLike | None = None,
+    ) -> list[Body | None]:
+        """Add a net: a body for each node of a wireframe, a link for each edge; return the bodies.
+
+        Node k is the body ``name_k``, edge k the link ``name_edge_k``; both move freely in space.
+        mass : of the whole net, kg, shared by the nodes in proportion to the edges that meet there.
+        inertia : of a node, kg m^2, three numbers; None for that of a ball as wide as half the mean
+        edge.  fixed : nodes that are fixed in the world, for which the list has None: "single-edge" for
+        those with one edge, numbers, or a function of a position (3,) in metres.
+        section, material, kind, rest, strain_damping, x_axis : of the links, as for `add_link`.
+        """
+        nodes, edges = wireframe.nodes, wireframe.edges
+        ends = nodes[edges]
+        lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+        total = checks.number(f"mesh {name!r}", "mass", mass, "kg", "give e.g. 0.04")
+        share = np.zeros(len(nodes))
+        np.add.at(share, edges, 0.5 * lengths[:, None] / lengths.sum())
+        held = set(wireframe.chosen(fixed).tolist())
+        bodies: list[Body | None] = []
+        for k, point in enumerate(nodes):
+            own = total * share[k]
+            ball = (own * (0.25 * lengths.mean()) ** 2 / 2.5,) * 3
+            given = (f"{name}_{k}", own, ball if inertia is None else inertia)
+            bodies.append(None if k in held else self._add_node(*given, point))
+        for k, (a, b) in enumerate(edges):
+            places = [
+                tuple(nodes[n]) if (body := bodies[n]) is None else body.at((0.0, 0.0, 0.0))
+                for n in (a, b)
+            ]
+            if not all(isinstance(place, tuple) for place in places):
+                more = (rest, kind, strain_damping, True, x_axis)
+                link = Link(f"{name}_edge_{k}", places[0], places[1], section, material, *more)  # type: ignore[arg-type]
+                self.description.add(link)
+        return bodies
+
+    def _add_node(self, name: str, mass: float, inertia: ArrayLike, point: ArrayLike) -> Body:
+        from pliant.joints.free import Free
+
+        return self.add_body(name, mass, inertia, pose=pose(point), joint=Free())
 
     @checks.checked
     def add_contact(
