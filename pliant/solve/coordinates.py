@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -510,6 +510,10 @@ class CoordinateProblem(Problem):
         """World pose (4, 4) of a frame of a rod or of a body, joints included."""
         return self.sampler.frame(q, frame)
 
+    def poses_along(self, configurations: Sequence[Array], rod: str, s: Array) -> Array:
+        """World poses (T, S, 4, 4) of sections of a rod at several configurations."""
+        return self.sampler.poses_along(configurations, rod, s)
+
     def body_twist(self, q: Array, v: Array, body: str) -> Array:
         """Body twist (6,) of a body at rates v (total,)."""
         return self.sampler.velocities(q, v, body, np.zeros(1))[0]
@@ -525,6 +529,17 @@ class CoordinateProblem(Problem):
         from pliant.solve.initial_conditions import with_joints
 
         return close_by_joints(self.effects, with_joints(self.tree, q, values), values)
+
+    def through_points(self, given: Mapping[str, Any], caller: str) -> Array:
+        """A configuration (nq,) whose rods pass through points, by rod name."""
+        from pliant.solve.start_points import configuration_through
+
+        return configuration_through(self.tree, given, caller)
+
+    def still_at(self, q: Array, values: Mapping[str, Any]) -> Still:
+        """A configuration q (nq,) from which the equilibrium under input values is sought."""
+        begin = StaticSolution(q, np.zeros(self.tree.total), self.effects.at(values))
+        return Still(begin, [(1.0, values)])
 
     @property
     def length(self) -> float:

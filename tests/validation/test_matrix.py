@@ -64,6 +64,7 @@ INTEGRATORS: dict[str, Any] = {
     "BDFAlpha": pl.BDFAlpha(),
     "Explicit": pl.Explicit(),
     "Radau": pl.Radau(tolerance=1e-6),
+    "BDF": pl.BDF(order=3),
 }
 STRONG = ("Collocation", "Shooting", "MultipleShooting")
 COORDINATES = [name for name in FORMULATIONS if name not in STRONG]
@@ -290,7 +291,7 @@ def refused(name: str, effect: str, joint: str, solver: str) -> str:
         return f"joint.*rigid connections only, with {name}"
     if name in STRONG and effect in ("spring", "tendon"):
         return "spring|tendon"
-    if solver != "statics" and (name in STRONG) != (solver == "BDFAlpha"):
+    if solver != "statics" and (name in STRONG) != (solver in ("BDFAlpha", "BDF")):
         return "integrator.*(BDFAlpha with|with coordinates)"
     if solver == "statics" and joint == "Free":
         return "no equilibrium was found"
@@ -380,6 +381,7 @@ def turns() -> list[tuple[str, str, str, str]]:
             name = COORDINATES[(e + j) % len(COORDINATES)]
             cells += [(name, effect, joint, "Radau")]
     cells += [(name, "constraint", "Revolute", "Radau") for name in COORDINATES]
+    cells += [("Collocation", effect, "clamped", "BDF") for effect in CASES]
     for name in LUMPED:
         cells += [(name, effect, "clamped", "Explicit") for effect in CASES]
         cells += [(name, "follower load", joint, "Explicit") for joint in JOINTS]
