@@ -17,6 +17,7 @@ import numpy as np
 from _common import Report, Timing
 
 import pliant as pl
+from pliant.study.workspace import grid
 
 LENGTH, OFFSET = 0.3, 0.007
 FORMULATION, FINE = pl.BSpline(3, 5), pl.BSpline(3, 32)
@@ -70,6 +71,42 @@ def statics(robot: pl.Robot, report: Report) -> None:
     report.add("  error of the tip / %", ratio=100.0 * error, goal="<=1")
 
 
+def many(robot: pl.Robot, report: Report) -> None:
+    """A thousand equilibria on a grid of three tensions: one by one from the last one, and as a map."""
+    tensions = np.linspace(0.0, 5.0, 10)
+    names = ("tendon 0", "tendon 1", "tendon 2")
+    table = grid([tensions] * 3)
+
+    def singly() -> list[pl.Equilibrium]:
+        found: list[pl.Equilibrium] = []
+        for row in table:
+            pull, last = dict(zip(names, row.tolist(), strict=True)), found[-1] if found else None
+            found.append(robot.statics(pull, formulation=FORMULATION, start=last))
+        return found
+
+    def together() -> pl.Workspace:
+        return pl.workspace(
+            robot, dict.fromkeys(names, tensions), "arm.tip", formulation=FORMULATION
+        )
+
+    tips = np.array([still.tip("arm") for still in singly()])
+    apart = np.abs(together().poses - tips).max() / LENGTH
+    walls: dict[str, list[float]] = {"singly": [], "together": []}
+    spent: dict[str, list[float]] = {"singly": [], "together": []}
+    for _ in range(3):
+        for name, call in (("singly", singly), ("together", together)):
+            began = time.perf_counter(), time.process_time()
+            call()
+            walls[name].append((time.perf_counter() - began[0]) / len(table))
+            spent[name].append((time.process_time() - began[1]) / len(table))
+    report.add("equilibrium of 1000, one by one", Timing(tuple(spent["singly"])))
+    report.add("  as a map", Timing(tuple(spent["together"])))
+    ratios = [min(times["singly"]) / min(times["together"]) for times in (spent, walls)]
+    report.add("    processor time, one by one / as a map", ratio=ratios[0])
+    report.add("    throughput on all cores, as a map / one by one", ratio=ratios[1], goal=">=5")
+    report.add("    largest difference of tips / length", ratio=apart, goal="<=1e-8")
+
+
 def dynamics(robot: pl.Robot, report: Report) -> None:
     """Steps of 10 ms by a stepper, and a whole motion, with tensions up to 5 N."""
     pull = {
@@ -104,6 +141,7 @@ def main() -> None:
     robot = tendon_arm()
     report = Report(f"Tendon arm, {FORMULATION}, {INTEGRATOR}, time of the processor")
     statics(robot, report)
+    many(robot, report)
     dynamics(robot, report)
     report.print()
 

@@ -72,6 +72,7 @@ _HOMES = {
         "Tendon",
         "TimeTable",
         "Tube",
+        "Wireframe",
         "along",
         "pose",
     ),
@@ -104,6 +105,7 @@ _HOMES = {
     "pliant.rods.spectral": ("Spectral",),
     "pliant.rods.srl": ("SRL",),
     "pliant.rods.strain": ("Strain",),
+    "pliant.solve.integrators.bdf": ("BDF",),
     "pliant.solve.integrators.bdf_alpha": ("BDFAlpha",),
     "pliant.solve.integrators.contract": ("Integrator",),
     "pliant.solve.integrators.explicit": ("Explicit",),
@@ -203,6 +205,7 @@ if TYPE_CHECKING:
         Tendon as Tendon,
         TimeTable as TimeTable,
         Tube as Tube,
+        Wireframe as Wireframe,
         along as along,
         pose as pose,
     )
@@ -246,6 +249,7 @@ if TYPE_CHECKING:
     from pliant.rods.spectral import Spectral as Spectral
     from pliant.rods.srl import SRL as SRL
     from pliant.rods.strain import Strain as Strain
+    from pliant.solve.integrators.bdf import BDF as BDF
     from pliant.solve.integrators.bdf_alpha import BDFAlpha as BDFAlpha
     from pliant.solve.integrators.contract import Integrator as Integrator
     from pliant.solve.integrators.explicit import Explicit as Explicit

@@ -36,7 +36,7 @@ from pliant.study.warm_up import warm_up_command
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from pliant.files import RobotFile, SimulateRun
+    from pliant.files import FollowRun, ReachRun, RobotFile, SimulateRun
     from pliant.robot import Robot
 
 BUNDLED = Path(__file__).resolve().parent / "robots" / "arm.yaml"
@@ -287,7 +287,7 @@ class _Runner:
 
     def run(self) -> None:
         """Compute everything in the order of the file; Ctrl-C keeps the results so far."""
-        from pliant.files import ModesRun, SimulateRun, StaticsRun
+        from pliant.files import FollowRun, ModesRun, ReachRun, SimulateRun, StaticsRun
 
         self.console.print(f"[bold]{self.contents.path.name}[/]: {_count_parts(self.contents)}")
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -298,6 +298,10 @@ class _Runner:
                     complete = self.simulate(run)
                 elif isinstance(run, ModesRun):
                     self.modes(run.count)
+                elif isinstance(run, FollowRun):
+                    self.follow(run)
+                elif isinstance(run, ReachRun):
+                    self.reach(run)
                 else:
                     self.statics()
                 if not complete:
@@ -338,6 +342,7 @@ class _Runner:
         start = self.still if run.start == "statics" and self.still else run.start
         checkpoint = self.output / f"{self.contents.path.stem}-checkpoint.nc"
         resume = checkpoint if self.resume and checkpoint.exists() else None
+        moving = self.robot.changing_meshes(self.robot.inputs)
         try:
             with self._working("simulate", run.duration) as bar:
                 move = self.robot.simulate(
@@ -348,7 +353,7 @@ class _Runner:
                     output_every=run.output_every,
                     error=run.error,
                     progress=lambda t, _: bar(t),
-                    save=checkpoint,
+                    save=None if moving else checkpoint,
                     resume=resume,
                 )
         except ConvergenceError as error:
@@ -374,6 +379,17 @@ class _Runner:
         with self._working("modes"):
             modes = self.robot.modes(count, at=self.still)
         self._report(modes.summary(), modes, "modes", save)
+
+    def follow(self, run: FollowRun) -> None:
+        """Follow equilibria, print, save and draw them."""
+        way = (run.input, run.start, run.stop)
+        self.report("path", lambda: self.robot.follow(*way, points=run.points), True)
+
+    def reach(self, run: ReachRun) -> None:
+        """Find inputs for targets, print, save and draw the equilibrium."""
+        sought = list(run.inputs or self.robot.description.inputs())
+        bounds = (run.least, run.most)
+        self.report("reach", lambda: self.robot.reach(run.targets, sought, bounds), True)
 
     def report(self, name: str, solve: Callable[[], Any], save: bool) -> None:
         """Compute a result, print, save and draw it."""

@@ -22,6 +22,7 @@ from pliant.model import (
     Body,
     Chamber,
     Connection,
+    Constant,
     Constraint,
     Contact,
     ConvergenceError,
@@ -48,7 +49,9 @@ from pliant.model import (
     Stiffness,
     Tendon,
     Tube,
+    Wireframe,
     checks,
+    pose,
     positive,
     values_at,
 )
@@ -281,6 +284,7 @@ class Robot:
         angle: float = 0.0,
         insertion: str | None = None,
         rotation: str | None = None,
+        drive: str = "angle",
         shift: str | None = None,
         offset: ArrayLike = (0.0, 0.0),
         pose: ArrayLike | None = None,
@@ -301,7 +305,8 @@ class Robot:
         start : where its base is, metres along the axis from the entry plane: negative for a straight
         part of that length behind the plane, which twists.  angle : of its base about the axis, rad.
         insertion : name of an input in metres, added to ``start``.
-        rotation : name of an input in radians, added to ``angle``.
+        rotation : name of an input in radians, added to ``angle``; with ``drive="torque"`` it is the
+        torque in N m that turns a base that is free to turn.
         shift : name of an input in metres that pushes the base of a tube with its tip fixed; it slides
         along the others and does not turn. The outermost is then a rod.
         offset : (x, y) of its axis in the sections of that rod, metres.
@@ -318,6 +323,7 @@ class Robot:
             angle=angle,
             insertion=insertion,
             rotation=rotation,
+            drive=drive,
             shift=shift,
             offset=offset,  # type: ignore[arg-type]
         )
@@ -585,6 +591,60 @@ class Robot:
         return self.description.add(Link(name, a, b, section, material, *more))  # type: ignore[arg-type]
 
     @checks.checked
+    def add_mesh(
+        self,
+        name: str,
+        wireframe: Wireframe,
+        mass: float,
+        section: Shape | Stiffness,
+        material: Material | None = None,
+        *,
+        inertia: ArrayLike | None = None,
+        fixed: Any = None,
+        kind: str = "two-way",
+        rest: float = 1.0,
+        strain_damping: Damping | None = None,
+        x_axis: ArrayLike | None = None,
+    ) -> list[Body | None]:
+        """Add a net: a body for each node of a wireframe, a link for each edge; return the bodies.
+
+        Node k is the body ``name_k``, edge k the link ``name_edge_k``; both move freely in space.
+        mass : of the whole net, kg, shared by the nodes in proportion to the edges that meet there.
+        inertia : of a node, kg m^2, three numbers; None for that of a ball as wide as half the mean
+        edge.  fixed : nodes that are fixed in the world, for which the list has None: "single-edge" for
+        those with one edge, numbers, or a function of a position (3,) in metres.
+        section, material, kind, rest, strain_damping, x_axis : of the links, as for `add_link`.
+        """
+        nodes, edges = wireframe.nodes, wireframe.edges
+        ends = nodes[edges]
+        lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+        total = checks.number(f"mesh {name!r}", "mass", mass, "kg", "give e.g. 0.04")
+        share = np.zeros(len(nodes))
+        np.add.at(share, edges, 0.5 * lengths[:, None] / lengths.sum())
+        held = set(wireframe.chosen(fixed).tolist())
+        bodies: list[Body | None] = []
+        for k, point in enumerate(nodes):
+            own = total * share[k]
+            ball = (own * (0.25 * lengths.mean()) ** 2 / 2.5,) * 3
+            given = (f"{name}_{k}", own, ball if inertia is None else inertia)
+            bodies.append(None if k in held else self._add_node(*given, point))
+        for k, (a, b) in enumerate(edges):
+            places = [
+                tuple(nodes[n]) if (body := bodies[n]) is None else body.at((0.0, 0.0, 0.0))
+                for n in (a, b)
+            ]
+            if not all(isinstance(place, tuple) for place in places):
+                more = (rest, kind, strain_damping, True, x_axis)
+                link = Link(f"{name}_edge_{k}", places[0], places[1], section, material, *more)  # type: ignore[arg-type]
+                self.description.add(link)
+        return bodies
+
+    def _add_node(self, name: str, mass: float, inertia: ArrayLike, point: ArrayLike) -> Body:
+        from pliant.joints.free import Free
+
+        return self.add_body(name, mass, inertia, pose=pose(point), joint=Free())
+
+    @checks.checked
     def add_contact(
         self,
         name: str,
@@ -658,7 +718,7 @@ class Robot:
         self,
         inputs: Mapping[str, Any] | None = None,
         formulation: Formulations | None = None,
-        start: Equilibrium | None = None,
+        start: Equilibrium | Mapping[str, Any] | None = None,
         tolerance: float = 1e-10,
         progress: bool | Callable[[float, int, float], object] | None = None,
         accuracy: float | None = None,
@@ -667,7 +727,8 @@ class Robot:
 
         inputs : by load name, a factor on the described load, a force (3,), or (moment, force)
         (6,); by name of a base motion, its number.  formulation : for all rods, or by rod name.
-        start : an equilibrium to follow the branch from.
+        start : an equilibrium to follow the branch from; or by rod name, points (n, 3) in the world at
+        evenly spaced sections from base to tip, or (s, points), near which an equilibrium is sought.
         tolerance : on the residual relative to the loads.
         progress : True for a bar with the remaining time; or a function, called with the load level
         reached, the iterations so far and the residual.
@@ -687,26 +748,29 @@ class Robot:
             )
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
         given = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
-        compiled = self._compiled(formulation, start, "start", given)
+        near = start if isinstance(start, Mapping) else None
+        compiled = self._compiled(formulation, start if near is None else None, "start", given)
         values = check_values(compiled.description, given)
         begin = None
-        if start is not None:
+        if near is not None:
+            begin = compiled, compiled.still_at(compiled.through_points(near, "statics"), values)
+        elif start is not None:
             expected = "an Equilibrium of the robot with the same constraints"
             remedy = "leave start out to begin at the unloaded robot"
-            checks.instance("statics", "start", start, Equilibrium, expected, remedy)
-            begin = start._compiled, start._still
+            still = checks.instance("statics", "start", start, Equilibrium, expected, remedy)
+            begin = still._compiled, still._still
         began = time.perf_counter()
         try:
             with told(progress, "statics", _load_reached) as report:
-                still = compiled.statics(values, begin, limit, report)
+                solved = compiled.statics(values, begin, limit, report)
         except ConvergenceError as error:
             if isinstance(error.last, Still):
                 seconds = time.perf_counter() - began
                 error.last = Equilibrium(compiled, error.last.solution, error.last.applied, seconds)
             raise
         seconds = time.perf_counter() - began
-        found = Equilibrium(compiled, still.solution, still.applied, seconds)
-        judge_stretch(compiled, [still.solution.q], found)
+        found = Equilibrium(compiled, solved.solution, solved.applied, seconds)
+        judge_stretch(compiled, [solved.solution.q], found)
         return found
 
     @checks.checked
@@ -801,7 +865,7 @@ class Robot:
         duration: float,
         dt: float | None = None,
         inputs: Mapping[str, Any] | None = None,
-        start: str | Equilibrium | Motion | StepState = "rest",
+        start: str | Equilibrium | Motion | StepState | Mapping[str, Any] = "rest",
         velocity: Mapping[str, Any] | None = None,
         formulation: Formulations | None = None,
         integrator: Integrator | None = None,
@@ -820,7 +884,8 @@ class Robot:
         integrator and step are chosen for ``accuracy``.
         inputs : by name, values as for `statics`, functions of time in seconds, or signals. Within a
         step they vary linearly: a jump at t acts as a ramp over the step before t, half a step early.
-        start : "rest" (undeformed), "statics" (the equilibrium under the inputs at t = 0), an
+        start : "rest" (undeformed), "statics" (the equilibrium under the inputs at t = 0), points along
+        rods (by rod name, (n, 3) in the world from base to tip, or (s, points)), an
         Equilibrium, a state of a stepper, or a Motion whose last state is taken; both with velocities.
         velocity : by rod name, body twists (w, v) at the start: a function of s, (6,) or (N, 6); by
         body name, its twist (6,). A number is the velocity of a hinge, in rad/s: what hangs on it
@@ -891,7 +956,7 @@ class Robot:
     ) -> Motion:
         """The motion for an accuracy, see `simulate`."""
         wanted = check_accuracy("simulate", DEFAULT if accuracy is None else accuracy)
-        changing = [x for x in self.description.settled_inputs() if callable((inputs or {}).get(x))]
+        changing = self.changing_meshes({**self.inputs, **as_inputs(inputs)})
         checks.refuse(
             changing, "simulate", "dt", dt, f"given alone where {changing[:1]} changes in time, for "
             "its mesh moves from step to step", "give e.g. dt=4e-3 and no accuracy",
@@ -937,7 +1002,7 @@ class Robot:
         self,
         dt: float,
         inputs: Mapping[str, Any] | None = None,
-        start: str | Equilibrium | Motion | StepState = "rest",
+        start: str | Equilibrium | Motion | StepState | Mapping[str, Any] = "rest",
         velocity: Mapping[str, Any] | None = None,
         formulation: Formulations | None = None,
         integrator: Integrator | None = None,
@@ -974,7 +1039,8 @@ class Robot:
         part : the method that was called, for error messages.
         """
         known = start if isinstance(start, ShapeResult) else None
-        if known is None:
+        points = start if isinstance(start, Mapping) else None
+        if known is None and points is None:
             checks.choice(part, "start", start, ("rest", "statics"))
         if formulation is None and known is None and isinstance(integrator, Integrator):
             formulation = integrator.formulations(self.description.rods)
@@ -985,16 +1051,22 @@ class Robot:
             compiled = known._compiled
         q, v = (None, None) if known is None else known._compiled.settle(*known._final())[1:]
         still = known._still if isinstance(known, Equilibrium) else None
+        if points is not None:
+            q = compiled.through_points(points, part)
         if joints is not None:
             q, still = compiled.with_joints(compiled.rest if q is None else q, joints), None
         begin = Start(q, v, velocity, still)
         return self._moving(part, compiled, inputs), method, begin
 
+    def changing_meshes(self, inputs: Mapping[str, Any]) -> list[str]:
+        """Return the names of inputs that change in time and with which the mesh moves: insertions."""
+        given = {name: inputs.get(name) for name in self.description.settled_inputs()}
+        return [k for k, x in given.items() if callable(x) and not isinstance(x, Constant)]
+
     def _moving(self, part: str, compiled: Problem, inputs: Mapping[str, Any]) -> Problem:
         """The robot with a mesh that moves, if inputs that are part of what is compiled may change."""
         names = compiled.description.settled_inputs()
-        changing = part == "stepper" or any(callable(inputs.get(name)) for name in names)
-        if not (names and changing):
+        if not (self.changing_meshes(inputs) or (names and part == "stepper")):
             return compiled
         first, choice = coordinates_of(compiled, part), compiled.formulations
 

@@ -183,6 +183,10 @@ class StrongSolver(ABC):
         nothing if the step does not converge.
         """
 
+    @abstractmethod
+    def past(self) -> Any:
+        """The `History` of the motion, which may be written to between steps."""
+
     def advance(
         self,
         rule: TimeRule,

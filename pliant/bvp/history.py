@@ -9,7 +9,7 @@ the same discrete equations.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from pliant.bvp.rod_equations import write_law
 from pliant.bvp.sections import Sections
 from pliant.bvp.states import excess_strain, interpolated
 from pliant.lie import se3_kernels as se3
+from pliant.lie.se3 import exp as pose_exp, inverse as pose_inverse, log as pose_log
 from pliant.lie.tuples import Array
 from pliant.model import BaseState
 
@@ -51,6 +52,16 @@ class History(NamedTuple):
     def on(self, transfer: Callable[[Array], Array]) -> History:
         """The same on other stations; `transfer` takes values (S, 6) there."""
         return History._make([*map(transfer, self[:8]), *self[8:]])
+
+    def look_back(self, earlier: Sequence[History], weights: Array) -> None:
+        """Let the values one step earlier be a mixture of those of earlier instants, weights (N,)."""
+        pairs = list(zip(earlier, weights.tolist(), strict=True))
+        self.strain_before[...] = sum(w * x.strain for x, w in pairs)
+        self.velocity_before[...] = sum(w * x.velocity for x, w in pairs)
+        self.body_before[...] = sum(w * x.body for x, w in pairs)
+        inverse = pose_inverse(self.base[0])
+        turn = sum(w * pose_log(inverse @ x.base[0]) for x, w in pairs)
+        self.base[1] = self.base[0] @ pose_exp(np.asarray(turn))
 
     def copy(self) -> History:
         """A copy that later steps do not change."""

@@ -27,6 +27,10 @@ Function = Callable[..., Any]
 Entry = tuple[Function, tuple[Any, ...]]
 
 
+Words = dict[int, tuple[Any, list[int], Any]]
+"""By identity of an array: what tells its type, its words, and the array, which stays alive by it."""
+
+
 class _Recording(threading.local):
     """The program that this thread is writing down, if any."""
 
@@ -144,12 +148,19 @@ class Program:
             _recording.program.entries += self.entries
             _recording.program.inner += self.inner
             return
-        if self._pieces is None:
-            self._pieces = self._cut()
-        for piece in self._pieces:
+        self.link()
+        for piece in self._pieces or ():
             piece()
 
-    def _cut(self) -> list[Callable[[], object]]:
+    def link(self, known: Words | None = None) -> None:
+        """Turn the calls into words in memory.
+
+        known : words of arrays, for programs with the same arrays that are linked one after another.
+        """
+        if self._pieces is None:
+            self._pieces = self._cut({} if known is None else known)
+
+    def _cut(self, known: Words) -> list[Callable[[], object]]:
         """The program in pieces, each one compiled or one plain call."""
         pieces: list[Callable[[], object]] = []
         kernels: list[Entry] = []
@@ -158,7 +169,7 @@ class Program:
                 kernels.append((function, arguments))
                 continue
             if kernels:
-                pieces.append(_Stretch(kernels))
+                pieces.append(_Stretch(kernels, known))
                 kernels = []
             if function is not None:
                 pieces.append(_plain(function, arguments))
@@ -167,8 +178,7 @@ class Program:
     @property
     def address(self) -> int:
         """Where compiled loops find the program; kept alive by it."""
-        if self._pieces is None:
-            self._pieces = self._cut()
+        self.link()
         if not self._pieces:
             return 0
         (stretch,) = self._pieces
@@ -183,11 +193,10 @@ def _plain(function: Function, arguments: tuple[Any, ...]) -> Callable[[], objec
 class _Stretch:
     """Kernel calls one after another: their blocks of words, and a table of the blocks."""
 
-    def __init__(self, calls: list[Entry]) -> None:
+    def __init__(self, calls: list[Entry], known: Words) -> None:
         self._kept = calls
         words: list[int] = []
         starts = []
-        known: dict[int, tuple[Any, list[int]]] = {}
         for function, arguments in calls:
             starts.append(len(words))
             words += _block(function, arguments, known)
@@ -203,14 +212,17 @@ class _Stretch:
 _known: dict[tuple[Any, ...], tuple[int, int]] = {}
 
 
-def _block(
-    kernel: Any, arguments: tuple[Any, ...], arrays: dict[int, tuple[Any, list[int]]]
-) -> list[int]:
+def _block(kernel: Any, arguments: tuple[Any, ...], arrays: Words) -> list[int]:
     """Words of one call: trampoline, kernel, arguments; `arrays` keeps the words of arrays by id."""
     key: list[Any] = [kernel]
     words: list[int] = [0, 0]
     for value in arguments:
-        _append(value, words, key, arrays)
+        known = arrays.get(id(value))
+        if known is not None and known[2] is value:
+            key.append(known[0])
+            words += known[1]
+        else:
+            _append(value, words, key, arrays)
     found = tuple(key)
     if found not in _known:
         types = tuple(typeof(value) for value in arguments)
@@ -220,13 +232,11 @@ def _block(
     return words
 
 
-def _append(
-    value: Any, words: list[int], key: list[Any], arrays: dict[int, tuple[Any, list[int]]]
-) -> None:
+def _append(value: Any, words: list[int], key: list[Any], arrays: Words) -> None:
     """Append a value in the order in which compiled functions take it, and what tells its type."""
     if isinstance(value, np.ndarray):
         known = arrays.get(id(value))
-        if known is None:
+        if known is None or known[2] is not value:
             known = arrays[id(value)] = _array_words(value)
         key.append(known[0])
         words += known[1]
@@ -240,11 +250,11 @@ def _append(
         words.append(int(value) if whole else _float_word(value))
 
 
-def _array_words(array: Any) -> tuple[Any, list[int]]:
-    """What tells the type of an array, and its words."""
+def _array_words(array: Any) -> tuple[Any, list[int], Any]:
+    """What tells the type of an array, its words, and the array itself."""
     flags, (at, _) = array.flags, array.__array_interface__["data"]
     kind = (array.dtype.char, array.ndim, flags.carray or flags.num)
-    return kind, [0, 0, array.size, array.itemsize, at, *array.shape, *array.strides]
+    return kind, [0, 0, array.size, array.itemsize, at, *array.shape, *array.strides], array
 
 
 def _float_word(value: float) -> int:

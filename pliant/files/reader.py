@@ -29,7 +29,7 @@ from pliant.model import (
 from pliant.model.place_names import find_place
 
 T = TypeVar("T")
-_RUNS = ("statics", "simulate", "modes")
+_RUNS = ("statics", "simulate", "modes", "follow", "reach")
 _GENERAL = ("parts", "effects")
 
 

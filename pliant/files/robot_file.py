@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from pliant.files.reader import FileReader, class_named, report_error, report_missing, unknown_name
+from pliant.files.runs import RUNS, Run, SimulateRun
 from pliant.files.source import FileError, Source, read_source
 from pliant.model import (
-    Choice,
     Constant,
-    Described,
     Description,
     DescriptionError,
     Effect,
@@ -28,10 +27,8 @@ from pliant.model import (
     Reader,
     ReportedError,
     Schema,
-    Setting,
     Signal,
     Vector,
-    Whole,
     Writer,
     as_float,
     as_signal,
@@ -39,77 +36,17 @@ from pliant.model import (
     class_of,
     fields_of,
     headings,
-    holds,
     known_name,
     members_of,
     one_property,
-    quantity,
     refuse,
     sharing,
     taken,
     values_at,
 )
-from pliant.model.fields import Flag
 from pliant.model.plausible import time_doubts
 
 Input = Signal | tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class StaticsRun(Described):
-    """Find the equilibrium, with the inputs as they are at time 0."""
-
-
-@dataclass(frozen=True)
-class SimulateRun(Described):
-    """Move in time from t = 0.
-
-    duration, dt : seconds.  start : "rest" or "statics".  integrator : the object built from the
-    file, or None for the default.  output_every : seconds between stored states, None for each
-    step.  error : whether to estimate the error of the motion.
-    """
-
-    duration: float = quantity("seconds", sign="positive", example="2.0")
-    dt: float = quantity("seconds", "time step", sign="positive", example="0.01")
-    start: str = holds(
-        Choice("rest: the undeformed robot; statics: its equilibrium", names=("statics", "rest")),
-        "rest",
-    )
-    integrator: Any = holds(Setting(family="integrator"), None)
-    output_every: float | None = quantity(
-        "seconds",
-        "time between stored states, each step if left out",
-        default=None,
-        sign="positive",
-        example="0.01",
-    )
-    error: bool = holds(Flag("true estimates the error by coarser motions"), False)
-
-    def check(self) -> None:
-        """Refuse steps that do not fit into the duration or between the stored states."""
-        most = f"at most the duration {self.duration:g} s"
-        self.refuse(self.dt > self.duration, "dt", most, "take a smaller dt")
-        self.refuse(
-            self.output_every is not None and self.output_every < self.dt * (1 - 1e-9),
-            "output_every",
-            f"at least the time step {self.dt:g} s",
-            "leave it out to store every step",
-        )
-
-
-@dataclass(frozen=True)
-class ModesRun(Described):
-    """Compute ``count`` natural frequencies and shapes."""
-
-    count: int = holds(Whole("number of modes", example="6", least=1), 6)
-
-
-Run = StaticsRun | SimulateRun | ModesRun
-RUNS: dict[str, type[Described]] = {
-    "statics": StaticsRun,
-    "simulate": SimulateRun,
-    "modes": ModesRun,
-}
 
 
 @dataclass(frozen=True)
@@ -228,7 +165,7 @@ class _Loader:
                     places[piece.label] = place
         self._check_whole(description, places)
         inputs = self._inputs(description)
-        runs = self._runs()
+        runs = self._runs(description)
         if not self.source.problems:
             description.parts = description.in_order()
         return RobotFile(path, description, inputs, runs)
@@ -328,12 +265,16 @@ class _Loader:
                     refuse(wrong, "", "", given, expected, "give e.g. 0.1")
         return values
 
-    def _runs(self) -> tuple[Run, ...]:
+    def _runs(self, description: Description) -> tuple[Run, ...]:
         runs = []
         for name in [key for key in self.data if key in RUNS]:
             with suppress(ReportedError):
                 given = self.data[name]
-                runs.append(RUNS[name].read(self.reader, (name,), {} if given is None else given))
+                run = RUNS[name].read(self.reader, (name,), {} if given is None else given)
+                runs.append(run)
+                if not (self.broken or self.hidden):
+                    for problem in run.problems(description):
+                        report_error(self.source, (name,), problem)
         return tuple(runs)
 
 

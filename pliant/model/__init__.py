@@ -108,6 +108,7 @@ from pliant.model.spring import Spring
 from pliant.model.surfaces import Cylinder, Plane, Sphere, Surface
 from pliant.model.tendon import Tendon
 from pliant.model.tube import Tube, is_inner, is_nested, nest_of, seen_from, slides, turns
+from pliant.model.wireframe import Wireframe
 
 __all__ = [
     "Annulus",
@@ -193,6 +194,7 @@ __all__ = [
     "Tube",
     "Vector",
     "Whole",
+    "Wireframe",
     "Writer",
     "along",
     "as_array",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from pliant.model.checks import DescriptionError, refuse
-from pliant.model.fields import Text, holds, quantity
+from pliant.model.fields import Choice, Text, holds, quantity
 from pliant.model.places import OnRod
 from pliant.model.rod import Rod
 from pliant.model.section import Round
@@ -29,6 +29,10 @@ _STANDING_OUT = 5.0
 """Length of a tube beyond all others that no robot has, m."""
 _OWN = ("pose", "base", "joint", "formulation", "theory")
 _LINES = ("drag", "mass_damping")
+
+
+DRIVES = ("angle", "torque")
+"""What turns the base of a tube."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +51,8 @@ class Tube(Rod):
     angle : by which the base is turned about the axis, rad.
     insertion : name of an input in metres that is added to ``start``.
     rotation : name of an input in radians that is added to ``angle``.
+    drive : "torque" if that input is instead the torque (N m) with which the base is turned; it is then
+        free to turn, and ``angle`` is left out.
     shift : name of an input in metres by which the base is pushed along a tube whose tip is fixed to
         the centreline: it slides along the others and does not turn against them (push-pull robots,
         backbones through disks). The outermost is then a rod.
@@ -62,6 +68,7 @@ class Tube(Rod):
     offset: tuple[float, ...] = quantity(
         "metres", "of its axis, if it slides", shape=2, default=(0.0, 0.0)
     )
+    drive: str = holds(Choice("what rotation is", names=DRIVES), "angle")
 
     heading: ClassVar[str] = "tubes"
     place: ClassVar[int] = 2
@@ -92,6 +99,13 @@ class Tube(Rod):
             "give e.g. insertion='push', rotation='turn'",
         )
         self._check_slide()
+        driven = self.drive == "torque"
+        expected = "'angle' where rotation names no input"
+        self.refuse(
+            driven and self.rotation is None, "drive", expected, "give e.g. rotation='torque'"
+        )
+        expected = "left out with drive='torque', for its base is free to turn"
+        self.refuse(driven and self.angle != 0.0, "angle", expected, "remove one of them")
 
     def _check_slide(self) -> None:
         """Refuse a tube that slides and turns, and an axis beside the others where it does not."""
@@ -127,7 +141,8 @@ class Tube(Rod):
 
     def motion_inputs(self) -> list[str]:
         """Return the inputs that prescribe a motion: of its joint, its rotation and its shift."""
-        own = [name for name in (self.rotation, self.shift) if name is not None]
+        turned = None if self.drive == "torque" else self.rotation
+        own = [name for name in (turned, self.shift) if name is not None]
         return super().motion_inputs() + own
 
     def check_input(self, part: str, field: str, value: Any) -> None:

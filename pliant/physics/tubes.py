@@ -28,6 +28,7 @@ from pliant.engine.arrays import clear, combine
 from pliant.engine.program import run
 from pliant.model import Rod, Tube
 from pliant.physics.contract import KernelTerm, Moment, Step, Term
+from pliant.physics.joint_drives import add_input
 from pliant.rods.contract import Array
 from pliant.rods.nested import NestedMap
 from pliant.rods.quadrature import gauss_points
@@ -35,7 +36,7 @@ from pliant.tree.collect import add_bilinear, station_values
 from pliant.tree.part import Part
 from pliant.tree.state import PartState, State
 from pliant.tree.tree import Tree
-from pliant.tree.work import PartWork
+from pliant.tree.work import PartWork, Work
 
 _POINTS = 4
 """Stations in each span."""
@@ -178,6 +179,8 @@ def _stations(nested: NestedMap, k: int) -> list[tuple[Any, ...]]:
         stiff, viscous, twist = _straight_part(tube, length, 5 if field.slides else 2)
         turned = np.array([0.0, 0.0, field.angle + (0.0 if field.slides else twist)])
         none = np.zeros(2)
+        if field.torque is not None:  # the straight part passes the torque on
+            stiff, viscous = none, none
         rows.append((nested.guide_station(k), stiff, viscous, np.zeros(3), turned, none, none))
     return rows
 
@@ -280,10 +283,65 @@ def add_tube_loss(damping, axial, offset, e, rate, scale, out):  # type: ignore[
     out[0] += scale * total
 
 
+class TubeTorque(KernelTerm):
+    """A torque on the base of a tube that is free to turn, N m; its straight part passes it on.
+
+    So it acts on the angle in the entry plane. The base is ahead of it by the torque over the stiffness
+    of the straight part. What holds the nest takes the opposite torque.
+    """
+
+    compiled = True
+    size = 1
+
+    def __init__(self, tree: Tree, i: int, k: int) -> None:
+        self.part = tree.parts[i]
+        nested = self.part.map
+        assert isinstance(nested, NestedMap)
+        self.input = nested.fields[k].torque
+        self.at_q, self.at_x = nested.entry_angle(k)
+
+    def numbers(self, value: Any) -> Array:
+        return np.array([float(value)])
+
+    def _add(self, work: Work, scale: float, u: Array) -> None:
+        run(add_input, -scale, u[self.at], int(self.part.x_index[self.at_x]), work.residual)
+
+    def act(self, m: Moment) -> None:
+        self._add(m.work, 1.0, m.u)
+
+    def leave(self, step: Step) -> None:
+        self._add(step.work, step.h * step.first, step.u)
+
+    def arrive(self, step: Step) -> None:
+        self._add(step.work, -step.h * (1.0 - step.first), step.u)
+
+    def _angle(self, state: State) -> Array:
+        return state.q[self.part.q_slice][self.at_q : self.at_q + 1]
+
+    def energy(self, state: State, u: Array) -> float:
+        return -float(u[self.at][0] * self._angle(state)[0])
+
+    def add_work_done(self, a: State, b: State, u: Array, out: Array) -> None:
+        run(add_torque_work, u[self.at], self._angle(a), self._angle(b), out)
+
+
+@kernel
+def add_torque_work(u, a, b, out):  # type: ignore[no-untyped-def]
+    """out_0 += u_0 (b_0 - a_0)."""
+    out[0] += u[0] * (b[0] - a[0])
+
+
 def _is_nest(part: Part) -> bool:
     return isinstance(part.map, NestedMap)
 
 
 def terms(tree: Tree) -> list[Term]:
-    """The tubes of a robot, one term for each nest."""
-    return [NestedTubes(tree, i) for i, part in enumerate(tree.parts) if _is_nest(part)]
+    """The tubes of a robot, one term for each nest, and the torques that turn them."""
+    nests = [i for i, part in enumerate(tree.parts) if _is_nest(part)]
+    found: list[Term] = [NestedTubes(tree, i) for i in nests]
+    for i in nests:
+        nested = tree.parts[i].map
+        assert isinstance(nested, NestedMap)
+        driven = [field for field in nested.fields if field.torque is not None and field.count]
+        found += [TubeTorque(tree, i, field.k) for field in driven]
+    return found

@@ -30,6 +30,7 @@ from pliant.results.result import STATIONS, Result, Saveable
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.modes import ModalSolution
 from pliant.solve.problem import Applied, Problem, Solution, Still
+from pliant.solve.shape_error import ShapeError
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -44,8 +45,6 @@ class Equilibrium(Responsive, Saveable):
     level : fraction of the load that is applied; 1.0 unless this is the last converged state of a
         solve that failed.
     inputs : the value of every input, by name.
-    error : estimated error of the whole shape: `shape` in metres, `relative` to the longest rod; None
-        if there is no estimate.
     rescues : by name ("load steps", ...), how often a strong form needed a fallback; empty if it
         needed none.
     seconds : wall time of the solve.
@@ -66,12 +65,22 @@ class Equilibrium(Responsive, Saveable):
         self.iterations = solution.iterations
         self.residual = solution.residual
         self.history = tuple(solution.history)
-        self.error = solution.error
         self.seconds = seconds
         self.rescues: dict[str, int] = dict(getattr(solution, "rescues", {}))
 
     def __repr__(self) -> str:
         return f"<Equilibrium of {self._names}: {self.iterations} iterations>"
+
+    @cached_property
+    def error(self) -> ShapeError | None:
+        """Estimated error of the whole shape: `shape` in metres, `relative` to the longest rod.
+
+        Solving gives it. For nested tubes it is found when you first ask for it, from a finer solution.
+        None if there is no such solution, or if only a part of the load is applied.
+        """
+        if self._solution.error is not None or self.level < 1.0:
+            return self._solution.error
+        return self._compiled.compared_error(self._still)
 
     def _wrenches(self, rod: Rod, s: Array, by: str) -> Array:
         return self._compiled.wrenches(self._still, rod, s, by)
@@ -226,6 +235,8 @@ class Equilibrium(Responsive, Saveable):
         ]
         if self.error is not None:
             lines.append(f"  estimated error of the shape {self.error}")
+        elif self.level == 1.0:
+            lines.append("  the error of the shape is unknown: no finer solution is near this one")
         if self.level < 1.0:
             lines.append(f"  only {100 * self.level:.3g} % of the load is applied")
         return "\n".join(lines)

@@ -210,7 +210,8 @@ class Motion(MovingResult, Saveable):
     def warn_of_energy(self, integrator: Integrator) -> None:
         """Tell if the integrator changed the energy by more than 1 % of what is in play."""
         self._damped = integrator.damped
-        warn_of_gap(self.energy_gap, integrator, self.dt, 4)
+        if is_told():
+            warn_of_gap(self.energy_gap, integrator, self.dt, 4)
 
     def warn_of_resolution(self, order: int) -> None:
         """Warn if the estimated error is large or, without an estimate, if it may be.

@@ -251,7 +251,9 @@ class ShapeResult(Result, ABC):
         name, s = self._located(part, s)
         body = self._body(name, s)
         if body is None:
-            return self._sampled(self._compiled.sampler.poses, name, s, (4, 4))
+            rod, where, shape = self._sections(name, s)
+            poses = self._compiled.poses_along(self._configurations, rod.name, where)
+            return poses.reshape(*self._leading, *shape, 4, 4)
         return self._frames(body.origin)
 
     def _known_frame(self, frame: Frame) -> Frame:

@@ -68,6 +68,10 @@ class AngleField:
         self.input = None
         if isinstance(tube, Tube):
             self.input = tube.shift if self.slides else tube.rotation
+        self.torque = None
+        """Input that is a torque on its base, which is free to turn."""
+        if isinstance(tube, Tube) and tube.drive == "torque":
+            self.torque, self.input = self.input, None
         self.base = -1
 
     def functions(self, s: Array) -> tuple[Ints, Array, Array]:
@@ -277,17 +281,18 @@ class NestedMap(KernelMap):
         behind = place < 0.0
         plan.shift[rows] = np.where(behind, place, 0.0)
         share = np.ones(len(rows))
-        if field.start < 0.0:
+        if field.start < 0.0 and field.torque is None:
             share = np.where(behind, 1.0 - place / field.start, 1.0)
         if not field.count:
             share = np.zeros(len(rows))
         else:
             ids, values, slopes = field.functions(np.clip(place, 0.0, field.end))
-            slopes[behind] = values[behind] / -field.start
+            slopes[behind] = values[behind] / -field.start if field.torque is None else 0.0
             for row, at, N, dN in zip(rows, ids, share[:, None] * values, slopes, strict=True):
                 self._put(plan, row, at, N, dN)
         plan.constant[rows] = (1.0 - share) * field.angle
-        twisted = np.where(behind & (field.count > 0), 1.0 / min(field.start, -1e-300), 0.0)
+        guided = behind & (field.count > 0) & (field.torque is None)
+        twisted = np.where(guided, 1.0 / min(field.start, -1e-300), 0.0)
         plan.offset[rows] = twisted * field.angle
         if field.base >= 0:
             for row, part, slope in zip(rows, share, twisted, strict=True):
@@ -367,6 +372,11 @@ class NestedMap(KernelMap):
             return np.zeros(0), np.zeros(0)
         s, w = gauss_per_span(field.spans, points)
         return s - field.start + self.station(k), w
+
+    def entry_angle(self, k: int) -> tuple[int, int]:
+        """Place of the angle of tube k in the entry plane in q, and in x without the base."""
+        first = self.fields[k].first
+        return self.host.nq + first, int(self._angle_place[first])
 
     def guide_station(self, k: int) -> float:
         """The station of the straight part of tube k."""

@@ -7,6 +7,8 @@ branch; `docs/theory/statics.md` has the reasoning.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +32,10 @@ CORRECTION = 1.0
 """Radians by which a correction may bend and twist a rod; longer ones are shortened."""
 _LOOKED_AT = 0.2
 """Largest entry of a correction, rad or parts of the length, whose turn need not be measured."""
+_TRIED, _FAR = 1.0, 30.0
+"""Largest entry of a correction that is tried to measure its turn, and turn, rad, from which on it is
+shortened without looking further.
+"""
 _SHORTENED = 5
 """Corrections of an attempt that may be shortened."""
 _MONOTONE, _LINEAR = 0.5, 0.1
@@ -94,9 +100,7 @@ class BranchChecks:
         steps.append(largest(x, self.tree.coordinates) if short else size)
         if steps[-1] < _EXACT * min(1.0, self.tree.length):
             equations.numbers[loops.STALLED] = np.inf
-        if short:
-            return
-        if len(steps) > 1 + self._breaks + self.shortened:
+        if not short and len(steps) > 1 + self._breaks + self.shortened:
             if steps[-1] > 0.75 * steps[-2] and steps[-1] > 0.05:
                 raise NewtonError("the Newton corrections do not get smaller")
             if equations.numbers[loops.SIZE] > 200.0 * equations.history[0]:
@@ -111,20 +115,20 @@ class BranchChecks:
         then converges from there (Deuflhard's natural monotonicity test).
         """
         equations = self.equations
-        programs, state = equations.programs, equations.state
         x, right, size = equations.x.copy(), equations.right.copy(), equations.numbers[loops.SIZE]
-        q, z = state.q.copy(), equations.z.copy()
-        before = [e.copy() for e in self._curvatures()]
-        programs[loops.MOVE]()
-        programs[loops.RESIDUAL]()
-        turn = self._turn(before)
+        entries = largest(x, self.tree.coordinates)
+        before = self._curvatures()
+        share = min(1.0, _TRIED / (entries * self._unit))
+        with self._moved(share * x):
+            turn = self._turn(before) / share
         long = not turn <= CORRECTION
-        if long and first and np.isfinite(equations.numbers[loops.SIZE]):
-            programs[loops.SOLVE]()
-            free = self.tree.coordinates
-            long = not largest(equations.x, free) <= _MONOTONE * largest(x, free)
-        state.q[...], equations.z[...] = q, z
-        state.place(state.q)
+        if long and first and turn < _FAR:
+            with self._moved(x):
+                equations.programs[loops.RESIDUAL]()
+                if np.isfinite(equations.numbers[loops.SIZE]):
+                    equations.programs[loops.SOLVE]()
+                    again = largest(equations.x, self.tree.coordinates)
+                    long = not again <= _MONOTONE * entries
         equations.x[...], equations.right[...] = x, right
         equations.numbers[loops.SIZE] = size
         if long:
@@ -133,6 +137,20 @@ class BranchChecks:
                 raise NewtonError("the Newton corrections do not get smaller")
             equations.x *= CORRECTION / turn
         return long
+
+    @contextmanager
+    def _moved(self, x: Array) -> Iterator[None]:
+        """Look at the state with a correction made, and come back."""
+        equations = self.equations
+        state, q, z = equations.state, equations.state.q.copy(), equations.z.copy()
+        equations.x[...] = x
+        equations.programs[loops.MOVE]()
+        state.place(state.q)
+        try:
+            yield
+        finally:
+            state.q[...], equations.z[...] = q, z
+            state.place(state.q)
 
     def heed_stability(self, negative: int | None, along: Array, share: float) -> None:
         """Reject a motion along directions in which the robot lost its stability.
@@ -179,6 +197,15 @@ class BranchChecks:
         return max(motions)
 
     # -- at the end of an attempt ------------------------------------------------------------------
+
+    def heed_end(self, negative: int | None) -> None:
+        """Reject an equilibrium that has more unstable directions than the start, and was reached along
+        them or by shortened corrections; negative : its negative pivots, reduced.
+        """
+        lost = 0 if negative is None else negative - (self.equations.start.negative or 0)
+        if lost > 0 and self.shortened:
+            raise NewtonError("the robot loses its stability on the way")
+        self.heed_stability(negative, self.moved, 1e-5)
 
     def heed_turn(self, step: float, largest_step: float) -> None:
         """Reject a load step in which a rod turns so far or so fast that it may be on another branch.

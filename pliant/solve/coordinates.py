@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ from pliant.solve.problem import Problem, Start, Still, stretch_of
 from pliant.solve.redundancy import redundancy_at_rest
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
-from pliant.solve.shape_error import warn_of_error
+from pliant.solve.shape_error import ShapeError, warn_of_error
 from pliant.solve.spin import require_joint_inertia, require_spin_inertia, spun
 from pliant.solve.statics import StaticSolution
 from pliant.solve.streaming import Held, Stream
@@ -494,6 +494,12 @@ class CoordinateProblem(Problem):
         moment = Moment(self.tree, state, work, inputs.u, z, path.v[k], recorded=recorded)
         return {term.name: term.readings(moment) for term in telling}
 
+    def compared_error(self, still: Still) -> ShapeError | None:
+        """From the same robot with twice as many intervals."""
+        from pliant.solve.finer import compared_error
+
+        return compared_error(self, still)
+
     def judge(self, still: Still) -> tuple[bool | None, str]:
         """Whether an equilibrium is stable: from the inertia of the tangent, or from its modes."""
         from pliant.solve.stability import judge
@@ -503,6 +509,10 @@ class CoordinateProblem(Problem):
     def frame(self, q: Array, frame: Frame) -> Array:
         """World pose (4, 4) of a frame of a rod or of a body, joints included."""
         return self.sampler.frame(q, frame)
+
+    def poses_along(self, configurations: Sequence[Array], rod: str, s: Array) -> Array:
+        """World poses (T, S, 4, 4) of sections of a rod at several configurations."""
+        return self.sampler.poses_along(configurations, rod, s)
 
     def body_twist(self, q: Array, v: Array, body: str) -> Array:
         """Body twist (6,) of a body at rates v (total,)."""
@@ -519,6 +529,17 @@ class CoordinateProblem(Problem):
         from pliant.solve.initial_conditions import with_joints
 
         return close_by_joints(self.effects, with_joints(self.tree, q, values), values)
+
+    def through_points(self, given: Mapping[str, Any], caller: str) -> Array:
+        """A configuration (nq,) whose rods pass through points, by rod name."""
+        from pliant.solve.start_points import configuration_through
+
+        return configuration_through(self.tree, given, caller)
+
+    def still_at(self, q: Array, values: Mapping[str, Any]) -> Still:
+        """A configuration q (nq,) from which the equilibrium under input values is sought."""
+        begin = StaticSolution(q, np.zeros(self.tree.total), self.effects.at(values))
+        return Still(begin, [(1.0, values)])
 
     @property
     def length(self) -> float:

@@ -223,7 +223,7 @@ class StaticSolver:
         sizes = equations.sizes
         near = len(sizes) > 1 and sizes[-2] < POLICY.near
         negative, odd = (self.negative(), self.odd()) if near else self.inertia()
-        checks.heed_stability(negative, checks.moved, 1e-5)
+        checks.heed_end(negative)
         checks.heed_turn(step, self.largest)
         checks.heed_middle(inputs, negative, odd)
         checks.accept()

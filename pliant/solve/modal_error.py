@@ -9,25 +9,21 @@ differences of the neighbouring modes tell.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 
 from pliant.model import PliantError
 from pliant.model.telling import silenced
-from pliant.rods.contract import Array, Formulation, RodModel
+from pliant.rods.contract import Array
 from pliant.solve.coordinates import CoordinateProblem
+from pliant.solve.finer import finer_problem, same_equilibrium
 from pliant.solve.modes import ModalSolution, modal_analysis
 from pliant.solve.problem import Still
-from pliant.solve.statics import StaticSolution
 
 FINER, FAR_FINER, POOR = 2, 4, 0.01
 """Factor of intervals of the reference; the second one where the error of the equilibrium, over the
 length, is estimated above this part, for then doubling may not be enough.
 """
-SAME_BRANCH = 0.02
-"""Distance of both equilibria over the length within which they are one; or some estimated errors."""
-_SECTIONS = 21
 _CHANCE = 0.2
 """Part of the smaller difference of both neighbours that the difference of a mode has at least."""
 
@@ -62,62 +58,11 @@ def _reference(problem: CoordinateProblem, still: Still, count: int) -> Array | 
     """Eigenvalues on the finer grid, None if they cannot be had."""
     try:
         poor = still.solution.error is not None and still.solution.error.relative > POOR
-        formulations = _finer(problem.formulations, FAR_FINER if poor else FINER)
-        finer = CoordinateProblem(problem.description, formulations)
-        at = _equilibrium(finer, problem, still)
+        finer = finer_problem(problem, FAR_FINER if poor else FINER)
+        at = same_equilibrium(finer, problem, still)
         if at is None:
             return None
         found = modal_analysis(finer.effects, at.q, at.z, at.inputs, count)
     except PliantError:
         return None
     return np.asarray(found.eigenvalues, dtype=complex)
-
-
-def _finer(formulations: Mapping[str, RodModel], factor: int) -> dict[str, Formulation]:
-    found: dict[str, Formulation] = {}
-    for name, item in formulations.items():
-        least = item.least_size(name)
-        intervals = getattr(item, str(item.size)) - least + 1
-        assert isinstance(item, Formulation)
-        found[name] = item.with_size(least + factor * intervals - 1)
-    return found
-
-
-def _equilibrium(
-    finer: CoordinateProblem, problem: CoordinateProblem, still: Still
-) -> StaticSolution | None:
-    """The same equilibrium on the finer grid: from no load, or else from the one that was found."""
-    solution: StaticSolution = still.solution
-    share, values = still.applied[-1]
-    if len(still.applied) == 1 and share == 1.0:
-        try:
-            first: StaticSolution = finer.statics(values, None, 1e-10, None).solution
-        except PliantError:
-            pass
-        else:
-            if _same(finer, first, problem, solution):
-                return first
-    inputs = finer.acting(still.applied)
-    q = finer.adopt(problem, solution.q)
-    begin = StaticSolution(q, np.zeros(finer.tree.total), inputs, negative=solution.negative)
-    with finer.solver() as solver:
-        other = solver.solve(inputs, begin)
-    return other if _same(finer, other, problem, solution) else None
-
-
-def _same(
-    finer: CoordinateProblem,
-    found: StaticSolution,
-    problem: CoordinateProblem,
-    solution: StaticSolution,
-) -> bool:
-    """Whether two equilibria are one, as far as their grids can tell."""
-    known = 0.0 if solution.error is None else 3.0 * solution.error.relative
-    apart = [0.0]
-    for name, s in problem.description.stations(_SECTIONS).items():
-        one, other = (
-            x.sampler.poses(q, name, s)[:, :3, 3]
-            for x, q in ((finer, found.q), (problem, solution.q))
-        )
-        apart.append(float(np.linalg.norm(one - other, axis=1).max()))
-    return max(apart) <= max(SAME_BRANCH, known) * problem.length

@@ -216,6 +216,10 @@ class Problem(ABC):
     def judge(self, still: Still) -> tuple[bool | None, str]:
         """Whether an equilibrium is stable, None if it cannot be told, and a sentence on it."""
 
+    def poses_along(self, configurations: Sequence[Any], rod: str, s: Array) -> Array:
+        """World poses (T, S, 4, 4) of sections of a rod at several configurations."""
+        return np.array([self.sampler.poses(q, rod, s) for q in configurations])
+
     def frame(self, q: Any, frame: Frame) -> Array:
         """World pose (4, 4) of a frame of a rod or of a body."""
         rod, s, pose = self._section_of(frame)
@@ -256,6 +260,27 @@ class Problem(ABC):
             "left out with these formulations, which have no joints that move",
             "choose formulations with coordinates such as BSpline()",
         )
+
+    def through_points(self, given: Mapping[str, Any], caller: str) -> Any:
+        """A configuration whose rods pass through points, by rod name."""
+        raise DescriptionError(
+            caller,
+            "start",
+            given,
+            "a result, for these formulations have no coordinates to fit to points",
+            "choose formulations with coordinates such as BSpline()",
+        )
+
+    def still_at(self, q: Any, values: Mapping[str, Any]) -> Still:
+        """A configuration from which the equilibrium under input values is sought."""
+        raise TypeError(f"{type(self).__name__} has no coordinates")
+
+    def compared_error(self, still: Still) -> ShapeError | None:
+        """The error of an equilibrium for which solving gave no estimate, from a finer solution.
+
+        None if there is none. It takes longer than the solve.
+        """
+        return None
 
     # -- the same robot in another discretisation ----------------------------------------------
 

@@ -31,6 +31,7 @@ _INTEGRATORS = {
     "BDFAlpha": "pliant.solve.integrators.bdf_alpha",
     "Explicit": "pliant.solve.integrators.explicit",
     "Radau": "pliant.solve.integrators.radau",
+    "BDF": "pliant.solve.integrators.bdf",
 }
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from pliant._numba import kernel
+from pliant.engine.calls import execute
+from pliant.engine.program import Program, ask, record
 from pliant.lie import se3
 from pliant.model import Frame
 from pliant.physics.effects import Effects
@@ -16,6 +20,8 @@ from pliant.tree.state import State
 
 _PLANS = 64
 """Plans that a thread keeps."""
+_FEW = 8
+"""Configurations that are not worth a program."""
 
 
 class Sampler(threading.local):
@@ -26,6 +32,8 @@ class Sampler(threading.local):
         self.tree = effects.tree
         self._state = State(self.tree)
         self._plans: dict[Any, Plan] = {}
+        self._programs: dict[Any, Program] = {}
+        """Place the robot and the sections of a plan, by the key of the plan."""
 
     def at(self, q: Array) -> State:
         """The robot at q (nq,)."""
@@ -41,6 +49,41 @@ class Sampler(threading.local):
         i, s, pose = self._place(name, s)
         g = self._sections(self.at(q), i, s).g
         return g.copy() if pose is None else np.asarray(g @ pose)
+
+    def poses_along(self, configurations: Sequence[Array] | Array, name: str, s: Array) -> Array:
+        """World poses (T, S, 4, 4) as `poses` gives them for T configurations, in one compiled call."""
+        i, where, pose = self._place(name, s)
+        g = self._along(configurations, i, where)
+        return g if pose is None else np.asarray(g @ pose)
+
+    def frame_along(self, configurations: Sequence[Array] | Array, frame: Frame) -> Array:
+        """World poses (T, 4, 4) as `frame` gives them for T configurations."""
+        i, s, pose = self.tree.place_of(frame)
+        return np.asarray(self._along(configurations, i, np.array([s]))[:, 0] @ pose)
+
+    def _along(self, configurations: Sequence[Array] | Array, i: int, s: Array) -> Array:
+        """World poses (T, S, 4, 4) of sections of part i."""
+        if len(configurations) < _FEW:
+            g = [self._sections(self.at(q), i, s).g.copy() for q in configurations]
+            return np.array(g).reshape(-1, len(s), 4, 4)
+        plan, key = self._plan("frames", i, s), (i, s.tobytes())
+        if key not in self._programs:
+            self._programs[key] = record(self._place_sections, i, plan)
+        program = self._programs[key]
+        rows = np.array(configurations, dtype=float)
+        found = np.empty((len(rows), *plan.g.shape))
+        if program.compiled:
+            _sample(program.address, rows, self._state.q, plan.g, found)
+        else:
+            for row, poses in zip(rows, found, strict=True):
+                self._state.q[...] = row
+                program()
+                poses[...] = plan.g
+        return found
+
+    def _place_sections(self, i: int, plan: Plan) -> None:
+        self._state.place(self._state.q)
+        ask(self.tree.parts[i].map.frame, plan, self._state.parts[i].c)
 
     def velocities(self, q: Array, v: Array, name: str, s: Array) -> Array:
         """Body twists (S, 6) of a rod's sections at s, or of a body, at rates v (total,)."""
@@ -89,6 +132,7 @@ class Sampler(threading.local):
         if key not in self._plans:
             if len(self._plans) > _PLANS:
                 self._plans.clear()
+                self._programs.clear()
             self._plans[key] = getattr(self.tree.parts[i].map, kind)(s)
         return self._plans[key]
 
@@ -96,3 +140,16 @@ class Sampler(threading.local):
         plan = self._plan("frames", i, s)
         self.tree.parts[i].map.frame(plan, state.parts[i].c)
         return plan
+
+
+@kernel
+def _sample(program, rows, q, g, out):  # type: ignore[no-untyped-def]
+    """out (T, S, 4, 4) = poses g (S, 4, 4) that a program sets, at each of the coordinates (T, nq)."""
+    for t in range(rows.shape[0]):
+        for i in range(q.shape[0]):
+            q[i] = rows[t, i]
+        execute(program)
+        for s in range(g.shape[0]):
+            for i in range(4):
+                for j in range(4):
+                    out[t, s, i, j] = g[s, i, j]

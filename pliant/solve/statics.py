@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant._numba import kernel
 from pliant.engine.arrays import clear, copy
-from pliant.engine.program import ask, record, run
+from pliant.engine.program import Program, ask, record, run
 from pliant.linalg.matrices import SingularError
-from pliant.linalg.scatter import add_at
+from pliant.linalg.scatter import add_at, norms
 from pliant.physics.effects import Inputs
 from pliant.rods.contract import Array
 from pliant.solve import loops
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from pliant.solve.load_steps import StaticSolver
 
 _NOTHING = np.zeros((0, 3))
+_UNKNOWN = 1e300
+"""Size of loads that are not weighed yet, N."""
 POLICY = Policy(iterations=14, near=1e-4, stalled=1e-7, progress=0.3, patience=2)
 
 
@@ -85,7 +88,8 @@ class Equilibrium(Equations):
         """Terms with multipliers."""
         self._next, self._variation = np.zeros(tree.nq), np.zeros(tree.total)
         self.numbers[loops.GAP_LIMIT] = np.inf
-        self._load = np.inf
+        self.load = np.full(1, _UNKNOWN)
+        """(1,) size of the generalised loads, N."""
         self._attempts = 0
         self.checks = BranchChecks(self)
         self.programs = self._row(partial)
@@ -105,7 +109,7 @@ class Equilibrium(Equations):
         self.keep[...] = (1.0 - aim) * self.solver.gaps
         self.checks.begin()
         self.forget_factor()
-        self._load = np.inf
+        self.load[0] = _UNKNOWN
 
     @cached_property
     def error(self) -> StaticError:
@@ -124,7 +128,7 @@ class Equilibrium(Equations):
     def look_at(self, found: StaticSolution) -> None:
         """Place everything at an equilibrium, with its tangent."""
         self.state.q[...], self.z[...], self.u[...] = found.q, found.z, found.inputs.u
-        self.keep[...], self._load = 0.0, 1.0
+        self.keep[...], self.load[0] = 0.0, 1.0
         self.forget_factor()
         self.programs[loops.TANGENT]()
 
@@ -169,12 +173,18 @@ class Equilibrium(Equations):
         what = (self.state, self.work, Inputs(self.u, _NOTHING), self.z)
         r = balance(self.effects, *what, filled, keep=keep, memory=self.solver.memory)
         run(negate, r, self.right)
-        ask(self._measure)
+        self._measure()
 
     def _measure(self) -> None:
         """Residual without unit: forces over loads, mean strain gaps, constraint gaps over length."""
-        forces, gaps = self.solver.measure(self.work.residual)
-        self.numbers[loops.SIZE] = (forces + self._gap_forces()) / self._load + gaps
+        effects = self.effects
+        where = (self.tree.coordinates, effects.gap_rows, effects.gap_weights)
+        run(set_size, self.work.residual, *where, self.load, self.numbers)
+        if self._held:
+            ask(self._add_gap_forces)
+
+    def _add_gap_forces(self) -> None:
+        self.numbers[loops.SIZE] += self._gap_forces() / self.load[0]
 
     def _gap_forces(self) -> float:
         """What the gaps of multipliers cost, N: also of those that do not feel their gap at once."""
@@ -185,10 +195,10 @@ class Equilibrium(Equations):
         """Set the size of the generalised loads, or of the first residual where there are none."""
         r, free = self.work.residual, self.tree.coordinates
         own = max(float(np.linalg.norm(r[free])), 1e-12 * self.tree.stiffness, self._gap_forces())
-        self._load = own
+        self.load[0] = own
         if self.tree.m or not self.start.inputs.empty:
             self._unload()
-            self._load = max(float(np.linalg.norm((r - self.other.residual)[free])), own)
+            self.load[0] = max(float(np.linalg.norm((r - self.other.residual)[free])), own)
         self._measure()
 
     def _balance_unloaded(self) -> None:
@@ -203,3 +213,21 @@ class Equilibrium(Equations):
         self.tree.advance(self.state, self._variation, self._next)
         copy(self._next, self.state.q)
         run(add_at, self.effects.gap_rows, self.x, self.z)
+
+    def march_programs(self, note: Callable[[], None]) -> list[Program | None]:
+        """Recorded programs for corrections that are only noted, by the program `note`."""
+        row: list[Program | None] = [None] * loops.PROGRAMS
+        for place, tangent in ((loops.RESIDUAL, False), (loops.TANGENT, True)):
+            row[place] = record(self._place_and_balance, tangent)
+        row[loops.SLOPE] = record(self._set_residual, True)
+        row[loops.FACTORISE] = record(self.matrix.record_factorise)
+        row[loops.SOLVE] = record(self.matrix.record_solve, self.right, self.x)
+        row[loops.MOVE], row[loops.INSPECT] = record(self._move), record(note)
+        return row
+
+
+@kernel
+def set_size(r, free, rows, weights, load, numbers):  # type: ignore[no-untyped-def]
+    """numbers[SIZE] = norm of the forces r[free] over the load (1,), plus that of the weighted gaps."""
+    forces, gaps = norms(r, free, rows, weights)
+    numbers[loops.SIZE] = forces / load[0] + gaps

@@ -38,7 +38,7 @@ from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
 from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.initial_conditions import check_names, section_twists
-from pliant.solve.integrators.bdf_alpha import BDFAlpha
+from pliant.solve.integrators.bdf_alpha import BDFAlpha, StrongIntegrator
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.limits import OTHER, unstable_branch
 from pliant.solve.problem import Problem, Start, Still
@@ -121,16 +121,16 @@ class StrongProblem(Problem):
 
     # -- solving -----------------------------------------------------------------------------
 
-    def integrator(self, wanted: object) -> BDFAlpha:
-        """Return the integrator, which must be BDFAlpha."""
+    def integrator(self, wanted: object) -> StrongIntegrator:
+        """Return the integrator, which must be BDFAlpha or BDF."""
         if wanted is None:
             return BDFAlpha()
-        if not isinstance(wanted, BDFAlpha):
+        if not isinstance(wanted, StrongIntegrator):
             raise DescriptionError(
                 "simulate",
                 "integrator",
                 wanted,
-                f"BDFAlpha with {type(self.form).__name__}, which has no coordinates",
+                f"BDFAlpha with {type(self.form).__name__}, which has no coordinates, or BDF",
                 "give e.g. BDFAlpha(-0.48), or leave it out",
             )
         return wanted
@@ -287,10 +287,20 @@ class StrongProblem(Problem):
         """
         from pliant.solve.compiled import require_mass
 
-        assert isinstance(method, BDFAlpha)
+        assert isinstance(method, StrongIntegrator)
         doubt = self.form.doubt(self.chain, method.rule(h, h).c0, h)
         if doubt:
             warnings.warn(doubt, ResolutionWarning, stacklevel=level)
+        undamped = [
+            piece.rod.label for piece in self.chain.pieces if not piece.rod.damping([0.0]).any()
+        ]
+        if method.depth > 2 and undamped:
+            text = (
+                f"{method!r} lets vibrations grow that have little damping and that a step does not "
+                f"resolve, and {undamped[0]} has none: give its material a viscosity, or use "
+                "BDF(order=2) or BDFAlpha()"
+            )
+            warnings.warn(text, ResolutionWarning, stacklevel=level)
         require_mass(self.description)
         schedule = ChainInputs(self.chain, inputs)
         state = self._first(schedule.base(0.0), start)

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.bvp.chain import Chain
-from pliant.bvp.contract import State, StrongForm
+from pliant.bvp.contract import State, StrongForm, TimeRule
 from pliant.bvp.energies import ChainMeasures
+from pliant.bvp.history import History
 from pliant.bvp.states import between
 from pliant.lie.tuples import Array
 from pliant.model import BaseState, ConvergenceError, Moving, as_signal, base_state
@@ -22,7 +23,7 @@ from pliant.model.checks import StepError
 from pliant.physics.lines import feed_own, keep_own
 from pliant.solve.checkpoint import pack, unpack
 from pliant.solve.dynamics import NOT_INSIDE, Rows, Steps
-from pliant.solve.integrators.bdf_alpha import BDFAlpha, first_rules
+from pliant.solve.integrators.bdf_alpha import BDFAlpha, StrongIntegrator, first_rules
 from pliant.solve.schedule import Inputs
 
 _SHORTER = (2, 4)
@@ -72,7 +73,7 @@ class StrongSteps(Steps):
         self,
         chain: Chain,
         form: StrongForm,
-        method: BDFAlpha,
+        method: StrongIntegrator,
         schedule: ChainInputs,
         h: float,
         state: State,
@@ -86,6 +87,8 @@ class StrongSteps(Steps):
         self._rescue = getattr(form, "rescue", True)
         self._before = 0.0
         """Length of the step before, s; 0 if there is none."""
+        self._earlier: list[History] = []
+        """The last instants, newest first, as far as steps between them are alike."""
         self._t = 0.0
         self._volume, self._inside = ChainMeasures(chain), NOT_INSIDE
         asked = schedule.values_at(0.0)
@@ -122,7 +125,8 @@ class StrongSteps(Steps):
 
     def _quiet(self, wanted: NDArray[np.bool_]) -> int:
         """How many steps come before the rule changes, or a snapshot or a line needs the state."""
-        if self._before != self.h or self.schedule.lines or len(self._inside):
+        deep = self.method.depth > 2
+        if deep or self._before != self.h or self.schedule.lines or len(self._inside):
             return 1
         return int(wanted.argmax()) + 1 if wanted.any() else len(wanted)
 
@@ -134,13 +138,37 @@ class StrongSteps(Steps):
             self.solver.step(rule, (part - reached) * h, values, base, keep_older=k == 1)
             reached = part
         self._before = h
+        self._remember(h)
 
-    def _advance(self, method: BDFAlpha, h: float, ends: list[float]) -> int:
+    def _advance(self, method: StrongIntegrator, h: float, ends: list[float]) -> int:
         """Take steps of h seconds to some times; return how many of them converged."""
-        rule, bases = method.rule(h, self._before), [self.schedule.base(t) for t in ends]
+        rule, bases = self._rule(method, h), [self.schedule.base(t) for t in ends]
         reached = self.solver.advance(rule, h, [self._values(t) for t in ends], bases)
+        if reached:
+            self._remember(h)
+        elif len(self._earlier) > 1:
+            self.solver.past().look_back(self._earlier[1:2], np.ones(1))
         self._before = h if reached else self._before
         return reached
+
+    def _rule(self, method: StrongIntegrator, h: float) -> TimeRule:
+        """The rule of the next step; instants before the last two are part of the second one."""
+        order = min(method.depth, len(self._earlier)) if self._before == h else 2
+        if order < 3:
+            return method.rule(h, self._before)
+        weights = method.deep_weights(order) / h
+        self.solver.past().look_back(self._earlier[1:order], weights[2:] / weights[2])
+        return TimeRule(float(weights[0]), float(weights[1]), float(weights[2]), 0.0)
+
+    def _remember(self, h: float) -> None:
+        """Append the present to the last instants."""
+        if self.method.depth < 3:
+            return
+        now = self.solver.past().copy()
+        alike = [x for x in self._earlier if x.strain.shape == now.strain.shape]
+        if len(alike) < len(self._earlier) or (self._before != h and len(alike) > 0):
+            alike = []
+        self._earlier = [now, *alike][: self.method.depth]
 
     def _damped_step(self, end: float) -> None:
         """Try the step that failed with alpha = 0; raises its error if that does not help."""
@@ -237,6 +265,7 @@ class StrongSteps(Steps):
             **{f"present_{x}": y for x, y in self.pack([self.solver.state()], None).items()},
             "points": np.concatenate(points).astype(float),
             "counts": np.array([len(x) for x in points]),
+            **{f"earlier_{j}_{k}": x for j, y in enumerate(self._earlier) for k, x in enumerate(y)},
             "notes": np.frombuffer(json.dumps(notes).encode(), dtype=np.uint8).astype(np.int64),
         }
 
@@ -253,6 +282,11 @@ class StrongSteps(Steps):
         self.solver.resume(present, notes, {**self.schedule.values_at(self._t), **notes["fed"]})
         unpack([*self._memory, self.acted, *self.solver.remembered()], kept)
         self._start = self._row()
+        count = sum(name.startswith("earlier_") for name in kept) // len(History._fields)
+        rows = range(len(History._fields))
+        self._earlier = [
+            History._make(kept[f"earlier_{j}_{k}"] for k in rows) for j in range(count)
+        ]
 
     def pack(self, q: Any, v: Any) -> dict[str, Array]:
         """States as arrays of all their knots, and how many each has."""

@@ -13,6 +13,7 @@ from pliant.bvp.tube_shooting import Acting, Pull, TubeShape, TubeShooting
 from pliant.lie.tuples import Array
 from pliant.model import (
     Centreline,
+    ConvergenceError,
     Description,
     DescriptionError,
     Effect,
@@ -26,6 +27,7 @@ from pliant.model import (
 from pliant.model.pointwise import LineWrench, PointWrench
 from pliant.rods.contract import RodModel
 from pliant.solve.problem import Problem, Still
+from pliant.solve.shape_error import ShapeError
 from pliant.solve.strong import StrongSolution
 
 _REMEDY = "choose a formulation with coordinates, such as BSpline()"
@@ -125,6 +127,8 @@ class TubeProblem(Problem):
         for tube in self.members:
             if isinstance(tube, Tube) and tube.shift is not None:
                 self._refuse(tube.label, "shift", tube.shift, f"left out with {name}")
+            if isinstance(tube, Tube) and tube.drive == "torque":
+                self._refuse(tube.label, "drive", tube.drive, f"'angle' with {name}")
         for effect in self.description.of(Effect).values():
             form = effect.pointwise()
             known = isinstance(form, PointWrench) or (isinstance(form, LineWrench) and form.world)
@@ -229,6 +233,19 @@ class TubeProblem(Problem):
             progress(1.0, solver.iterations, history[-1])
         solution = StrongSolution(shape, solver.iterations, history[-1], history, count)
         return Still(solution, [(1.0, values)])
+
+    def compared_error(self, still: Still) -> ShapeError | None:
+        """From the same tubes with twice as many intervals of integration."""
+        from pliant.solve.finer import shape_error
+
+        values, (centre, pose, steps, places) = still.applied[-1][1], self._settings
+        try:
+            fine: Any = TubeShooting(centre, pose, 2 * steps, places).solve(
+                self._acting(values), still.solution.q, 1e-10
+            )
+        except ConvergenceError:
+            return None
+        return shape_error(self, fine, self, still.solution.q)
 
     def _no_motion(self) -> NoReturn:
         expected = "a formulation with coordinates, for shooting solves tubes at rest only"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from pliant.lie import se3
@@ -9,6 +11,7 @@ from pliant.rods.contract import Array, Plan
 from pliant.solve.sampling import Sampler
 from pliant.tree.part import Part
 from pliant.tree.state import State
+from pliant.tree.tree import Tree
 
 _SECTIONS = 11
 """Sections of each rod whose poses are matched, besides strains at its quadrature points."""
@@ -28,7 +31,22 @@ def transferred(to: Sampler, source: Sampler, q: Array) -> Array:
     best = tree.q_rest.copy()
     for mine, theirs in zip(tree.parts, source.tree.parts, strict=True):
         best[mine.joint_slice] = q[theirs.joint_slice]
-    state = State(tree).place(best)
+    return least_squares(tree, fit, best)
+
+
+class Misfit(Protocol):
+    """Differences that are to vanish, plain numbers."""
+
+    def residual(self, state: State) -> Array:
+        """Differences (rows,) at a state."""
+
+    def slopes(self, state: State) -> Array:
+        """Their derivatives (rows, n) in the coordinates."""
+
+
+def least_squares(tree: Tree, fit: Misfit, q: Array) -> Array:
+    """Coordinates (nq,) that make the differences smallest, by Gauss-Newton from q (nq,)."""
+    state = State(tree).place(q)
     left = fit.residual(state)
     for _ in range(_ITERATIONS):
         x = np.zeros(tree.total)

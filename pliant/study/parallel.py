@@ -132,7 +132,7 @@ def _all(
     progress: bool | Progress | None,
 ) -> list[Result]:
     """Return the results of the calls in order; failures raise when all are done."""
-    threads = _cores()
+    threads = cores()
     if workers is not None:
         threads = count(where, "workers", workers, 1, "leave it out for all cores")
     results: dict[int, Any] = {}
@@ -175,7 +175,7 @@ def _outcome(future: Future[Result], number: int) -> Result | ConvergenceError:
         ) from error
 
 
-def _cores() -> int:
+def cores() -> int:
     """The number of cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -23,6 +23,7 @@ from pliant.view.studies import (
     draw_resolution,
 )
 from pliant.view.theme import save_figure, saved, show, style
+from pliant.view.wireframe import draw_wireframe
 
 __all__ = [
     "Arrow",
@@ -41,6 +42,7 @@ __all__ = [
     "draw_modes",
     "draw_resolution",
     "draw_robot",
+    "draw_wireframe",
     "draw_workspace",
     "legend_beside",
     "save_figure",

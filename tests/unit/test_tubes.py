@@ -125,6 +125,15 @@ def test_places_in_the_guide_are_refused() -> None:
         robot.simulate(0.1, 0.01, {"push2": lambda t: 10.0 * t}, "statics")
 
 
+def test_drives_of_tubes_that_make_no_sense_are_refused() -> None:
+    refused("drive.*rotation names no input", drive="torque")
+    refused("angle.*left out with drive='torque'", drive="torque", rotation="turn", angle=0.3)
+    robot = pl.Robot()
+    robot.add_tube("only", 0.2, WIDE, NITINOL, theory="kirchhoff", rotation="turn", drive="torque")
+    with pytest.raises(DescriptionError, match=r"drive.*'angle' with Shooting"):
+        robot.statics(formulation=pl.Shooting())
+
+
 def test_formulations_that_do_not_turn_are_refused() -> None:
     with pytest.raises(DescriptionError, match=r"tube 'outer'.*turn each other"):
         three_tubes().statics(formulation=pl.ANCF(6))

@@ -136,6 +136,23 @@ def test_column_beyond_its_buckling_load_is_told_to_be_unstable(formulation):
     assert not still.stable
 
 
+@pytest.mark.parametrize("share", [1.05, 1.1, 1.5, 2.0])
+@pytest.mark.parametrize("formulation", [None, pl.Spectral(), pl.Strain()])
+def test_imperfect_column_bends_to_the_side_of_its_imperfection(formulation, share):
+    """All motion is in a plane: pivots alone do not show the equilibrium on the other side."""
+    robot = pl.Robot(gravity=(0.0, 0.0, 0.0))
+    stiff = pl.Material(E=1e7, nu=0.5, rho=1000.0)
+    arm = robot.add_rod("arm", LENGTH, pl.Circle(0.005), stiff, natural=(0.02, 0.0, 0.0))
+    robot.add_load("press", arm.tip, force=(0.0, 0.0, -1.0))
+    load = share * np.pi**2 * 1e7 * np.pi * 0.005**4 / 4.0 / (4.0 * LENGTH**2)
+    cold, path = robot.statics({"press": load}, formulation), None
+    for part in np.linspace(0.0, 1.0, 61)[1:]:
+        path = robot.statics({"press": part * load}, formulation, start=path)
+    s = np.linspace(0.0, LENGTH, 9)
+    assert cold.position("arm", s) == pytest.approx(path.position("arm", s), abs=1e-7)
+    assert cold.stable and cold.position("arm", LENGTH)[1] < -0.1
+
+
 @pytest.mark.parametrize("seed", [67, 83])
 def test_follower_loads_stay_on_the_branch_from_no_load(seed: int) -> None:
     """Cold statics of these robots ended on unstable branches, 0.36 and 0.51 of the length away."""

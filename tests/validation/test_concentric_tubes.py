@@ -31,6 +31,7 @@ def tubes(
     material: pl.Material = STIFF,
     gravity: float = 0.0,
     angle: float = 0.0,
+    drive: str = "angle",
 ) -> pl.Robot:
     """Two tubes with a given lambda (1/m^2); the inner one is longer and turned by "turn"."""
     robot = pl.Robot(gravity=(0, 0, -gravity))
@@ -48,6 +49,7 @@ def tubes(
         start=-BEHIND,
         rotation="turn",
         angle=angle,
+        drive=drive,
     )
     robot.add_load("force", inner.tip, force=(0, 0.5, 0))
     return robot
@@ -96,6 +98,33 @@ def test_described_angle_is_an_input_angle() -> None:
     turned = tubes(angle=2.5).statics({"turn": 0.5, "force": 1.0})
     whole = tubes().statics({"turn": 3.0, "force": 1.0})
     assert turned.tip("inner") == pytest.approx(whole.tip("inner"), abs=1e-9)
+
+
+def test_torque_turns_a_tube_as_far_as_the_angle_that_needs_it() -> None:
+    form = pl.BSpline(points=9)
+    turned = tubes(gravity=9.81, formulation=form).statics({"turn": 1.5})
+    robot = tubes(gravity=9.81, formulation=form, drive="torque")
+    torque = turned.drive_forces["turn"]
+    found = robot.statics({"turn": torque})
+    assert found.stable
+    assert found.tip("inner") == pytest.approx(turned.tip("inner"), abs=1e-10)
+    step = 1e-4 * torque
+    ahead, behind = (robot.statics({"turn": torque + x}).tip("inner")[:3, 3] for x in (step, -step))
+    along = found.tip("inner")[:3, :3] @ found.jacobian("inner.tip", ["turn"])[3:, 0]
+    assert along == pytest.approx((ahead - behind) / (2 * step), rel=1e-5)
+
+
+@pytest.mark.parametrize("integrator", [pl.Midpoint(), pl.Newmark()])
+def test_energy_balance_of_a_tube_turned_by_torque_closes(integrator: Any) -> None:
+    viscous = pl.Material(E=2e9, nu=0.45, rho=1200.0, viscosity=1e5)
+    robot = tubes(material=viscous, formulation=pl.BSpline(points=9), drive="torque")
+    inputs = {"turn": lambda t: 0.07 * np.sin(20 * t) ** 2, "force": 0.0}
+    gaps = []
+    for dt in (1e-3, 5e-4):
+        energy = robot.simulate(0.05, dt, inputs, integrator=integrator).energy
+        gaps.append(np.ptp(energy["balance"]) / np.max(np.abs(energy["work"])))
+    assert gaps[1] < 1e-4
+    assert np.log2(gaps[0] / gaps[1]) > 1.5
 
 
 def test_turned_slowly_it_snaps_near_the_fold_and_rests_on_the_other_branch() -> None:

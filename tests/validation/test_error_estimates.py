@@ -318,24 +318,50 @@ def test_rigid_motions_and_rigid_robots_have_no_error_of_frequencies() -> None:
     assert rigid.modes(1).error.tolist() == [0.0]
 
 
+def nested_tubes() -> pl.Robot:
+    robot = pl.Robot()
+    nitinol = pl.Material(E=6e10, nu=0.33, rho=6450.0)
+    outer = robot.add_tube(
+        *("outer", 0.15, pl.Annulus(2.2e-3, 1.7e-3), nitinol),
+        natural=(0, 5, 0),
+        start=-0.05,
+        theory="kirchhoff",
+    )
+    robot.add_tube(
+        *("inner", 0.3, pl.Annulus(1.5e-3, 1.2e-3), nitinol),
+        inside=outer,
+        natural=(0, 12, 0),
+        start=-0.1,
+        angle=1.0,
+    )
+    return robot
+
+
 def test_frequencies_of_nested_tubes_have_an_error() -> None:
-    found = []
-    for points in (5, 24):
-        robot = pl.Robot(gravity=(0, 0, 0))
-        nitinol = pl.Material(E=6e10, nu=0.33, rho=6450.0)
-        outer = robot.add_tube(
-            "outer", 0.15, pl.Annulus(2.2e-3, 1.7e-3), nitinol, natural=(0, 5, 0), start=-0.05
-        )
-        robot.add_tube(
-            *("inner", 0.3, pl.Annulus(1.5e-3, 1.2e-3), nitinol),
-            inside=outer,
-            natural=(0, 12, 0),
-            start=-0.1,
-            angle=1.0,
-        )
-        found.append(robot.modes(3, formulation=pl.BSpline(3, points)))
-    true = np.abs(found[0].frequencies / found[1].frequencies - 1.0)
-    assert (found[0].error > 0.2 * true).all() and (found[0].error < 5.0 * true).all()
+    coarse, fine = (nested_tubes().modes(3, formulation=pl.BSpline(3, n)) for n in (5, 24))
+    true = np.abs(coarse.frequencies / fine.frequencies - 1.0)
+    assert (coarse.error > 0.2 * true).all() and (coarse.error < 5.0 * true).all()
+
+
+@pytest.mark.parametrize(
+    "formulation", [pl.BSpline(3, 4), pl.BSpline(3, 6), pl.Shooting(4), pl.Shooting(8)], ids=str
+)
+def test_equilibria_of_nested_tubes_have_an_error(formulation: Any) -> None:
+    robot = nested_tubes()
+    still = robot.statics(formulation=formulation)
+    true = distance(still, robot.statics(formulation=pl.Shooting(400)))
+    assert true > 1e-8
+    assert 0.2 * true < still.error.relative < 5.0 * true
+    assert "estimated error" in still.summary()
+
+
+def test_an_accuracy_of_nested_tubes_refines_their_mesh() -> None:
+    robot = nested_tubes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pl.ResolutionWarning)
+        still = robot.statics(formulation=pl.BSpline(3, 4), accuracy=1e-6)
+    assert still.error.relative < 1e-6
+    assert distance(still, robot.statics(formulation=pl.Shooting(400))) < 2e-6
 
 
 def test_frequencies_of_a_straight_beam_are_estimated_to_be_as_wrong_as_they_are() -> None:

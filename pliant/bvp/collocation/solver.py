@@ -233,6 +233,11 @@ class CollocationSolver(StrongSolver):
         """Body twists (B, 6) of the sections that carry bodies."""
         return self._system.shape.sections[self._system.grid.jumps.kind == BODY, 6:12]
 
+    def past(self) -> History:
+        """The history of the motion."""
+        assert self._history is not None
+        return self._history
+
     def _still_history(self) -> History:
         """The present shape of the system, at rest, as a history."""
         strain = np.ascontiguousarray(self._system.shape.strain.T)

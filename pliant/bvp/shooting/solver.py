@@ -512,6 +512,10 @@ class ShootingSolver(StrongSolver):
             assert self.failure is not None
             raise self.failure
 
+    def past(self) -> History:
+        """The history of the motion."""
+        return self.history
+
     def advance(
         self,
         rule: TimeRule,

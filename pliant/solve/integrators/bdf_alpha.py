@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,14 +11,41 @@ from pliant.bvp.contract import TimeRule
 from pliant.model import DescriptionError
 from pliant.model.checks import as_float
 from pliant.physics.effects import Effects
+from pliant.rods.contract import Array
 from pliant.solve.integrators.contract import Integrator, Stepper
 
 START = 1.0 - math.sqrt(0.5)
 """gamma of the two-stage method that takes the first step (L-stable, second order)."""
 
 
+class StrongIntegrator(Integrator):
+    """An integrator of strong forms: time derivatives from the present and earlier instants."""
+
+    depth: ClassVar[int] = 2
+    """Earlier instants that it looks back on."""
+
+    @abstractmethod
+    def rule(self, h: float, before: float) -> TimeRule:
+        """The coefficients for a step of h after one of `before` seconds, two instants back at most."""
+
+    def deep_weights(self, order: int) -> Array:
+        """Coefficients (order + 1,) of h times the rate, now first, for steps of equal length."""
+        raise TypeError(f"{type(self).__name__} looks back on two instants")
+
+    def stepper(self, effects: Effects, h: float) -> Stepper:
+        """Refuse: formulations with coordinates have integrators of their own."""
+        raise DescriptionError(
+            "simulate",
+            "integrator",
+            self,
+            f"an integrator for formulations with coordinates; {type(self).__name__} goes with "
+            "Shooting, MultipleShooting and Collocation",
+            "leave it out, or give Midpoint(), Newmark() or GeneralizedAlpha()",
+        )
+
+
 @dataclass(frozen=True)
-class BDFAlpha(Integrator):
+class BDFAlpha(StrongIntegrator):
     """Time derivatives from the present and two earlier instants, with Shooting and its kin.
 
     alpha : from -0.5 (trapezoidal rule, no numerical damping) to 0 (BDF2, most damping).
@@ -61,17 +89,6 @@ class BDFAlpha(Integrator):
             c1=scale * (share * a1 + 2.0 * a),
             c2=scale * share * a2,
             d1=a / (1.0 + a),
-        )
-
-    def stepper(self, effects: Effects, h: float) -> Stepper:
-        """Refuse: formulations with coordinates have integrators of their own."""
-        raise DescriptionError(
-            "simulate",
-            "integrator",
-            self,
-            "an integrator for formulations with coordinates; BDFAlpha goes with Shooting, "
-            "MultipleShooting and Collocation",
-            "leave it out, or give Midpoint(), Newmark() or GeneralizedAlpha()",
         )
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine import modes
 from pliant.engine.arrays import copy
-from pliant.engine.program import ask, record, run
+from pliant.engine.program import Words, ask, record, run
 from pliant.linalg.scatter import largest, norms
 from pliant.model import Rod
 from pliant.model.checks import StepError
@@ -518,6 +518,11 @@ def table_of(rows: list[list[Any]]) -> Any:
     """Addresses (rows, programs) of programs, None where one of them is not compiled."""
     if not all(program.compiled for row in rows for program in row if program is not None):
         return None
+    known: Words = {}
+    for row in rows:
+        for program in row:
+            if program is not None:
+                program.link(known)
     numbers = [[0 if x is None else x.address for x in row] for row in rows]
     return np.array(numbers, dtype=np.int64)
 

@@ -1,0 +1,175 @@
+"""Wireframes from IGES curves and triangle meshes, and nets of bodies and links made from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.model.iges import read_iges
+from pliant.view import draw_wireframe
+
+CLOTH = pl.Material(E=1e6, nu=0.3, viscosity=1e4)
+
+
+def grid(across: int = 3, down: int = 5) -> pl.Wireframe:
+    x, z = np.meshgrid(np.linspace(-0.05, 0.05, across), np.linspace(0, -0.2, down))
+    count = across * down
+    edges = [(k, k + 1) for k in range(count) if k % across < across - 1]
+    edges += [(k, k + across) for k in range(count - across)]
+    return pl.Wireframe(np.stack([x.ravel(), 0 * x.ravel(), z.ravel()], axis=1), np.array(edges))
+
+
+def iges(entities: list[tuple[int, int, int, str]], unit: int = 2) -> str:
+    """An IGES file of entities: type, form, number of the transformation's entry, parameters."""
+    lines = [f"{'start':<72}S{1:7d}"]
+    words = f"1H,,1H;,1Ha,1Ha,1Ha,1Ha,32,38,6,308,15,1Ha,1.0,{unit},2HMM,1,0.0,1Ha,1E-6,0.0;"
+    for k in range(0, len(words), 72):
+        lines.append(f"{words[k : k + 72]:<72}G{k // 72 + 1:7d}")
+    data: list[str] = []
+    directory: list[str] = []
+    for kind, form, matrix, text in entities:
+        pieces = [text[k : k + 64] for k in range(0, len(text), 64)]
+        first = len(data) + 1
+        number = len(directory) + 1
+        data += [f"{piece:<64}{number:8d}P{first + k:7d}" for k, piece in enumerate(pieces)]
+        row = f"{kind:8d}{first:8d}{0:8d}{0:8d}{0:8d}{0:8d}{matrix:8d}{0:8d}{'00000000'}"
+        directory.append(f"{row}D{number:7d}")
+        row = f"{kind:8d}{0:8d}{0:8d}{len(pieces):8d}{form:8d}{' ' * 32}"
+        directory.append(f"{row}D{number + 1:7d}")
+    return "\n".join([*lines, *directory, *data, f"{'':<72}T{1:7d}"])
+
+
+def test_lines_and_units() -> None:
+    for unit, metres in ((1, 0.0254), (2, 1e-3), (6, 1.0), (10, 0.01)):
+        curves = read_iges(iges([(110, 0, 0, "110,0.,0.,0.,1.D1,2.,3.;")], unit), 4)
+        assert curves.lines[0] == pytest.approx(metres * np.array([[0, 0, 0], [10, 2, 3]]))
+
+
+def test_arcs_polylines_and_transformations() -> None:
+    turn = "124,0.,-1.,0.,5.,1.,0.,0.,0.,0.,0.,1.,7.;"
+    arc = "100,2.,1.,1.,2.,1.,1.,2.;"
+    entities = [
+        (124, 0, 0, turn),
+        (100, 0, 1, arc),
+        (106, 11, 0, "106,1,3,4.,0.,0.,1.,0.,1.,1.;"),
+        (106, 12, 0, "106,2,2,0.,0.,0.,1.,2.,3.;"),
+        (106, 63, 0, "106,1,3,0.,0.,0.,1.,0.,1.,1.;"),
+        (408, 0, 0, "408,1;"),
+    ]
+    found = read_iges(iges(entities, 6), 2)
+    s = np.sqrt(0.5)
+    flat = np.array([[2, 1, 2], [1 + s, 1 + s, 2], [1, 2, 2]])
+    assert found.lines[0] == pytest.approx(
+        np.stack([5 - flat[:, 1], flat[:, 0], flat[:, 2] + 7], 1)
+    )
+    assert found.lines[1] == pytest.approx(np.array([[0, 0, 4], [1, 0, 4], [1, 1, 4]]))
+    assert found.lines[2] == pytest.approx(np.array([[0, 0, 0], [1, 2, 3]]))
+    assert len(found.lines[3]) == 4 and (found.lines[3][0] == found.lines[3][-1]).all()
+    assert found.skipped == {408: 1}
+
+
+def test_composite_curves_move_their_parts() -> None:
+    shift = "124,1.,0.,0.,5.,0.,1.,0.,0.,0.,0.,1.,0.;"
+    entities = [
+        (124, 0, 0, shift),
+        (110, 0, 0, "110,0.,0.,0.,1.,0.,0.;"),
+        (102, 0, 1, "102,1,3;"),
+    ]
+    assert read_iges(iges(entities, 6), 2).lines[0][:, 0] == pytest.approx([5, 6])
+
+
+def test_splines_are_the_curves_that_they_describe() -> None:
+    """A quarter circle as a rational spline, and a parabola as a parametric one."""
+    w = repr(float(np.sqrt(0.5)))
+    circle = (
+        f"126,2,2,0,0,0,0,0.,0.,0.,1.,1.,1.,1.,{w},1.,1.,0.,0.,1.,1.,0.,0.,1.,0.,0.,1.,0.,0.,1.;"
+    )
+    points = read_iges(iges([(126, 0, 0, circle)], 6), 8).lines[0]
+    assert len(points) == 9
+    assert np.linalg.norm(points, axis=1) == pytest.approx(1.0)
+    cubic = "112,3,2,3,1,0.,2.,0.,1.,0.,0.,0.,0.,1.,0.,3.,0.,0.,0.;"
+    points = read_iges(iges([(112, 0, 0, cubic)], 6), 4).lines[0]
+    assert points[:, 1] == pytest.approx(points[:, 0] ** 2)
+    assert points[-1] == pytest.approx([2, 4, 3])
+
+
+def test_a_wireframe_survives_its_file(tmp_path: Path) -> None:
+    drawn = grid()
+    drawn.save(tmp_path / "net.igs")
+    read = pl.Wireframe.from_file(tmp_path / "net.igs", 1e-4, pl.pose((0, 0, 1)))
+    assert (len(read.nodes), len(read.edges)) == (15, 22)
+    back = [drawn.nearest(point - (0, 0, 1)) for point in read.nodes]
+    assert read.nodes - (0, 0, 1) == pytest.approx(drawn.nodes[back], abs=1e-15)
+    ends = {tuple(sorted((back[a], back[b]))) for a, b in read.edges}
+    assert ends == {tuple(sorted(edge)) for edge in drawn.edges.tolist()}
+
+
+def test_points_within_the_tolerance_are_one_node() -> None:
+    lines = [[[0, 0, 0], [1, 0, 0]], [[1.0005, 0, 0], [2, 0, 0]], [[1, 0, 0], [1.0002, 0, 0]]]
+    welded = pl.Wireframe.from_lines(lines, 1e-3)
+    assert welded.edges.tolist() == [[0, 1], [1, 2]]
+    assert len(pl.Wireframe.from_lines(lines, 1e-6).nodes) == 5
+
+
+def test_triangles_become_edges(tmp_path: Path) -> None:
+    text = "v 0 0 0\nv 1000 0 0\nv 0 1000 0\nv 0 0 1000\nf 1 2 3\nf 1 2 4\nf 1 3 4\nf 2 3 4\n"
+    (tmp_path / "solid.obj").write_text(text)
+    frame = pl.Wireframe.from_file(tmp_path / "solid.obj", scale=1e-3)
+    assert (len(frame.nodes), len(frame.edges)) == (4, 6)
+    assert np.abs(frame.nodes).max() == pytest.approx(1.0)
+
+
+def test_a_net_hangs_from_its_single_edge_nodes() -> None:
+    """Two strings carry a chain: the links hold its weight, and the world takes it."""
+    points = [[-0.1, 0, 0.1], [-0.1, 0, 0], [0.1, 0, 0], [0.1, 0, 0.1]]
+    frame = pl.Wireframe(np.array(points), np.array([[0, 1], [1, 2], [2, 3]]))
+    robot = pl.Robot()
+    bodies = robot.add_mesh("net", frame, 0.4, pl.Circle(0.002), CLOTH, fixed="single-edge")
+    assert [body is None for body in bodies] == [True, False, False, True]
+    assert sum(body.mass for body in bodies if body) == pytest.approx(0.3)
+    still = robot.statics()
+    carried = still.tension("net_edge_0") + still.tension("net_edge_2")
+    assert carried == pytest.approx(0.3 * 9.81, rel=2e-2)
+
+
+def test_a_net_is_a_robot_file(tmp_path: Path) -> None:
+    robot = pl.Robot()
+    robot.add_mesh("net", grid(2, 2), 0.02, pl.Circle(0.002), CLOTH, fixed=[0, 1])
+    robot.save(tmp_path / "net.yaml")
+    again = pl.Robot.from_file(tmp_path / "net.yaml")
+    here, there = (x.statics().position("net_3") for x in (robot, again))
+    assert here == pytest.approx(there, abs=1e-12)
+
+
+def test_numbers_are_shown(tmp_path: Path) -> None:
+    figure = draw_wireframe(grid(), tmp_path / "numbers.png")
+    words = {text.get_text() for text in figure.axes[0].texts}
+    assert {str(k) for k in range(22)} <= words
+    assert (tmp_path / "numbers.png").stat().st_size > 5000
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: pl.Wireframe([[0, 0, 0]], [[0, 1]]), "edges"),
+        (lambda: pl.Wireframe([[0, 0, 0], [1, 0, 0]], [[1, 1]]), "two nodes"),
+        (lambda: pl.Wireframe([[0, 0], [1, 0]], [[0, 1]]), "nodes"),
+        (lambda: grid().chosen("loose"), "single-edge"),
+        (lambda: grid().chosen([99]), "numbers of nodes"),
+        (lambda: pl.Wireframe.from_file("missing.igs"), "can be read"),
+        (lambda: pl.Wireframe.from_file(__file__), "stl or .obj"),
+    ],
+)
+def test_bad_wireframes_are_refused(make, words: str) -> None:
+    with pytest.raises(pl.DescriptionError, match=words):
+        make()
+
+
+def test_files_without_curves_are_refused(tmp_path: Path) -> None:
+    for text in ("nothing", iges([(408, 0, 0, "408,1;")]), iges([(110, 0, 0, "110,a,b;")])):
+        (tmp_path / "bad.igs").write_text(text)
+        with pytest.raises(pl.DescriptionError, match="IGES file with lines"):
+            pl.Wireframe.from_file(tmp_path / "bad.igs")
