@@ -1,62 +1,88 @@
-"""How long the first use waits for kernels to compile, and later starts for their first result.
+"""How long first use waits for kernels, and later starts for their first result, in seconds of CPU.
 
-Runs `pliant run` with an empty kernel cache, then again with what the first run left in it.
+Each row is a process of its own: with an empty kernel cache, with what that left in it, and, if a wheel
+is given, installed from it into an environment of its own with an empty cache.
+
+    python benchmarks/startup.py
+    python benchmarks/startup.py dist/pliant-0.1.0-py3-none-any.whl     # after `make wheel`
 """
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from _common import ROOT, Report, Timing
 
-FIRST_RESULT = "Equilibrium:"
-COMPILED = re.compile(r"(\d+) kernels? compiled within (\d+) s")
-COMPILING, STARTING = 90.0, 3.0
-"""Goals, seconds."""
+STATIC = """
+import time
+import pliant as pl
+robot = pl.Robot()
+soft = pl.Material(E=1e6, nu=0.5, rho=1000.0, viscosity=500.0)
+robot.add_rod("rod", 0.3, pl.Circle(0.01), soft, pl.along("x"))
+robot.statics().tip("rod")
+"""
+FIVE = """
+import warnings
+warnings.simplefilter("ignore")
+for method in (pl.BSpline(), pl.Hermite(), pl.ANCF(), pl.Strain(), pl.Spectral()):
+    robot.statics(formulation=method)
+    robot.simulate(0.01, 0.001, formulation=method)
+"""
+IMPORT = "import time, pliant"
+TELL = "\nprint(time.process_time())"
 
 
-def run(folder: Path) -> tuple[float, float, list[str]]:
-    """Run the bundled robot; return seconds to the first result and to the end, and its lines."""
-    environment = os.environ | {"PLIANT_CACHE_DIR": str(folder / "cache"), "PYTHONUNBUFFERED": "1"}
-    environment["PYTHONPATH"] = os.pathsep.join(
-        [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+def cpu(script: str, cache: Path, python: str = sys.executable, source: str = str(ROOT)) -> float:
+    """Seconds of CPU of a fresh process."""
+    given = os.environ | {"PLIANT_CACHE_DIR": str(cache), "PYTHONPATH": source}
+    done = subprocess.run(
+        [python, "-c", script + TELL],
+        env=given,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=cache.parent,
     )
-    command = [sys.executable, "-m", "pliant", "run", "-o", str(folder / "results")]
-    began, first, lines = time.perf_counter(), 0.0, []
-    with subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.append(line.rstrip())
-            if FIRST_RESULT in line and not first:
-                first = time.perf_counter() - began
-    assert process.returncode == 0, f"{' '.join(command)} failed"
-    return first, time.perf_counter() - began, lines
+    return float(done.stdout.split()[-1])
+
+
+def installed(wheel: str, folder: Path) -> str:
+    """The interpreter of an environment with a wheel in it."""
+    python = str(folder / "bin" / "python")
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", str(Path(wheel).resolve())], check=True
+    )
+    return python
 
 
 def main() -> None:
+    report = Report("CPU time of processes, imports included")
+
+    def add(what: str, seconds: list[float], goal: float | None = None) -> None:
+        timing = Timing(tuple(seconds))
+        ratio, limit = (None, "") if goal is None else (timing.median / goal, "<=1")
+        report.add(what if goal is None else f"{what}, over {goal:g} s", timing, ratio, limit)
+
     with tempfile.TemporaryDirectory() as name:
-        fresh = run(Path(name))
-        again = [run(Path(name)) for _ in range(3)]
-    told = [match for line in fresh[2] if (match := COMPILED.search(line))]
-    assert told, "the first run does not say that it compiles"
-    whole = Timing(tuple(seconds for _, seconds, _ in again))
-    first = Timing(tuple(seconds for seconds, _, _ in again))
-    compiling = fresh[1] - whole.median
-    report = Report("`pliant run` of the bundled robot, imports, pictures and animation included")
-    report.add("fresh cache, to the end", Timing((fresh[1],)))
-    what = f"  {sum(int(m[1]) for m in told)} kernels compiled, over {COMPILING:g} s"
-    report.add(what, Timing((compiling,)), compiling / COMPILING, "<=1")
-    report.add("later starts, to the end", whole)
-    what = f"  to the first result, over {STARTING:g} s"
-    report.add(what, first, first.median / STARTING, "<=1")
+        folder = Path(name)
+        add("first static result, empty cache", [cpu(STATIC, folder / "fresh")], 15.0)
+        add("five formulations, statics and simulate", [cpu(STATIC + FIVE, folder / "five")], 90.0)
+        add("import pliant", [cpu(IMPORT, folder / "fresh") for _ in range(3)])
+        add("second process, first result", [cpu(STATIC, folder / "fresh") for _ in range(3)], 1.0)
+        for wheel in sys.argv[1:]:
+            python = installed(wheel, folder / "environment")
+            size = Path(wheel).stat().st_size / 1e6
+            add(
+                f"first static result, wheel of {size:.0f} MB",
+                [cpu(STATIC, folder / "w", python, "")],
+                2.0,
+            )
+            add("five formulations, wheel", [cpu(STATIC + FIVE, folder / "w", python, "")])
     report.print()
 
 

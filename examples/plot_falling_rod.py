@@ -19,8 +19,8 @@ import pliant as pl
 
 EXPECTED = {
     "lowest tip height": (-0.981, 0.003),
-    "estimated error, mm": (0.605, 0.2),
-    "true error over the accuracy": (0.12, 0.05),
+    "estimated error, mm": (0.313, 0.1),
+    "true error over the accuracy": (0.062, 0.03),
     "order of the mesh": (4.0, 0.5),
 }
 TIMES = np.linspace(0.0, 1.0, 21)

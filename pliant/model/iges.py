@@ -1,7 +1,8 @@
 """Curves of IGES files as polylines, and wireframes as IGES files.
 
 Read are arcs (100), composite curves (102), polylines (106), lines (110), parametric splines (112),
-rational B-splines (126) and their transformations (124), in the unit of the file. Other entities are counted.
+rational B-splines (126) and their transformations (124), in the unit of the file. Others are
+counted.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-from scipy.interpolate import BSpline
+from scipy import interpolate
 
 from pliant.model.checks import Array
 
@@ -233,7 +234,8 @@ def _rational_spline(entity: _Entity, segments: int) -> Array:
     u = np.concatenate([*steps, [end]])
     if degree == 1:
         u = cuts
-    shape = BSpline(knots, np.column_stack([weights[:, None] * controls, weights]), degree)(u)
+    weighted = np.column_stack([weights[:, None] * controls, weights])
+    shape = np.stack(interpolate.splev(u, (knots, list(weighted.T), degree)), axis=-1)
     return np.asarray(shape[:, :3] / shape[:, 3:])
 
 

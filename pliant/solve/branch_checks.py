@@ -42,8 +42,10 @@ _MONOTONE, _LINEAR = 0.5, 0.1
 """Size of a second correction over the first one: with the same tangent, at which the first one may be
 long; with its own tangent, at which a load step is as good as linear.
 """
-_PLAIN = 0.01
-"""The same, at which a load step has nothing to look at on its way."""
+_PLAIN, _EXACTLY_LINEAR = 0.01, 0.03
+"""The same where the tangent is not symmetric: at which a load step has nothing to look at on its way,
+and at which it may turn a rod far.
+"""
 _JUMP, _SMALL_TURN, _FINE = 2.5, 0.05, 1e-3
 """A rod that turns this many times faster than in the load step before, by more than a small turn, rad,
 may have jumped. Load steps down to the part _FINE of the largest one tell.
@@ -215,8 +217,9 @@ class BranchChecks:
         good as linear: Newton's method would converge for every part of it (Newton-Kantorovich), so
         that the equilibria on the way are connected.
         """
-        turn = self._turn(self._first)
-        if turn > LARGEST_TURN[self.equations.solver.symmetric] and not self._is_linear(_LINEAR):
+        turn, symmetric = self._turn(self._first), self.equations.solver.symmetric
+        linear = self._is_linear(_LINEAR if symmetric else _EXACTLY_LINEAR)
+        if turn > LARGEST_TURN[symmetric] and not linear:
             raise NewtonError("a rod turns too far in one load step")
         self.jumped = self.rate is not None and turn > _JUMP * self.rate * step + _SMALL_TURN
         if self.jumped and step > _FINE * largest_step:

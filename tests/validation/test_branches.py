@@ -227,3 +227,17 @@ def test_an_unstable_equilibrium_under_a_follower_force_is_told_after_one_load_s
         still = robot.statics()
     assert still.stable is False
     assert still.joint("bar")[0] == pytest.approx(-np.arcsin(0.2 / (9.81 * 0.5)), rel=1e-6)
+
+
+def test_a_soft_robot_under_a_follower_force_does_not_go_to_another_branch_in_one_load_step() -> (
+    None
+):
+    """Its second correction is small, and yet the equilibrium that it finds is an unstable one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pl.ResolutionWarning)
+        still = random_robot(640036).statics()
+    problem = still._compiled
+    solver = StaticSolver(problem.effects, StaticOptions(largest_step=0.01))
+    steps = solver.solve(problem.effects.at(still.inputs))
+    assert distance(still, Equilibrium(problem, steps, [(1.0, still.inputs)], 0.0)) < 1e-6
+    assert still.stable

@@ -116,6 +116,12 @@ def spring(robot: pl.Robot, arm: pl.Rod) -> object:
     return robot.add_spring("spring", arm.tip, (0.1, 0.0, LENGTH), stiffness=0.5)
 
 
+def link(robot: pl.Robot, arm: pl.Rod) -> object:
+    robot.add_load("push", arm.tip, force=(0.03, 0.0, 0.0))
+    soft = pl.Stiffness(bending=2e-4, twist=2e-4, shear=0.5, axial=0.05, retardation=1e-3)
+    return robot.add_link("link", arm.tip, (0.1, 0.0, LENGTH), soft)
+
+
 def tendon(robot: pl.Robot, arm: pl.Rod) -> object:
     holes = [arm.at(s, offset=(0.008, 0.0)) for s in np.linspace(0.0, LENGTH, 5)]
     return robot.add_tendon("pull", path=holes)
@@ -134,6 +140,7 @@ PUSH = tip_load(force=(0.03, 0.0, 0.0))
 PULL = {"pull": lambda t: 0.5 * (ramp(t) - 1.0)}
 MORE_CASES: dict[str, Case] = {
     "spring": Case({}, spring),
+    "link": Case({}, link),
     "tendon": Case({}, tendon, PULL),
     "embedded tendon": Case({}, embedded, PULL),
     "section update": Case({}, softening),
@@ -159,6 +166,7 @@ COLUMN_OF = {
     "joint_stops": "sprung", "joint_friction": "sprung",
     "elasticity": "dead load", "force_fields": "dead load",
     "bodies": "body", "base_motions": "base motion", "springs": "spring", "tendons": "tendon",
+    "links": "link",
     "muscles": "tendon", "embedded_tendons": "embedded tendon",
     "section_updates": "section update",
 }  # fmt: skip
@@ -289,8 +297,8 @@ def refused(name: str, effect: str, joint: str, solver: str) -> str:
         return "a rod clamped to the world"
     if name in STRONG and joint not in ("clamped", "Fixed"):
         return f"joint.*rigid connections only, with {name}"
-    if name in STRONG and effect in ("spring", "tendon"):
-        return "spring|tendon"
+    if name in STRONG and effect in ("spring", "link", "tendon"):
+        return "spring|link|tendon"
     if solver != "statics" and (name in STRONG) != (solver in ("BDFAlpha", "BDF")):
         return "integrator.*(BDFAlpha with|with coordinates)"
     if solver == "statics" and joint == "Free":

@@ -1,0 +1,117 @@
+"""The tasks of the comparison as plain numbers: every tool reads them from here.
+
+Only NumPy is needed, for this file is imported in the environment of each peer. SI units
+throughout; the rods lie along x, their base is clamped at the origin and gravity acts along -z.
+*Planar* tasks stay in the x-z plane; *spatial* ones have an additional force along y.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+GRAVITY = 9.81
+
+
+@dataclass(frozen=True)
+class Rod:
+    """A straight uniform rod; its section is a circle of ``radius`` or a square of ``side``."""
+
+    length: float
+    E: float
+    nu: float
+    rho: float
+    radius: float = 0.0
+    side: float = 0.0
+
+    @property
+    def area(self) -> float:
+        return self.side**2 if self.side else math.pi * self.radius**2
+
+    @property
+    def second_moment(self) -> float:
+        """About an axis in the section, m^4."""
+        return self.side**4 / 12.0 if self.side else math.pi * self.radius**4 / 4.0
+
+    @property
+    def shear_modulus(self) -> float:
+        return self.E / (2.0 * (1.0 + self.nu))
+
+    @property
+    def bending(self) -> float:
+        return self.E * self.second_moment
+
+    @property
+    def torsion(self) -> float:
+        """With the polar moment 2 I, also for the square (the bending of no task depends on it)."""
+        return 2.0 * self.shear_modulus * self.second_moment
+
+    @property
+    def axial(self) -> float:
+        return self.E * self.area
+
+    @property
+    def shear(self) -> float:
+        """G A, without a correction factor."""
+        return self.shear_modulus * self.area
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a tool has to solve; ``times`` are those of the outputs, empty for statics.
+
+    tip_force : at the tip along z, N.  lateral : along y, N, at ``lateral_at`` of the length; in the
+    spatial variant only.  tension : of a tendon at ``offset`` above the axis, ramped up in ``ramp``.
+    """
+
+    name: str
+    title: str
+    rod: Rod
+    duration: float = 0.0
+    outputs: int = 1
+    gravity: float = 0.0
+    tip_force: float = 0.0
+    lateral: float = 0.0
+    lateral_at: float = 1.0
+    offset: float = 0.0
+    tension: float = 0.0
+    ramp: float = 0.0
+
+    @property
+    def times(self) -> np.ndarray:
+        return np.linspace(0.0, self.duration, self.outputs) if self.duration else np.zeros(1)
+
+    def variant(self, spatial: bool) -> Task:
+        """Return this task, without its lateral force if it is planar."""
+        return self if spatial else replace(self, lateral=0.0)
+
+
+SOFT = Rod(1.0, 1e6, 0.5, 1000.0, radius=0.01)
+STEEL = Rod(1.0, 210e9, 0.2, 7800.0, side=0.01)
+ARM = Rod(0.3, 1e6, 0.5, 1000.0, radius=0.01)
+
+TASKS = {
+    task.name: task
+    for task in (
+        Task("T1", "sag of a soft rod", SOFT, gravity=GRAVITY, lateral=0.2),
+        Task("T2", "fall of a soft rod, 2 s", SOFT, 2.0, 41, GRAVITY, lateral=0.2),
+        Task(
+            "T3", "steel cantilever, 0.5 s", STEEL, 0.5, 41,
+            tip_force=-10.0, lateral=5.0, lateral_at=0.5,
+        ),
+        Task(
+            "T4", "tendon arm, 2 s", ARM, 2.0, 41,
+            lateral=0.05, offset=0.007, tension=5.0, ramp=0.5,
+        ),
+    )
+}  # fmt: skip
+"""The rods of a single task. T5 to T7 are made of them by each tool."""
+
+COPIES = 64
+
+
+def moduli() -> np.ndarray:
+    """Young's moduli of T5, Pa: 64 copies of T2 between 0.8 and 1.25 MPa."""
+    return SOFT.E * np.geomspace(0.8, 1.25, COPIES)

@@ -1,0 +1,80 @@
+"""The tasks by Pliant: with ``accuracy=`` alone, and with formulation and integrator given."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+warnings.simplefilter("ignore")
+
+from tasks import Task  # noqa: E402
+
+import pliant as pl  # noqa: E402
+
+TASKS = ("T1", "T2", "T3", "T4")
+ACCURACIES = (1e-2, 3e-3, 1e-3)
+
+
+def settings(task: Task, spatial: bool) -> list[dict]:
+    """The settings that are swept: an accuracy, or a number of elements and a step."""
+    free = [{"accuracy": accuracy} for accuracy in ACCURACIES]
+    fixed = {
+        "T1": [(n, 0.0, "") for n in (1, 2, 4, 8, 16, 32)],
+        "T2": [(n, 0.05, "Explicit") for n in (8, 12, 16, 24, 32)],
+        "T3": [(n, h, "Midpoint") for n in (1, 2) for h in (5e-3, 2.5e-3, 1e-3)]
+        + [(n, 0.0125, "Radau") for n in (1, 2, 4)],
+        "T4": [(n, 0.05, "Explicit") for n in (2, 4, 8)],
+    }[task.name]
+    return free + [{"n": n, "h": h, "integrator": name} for n, h, name in fixed]
+
+
+def robot_of(task: Task) -> pl.Robot:
+    """The rod of a task with its loads."""
+    rod = task.rod
+    robot = pl.Robot(gravity=(0, 0, -task.gravity))
+    section = pl.Rectangle(rod.side, rod.side) if rod.side else pl.Circle(rod.radius)
+    material = pl.Material(E=rod.E, nu=rod.nu, rho=rod.rho)
+    line = robot.add_rod("rod", rod.length, section, material, pose=pl.along("x"))
+    if task.tip_force:
+        robot.add_load("push", line.tip, force=(0, 0, task.tip_force))
+    if task.lateral:
+        place = line.at(task.lateral_at * rod.length)
+        robot.add_load("side", place, force=(0, task.lateral, 0))
+    if task.tension:
+        above = np.linalg.solve(pl.along("x")[:3, :3], [0.0, 0.0, task.offset])
+        robot.add_tendon("pull", along=line, offset=tuple(above[:2]))
+    return robot
+
+
+def ramped(task: Task) -> dict:
+    """The tension over time."""
+    return {"pull": pl.Ramp(0.0, task.tension, 0.0, task.ramp)} if task.tension else {}
+
+
+def solve(
+    task: Task,
+    spatial: bool,
+    accuracy: float | None = None,
+    n: int = 0,
+    h: float | None = None,
+    integrator: str = "",
+) -> np.ndarray:
+    """The tip (T, 3) at the times of the task."""
+    robot = robot_of(task)
+    mesh = pl.Spectral(3, n) if n else None
+    if not task.duration:
+        return robot.statics(formulation=mesh, accuracy=accuracy).tip("rod")[None, :3, 3]
+    motion = robot.simulate(
+        task.duration,
+        h,
+        inputs=ramped(task),
+        formulation=mesh,
+        integrator=getattr(pl, integrator)() if integrator else None,
+        output_times=task.times,
+        accuracy=accuracy,
+    )
+    return motion.tip("rod")[:, :3, 3]
