@@ -231,7 +231,7 @@ def test_command_without_methods_compares_all_with_the_default(tmp_path: Path) -
     file.write_text(ARM + push)
     code, text = call("compare", file)
     assert code == 0 and "BSpline()" in text and "failed" in text
-    assert text.index("1 of 8: BSpline()") < text.index("ANCF()")
+    assert text.index("1 of 12: BSpline()") < text.index("ANCF()")
 
 
 def test_command_prints_the_table_and_writes_files(tmp_path: Path) -> None:
