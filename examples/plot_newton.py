@@ -5,8 +5,8 @@ How Newton's method converges
 Newton iterations from the straight rod to its equilibrium. Near the solution each iteration doubles the
 number of correct digits, because the tangent is exact. A correction that bends the rod by more than a
 radian is shortened to a radian, so that loads need not be applied in steps; checks make sure that the
-solution is the equilibrium connected to the unloaded rod, although others exist. End moments of any size
-need two iterations, because the bending moment is then constant along the rod.
+solution is the equilibrium connected to the unloaded rod, although others exist. End moments of any
+size need two iterations, because the bending moment is then constant along the rod.
 """
 
 # sphinx_gallery_group = "methods"

@@ -1,9 +1,9 @@
 """The tasks by MuJoCo (https://mujoco.readthedocs.io): a chain of rigid segments with elastic joints.
 
 Joints sit in the middle of the elements, half an element behind the clamp, which makes the chain second
-order. Planar: a hinge and two slides for stretch and shear; without the slides, as the cable plugin has
-it, the chain neither stretches nor shears: faster steps, but an error of 0.4 % on T1 and of 5 % on T2.
-Spatial: a ball with the cable plugin's stiffness in bending and twist.
+order. Planar: a hinge, with or without two slides for stretch and shear; without them steps are longer,
+and errors stay above those of a rod that stretches and shears. Spatial: three hinges, with or without
+three slides.
 
 Traps avoided: contacts off (neighbouring capsules touch); no armature and no joint damping by default;
 springs act explicitly with all integrators, so that the step is bounded by the stiffest joint; RK4 for
