@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -207,3 +208,67 @@ def test_soft_linkage_moves_the_same_wherever_the_loop_is_cut(integrator: pl.Int
     assert max(drifts) < DRIFT
     assert ends[0] == pytest.approx(ends[1], abs=2e-4)
     assert abs(ends[0][0]) > 0.2
+
+
+# -- constraints that are given twice --------------------------------------------------------------
+
+
+def two_arms(times: int, joint: Any, young: float = 1e6) -> pl.Robot:
+    """Two parallel rods whose tips are connected once, or again and again."""
+    robot = pl.Robot()
+    soft = pl.Material(E=young, nu=0.45, rho=1000.0, viscosity=300.0)
+    beside = pl.along("x").copy()
+    beside[1, 3] = 0.05
+    form = pl.BSpline(points=7)
+    a = robot.add_rod("a", 0.2, pl.Circle(0.006), soft, pose=pl.along("x"), formulation=form)
+    b = robot.add_rod("b", 0.2, pl.Circle(0.006), soft, pose=beside, formulation=form)
+    for k in range(times):
+        robot.connect(f"weld{k}", a.tip, b.tip, joint)
+    robot.add_load("push", a.tip, force=(0, 0.02, -0.05))
+    return robot
+
+
+@pytest.mark.parametrize("joint", [None, pl.Spherical()], ids=["weld", "ball"])
+def test_constraint_given_twice_changes_nothing(joint: Any) -> None:
+    """Equilibrium, stability, modes, small motions and the sum of both reactions are those of one."""
+    robots = [two_arms(times, joint) for times in (1, 2)]
+    one, two = (robot.statics() for robot in robots)
+    assert two.tip("a") == pytest.approx(one.tip("a"), abs=1e-11)
+    assert one.stable and two.stable
+    both = two.reactions["weld0"] + two.reactions["weld1"]
+    assert both == pytest.approx(one.reactions["weld0"], abs=1e-11)
+    assert two.reactions["a"] == pytest.approx(one.reactions["a"], abs=1e-11)
+    pairs = list(zip(robots, (one, two), strict=True))
+    f, g = (robot.modes(4, at=still).frequencies for robot, still in pairs)
+    assert g == pytest.approx(f, rel=1e-9)
+    A, B = (robot.linearise(still, ["push"], ["a.tip"], modes=4).A for robot, still in pairs)
+    assert np.sort_complex(np.linalg.eigvals(B)) == pytest.approx(
+        np.sort_complex(np.linalg.eigvals(A)), rel=1e-7
+    )
+
+
+@pytest.mark.parametrize(
+    "integrator",
+    [pl.Midpoint(), pl.Newmark(), pl.GeneralizedAlpha(0.8), pl.ImplicitEuler()],
+    ids=lambda x: type(x).__name__,
+)
+def test_motion_with_a_constraint_given_twice_is_that_with_one(integrator: pl.Integrator) -> None:
+    inputs = {"push": lambda t: 1.0 - np.cos(20.0 * t)}
+    one, two = (
+        two_arms(times, None).simulate(0.04, 2e-3, inputs, "statics", integrator=integrator)
+        for times in (1, 2)
+    )
+    assert two.tip("a") == pytest.approx(one.tip("a"), abs=1e-11)
+    both = two.reactions["weld0"] + two.reactions["weld1"]
+    assert both == pytest.approx(one.reactions["weld0"], abs=1e-9)
+    assert two.energy["balance"] == pytest.approx(one.energy["balance"], abs=1e-12)
+
+
+def test_fit_of_a_robot_with_a_constraint_given_twice() -> None:
+    truth, forces = two_arms(1, None, 0.8e6), np.array([0.5, 1.0, 1.5])
+    tips = np.array([truth.statics({"push": f}).tip("a")[:3, 3] for f in forces])
+    data = pl.Measurement(
+        {"push": forces, **{f"a.tip.{x}": tips[:, k] for k, x in enumerate("xyz")}}
+    )
+    found = pl.fit(two_arms(2, None), data, ["a.material.E", "b.material.E"])
+    assert list(found.values.values()) == pytest.approx([0.8e6, 0.8e6], rel=1e-3)
