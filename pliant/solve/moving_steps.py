@@ -6,8 +6,8 @@ insertion at its middle, and the state is carried over from mesh to mesh in betw
     ... | move by half | step of h | move by half | move by half | step of h | ...
 
 which is of second order in the step for inner tubes. By what a move changes the energy, elastic, of
-weight and kinetic, is the work of what pushes (`insertion`). Left out is the inertia of tubes as they slide along the
-centreline: terms with the speed of insertion over that of bending waves.
+weight and kinetic, is the work of what pushes (`insertion`). Left out is the inertia of tubes as they
+slide along the centreline: terms with the speed of insertion over that of bending waves.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.arrays import clear, copy
 from pliant.engine.program import Program, ask, is_compiled, record, run
+from pliant.linalg.matrices import Matrix, SingularError
 from pliant.physics.contract import Moment
 from pliant.physics.met_strains import meet_at_rest
 from pliant.rods.contract import Array
@@ -68,12 +69,19 @@ class StaticError:
         if equations.has_factor():
             solve()
             if matrix.flags[2]:
-                matrix.repair(self.right, self.x[: matrix.n])
+                self._repair(matrix)
         else:
             self.x[:] = 0.0
         measure()
         size = float(self.largest[0])
         return ShapeError(size, size / self.length)
+
+    def _repair(self, matrix: Matrix) -> None:
+        """Solve with exchanges of rows; at a singular tangent there is no response to add."""
+        try:
+            matrix.repair(self.right, self.x[: matrix.n])
+        except SingularError:
+            self.x[:] = 0.0
 
     # -- passes ----------------------------------------------------------------------------------------
 

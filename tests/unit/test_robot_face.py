@@ -265,5 +265,5 @@ def test_registries_hold_what_files_may_name() -> None:
     maps = {"ANCF", "BSpline", "EBA", "EBR", "Hermite", "ROM", "SRL", "Spectral", "Strain"}
     assert set(pl.formulations()) == maps | {"Collocation", "MultipleShooting", "Shooting"}
     names = {"BDFAlpha", "Midpoint", "Variational", "Newmark", "GeneralizedAlpha", "ImplicitEuler"}
-    assert set(pl.integrators()) == names | {"Explicit"}
+    assert set(pl.integrators()) == names | {"BDF", "Explicit", "Radau"}
     assert "Robot" in dir(pl) and "Robot" in pl.__all__
