@@ -72,6 +72,8 @@ def neighbouring_motions(
     if _depends_on_way(problems[0]):
         return None
     method = problems[0].integrator(task.integrator)
+    if method.chooses_steps:
+        return None
     clock = make_clock(task.duration, task.h, None, task.outputs)
     runs: list[Run] = []
     for problem in problems:

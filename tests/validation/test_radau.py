@@ -269,3 +269,20 @@ def test_a_step_that_never_converges_ends_with_a_sentence() -> None:
     inputs = {"push": lambda t: (0.0, 0.0, 1e9 * t if t > 0.1 else 0.0)}
     with pytest.raises(pl.ConvergenceError, match=r"stopped at t = 0\.\d+ s.*tolerance"):
         robot.simulate(0.5, 0.01, inputs, integrator=pl.Radau(), formulation=pl.BSpline(3, 6))
+
+
+def test_fit_solves_neighbours_from_their_start() -> None:
+    """Steps that depend on the robot have no neighbours to correct: each one is a motion of its own."""
+
+    def arm(E: float) -> pl.Robot:
+        robot = pl.Robot()
+        soft = pl.Material(E=E, nu=0.5, rho=1000.0, viscosity=500.0)
+        robot.add_rod("arm", 0.3, pl.Circle(0.01), soft, pose=pl.along("x"))
+        return robot
+
+    motion = arm(1e6).simulate(0.1, 1e-3, output_every=0.01)
+    columns = {"t": motion.t, "arm.tip.z": motion.tip("arm")[:, 2, 3]}
+    integrator = pl.Radau(tolerance=1e-6)
+    measured = pl.Measurement(columns, time="t")
+    found = pl.fit(arm(8e5), measured, ["arm.material.E"], integrator=integrator)
+    assert found["arm.material.E"].value == pytest.approx(1e6, rel=1e-3)
