@@ -14,7 +14,7 @@ from pliant.model.fields import Choice, Flag, Vector, holds, quantity
 from pliant.model.registry import Effect, Group, OneOf
 from pliant.model.rod import Rod
 from pliant.model.section import Damping, Material, Shape, Stiffness
-from pliant.model.via_points import KINDS, OnFrameOrPoint, ViaPoint, points_of
+from pliant.model.via_points import KINDS, OnFrameOrPoint, ViaPoint, fixed_ends, points_of
 
 if TYPE_CHECKING:
     from pliant.model.description import Description
@@ -120,14 +120,7 @@ class Link(Effect):
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what is wrong with it in the robot: two ends that do not move."""
         yield from super().problems(description)
-        if isinstance(self.a, tuple) and isinstance(self.b, tuple):
-            yield DescriptionError(
-                self.label,
-                "a",
-                self.a,
-                "a place on a part, for 'b' is a point in the world",
-                "give e.g. 'arm.tip'",
-            )
+        yield from fixed_ends(self.label, self.a, self.b)
 
     def drawing(self, at: Placed) -> list[Primitive]:
         """Return a straight line between its ends."""

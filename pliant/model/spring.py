@@ -10,7 +10,7 @@ from pliant.model.checks import DescriptionError
 from pliant.model.drawing import Line, Placed, Primitive
 from pliant.model.fields import Choice, holds, quantity
 from pliant.model.registry import Effect
-from pliant.model.via_points import KINDS, OnFrameOrPoint, ViaPoint, coil, points_of
+from pliant.model.via_points import KINDS, OnFrameOrPoint, ViaPoint, coil, fixed_ends, points_of
 
 if TYPE_CHECKING:
     from pliant.model.description import Description
@@ -60,14 +60,7 @@ class Spring(Effect):
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what is wrong with it in the robot: two points that do not move."""
         yield from super().problems(description)
-        if isinstance(self.a, tuple) and isinstance(self.b, tuple):
-            yield DescriptionError(
-                self.label,
-                "a",
-                self.a,
-                "a place on a part, for 'b' is a point in the world",
-                "give e.g. 'arm.tip'",
-            )
+        yield from fixed_ends(self.label, self.a, self.b)
 
     def drawing(self, at: Placed) -> list[Primitive]:
         """Return a coil between its points; a straight line for a damper or a rope."""

@@ -92,6 +92,13 @@ class ViaPoints(Several):
             )
 
 
+def fixed_ends(label: str, a: ViaPoint, b: ViaPoint) -> Iterator[DescriptionError]:
+    """Yield what is wrong with something between two points that do not move."""
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        expected = "a place on a part, for 'b' is a point in the world"
+        yield DescriptionError(label, "a", a, expected, "give e.g. 'arm.tip'")
+
+
 def points_of(path: tuple[Any, ...], at: Placed) -> Array:
     """Where via-points are (K, 3), metres, in a robot at one configuration."""
     return np.array([at.frame(p)[:3, 3] if isinstance(p, Frame) else p for p in path])
