@@ -67,11 +67,12 @@ from pliant.results.path import FollowTask, Path
 from pliant.results.reach import Reach, reach
 from pliant.results.responses import coordinates_of
 from pliant.results.result import ShapeResult
-from pliant.results.stepper import Stepper, StepState, make_stepper
+from pliant.results.stepper import Stepper, StepState, make_stepper, state_seen
 from pliant.rods.contract import RodModel
 from pliant.solve.automatic import DEFAULT, check_accuracy, first_mesh, refine
 from pliant.solve.clock import make_clock
 from pliant.solve.compiled import Compiler, choose_formulations, require_mass
+from pliant.solve.control import Control, controller_pairs
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
@@ -878,6 +879,7 @@ class Robot:
         resume: str | os.PathLike[str] | None = None,
         error: bool = False,
         accuracy: float | None = None,
+        controllers: Any = None,
     ) -> Motion:
         """Return the motion over ``duration`` seconds in steps of ``dt`` seconds.
 
@@ -906,13 +908,22 @@ class Robot:
         accuracy : relative to the longest rod, 1e-3 if there is no dt. The motion is repeated on finer
         meshes, and with shorter steps, until the extrapolated error of all shapes is below it; the
         result is `Motion.error`. What you give, dt, formulation or integrator, is kept.
+        controllers : a function that takes the robot at one instant, a `StepState`, and returns inputs
+        by name; or a pair of it and the seconds between its samples, a whole multiple of dt; or a list
+        of them. What it returns acts until the next sample; an input that prescribes a motion goes
+        straight to its new value until then.
 
         Ctrl-C ends it early with what there is (complete = False). If a step fails, the error's
         ``last`` is the motion up to there.
         """
         if dt is None or accuracy is not None:
             start_at = (start, velocity, joints)
-            files = {"save": save, "resume": resume, "error": error or None}
+            files = {
+                "save": save,
+                "resume": resume,
+                "error": error or None,
+                "controllers": controllers,
+            }
             for field, value in files.items():
                 checks.refuse(
                     value is not None, "simulate", field, value, "left out unless dt alone is given",
@@ -929,10 +940,19 @@ class Robot:
             "simulate", formulation, integrator, given, start, velocity, joints
         )
         check_error(error, clock, compiled, method)
+        checks.refuse(error and controllers is not None, "simulate", "error", error,
+                      "left out with controllers", "compare with a motion of half the dt")  # fmt: skip
         origin = (start if isinstance(start, str) else (begin.q, begin.v), velocity, joints)
-        checkpoints = open_checkpoints(save, resume, compiled, given, method, clock, origin)
+        watch = save is not None or resume is not None
+        control = self._control(controllers, compiled, method, given, clock.h, watch)
+        named = {} if control is None else control.named()
+        checkpoints = open_checkpoints(save, resume, compiled, given, method, clock, origin, named)
+        if control is not None:
+            given = {**given, **control.signals}
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
-            trajectory = compiled.simulate(method, given, clock, begin, report, checkpoints)
+            trajectory = compiled.simulate(
+                method, given, clock, begin, report, checkpoints, control
+            )
         motion = Motion(compiled, trajectory, repr(method))
         judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
         motion.warn_of_energy(method)
@@ -1008,11 +1028,12 @@ class Robot:
         formulation: Formulations | None = None,
         integrator: Integrator | None = None,
         joints: Mapping[str, Any] | None = None,
+        controllers: Any = None,
     ) -> Stepper:
         """Return a stepper that moves the robot by ``dt`` seconds per call of `Stepper.step`.
 
         inputs : by name, values at t = 0, as for `statics`; others have their described values.
-        start, velocity, formulation, integrator, joints : as for `simulate`.
+        start, velocity, formulation, integrator, joints, controllers : as for `simulate`.
 
         A rehearsal step compiles and loads everything, so that your first step takes no longer than
         the others.
@@ -1023,7 +1044,23 @@ class Robot:
             "stepper", formulation, integrator, now, start, velocity, joints
         )
         values = check_values(compiled.description, now)
-        return make_stepper(compiled, method, values, h, begin)
+        control = self._control(controllers, compiled, method, values, h, False)
+        return make_stepper(compiled, method, values, h, begin, control)
+
+    def _control(
+        self,
+        controllers: Any,
+        compiled: Problem,
+        method: Integrator,
+        inputs: Mapping[str, Any],
+        h: float,
+        watch: bool,
+    ) -> Control | None:
+        """The controllers of a motion, None if there are none; watch : as of a `Control`."""
+        if controllers is None:
+            return None
+        pairs = controller_pairs(controllers, method)
+        return Control(pairs, compiled.description, inputs, h, state_seen(compiled), watch)
 
     def _prepare(
         self,
