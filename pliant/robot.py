@@ -803,7 +803,8 @@ class Robot:
         tries : how many searches are made at most, from random inputs after the first one.
 
         A ReachWarning says how far targets are that are not reached; the result is then the closest
-        equilibrium found.
+        equilibrium found. Stable equilibria come first: where only an unstable one reaches the targets,
+        it is returned with a ReachWarning.
         """
         limit = positive("reach", "tolerance", tolerance, "", "give e.g. 1e-6")
         number = checks.count("reach", "tries", tries, 1, "give e.g. 4")

@@ -33,7 +33,7 @@ _LOWEST, _ZERO = 1e12, 1e-9
 
 
 class ReachWarning(UserWarning):
-    """Targets that the inputs of a robot cannot reach."""
+    """Targets that the inputs of a robot cannot reach, or only by an unstable equilibrium."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Reach(Equilibrium):
 
     @property
     def reached(self) -> bool:
-        """Whether all targets are reached."""
+        """Whether all targets are reached; `stable` tells whether the robot stays there."""
         return all(miss.reached for miss in self.misses.values())
 
     def __repr__(self) -> str:
@@ -122,19 +122,46 @@ def reach(
     solution = None if start is None else problem.start(start._compiled, start._still)
     with problem.solver() as solver:
         task = Inverse(solver, wanted, names, values, (low, high), units, kinds, tolerance)
-        point = _best(task, solution, tries)
+        point, other = _best(task, solution, tries)
     at = Still(point.solution, [(1.0, task.named(point.y))])
     still = problem.statics(task.named(point.y), (problem, at), 1e-10, None)
     details = _details(problem, task, point, still, names)
     found = Reach(problem, still, time.perf_counter() - began, details)
     if not found.reached:
         warnings.warn(_complaint(found), ReachWarning, stacklevel=4)
+    if found.stable is False:
+        warnings.warn(_falls(found, task, other), ReachWarning, stacklevel=4)
     return found
 
 
-def _best(task: Inverse, start: StaticSolution | None, tries: int) -> Point:
+def _best(task: Inverse, start: StaticSolution | None, tries: int) -> tuple[Point, Point | None]:
+    """The closest of several searches, and where that is unstable the closest stable one; a stable
+    one that reaches the targets comes first.
+    """
+    first = task.begin(start)
+    best = _closest(task, task.solve(first), tries)
+    if not best.unstable:
+        return best, None
+    task.steady = True
+    begin = first if not first.unstable else _anew(task, best.y)
+    begin = begin if begin is not None else _anew(task, first.y)
+    if begin is None:
+        return best, None
+    other = _closest(task, task.solve(begin), tries)
+    return (other, None) if task.reached(other) else (best, other)
+
+
+def _anew(task: Inverse, y: Array) -> Point | None:
+    """The equilibrium on the branch from the unloaded robot; None if it is not known to be stable."""
+    try:
+        found = task.at(y)
+    except ConvergenceError:
+        return None
+    return None if found.unstable else found
+
+
+def _closest(task: Inverse, best: Point, tries: int) -> Point:
     """The closest of several searches; those after the first start at random inputs."""
-    best = task.solve(task.begin(start))
     numbers = np.random.default_rng(0)
     low = np.maximum(task.low, np.minimum(best.y, task.high) - 1.0)
     high = np.minimum(task.high, np.maximum(best.y, task.low) + 1.0)
@@ -142,7 +169,10 @@ def _best(task: Inverse, start: StaticSolution | None, tries: int) -> Point:
         if task.reached(best):
             break
         try:
-            other = task.solve(task.at(numbers.uniform(low, high), start=best.solution))
+            begin = task.at(numbers.uniform(low, high), start=best.solution)
+            if task.steady and begin.unstable:
+                continue
+            other = task.solve(begin)
         except ConvergenceError:
             continue
         if np.linalg.norm(other.residual) < 0.999 * np.linalg.norm(best.residual):
@@ -182,6 +212,19 @@ def _complaint(found: Reach) -> str:
         f"not all targets are reached: {listed} ({why}). The result is the closest equilibrium that "
         "was found. Widen the bounds, add inputs, ask for less (a position instead of a pose), or "
         "give start= an equilibrium nearer by."
+    )
+
+
+def _falls(found: Reach, task: Inverse, other: Point | None) -> str:
+    """What to say of an equilibrium that is unstable."""
+    told = ""
+    if other is not None:
+        gap = float(np.linalg.norm(other.residual))
+        told = f"; the closest stable one that was found misses by {gap:.2g} lengths or radians"
+    return (
+        f"the equilibrium that was found is unstable, so the robot does not stay there: "
+        f"{found.stability_note}{told}. Add inputs that hold it, such as a joint or a base motion "
+        "instead of a force, or give start= a stable equilibrium nearer by."
     )
 
 

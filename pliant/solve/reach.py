@@ -9,12 +9,16 @@ by Gauss-Newton steps with the Jacobian of the equilibrium (`response`) in a tru
 so that every step is a linear least-squares problem with bounds. A target that can be reached leaves
 r of the order mu^2; one that cannot leaves the closest point. mu goes down until the targets are
 reached, or until that gains nothing: where the Jacobian is singular it damps.
+
+Neighbours of an unstable equilibrium are unstable, and Newton's method does not mind. A search that
+ends at one is repeated in which such points are refused, `steady`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +27,7 @@ from pliant.model import Array, ConvergenceError
 from pliant.solve.load_steps import StaticSolver
 from pliant.solve.response import Response, response_at
 from pliant.solve.statics import StaticSolution
+from pliant.solve.station_norm import StationNorm
 from pliant.solve.targets import Target
 
 _EFFORTS = (1e-3, 1e-5, 1e-7)
@@ -32,6 +37,8 @@ _GAIN = 0.99
 _ITERATIONS = 40
 _SHORTEST = 0.02
 """Load step, as a part of the change of the inputs, at which an equilibrium is given up."""
+_NEAR = 1.0
+"""Displacement, in turns and parts of the length, beyond which a prediction is of no use."""
 _SAME = 1e-6
 """Relative decrease of what is minimised that ends the iterations."""
 
@@ -45,6 +52,11 @@ class Point:
     residual: Array
     slope: Array
     rates: Array
+
+    @property
+    def unstable(self) -> bool:
+        """Whether the equilibrium is known to be unstable."""
+        return bool(self.solution.negative) or self.solution.odd
 
 
 class Inverse:
@@ -78,6 +90,8 @@ class Inverse:
         self._set_sizes(np.ones(len(sizes)))
         self.count = 0
         """Equilibria that were sought."""
+        self.steady = False
+        """Whether steps to equilibria that are known to be unstable are refused."""
 
     def _set_sizes(self, sizes: Array) -> None:
         self.sizes = sizes
@@ -109,6 +123,10 @@ class Inverse:
         listed = [np.ravel(np.asarray(values[name], dtype=float)) for name in self.names]
         return np.clip(np.concatenate(listed) / self.sizes, self.low, self.high)
 
+    @cached_property
+    def _norm(self) -> StationNorm:
+        return StationNorm(self.tree, self.solver.state)
+
     # -- equilibria ------------------------------------------------------------------------------
 
     def at(self, y: Array, near: Point | None = None, start: StaticSolution | None = None) -> Point:
@@ -118,17 +136,20 @@ class Inverse:
         if near is not None:
             start = near.solution
             ahead = self._predicted(near, y)
-            try:
-                return self._point(y, self.solver.solve(inputs, ahead))
-            except ConvergenceError:
-                pass
+            if ahead is not None:
+                try:
+                    return self._point(y, self.solver.solve(inputs, ahead))
+                except ConvergenceError:
+                    pass
         return self._point(y, self.solver.solve(inputs, start))
 
-    def _predicted(self, near: Point, y: Array) -> StaticSolution:
-        """The neighbour of an equilibrium to first order."""
-        x = near.rates @ ((y - near.y) * self.sizes)
+    def _predicted(self, near: Point, y: Array) -> StaticSolution | None:
+        """The neighbour of an equilibrium to first order; None if that is no neighbour."""
         solution = near.solution
-        state = self.solver.equations.state.place(solution.q)
+        x = near.rates @ ((y - near.y) * self.sizes)
+        state = self.solver.state.place(solution.q)
+        if float(x @ self._norm.dual(x)) > _NEAR**2:
+            return None
         z, rows = solution.z.copy(), self.effects.gap_rows
         z[rows] += x[rows]
         return replace(solution, q=self.tree.moved(state, x), z=z)
@@ -179,10 +200,7 @@ class Inverse:
                 break
             if not self.reached(point) and size <= 1e-30:
                 break
-            try:
-                found = self.at(point.y + step, point)
-            except ConvergenceError:
-                found = None
+            found = self._try(point.y + step, point)
             gain = -1.0 if found is None else (size - self._size(found, weight)) / decrease
             far = float(np.abs(step / _strides(point)).max())
             if gain < 0.25:
@@ -194,6 +212,14 @@ class Inverse:
             elif region < 1e-9:
                 break
         return point
+
+    def _try(self, y: Array, near: Point) -> Point | None:
+        """The equilibrium under inputs y; None if there is none, or none to take."""
+        try:
+            found = self.at(y, near)
+        except ConvergenceError:
+            return None
+        return None if self.steady and found.unstable else found
 
     def _size(self, point: Point, weight: float) -> float:
         return float(point.residual @ point.residual + weight**2 * point.y @ point.y)
