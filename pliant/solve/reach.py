@@ -81,7 +81,7 @@ class Inverse:
     ) -> None:
         self.solver, self.targets, self.names = solver, targets, list(names)
         # far steps that fail are taken again in a smaller region: they may fail early
-        solver.options = replace(solver.options, smallest_step=_SHORTEST)
+        solver.options = replace(solver.options, smallest_step=_SHORTEST, arclength=False)
         self.effects, self.tree = solver.effects, solver.effects.tree
         self.values = dict(values)
         self.shapes = [np.shape(values[name]) for name in names]
