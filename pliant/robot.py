@@ -74,6 +74,7 @@ from pliant.solve.compiled import Compiler, choose_formulations, require_mass
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
+from pliant.solve.mesh_slopes import brought, on_mesh_of
 from pliant.solve.motion_error import Companions, check_error
 from pliant.solve.motion_search import OUTPUTS, MotionSearch
 from pliant.solve.moving_mesh import MovingMesh
@@ -749,7 +750,9 @@ class Robot:
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
         given = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
         near = start if isinstance(start, Mapping) else None
-        compiled = self._compiled(formulation, start if near is None else None, "start", given)
+        compiled = self._compiled(
+            formulation, start if near is None else None, "start", given, carry=True
+        )
         values = check_values(compiled.description, given)
         begin = None
         if near is not None:
@@ -758,7 +761,7 @@ class Robot:
             expected = "an Equilibrium of the robot with the same constraints"
             remedy = "leave start out to begin at the unloaded robot"
             still = checks.instance("statics", "start", start, Equilibrium, expected, remedy)
-            begin = still._compiled, still._still
+            begin = brought(still._compiled, still._still, compiled)
         began = time.perf_counter()
         try:
             with told(progress, "statics", _load_reached) as report:
@@ -810,7 +813,7 @@ class Robot:
         number = checks.count("reach", "tries", tries, 1, "give e.g. 4")
         first = dict(getattr(start, "inputs", {}))
         given = {**values_at(self.inputs, 0.0), **first, **as_inputs(values)}
-        compiled = self._compiled(formulation, start, "start", given)
+        compiled = self._compiled(formulation, start, "start", given, carry=True)
         known = check_values(compiled.description, given)
         found = reach(compiled, targets, inputs, known, bounds, sizes, start, limit, number)
         judge_stretch(compiled, [found._solution.q], found)
@@ -849,7 +852,7 @@ class Robot:
         steps = checks.count("follow", "points", points, 2, "give e.g. 50")
         limit = checks.count("follow", "most", most, 1, "give e.g. 1000")
         others = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
-        compiled = coordinates_of(self._compiled(formulation, at, "at", others), "follow")
+        compiled = coordinates_of(self._compiled(formulation, at, "at", others, carry=True), "follow")
         known = compiled.description.inputs()
         checks.known_name("follow", "name", name, known, "the name of an input of this robot")
         given = {**({} if at is None else at.inputs), **as_inputs(inputs), name: ends[0]}
@@ -1112,11 +1115,12 @@ class Robot:
         start: object,
         field: str,
         values: Mapping[str, Any] | None = None,
+        carry: bool = False,
     ) -> Problem:
         """Compile with the chosen formulations, or those of the result to start from.
 
         field : the argument that holds the result, for error messages.  values : of inputs that are
-        part of the compiled robot, by name.
+        part of the compiled robot, by name.  carry : whether the result may have other values of them.
         """
         self._tell_doubts()
         settled = self._settled(values or {})
@@ -1131,6 +1135,8 @@ class Robot:
         ):
             formulation = earlier.formulations
         problem = self._compiler.compiled(formulation, settled)
+        if carry:
+            earlier = on_mesh_of(earlier, problem)
         checks.refuse(
             not problem.same_rods(earlier),
             "robot",

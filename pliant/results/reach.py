@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,6 @@ from pliant.model import (
     ConvergenceError,
     Description,
     DescriptionError,
-    Entry,
     as_array,
     instance,
     refuse,
@@ -23,12 +22,13 @@ from pliant.model import (
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.responses import coordinates_of, frame_of, input_names
 from pliant.solve.coordinates import CoordinateProblem
+from pliant.solve.mesh_slopes import brought
 from pliant.solve.problem import Problem, Still
 from pliant.solve.reach import Inverse, Point
 from pliant.solve.statics import StaticSolution
 from pliant.solve.targets import Target, read_target
 
-_LOWEST, _ZERO = 1e12, 1e-9
+_LARGEST, _ZERO = 1e12, 1e-9
 """Sizes of an input between which a bound of its owner is looked for."""
 
 
@@ -111,7 +111,7 @@ def reach(
     began = time.perf_counter()
     problem = coordinates_of(compiled, "reach")
     wanted = read_targets(problem.description, targets)
-    names = input_names(values, "reach", inputs, problem.description.settled_inputs())
+    names = input_names(values, "reach", inputs)
     refuse(not names, "reach", "inputs", inputs, "at least one input", "give e.g. ['pull']")
     shapes = [np.shape(values[name]) for name in names]
     low, high = read_bounds(problem.description, names, shapes, bounds)
@@ -119,11 +119,13 @@ def reach(
     owners = [problem.description.input_owner(name) for name in names]
     counts = [int(np.prod(shape)) for shape in shapes]
     kinds = [type(owner) for owner, n in zip(owners, counts, strict=True) for _ in range(n)]
-    solution = None if start is None else problem.start(start._compiled, start._still)
+    solution = None
+    if start is not None:
+        solution = problem.start(*brought(start._compiled, start._still, problem))
     with problem.solver() as solver:
-        task = Inverse(solver, wanted, names, values, (low, high), units, kinds, tolerance)
+        task = Inverse(problem, solver, wanted, names, values, (low, high), units, kinds, tolerance)
         point, other = _best(task, solution, tries)
-    at = Still(point.solution, [(1.0, task.named(point.y))])
+    at, problem = Still(point.solution, [(1.0, task.named(point.y))]), point.problem
     still = problem.statics(task.named(point.y), (problem, at), 1e-10, None)
     details = _details(problem, task, point, still, names)
     found = Reach(problem, still, time.perf_counter() - began, details)
@@ -169,7 +171,7 @@ def _closest(task: Inverse, best: Point, tries: int) -> Point:
         if task.reached(best):
             break
         try:
-            begin = task.at(numbers.uniform(low, high), start=best.solution)
+            begin = task.at(numbers.uniform(low, high), best, predict=False)
             if task.steady and begin.unstable:
                 continue
             other = task.solve(begin)
@@ -255,9 +257,9 @@ def read_bounds(
     for name, shape in zip(names, shapes, strict=True):
         pair = bounds.get(name, (None, None))
         ends = list(pair) if isinstance(pair, Sequence | np.ndarray) and len(pair) == 2 else []
-        if ends and ends[0] is None:
-            ends[0] = _lowest(description.input_owner(name))
-        numbers = [as_array(np.inf if end is None else end) for end in ends]
+        limits = _limits(description, name) if None in ends else (None, None)
+        ends = [limit if end is None else end for end, limit in zip(ends, limits, strict=False)]
+        numbers = [as_array(end) for end in ends]
         wrong = not numbers or any(x is None or x.shape != () for x in numbers)
         wrong = wrong or not float(numbers[0]) < float(numbers[1])  # type: ignore[arg-type]
         if wrong:
@@ -269,25 +271,33 @@ def read_bounds(
     return np.array(low), np.array(high)
 
 
-def _lowest(owner: Entry) -> float:
-    """The lowest value that an input takes, as its owner tells by refusing those below."""
+def _limits(description: Description, name: str) -> tuple[float, float]:
+    """The lowest and highest value that an input takes, as its owner tells by refusing others."""
 
     def refused(value: float) -> bool:
         try:
-            owner.check_input("reach", "value", np.array(value))
+            if name in description.settled_inputs():
+                description.settled({name: value})
+            else:
+                description.input_owner(name).check_input("reach", "value", np.array(value))
         except DescriptionError:
             return True
         return False
 
-    if not refused(-_LOWEST) or refused(0.0):
-        return -np.inf
-    if refused(-_ZERO):
+    return -_limit(lambda x: refused(-x)), _limit(refused)
+
+
+def _limit(refused: Callable[[float], bool]) -> float:
+    """The largest number above zero that is not refused."""
+    if not refused(_LARGEST) or refused(0.0):
+        return np.inf
+    if refused(_ZERO):
         return 0.0
-    low, high = -_LOWEST, 0.0
+    low, high = 0.0, _LARGEST
     for _ in range(100):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if refused(middle) else (low, middle)
-    return high
+        low, high = (low, middle) if refused(middle) else (middle, high)
+    return low
 
 
 def read_sizes(names: Sequence[str], shapes: Sequence[Any], sizes: object) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,6 +20,7 @@ from pliant.model import (
 from pliant.model.place_names import place_hint
 from pliant.results.result import ShapeResult
 from pliant.solve.coordinates import CoordinateProblem
+from pliant.solve.mesh_slopes import frame_slopes, input_slopes
 from pliant.solve.problem import Problem
 from pliant.solve.response import Response, response_at
 
@@ -37,26 +38,16 @@ def coordinates_of(problem: Problem, asked: str) -> CoordinateProblem:
     )
 
 
-def input_names(
-    known: Mapping[str, Any], asked: str, names: object, fixed: Collection[str] = ()
-) -> list[str]:
-    """Names of inputs: some, one, or all where None is given.
-
-    fixed : those that are part of the compiled robot, and have no derivatives.
-    """
+def input_names(known: Mapping[str, Any], asked: str, names: object) -> list[str]:
+    """Names of inputs: some, one, or all where None is given."""
     if names is None:
-        return [name for name in known if name not in fixed]
+        return list(known)
     given = [names] if isinstance(names, str) else names
     expected, remedy = "names of inputs", "give e.g. ['push']"
     listed = list(instance(asked, "inputs", given, Sequence, expected, remedy))  # type: ignore[type-abstract]
     repeated = next((name for name in listed if listed.count(name) > 1), None)
     if repeated is not None:
         raise DescriptionError(asked, "inputs", repeated, "each input once", "remove one of them")
-    still = next((name for name in listed if name in fixed), None)
-    if still is not None:
-        expected = "an input that can change, while this one is part of the compiled robot"
-        remedy = "leave it out, and solve the robot once for each of its values"
-        raise DescriptionError(asked, "inputs", still, expected, remedy)
     expected = "the name of an input of this robot"
     return [known_name(asked, "inputs", name, known, expected) for name in listed]
 
@@ -100,11 +91,11 @@ class Responsive(ShapeResult):
         prescribes move along. At a fold or a bifurcation there is no such derivative.
         """
         choice("jacobian", "frame", frame, ("body", "world"))
-        fixed = self._compiled.description.settled_inputs()
-        names = input_names(self.inputs, "jacobian", inputs, fixed)
+        names, place = input_names(self.inputs, "jacobian", inputs), self._frame("jacobian", of)
         with self._responding("jacobian") as response:
-            pose, rows = response.frame_rates(self._frame("jacobian", of))
-            twists = rows @ response.input_rates(self.inputs, names)
+            problem = coordinates_of(self._compiled, "jacobian")
+            rates, meshes = input_slopes(problem, response, self._solution, self.inputs, names)
+            pose, twists = frame_slopes(response, place, rates, meshes)
         return twists if frame == "body" else turned(twists, pose)
 
     def compliance(
