@@ -851,14 +851,16 @@ class Robot:
                       "give e.g. 1.0")  # fmt: skip
         steps = checks.count("follow", "points", points, 2, "give e.g. 50")
         limit = checks.count("follow", "most", most, 1, "give e.g. 1000")
-        others = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
-        compiled = coordinates_of(self._compiled(formulation, at, "at", others, carry=True), "follow")
+        others = {**values_at(self.inputs, 0.0), **as_inputs(inputs), name: ends[0]}
+        compiled = coordinates_of(
+            self._compiled(formulation, at, "at", others, carry=True), "follow"
+        )
         known = compiled.description.inputs()
         checks.known_name("follow", "name", name, known, "the name of an input of this robot")
         given = {**({} if at is None else at.inputs), **as_inputs(inputs), name: ends[0]}
         at = self.statics(given, compiled.formulations, at)
         values = check_values(compiled.description, {**at.inputs, **given})
-        check_input(compiled.description, name, ends[1])
+        check_input(self.description, name, ends[1])
         small = positive("follow", "tolerance", tolerance, "", "give e.g. 1e-10")
         task = FollowTask(name, (ends[0], ends[1]), values, 1.0 / steps, limit, small)
         return task.run(compiled, at)

@@ -30,6 +30,8 @@ from pliant.solve.targets import Target, read_target
 
 _LARGEST, _ZERO = 1e12, 1e-9
 """Sizes of an input between which a bound of its owner is looked for."""
+_WITHIN = 1e-4
+"""Distance from the bounds of an insertion, in lengths of the robot."""
 
 
 class ReachWarning(UserWarning):
@@ -114,7 +116,7 @@ def reach(
     names = input_names(values, "reach", inputs)
     refuse(not names, "reach", "inputs", inputs, "at least one input", "give e.g. ['pull']")
     shapes = [np.shape(values[name]) for name in names]
-    low, high = read_bounds(problem.description, names, shapes, bounds)
+    low, high = read_bounds(problem, names, shapes, bounds)
     units = read_sizes(names, shapes, sizes)
     owners = [problem.description.input_owner(name) for name in names]
     counts = [int(np.prod(shape)) for shape in shapes]
@@ -246,9 +248,9 @@ def read_targets(description: Description, targets: object) -> list[Target]:
 
 
 def read_bounds(
-    description: Description, names: Sequence[str], shapes: Sequence[Any], bounds: object
+    problem: CoordinateProblem, names: Sequence[str], shapes: Sequence[Any], bounds: object
 ) -> tuple[Array, Array]:
-    """Lowest and highest values (n,) of the inputs that are sought."""
+    """Lowest and highest values (n,) of the inputs that are sought, all within what they take."""
     if not isinstance(bounds, Mapping):
         bounds = {} if bounds is None else dict.fromkeys(names, bounds)
     input_names(dict.fromkeys(names), "reach bounds", list(bounds))
@@ -257,8 +259,8 @@ def read_bounds(
     for name, shape in zip(names, shapes, strict=True):
         pair = bounds.get(name, (None, None))
         ends = list(pair) if isinstance(pair, Sequence | np.ndarray) and len(pair) == 2 else []
-        limits = _limits(description, name) if None in ends else (None, None)
-        ends = [limit if end is None else end for end, limit in zip(ends, limits, strict=False)]
+        inside = _limits(problem, name)
+        ends = [limit if end is None else end for end, limit in zip(ends, inside, strict=False)]
         numbers = [as_array(end) for end in ends]
         wrong = not numbers or any(x is None or x.shape != () for x in numbers)
         wrong = wrong or not float(numbers[0]) < float(numbers[1])  # type: ignore[arg-type]
@@ -266,17 +268,22 @@ def read_bounds(
             expected = "a pair (lowest, highest), None where there is no bound"
             raise DescriptionError("reach bounds", name, pair, expected, "give e.g. (0, None)")
         count = int(np.prod(shape))
-        low += count * [float(numbers[0])]  # type: ignore[arg-type]
-        high += count * [float(numbers[1])]  # type: ignore[arg-type]
+        low += count * [max(float(numbers[0]), inside[0])]  # type: ignore[arg-type]
+        high += count * [min(float(numbers[1]), inside[1])]  # type: ignore[arg-type]
     return np.array(low), np.array(high)
 
 
-def _limits(description: Description, name: str) -> tuple[float, float]:
-    """The lowest and highest value that an input takes, as its owner tells by refusing others."""
+def _limits(problem: CoordinateProblem, name: str) -> tuple[float, float]:
+    """The lowest and highest value that an input takes, as its owner tells by refusing others.
+
+    Inputs that are compiled stay a little within, where they have derivatives.
+    """
+    description = problem.description
+    compiled = name in description.settled_inputs()
 
     def refused(value: float) -> bool:
         try:
-            if name in description.settled_inputs():
+            if compiled:
                 description.settled({name: value})
             else:
                 description.input_owner(name).check_input("reach", "value", np.array(value))
@@ -284,7 +291,8 @@ def _limits(description: Description, name: str) -> tuple[float, float]:
             return True
         return False
 
-    return -_limit(lambda x: refused(-x)), _limit(refused)
+    within = _WITHIN * problem.length if compiled else 0.0
+    return within - _limit(lambda x: refused(-x)), _limit(refused) - within
 
 
 def _limit(refused: Callable[[float], bool]) -> float:

@@ -88,13 +88,15 @@ class Responsive(ShapeResult):
             derivative of its position.
 
         The equilibrium follows the inputs with all its constraints. Joints and bases that an input
-        prescribes move along. At a fold or a bifurcation there is no such derivative.
+        prescribes move along. At a fold or a bifurcation there is no such derivative, nor in an
+        insertion where one tube ends at the end of another one or with its base at the entry plane.
         """
         choice("jacobian", "frame", frame, ("body", "world"))
         names, place = input_names(self.inputs, "jacobian", inputs), self._frame("jacobian", of)
         with self._responding("jacobian") as response:
             problem = coordinates_of(self._compiled, "jacobian")
-            rates, meshes = input_slopes(problem, response, self._solution, self.inputs, names)
+            given = (self._solution, self.inputs, names)
+            rates, meshes = input_slopes(problem, response, *given, exact=True)
             pose, twists = frame_slopes(response, place, rates, meshes)
         return twists if frame == "body" else turned(twists, pose)
 

@@ -11,8 +11,9 @@ Both derivatives at fixed x are differences between neighbouring meshes; nothing
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,10 @@ from pliant.solve.problem import Problem, Still
 from pliant.solve.response import Response
 from pliant.solve.statics import StaticSolution
 
-_STEPS = (1e-5, 1e-6)
+_STEPS = (1e-5, 1e-6, 1e-7)
 """Differences of an input, in lengths of the robot."""
+_AGREE = 1e-4
+"""Relative difference at which two derivatives with different steps agree."""
 _STENCILS = (
     ((-1, -0.5), (1, 0.5)),
     ((0, -1.5), (1, 2.0), (2, -0.5)),
@@ -106,14 +109,21 @@ def brought(problem: Problem, still: Still, to: Problem) -> tuple[Problem, Still
 class MeshSlopes:
     """Derivatives of balance and of frames, at fixed coordinates, in one input that is compiled.
 
-    problem, found : the mesh and the equilibrium, or any configuration.  values : of all inputs.
+    problem, q, z : the mesh and the equilibrium, or any configuration.  values : of all inputs.
+    steps : differences of the input that may be taken, in lengths of the robot.
     """
 
     def __init__(
-        self, problem: CoordinateProblem, q: Array, z: Array, values: Mapping[str, Any], name: str
+        self,
+        problem: CoordinateProblem,
+        q: Array,
+        z: Array,
+        values: Mapping[str, Any],
+        name: str,
+        steps: Sequence[float] = _STEPS,
     ) -> None:
         self.q, self.z, self.values, self.name = q, z, dict(values), name
-        self.step, self.sides = _neighbours(problem, self.values, name)
+        self.step, self.sides = _neighbours(problem, self.values, name, steps)
 
     def balance(self) -> Array:
         """dR/da (size,)."""
@@ -143,11 +153,12 @@ def residual(problem: CoordinateProblem, q: Array, z: Array, values: Mapping[str
 
 
 def _neighbours(
-    problem: CoordinateProblem, values: Mapping[str, Any], name: str
+    problem: CoordinateProblem, values: Mapping[str, Any], name: str, steps: Sequence[float]
 ) -> tuple[float, list[tuple[CoordinateProblem, float]]]:
     """A difference of an input, and meshes around that of a problem with their weights."""
     value = problem.description.settled_inputs()[name]
-    for step, stencil in _candidates(problem.length):
+    for share, stencil in product(steps, _STENCILS):
+        step = share * problem.length
         try:
             sides = [
                 (mesh_at(problem, {**values, name: value + k * step}), weight)
@@ -157,16 +168,51 @@ def _neighbours(
             continue
         if all(alike(problem, other) for other, _ in sides):
             return step, sides
-    raise ConvergenceError(
-        f"the equilibrium has no derivative in {name!r} at {value:g}: the mesh changes there, as one "
-        "tube ends where another one ends or bends; look at a value beside it"
+    raise ConvergenceError(_none(name, value))
+
+
+def _none(name: str, value: float) -> str:
+    return (
+        f"the equilibrium has no derivative in {name!r} at {value:g}: the mesh changes there, for one "
+        "tube ends where another one ends or bends, or its base is at the entry plane; look at a "
+        "value beside it"
     )
 
 
-def _candidates(length: float) -> Iterator[tuple[float, Sequence[tuple[int, float]]]]:
-    for step in _STEPS:
-        for stencil in _STENCILS:
-            yield step * length, stencil
+def _plain(
+    problem: CoordinateProblem,
+    response: Response,
+    found: StaticSolution,
+    values: Mapping[str, Any],
+    name: str,
+) -> tuple[MeshSlopes, Array]:
+    """As `certified`, by one difference."""
+    slopes = MeshSlopes(problem, found.q, found.z, values, name)
+    return slopes, response.solve(-slopes.balance())
+
+
+def certified(
+    problem: CoordinateProblem,
+    response: Response,
+    found: StaticSolution,
+    values: Mapping[str, Any],
+    name: str,
+) -> tuple[MeshSlopes, Array]:
+    """Derivatives in an input, and displacements (total,) per unit of it, that two differences
+    agree on.
+    """
+    pairs = [
+        (slopes, response.solve(-slopes.balance()))
+        for slopes in (MeshSlopes(problem, found.q, found.z, values, name, [x]) for x in _STEPS[:2])
+    ]
+    for step in (*_STEPS[2:], None):
+        one, other = (x for _, x in pairs[-2:])
+        if np.linalg.norm(one - other) <= _AGREE * np.linalg.norm(one):
+            return pairs[-2]
+        if step is not None:
+            slopes = MeshSlopes(problem, found.q, found.z, values, name, [step])
+            pairs.append((slopes, response.solve(-slopes.balance())))
+    raise ConvergenceError(_none(name, problem.description.settled_inputs()[name]))
 
 
 def input_slopes(
@@ -175,18 +221,22 @@ def input_slopes(
     found: StaticSolution,
     values: Mapping[str, Any],
     names: Sequence[str],
+    exact: bool = False,
 ) -> tuple[Array, dict[int, MeshSlopes]]:
     """Displacements (total, n) per unit of some inputs as `Response.input_rates`, those that are
     compiled among them; and for the columns of the latter, what frames do besides.
+
+    exact : whether two differences have to agree on each.
     """
     fixed = problem.description.settled_inputs()
     columns: list[Array] = []
     meshes: dict[int, MeshSlopes] = {}
     for name in names:
         if name in fixed:
-            slopes = MeshSlopes(problem, found.q, found.z, values, name)
+            given = (problem, response, found, values, name)
+            slopes, x = certified(*given) if exact else _plain(*given)
             meshes[len(columns)] = slopes
-            columns.append(response.solve(-slopes.balance()))
+            columns.append(x)
         else:
             columns.extend(response.input_rates(values, [name]).T)
     if not columns:

@@ -68,7 +68,8 @@ class Point:
 class Inverse:
     """An inverse problem of one robot, solved in one thread.
 
-    problem, solver : the robot at the start, and its solver.  targets : of frames.  names : of the inputs that are sought.  values : of all inputs, by name.
+    problem, solver : the robot at the start, and its solver.  targets : of frames.
+    names : of the inputs that are sought.  values : of all inputs, by name.
     bounds : lowest and highest values (n,).  sizes (n,) : what counts as a unit of effort; nan for what
     moves a place by a length or a radian at the start, the same for inputs of one of the `kinds` (n,),
     so that tensions count as tensions.  tolerance : on residuals.
