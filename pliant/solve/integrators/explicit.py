@@ -120,17 +120,17 @@ class ExplicitStepper(Stepper):
     def __init__(self, effects: Effects, h: float, safety: float) -> None:
         super().__init__(effects, h, POLICY, 1e-12)
         self.safety = safety
-        self.system = LumpedSystem(effects, self.workspace)
+        self.system = LumpedSystem([effects], [self.workspace])
         _check(effects)
         self.pace = Pace(h)
         self._spectrum = Spectrum(self.system)
         damped = any(_opposes(term) for term in effects.terms)
         ends = (self.before, self.after[: len(self.before)])
-        given = (self.system, self.pace, ends, self.account)
+        given = (self.system, self.pace, ends, [self.account])
         kinds = (Verlet, Chebyshev) if damped else (Leapfrog,)
         self._schemes: list[Scheme] = [kind(*given) for kind in kinds]
         self.scheme = self._schemes[0]
-        self._outputs = InsideOutputs(effects, self.capacity)
+        self._outputs = InsideOutputs([effects], self.capacity)
         self._rates = np.zeros(self.tree.total)
         self._stepping: Program | None = None
         self._interpolates = False
@@ -147,7 +147,7 @@ class ExplicitStepper(Stepper):
     def begin_motion(self, v: Array, inputs: Inputs) -> None:
         self.a.place(self.q)
         self.system.acting[...], self._rates[...] = inputs.u, v
-        self.system.begin(self.q, v)
+        self.system.begin([self.q], [v])
         self.rung[0], self.wait[1] = 0, 0
         self._choose_steps()
         self.scheme.process()
@@ -237,12 +237,12 @@ class ExplicitStepper(Stepper):
         if self._stepping is None:
             self._stepping = record(self._all_steps)
         self._stepping()
-        self.scheme.aside(lambda: self.system.write(b.q, self._rates))
+        self.scheme.aside(lambda: self.system.write([b.q], [self._rates]))
 
     def _all_steps(self) -> None:
         clear(self.pace.passed)
         if self._interpolates:
-            self._outputs.advance(self.scheme, self.q, self.keep_row)
+            self._outputs.advance(self.scheme, [self.q], lambda _, *row: self.keep_row(*row))
         else:
             self.scheme.advance(self.pace.count)
 
@@ -314,7 +314,7 @@ class ExplicitStepper(Stepper):
             x[...] = kept
         self.after[...] = inputs
         self.system.acting[...] = self.before
-        self.system.begin(self.q, self._rates)
+        self.system.begin([self.q], [self._rates])
         self.scheme.process()
         self.counts[loops.KEPT] -= len(shares)
         self._outputs.plan(shares, count)
