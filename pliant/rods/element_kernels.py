@@ -286,3 +286,12 @@ def put_stations(columns, values, rows):  # type: ignore[no-untyped-def]
     for s in range(columns.shape[0]):
         for r in range(6):
             rows[r, columns[s]] = values[s, r]
+
+
+@kernel
+def add_energy(R, W, stiffness, rest, strain, out):  # type: ignore[no-untyped-def]
+    """Add stiffness (strain - rest)^2 / 2, all (6, k W), to out (R,) of each copy."""
+    for r in range(6):
+        for c in range(strain.shape[1]):
+            e = strain[r, c] - rest[r, c]
+            out[c % W % R] += 0.5 * stiffness[r, c] * e * e

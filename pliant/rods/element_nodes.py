@@ -79,3 +79,7 @@ class ElementNodes(LumpedNodes):
         given = (self.X, self.Q, self.stiffness, self.rest)
         out = (self.pull, self.force, self.torque)
         run(element_kernels.set_elastic_forces, *self.shape, *given, *out)
+
+    def add_elastic_energy(self, out: Array) -> None:
+        law = (self.stiffness, self.rest, self.strain)
+        run(element_kernels.add_energy, self.copies, self.width, *law, out)

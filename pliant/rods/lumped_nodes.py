@@ -108,3 +108,6 @@ class LumpedNodes:
     def set_elastic_forces(self) -> None:
         """Set strains, stresses without rates, and torques and forces of the nodes at once."""
         self.set_forces()
+
+    def add_elastic_energy(self, out: Array) -> None:
+        """Add the energy by the laws to out (R,) of each copy, after `set_strain`, J."""

@@ -136,7 +136,7 @@ class ExplicitStepper(Stepper):
         self._interpolates = False
         """Whether any outputs were wanted inside steps so far."""
         self.counts[loops.KNOWS_LAST] = -1
-        self.watch, self.wait = EnergyWatch(effects), np.zeros(2, dtype=np.int64)
+        self.watch, self.wait = EnergyWatch(1), np.zeros(2, dtype=np.int64)
         """The energy balance; steps until it is looked at, and steps taken."""
         self.rung, self.shortened = np.zeros(1, dtype=np.int64), np.zeros(1)
         """How often the short steps were shortened, and when that was first, s."""
@@ -152,7 +152,7 @@ class ExplicitStepper(Stepper):
         self._choose_steps()
         self.scheme.process()
         if self.books:
-            self.watch.start(self.a, self._rates, self.account)
+            self.watch.start(self.scheme, [self.a])
             self._keep_start()
 
     def _choose_steps(self) -> None:
@@ -287,10 +287,10 @@ class ExplicitStepper(Stepper):
         inputs = self.after.copy()
         steady = np.array_equal(self._start[-3], self.before) and self.scheme.conserves
         if not steady or not self.effects.conservative(self.before):
-            self.watch.start(b, self._rates, self.account)
+            self.watch.start(self.scheme, [b])
             self._keep_start()
             return
-        while not self.watch.holds(b, self._rates, self.account):
+        while not self.watch.holds(self.scheme, [b]):
             if self.rung[0] == len(_RUNGS):
                 raise self.error("the energy balance does not close, however short the steps are")
             self._shorten(a, b, inputs)
@@ -308,7 +308,7 @@ class ExplicitStepper(Stepper):
         shares = self._outputs.last()
         self._set_steps(count)
         if not again:
-            self.watch.start(b, self._rates, self.account)
+            self.watch.start(self.scheme, [b])
             return
         for x, kept in zip(self._moving(), self._start, strict=True):
             x[...] = kept

@@ -144,6 +144,11 @@ class NodeMotion:
         given = (own.columns, own.numbers, nodes.Q, nodes.spin, nodes.velocity)
         run(rigid.write_rates, own.moving, *given, v)
 
+    def add_energy(self, out: Array) -> None:
+        """Add kinetic energy and that in the field to out (2, R) of each copy, J."""
+        given = (self.of, self.moving, self.light, self.centre, self.inverse, self.field)
+        run(rigid.add_energy, *given, *self.where, *self.rates, out)
+
     def sample(self, side: int) -> None:
         """Keep the motion at one end of a short step, for `interpolate`."""
         given = (self.of, self.centre, self.inverse, *self.where, *self.rates, *self.pulls)

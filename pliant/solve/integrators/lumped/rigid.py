@@ -306,6 +306,23 @@ def add_size(of, light, moving, inverse, A, T, sizes):  # type: ignore[no-untype
 
 
 @kernel
+def add_energy(of, moving, light, centre, inverse, field, X, Q, V, L, out):  # type: ignore[no-untyped-def]
+    """out (2, R) += kinetic energy and -m G.x of the nodes that move, of (C,) the copies or -1, J."""
+    for c in range(of.shape[0]):
+        if of[c] >= 0 and moving[0, c] != 0.0:
+            m, kinetic, lifted = 1.0 / light[0, c], 0.0, 0.0
+            R = quaternion_matrix((Q[0, c], Q[1, c], Q[2, c], Q[3, c]))
+            at = apply(R, (centre[0, c], centre[1, c], centre[2, c]))
+            for i in range(3):
+                J = inverse[3 * i, c] * L[0, c] + inverse[3 * i + 1, c] * L[1, c]
+                kinetic += L[i, c] * (J + inverse[3 * i + 2, c] * L[2, c])
+                kinetic += m * V[i, c] * V[i, c]
+                lifted += m * field[i, c] * (X[i, c] + at[i])
+            out[0, of[c]] += 0.5 * kinetic
+            out[1, of[c]] -= lifted
+
+
+@kernel
 def normalise(of, sizes, values):  # type: ignore[no-untyped-def]
     """Divide values (2, 3, C) by the root of the sizes (R,) of their copies, unless it is zero."""
     for c in range(of.shape[0]):

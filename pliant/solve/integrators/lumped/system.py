@@ -40,6 +40,8 @@ class LumpedRobot:
             if field is None and term.strain_law() is None and type(term).act is not Term.act
         ]
         """What acts besides."""
+        self.quiet = effects.numbers(dict.fromkeys(effects.tree.description.inputs(), 0.0))
+        """Numbers (J,) of inputs that ask for nothing."""
         framed = any(not term.at_strains for term in self.terms)
         self.nodes = Nodes(self.tree, self.state, work, framed)
 
