@@ -128,7 +128,22 @@ def drift(factor, unit, apart, blocks, centre, inverse, X, Q, V, L):  # type: ig
 
 @kernel
 def kick_and_drift(
-    part, gradient, factor, unit, apart, blocks, moving, centre, inverse, A, T, ahead, kept, nodes, V, L
+    part,
+    gradient,
+    factor,
+    unit,
+    apart,
+    blocks,
+    moving,
+    centre,
+    inverse,
+    A,
+    T,
+    ahead,
+    kept,
+    nodes,
+    V,
+    L,
 ):  # type: ignore[no-untyped-def]
     """Kick nodes for unit_0 seconds by the force gradient, and let them drift for factor times that.
 
