@@ -32,6 +32,7 @@ from pliant.model import (
     EmbeddedTendon,
     Entry,
     Frame,
+    Gear,
     Joint,
     Link,
     Load,
@@ -390,6 +391,25 @@ class Robot:
         With the identity both frames come together: `statics` closes the gap.
         """
         return self.description.add(Connection(name, a, b, joint, pose))  # type: ignore[arg-type]
+
+    @checks.checked
+    def add_gear(
+        self,
+        name: str,
+        joint: str | Sequence[str],
+        follows: str | Mapping[str, float],
+        ratio: float = 1.0,
+        offset: float = 0.0,
+        input: str | None = None,
+    ) -> Gear:
+        """Tie joints together and return the gear: value = offset + ratio times what it follows.
+
+        joint : name of a part whose joint has one coordinate, "part.coordinate" such as "hand.rz", or
+        several that each follow.  follows : another one, or several by name with the ratio of each.
+        ratio : change of joint for a unit of what it follows; negative to turn the other way.
+        offset : rad or m.  input : name of an input, rad or m, that is added to the offset.
+        """
+        return self.description.add(Gear(name, joint, follows, ratio, offset, input))  # type: ignore[arg-type]
 
     @checks.checked
     def add_body(
