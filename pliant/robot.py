@@ -60,6 +60,7 @@ from pliant.model.plausible import time_doubts
 from pliant.model.progress import told
 from pliant.model.telling import untold
 from pliant.results.checkpoint_file import open_checkpoints
+from pliant.results.equations import Equations
 from pliant.results.equilibrium import Equilibrium, Modes
 from pliant.results.linearisation import Linearisation, linearise
 from pliant.results.motion import Motion
@@ -1197,6 +1198,23 @@ class Robot:
         coordinates_of(compiled, "linearise")
         still = at or self.statics(values, compiled.formulations)
         return linearise(still, inputs, outputs, count)
+
+    @checks.checked
+    def equations(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        at: Equilibrium | Motion | StepState | None = None,
+        formulation: Formulations | None = None,
+    ) -> Equations:
+        """Return mass matrix, forces and constraints of the robot as functions of its configuration.
+
+        inputs : by name, values that hold where a call gives no others.
+        at : a result whose formulations are taken.  formulation : as for `statics`.
+        """
+        values = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
+        require_mass(self.description.snapshot())
+        compiled = coordinates_of(self._compiled(formulation, at, "at", values), "equations")
+        return Equations(compiled, values)
 
     @checks.checked
     def modes(
