@@ -56,7 +56,7 @@ class EnergyWatch:
             motion.add_energy(self._energies)
 
     def holds(self, scheme: Scheme, states: Sequence[State]) -> bool:
-        """Whether no balance has changed much since the last look; if one has, that look still counts."""
+        """Whether no balance has changed much since the last look; if not, that one still counts."""
         balance, kinetic = self._look(scheme, states)
         largest = np.maximum(self.known[1], kinetic)
         held = bool((np.abs(balance - self.known[0]) <= _BAND * largest).all())  # not if it is NaN

@@ -100,12 +100,12 @@ class NodeMotion:
 
     def shift_ahead(self, part: float, unit: Array) -> None:
         """Keep nodes and pulls, then move the nodes by part times unit (1,), in s^2, times pulls."""
-        given = (*self._moving_body, self.pulls, self.where, self._kept, self.behind)
+        given = (self._moving_body, self.pulls, self.where, self._kept, self.behind)
         run(rigid.shift_ahead, part, unit, *given)
 
     def kick_and_drift(self, part: float, gradient: Array, factor: float, unit: Array) -> None:
-        """After `shift_ahead` and new pulls: kick for unit (1,) seconds, drift for factor times that."""
-        given = (*self._moving_body, *self.behind, self.pulls, self._kept, self.where)
+        """After `shift_ahead` and new pulls: kick for unit (1,) seconds, drift factor times that."""
+        given = (self._moving_body, self.behind, self.pulls, self._kept, self.where)
         run(rigid.kick_and_drift, part, gradient, factor, unit, *given, *self.rates)
 
     def process(self, sign: float, unit: Array, step: Array) -> None:

@@ -80,7 +80,7 @@ def _turn(x):  # type: ignore[no-untyped-def]
 def _move(apart, c, centre, shift, turn, from_X, from_Q, X, Q):  # type: ignore[no-untyped-def]
     """Shift the centres of mass of nodes by `shift`, world frame, and turn the nodes by quaternions.
 
-    apart : whether any centre is apart from its node. From from_X, from_Q to X, Q, which may be the same.
+    apart : whether any centre is apart from its node. From from_X, from_Q to X, Q, or in place.
     """
     before = _quaternion_at(from_Q, c)
     q = quaternion_multiply(before, turn)
@@ -127,28 +127,11 @@ def drift(factor, unit, apart, blocks, centre, inverse, X, Q, V, L):  # type: ig
 
 
 @kernel
-def kick_and_drift(
-    part,
-    gradient,
-    factor,
-    unit,
-    apart,
-    blocks,
-    moving,
-    centre,
-    inverse,
-    A,
-    T,
-    ahead,
-    kept,
-    nodes,
-    V,
-    L,
-):  # type: ignore[no-untyped-def]
+def kick_and_drift(part, gradient, factor, unit, body, pulls, ahead, kept, nodes, V, L):  # type: ignore[no-untyped-def]
     """Kick nodes for unit_0 seconds by the force gradient, and let them drift for factor times that.
 
-    Accelerations A and torques T (3, C) are those of the nodes, ahead (2, 3, C) those where they were
-    shifted by the part `part` of s = gradient_0 times accelerations. The kick is
+    Pulls A and T (2, 3, C) are those at the nodes, ahead (2, 3, C) those where they were shifted by the
+    part `part` of s = gradient_0 times accelerations. The kick is
 
         A + (ahead - A) / part,  T + (ahead - T) / part + s w x T,  w = I^-1 T.
 
@@ -158,6 +141,7 @@ def kick_and_drift(
     """
     s, more, h = gradient[0], 1.0 / part, unit[0]
     less, d = 1.0 - more, factor * h
+    (apart, blocks, moving, centre, inverse), (A, T) = body, (pulls[0], pulls[1])
     (from_X, from_Q), (X, Q) = kept, nodes
     for c in blocks:
         J, t, free = matrix_at(inverse, c), vector_at(T, c), load(moving, 0, c)
@@ -246,10 +230,11 @@ def shift(factor, unit, apart, blocks, moving, centre, inverse, A, T, X, Q):  # 
 
 
 @kernel
-def shift_ahead(part, unit, apart, blocks, moving, centre, inverse, pulls, nodes, kept, behind):  # type: ignore[no-untyped-def]
+def shift_ahead(part, unit, body, pulls, nodes, kept, behind):  # type: ignore[no-untyped-def]
     """Keep nodes and pulls (2, 3, C), and move the nodes by s = part unit_0 times accelerations."""
     h = part * unit[0]
-    (X, Q), (kept_X, kept_Q), (A, T) = nodes, kept, (pulls[0], pulls[1])
+    (apart, blocks, moving, centre, inverse), (A, T) = body, (pulls[0], pulls[1])
+    (X, Q), (kept_X, kept_Q) = nodes, kept
     for c in blocks:
         s, a, t = h * load(moving, 0, c), vector_at(A, c), vector_at(T, c)
         for i in range(4):

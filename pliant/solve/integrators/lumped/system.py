@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -79,7 +80,7 @@ class LumpedSystem:
         sizes = [item.inputs for item in effects]
         self.acting = np.zeros(sum(sizes))
         first = np.cumsum([0, *sizes])
-        self.slices = [slice(a, b) for a, b in zip(first[:-1], first[1:], strict=True)]
+        self.slices = [slice(a, b) for a, b in pairwise(first.tolist())]
         """Places of the inputs of each robot."""
         given = zip(effects, works, self.slices, strict=True)
         self.robots = [LumpedRobot(item, work, self.acting[at]) for item, work, at in given]
