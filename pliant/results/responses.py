@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,16 +38,26 @@ def coordinates_of(problem: Problem, asked: str) -> CoordinateProblem:
     )
 
 
-def input_names(known: Mapping[str, Any], asked: str, names: object) -> list[str]:
-    """Names of inputs: some, one, or all where None is given."""
+def input_names(
+    known: Mapping[str, Any], asked: str, names: object, fixed: Collection[str] = ()
+) -> list[str]:
+    """Names of inputs: some, one, or all where None is given.
+
+    fixed : those that are part of the compiled robot and cannot be asked for.
+    """
     if names is None:
-        return list(known)
+        return [name for name in known if name not in fixed]
     given = [names] if isinstance(names, str) else names
     expected, remedy = "names of inputs", "give e.g. ['push']"
     listed = list(instance(asked, "inputs", given, Sequence, expected, remedy))  # type: ignore[type-abstract]
     repeated = next((name for name in listed if listed.count(name) > 1), None)
     if repeated is not None:
         raise DescriptionError(asked, "inputs", repeated, "each input once", "remove one of them")
+    still = next((name for name in listed if name in fixed), None)
+    if still is not None:
+        expected = "an input that can change, while this one is part of the compiled robot"
+        remedy = "leave it out, and solve the robot once for each of its values"
+        raise DescriptionError(asked, "inputs", still, expected, remedy)
     expected = "the name of an input of this robot"
     return [known_name(asked, "inputs", name, known, expected) for name in listed]
 
