@@ -32,6 +32,7 @@ from pliant.model import (
     EmbeddedTendon,
     Entry,
     Frame,
+    Gear,
     Joint,
     Link,
     Load,
@@ -76,6 +77,7 @@ from pliant.solve.control import Control, controller_pairs
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
+from pliant.solve.mesh_slopes import brought, on_mesh_of
 from pliant.solve.motion_error import Companions, check_error
 from pliant.solve.motion_search import OUTPUTS, MotionSearch
 from pliant.solve.moving_mesh import MovingMesh
@@ -392,6 +394,25 @@ class Robot:
         With the identity both frames come together: `statics` closes the gap.
         """
         return self.description.add(Connection(name, a, b, joint, pose))  # type: ignore[arg-type]
+
+    @checks.checked
+    def add_gear(
+        self,
+        name: str,
+        joint: str | Sequence[str],
+        follows: str | Mapping[str, float],
+        ratio: float = 1.0,
+        offset: float = 0.0,
+        input: str | None = None,
+    ) -> Gear:
+        """Tie joints together and return the gear: value = offset + ratio times what it follows.
+
+        joint : name of a part whose joint has one coordinate, "part.coordinate" such as "hand.rz", or
+        several that each follow.  follows : another one, or several by name with the ratio of each.
+        ratio : change of joint for a unit of what it follows; negative to turn the other way.
+        offset : rad or m.  input : name of an input, rad or m, that is added to the offset.
+        """
+        return self.description.add(Gear(name, joint, follows, ratio, offset, input))  # type: ignore[arg-type]
 
     @checks.checked
     def add_body(
@@ -751,7 +772,9 @@ class Robot:
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
         given = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
         near = start if isinstance(start, Mapping) else None
-        compiled = self._compiled(formulation, start if near is None else None, "start", given)
+        compiled = self._compiled(
+            formulation, start if near is None else None, "start", given, carry=True
+        )
         values = check_values(compiled.description, given)
         begin = None
         if near is not None:
@@ -760,7 +783,7 @@ class Robot:
             expected = "an Equilibrium of the robot with the same constraints"
             remedy = "leave start out to begin at the unloaded robot"
             still = checks.instance("statics", "start", start, Equilibrium, expected, remedy)
-            begin = still._compiled, still._still
+            begin = brought(still._compiled, still._still, compiled)
         began = time.perf_counter()
         try:
             with told(progress, "statics", _load_reached) as report:
@@ -805,13 +828,14 @@ class Robot:
         tries : how many searches are made at most, from random inputs after the first one.
 
         A ReachWarning says how far targets are that are not reached; the result is then the closest
-        equilibrium found.
+        equilibrium found. Stable equilibria come first: where only an unstable one reaches the targets,
+        it is returned with a ReachWarning.
         """
         limit = positive("reach", "tolerance", tolerance, "", "give e.g. 1e-6")
         number = checks.count("reach", "tries", tries, 1, "give e.g. 4")
         first = dict(getattr(start, "inputs", {}))
         given = {**values_at(self.inputs, 0.0), **first, **as_inputs(values)}
-        compiled = self._compiled(formulation, start, "start", given)
+        compiled = self._compiled(formulation, start, "start", given, carry=True)
         known = check_values(compiled.description, given)
         found = reach(compiled, targets, inputs, known, bounds, sizes, start, limit, number)
         judge_stretch(compiled, [found._solution.q], found)
@@ -849,14 +873,16 @@ class Robot:
                       "give e.g. 1.0")  # fmt: skip
         steps = checks.count("follow", "points", points, 2, "give e.g. 50")
         limit = checks.count("follow", "most", most, 1, "give e.g. 1000")
-        others = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
-        compiled = coordinates_of(self._compiled(formulation, at, "at", others), "follow")
+        others = {**values_at(self.inputs, 0.0), **as_inputs(inputs), name: ends[0]}
+        compiled = coordinates_of(
+            self._compiled(formulation, at, "at", others, carry=True), "follow"
+        )
         known = compiled.description.inputs()
         checks.known_name("follow", "name", name, known, "the name of an input of this robot")
         given = {**({} if at is None else at.inputs), **as_inputs(inputs), name: ends[0]}
         at = self.statics(given, compiled.formulations, at)
         values = check_values(compiled.description, {**at.inputs, **given})
-        check_input(compiled.description, name, ends[1])
+        check_input(self.description, name, ends[1])
         small = positive("follow", "tolerance", tolerance, "", "give e.g. 1e-10")
         task = FollowTask(name, (ends[0], ends[1]), values, 1.0 / steps, limit, small)
         return task.run(compiled, at)
@@ -1149,11 +1175,12 @@ class Robot:
         start: object,
         field: str,
         values: Mapping[str, Any] | None = None,
+        carry: bool = False,
     ) -> Problem:
         """Compile with the chosen formulations, or those of the result to start from.
 
         field : the argument that holds the result, for error messages.  values : of inputs that are
-        part of the compiled robot, by name.
+        part of the compiled robot, by name.  carry : whether the result may have other values of them.
         """
         self._tell_doubts()
         settled = self._settled(values or {})
@@ -1168,6 +1195,8 @@ class Robot:
         ):
             formulation = earlier.formulations
         problem = self._compiler.compiled(formulation, settled)
+        if carry:
+            earlier = on_mesh_of(earlier, problem)
         checks.refuse(
             not problem.same_rods(earlier),
             "robot",

@@ -142,7 +142,8 @@ class Mass:
             self.work.clear(False)
             for term in hard:
                 ask(term.add_forces, state, self._whole, self.work, 1.0)
-            gather(tree, state, self.work, out)
+            gather(tree, state, self.work, self.work.residual)
+            combine(1.0, out, 1.0, self.work.residual, out)
 
     def _check(self) -> None:
         """Repair a solution that is too rough, or refuse a robot without mass."""

@@ -75,9 +75,9 @@ class MovingMesh(Problem):
         """Of the longest part at the start, m."""
         return self.first.length
 
-    def settle(self, q: OnMesh, v: OnMesh) -> tuple[Problem, Array, Array]:
+    def settle(self, q: OnMesh, v: OnMesh | None) -> tuple[Problem, Array, Array | None]:
         """The problem of its mesh, and both there."""
-        return q.problem, q.values, v.values
+        return q.problem, q.values, None if v is None else v.values
 
     def same_rods(self, other: Problem) -> bool:
         """Whether configurations of both mean the same: never, for their meshes move."""
@@ -256,3 +256,8 @@ def _joined(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _not_again(values: Mapping[str, float]) -> CoordinateProblem:
     raise TypeError("a copy of a motion cannot go on; take the robot's own")
+
+
+def still_meshes(first: CoordinateProblem) -> MovingMesh:
+    """What answers about configurations on meshes of one robot; it does not move."""
+    return MovingMesh(first.description, first, _not_again)
