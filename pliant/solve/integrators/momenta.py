@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine.arrays import clear, combine, copy, put, put_values, take
+from pliant.engine.arrays import clear, combine, copy, put, put_values
 from pliant.engine.program import ask, run
 from pliant.lie.se3_kernels import log_relative_array
 from pliant.linalg.scatter import add_at, norms
@@ -33,6 +33,7 @@ from pliant.physics.inertia import step_momentum
 from pliant.rods.contract import Array
 from pliant.solve import loops
 from pliant.solve.integrators.contract import StepError, Stepper, rounding_force, step_failed
+from pliant.solve.integrators.drives import set_moved
 from pliant.solve.integrators.impacts import Impacts
 from pliant.solve.mass import Mass
 from pliant.solve.newton import Policy
@@ -87,8 +88,8 @@ class MomentumStepper(Stepper):
     def velocity(self) -> Array:
         return self._rates_at(self.a)
 
-    def remembered(self) -> list[Any]:
-        return [*super().remembered(), self.impacts.hidden]
+    def holders(self) -> list[Any]:
+        return [*super().holders(), self.impacts]
 
     def _rates_at(self, state: State) -> Array:
         return self.mass.solve(state, self.p, known=self._known, z=self.z)
@@ -287,17 +288,7 @@ class MomentumStepper(Stepper):
         self.mass.find_rates(b, self.p, self._known, self.z, v)
         self.mass.set_momentum(b, v, owned)
         self.mass.add_row_impulses(b, owned)
-        for i in tree.drivers:
-            part = tree.parts[i]
-            at, change = part.joint_slice, np.zeros(part.joint.nv)
-            ask(part.joint.set_difference, self._previous[at], self.q[at], change)
-            put_values(change, part.joint_index, moved)
-        for places, numbers in self.effects.prescribed.maps:
-            before, after = np.zeros(len(places)), np.zeros(len(places))
-            take(self._previous, places, before)
-            take(self.q, places, after)
-            combine(1.0, after, -1.0, before, after)
-            put_values(after, numbers, moved)
+        set_moved(self.effects, self._previous, self.q, moved)
         share = 1.0 / self.h if self.books else 0.0
         where = (tree.prescribed, self._leaving, owned, moved)
         run(account_drives, *where, share, self.p, self.account)
