@@ -216,6 +216,9 @@ class Term:
     def keep(self, h: float, state: State, memory: Array, u: Array) -> None:
         """Bring its memory to the end of a step, in `state`, and its numbers in u (J,) to what acts."""
 
+    def jump(self, numbers: Array, memory: Array) -> None:
+        """Remember that what is asked of its input becomes numbers (size,) at the start of a step."""
+
     # -- variational steps -------------------------------------------------------------------
 
     def leave(self, step: Step) -> None:
