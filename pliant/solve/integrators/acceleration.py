@@ -35,7 +35,11 @@ from pliant.solve.integrators.contract import (
 )
 from pliant.solve.integrators.drives import set_driven
 from pliant.solve.integrators.motion_balance import dynamic_balance, inertia_forces
-from pliant.solve.integrators.resolved_accelerations import excess_acceleration, first_acceleration
+from pliant.solve.integrators.resolved_accelerations import (
+    excess_acceleration,
+    first_acceleration,
+    jump_acceleration,
+)
 from pliant.solve.integrators.stops import Stops
 from pliant.solve.newton import Policy
 from pliant.tree.forward import set_rates
@@ -124,19 +128,9 @@ class AccelerationStepper(Stepper):
 
     def jump(self, u: Array) -> None:
         """The accelerations change by those that the change of the forces makes."""
-        tree, free, before = self.tree, self.tree.coordinates, self.before.copy()
+        before = self.before.copy()
         super().jump(u)
-        self.a.place(self.q)
-        self.b.place(self.q)
-        set_rates(tree, self.b, self.workspace, self.v, self.acc)
-        forces = self._balance(self.b, self.v, self.z, before, None).copy()
-        change = self._balance(self.b, self.v, self.z, u, self.tangent) - forces
-        self._factorise()
-        right, first = np.zeros(tree.total), np.zeros(tree.total)
-        right[free] = -self.a_slope * change[free]
-        first[free] = self._resolved(right)[free]
-        right[free] = self.a_slope * Mass(self.effects).momentum(self.a, first)[free]
-        added = 2.0 * first - self._resolved(right)
+        added = jump_acceleration(self, before, u)
         self.acc += added
         if self.coefficients is not None:
             self.like += added

@@ -55,7 +55,32 @@ def first_acceleration(stepper: AccelerationStepper, u: Array) -> Array:
     stepper.scale = float(np.linalg.norm(force[free]))
     first = np.zeros(tree.total)
     first[free] = x[free]
-    right[free] = stepper.a_slope * Mass(effects).momentum(state, first)[free]
+    return _filtered(stepper, first, right)
+
+
+def jump_acceleration(stepper: AccelerationStepper, before: Array, u: Array) -> Array:
+    """Accelerations (total,) that a change of the inputs from `before` to u (J,) makes, as far as a
+    step resolves them. Both states are placed where the stepper is.
+    """
+    tree, free = stepper.tree, stepper.tree.coordinates
+    stepper.a.place(stepper.q)
+    stepper.b.place(stepper.q)
+    set_rates(tree, stepper.b, stepper.workspace, stepper.v, stepper.acc)
+    now = (stepper.b, stepper.v, stepper.z)
+    forces = stepper.balance_at(*now, before, None).copy()
+    change = stepper.balance_at(*now, u, stepper.tangent) - forces
+    _factorise(stepper)
+    right = np.zeros(tree.total)
+    right[free] = -stepper.a_slope * change[free]
+    return _filtered(stepper, _resolved(stepper, right), right)
+
+
+def _filtered(stepper: AccelerationStepper, first: Array, right: Array) -> Array:
+    """first (total,), with the factor F of each mode, becomes 1 - (1 - F)^2 of it; right (total,) :
+    right-hand side from which it came.
+    """
+    free = stepper.tree.coordinates
+    right[free] = stepper.a_slope * Mass(stepper.effects).momentum(stepper.a, first)[free]
     return 2.0 * first - _resolved(stepper, right)
 
 
