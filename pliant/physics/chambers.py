@@ -121,7 +121,8 @@ class PressureChamber(KernelTerm):
         self._add(step.a, step.work, step.u, step.h * step.first, False)
 
     def arrive(self, step: Step) -> None:
-        self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), False)
+        wanted = step.tangent is not None
+        self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), wanted)
 
     def add_section_stress(
         self, i: int, s: Array, e: Array, u: Array, stress: Array, slope: Array
