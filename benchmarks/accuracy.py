@@ -4,8 +4,8 @@ Run ``python benchmarks/accuracy.py [--seed 0] [--count 200]``. Half of the robo
 of each half are equilibria and motions from rest. The truth of an equilibrium is a fine solution in at
 least 40 load steps, that of a motion 64 spectral elements with `Explicit` at half its steps or, for
 stiff robots and where that fails, a spline of 24 intervals with `Radau` at a tolerance of 1e-7; it is
-certain if a coarser one is nearer to it than a fifth of the accuracy. Robots without a certain truth are
-counted apart.
+certain if a coarser one is nearer to it than a fifth of the accuracy. Robots without a certain truth
+are counted apart.
 """
 
 from __future__ import annotations

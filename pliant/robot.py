@@ -1034,10 +1034,8 @@ class Robot:
         if integrator is not None:
             return search.find_by(mesh, given_method(integrator))
         problem = self._compiler.compiled(mesh)
-        smooth = mesh
-        if chooses_mesh:
-            smooth = choose_formulations(self.description, first_mesh(rods, lumped=False))
-        return search.find(problem, problem.integrator(None), smooth)
+        smooth = choose_formulations(self.description, formulation or first_mesh(rods, lumped=False))
+        return search.find(problem, problem.integrator(None), smooth if chooses_mesh else mesh)
 
     @checks.checked
     def stepper(

@@ -112,7 +112,10 @@ TASKS = {
             lateral=0.05, offset=0.007, tension=5.0, ramp=0.5,
         ),
         Task("T5", "64 falls of soft rods", SOFT, 2.0, 41, GRAVITY, lateral=0.2, copies=64),
-        Task("T7", "1,000 equilibria of a tendon arm", ARM, offset=0.007, tension=5.0, grid=10, planar=False),
+        Task(
+            "T7", "1,000 equilibria of a tendon arm", ARM,
+            offset=0.007, tension=5.0, grid=10, planar=False,
+        ),
     )
 }  # fmt: skip
 """All tasks by name."""

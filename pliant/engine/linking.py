@@ -63,7 +63,8 @@ def link(calls: Sequence[Call]) -> tuple[Any, Any]:
     given = tuple(np.array(x, dtype=np.int64) for x in (tags, items, starts, kernels))
     keys, sizes = np.empty(count, dtype=np.int64), np.empty(count + 1, dtype=np.int64)
     inspect(*given, keys, sizes)
-    targets = [_known.get(key) or _meet(key, call) for key, call in zip(keys.tolist(), calls, strict=True)]
+    met = zip(keys.tolist(), calls, strict=True)
+    targets = [_known.get(key) or _meet(key, call) for key, call in met]
     words, table = np.empty(sizes[count], dtype=np.int64), np.empty(count + 1, dtype=np.int64)
     found = np.array(targets, dtype=np.int64).reshape(count, _HEADER)
     write(*given[:3], found, sizes, _ITEMSIZES, words, table, words.ctypes.data)

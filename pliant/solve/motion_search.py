@@ -44,7 +44,7 @@ FIRST_TOLERANCE, FINEST_TOLERANCE = 0.3, 1e-3
 """Tolerance of steps that choose their length, over the accuracy: the first and the last one."""
 LOOSEST = 3e-3
 """Largest tolerance, in lengths: with larger ones steps become too long for Newton's method."""
-FEWEST_OWN, MOST_OWN = 60, 100_000
+FEWEST_OWN, MOST_OWN = 60, 10_000
 """Steps of a motion that chooses their length: so many are worth a trial, and most of them."""
 UNKNOWN, LOWEST, HIGHEST = 1.5, 1.0, 4.0
 """Order of the error in the intervals: as long as it is not known, and bounds of what is observed."""
@@ -154,6 +154,8 @@ class MotionSearch:
                 return self._with_error(meshes[-1].motion, self._space(meshes), late)
             meshes.append(self._take(following, method, meshes[-1].level))
             space = self._space(meshes)
+            if late is not None and late.max(initial=0.0) > self.enough:  # no mesh mends that
+                return self._with_error(meshes[-1].motion, space, late)
             if space.max() > (SPACE if free else 1.0) * self.enough:
                 continue
             if free and len(meshes) > 2:
@@ -195,21 +197,22 @@ class MotionSearch:
     def _settle_tolerance(
         self, mesh: Mapping[str, RodModel], method: StepMethod
     ) -> tuple[Taken, Array] | None:
-        """The motion on a mesh with a tolerance that is small enough, and its error in time (T,); None
-        if it fails or takes too many steps.
+        """The motion on a mesh with a tolerance that is small enough or, if that fails or takes too many
+        steps, with the smallest one so far, and its error in time (T,); None if there is none.
         """
         level = min(FIRST_TOLERANCE * self.accuracy, LOOSEST / 4.0)
         coarse = self._tried(mesh, method, min(method.coarser * level, LOOSEST))
+        best: tuple[Taken, Array] | None = None
         while coarse is not None and level >= FINEST_TOLERANCE * self.accuracy:
             taken = self._tried(mesh, method, level)
             if taken is None:
-                return None
+                break
             error = self._late(coarse, taken, method)
-            worst = float(error.max(initial=0.0)) / (TIME * self.enough)
+            best, worst = (taken, error), float(error.max(initial=0.0)) / (TIME * self.enough)
             if worst <= 1.0:
-                return taken, error
+                break
             level, coarse = level / min(16.0, max(4.0, 2.0 * worst)), taken
-        return None
+        return best
 
     def _tried(
         self, mesh: Mapping[str, RodModel], method: StepMethod, level: float

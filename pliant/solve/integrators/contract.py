@@ -471,6 +471,7 @@ class Integrator(ABC):
 
     def adjust(self, stepper: Any) -> None:
         """Give a stepper of another integrator of the same kind the settings of this one."""
+        return
 
     def damped_stepper(self, effects: Effects, h: float) -> Stepper:
         """A stepper that damps what it cannot resolve, for steps that do not converge otherwise."""
