@@ -197,8 +197,8 @@ class MotionSearch:
     def _settle_tolerance(
         self, mesh: Mapping[str, RodModel], method: StepMethod
     ) -> tuple[Taken, Array] | None:
-        """The motion on a mesh with a tolerance that is small enough or, if that fails or takes too many
-        steps, with the smallest one so far, and its error in time (T,); None if there is none.
+        """The motion on a mesh with a tolerance that is small enough or, if that fails or takes too
+        many steps, with the smallest one so far, and its error in time (T,); None if there is none.
         """
         level = min(FIRST_TOLERANCE * self.accuracy, LOOSEST / 4.0)
         coarse = self._tried(mesh, method, min(method.coarser * level, LOOSEST))
