@@ -111,6 +111,22 @@ def _as_motion(compiled: Problem, method: Integrator) -> Iterator[None]:
         raise
 
 
+def _require_dt_alone(**options: Any) -> None:
+    """Refuse what a motion with a given accuracy cannot have."""
+    for field, value in options.items():
+        checks.refuse(
+            value is not None, "simulate", field, value, "left out unless dt alone is given",
+            "give dt and no accuracy, or leave it out",
+        )  # fmt: skip
+
+
+def _saved(motion: Motion, path: str | os.PathLike[str] | None) -> Motion:
+    """The motion, written to a file if there is one and the motion came to its end."""
+    if path is not None and motion.complete:
+        motion.save(path)
+    return motion
+
+
 def _time_reached(t: float, end: float) -> tuple[float, str]:
     return t / end, f"{t:.4g} of {end:.4g} s"
 
@@ -943,20 +959,11 @@ class Robot:
         ``last`` is the motion up to there.
         """
         if dt is None or accuracy is not None:
-            start_at = (start, velocity, joints)
-            files = {
-                "save": save,
-                "resume": resume,
-                "error": error or None,
-                "controllers": controllers,
-            }
-            for field, value in files.items():
-                checks.refuse(
-                    value is not None, "simulate", field, value, "left out unless dt alone is given",
-                    "give dt and no accuracy, or leave it out",
-                )  # fmt: skip
+            _require_dt_alone(
+                save=save, resume=resume, error=error or None, controllers=controllers
+            )
             return self._accurate_motion(
-                duration, dt, accuracy, inputs, start_at, formulation, integrator,
+                duration, dt, accuracy, inputs, (start, velocity, joints), formulation, integrator,
                 (output_every, output_times, progress),
             )  # fmt: skip
         clock = make_clock(duration, dt, output_every, output_times)
@@ -966,19 +973,16 @@ class Robot:
             "simulate", formulation, integrator, given, start, velocity, joints
         )
         check_error(error, clock, compiled, method)
-        checks.refuse(error and controllers is not None, "simulate", "error", error,
-                      "left out with controllers", "compare with a motion of half the dt")  # fmt: skip
+        extra = (save, resume, error)
+        control = self._control(controllers, compiled, method, given, clock.h, extra)
         origin = (start if isinstance(start, str) else (begin.q, begin.v), velocity, joints)
-        watch = save is not None or resume is not None
-        control = self._control(controllers, compiled, method, given, clock.h, watch)
-        named = {} if control is None else control.named()
-        checkpoints = open_checkpoints(save, resume, compiled, given, method, clock, origin, named)
-        if control is not None:
-            given = {**given, **control.signals}
+        checkpoints = open_checkpoints(
+            save, resume, compiled, given, method, clock, origin, control
+        )
+        given = {**given, **({} if control is None else control.signals)}
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
-            trajectory = compiled.simulate(
-                method, given, clock, begin, report, checkpoints, control
-            )
+            asked = (method, given, clock, begin, report, checkpoints, control)
+            trajectory = compiled.simulate(*asked)
         motion = Motion(compiled, trajectory, repr(method))
         judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
         motion.warn_of_energy(method)
@@ -986,9 +990,7 @@ class Robot:
             companions = Companions(compiled, self._again(given), method, given, begin)
             motion.error = companions.error(trajectory, clock)
         motion.warn_of_resolution(method.drift_order)
-        if save is not None and motion.complete:
-            motion.save(save)
-        return motion
+        return _saved(motion, save)
 
     def _accurate_motion(
         self,
@@ -1063,7 +1065,7 @@ class Robot:
             "stepper", formulation, integrator, now, start, velocity, joints
         )
         values = check_values(compiled.description, now)
-        control = self._control(controllers, compiled, method, values, h, False)
+        control = self._control(controllers, compiled, method, values, h, (None, None, False))
         return make_stepper(compiled, method, values, h, begin, control)
 
     def _control(
@@ -1073,12 +1075,15 @@ class Robot:
         method: Integrator,
         inputs: Mapping[str, Any],
         h: float,
-        watch: bool,
+        asked: tuple[Any, Any, bool],
     ) -> Control | None:
-        """The controllers of a motion, None if there are none; watch : as of a `Control`."""
+        """The controllers of a motion, None if there are none; asked : save, resume and error."""
         if controllers is None:
             return None
         pairs = controller_pairs(controllers, method)
+        checks.refuse(asked[2], "simulate", "error", True, "left out with controllers",
+                      "compare with a motion of half the dt")  # fmt: skip
+        watch = asked[0] is not None or asked[1] is not None
         return Control(pairs, compiled.description, inputs, h, state_seen(compiled), watch)
 
     def _prepare(
