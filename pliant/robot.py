@@ -1036,7 +1036,9 @@ class Robot:
         if integrator is not None:
             return search.find_by(mesh, given_method(integrator))
         problem = self._compiler.compiled(mesh)
-        smooth = choose_formulations(self.description, formulation or first_mesh(rods, lumped=False))
+        smooth = choose_formulations(
+            self.description, formulation or first_mesh(rods, lumped=False)
+        )
         return search.find(problem, problem.integrator(None), smooth if chooses_mesh else mesh)
 
     @checks.checked
