@@ -20,6 +20,7 @@ from pliant.model import (
     BaseMotion,
     BendingActuator,
     Body,
+    Bushing,
     Chamber,
     Connection,
     Constant,
@@ -356,7 +357,7 @@ class Robot:
         on: Frame | Rod | str,
         force: Any = (0.0, 0.0, 0.0),
         moment: ArrayLike = (0.0, 0.0, 0.0),
-        frame: str = "world",
+        frame: str | Frame = "world",
         over: tuple[float, float] | None = None,
         breaks: Sequence[float] = (),
     ) -> Load:
@@ -365,7 +366,8 @@ class Robot:
         on : a place (N, N m): a Frame such as ``arm.tip`` or its name, "arm.tip", "arm.base" or
         "arm.0.12" for s = 0.12 m; or a rod or its name for a load along it (N/m, N m/m).
         force, moment : (3,) in ``frame``; a force along a rod may be a function of s.
-        frame : "world" (fixed direction) or "body" (follows the section).
+        frame : "world" (fixed direction), "body" (follows the section), or at a point the Frame of
+        another part, or its name, with which force and moment turn.
         over : (s0, s1) in metres, the stretch that a load along a rod covers.
         breaks : arclengths in metres, increasing, where a force that is a function of s jumps, and the
         borders of peaks narrower than 0.001 of the length; others are found.
@@ -381,15 +383,18 @@ class Robot:
         to: Frame | str | ArrayLike | None = None,
         kind: str | None = None,
         hold: tuple[str, ...] | None = None,
+        moves: Mapping[str, str] | None = None,
     ) -> Constraint:
         """Add a constraint that holds the frame ``on``, and return it.
 
         on : a Frame, or its name such as "arm.tip".
         to : another one, a 4x4 world pose, or None for where ``on`` is in the undeformed robot.
         kind : "fixed" (default), "articulated" (position) or "sliding" (orientation).
-        hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``.
+        hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``;
+        "z >= 0" and "z <= 0" hold one side only.
+        moves : inputs by direction, {"x": "slide"}, that prescribe where ``on`` is held, m and rad.
         """
-        return self.description.add(Constraint(name, on, to, kind, hold))  # type: ignore[arg-type]
+        return self.description.add(Constraint(name, on, to, kind, hold, moves))  # type: ignore[arg-type]
 
     @checks.checked
     def connect(
@@ -599,6 +604,29 @@ class Robot:
         pushes.
         """
         return self.description.add(Spring(name, a, b, stiffness, rest, damping, power, kind))  # type: ignore[arg-type]
+
+    @checks.checked
+    def add_bushing(
+        self,
+        name: str,
+        on: Frame | str,
+        to: Frame | str | ArrayLike | None = None,
+        stiffness: Mapping[str, float] | None = None,
+        damping: Mapping[str, float] | None = None,
+        rest: Mapping[str, float] | None = None,
+        power: float = 1.0,
+        kinds: Mapping[str, str] | None = None,
+    ) -> Bushing:
+        """Add springs and dampers along and about the axes of a frame ``to``, and return them.
+
+        on : the Frame that is sprung, or its name.  to : another one, a 4x4 world pose, or None for
+        where ``on`` is in the undeformed robot.
+        stiffness, damping, rest : by direction from "rx", "ry", "rz", "x", "y", "z": N m/rad and N/m;
+        N m (s/rad)^power and N (s/m)^power; rad and m, where absent as in the undeformed robot.
+        kinds : by direction "two-way", "tension" (acts above its rest only) or "compression" (below).
+        """
+        given = (stiffness, damping, rest, power, kinds)
+        return self.description.add(Bushing(name, on, to, *given))  # type: ignore[arg-type]
 
     @checks.checked
     def add_link(
