@@ -187,7 +187,7 @@ class Program:
         pieces: list[Callable[[], object]] = []
         kernels: list[Entry] = []
         for function, arguments in [*self.entries, (None, ())]:
-            if _is_kernel(function):
+            if function is not None and _is_kernel(function):
                 kernels.append((function, arguments))
                 continue
             if kernels:
