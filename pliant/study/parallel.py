@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from typing import Any, TypeVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model import ConvergenceError, DescriptionError, count, refuse
@@ -27,8 +26,8 @@ from pliant.solve.side_by_side import MotionPlan, groups, move_together
 from pliant.study.task import check_robot
 
 Result = TypeVar("Result")
-_TOGETHER = 16
-"""Most robots that move together: their arrays stay in the cache of a core."""
+_TOGETHER = 8
+"""Robots that move together: as many as fill the lanes, for whom the cache of a core has room."""
 Progress = Callable[[int, int], object]
 """Called with the number of finished robots and the number of all."""
 
@@ -88,12 +87,9 @@ def simulate_many(
         u, first, v = (item[k] for item in own)
         return every[k]._motion_plan(clock, u, first, v, formulation, integrator)
 
-    size = int(np.clip(-(-len(every) // (2 * threads)), 1, _TOGETHER))
-    starts = range(0, len(every), size)
-    tasks = [
-        (numbers, partial(_move, numbers, plan, calls))
-        for numbers in (list(range(k, min(k + size, len(every)))) for k in starts)
-    ]
+    numbers = list(range(len(every)))
+    some = [numbers[k : k + _TOGETHER] for k in numbers[::_TOGETHER]]
+    tasks = [(own_numbers, partial(_move, own_numbers, plan, calls)) for own_numbers in some]
     return _all("simulate_many", tasks, threads, progress)
 
 

@@ -110,10 +110,10 @@ class ExplicitStepper(Stepper):
     def __init__(self, effects: Effects, h: float, safety: float) -> None:
         super().__init__(effects, h, POLICY, 1e-12)
         self.safety = safety
-        _check(effects)
         ends = (self.before, self.after[: len(self.before)])
         self.short = ShortSteps([effects], [self.workspace], h, ends, [self.account])
         self.system, self.pace = self.short.system, self.short.pace
+        _check(effects)
         self._outputs = InsideOutputs([effects], self.capacity)
         self._rates = np.zeros(self.tree.total)
         self._stepping: Program | None = None
