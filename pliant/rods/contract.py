@@ -186,6 +186,16 @@ class RodMap(ABC):
         """Index in x of six entries that are the body twist of the frame at s, if there are such."""
         return 0 if s == 0.0 else None
 
+    def set_mean_force(  # noqa: B027
+        self, c: Configuration, other: Configuration, index: Ints, r: Array, far: Array, out: Array
+    ) -> None:
+        """Write to out[index] the mean of forces on the own coordinates: r[index] (nv,) at `c` and
+        far[index] at another configuration, as it acts at `c`.
+
+        out has (r + far) / 2, which is right where coordinates are numbers. Where they are poses, whose
+        variations are body twists, forces are averaged in the world, see `lie.mean_forces`.
+        """
+
     def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         """Write `retract` to out (nq,)."""
         out[...] = self.retract(c, base, x)
