@@ -24,6 +24,7 @@ _HOMES = {
         "BaseMotion",
         "BendingActuator",
         "Body",
+        "Bushing",
         "Chamber",
         "Circle",
         "Connection",
@@ -37,6 +38,8 @@ _HOMES = {
         "DescriptionError",
         "Flow",
         "Frame",
+        "Gear",
+        "Integral",
         "Lag",
         "Link",
         "Load",
@@ -109,10 +112,12 @@ _HOMES = {
     "pliant.solve.integrators.bdf_alpha": ("BDFAlpha",),
     "pliant.solve.integrators.contract": ("Integrator",),
     "pliant.solve.integrators.explicit": ("Explicit",),
-    "pliant.solve.integrators.midpoint": ("Midpoint", "Variational"),
+    "pliant.solve.integrators.midpoint": ("Midpoint",),
     "pliant.solve.integrators.newmark": ("GeneralizedAlpha", "ImplicitEuler", "Newmark"),
     "pliant.solve.integrators.radau": ("Radau",),
+    "pliant.solve.integrators.variational": ("Variational",),
     "pliant.results.studies": ("Comparison", "ComparisonRow", "Resolution", "ResolutionRow"),
+    "pliant.results.equations": ("Accelerations", "Equations"),
     "pliant.results.equilibrium": ("Equilibrium", "Modes"),
     "pliant.results.fit": ("Estimate", "Fit", "FitData", "FitWarning"),
     "pliant.results.linearisation": ("Linearisation",),
@@ -161,6 +166,7 @@ if TYPE_CHECKING:
         BaseMotion as BaseMotion,
         BendingActuator as BendingActuator,
         Body as Body,
+        Bushing as Bushing,
         Chamber as Chamber,
         Circle as Circle,
         Connection as Connection,
@@ -172,6 +178,8 @@ if TYPE_CHECKING:
         DescriptionError as DescriptionError,
         Flow as Flow,
         Frame as Frame,
+        Gear as Gear,
+        Integral as Integral,
         Lag as Lag,
         Link as Link,
         Load as Load,
@@ -218,6 +226,7 @@ if TYPE_CHECKING:
         EnergyWarning as EnergyWarning,
         NumericalDamping as NumericalDamping,
     )
+    from pliant.results.equations import Accelerations as Accelerations, Equations as Equations
     from pliant.results.equilibrium import Equilibrium as Equilibrium, Modes as Modes
     from pliant.results.fit import (
         Estimate as Estimate,
@@ -253,13 +262,14 @@ if TYPE_CHECKING:
     from pliant.solve.integrators.bdf_alpha import BDFAlpha as BDFAlpha
     from pliant.solve.integrators.contract import Integrator as Integrator
     from pliant.solve.integrators.explicit import Explicit as Explicit
-    from pliant.solve.integrators.midpoint import Midpoint as Midpoint, Variational as Variational
+    from pliant.solve.integrators.midpoint import Midpoint as Midpoint
     from pliant.solve.integrators.newmark import (
         GeneralizedAlpha as GeneralizedAlpha,
         ImplicitEuler as ImplicitEuler,
         Newmark as Newmark,
     )
     from pliant.solve.integrators.radau import Radau as Radau
+    from pliant.solve.integrators.variational import Variational as Variational
     from pliant.solve.motion_error import MotionError as MotionError
     from pliant.solve.registry import formulations as formulations, integrators as integrators
     from pliant.solve.shape_error import ShapeError as ShapeError

@@ -20,6 +20,7 @@ from pliant.model import (
     BaseMotion,
     BendingActuator,
     Body,
+    Bushing,
     Chamber,
     Connection,
     Constant,
@@ -32,6 +33,7 @@ from pliant.model import (
     EmbeddedTendon,
     Entry,
     Frame,
+    Gear,
     Joint,
     Link,
     Load,
@@ -59,6 +61,7 @@ from pliant.model.plausible import time_doubts
 from pliant.model.progress import told
 from pliant.model.telling import untold
 from pliant.results.checkpoint_file import open_checkpoints
+from pliant.results.equations import Equations
 from pliant.results.equilibrium import Equilibrium, Modes
 from pliant.results.linearisation import Linearisation, linearise
 from pliant.results.motion import Motion
@@ -66,14 +69,16 @@ from pliant.results.path import FollowTask, Path
 from pliant.results.reach import Reach, reach
 from pliant.results.responses import coordinates_of
 from pliant.results.result import ShapeResult
-from pliant.results.stepper import Stepper, StepState, make_stepper
+from pliant.results.stepper import Stepper, StepState, make_stepper, state_seen
 from pliant.rods.contract import RodModel
 from pliant.solve.automatic import DEFAULT, check_accuracy, first_mesh, refine
 from pliant.solve.clock import make_clock
 from pliant.solve.compiled import Compiler, choose_formulations, require_mass
+from pliant.solve.control import Control, controller_pairs
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
+from pliant.solve.mesh_slopes import brought, on_mesh_of
 from pliant.solve.motion_error import Companions, check_error
 from pliant.solve.motion_search import OUTPUTS, MotionSearch
 from pliant.solve.moving_mesh import MovingMesh
@@ -105,6 +110,22 @@ def _as_motion(compiled: Problem, method: Integrator) -> Iterator[None]:
         if isinstance(error.last, Trajectory):
             error.last = Motion(compiled, error.last, repr(method))
         raise
+
+
+def _require_dt_alone(**options: Any) -> None:
+    """Refuse what a motion with a given accuracy cannot have."""
+    for field, value in options.items():
+        checks.refuse(
+            value is not None, "simulate", field, value, "left out unless dt alone is given",
+            "give dt and no accuracy, or leave it out",
+        )  # fmt: skip
+
+
+def _saved(motion: Motion, path: str | os.PathLike[str] | None) -> Motion:
+    """The motion, written to a file if there is one and the motion came to its end."""
+    if path is not None and motion.complete:
+        motion.save(path)
+    return motion
 
 
 def _time_reached(t: float, end: float) -> tuple[float, str]:
@@ -336,7 +357,7 @@ class Robot:
         on: Frame | Rod | str,
         force: Any = (0.0, 0.0, 0.0),
         moment: ArrayLike = (0.0, 0.0, 0.0),
-        frame: str = "world",
+        frame: str | Frame = "world",
         over: tuple[float, float] | None = None,
         breaks: Sequence[float] = (),
     ) -> Load:
@@ -345,7 +366,8 @@ class Robot:
         on : a place (N, N m): a Frame such as ``arm.tip`` or its name, "arm.tip", "arm.base" or
         "arm.0.12" for s = 0.12 m; or a rod or its name for a load along it (N/m, N m/m).
         force, moment : (3,) in ``frame``; a force along a rod may be a function of s.
-        frame : "world" (fixed direction) or "body" (follows the section).
+        frame : "world" (fixed direction), "body" (follows the section), or at a point the Frame of
+        another part, or its name, with which force and moment turn.
         over : (s0, s1) in metres, the stretch that a load along a rod covers.
         breaks : arclengths in metres, increasing, where a force that is a function of s jumps, and the
         borders of peaks narrower than 0.001 of the length; others are found.
@@ -361,15 +383,18 @@ class Robot:
         to: Frame | str | ArrayLike | None = None,
         kind: str | None = None,
         hold: tuple[str, ...] | None = None,
+        moves: Mapping[str, str] | None = None,
     ) -> Constraint:
         """Add a constraint that holds the frame ``on``, and return it.
 
         on : a Frame, or its name such as "arm.tip".
         to : another one, a 4x4 world pose, or None for where ``on`` is in the undeformed robot.
         kind : "fixed" (default), "articulated" (position) or "sliding" (orientation).
-        hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``.
+        hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``;
+        "z >= 0" and "z <= 0" hold one side only.
+        moves : inputs by direction, {"x": "slide"}, that prescribe where ``on`` is held, m and rad.
         """
-        return self.description.add(Constraint(name, on, to, kind, hold))  # type: ignore[arg-type]
+        return self.description.add(Constraint(name, on, to, kind, hold, moves))  # type: ignore[arg-type]
 
     @checks.checked
     def connect(
@@ -390,6 +415,25 @@ class Robot:
         With the identity both frames come together: `statics` closes the gap.
         """
         return self.description.add(Connection(name, a, b, joint, pose))  # type: ignore[arg-type]
+
+    @checks.checked
+    def add_gear(
+        self,
+        name: str,
+        joint: str | Sequence[str],
+        follows: str | Mapping[str, float],
+        ratio: float = 1.0,
+        offset: float = 0.0,
+        input: str | None = None,
+    ) -> Gear:
+        """Tie joints together and return the gear: value = offset + ratio times what it follows.
+
+        joint : name of a part whose joint has one coordinate, "part.coordinate" such as "hand.rz", or
+        several that each follow.  follows : another one, or several by name with the ratio of each.
+        ratio : change of joint for a unit of what it follows; negative to turn the other way.
+        offset : rad or m.  input : name of an input, rad or m, that is added to the offset.
+        """
+        return self.description.add(Gear(name, joint, follows, ratio, offset, input))  # type: ignore[arg-type]
 
     @checks.checked
     def add_body(
@@ -560,6 +604,29 @@ class Robot:
         pushes.
         """
         return self.description.add(Spring(name, a, b, stiffness, rest, damping, power, kind))  # type: ignore[arg-type]
+
+    @checks.checked
+    def add_bushing(
+        self,
+        name: str,
+        on: Frame | str,
+        to: Frame | str | ArrayLike | None = None,
+        stiffness: Mapping[str, float] | None = None,
+        damping: Mapping[str, float] | None = None,
+        rest: Mapping[str, float] | None = None,
+        power: float = 1.0,
+        kinds: Mapping[str, str] | None = None,
+    ) -> Bushing:
+        """Add springs and dampers along and about the axes of a frame ``to``, and return them.
+
+        on : the Frame that is sprung, or its name.  to : another one, a 4x4 world pose, or None for
+        where ``on`` is in the undeformed robot.
+        stiffness, damping, rest : by direction from "rx", "ry", "rz", "x", "y", "z": N m/rad and N/m;
+        N m (s/rad)^power and N (s/m)^power; rad and m, where absent as in the undeformed robot.
+        kinds : by direction "two-way", "tension" (acts above its rest only) or "compression" (below).
+        """
+        given = (stiffness, damping, rest, power, kinds)
+        return self.description.add(Bushing(name, on, to, *given))  # type: ignore[arg-type]
 
     @checks.checked
     def add_link(
@@ -749,7 +816,9 @@ class Robot:
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
         given = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
         near = start if isinstance(start, Mapping) else None
-        compiled = self._compiled(formulation, start if near is None else None, "start", given)
+        compiled = self._compiled(
+            formulation, start if near is None else None, "start", given, carry=True
+        )
         values = check_values(compiled.description, given)
         begin = None
         if near is not None:
@@ -758,7 +827,7 @@ class Robot:
             expected = "an Equilibrium of the robot with the same constraints"
             remedy = "leave start out to begin at the unloaded robot"
             still = checks.instance("statics", "start", start, Equilibrium, expected, remedy)
-            begin = still._compiled, still._still
+            begin = brought(still._compiled, still._still, compiled)
         began = time.perf_counter()
         try:
             with told(progress, "statics", _load_reached) as report:
@@ -803,13 +872,14 @@ class Robot:
         tries : how many searches are made at most, from random inputs after the first one.
 
         A ReachWarning says how far targets are that are not reached; the result is then the closest
-        equilibrium found.
+        equilibrium found. Stable equilibria come first: where only an unstable one reaches the targets,
+        it is returned with a ReachWarning.
         """
         limit = positive("reach", "tolerance", tolerance, "", "give e.g. 1e-6")
         number = checks.count("reach", "tries", tries, 1, "give e.g. 4")
         first = dict(getattr(start, "inputs", {}))
         given = {**values_at(self.inputs, 0.0), **first, **as_inputs(values)}
-        compiled = self._compiled(formulation, start, "start", given)
+        compiled = self._compiled(formulation, start, "start", given, carry=True)
         known = check_values(compiled.description, given)
         found = reach(compiled, targets, inputs, known, bounds, sizes, start, limit, number)
         judge_stretch(compiled, [found._solution.q], found)
@@ -847,14 +917,16 @@ class Robot:
                       "give e.g. 1.0")  # fmt: skip
         steps = checks.count("follow", "points", points, 2, "give e.g. 50")
         limit = checks.count("follow", "most", most, 1, "give e.g. 1000")
-        others = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
-        compiled = coordinates_of(self._compiled(formulation, at, "at", others), "follow")
+        others = {**values_at(self.inputs, 0.0), **as_inputs(inputs), name: ends[0]}
+        compiled = coordinates_of(
+            self._compiled(formulation, at, "at", others, carry=True), "follow"
+        )
         known = compiled.description.inputs()
         checks.known_name("follow", "name", name, known, "the name of an input of this robot")
         given = {**({} if at is None else at.inputs), **as_inputs(inputs), name: ends[0]}
         at = self.statics(given, compiled.formulations, at)
         values = check_values(compiled.description, {**at.inputs, **given})
-        check_input(compiled.description, name, ends[1])
+        check_input(self.description, name, ends[1])
         small = positive("follow", "tolerance", tolerance, "", "give e.g. 1e-10")
         task = FollowTask(name, (ends[0], ends[1]), values, 1.0 / steps, limit, small)
         return task.run(compiled, at)
@@ -877,6 +949,7 @@ class Robot:
         resume: str | os.PathLike[str] | None = None,
         error: bool = False,
         accuracy: float | None = None,
+        controllers: Any = None,
     ) -> Motion:
         """Return the motion over ``duration`` seconds in steps of ``dt`` seconds.
 
@@ -891,7 +964,7 @@ class Robot:
         body name, its twist (6,). A number is the velocity of a hinge, in rad/s: what hangs on it
         moves along.
         formulation : for all rods, or by rod name.  integrator : if not given, Midpoint(), or
-        GeneralizedAlpha(0.8) where tendons through disks squeeze rods.
+        GeneralizedAlpha(0.8) where tendons through disks squeeze rods that have constraints as well.
         output_every : seconds between stored states, or output_times : (T,) s; else every step.
         progress : True for a bar with the remaining time; or a function, called with the time reached
         and the duration after each step.
@@ -905,20 +978,20 @@ class Robot:
         accuracy : relative to the longest rod, 1e-3 if there is no dt. The motion is repeated on finer
         meshes, and with shorter steps, until the extrapolated error of all shapes is below it; the
         result is `Motion.error`. What you give, dt, formulation or integrator, is kept.
+        controllers : a function that takes the robot at one instant, a `StepState`, and returns inputs
+        by name; or a pair of it and the seconds between its samples, a whole multiple of dt; or a list
+        of them. What it returns acts until the next sample; an input that prescribes a motion goes
+        straight to its new value until then.
 
         Ctrl-C ends it early with what there is (complete = False). If a step fails, the error's
         ``last`` is the motion up to there.
         """
         if dt is None or accuracy is not None:
-            start_at = (start, velocity, joints)
-            files = {"save": save, "resume": resume, "error": error or None}
-            for field, value in files.items():
-                checks.refuse(
-                    value is not None, "simulate", field, value, "left out unless dt alone is given",
-                    "give dt and no accuracy, or leave it out",
-                )  # fmt: skip
+            _require_dt_alone(
+                save=save, resume=resume, error=error or None, controllers=controllers
+            )
             return self._accurate_motion(
-                duration, dt, accuracy, inputs, start_at, formulation, integrator,
+                duration, dt, accuracy, inputs, (start, velocity, joints), formulation, integrator,
                 (output_every, output_times, progress),
             )  # fmt: skip
         clock = make_clock(duration, dt, output_every, output_times)
@@ -928,10 +1001,16 @@ class Robot:
             "simulate", formulation, integrator, given, start, velocity, joints
         )
         check_error(error, clock, compiled, method)
+        extra = (save, resume, error)
+        control = self._control(controllers, compiled, method, given, clock.h, extra)
         origin = (start if isinstance(start, str) else (begin.q, begin.v), velocity, joints)
-        checkpoints = open_checkpoints(save, resume, compiled, given, method, clock, origin)
+        checkpoints = open_checkpoints(
+            save, resume, compiled, given, method, clock, origin, control
+        )
+        given = {**given, **({} if control is None else control.signals)}
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
-            trajectory = compiled.simulate(method, given, clock, begin, report, checkpoints)
+            asked = (method, given, clock, begin, report, checkpoints, control)
+            trajectory = compiled.simulate(*asked)
         motion = Motion(compiled, trajectory, repr(method))
         judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
         motion.warn_of_energy(method)
@@ -939,9 +1018,7 @@ class Robot:
             companions = Companions(compiled, self._again(given), method, given, begin)
             motion.error = companions.error(trajectory, clock)
         motion.warn_of_resolution(method.drift_order)
-        if save is not None and motion.complete:
-            motion.save(save)
-        return motion
+        return _saved(motion, save)
 
     def _accurate_motion(
         self,
@@ -1007,11 +1084,12 @@ class Robot:
         formulation: Formulations | None = None,
         integrator: Integrator | None = None,
         joints: Mapping[str, Any] | None = None,
+        controllers: Any = None,
     ) -> Stepper:
         """Return a stepper that moves the robot by ``dt`` seconds per call of `Stepper.step`.
 
         inputs : by name, values at t = 0, as for `statics`; others have their described values.
-        start, velocity, formulation, integrator, joints : as for `simulate`.
+        start, velocity, formulation, integrator, joints, controllers : as for `simulate`.
 
         A rehearsal step compiles and loads everything, so that your first step takes no longer than
         the others.
@@ -1022,7 +1100,26 @@ class Robot:
             "stepper", formulation, integrator, now, start, velocity, joints
         )
         values = check_values(compiled.description, now)
-        return make_stepper(compiled, method, values, h, begin)
+        control = self._control(controllers, compiled, method, values, h, (None, None, False))
+        return make_stepper(compiled, method, values, h, begin, control)
+
+    def _control(
+        self,
+        controllers: Any,
+        compiled: Problem,
+        method: Integrator,
+        inputs: Mapping[str, Any],
+        h: float,
+        asked: tuple[Any, Any, bool],
+    ) -> Control | None:
+        """The controllers of a motion, None if there are none; asked : save, resume and error."""
+        if controllers is None:
+            return None
+        pairs = controller_pairs(controllers, method)
+        checks.refuse(asked[2], "simulate", "error", True, "left out with controllers",
+                      "compare with a motion of half the dt")  # fmt: skip
+        watch = asked[0] is not None or asked[1] is not None
+        return Control(pairs, compiled.description, inputs, h, state_seen(compiled), watch)
 
     def _prepare(
         self,
@@ -1111,11 +1208,12 @@ class Robot:
         start: object,
         field: str,
         values: Mapping[str, Any] | None = None,
+        carry: bool = False,
     ) -> Problem:
         """Compile with the chosen formulations, or those of the result to start from.
 
         field : the argument that holds the result, for error messages.  values : of inputs that are
-        part of the compiled robot, by name.
+        part of the compiled robot, by name.  carry : whether the result may have other values of them.
         """
         self._tell_doubts()
         settled = self._settled(values or {})
@@ -1130,6 +1228,8 @@ class Robot:
         ):
             formulation = earlier.formulations
         problem = self._compiler.compiled(formulation, settled)
+        if carry:
+            earlier = on_mesh_of(earlier, problem)
         checks.refuse(
             not problem.same_rods(earlier),
             "robot",
@@ -1177,6 +1277,23 @@ class Robot:
         coordinates_of(compiled, "linearise")
         still = at or self.statics(values, compiled.formulations)
         return linearise(still, inputs, outputs, count)
+
+    @checks.checked
+    def equations(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        at: Equilibrium | Motion | StepState | None = None,
+        formulation: Formulations | None = None,
+    ) -> Equations:
+        """Return mass matrix, forces and constraints of the robot as functions of its configuration.
+
+        inputs : by name, values that hold where a call gives no others.
+        at : a result whose formulations are taken.  formulation : as for `statics`.
+        """
+        values = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
+        require_mass(self.description.snapshot())
+        compiled = coordinates_of(self._compiled(formulation, at, "at", values), "equations")
+        return Equations(compiled, values)
 
     @checks.checked
     def modes(

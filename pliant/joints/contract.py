@@ -121,7 +121,7 @@ class JointMap(Joint, ABC):
         return [names[k] for k in self.prescribed]
 
     def origin(self) -> Array:
-        """Coordinates (nq,) at which j = 1."""
+        """Coordinates (nq,) in the undeformed robot."""
         return np.zeros(self.nq)
 
     def coordinates(self, part: str, field: str, value: object) -> Array:
@@ -220,6 +220,14 @@ class JointMap(Joint, ABC):
     def set_difference(self, a: Array, b: Array, out: Array) -> None:
         """Write `difference` to out (nv,)."""
         out[...] = self.difference(a, b)
+
+    def set_mean_force(
+        self, q: Array, other: Array, index: Array, r: Array, far: Array, out: Array
+    ) -> None:
+        """Write to out[index] the mean of forces r[index] at q and far[index] at `other` (nq,), at q.
+
+        out has (r + far) / 2, which is right where coordinates move by addition.
+        """
 
     def add_second(self, q: Array, wrench: Array, H: Array) -> None:
         """Add `second` for a wrench (6,) to H (nv, nv)."""
