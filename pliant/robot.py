@@ -72,7 +72,7 @@ from pliant.results.result import ShapeResult
 from pliant.results.stepper import Stepper, StepState, make_stepper, state_seen
 from pliant.rods.contract import RodModel
 from pliant.solve.automatic import DEFAULT, check_accuracy, first_mesh, refine
-from pliant.solve.clock import make_clock
+from pliant.solve.clock import Clock, make_clock
 from pliant.solve.compiled import Compiler, choose_formulations, require_mass
 from pliant.solve.control import Control, controller_pairs
 from pliant.solve.coordinates import CoordinateProblem
@@ -85,6 +85,7 @@ from pliant.solve.moving_mesh import MovingMesh
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_input, check_values
+from pliant.solve.side_by_side import MotionPlan
 from pliant.solve.statics import StaticSolution
 from pliant.solve.step_methods import given_method
 from pliant.solve.stretch import judge_stretch
@@ -994,12 +995,11 @@ class Robot:
                 duration, dt, accuracy, inputs, (start, velocity, joints), formulation, integrator,
                 (output_every, output_times, progress),
             )  # fmt: skip
-        clock = make_clock(duration, dt, output_every, output_times)
-        given = {**self.inputs, **as_inputs(inputs)}
-        self._tell_doubts(clock.h)
-        compiled, method, begin = self._prepare(
-            "simulate", formulation, integrator, given, start, velocity, joints
-        )
+        plan = self._motion_plan(
+            make_clock(duration, dt, output_every, output_times),
+            inputs, start, velocity, formulation, integrator, joints,
+        )  # fmt: skip
+        compiled, method, given, clock, begin = plan
         check_error(error, clock, compiled, method)
         extra = (save, resume, error)
         control = self._control(controllers, compiled, method, given, clock.h, extra)
@@ -1011,14 +1011,39 @@ class Robot:
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
             asked = (method, given, clock, begin, report, checkpoints, control)
             trajectory = compiled.simulate(*asked)
-        motion = Motion(compiled, trajectory, repr(method))
-        judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
+        motion = self._judged_motion(plan, trajectory)
         motion.warn_of_energy(method)
         if error and motion.complete:
             companions = Companions(compiled, self._again(given), method, given, begin)
             motion.error = companions.error(trajectory, clock)
         motion.warn_of_resolution(method.drift_order)
         return _saved(motion, save)
+
+    def _motion_plan(
+        self,
+        clock: Clock,
+        inputs: Mapping[str, Any] | None,
+        start: Any,
+        velocity: Mapping[str, Any] | None,
+        formulation: Formulations | None,
+        integrator: Integrator | None,
+        joints: Mapping[str, Any] | None = None,
+    ) -> MotionPlan:
+        """The robot ready to move, see `simulate`."""
+        given = {**self.inputs, **as_inputs(inputs)}
+        self._tell_doubts(clock.h)
+        compiled, method, begin = self._prepare(
+            "simulate", formulation, integrator, given, start, velocity, joints
+        )
+        return MotionPlan(compiled, method, given, clock, begin)
+
+    @staticmethod
+    def _judged_motion(plan: MotionPlan, trajectory: Trajectory) -> Motion:
+        """The motion of a plan; refuses one that no rod can have."""
+        motion = Motion(plan.problem, trajectory, repr(plan.method))
+        some = trajectory.q[:: -(-len(trajectory.q) // 5) or 1]
+        judge_stretch(plan.problem, some, motion)
+        return motion
 
     def _accurate_motion(
         self,

@@ -111,7 +111,7 @@ class Radau(Integrator):
         return RadauStepper(effects, h, self.tolerance)
 
     @property
-    def kind(self) -> type[Radau]:
+    def family(self) -> type[Radau]:
         """Tolerances are numbers that a stepper reads."""
         return Radau
 
