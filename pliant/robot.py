@@ -20,6 +20,7 @@ from pliant.model import (
     BaseMotion,
     BendingActuator,
     Body,
+    Bushing,
     Chamber,
     Connection,
     Constant,
@@ -71,7 +72,7 @@ from pliant.results.result import ShapeResult
 from pliant.results.stepper import Stepper, StepState, make_stepper, state_seen
 from pliant.rods.contract import RodModel
 from pliant.solve.automatic import DEFAULT, check_accuracy, first_mesh, refine
-from pliant.solve.clock import make_clock
+from pliant.solve.clock import Clock, make_clock
 from pliant.solve.compiled import Compiler, choose_formulations, require_mass
 from pliant.solve.control import Control, controller_pairs
 from pliant.solve.coordinates import CoordinateProblem
@@ -84,6 +85,7 @@ from pliant.solve.moving_mesh import MovingMesh
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_input, check_values
+from pliant.solve.side_by_side import MotionPlan
 from pliant.solve.statics import StaticSolution
 from pliant.solve.step_methods import given_method
 from pliant.solve.stretch import judge_stretch
@@ -356,7 +358,7 @@ class Robot:
         on: Frame | Rod | str,
         force: Any = (0.0, 0.0, 0.0),
         moment: ArrayLike = (0.0, 0.0, 0.0),
-        frame: str = "world",
+        frame: str | Frame = "world",
         over: tuple[float, float] | None = None,
         breaks: Sequence[float] = (),
     ) -> Load:
@@ -365,7 +367,8 @@ class Robot:
         on : a place (N, N m): a Frame such as ``arm.tip`` or its name, "arm.tip", "arm.base" or
         "arm.0.12" for s = 0.12 m; or a rod or its name for a load along it (N/m, N m/m).
         force, moment : (3,) in ``frame``; a force along a rod may be a function of s.
-        frame : "world" (fixed direction) or "body" (follows the section).
+        frame : "world" (fixed direction), "body" (follows the section), or at a point the Frame of
+        another part, or its name, with which force and moment turn.
         over : (s0, s1) in metres, the stretch that a load along a rod covers.
         breaks : arclengths in metres, increasing, where a force that is a function of s jumps, and the
         borders of peaks narrower than 0.001 of the length; others are found.
@@ -381,15 +384,18 @@ class Robot:
         to: Frame | str | ArrayLike | None = None,
         kind: str | None = None,
         hold: tuple[str, ...] | None = None,
+        moves: Mapping[str, str] | None = None,
     ) -> Constraint:
         """Add a constraint that holds the frame ``on``, and return it.
 
         on : a Frame, or its name such as "arm.tip".
         to : another one, a 4x4 world pose, or None for where ``on`` is in the undeformed robot.
         kind : "fixed" (default), "articulated" (position) or "sliding" (orientation).
-        hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``.
+        hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``;
+        "z >= 0" and "z <= 0" hold one side only.
+        moves : inputs by direction, {"x": "slide"}, that prescribe where ``on`` is held, m and rad.
         """
-        return self.description.add(Constraint(name, on, to, kind, hold))  # type: ignore[arg-type]
+        return self.description.add(Constraint(name, on, to, kind, hold, moves))  # type: ignore[arg-type]
 
     @checks.checked
     def connect(
@@ -599,6 +605,29 @@ class Robot:
         pushes.
         """
         return self.description.add(Spring(name, a, b, stiffness, rest, damping, power, kind))  # type: ignore[arg-type]
+
+    @checks.checked
+    def add_bushing(
+        self,
+        name: str,
+        on: Frame | str,
+        to: Frame | str | ArrayLike | None = None,
+        stiffness: Mapping[str, float] | None = None,
+        damping: Mapping[str, float] | None = None,
+        rest: Mapping[str, float] | None = None,
+        power: float = 1.0,
+        kinds: Mapping[str, str] | None = None,
+    ) -> Bushing:
+        """Add springs and dampers along and about the axes of a frame ``to``, and return them.
+
+        on : the Frame that is sprung, or its name.  to : another one, a 4x4 world pose, or None for
+        where ``on`` is in the undeformed robot.
+        stiffness, damping, rest : by direction from "rx", "ry", "rz", "x", "y", "z": N m/rad and N/m;
+        N m (s/rad)^power and N (s/m)^power; rad and m, where absent as in the undeformed robot.
+        kinds : by direction "two-way", "tension" (acts above its rest only) or "compression" (below).
+        """
+        given = (stiffness, damping, rest, power, kinds)
+        return self.description.add(Bushing(name, on, to, *given))  # type: ignore[arg-type]
 
     @checks.checked
     def add_link(
@@ -966,12 +995,11 @@ class Robot:
                 duration, dt, accuracy, inputs, (start, velocity, joints), formulation, integrator,
                 (output_every, output_times, progress),
             )  # fmt: skip
-        clock = make_clock(duration, dt, output_every, output_times)
-        given = {**self.inputs, **as_inputs(inputs)}
-        self._tell_doubts(clock.h)
-        compiled, method, begin = self._prepare(
-            "simulate", formulation, integrator, given, start, velocity, joints
-        )
+        plan = self._motion_plan(
+            make_clock(duration, dt, output_every, output_times),
+            inputs, start, velocity, formulation, integrator, joints,
+        )  # fmt: skip
+        compiled, method, given, clock, begin = plan
         check_error(error, clock, compiled, method)
         extra = (save, resume, error)
         control = self._control(controllers, compiled, method, given, clock.h, extra)
@@ -983,14 +1011,39 @@ class Robot:
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
             asked = (method, given, clock, begin, report, checkpoints, control)
             trajectory = compiled.simulate(*asked)
-        motion = Motion(compiled, trajectory, repr(method))
-        judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
+        motion = self._judged_motion(plan, trajectory)
         motion.warn_of_energy(method)
         if error and motion.complete:
             companions = Companions(compiled, self._again(given), method, given, begin)
             motion.error = companions.error(trajectory, clock)
         motion.warn_of_resolution(method.drift_order)
         return _saved(motion, save)
+
+    def _motion_plan(
+        self,
+        clock: Clock,
+        inputs: Mapping[str, Any] | None,
+        start: Any,
+        velocity: Mapping[str, Any] | None,
+        formulation: Formulations | None,
+        integrator: Integrator | None,
+        joints: Mapping[str, Any] | None = None,
+    ) -> MotionPlan:
+        """The robot ready to move, see `simulate`."""
+        given = {**self.inputs, **as_inputs(inputs)}
+        self._tell_doubts(clock.h)
+        compiled, method, begin = self._prepare(
+            "simulate", formulation, integrator, given, start, velocity, joints
+        )
+        return MotionPlan(compiled, method, given, clock, begin)
+
+    @staticmethod
+    def _judged_motion(plan: MotionPlan, trajectory: Trajectory) -> Motion:
+        """The motion of a plan; refuses one that no rod can have."""
+        motion = Motion(plan.problem, trajectory, repr(plan.method))
+        some = trajectory.q[:: -(-len(trajectory.q) // 5) or 1]
+        judge_stretch(plan.problem, some, motion)
+        return motion
 
     def _accurate_motion(
         self,
@@ -1005,7 +1058,8 @@ class Robot:
     ) -> Motion:
         """The motion for an accuracy, see `simulate`."""
         wanted = check_accuracy("simulate", DEFAULT if accuracy is None else accuracy)
-        changing = self.changing_meshes({**self.inputs, **as_inputs(inputs)})
+        given = {**self.inputs, **as_inputs(inputs)}
+        changing = self.changing_meshes(given)
         checks.refuse(
             changing, "simulate", "dt", dt, f"given alone where {changing[:1]} changes in time, for "
             "its mesh moves from step to step", "give e.g. dt=4e-3 and no accuracy",
@@ -1023,28 +1077,22 @@ class Robot:
         def run(formulations: Mapping[str, RodModel], by: Integrator, h: float) -> Motion:
             with untold():
                 return self.simulate(
-                    whole,
-                    h,
-                    inputs,
-                    begin,
-                    velocity,
-                    formulations,
-                    by,
-                    every,
-                    times,
-                    progress,
-                    joints,
-                )
+                    whole, h, inputs, begin, velocity, formulations, by, every, times, progress, joints,
+                )  # fmt: skip
 
         bodies = [name for name, body in self.description.bodies.items() if body.joint is not None]
         chooses_mesh = formulation is None and not isinstance(begin, ShapeResult)
         between = every if times is None else whole / max(1, np.size(times) - 1)
         between = positive("simulate", "output_every", between, "seconds", "give e.g. 0.01")
-        search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between)
+        steady = not any(callable(x) and not isinstance(x, Constant) for x in given.values())
+        search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between, steady)
         if integrator is not None:
             return search.find_by(mesh, given_method(integrator))
         problem = self._compiler.compiled(mesh)
-        return search.find(problem, problem.integrator(None))
+        smooth = choose_formulations(
+            self.description, formulation or first_mesh(rods, lumped=False)
+        )
+        return search.find(problem, problem.integrator(None), smooth if chooses_mesh else mesh)
 
     @checks.checked
     def stepper(
