@@ -24,6 +24,7 @@ _HOMES = {
         "BaseMotion",
         "BendingActuator",
         "Body",
+        "Bushing",
         "Chamber",
         "Circle",
         "Connection",
@@ -38,6 +39,7 @@ _HOMES = {
         "Flow",
         "Frame",
         "Gear",
+        "Integral",
         "Lag",
         "Link",
         "Load",
@@ -77,6 +79,9 @@ _HOMES = {
         "along",
         "pose",
     ),
+    "pliant.control.computed_torque": ("ComputedTorque",),
+    "pliant.control.pid": ("PID",),
+    "pliant.control.task_space": ("TaskSpace",),
     "pliant.files": ("FileError",),
     "pliant.results.energy_gap": ("EnergyGap", "EnergyWarning", "NumericalDamping"),
     "pliant.bvp.collocation": ("Collocation",),
@@ -143,6 +148,9 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 if TYPE_CHECKING:
     from pliant.bvp.collocation import Collocation as Collocation
     from pliant.bvp.shooting import MultipleShooting as MultipleShooting, Shooting as Shooting
+    from pliant.control.computed_torque import ComputedTorque as ComputedTorque
+    from pliant.control.pid import PID as PID
+    from pliant.control.task_space import TaskSpace as TaskSpace
     from pliant.files import FileError as FileError
     from pliant.files.measurement import (
         Measurement as Measurement,
@@ -164,6 +172,7 @@ if TYPE_CHECKING:
         BaseMotion as BaseMotion,
         BendingActuator as BendingActuator,
         Body as Body,
+        Bushing as Bushing,
         Chamber as Chamber,
         Circle as Circle,
         Connection as Connection,
@@ -176,6 +185,7 @@ if TYPE_CHECKING:
         Flow as Flow,
         Frame as Frame,
         Gear as Gear,
+        Integral as Integral,
         Lag as Lag,
         Link as Link,
         Load as Load,

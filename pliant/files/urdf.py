@@ -70,7 +70,7 @@ class UrdfFile:
 
     name: str
     root: str
-    links: dict[str, UrdfLink]
+    named_links: dict[str, UrdfLink]
     joints: list[UrdfJoint]
     undrawn: dict[str, str]
 
@@ -120,15 +120,19 @@ class _Reader:
         """Links and joints in the order of the tree."""
         xacro = [x.tag for x in root.iter() if "xacro" in str(x.tag)]
         self._refuse(xacro, "robot", "content", "xacro", "plain URDF", "expand it with xacro first")
-        links = {}
+        named_links = {}
         for element in root.findall("link"):
             link = self._link(element)
-            self._refuse(link.name in links, "link", "name", link.name, "a new one", "rename it")
-            links[link.name] = link
-        self._refuse(not links, "robot", "link", None, "at least one link", "add <link name=...>")
+            self._refuse(
+                link.name in named_links, "link", "name", link.name, "a new one", "rename it"
+            )
+            named_links[link.name] = link
+        self._refuse(
+            not named_links, "robot", "link", None, "at least one link", "add <link name=...>"
+        )
         joints: dict[str, UrdfJoint] = {}
         for element in root.findall("joint"):
-            joint = self._joint(element, links)
+            joint = self._joint(element, named_links)
             self._refuse(
                 joint.name in joints, "joint", "name", joint.name, "a new one", "rename it"
             )
@@ -143,11 +147,11 @@ class _Reader:
             )
             wrong = joint.mimic is not None and not one
             self._refuse(wrong, f"joint {joint.name!r}", "mimic", leader, expected, "correct it")
-        first = self._root(links, list(joints.values()))
-        ordered = self._outwards(first, list(joints.values()), links)
-        return UrdfFile(root.get("name", ""), first, links, ordered, self.undrawn)
+        first = self._root(named_links, list(joints.values()))
+        ordered = self._outwards(first, list(joints.values()), named_links)
+        return UrdfFile(root.get("name", ""), first, named_links, ordered, self.undrawn)
 
-    def _root(self, links: Mapping[str, UrdfLink], joints: list[UrdfJoint]) -> str:
+    def _root(self, named_links: Mapping[str, UrdfLink], joints: list[UrdfJoint]) -> str:
         carried: dict[str, str] = {}
         for joint in joints:
             other = carried.setdefault(joint.child, joint.name)
@@ -156,13 +160,13 @@ class _Reader:
                 f"a link that no other joint carries, and {other!r} does", "close loops with "
                 "robot.connect() afterwards",
             )  # fmt: skip
-        roots = [name for name in links if name not in carried]
+        roots = [name for name in named_links if name not in carried]
         expected = "one link that no joint carries"
         self._refuse(len(roots) != 1, "robot", "root", roots, expected, "join or remove the others")
         return roots[0]
 
     def _outwards(
-        self, root: str, joints: list[UrdfJoint], links: Mapping[str, UrdfLink]
+        self, root: str, joints: list[UrdfJoint], named_links: Mapping[str, UrdfLink]
     ) -> list[UrdfJoint]:
         """Joints in an order in which each parent comes before its children."""
         ordered: list[UrdfJoint] = []
@@ -170,7 +174,7 @@ class _Reader:
         while len(ordered) < len(joints):
             more = [x for x in joints if x.parent in reached and x.child not in reached]
             if not more:
-                lost = sorted(set(links) - reached)
+                lost = sorted(set(named_links) - reached)
                 expected = f"a tree of links; {', '.join(lost)} hang on each other in a ring"
                 self._refuse(True, "robot", "joint", lost[0], expected, "correct the parents")
             ordered += more
@@ -260,7 +264,7 @@ class _Reader:
 
     # -- joints --------------------------------------------------------------------------------
 
-    def _joint(self, element: Element, links: Mapping[str, UrdfLink]) -> UrdfJoint:
+    def _joint(self, element: Element, named_links: Mapping[str, UrdfLink]) -> UrdfJoint:
         name = self._text(element, "joint", "name")
         label = f"joint {name!r}"
         kind = self._text(element, label, "type")
@@ -271,7 +275,7 @@ class _Reader:
         for end in ("parent", "child"):
             link = self._text(element.find(end), label, "link", end)
             expected = "the name of a link of the file"
-            self._refuse(link not in links, label, end, link, expected, "correct it")
+            self._refuse(link not in named_links, label, end, link, expected, "correct it")
             ends.append(link)
         axis = np.array(self._vector(element.find("axis"), label, "xyz", (1.0, 0.0, 0.0)))
         size = float(np.linalg.norm(axis))

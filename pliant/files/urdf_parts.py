@@ -44,7 +44,7 @@ def urdf_bodies(file: UrdfFile, options: UrdfOptions) -> Iterator[tuple[str, Bod
     label, prefix = f"URDF {file.name!r}", options.prefix
     drives = _drives(label, file, options.drive)
     kinds = variants(Joint)
-    root = file.links[file.root]
+    root = file.named_links[file.root]
     absent = not options.floating and root.mass == 0.0 and root.shape is None
     joint = kinds["free"]() if options.floating else None
     places = {file.root: (options.on, np.asarray(options.pose))}
@@ -56,7 +56,7 @@ def urdf_bodies(file: UrdfFile, options: UrdfOptions) -> Iterator[tuple[str, Bod
         places[file.root] = body.origin, np.eye(4)
         yield file.root, body
     for given in file.joints:
-        link = file.links[given.child]
+        link = file.named_links[given.child]
         on, before = places[given.parent]
         joint = _joint(given, kinds, drives.get(given.name), options)
         where = (on, tuple(link.centre), before @ given.pose, joint, link.shape)
