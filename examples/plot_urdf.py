@@ -109,7 +109,7 @@ def main() -> dict[str, float]:
 
     motion.plot_at(DURATION, view=(60, -80))
     with style():
-        figure, chart = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+        _, chart = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
         for torque, label in zip(torques, ("with the finger", "without"), strict=True):
             chart.plot(motion.t, torque, label=label)
         chart.set(xlabel="time / s", ylabel="torque of the shoulder / N m")
