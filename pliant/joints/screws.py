@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from pliant._numba import inner, kernel
 from pliant.engine.arrays import clear, combine, copy
 from pliant.engine.program import run
 from pliant.joints.options import MovingJoint
+from pliant.lie import symbolic
 from pliant.lie.se3_kernels import Ad_inverse_array, ad_array, exp_pose_array, multiply_array
 from pliant.lie.tuples import Array
 
@@ -101,6 +102,15 @@ class ScrewJoint(MovingJoint):
 
     def add_curvature(self, q: Array, r: Array, H: Array) -> None:
         """Add nothing."""
+
+    def symbolic_pose(self, math: Any, q: Any) -> tuple[Any, Any]:
+        """One turn or shift after the other, each along the axes that those before it have made."""
+        R, p = math.SX.eye(3), math.SX.zeros(3)
+        for k, (x, y, z, *along) in enumerate(self.twists()):
+            p = p + R @ (q[k] * math.SX(along))
+            A = symbolic.hat(math, math.SX([x, y, z]))
+            R = R @ (math.SX.eye(3) + math.sin(q[k]) * A + (1.0 - math.cos(q[k])) * (A @ A))
+        return R, p
 
 
 def turn(axis: Array) -> Array:

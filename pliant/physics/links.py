@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from pliant.engine.program import run
+from pliant.lie.symbolic import pose_logarithm
 from pliant.model import DescriptionError, Frame, Link
 from pliant.model.via_points import KINDS
 from pliant.physics import link_kernels as kernels
 from pliant.physics.contract import KernelTerm, Moment, Step, Term
+from pliant.physics.symbolic import Place, Symbols, counted, damped, relative, turned
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -143,6 +145,25 @@ class LinkTerm(KernelTerm):
         where = (self.frames(state), self.turns, self.rule)
         kernels.set_gradient(*where, self._twists(None), 0.0, False, p, np.zeros((12, 12)))
         return [(*side, -p[end]) for end, side in enumerate(self.sides) if side is not None]
+
+    def symbolic(self, x: Symbols) -> None:
+        """The constant strain that leads from one end frame to the other, its stretch as of a beam."""
+        ends = []
+        for side, fixed, turn in zip(self.sides, self._fixed, self.turns, strict=True):
+            end = Place(x.math.SX(fixed[:3, :3]), x.math.SX(fixed[:3, 3]))
+            ends.append(turned(end if side is None else x.station(*side), turn))
+        seen = relative(x, *ends)
+        e = pose_logarithm(x.math, seen.R, seen.p)
+        k, c, rest, _, across = self.rule
+        e[5] += 0.5 * x.math.dot(across * e, e)
+        d, rate = e - rest, x.rate(e)
+        for row in range(6):
+            kind = self.link.kind if row == 5 else "two-way"
+            stretch, engaged = counted(x, kind, d[row])
+            x.store(0.5 * k[row] * stretch**2)
+            if c[row]:
+                damper = engaged * c[row] * rate[row]
+                x.resist(e[row], damped(x, kind, k[row] * stretch, damper))
 
     def energy(self, state: State, u: Array) -> float:
         stiffness, _, rest, kinds, _ = self.rule

@@ -24,6 +24,7 @@ from pliant.lie.se3_kernels import log_relative_array
 from pliant.model import Frame, Load
 from pliant.physics.contract import KernelTerm, Moment, Sections, Step, Term
 from pliant.physics.supported import check_carried
+from pliant.physics.symbolic import Symbols
 from pliant.rods.contract import Array
 from pliant.rods.nested import NestedMap
 from pliant.rods.quadrature import line_rule
@@ -127,6 +128,22 @@ class PointOrLineLoad(KernelTerm):
 
     def arrive(self, step: Step) -> None:
         self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), False)
+
+    def symbolic(self, x: Symbols) -> None:
+        """One number of the input is a factor, three are the force, six moment and force."""
+        load, given = self.load, x.input(self.load.name)
+        arclengths = (self.part.frames_s[self.stations] - self.first).tolist()
+        for s, station, weight in zip(arclengths, self.stations, self.weight, strict=True):
+            moment, force = x.number(load, "moment"), x.number(load, "force", s)
+            if given.numel() == 1:
+                moment, force = given * moment, given * force
+            elif given.numel() == 3:
+                force = given
+            else:
+                moment, force = given[:3], given[3:]
+            at = x.station(self.i, int(station))
+            turn = at.R if self.follows else x.math.SX.eye(3)
+            x.push(at, weight * (turn @ force), weight * (at.R.T @ (turn @ moment)))
 
     # -- forces ------------------------------------------------------------------------------
 
