@@ -32,6 +32,7 @@ from pliant.model import (
     EmbeddedTendon,
     Entry,
     Frame,
+    Gear,
     Joint,
     Link,
     Load,
@@ -59,6 +60,7 @@ from pliant.model.plausible import time_doubts
 from pliant.model.progress import told
 from pliant.model.telling import untold
 from pliant.results.checkpoint_file import open_checkpoints
+from pliant.results.equations import Equations
 from pliant.results.equilibrium import Equilibrium, Modes
 from pliant.results.linearisation import Linearisation, linearise
 from pliant.results.motion import Motion
@@ -390,6 +392,25 @@ class Robot:
         With the identity both frames come together: `statics` closes the gap.
         """
         return self.description.add(Connection(name, a, b, joint, pose))  # type: ignore[arg-type]
+
+    @checks.checked
+    def add_gear(
+        self,
+        name: str,
+        joint: str | Sequence[str],
+        follows: str | Mapping[str, float],
+        ratio: float = 1.0,
+        offset: float = 0.0,
+        input: str | None = None,
+    ) -> Gear:
+        """Tie joints together and return the gear: value = offset + ratio times what it follows.
+
+        joint : name of a part whose joint has one coordinate, "part.coordinate" such as "hand.rz", or
+        several that each follow.  follows : another one, or several by name with the ratio of each.
+        ratio : change of joint for a unit of what it follows; negative to turn the other way.
+        offset : rad or m.  input : name of an input, rad or m, that is added to the offset.
+        """
+        return self.description.add(Gear(name, joint, follows, ratio, offset, input))  # type: ignore[arg-type]
 
     @checks.checked
     def add_body(
@@ -1177,6 +1198,23 @@ class Robot:
         coordinates_of(compiled, "linearise")
         still = at or self.statics(values, compiled.formulations)
         return linearise(still, inputs, outputs, count)
+
+    @checks.checked
+    def equations(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        at: Equilibrium | Motion | StepState | None = None,
+        formulation: Formulations | None = None,
+    ) -> Equations:
+        """Return mass matrix, forces and constraints of the robot as functions of its configuration.
+
+        inputs : by name, values that hold where a call gives no others.
+        at : a result whose formulations are taken.  formulation : as for `statics`.
+        """
+        values = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
+        require_mass(self.description.snapshot())
+        compiled = coordinates_of(self._compiled(formulation, at, "at", values), "equations")
+        return Equations(compiled, values)
 
     @checks.checked
     def modes(

@@ -373,6 +373,8 @@ class Rows(Term):
 
     hard: bool = True
     one_sided: bool = False
+    rubs: bool = False
+    """Whether forces beside its rows depend on its multipliers, as friction does."""
     label: str = ""
     """How error messages call it."""
     source: Any = None
