@@ -112,13 +112,13 @@ class ScrewJoint(MovingJoint):
         """Add nothing."""
 
     def symbolic_pose(self, math: Any, q: Any) -> tuple[Any, Any]:
-        """One turn or shift after the other, each along the axes that those before it have made."""
+        """One turn or shift after the other, then the pose at q = 0."""
         R, p = math.SX.eye(3), math.SX.zeros(3)
-        for k, (x, y, z, *along) in enumerate(self.twists()):
-            p = p + R @ (q[k] * math.SX(along))
-            A = symbolic.hat(math, math.SX([x, y, z]))
-            R = R @ (math.SX.eye(3) + math.sin(q[k]) * A + (1.0 - math.cos(q[k])) * (A @ A))
-        return R, p
+        for k, twist in enumerate(self.twists()):
+            turned, moved = symbolic.screw(math, twist, q[k])
+            R, p = R @ turned, p + R @ moved
+        end = self.end()
+        return R @ end[:3, :3], p + R @ end[:3, 3]
 
 
 def turn(axis: Array) -> Array:

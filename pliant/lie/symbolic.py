@@ -11,12 +11,13 @@ power series near zero, so that all derivatives exist there as well.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from math import factorial
 from typing import Any
 
 import numpy as np
 
-_NEAR, _TERMS = 0.25, 12
+_NEAR, _TERMS = 0.1, 8
 """Square of an angle below which series are used, and how many terms of them."""
 
 
@@ -65,6 +66,17 @@ def rotation(math: Any, a: Any) -> Any:
         math, t, lambda k: (-1) ** k / factorial(2 * k + 2), lambda x: (1.0 - math.cos(x)) / x**2
     )
     return math.SX.eye(3) + sine * A + cosine * (A @ A)
+
+
+def screw(math: Any, twist: Any, amount: Any) -> tuple[Any, Any]:
+    """Rotation and position of an amount of a constant twist (6,) of unit turn or none."""
+    along = math.SX(list(twist[3:]))
+    if not np.any(twist[:3]):
+        return math.SX.eye(3), amount * along
+    A = hat(math, math.SX(list(twist[:3])))
+    one, sine, cosine = math.SX.eye(3), math.sin(amount), 1.0 - math.cos(amount)
+    moved = (amount * one + cosine * A + (amount - sine) * (A @ A)) @ along
+    return one + sine * A + cosine * (A @ A), moved
 
 
 def turn_by_quaternion(math: Any, a: Any) -> Any:
@@ -130,11 +142,11 @@ def _piecewise(
 
 def _angle_over_sine(math: Any, square: Any, cosine: Any) -> Any:
     """angle / sin(angle) from sin^2 and cos; the series is that of arctan in sin / cos."""
-    small = math.logic_and(square < 0.01, cosine > 0.0)
+    small = math.logic_and(square < _NEAR / 4.0, cosine > 0.0)
     away = math.if_else(small, 1.0, square)
     t = square / math.if_else(small, cosine, 1.0) ** 2
     series: Any = 0.0
-    for k in reversed(range(_TERMS)):
+    for k in reversed(range(2 * _TERMS)):
         series = series * t + (-1) ** k / (2 * k + 1)
     series = series / math.if_else(small, cosine, 1.0)
     sine = math.sqrt(away)
@@ -142,9 +154,14 @@ def _angle_over_sine(math: Any, square: Any, cosine: Any) -> Any:
 
 
 def _cotangent_series() -> list[float]:
-    """Coefficients of (1 - x/2 cot(x/2)) / x^2 in powers of x^2: |B_2k| / (2k)!."""
-    found = []
-    for k in range(1, _TERMS + 1):
-        zeta = sum(n ** (-2.0 * k) for n in range(1, 60)) if k > 1 else np.pi**2 / 6.0
-        found.append(2.0 * zeta / (2.0 * np.pi) ** (2 * k))
-    return found
+    """Coefficients of (1 - x/2 cot(x/2)) / x^2 in powers of x^2: |B_2k| / (2k)!, k = 1, 2, ...
+
+    From x/2 cot(x/2) sin(x/2) = x/2 cos(x/2), power by power.
+    """
+    sine = [Fraction((-1) ** k, factorial(2 * k + 1) * 4**k) for k in range(_TERMS + 1)]
+    cosine = [Fraction((-1) ** k, factorial(2 * k) * 4**k) for k in range(_TERMS + 1)]
+    cotangent: list[Fraction] = []
+    for k in range(_TERMS + 1):
+        known = sum((c * sine[k - j] for j, c in enumerate(cotangent)), Fraction(0))
+        cotangent.append(cosine[k] - known)
+    return [float(-c) for c in cotangent[1:]]

@@ -20,7 +20,7 @@ import numpy as np
 from pliant.model import DescriptionError
 from pliant.model.checks import as_array
 from pliant.physics.own_law import Law, Shapes
-from pliant.physics.symbolic import Symbols
+from pliant.physics.symbolic import Symbols, own_formula
 from pliant.rods.contract import Array, Ints
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent
@@ -325,10 +325,7 @@ class OwnTerm(Term):
     effect: Any
 
     def symbolic(self, x: Symbols) -> None:
-        """Ask the effect, whose class may have a method symbolic(x)."""
-        if not hasattr(self.effect, "symbolic"):
-            x.refuse(self, "give its class a method symbolic(self, x), see docs/symbolic.md")
-        self.effect.symbolic(x)
+        own_formula(self, self.effect, x)
 
     def take_input(self, effect: Any, shapes: Shapes) -> None:
         """Take over name and size of the input of an effect, and its law."""

@@ -140,6 +140,13 @@ class Symbols(ABC):
         """Refuse an effect by name."""
 
 
+def own_formula(term: Term, effect: Any, x: Symbols) -> None:
+    """Ask an effect of the user's own, whose class may have a method symbolic(x)."""
+    if not hasattr(effect, "symbolic"):
+        x.refuse(term, "give its class a method symbolic(self, x), see docs/symbolic.md")
+    effect.symbolic(x)
+
+
 def path_length(x: Symbols, points: Sequence[Any]) -> Any:
     """The length of a path through via-points: frames, or points (3,) in the world, m."""
     at = [x.frame(p).p if isinstance(p, Frame) else x.math.SX(list(p)) for p in points]

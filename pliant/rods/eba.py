@@ -80,16 +80,16 @@ class EBAMap(NodalMap):
     def symbolic(self, math: Any, base: tuple[Any, Any], q: Any) -> SymbolicRod:
         return SymbolicNodes(self, math, base, q)
 
-    def symbolic_strain(self, math: Any, C: Any, chord: Any, h: float) -> Any:
-        """Strain (6, 1) from the quaternion C (4, 1) of the second node of a segment as the first one
-        sees it, and the chord (3, 1) to it in the axes of the first, m.
+    def symbolic_strain(self, math: Any, C: Any, chord: Any, h: float, t: float) -> Any:
+        """Strain (6, 1) at a share t of a segment of length h, m.
 
-        In the middle the quaternion is the mean of both and its slope is their difference over h.
+        C (4, 1) : the quaternion of its second node as the first one sees it.  chord (3, 1) : the way
+        to it in the axes of the first, m. In between quaternions are interpolated linearly.
         """
         one = math.SX([1.0, 0.0, 0.0, 0.0])
-        mean, slope = 0.5 * (one + C), (C - one) / h
-        back = symbolic.conjugate(math, mean)
-        bend = symbolic.quaternion_product(math, back, slope)[1:4] / math.dot(mean, mean)
+        here, slope = (1.0 - t) * one + t * C, (C - one) / h
+        back = symbolic.conjugate(math, here)
+        bend = symbolic.quaternion_product(math, back, slope)[1:4] / math.dot(here, here)
         return math.vertcat(2.0 * bend, symbolic.quaternion_matrix(math, back) @ chord / h)
 
 
@@ -106,7 +106,7 @@ class OneSidedEBAMap(EBAMap):
         before = np.maximum(np.asarray(s, dtype=float) - HAIR * self.rod.length, 0.0)
         return before, 2.0 * self._place(before)[2]
 
-    def symbolic_strain(self, math: Any, C: Any, chord: Any, h: float) -> Any:
+    def symbolic_strain(self, math: Any, C: Any, chord: Any, h: float, t: float) -> Any:
         """Sadati (7): twice the vector part, and the chord, both as the first node sees them."""
         return math.vertcat(2.0 * C[1:4], chord) / h
 
@@ -165,9 +165,14 @@ class SymbolicNodes(SymbolicRod):
 
     def _next(self, k: int) -> Any:
         """The quaternion of node k + 1 as node k sees it; neighbours turn by less than half a turn."""
-        R = self._turns[k].T @ self._turns[k + 1]
-        w = 0.5 * self._math.sqrt(1.0 + R[0, 0] + R[1, 1] + R[2, 2])
-        return self._math.vertcat(w, symbolic.axial(self._math, R) / (2.0 * w))
+        math = self._math
+        if k:
+            back = symbolic.conjugate(math, self._quaternions[k - 1])
+            C = symbolic.quaternion_product(math, back, self._quaternions[k])
+            return math.if_else(C[0] < 0.0, -1.0, 1.0) * C
+        R = self._turns[0].T @ self._turns[1]
+        w = 0.5 * math.sqrt(1.0 + R[0, 0] + R[1, 1] + R[2, 2])
+        return math.vertcat(w, symbolic.axial(math, R) / (2.0 * w))
 
     def _segment(self, s: float) -> tuple[int, float, float]:
         """Segment of a place, the share of it before s, and its length, m."""
@@ -187,9 +192,9 @@ class SymbolicNodes(SymbolicRod):
         return self._turns[k] @ turned, p
 
     def strain(self, s: float) -> Any:
-        k, _, h = self._segment(s)
+        k, t, h = self._segment(s)
         chord = self._turns[k].T @ (self._places[k + 1] - self._places[k])
-        return self._map.symbolic_strain(self._math, self._seen[k], chord, h)
+        return self._map.symbolic_strain(self._math, self._seen[k], chord, h, t)
 
     def rates(self, v: Any) -> Any:
         """Of velocities (w, v) of each node in its own axes: positions, then quaternions."""

@@ -68,8 +68,8 @@ class SRLMap(RelativeMap):
     def symbolic_piece(self, math: Any, turn: Any, shift: Any, h: float, t: float) -> Any:
         if t <= 0.5:
             return math.SX.eye(3), math.SX([0.0, 0.0, t * h])
-        R, half = symbolic.rotation(math, turn), symbolic.rotation(math, 0.5 * turn)
-        ahead = math.SX([0.0, 0.0, (t - 0.5) * h])
+        half = symbolic.rotation(math, 0.5 * turn)
+        R, ahead = half @ half, math.SX([0.0, 0.0, (t - 0.5) * h])
         return R, math.SX([0.0, 0.0, 0.5 * h]) + half @ shift + R @ ahead
 
 
@@ -93,5 +93,5 @@ class OneSidedSRLMap(RelativeMap):
         """The turns of Sadati, Table 3: about z, then the new x, then the new y."""
         if t < 1.0:
             return math.SX.eye(3), math.SX([0.0, 0.0, t * h])
-        x, y, z = (symbolic.rotation(math, turn[k] * math.SX.eye(3)[:, k]) for k in range(3))
+        x, y, z = (symbolic.screw(math, np.eye(6)[k], turn[k])[0] for k in range(3))
         return z @ x @ y, math.SX([0.0, 0.0, h]) + shift

@@ -3,6 +3,6 @@
 CasADi is an extra of the package (``pip install pliant[symbolic]``) and is imported on first use.
 """
 
-from pliant.symbolic.equations import Equations, equations
+from pliant.symbolic.equations import SymbolicEquations, equations
 
-__all__ = ["Equations", "equations"]
+__all__ = ["SymbolicEquations", "equations"]

@@ -1,7 +1,7 @@
 """Stiffness, damping and inertia of the sections of a rod, with symbols for parameters.
 
-Written down from the definitions: E Ix, E Iy, G J, k G A twice and E A with G = E / 2 (1 + nu); damping in
-the ratio viscosity / E; and rho times area and moments.
+Written down from the definitions: E Ix, E Iy, G J, k G A twice and E A with G = E / 2 (1 + nu); damping
+in the ratio viscosity / E; and rho times area and moments.
 """
 
 from __future__ import annotations

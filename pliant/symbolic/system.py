@@ -6,8 +6,8 @@ mass as a function of q, and q' = H(q) v,
 
     M = sum T^T m T,    bias = sum T^T (m T' v + (0, w x I w)),    T = d(position, spin) / dv,
 
-where positions are in the world and spins w in the axes of the piece. Generalised forces are -H^T dV/dq of
-potentials, and (dm/dv)^T s of stresses s on measures m.
+where positions are in the world and spins w in the axes of the piece. Generalised forces are -H^T dV/dq
+of potentials, and -(dm/dv)^T s of stresses s on measures m.
 """
 
 from __future__ import annotations
@@ -39,13 +39,23 @@ class System(Symbols):
     energy : potential energy, J.  gaps : of constraints, with `labels` for each row.
     """
 
-    def __init__(self, math: Any, effects: Effects, parameters: Parameters, inputs: Inputs) -> None:
-        self.math, self.tree = math, effects.tree
+    def __init__(
+        self,
+        math: Any,
+        effects: Effects,
+        values: Mapping[str, Any],
+        parameters: Parameters,
+        inputs: Inputs,
+    ) -> None:
+        self.math, self.tree, self._values = math, effects.tree, values
         self.numbers = Numbers(math, self.tree.description, parameters)
         self.p = self.numbers.symbols
         self._set_coordinates()
         self._set_inputs(inputs)
         self._parts: list[SymbolicRod] = []
+        self._sections: dict[tuple[int, float], Place] = {}
+        self._strains: dict[tuple[int, float], Any] = {}
+        """What was asked for once: reverse sweeps go through an expression as often as it is built."""
         self._joints: list[tuple[Any, Any]] = []
         self._place_parts()
         self._at_rest = self._rest_coordinates()
@@ -83,7 +93,7 @@ class System(Symbols):
         self.q, self.v = math.SX.sym("q", at), math.SX.sym("v", len(order))
 
     def _set_inputs(self, inputs: Inputs) -> None:
-        known = dict(self.tree.description.inputs())
+        known = {**self.tree.description.inputs(), **self._values}
         moved = {name for driver in self.tree.drivers.values() for name in driver.inputs}
         wanted = [name for name in known if name not in moved] if inputs is None else inputs
         sizes = dict(wanted) if isinstance(wanted, Mapping) else dict.fromkeys(wanted, 0)
@@ -103,9 +113,27 @@ class System(Symbols):
         for k, name in enumerate(self.input_names):
             self._inputs[name] = self.u[int(ends[k]) : int(ends[k + 1])]
         self.defaults = np.concatenate(
-            [np.zeros(0), *(_default(known[n], k) for n, k in zip(sizes, self.input_sizes, strict=True))]
+            [
+                np.zeros(0),
+                *(_default(known[n], k) for n, k in zip(sizes, self.input_sizes, strict=True)),
+            ]
         )
         """Values (nu,) that the inputs have in the description; zero for other numbers of them."""
+
+    def input_slice(self, name: str) -> slice:
+        """Where the numbers of an input stand in u."""
+        k = self.input_names.index(name)
+        start = sum(self.input_sizes[:k])
+        return slice(start, start + self.input_sizes[k])
+
+    def entry_names(self) -> list[str]:
+        """Names (nu,) of the entries of u: of inputs, with a number in brackets for one of several."""
+        pairs = list(zip(self.input_names, self.input_sizes, strict=True))
+        return [n if size == 1 else f"{n}[{k}]" for n, size in pairs for k in range(size)]
+
+    def columns(self, numbers: Any) -> list[int]:
+        """Places in v of velocities by their numbers in the tree."""
+        return [self._column[int(number)] for number in numbers]
 
     def _checked_size(self, name: str, size: Any) -> int:
         """How many numbers an input becomes; 0 for as many as it is described by."""
@@ -141,7 +169,7 @@ class System(Symbols):
         self.H = math.jacobian(self.rates, self.v)
 
     def _velocities(self, index: Any) -> Any:
-        columns = [self._column[int(number)] for number in index]
+        columns = self.columns(index)
         return self.v[columns] if columns else self.math.SX.zeros(0)
 
     def _rest_coordinates(self) -> Array:
@@ -159,7 +187,9 @@ class System(Symbols):
         return turned(self.section(i, s), pose)
 
     def section(self, i: int, s: float) -> Place:
-        return Place(*self._parts[i].frame(float(s)))
+        if (i, s) not in self._sections:
+            self._sections[i, s] = Place(*self._parts[i].frame(float(s)))
+        return self._sections[i, s]
 
     def station(self, i: int, station: int) -> Place:
         part = self.tree.parts[i]
@@ -167,7 +197,9 @@ class System(Symbols):
         return place if at < 0 else turned(place, part.point_X[at])
 
     def strain(self, i: int, s: float) -> Any:
-        return self._parts[i].strain(float(s))
+        if (i, s) not in self._strains:
+            self._strains[i, s] = self._parts[i].strain(float(s))
+        return self._strains[i, s]
 
     def joint(self, i: int) -> tuple[Any, Any]:
         return self._joints[i]
@@ -254,7 +286,7 @@ class System(Symbols):
         self._stresses += [force, math.vec(0.5 * (place.R @ symbolic.hat(math, moment)))]
 
     def drive(self, i: int, force: Any) -> None:
-        columns = [self._column[int(n)] for n in self.tree.parts[i].joint_index]
+        columns = self.columns(self.tree.parts[i].joint_index)
         along = self.math.SX.zeros(self.v.numel())
         along[columns] = force
         self._along = self._along + along
@@ -286,7 +318,9 @@ class System(Symbols):
     def _poses(self) -> Any:
         """Positions (3 S, 1) and rotations (9 S, 1) of all that has mass, one after the other."""
         vec = self.math.vec
-        return self.math.vertcat(*(self.math.vertcat(x.place.p, vec(x.place.R)) for x in self.stations()))
+        return self.math.vertcat(
+            *(self.math.vertcat(x.place.p, vec(x.place.R)) for x in self.stations())
+        )
 
     def mass(self) -> Any:
         """M (nv, nv)."""
@@ -315,8 +349,8 @@ class System(Symbols):
         """Inertial forces (nv, 1) at constant velocities, by one reverse sweep."""
         math, pulls = self.math, []
         for station, (_, bent, w, turning) in zip(self.stations(), self._motions(), strict=True):
-            I, R = station.inertia, station.place.R
-            moment = I @ turning + math.cross(w, I @ w)
+            inertia, R = station.inertia, station.place.R
+            moment = inertia @ turning + math.cross(w, inertia @ w)
             pulls += [station.mass * bent, math.vec(0.5 * (R @ symbolic.hat(math, moment)))]
         if not pulls:
             return math.SX.zeros(self.v.numel())
