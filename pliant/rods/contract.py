@@ -240,7 +240,7 @@ class RodMap(ABC):
         """
         return None
 
-    def links(self, s: Array) -> tuple[Array, Array]:
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
         """What stations s (S,) of the mass rule stand for: places (S,) whose section they have, m, and
         lengths (S,) of rigid links with their middles there, m; sections alone by default.
         """
@@ -251,7 +251,7 @@ class RodMap(ABC):
 
         A link resists turning across its axis with its own length as well: m l^2 / 12.
         """
-        places, lengths = self.links(s)
+        places, lengths = self.rigid_pieces(s)
         inertia = np.array(self.rod.inertia(places), dtype=float)
         inertia[:, :2] += (inertia[:, 3] * lengths**2 / 12.0)[:, None]
         return inertia

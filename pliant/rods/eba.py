@@ -102,7 +102,7 @@ class OneSidedEBAMap(EBAMap):
         """The nodes after the first (S,), m, with the lengths of the segments before them (S,), m."""
         return self.borders[1:].copy(), np.diff(self.borders)
 
-    def links(self, s: Array) -> tuple[Array, Array]:
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
         before = np.maximum(np.asarray(s, dtype=float) - HAIR * self.rod.length, 0.0)
         return before, 2.0 * self._place(before)[2]
 

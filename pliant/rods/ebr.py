@@ -58,7 +58,7 @@ class EBRMap(RelativeMap):
         """The middles of the segments (S,), m, with their lengths (S,), m."""
         return self.middles.copy(), self.lengths.copy()
 
-    def links(self, s: Array) -> tuple[Array, Array]:
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
         return s, self.lengths[self.place(s)]
 
     def symbolic_piece(self, math: Any, turn: Any, shift: Any, h: float, t: float) -> Any:
@@ -80,7 +80,7 @@ class OneSidedEBRMap(RelativeMap):
         """The ends of the segments (S,), m, with their lengths (S,), m."""
         return self.breaks[1:].copy(), self.lengths.copy()
 
-    def links(self, s: Array) -> tuple[Array, Array]:
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
         return self.before(s)
 
     def symbolic_piece(self, math: Any, turn: Any, shift: Any, h: float, t: float) -> Any:

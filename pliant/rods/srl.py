@@ -62,7 +62,7 @@ class SRLMap(RelativeMap):
         s = self.breaks[:-1, None] + np.outer(self.lengths, [0.25, 0.75])
         return s.ravel(), np.repeat(0.5 * self.lengths, 2)
 
-    def links(self, s: Array) -> tuple[Array, Array]:
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
         return s, 0.5 * self.lengths[self.place(s)]
 
     def symbolic_piece(self, math: Any, turn: Any, shift: Any, h: float, t: float) -> Any:
@@ -86,7 +86,7 @@ class OneSidedSRLMap(RelativeMap):
         """The ends of the segments (S,), m, with their lengths (S,), m."""
         return self.breaks[1:].copy(), self.lengths.copy()
 
-    def links(self, s: Array) -> tuple[Array, Array]:
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
         return self.before(s)
 
     def symbolic_piece(self, math: Any, turn: Any, shift: Any, h: float, t: float) -> Any:

@@ -115,7 +115,7 @@ def _sizes(eq: SymbolicEquations) -> dict[str, int]:
         "NU": len(eq.inputs),
         "NP": len(eq.parameters),
         "NC": len(eq.controls),
-        "NL": len(eq.constraints),
+        "NL": eq.rows,
     }
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from pliant.model import Array, DescriptionError, finite_array, known_name, refuse
 from pliant.results.equations import Equations
-from pliant.results.responses import frame_of
+from pliant.results.responses import coordinates_of, frame_of
 from pliant.results.result import ShapeResult
 from pliant.symbolic.c_source import write_source
 from pliant.symbolic.numbers import Parameters
@@ -47,7 +47,8 @@ def equations(
     formulation : as for `Robot.statics`.  at : a result whose formulations are taken.
     """
     numeric = robot.equations(at=at, formulation=formulation)
-    system = System(_casadi(), numeric._compiled.effects, numeric.inputs, parameters, inputs)
+    effects = coordinates_of(numeric._compiled, "equations").effects
+    system = System(_casadi(), effects, numeric.inputs, parameters, inputs)
     return SymbolicEquations(system, numeric, controls)
 
 
@@ -70,7 +71,7 @@ class SymbolicEquations:
     others at the end prescribed by inputs.
 
     inputs, parameters, controls : names of the entries of u, p and c.  rest (nq,) : coordinates of the
-    undeformed robot.  constraints : names of the rows of J. SI units.
+    undeformed robot.  rows : how many rows J has. SI units.
     """
 
     def __init__(self, system: System, numeric: Equations, controls: Sequence[str] | str) -> None:
@@ -80,11 +81,16 @@ class SymbolicEquations:
         self.rest: Array = system.coordinates(numeric.rest)
         self.parameters: tuple[str, ...] = system.numbers.names
         self.inputs: tuple[str, ...] = tuple(system.entry_names())
-        self.constraints: list[str] = list(system.labels)
+        self.rows: int = len(system.labels)
         self._controlled = self._find_controls(
             [controls] if isinstance(controls, str) else controls
         )
         self.controls: tuple[str, ...] = tuple(self.names[k] for k in self._controlled)
+
+    @property
+    def constraints(self) -> list[str]:
+        """Names (m,) of the constraints to which the rows of J belong."""
+        return list(self._system.labels)
 
     def __repr__(self) -> str:
         return (
@@ -248,12 +254,13 @@ class SymbolicEquations:
         for name, value in (values or {}).items():
             known_name("equations", "inputs", name, list(system.input_names), "an input")
             at = system.input_slice(name)
+            given = np.ravel(np.asarray(value, dtype=float))
             size = at.stop - at.start
-            out[at] = finite_array(
-                "equations", f"input {name!r}", np.ravel(value), f"{size} finite numbers",
-                "derive the equations with another size of this input, or give as many",
-                lambda x, size=size: x.shape == (size,),
-            )  # fmt: skip
+            bad = given.shape != (size,) or not np.isfinite(given).all()
+            expected = f"{size} finite number{'s' * (size > 1)}"
+            remedy = f"give as many, or derive the equations with inputs={{{name!r}: {given.size}}}"
+            refuse(bad, "equations", f"input {name!r}", value, expected, remedy)
+            out[at] = given
         return out
 
     def p(self, values: Mapping[str, float] | None = None) -> Array:

@@ -57,7 +57,7 @@ def mass(math: Any, numbers: Numbers, rod: Rod, s: float) -> tuple[Any, Any]:
 def _geometry(math: Any, numbers: Numbers, rod: Rod, s: float) -> SectionGeometry:
     assert not isinstance(rod.section, Stiffness)
     if not numbers.varies(f"{rod.name}.section"):
-        return SectionGeometry(*map(float, rod.section.geometry(s, rod.length)))
+        return rod.section.geometry(s, rod.length)
 
     def value(field: str) -> Any:
         return numbers.along(rod, f"section.{field}", s, rod.length)

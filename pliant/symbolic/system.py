@@ -245,7 +245,7 @@ class System(Symbols):
         s, w = part.map.mass_rule()
         if part.rod is None:
             return []
-        places, lengths = part.map.links(s)
+        places, lengths = part.map.rigid_pieces(s)
         for at, weight, place, length in zip(s, w, places, lengths, strict=True):
             line, rotary = sections.mass(self.math, self.numbers, part.rod, float(place))
             across = line * float(length) ** 2 / 12.0

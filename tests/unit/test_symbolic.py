@@ -76,8 +76,8 @@ def rig() -> tuple[pl.Robot, Any, Any, Any]:
     robot = pl.Robot()
     hub = robot.add_body("hub", 0.3, (1e-3, 2e-3, 2.5e-3), joint=pl.Spherical(drive="torque"))
     arm = robot.add_rod(
-        "arm", 0.3, pl.Circle((0.01, 0.006)), RUBBER, base=hub.at((0, 0, 0.05)), natural=(0.3, 0.5, 0.2),
-        joint=pl.Universal("x", "y", stiffness=0.1, damping=0.01),
+        "arm", 0.3, pl.Circle((0.01, 0.006)), RUBBER, base=hub.at((0, 0, 0.05)),
+        natural=(0.3, 0.5, 0.2), joint=pl.Universal("x", "y", stiffness=0.1, damping=0.01),
     )  # fmt: skip
     hand = robot.add_body("hand", 0.05, (1e-4,) * 3, on=arm.tip, joint=pl.Revolute("y"))
     return robot, hub, arm, hand
@@ -114,8 +114,9 @@ def line_loads(robot: pl.Robot, hub: Any, arm: Any, hand: Any) -> dict[str, Any]
 @case
 def damping(robot: pl.Robot, hub: Any, arm: Any, hand: Any) -> None:
     robot.add_rod(
-        "whip", 0.2, pl.Annulus(0.006, 0.004), RUBBER, base=arm.at(0.2, (0.01, 0.0)), drag=(0.1, 0.2, 0.3),
-        mass_damping=0.4, strain_damping=pl.Damping(bending=(1e-4, 2e-4), axial=0.1),
+        "whip", 0.2, pl.Annulus(0.006, 0.004), RUBBER, base=arm.at(0.2, (0.01, 0.0)),
+        drag=(0.1, 0.2, 0.3), mass_damping=0.4,
+        strain_damping=pl.Damping(bending=(1e-4, 2e-4), axial=0.1),
     )  # fmt: skip
 
 
@@ -306,7 +307,7 @@ def test_effects_without_a_formula_are_refused_by_name(name: str) -> None:
 
 def test_formulations_without_a_formula_are_refused_by_name() -> None:
     robot, *_ = rig()
-    with pytest.raises(pl.DescriptionError, match="'arm'.*BSpline"):
+    with pytest.raises(pl.DescriptionError, match=r"'arm'.*BSpline"):
         equations(robot, formulation=pl.BSpline(3, 6))
 
 
