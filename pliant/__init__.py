@@ -110,9 +110,10 @@ _HOMES = {
     "pliant.solve.integrators.bdf_alpha": ("BDFAlpha",),
     "pliant.solve.integrators.contract": ("Integrator",),
     "pliant.solve.integrators.explicit": ("Explicit",),
-    "pliant.solve.integrators.midpoint": ("Midpoint", "Variational"),
+    "pliant.solve.integrators.midpoint": ("Midpoint",),
     "pliant.solve.integrators.newmark": ("GeneralizedAlpha", "ImplicitEuler", "Newmark"),
     "pliant.solve.integrators.radau": ("Radau",),
+    "pliant.solve.integrators.variational": ("Variational",),
     "pliant.results.studies": ("Comparison", "ComparisonRow", "Resolution", "ResolutionRow"),
     "pliant.results.equations": ("Accelerations", "Equations"),
     "pliant.results.equilibrium": ("Equilibrium", "Modes"),
@@ -257,13 +258,14 @@ if TYPE_CHECKING:
     from pliant.solve.integrators.bdf_alpha import BDFAlpha as BDFAlpha
     from pliant.solve.integrators.contract import Integrator as Integrator
     from pliant.solve.integrators.explicit import Explicit as Explicit
-    from pliant.solve.integrators.midpoint import Midpoint as Midpoint, Variational as Variational
+    from pliant.solve.integrators.midpoint import Midpoint as Midpoint
     from pliant.solve.integrators.newmark import (
         GeneralizedAlpha as GeneralizedAlpha,
         ImplicitEuler as ImplicitEuler,
         Newmark as Newmark,
     )
     from pliant.solve.integrators.radau import Radau as Radau
+    from pliant.solve.integrators.variational import Variational as Variational
     from pliant.solve.motion_error import MotionError as MotionError
     from pliant.solve.registry import formulations as formulations, integrators as integrators
     from pliant.solve.shape_error import ShapeError as ShapeError

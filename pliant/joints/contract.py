@@ -248,6 +248,14 @@ class JointMap(Joint, ABC):
         """Write `difference` to out (nv,)."""
         out[...] = self.difference(a, b)
 
+    def set_mean_force(
+        self, q: Array, other: Array, index: Array, r: Array, far: Array, out: Array
+    ) -> None:
+        """Write to out[index] the mean of forces r[index] at q and far[index] at `other` (nq,), at q.
+
+        out has (r + far) / 2, which is right where coordinates move by addition.
+        """
+
     def add_second(self, q: Array, wrench: Array, H: Array) -> None:
         """Add `second` for a wrench (6,) to H (nv, nv)."""
         H += self.second(q, wrench)

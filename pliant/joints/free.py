@@ -12,6 +12,7 @@ from pliant.engine.arrays import clear, copy
 from pliant.engine.program import run
 from pliant.joints.contract import JointMap
 from pliant.lie import se3, symbolic
+from pliant.lie.mean_forces import mean_wrenches
 from pliant.lie.se3_kernels import exp_pose_array, log_relative_array, multiply_array
 from pliant.lie.tuples import Array, multiply, read_block, transpose, write_block
 from pliant.model.checks import pose_matrix
@@ -59,6 +60,12 @@ class Free(JointMap):
 
     def set_difference(self, a: Array, b: Array, out: Array) -> None:
         run(log_relative_array, a.reshape(4, 4), b.reshape(4, 4), out)
+
+    def set_mean_force(
+        self, q: Array, other: Array, index: Array, r: Array, far: Array, out: Array
+    ) -> None:
+        poses = (q.reshape(1, 4, 4), other.reshape(1, 4, 4))
+        run(mean_wrenches, *poses, np.zeros(1, dtype=np.int64), index.reshape(1, 6), r, far, out)
 
     def add_second(self, q: Array, wrench: Array, H: Array) -> None:
         """Add nothing."""

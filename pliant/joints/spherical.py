@@ -13,6 +13,7 @@ from pliant.engine.program import run
 from pliant.joints.options import MovingJoint, Numbers, per_coordinate
 from pliant.lie import so3, symbolic
 from pliant.lie.leaves import add_hat
+from pliant.lie.mean_forces import mean_torque
 from pliant.lie.operators import DEXP, DEXP_INVERSE
 from pliant.lie.quaternion_leaves import quaternion_log, quaternion_matrix, quaternion_multiply
 from pliant.lie.so3 import operator_array, second_array
@@ -98,6 +99,14 @@ class Spherical(MovingJoint):
 
     def set_difference(self, a: Array, b: Array, out: Array) -> None:
         run(turn_between, a, b, out)
+
+    def set_mean_force(
+        self, q: Array, other: Array, index: Array, r: Array, far: Array, out: Array
+    ) -> None:
+        poses = np.zeros((2, 4, 4))
+        run(place_quaternion, q, poses[0])
+        run(place_quaternion, other, poses[1])
+        run(mean_torque, *poses, index, r, far, out)
 
     def add_second(self, q: Array, wrench: Array, H: Array) -> None:
         """Add nothing: j(q o x) = j(q) exp(x)."""

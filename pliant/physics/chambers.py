@@ -123,7 +123,8 @@ class PressureChamber(KernelTerm):
         self._add(step.a, step.work, step.u, step.h * step.first, False)
 
     def arrive(self, step: Step) -> None:
-        self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), False)
+        wanted = step.tangent is not None
+        self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), wanted)
 
     def add_section_stress(
         self, i: int, s: Array, e: Array, u: Array, stress: Array, slope: Array
@@ -183,6 +184,9 @@ class PressureChamber(KernelTerm):
         else:
             assert self.line is not None
             lines.keep_own(self.line, h, self.measure(state), memory, u[self.at])
+
+    def jump(self, numbers: Array, memory: Array) -> None:
+        memory[3] = numbers[0]
 
     # -- volume and energy -------------------------------------------------------------------
 

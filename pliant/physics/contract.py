@@ -120,8 +120,10 @@ class Term:
     needs_twists: bool = False
     """Whether its loss of power needs the twists of stations without inertia."""
     squeezes: bool = False
-    """Whether it puts rods under compression from within, as a tendon through disks does. `Midpoint`
-    then gains energy at steps that do not resolve shear, and is not the default."""
+    """Whether it puts rods that shear under compression from within, as a tendon through disks does.
+    `Midpoint` then takes mean forces; with hard rows besides it gains energy, and is no default."""
+    whole: bool = False
+    """Whether its impulse in a variational step stays where it acts: hard rows, and dry friction."""
     memory: int = 0
     """How many numbers it keeps from step to step, see `remember` and `keep`."""
     memory_at: slice = slice(0, 0)
@@ -176,6 +178,13 @@ class Term:
         """
         return None
 
+    def strain_law(self) -> tuple[int, Array, Array] | None:
+        """Part, stiffness k (S, 6) and rest strains e0 (S, 6) of a stress k (met - e0).
+
+        For a term that does nothing else, with the energy k (e - e0)^2 / 2; None for all others.
+        """
+        return None
+
     def settle(self, state: State, work: Work, z: Array) -> None:
         """Set its rows of z as balance has them at the strains `work.met` of a state."""
 
@@ -211,6 +220,9 @@ class Term:
 
     def keep(self, h: float, state: State, memory: Array, u: Array) -> None:
         """Bring its memory to the end of a step, in `state`, and its numbers in u (J,) to what acts."""
+
+    def jump(self, numbers: Array, memory: Array) -> None:
+        """Remember that what is asked of its input becomes numbers (size,) at the start of a step."""
 
     # -- variational steps -------------------------------------------------------------------
 
@@ -376,6 +388,11 @@ class Rows(Term):
     """How error messages call it."""
     source: Any = None
     """The description that it comes from, None if that is the rod itself."""
+
+    @property
+    def whole(self) -> bool:  # type: ignore[override]
+        """True for hard rows: they hold at the end of a step by an impulse at its start."""
+        return self.hard
 
     def gaps(self, state: State) -> Array:
         """Gaps (len(rows),) of hard rows at a configuration."""

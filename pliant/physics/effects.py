@@ -137,6 +137,10 @@ class Effects:
         self.gap_rows = np.concatenate([none, *(term.rows for term in self.rows)])
         """Numbers of all unknowns of terms, and the weights that make their gaps plain numbers."""
         self.gap_weights = np.concatenate([np.zeros(0), *(term.row_weights for term in self.rows)])
+        self.squeezed = any(term.squeezes for term in self.terms)
+        """Whether something puts rods under compression from within."""
+        self.held = any(term.whole for term in self.rows)
+        """Whether there are hard rows, which act at the start of a step."""
         self.over_constrained = False
         """Whether rows of constraints depend on each other, see `solve.redundancy`."""
 

@@ -34,6 +34,7 @@ class ForceFields(Rows):
 
     compiled = True
     column = "elastic"
+    whole = False
 
     def __init__(self, tree: Tree, i: int) -> None:
         self.i, self.tree = i, tree

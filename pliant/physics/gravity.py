@@ -52,7 +52,8 @@ class Gravity(KernelTerm):
         self._add(step.a, step.work, step.u, step.h * step.first, False)
 
     def arrive(self, step: Step) -> None:
-        self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), False)
+        wanted = step.tangent is not None
+        self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), wanted)
 
     def close(self, tree: Tree) -> None:
         self.tree = tree

@@ -127,7 +127,8 @@ class PointOrLineLoad(KernelTerm):
         self._add(step.a, step.work, step.u, step.h * step.first, False)
 
     def arrive(self, step: Step) -> None:
-        self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), False)
+        wanted = step.tangent is not None
+        self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), wanted)
 
     def symbolic(self, x: Symbols) -> None:
         """One number of the input is a factor, three are the force, six moment and force."""

@@ -159,7 +159,7 @@ class AdaptiveSteps(CoordinateSteps):
         """Configuration, rates, account and inputs at time t, inside the last step or at its end."""
         stepper = self.stepper
         q, v = self._at(t)
-        account = stepper.account if self._is_now(t) else stepper.seen_account
+        account = stepper.account if self._is_now(t) else stepper.inside.account
         return q, v, account.copy(), stepper.acted.copy()
 
     def _is_now(self, t: float) -> bool:
@@ -170,8 +170,8 @@ class AdaptiveSteps(CoordinateSteps):
         if self._is_now(t):
             return stepper.q.copy(), stepper.velocity().copy()
         h = float(stepper.step[1])
-        stepper.look_inside(1.0 - (self.t - t) / h)
-        q, v = stepper.seen.q.copy(), stepper.seen_v.copy()
+        stepper.inside.look(1.0 - (self.t - t) / h)
+        q, v = stepper.inside.state.q.copy(), stepper.inside.v.copy()
         return self._closed(q, v, t) if self.effects.hard else (q, v)
 
     def _closed(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:

@@ -30,6 +30,7 @@ from pliant.rods.contract import Formulation
 from pliant.solve import energy
 from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
+from pliant.solve.control import Control
 from pliant.solve.coordinate_steps import CoordinateSteps
 from pliant.solve.dynamics import Trajectory, recorded_at, simulate
 from pliant.solve.integrators.contract import Integrator
@@ -153,8 +154,8 @@ class CoordinateProblem(Problem):
             from pliant.solve.integrators.midpoint import Midpoint
             from pliant.solve.integrators.newmark import GeneralizedAlpha
 
-            squeezed = any(term.squeezes for term in self.effects.terms)
-            return GeneralizedAlpha(0.8) if squeezed else Midpoint()
+            gains_energy = self.effects.squeezed and self.effects.held
+            return GeneralizedAlpha(0.8) if gains_energy else Midpoint()
         if not isinstance(wanted, Integrator):
             is_class = isinstance(wanted, type) and issubclass(wanted, Integrator)
             remedy = f"write {wanted.__name__}()" if is_class else "give e.g. Midpoint()"  # type: ignore[attr-defined]
@@ -287,12 +288,13 @@ class CoordinateProblem(Problem):
         start: Start,
         progress: Callable[[float, float], object] | None,
         checkpoints: Checkpoints | None = None,
+        control: Control | None = None,
     ) -> Trajectory:
         """Move in time with a formulation's coordinates."""
         begin = self.begin(Schedule(self.effects, inputs), start)
         with integrator.borrowed(self.effects, clock.h) as stepper:
             steps = integrator.steps(stepper, *begin, clock.duration)
-            found = simulate(steps, clock, progress, checkpoints)
+            found = simulate(steps, clock, progress, checkpoints, control)
             self._tell(stepper.remarks())
         if len(found.q):
             rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))

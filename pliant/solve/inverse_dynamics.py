@@ -33,8 +33,8 @@ from pliant.physics.met_strains import meet_moving
 from pliant.rods.contract import Array
 from pliant.solve.balance import balance
 from pliant.solve.dynamics import Trajectory, recorded_at
-from pliant.solve.integrators.acceleration import dynamic_balance
 from pliant.solve.integrators.hard_rows import gap_accelerations
+from pliant.solve.integrators.motion_balance import dynamic_balance
 from pliant.solve.redundancy import without_self_stress
 from pliant.solve.sampling import Sampler
 from pliant.tree.backward import gather

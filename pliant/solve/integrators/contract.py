@@ -141,6 +141,10 @@ class Stepper(Equations):
     def begin_motion(self, v: Array, inputs: Inputs) -> None:
         """Set what is known at the start of a motion at q with rates v (total,)."""
 
+    def jump(self, u: Array) -> None:
+        """Let the inputs have the numbers u (J,) from now on, at the start of the next step."""
+        self.before[...] = self.acted[...] = u
+
     @abstractmethod
     def velocity(self) -> Array:
         """Coordinate rates (total,) at the present configuration."""
@@ -173,10 +177,14 @@ class Stepper(Equations):
         q, noted, account, acted = (kept[:count].copy() for kept in self._snapshots)
         return q, self.rates_of(q, noted), account, acted
 
+    def holders(self) -> list[Any]:
+        """Objects whose arrays the next step may depend on."""
+        return [self, self.workspace, *self.workspace.parts]
+
     def remembered(self) -> list[Any]:
         """Arrays that hold all that the next step depends on, besides the states; see `resume`."""
-        holders = (self, self.workspace, *self.workspace.parts)
-        own = [x for holder in holders for name, x in vars(holder).items() if name != "_programs"]
+        holders = [vars(holder) for holder in self.holders()]
+        own = [x for names in holders for name, x in names.items() if name != "_programs"]
         arrays = [x for x in own if isinstance(x, np.ndarray)]
         return [*arrays, *(state.q for state in self.states), *self.matrix.remembered()]
 
