@@ -178,7 +178,10 @@ class SymbolicEquations:
 
     @cached_property
     def potential_energy(self) -> Any:
-        """Potential energy, J, from q, u and p: of all that has a potential, inputs included."""
+        """Potential energy, J, from q, u and p: of weight, strain, springs, tendons and pressures.
+
+        Loads are forces here, also dead ones, and have no part in it.
+        """
         return self._function("potential_energy", "qup", {"energy": self._system.energy})
 
     @cached_property
@@ -189,7 +192,10 @@ class SymbolicEquations:
         return self._function("accelerations", "qvucp", results)
 
     def _solved(self) -> tuple[Any, Any, Any]:
-        """M a + b = f + Jᵀ λ + drives and J a + c = 0, by an LDLᵀ factorisation with symbols."""
+        """M a + b = f + Jᵀ λ + drives and J a + c = 0, by an LDLᵀ factorisation with symbols.
+
+        In the order of the unknowns: velocities first, whose pivots are positive, then multipliers.
+        """
         math, M, count = self._math, self._mass, len(self.names)
         known = self._controlled
         free = [k for k in range(count) if k not in known]
@@ -210,7 +216,7 @@ class SymbolicEquations:
         zero = math.SX.zeros(rows, rows)
         whole = math.blockcat([[M[free, free], A[:, free].T], [A[:, free], zero]])
         right = math.vertcat(left[free], -drift - A @ given)
-        D, LT, order = math.ldl(whole)
+        D, LT, order = math.ldl(whole, False)
         found = math.ldl_solve(right, D, LT, order)
         a = math.SX(given)
         a[free] = found[: len(free)]
