@@ -112,6 +112,22 @@ def pose_logarithm(math: Any, R: Any, p: Any) -> Any:
     return math.vertcat(k, p - 0.5 * (K @ p) + bent * (K @ (K @ p)))
 
 
+def unfolded(math: Any, x: Any) -> Any:
+    """The twist (6, 1) of the same pose beyond half a turn, where the chord of x leads backwards.
+
+    A twist (a n, v) of a pose turns by a about n; the other one by a - 2 pi. Its part across n is then
+    (a - 2 pi) / a times that of v, which keeps the chord. Turns below 2 rad are never meant so.
+    """
+    square = math.dot(x[:3], x[:3])
+    far = square > 4.0
+    angle = math.sqrt(math.if_else(far, square, 1.0))
+    n = x[:3] / angle
+    along = n * math.dot(n, x[3:])
+    back = math.logic_and(far, x[5] - along[2] < 0.0)
+    other = (angle - 2.0 * np.pi) / angle
+    return math.if_else(back, math.vertcat(other * x[:3], along + other * (x[3:] - along)), x)
+
+
 def numeric_quaternion(R: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The unit quaternion (4,) of a rotation (3, 3) of numbers, by its largest component."""
     squares = np.array([np.trace(R), *np.diag(R)])

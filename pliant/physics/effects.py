@@ -44,6 +44,7 @@ BUILT_IN = (
     "chambers",
     "springs",
     "links",
+    "bushings",
     "tendons",
     "muscles",
     "embedded_tendons",
@@ -165,6 +166,14 @@ class Effects:
         for term in self.terms:
             if term.memory:
                 term.remember(moment, memory[term.memory_at])
+
+    def reactions(self, state: State, z: Array) -> dict[str, Array]:
+        """Wrenches (6,) by which terms with multipliers z (total,) hold the robot, by name."""
+        held: dict[str, Array] = {}
+        for term in self.terms:
+            for name, wrench in term.reactions(state, z).items():
+                held[name] = held[name] + wrench if name in held else wrench
+        return held
 
     def pairs(self) -> list[list[Pair]]:
         """Blocks that the terms add to tangents."""

@@ -45,6 +45,8 @@ class PoseRows(FrameRows):
         run(frame_gap.set_curvature, *self.poses(state), self.held, force, out)
 
     def symbolic(self, x: Symbols) -> None:
+        if self.one_sided:
+            x.refuse(self, "hold it on both sides")
         frames = [x.station(*side) for side in self.sides]
         if len(frames) < 2:
             frames.insert(0, Place(x.math.SX(self.pose[:3, :3]), x.math.SX(self.pose[:3, 3])))

@@ -186,11 +186,10 @@ class InverseDynamics:
     def _reactions(self, instant: Instant) -> dict[str, Array]:
         """Wrenches (6,) that hold the robot, in the frames of `energy.reactions`."""
         tree, work, state = self.tree, self.work, self.state
-        held: dict[str, Array] = {}
+        held = self.effects.reactions(state, instant.z)
         about = (instant.inputs.u, instant.z, instant.v)
         moment = Moment(tree, state, work, *about, recorded=instant.recorded)
         for term in self.effects.terms:
-            held.update(term.reactions(state, instant.z))
             term.act(moment)
         totals = [np.zeros(6) for _ in tree.parts]
         for i in range(len(tree.parts) - 1, -1, -1):

@@ -101,7 +101,8 @@ def point_loads(robot: pl.Robot, hub: Any, arm: Any, hand: Any) -> dict[str, Any
     wrench = {"force": (0.1, 0.2, 0.3), "moment": (0.01, 0.02, 0.03)}
     robot.add_load("dead", arm.at(0.13, (0.01, 0.02), (0.1, 0.2, 0.3)), **wrench)
     robot.add_load("follower", hand.at((0.01, 0.02, 0.03)), **wrench, frame="body")
-    return {"dead": 2.0, "follower": -1.0}
+    robot.add_load("turned", hand.at((0.01, 0.02, 0.03)), **wrench, frame=arm.at(0.1))
+    return {"dead": 2.0, "follower": -1.0, "turned": 1.5}
 
 
 @case
@@ -184,6 +185,16 @@ def links(robot: pl.Robot, hub: Any, arm: Any, hand: Any) -> None:
 
 
 @case
+def bushing(robot: pl.Robot, hub: Any, arm: Any, hand: Any) -> None:
+    stiffness, damping = {"x": 20.0, "ry": 0.3, "z": 5.0}, {"x": 0.1, "rz": 0.02}
+    laws = {"stiffness": stiffness, "damping": damping}
+    robot.add_bushing("rubber", hand.at((0, 0, 0.1)), arm.at(0.2), **laws, power=2.0)
+    robot.add_bushing(
+        "pad", arm.at(0.1), stiffness={"y": 9.0}, kinds={"y": "tension"}, rest={"y": -0.1}
+    )
+
+
+@case
 def constraint(robot: pl.Robot, hub: Any, arm: Any, hand: Any) -> None:
     robot.add_constraint("rail", hand.at((0, 0, 0.1)), hold=("x", "ry"))
 
@@ -228,6 +239,17 @@ def test_variants_of_the_rod_models_agree(model: str, theory: str) -> None:
     given = pl.Stiffness(bending=(0.01, 0.02), twist=0.01, shear=50.0, axial=100.0, mass=0.1)
     robot.add_rod("branch", 0.1, given, base=arm.at(0.17, rotation=(0.5, 0.2, 0.1)), theory=theory)
     require_equal(robot, formulation)
+
+
+def test_links_that_fold_beyond_half_a_turn_agree() -> None:
+    robot = pl.Robot()
+    bow = robot.add_body("bow", 0.1, (1e-4,) * 3, joint=pl.Universal("x", "y"))
+    robot.add_link("wire", (0.0, 0.0, -0.1), bow.at((0.0, 0.0, 0.1)), pl.Circle(0.003), RUBBER)
+    ours, numeric = equations(robot), robot.equations()
+    for angle in (1.9, 2.5, 3.0, 3.3, 3.8, 4.2):
+        for q in ([angle, 0.1], [-angle, 0.1]):
+            told = numeric.forces(q, [0.3, 0.2])
+            assert apart(ours.forces(q, [0.3, 0.2], [], []), told) < 1e-9  # ill-conditioned at pi
 
 
 OPTIONS: dict[str, Any] = {"stiffness": 0.3, "damping": 0.02, "rest": 0.2}
@@ -285,6 +307,7 @@ REFUSED: dict[str, Callable[..., Any]] = {
     "contact": lambda r, hub, arm, hand: r.add_contact(
         "floor", arm, pl.Plane((0, 0, 1), (0, 0, -1)), stiffness=100.0
     ),
+    "constraints": lambda r, hub, arm, hand: r.add_constraint("stop", arm.tip, hold=["z >= 0"]),
     "muscles": lambda r, hub, arm, hand: r.add_muscle(
         "m", [(0, 0, 0.1), arm.tip], 1.0, optimum=0.3
     ),

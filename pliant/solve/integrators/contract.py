@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar
@@ -431,6 +431,8 @@ class Integrator(ABC):
     """One for the same robots that does not damp, for advice."""
     finer: ClassVar[str] = "a smaller dt"
     """What makes its errors smaller, for advice."""
+    moves_many: ClassVar[bool] = False
+    """Whether it can move robots of one `kind` side by side."""
     chooses_steps: ClassVar[bool] = False
     """Whether its steps are as long as a tolerance of its own allows, whatever dt."""
 
@@ -462,6 +464,18 @@ class Integrator(ABC):
         from pliant.solve.coordinate_steps import CoordinateSteps
 
         return CoordinateSteps(self, stepper, schedule, q, v)
+
+    def kind(self, effects: Effects) -> Hashable | None:
+        """What robots have in common that can move side by side; None for one that moves alone."""
+        return None
+
+    def side_by_side(self, begins: Sequence[Any], h: float) -> Any:
+        """Steps of h seconds of several robots of one kind at once.
+
+        begins : schedule, configuration (nq,) and rates (total,) of each robot. Snapshots have an axis
+        for the robots: q (T, R, nq), v (T, R, total), account (T, 2, R).
+        """
+        raise TypeError(f"{type(self).__name__} moves robots one by one")
 
     def damped_stepper(self, effects: Effects, h: float) -> Stepper:
         """A stepper that damps what it cannot resolve, for steps that do not converge otherwise."""
