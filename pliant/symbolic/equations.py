@@ -220,7 +220,9 @@ class SymbolicEquations:
         found = math.ldl_solve(right, D, LT, order)
         a = math.SX(given)
         a[free] = found[: len(free)]
-        multipliers = -found[len(free) :]
+        multipliers = math.reshape(
+            -found[len(free) :], rows, 1
+        )  # also of a robot with one velocity
         drives = (M @ a + self._bias - self._forces - A.T @ multipliers)[known]
         return a, multipliers, drives
 
