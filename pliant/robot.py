@@ -1058,7 +1058,8 @@ class Robot:
     ) -> Motion:
         """The motion for an accuracy, see `simulate`."""
         wanted = check_accuracy("simulate", DEFAULT if accuracy is None else accuracy)
-        changing = self.changing_meshes({**self.inputs, **as_inputs(inputs)})
+        given = {**self.inputs, **as_inputs(inputs)}
+        changing = self.changing_meshes(given)
         checks.refuse(
             changing, "simulate", "dt", dt, f"given alone where {changing[:1]} changes in time, for "
             "its mesh moves from step to step", "give e.g. dt=4e-3 and no accuracy",
@@ -1076,28 +1077,22 @@ class Robot:
         def run(formulations: Mapping[str, RodModel], by: Integrator, h: float) -> Motion:
             with untold():
                 return self.simulate(
-                    whole,
-                    h,
-                    inputs,
-                    begin,
-                    velocity,
-                    formulations,
-                    by,
-                    every,
-                    times,
-                    progress,
-                    joints,
-                )
+                    whole, h, inputs, begin, velocity, formulations, by, every, times, progress, joints,
+                )  # fmt: skip
 
         bodies = [name for name, body in self.description.bodies.items() if body.joint is not None]
         chooses_mesh = formulation is None and not isinstance(begin, ShapeResult)
         between = every if times is None else whole / max(1, np.size(times) - 1)
         between = positive("simulate", "output_every", between, "seconds", "give e.g. 0.01")
-        search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between)
+        steady = not any(callable(x) and not isinstance(x, Constant) for x in given.values())
+        search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between, steady)
         if integrator is not None:
             return search.find_by(mesh, given_method(integrator))
         problem = self._compiler.compiled(mesh)
-        return search.find(problem, problem.integrator(None))
+        smooth = choose_formulations(
+            self.description, formulation or first_mesh(rods, lumped=False)
+        )
+        return search.find(problem, problem.integrator(None), smooth if chooses_mesh else mesh)
 
     @checks.checked
     def stepper(

@@ -274,6 +274,8 @@ def test_joint_and_effect_of_a_user_join_in() -> None:
     assert float(ours.forces(q, v, [], [2.0])) == pytest.approx(
         float(numeric.forces(q, v)[0]), rel=1e-6
     )
+    a, told = ours.accelerations(q, v, [], [], [2.0])[0], numeric.accelerations(q, v).a
+    assert float(a) == pytest.approx(float(told[0]), rel=1e-6)
 
 
 def test_joint_and_effect_of_a_user_without_formulas_are_refused() -> None:
