@@ -20,6 +20,7 @@ from pliant.model import (
     BaseMotion,
     BendingActuator,
     Body,
+    Bushing,
     Chamber,
     Connection,
     Constant,
@@ -68,11 +69,12 @@ from pliant.results.path import FollowTask, Path
 from pliant.results.reach import Reach, reach
 from pliant.results.responses import coordinates_of
 from pliant.results.result import ShapeResult
-from pliant.results.stepper import Stepper, StepState, make_stepper
+from pliant.results.stepper import Stepper, StepState, make_stepper, state_seen
 from pliant.rods.contract import RodModel
 from pliant.solve.automatic import DEFAULT, check_accuracy, first_mesh, refine
-from pliant.solve.clock import make_clock
+from pliant.solve.clock import Clock, make_clock
 from pliant.solve.compiled import Compiler, choose_formulations, require_mass
+from pliant.solve.control import Control, controller_pairs
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
@@ -83,6 +85,7 @@ from pliant.solve.moving_mesh import MovingMesh
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_input, check_values
+from pliant.solve.side_by_side import MotionPlan
 from pliant.solve.statics import StaticSolution
 from pliant.solve.step_methods import given_method
 from pliant.solve.stretch import judge_stretch
@@ -108,6 +111,22 @@ def _as_motion(compiled: Problem, method: Integrator) -> Iterator[None]:
         if isinstance(error.last, Trajectory):
             error.last = Motion(compiled, error.last, repr(method))
         raise
+
+
+def _require_dt_alone(**options: Any) -> None:
+    """Refuse what a motion with a given accuracy cannot have."""
+    for field, value in options.items():
+        checks.refuse(
+            value is not None, "simulate", field, value, "left out unless dt alone is given",
+            "give dt and no accuracy, or leave it out",
+        )  # fmt: skip
+
+
+def _saved(motion: Motion, path: str | os.PathLike[str] | None) -> Motion:
+    """The motion, written to a file if there is one and the motion came to its end."""
+    if path is not None and motion.complete:
+        motion.save(path)
+    return motion
 
 
 def _time_reached(t: float, end: float) -> tuple[float, str]:
@@ -339,7 +358,7 @@ class Robot:
         on: Frame | Rod | str,
         force: Any = (0.0, 0.0, 0.0),
         moment: ArrayLike = (0.0, 0.0, 0.0),
-        frame: str = "world",
+        frame: str | Frame = "world",
         over: tuple[float, float] | None = None,
         breaks: Sequence[float] = (),
     ) -> Load:
@@ -348,7 +367,8 @@ class Robot:
         on : a place (N, N m): a Frame such as ``arm.tip`` or its name, "arm.tip", "arm.base" or
         "arm.0.12" for s = 0.12 m; or a rod or its name for a load along it (N/m, N m/m).
         force, moment : (3,) in ``frame``; a force along a rod may be a function of s.
-        frame : "world" (fixed direction) or "body" (follows the section).
+        frame : "world" (fixed direction), "body" (follows the section), or at a point the Frame of
+        another part, or its name, with which force and moment turn.
         over : (s0, s1) in metres, the stretch that a load along a rod covers.
         breaks : arclengths in metres, increasing, where a force that is a function of s jumps, and the
         borders of peaks narrower than 0.001 of the length; others are found.
@@ -364,15 +384,18 @@ class Robot:
         to: Frame | str | ArrayLike | None = None,
         kind: str | None = None,
         hold: tuple[str, ...] | None = None,
+        moves: Mapping[str, str] | None = None,
     ) -> Constraint:
         """Add a constraint that holds the frame ``on``, and return it.
 
         on : a Frame, or its name such as "arm.tip".
         to : another one, a 4x4 world pose, or None for where ``on`` is in the undeformed robot.
         kind : "fixed" (default), "articulated" (position) or "sliding" (orientation).
-        hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``.
+        hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``;
+        "z >= 0" and "z <= 0" hold one side only.
+        moves : inputs by direction, {"x": "slide"}, that prescribe where ``on`` is held, m and rad.
         """
-        return self.description.add(Constraint(name, on, to, kind, hold))  # type: ignore[arg-type]
+        return self.description.add(Constraint(name, on, to, kind, hold, moves))  # type: ignore[arg-type]
 
     @checks.checked
     def connect(
@@ -584,6 +607,29 @@ class Robot:
         return self.description.add(Spring(name, a, b, stiffness, rest, damping, power, kind))  # type: ignore[arg-type]
 
     @checks.checked
+    def add_bushing(
+        self,
+        name: str,
+        on: Frame | str,
+        to: Frame | str | ArrayLike | None = None,
+        stiffness: Mapping[str, float] | None = None,
+        damping: Mapping[str, float] | None = None,
+        rest: Mapping[str, float] | None = None,
+        power: float = 1.0,
+        kinds: Mapping[str, str] | None = None,
+    ) -> Bushing:
+        """Add springs and dampers along and about the axes of a frame ``to``, and return them.
+
+        on : the Frame that is sprung, or its name.  to : another one, a 4x4 world pose, or None for
+        where ``on`` is in the undeformed robot.
+        stiffness, damping, rest : by direction from "rx", "ry", "rz", "x", "y", "z": N m/rad and N/m;
+        N m (s/rad)^power and N (s/m)^power; rad and m, where absent as in the undeformed robot.
+        kinds : by direction "two-way", "tension" (acts above its rest only) or "compression" (below).
+        """
+        given = (stiffness, damping, rest, power, kinds)
+        return self.description.add(Bushing(name, on, to, *given))  # type: ignore[arg-type]
+
+    @checks.checked
     def add_link(
         self,
         name: str,
@@ -659,6 +705,64 @@ class Robot:
                 more = (rest, kind, strain_damping, True, x_axis)
                 link = Link(f"{name}_edge_{k}", places[0], places[1], section, material, *more)  # type: ignore[arg-type]
                 self.description.add(link)
+        return bodies
+
+    @checks.checked
+    def add_urdf(
+        self,
+        path: str | os.PathLike[str],
+        prefix: str = "",
+        *,
+        on: Frame | str | None = None,
+        pose: ArrayLike | None = None,
+        floating: bool = False,
+        drive: str | Mapping[str, str] | None = None,
+        limits: bool = True,
+        limit_stiffness: float | None = None,
+        packages: Mapping[str, str] | None = None,
+    ) -> dict[str, Body | None]:
+        """Add the rigid robot of a URDF file; return the body of each link.
+
+        Links become bodies, joints carry them; joints that mimic others become gears. Rods, tendons and
+        loads can hang on the bodies. A root without mass and shape, such as "world", has None.
+
+        prefix : before the names of links and joints, so that a file can be added twice.
+        on, pose : frame that carries the root link, None for the world, and its pose (4, 4) there.
+        floating : True if the root moves freely.
+        drive : "motion" if an input prescribes the value of each joint, "force" if it is its force or
+        torque, None for neither; or by name of the joint. Inputs have the names of the joints.
+        limits : False leaves out limits of joints.  limit_stiffness : of their stops, N m/rad or N/m;
+        None for hard stops.
+        packages : folders of the packages in "package://name/..."; else they are sought above the file.
+
+        Bodies do not collide: add contacts. Efforts and velocities of motors are not limited.
+        """
+        from pliant.files.urdf import read_urdf
+        from pliant.files.urdf_parts import UrdfOptions, urdf_bodies
+
+        file = read_urdf(path, packages)
+        place = checks.pose_matrix("add_urdf", "pose", np.eye(4) if pose is None else pose)
+        options = UrdfOptions(prefix, on, place, floating, drive, limits, limit_stiffness)  # type: ignore[arg-type]
+        kept = dict(self.description.parts)
+        try:
+            bodies = {
+                link: None if body is None else self.description.add(body)
+                for link, body in urdf_bodies(file, options)
+            }
+            child = {joint.name: prefix + joint.child for joint in file.joints}
+            for joint in file.joints:
+                if joint.mimic is not None:
+                    leader, ratio, offset = joint.mimic
+                    ends = (child[joint.name], child[leader])
+                    self.add_gear(f"{prefix}{joint.name} gear", *ends, ratio, offset)
+        except BaseException:  # all of the file or nothing
+            self.description.parts.clear()
+            self.description.parts.update(kept)
+            raise
+        for link, problem in file.undrawn.items():
+            warnings.warn(
+                f"link {link!r} is not drawn: {problem}", PlausibilityWarning, stacklevel=3
+            )
         return bodies
 
     def _add_node(self, name: str, mass: float, inertia: ArrayLike, point: ArrayLike) -> Body:
@@ -904,6 +1008,7 @@ class Robot:
         resume: str | os.PathLike[str] | None = None,
         error: bool = False,
         accuracy: float | None = None,
+        controllers: Any = None,
     ) -> Motion:
         """Return the motion over ``duration`` seconds in steps of ``dt`` seconds.
 
@@ -918,7 +1023,7 @@ class Robot:
         body name, its twist (6,). A number is the velocity of a hinge, in rad/s: what hangs on it
         moves along.
         formulation : for all rods, or by rod name.  integrator : if not given, Midpoint(), or
-        GeneralizedAlpha(0.8) where tendons through disks squeeze rods.
+        GeneralizedAlpha(0.8) where tendons through disks squeeze rods that have constraints as well.
         output_every : seconds between stored states, or output_times : (T,) s; else every step.
         progress : True for a bar with the remaining time; or a function, called with the time reached
         and the duration after each step.
@@ -932,42 +1037,70 @@ class Robot:
         accuracy : relative to the longest rod, 1e-3 if there is no dt. The motion is repeated on finer
         meshes, and with shorter steps, until the extrapolated error of all shapes is below it; the
         result is `Motion.error`. What you give, dt, formulation or integrator, is kept.
+        controllers : a function that takes the robot at one instant, a `StepState`, and returns inputs
+        by name; or a pair of it and the seconds between its samples, a whole multiple of dt; or a list
+        of them. What it returns acts until the next sample; an input that prescribes a motion goes
+        straight to its new value until then.
 
         Ctrl-C ends it early with what there is (complete = False). If a step fails, the error's
         ``last`` is the motion up to there.
         """
         if dt is None or accuracy is not None:
-            start_at = (start, velocity, joints)
-            files = {"save": save, "resume": resume, "error": error or None}
-            for field, value in files.items():
-                checks.refuse(
-                    value is not None, "simulate", field, value, "left out unless dt alone is given",
-                    "give dt and no accuracy, or leave it out",
-                )  # fmt: skip
+            _require_dt_alone(
+                save=save, resume=resume, error=error or None, controllers=controllers
+            )
             return self._accurate_motion(
-                duration, dt, accuracy, inputs, start_at, formulation, integrator,
+                duration, dt, accuracy, inputs, (start, velocity, joints), formulation, integrator,
                 (output_every, output_times, progress),
             )  # fmt: skip
-        clock = make_clock(duration, dt, output_every, output_times)
-        given = {**self.inputs, **as_inputs(inputs)}
-        self._tell_doubts(clock.h)
-        compiled, method, begin = self._prepare(
-            "simulate", formulation, integrator, given, start, velocity, joints
-        )
+        plan = self._motion_plan(
+            make_clock(duration, dt, output_every, output_times),
+            inputs, start, velocity, formulation, integrator, joints,
+        )  # fmt: skip
+        compiled, method, given, clock, begin = plan
         check_error(error, clock, compiled, method)
+        extra = (save, resume, error)
+        control = self._control(controllers, compiled, method, given, clock.h, extra)
         origin = (start if isinstance(start, str) else (begin.q, begin.v), velocity, joints)
-        checkpoints = open_checkpoints(save, resume, compiled, given, method, clock, origin)
+        checkpoints = open_checkpoints(
+            save, resume, compiled, given, method, clock, origin, control
+        )
+        given = {**given, **({} if control is None else control.signals)}
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
-            trajectory = compiled.simulate(method, given, clock, begin, report, checkpoints)
-        motion = Motion(compiled, trajectory, repr(method))
-        judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
+            asked = (method, given, clock, begin, report, checkpoints, control)
+            trajectory = compiled.simulate(*asked)
+        motion = self._judged_motion(plan, trajectory)
         motion.warn_of_energy(method)
         if error and motion.complete:
             companions = Companions(compiled, self._again(given), method, given, begin)
             motion.error = companions.error(trajectory, clock)
         motion.warn_of_resolution(method.drift_order)
-        if save is not None and motion.complete:
-            motion.save(save)
+        return _saved(motion, save)
+
+    def _motion_plan(
+        self,
+        clock: Clock,
+        inputs: Mapping[str, Any] | None,
+        start: Any,
+        velocity: Mapping[str, Any] | None,
+        formulation: Formulations | None,
+        integrator: Integrator | None,
+        joints: Mapping[str, Any] | None = None,
+    ) -> MotionPlan:
+        """The robot ready to move, see `simulate`."""
+        given = {**self.inputs, **as_inputs(inputs)}
+        self._tell_doubts(clock.h)
+        compiled, method, begin = self._prepare(
+            "simulate", formulation, integrator, given, start, velocity, joints
+        )
+        return MotionPlan(compiled, method, given, clock, begin)
+
+    @staticmethod
+    def _judged_motion(plan: MotionPlan, trajectory: Trajectory) -> Motion:
+        """The motion of a plan; refuses one that no rod can have."""
+        motion = Motion(plan.problem, trajectory, repr(plan.method))
+        some = trajectory.q[:: -(-len(trajectory.q) // 5) or 1]
+        judge_stretch(plan.problem, some, motion)
         return motion
 
     def _accurate_motion(
@@ -983,7 +1116,8 @@ class Robot:
     ) -> Motion:
         """The motion for an accuracy, see `simulate`."""
         wanted = check_accuracy("simulate", DEFAULT if accuracy is None else accuracy)
-        changing = self.changing_meshes({**self.inputs, **as_inputs(inputs)})
+        given = {**self.inputs, **as_inputs(inputs)}
+        changing = self.changing_meshes(given)
         checks.refuse(
             changing, "simulate", "dt", dt, f"given alone where {changing[:1]} changes in time, for "
             "its mesh moves from step to step", "give e.g. dt=4e-3 and no accuracy",
@@ -1001,28 +1135,22 @@ class Robot:
         def run(formulations: Mapping[str, RodModel], by: Integrator, h: float) -> Motion:
             with untold():
                 return self.simulate(
-                    whole,
-                    h,
-                    inputs,
-                    begin,
-                    velocity,
-                    formulations,
-                    by,
-                    every,
-                    times,
-                    progress,
-                    joints,
-                )
+                    whole, h, inputs, begin, velocity, formulations, by, every, times, progress, joints,
+                )  # fmt: skip
 
         bodies = [name for name, body in self.description.bodies.items() if body.joint is not None]
         chooses_mesh = formulation is None and not isinstance(begin, ShapeResult)
         between = every if times is None else whole / max(1, np.size(times) - 1)
         between = positive("simulate", "output_every", between, "seconds", "give e.g. 0.01")
-        search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between)
+        steady = not any(callable(x) and not isinstance(x, Constant) for x in given.values())
+        search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between, steady)
         if integrator is not None:
             return search.find_by(mesh, given_method(integrator))
         problem = self._compiler.compiled(mesh)
-        return search.find(problem, problem.integrator(None))
+        smooth = choose_formulations(
+            self.description, formulation or first_mesh(rods, lumped=False)
+        )
+        return search.find(problem, problem.integrator(None), smooth if chooses_mesh else mesh)
 
     @checks.checked
     def stepper(
@@ -1034,11 +1162,12 @@ class Robot:
         formulation: Formulations | None = None,
         integrator: Integrator | None = None,
         joints: Mapping[str, Any] | None = None,
+        controllers: Any = None,
     ) -> Stepper:
         """Return a stepper that moves the robot by ``dt`` seconds per call of `Stepper.step`.
 
         inputs : by name, values at t = 0, as for `statics`; others have their described values.
-        start, velocity, formulation, integrator, joints : as for `simulate`.
+        start, velocity, formulation, integrator, joints, controllers : as for `simulate`.
 
         A rehearsal step compiles and loads everything, so that your first step takes no longer than
         the others.
@@ -1049,7 +1178,26 @@ class Robot:
             "stepper", formulation, integrator, now, start, velocity, joints
         )
         values = check_values(compiled.description, now)
-        return make_stepper(compiled, method, values, h, begin)
+        control = self._control(controllers, compiled, method, values, h, (None, None, False))
+        return make_stepper(compiled, method, values, h, begin, control)
+
+    def _control(
+        self,
+        controllers: Any,
+        compiled: Problem,
+        method: Integrator,
+        inputs: Mapping[str, Any],
+        h: float,
+        asked: tuple[Any, Any, bool],
+    ) -> Control | None:
+        """The controllers of a motion, None if there are none; asked : save, resume and error."""
+        if controllers is None:
+            return None
+        pairs = controller_pairs(controllers, method)
+        checks.refuse(asked[2], "simulate", "error", True, "left out with controllers",
+                      "compare with a motion of half the dt")  # fmt: skip
+        watch = asked[0] is not None or asked[1] is not None
+        return Control(pairs, compiled.description, inputs, h, state_seen(compiled), watch)
 
     def _prepare(
         self,

@@ -16,6 +16,7 @@ from pliant.model import Array, Description, DescriptionError, Frame, Rod
 from pliant.rods.contract import RodModel
 from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
+from pliant.solve.control import Control
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.integrators.contract import Integrator
@@ -104,6 +105,7 @@ class MovingMesh(Problem):
         start: Start,
         progress: Callable[[float, float], object] | None,
         checkpoints: Checkpoints | None = None,
+        control: Control | None = None,
     ) -> Trajectory:
         """Move in time, from mesh to mesh."""
         if checkpoints is not None:
@@ -114,7 +116,9 @@ class MovingMesh(Problem):
                 "left out where these inputs change in a motion, for its mesh moves with them",
                 "leave them out, and save the motion at its end by motion.save(path)",
             )
-        return simulate(self._steps(integrator, inputs, clock.h, start), clock, progress)
+        return simulate(
+            self._steps(integrator, inputs, clock.h, start), clock, progress, None, control
+        )
 
     def stream(
         self, integrator: Integrator, values: Mapping[str, Any], h: float, start: Start
