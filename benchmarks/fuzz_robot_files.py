@@ -1,6 +1,6 @@
 """Mutated robot files: every one is loaded, or refused with a sentence, within five seconds.
 
-Run it as ``python benchmarks/fuzz_robot_files.py --count 10000 --seed 7``. The bundled robot and those
+Run it as ``python benchmarks/fuzz_robot_files.py --count 10000 --seed 7``. The bundled robots and those
 of the documentation are changed at random: bytes, keys, values, indentation, nesting. Some of those
 that still load are solved as well. Anything but Pliant's own errors counts as a traceback.
 """
@@ -43,8 +43,8 @@ class TooLongError(BaseException):
 
 
 def sources() -> list[str]:
-    """The bundled robot file and the whole robots in the documentation."""
-    texts = [(ROOT / "pliant" / "robots" / "arm.yaml").read_text()]
+    """All bundled robot files and the whole robots in the documentation."""
+    texts = [path.read_text() for path in sorted((ROOT / "pliant" / "robots").rglob("*.yaml"))]
     for page in sorted((ROOT / "docs").rglob("*.md")):
         for indent, block in re.findall(
             r"^( *)```yaml\n(.*?)^ *```", page.read_text(), re.S | re.M

@@ -235,8 +235,8 @@ class FileReader:
             raise ReportedError
         return self.lengths, self.solids
 
-    def file(self, name: str) -> str:
-        """Return the path of a file named in the robot file, relative to it.
+    def file(self, name: str, field: str) -> str:
+        """Return the path of a file that a field of the robot file names, relative to the file.
 
         Refuse one that is not below the folder of the robot file or a folder that is allowed, whatever
         links lead to it, and what is no regular file.
@@ -247,19 +247,19 @@ class FileReader:
             mode = file.stat().st_mode if file.exists() else stat.S_IFREG
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            expected = f"a readable CSV file ({reason})"
-            raise DescriptionError("", "csv", name, expected, "check the name") from None
+            expected = f"a readable file ({reason})"
+            raise DescriptionError("", field, name, expected, "check the name") from None
         roots = [Path(os.path.realpath(folder)) for folder in (home, *self.allow)]
         refuse(
             not any(file.is_relative_to(root) for root in roots),
             "",
-            "csv",
+            field,
             name,
             "a file below the folder of the robot file",
             "move it there, or allow its folder by --allow DIR (in Python allow=DIR)",
         )
         regular, remedy = "a regular file, no folder, device or pipe", "check the name"
-        refuse(not stat.S_ISREG(mode), "", "csv", name, regular, remedy)
+        refuse(not stat.S_ISREG(mode), "", field, name, regular, remedy)
         return str(home / name)
 
     def _construct(self, path: Place, cls: type, given: Mapping[str, Any]) -> Any:

@@ -69,7 +69,7 @@ class Reader(Protocol):
     def lengths_and_bodies(self, text: str) -> tuple[Mapping[str, float | None], Collection[str]]:
         """Return the lengths of rods by name, and the names of bodies, to look up a place."""
 
-    def file(self, name: str) -> str:
+    def file(self, name: str, field: str) -> str:
         """Return the path of a file named in the robot file."""
 
 

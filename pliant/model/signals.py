@@ -297,7 +297,7 @@ class Table(PiecewiseLinear):
             "t with values, or csv with the column names time and value",
             "give e.g. {t: [0, 1], values: [0, 5]}",
         )
-        return cls.from_csv(reader.file(entry.pop("csv")), **entry)
+        return cls.from_csv(reader.file(entry.pop("csv"), "csv"), **entry)
 
     @classmethod
     def schema(cls, defs: Schema) -> Schema:

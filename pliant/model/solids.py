@@ -133,7 +133,7 @@ class _MeshPath(Kind):
     json: ClassVar[Schema] = {"type": "string"}
 
     def read(self, reader: Reader, path: Place, given: Any) -> Any:
-        return reader.file(str(given))
+        return reader.file(str(given), "file")
 
 
 @dataclass(frozen=True, eq=False)
