@@ -55,6 +55,7 @@ from pliant.model import (
     positive,
     values_at,
 )
+from pliant.model.origin import with_parameters
 from pliant.model.plausible import time_doubts
 from pliant.model.progress import told
 from pliant.model.telling import untold
@@ -133,12 +134,18 @@ class Robot:
         """What was described when doubts about it were told; True for never."""
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str], allow: Any = ()) -> Robot:
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        allow: Any = (),
+        parameters: Mapping[str, Any] | None = None,
+    ) -> Robot:
         """Return the robot that a YAML file describes, with the inputs that it gives.
 
         path : the file.  allow : a folder, or several, in which it may name files, besides its own.
+        parameters : values of named parameters of the file by name, instead of those in it.
         """
-        file = load_robot_file(path, formulations(), integrators(), allow)
+        file = load_robot_file(path, formulations(), integrators(), allow, parameters)
         robot = cls._from(file.description, file.inputs)
         robot._judged = None
         return robot
@@ -171,8 +178,27 @@ class Robot:
 
     def copy(self) -> Robot:
         """Return a robot with the same parts, effects and inputs, to which you can add others."""
-        description = self.description
-        return self._from(Description(description.gravity, dict(description.parts)), self.inputs)
+        return self._from(self.description.snapshot(), self.inputs)
+
+    @property
+    def parameters(self) -> dict[str, float | tuple[float, ...]]:
+        """Values of the named parameters of its robot file, by name."""
+        origin = self.description.origin
+        return {} if origin is None else dict(origin.values)
+
+    @checks.checked
+    def with_parameters(self, parameters: Mapping[str, Any]) -> Robot:
+        """Return the robot with other values of named parameters of its robot file.
+
+        parameters : numbers, or lists of them, by name. Parts that you added since it was loaded stay.
+        """
+        new = with_parameters(self.description, parameters)
+        old, origin = self.description.origin, new.origin
+        assert old is not None and origin is not None
+        own = {name: x for name, x in self.inputs.items() if old.inputs.get(name) is not x}
+        gone = set(old.inputs) - set(self.inputs)
+        inputs = {name: x for name, x in origin.inputs.items() if name not in gone}
+        return self._from(new, {**inputs, **own})
 
     @checks.checked
     def remove(self, name: str, cascade: bool = False) -> list[str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pliant.files.expansion import LANGUAGE, expand
 from pliant.files.reader import FileReader, class_named, report_error, report_missing, unknown_name
 from pliant.files.runs import RUNS, Run, SimulateRun
 from pliant.files.source import FileError, Source, read_source
@@ -44,6 +45,7 @@ from pliant.model import (
     taken,
     values_at,
 )
+from pliant.model.origin import Origin
 from pliant.model.plausible import time_doubts
 
 Input = Signal | tuple[float, ...]
@@ -106,19 +108,57 @@ def load_robot_file(
     formulations: Mapping[str, type] | None = None,
     integrators: Mapping[str, type] | None = None,
     allow: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    parameters: Mapping[str, Any] | None = None,
 ) -> RobotFile:
     """Return what a robot file says; raise FileError with every problem in it.
 
     formulations, integrators : the classes that the file may name. Their settings are checked
     against their fields, and the objects built.  allow : a folder, or several, besides that of the
-    robot file, in which it may name files.
+    robot file, in which it may name files.  parameters : values of its named parameters, instead of
+    those in the file: numbers, lists, or arithmetic as text.
     """
-    source = read_source(path)
     families = {"formulation": formulations or {}, "integrator": integrators or {}}
-    contents = _Loader(source, families, folders(allow)).load(Path(path))
-    if source.problems:
-        raise FileError(source.problems)
-    return contents
+    origin = FileOrigin(read_source(path), families, folders(allow), dict(parameters or {}))
+    return RobotFile(Path(path), origin.description, origin.inputs, origin.runs)
+
+
+class FileOrigin(Origin):
+    """A robot file as it was read, with values of its named parameters.
+
+    source : the file.  given : values of parameters that are not those of the file.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        families: Mapping[str, Mapping[str, type]],
+        allow: Sequence[Path],
+        given: dict[str, Any],
+        files: dict[str, Source] | None = None,
+    ) -> None:
+        self.source, self.families, self.allow, self.given = source, families, allow, given
+        self.files: dict[str, Source] = {} if files is None else files
+        fresh = replace(source, problems=list(source.problems), faults={})
+        written, parameters = expand(fresh, given, allow, self.files)
+        loader = _Loader(written, families, allow)
+        self.description, self.inputs, self.runs = loader.load()
+        if written.problems:
+            raise FileError(written.problems)
+        self.values = parameters.plain()
+        self.of_inputs = frozenset(parameters.used_in("inputs"))
+        if self.values:
+            self.description.origin = self
+
+    def varied(self, values: Mapping[str, Any]) -> FileOrigin:
+        given = {**self.given, **values}
+        try:
+            return FileOrigin(self.source, self.families, self.allow, given, self.files)
+        except FileError as error:
+            listed = ", ".join(f"{name} = {value}" for name, value in values.items())
+            expected = "values with which the robot file describes a robot"
+            raise DescriptionError(
+                "robot file", "parameters", listed, expected, str(error.problems[0])
+            ) from None
 
 
 def folders(allow: object) -> list[Path]:
@@ -150,8 +190,8 @@ class _Loader:
         rods = {name: length for name, length in lengths.items() if length != 0.0}
         self.reader = FileReader(source, rods, solids, families, allow)
 
-    def load(self, path: Path) -> RobotFile:
-        """Return the file's content as far as it is right."""
+    def load(self) -> tuple[Description, dict[str, Input], tuple[Run, ...]]:
+        """Return robot, inputs and what to compute, as far as they are right."""
         self._check_sections()
         description = Description(self._gravity())
         places: dict[str, Place] = {}
@@ -168,10 +208,10 @@ class _Loader:
         runs = self._runs(description)
         if not self.source.problems:
             description.parts = description.in_order()
-        return RobotFile(path, description, inputs, runs)
+        return description, inputs, runs
 
     def _check_sections(self) -> None:
-        known = [*headings(), *_SECTIONS]
+        known = [*headings(), *_SECTIONS, *LANGUAGE]
         for name, value in self.data.items():
             with suppress(ReportedError), self.reader.reporting((name,)):
                 if name not in known:
