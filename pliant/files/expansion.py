@@ -160,6 +160,8 @@ def expand(
         raise FileError(source.problems)
     expander.write(main)
     expander.check_names()
+    if not expander.complete:
+        raise FileError(source.problems)
     return expander.out, expander.parameters
 
 
@@ -171,6 +173,8 @@ class _Expander:
         self.roots = roots
         self.files = files
         self.count = self.included = 0
+        self.complete = True
+        """Whether all entries are written out; else others would be called unknown as well."""
         self.main: Any = source.data
         self.out = Source(source.name, {}, {}, source.problems, source.faults)
 
@@ -189,13 +193,8 @@ class _Expander:
             except ReportedError:
                 continue
         if isinstance(source.data, dict) and source.data.get("parameters") is not None:
-            declared = source.data["parameters"]
-            reader = self._reader(source)
-            try:
-                reader.value(Fields(), ("parameters",), declared)
-            except ReportedError:
-                return unit
-            for name, value in declared.items():
+            place = ("parameters",)
+            for name, value in self._group_at(unit, place, source.data["parameters"]).items():
                 item = Declared(value, source, ("parameters", name), scope)
                 self.parameters.declare(name, unit.prefix + name, item)
         return unit
@@ -284,21 +283,23 @@ class _Expander:
     def _groups(self, unit: Unit, given: Any, path: Place, scope: Scope) -> None:
         reader = self._reader(unit.source)
         known = ["repeat", "groups", "inputs", *headings()]
-        try:
-            reader.value(Fields(), path, {} if given is None else given)
-        except ReportedError:
-            return
-        for name, group in (given or {}).items():
+        for name, group in self._group_at(unit, path, {} if given is None else given).items():
             place = (*path, name)
-            try:
-                reader.value(Fields(), place, group)
-            except ReportedError:
-                continue
+            group = self._group_at(unit, place, group)
             for key, value in group.items():
                 if key not in known:
                     reader.unknown(place, key, value, known)
+                    self.complete = False
             for inner, entries in self._repetitions(unit, group, place, scope, 2):
                 self._sections(unit, entries, place, inner)
+
+    def _group_at(self, unit: Unit, place: Place, given: Any) -> dict[str, Any]:
+        """Return entries by name; report anything else, for which none are returned."""
+        try:
+            return self._reader(unit.source).value(Fields(), place, given)  # type: ignore[no-any-return]
+        except ReportedError:
+            self.complete = False
+            return {}
 
     def _sections(self, unit: Unit, entries: Mapping[str, Any], path: Place, scope: Scope) -> None:
         for key, given in entries.items():
@@ -307,11 +308,7 @@ class _Expander:
             if key == "groups":
                 self._groups(unit, value, place, scope)
             elif key in headings() or key == "inputs":
-                try:
-                    self._reader(unit.source).value(Fields(), place, value)
-                except ReportedError:
-                    continue
-                self._section(unit, key, value, place, scope)
+                self._section(unit, key, self._group_at(unit, place, value), place, scope)
 
     def _section(
         self, unit: Unit, heading: str, entries: Mapping[str, Any], path: Place, scope: Scope
@@ -326,7 +323,11 @@ class _Expander:
                 place, given = given
             met: dict[str, None] = {}
             for inner, entry in self._repetitions(unit, given, place, scope):
-                full = unit.prefix + self._indexed(unit, name, place, inner)
+                try:
+                    full = unit.prefix + self._indexed(unit, name, place, inner)
+                except ReportedError:
+                    self.complete = False
+                    break
                 target: Place = (heading, full)
                 if full in section:
                     self._taken(unit, place, inner, full, full in met)
@@ -343,6 +344,7 @@ class _Expander:
             index = list(scope.indices)[-1]
             expected, remedy = "different in each repetition", f"give e.g. {name}<{index}>"
         self._fault(unit, place, scope, name, expected, remedy)
+        self.complete = False
 
     def _fault(
         self, unit: Unit, path: Place, scope: Scope, value: Any, expected: str, remedy: str
@@ -369,6 +371,7 @@ class _Expander:
         try:
             asked = self._asked(unit, given["repeat"], place, scope)
         except ReportedError:
+            self.complete = False
             return
         for k in range(asked.count):
             self._tick()
@@ -421,7 +424,11 @@ class _Expander:
         if isinstance(given, dict):
             group: dict[str, Any] = {}
             for key, item in given.items():
-                name = self._indexed(unit, key, (*path, key), scope)
+                try:
+                    name = self._indexed(unit, key, (*path, key), scope)
+                except ReportedError:
+                    self.complete = False
+                    continue
                 group[name] = self._value(unit, item, (*path, key), (*target, name), scope)
                 self._note(unit, group, name)
             return group
@@ -457,43 +464,41 @@ class _Expander:
 
     def _text(self, unit: Unit, text: str, path: Place, target: Place | None, scope: Scope) -> Any:
         """Return a text with its indices, or the value of arithmetic."""
-        text = self._indexed(unit, text, path, scope)
         try:
+            text = self._indexed(unit, text, path, scope)
             tree = parse(text)
             unknown = [name for name in names_in(tree) if not scope.knows(name)]
             if not unknown:
                 return computed(scope.evaluate(tree), text)
-            if target is not None:
-                self._hint(target, text, scope.hint(unknown[0]), unknown[0], scope)
+            hint = scope.hint(unknown[0])
+            if target is not None and (_OPERATORS.search(text) or "did you mean" in hint):
+                self.out.hints[target] = hint
         except NoExpression as error:
             if target is not None and _OPERATORS.search(text):
-                self.out.hints[target] = f"as arithmetic it {error}"
+                self.out.hints[target] = f"for arithmetic, {error}"
         except ExpressionError as error:
-            told = f"{text} {error}"
-            self._fault(unit, path, scope, text, "arithmetic that has a value", told)
+            self._fault(unit, path, scope, text, "arithmetic that has a value", str(error))
+            return BROKEN
+        except ReportedError:
             return BROKEN
         return text
-
-    def _hint(self, target: Place, text: str, hint: str, name: str, scope: Scope) -> None:
-        if _OPERATORS.search(text) or "did you mean" in hint:
-            self.out.hints[target] = hint
 
     def _indexed(self, unit: Unit, text: str, path: Place, scope: Scope) -> str:
         """Return a text with the whole numbers that stand between < and > in it."""
 
         def number(match: re.Match[str]) -> str:
-            told = ""
             try:
                 inner = match[1].strip()
                 value = int(inner) if inner.isdecimal() else scope.evaluate(parse(inner))
-                if isinstance(value, int):
-                    return str(value)
-                told = f"{match[0]} is {value!r}, which is no whole number"
+                whole = computed(value, inner)
+                if isinstance(whole, int):
+                    return str(int(whole))
+                told = f"{match[0]} is {value!r}"
             except (NoExpression, ExpressionError) as error:
-                told = str(error) if "there is no" in str(error) else f"{match[0]} {error}"
+                told = str(error)
             expected = "a text with whole numbers between < and >"
             self._fault(unit, path, scope, text, expected, told)
-            return match[0]
+            raise ReportedError
 
         return _INDEX.sub(number, text) if "<" in text else text
 

@@ -30,7 +30,7 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
 _TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([^\W\d]\w*)|(.))")
 _PLAIN = re.compile(r"[-\d.eE\s]*")
 _LONGEST, _DEEPEST = 300, 50
-_EXACT = 2**53
+EXACT = 2**53
 """Whole numbers beyond it are computed as floats."""
 
 
@@ -53,13 +53,13 @@ def parse(text: str) -> Tree:
     A text of digits, such as a date, is none: it needs a name or one of + * / ( .
     """
     if len(text) > _LONGEST:
-        raise NoExpression(f"is longer than {_LONGEST} characters")
+        raise NoExpression(f"it is longer than {_LONGEST} characters")
     if _PLAIN.fullmatch(text):
-        raise NoExpression("is empty" if not text.strip() else "is a text")
+        raise NoExpression("it is empty" if not text.strip() else "it is a text")
     parser = _Parser(text)
     tree = parser.expression(0)
     if parser.token != ("", ""):
-        raise NoExpression(f"has {parser.token[1]!r} where an operator is expected")
+        raise NoExpression(f"it has {parser.token[1]!r} where an operator is expected")
     return tree
 
 
@@ -109,7 +109,7 @@ def _operation(kind: str, a: Number, b: Number) -> Number:
             return a // b if exact else a / b
         return a + b if kind == "+" else a - b if kind == "-" else a * b
     except ZeroDivisionError:
-        raise ExpressionError("divides by zero") from None
+        raise ExpressionError("it divides by zero") from None
     except OverflowError:
         return math.inf
 
@@ -131,9 +131,9 @@ def _entry(name: str, at: Number, lookup: Callable[[str], Value]) -> Number:
 
 def _clean(value: Number) -> Number:
     if isinstance(value, int):
-        return value if abs(value) <= _EXACT else float(value)
+        return value if abs(value) <= EXACT else float(value)
     if not math.isfinite(value):
-        raise ExpressionError("is too large for a number")
+        raise ExpressionError("its value is too large")
     return value
 
 
@@ -170,7 +170,9 @@ class _Parser:
 
     def factor(self, depth: int) -> Tree:
         if depth > _DEEPEST:
-            raise NoExpression(f"has more than {_DEEPEST} parentheses or signs inside each other")
+            raise NoExpression(
+                f"it has more than {_DEEPEST} parentheses or signs inside each other"
+            )
         kind, text = self.token
         self.advance()
         if kind == "number":
@@ -181,7 +183,9 @@ class _Parser:
             return text, ("number", 0), self.factor(depth + 1)
         if text == "(":
             return self._closed(depth)
-        raise NoExpression(f"has {text!r} where a number is expected" if text else "is incomplete")
+        raise NoExpression(
+            f"it has {text!r} where a number is expected" if text else "it is incomplete"
+        )
 
     def _inside(self, depth: int) -> Tree:
         self.advance()
@@ -190,6 +194,6 @@ class _Parser:
     def _closed(self, depth: int) -> Tree:
         tree = self.expression(depth + 1)
         if self.token[1] != ")":
-            raise NoExpression("lacks a closing parenthesis")
+            raise NoExpression("it lacks a closing parenthesis")
         self.advance()
         return tree

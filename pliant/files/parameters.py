@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,7 +24,6 @@ from pliant.files.expressions import (
 )
 from pliant.files.source import Place, Source
 from pliant.model import DescriptionError, did_you_mean
-from pliant.model.checks import show
 
 WORD = re.compile(r"[^\W\d]\w*")
 """Names of parameters and of indices."""
@@ -199,6 +199,30 @@ class Scope:
         return ", ".join(f"{name} = {value}" for name, value in self.indices.items())
 
 
+def values_from_text(option: str, texts: Iterable[str]) -> dict[str, Any]:
+    """Return values of parameters by name from texts such as "radius=0.01" and "lengths=0.1,0.2".
+
+    option : the command-line option, for messages. A value may be arithmetic of other parameters.
+    """
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, mark, given = (item.strip() for item in text.partition("="))
+        if not mark or not name or not given:
+            expected, remedy = "name=value", "give e.g. radius=0.01"
+            raise DescriptionError(option, "parameter", text, expected, remedy)
+        items = [_plain(item.strip()) for item in given.split(",")]
+        values[name] = items if len(items) > 1 else items[0]
+    return values
+
+
+def _plain(text: str) -> Any:
+    """A number if a text is one, otherwise the text."""
+    for parse_number in (int, float):
+        with suppress(ValueError):
+            return parse_number(text)
+    return text
+
+
 def _names(text: str) -> list[str]:
     try:
         return list(names_in(parse(text)))
@@ -220,10 +244,8 @@ def _single(given: Any, whole: Any, scope: Scope) -> Number:
     if isinstance(given, str):
         try:
             value = scope.evaluate(parse(given))
-        except NoExpression as error:
-            remedy = f"{show(given)} {error}"
-        except ExpressionError as error:
-            remedy = f"{show(given)} {error}" if not isinstance(error, UnknownName) else str(error)
+        except (NoExpression, ExpressionError) as error:
+            remedy = str(error)
         else:
             if not isinstance(value, list):
                 return value

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.files.expressions import Value
+from pliant.files.expressions import EXACT, Value
 
 
 class Broken:
@@ -55,7 +55,9 @@ _WRITTEN = (WrittenInt, WrittenFloat, WrittenList, WrittenName)
 
 
 def computed(value: Value, text: str) -> Any:
-    """Return a value that knows the arithmetic that gave it."""
+    """Return a value that knows the arithmetic that gave it; a whole number as an int."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
+        value = int(value)
     kinds = {int: WrittenInt, float: WrittenFloat, list: WrittenList}
     new = kinds[type(value)](value)  # type: ignore[operator]
     new.text = text
