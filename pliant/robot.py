@@ -36,6 +36,7 @@ from pliant.model import (
     Link,
     Load,
     Material,
+    Mesh,
     MountedActuator,
     Muscle,
     PlausibilityWarning,
@@ -51,7 +52,6 @@ from pliant.model import (
     Tube,
     Wireframe,
     checks,
-    pose,
     positive,
     values_at,
 )
@@ -641,34 +641,10 @@ class Robot:
         those with one edge, numbers, or a function of a position (3,) in metres.
         section, material, kind, rest, strain_damping, x_axis : of the links, as for `add_link`.
         """
-        nodes, edges = wireframe.nodes, wireframe.edges
-        ends = nodes[edges]
-        lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-        total = checks.number(f"mesh {name!r}", "mass", mass, "kg", "give e.g. 0.04")
-        share = np.zeros(len(nodes))
-        np.add.at(share, edges, 0.5 * lengths[:, None] / lengths.sum())
-        held = set(wireframe.chosen(fixed).tolist())
-        bodies: list[Body | None] = []
-        for k, point in enumerate(nodes):
-            own = total * share[k]
-            ball = (own * (0.25 * lengths.mean()) ** 2 / 2.5,) * 3
-            given = (f"{name}_{k}", own, ball if inertia is None else inertia)
-            bodies.append(None if k in held else self._add_node(*given, point))
-        for k, (a, b) in enumerate(edges):
-            places = [
-                tuple(nodes[n]) if (body := bodies[n]) is None else body.at((0.0, 0.0, 0.0))
-                for n in (a, b)
-            ]
-            if not all(isinstance(place, tuple) for place in places):
-                more = (rest, kind, strain_damping, True, x_axis)
-                link = Link(f"{name}_edge_{k}", places[0], places[1], section, material, *more)  # type: ignore[arg-type]
-                self.description.add(link)
-        return bodies
-
-    def _add_node(self, name: str, mass: float, inertia: ArrayLike, point: ArrayLike) -> Body:
-        from pliant.joints.free import Free
-
-        return self.add_body(name, mass, inertia, pose=pose(point), joint=Free())
+        links = (kind, rest, strain_damping, x_axis)
+        mesh = Mesh(name, wireframe, mass, section, material, inertia, fixed, *links)  # type: ignore[arg-type]
+        self.description.add(mesh)
+        return mesh.nodes
 
     @checks.checked
     def add_contact(

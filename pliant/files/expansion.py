@@ -247,7 +247,7 @@ class _Expander:
         return replace(self.files[met], name=file, problems=problems, faults=faults)
 
     def _reader(self, source: Source) -> FileReader:
-        return FileReader(source, {}, (), {})
+        return FileReader(source, {}, {}, {})
 
     # -- writing out -----------------------------------------------------------------------------
 

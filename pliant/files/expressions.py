@@ -28,7 +28,7 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
     "cos": math.cos,
 }
 _TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([^\W\d]\w*)|(.))")
-_PLAIN = re.compile(r"[-\d.eE\s]*")
+_PLAIN = re.compile(r"(?:[-\s.]|\d[\d.]*+(?:[eE][-+]?\d++)?)*+")
 _LONGEST, _DEEPEST = 300, 50
 EXACT = 2**53
 """Whole numbers beyond it are computed as floats."""

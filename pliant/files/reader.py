@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from pliant.files.source import Source
 from pliant.files.values import as_written, is_broken
 from pliant.model import (
     DescriptionError,
+    Entry,
     Kind,
     Place,
     PliantError,
@@ -27,6 +28,7 @@ from pliant.model import (
     refuse,
 )
 from pliant.model.place_names import find_place
+from pliant.model.registry import Part
 
 T = TypeVar("T")
 _RUNS = ("statics", "simulate", "modes", "follow", "reach")
@@ -101,8 +103,8 @@ def _in_file(source: Source, path: Place, inner: Iterable[str]) -> Place:
                 path = (*path, next(iter(group)))
             elif name == "s" and "part" in group:
                 name = "at"
-            elif name == "path" and "csv" in group:
-                name = "csv"
+            elif name in ("path", "file"):
+                name = next((word for word in ("csv", "file") if word in group), name)
         path = (*path, name)
     return path
 
@@ -125,16 +127,27 @@ class FileReader:
     """Reads entries, as the `Reader` of the kinds; all that is wrong is reported.
 
     lengths : of every rod in the file, by name, in metres; None where the file's own is wrong.
-    solids : names of parts without length.
+    solids : names of parts without length.  broken : names of entries that cannot be built.
     families : the classes that a file may name with settings, by family and name.
     allow : folders, besides that of the robot file, in which it may name files.
     """
 
     source: Source
     lengths: Mapping[str, float | None]
-    solids: Collection[str]
+    solids: dict[str, None]
     families: Mapping[str, Mapping[str, type]]
     allow: Sequence[Path] = ()
+    broken: list[str] = field(default_factory=list)
+
+    def bring(self, piece: Entry) -> None:
+        """Let later entries name a part that an entry brings along."""
+        solid = isinstance(piece, Part) and not hasattr(piece, "length")
+        if solid and piece.name not in self.lengths:
+            self.solids[piece.name] = None
+
+    def _hidden(self, name: str) -> bool:
+        """Tell whether a part would have been brought along by an entry that cannot be built."""
+        return any(name.startswith(f"{entry}_") for entry in self.broken)
 
     @contextmanager
     def reporting(self, path: Place) -> Iterator[None]:
@@ -244,6 +257,8 @@ class FileReader:
             )
             return 0.0
         parts = [*self.lengths, *self.solids]
+        if part not in parts and self._hidden(str(part)):
+            raise ReportedError
         place = find_place(str(part), self.lengths, ())
         if place is not None and part not in parts:
             remedy = f"give part: {place[0]}, at: {place[1]:g}; or this text instead of the group"
@@ -267,6 +282,8 @@ class FileReader:
     def lengths_and_bodies(self, text: str) -> tuple[Mapping[str, float | None], Collection[str]]:
         """Return what places are looked up in; a place on a rod with a wrong length is reported."""
         if any(x is None and text.startswith(f"{name}.") for name, x in self.lengths.items()):
+            raise ReportedError
+        if text not in self.solids and self._hidden(text):
             raise ReportedError
         return self.lengths, self.solids
 

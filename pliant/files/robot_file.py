@@ -33,6 +33,7 @@ from pliant.model import (
     Writer,
     as_float,
     as_signal,
+    bringers,
     carriers,
     class_of,
     fields_of,
@@ -186,7 +187,7 @@ class _Loader:
         self.hidden = False
         """True if entries that cannot be built would have brought along others."""
         lengths = self._lengths()
-        solids = [name for name, length in lengths.items() if length == 0.0]
+        solids = {name: None for name, length in lengths.items() if length == 0.0}
         rods = {name: length for name, length in lengths.items() if length != 0.0}
         self.reader = FileReader(source, rods, solids, families, allow)
 
@@ -197,6 +198,7 @@ class _Loader:
         places: dict[str, Place] = {}
         for place, entry in self._entries():
             for piece in entry.pieces():
+                self.reader.bring(piece)
                 owner = description.parts.get(piece.name)
                 if owner is not None:
                     report_error(self.source, place, entry.taken(piece.name, owner.label))
@@ -219,14 +221,15 @@ class _Loader:
                 group = name in headings() or name == "inputs"
                 expected, remedy = "a group of named entries", "give e.g. {name: ...}"
                 refuse(group and not isinstance(value, dict), "", "", value, expected, remedy)
-        if not set(carriers()) & set(self.data):
+        if not set(bringers()) & set(self.data):
             example = "rods: {arm: {length: 0.3, section: ..., material: ...}}"
             report_missing(self.source, ("rods",), Kind("the rods by name", example=example))
 
     def _entries(self) -> Iterator[tuple[Place, Entry]]:
         """Yield every entry that can be built, with its place in the file."""
         owner: dict[str, str] = {}
-        for heading in self.headings:
+        # what brings along parts under names of its own comes first: others may hang on them
+        for heading in sorted(self.headings, key=lambda x: x in carriers() or x not in bringers()):
             for name, given in self._group(heading).items():
                 place: Place = (heading, name)
                 if name in owner:
@@ -240,6 +243,7 @@ class _Loader:
                     yield place, self.reader.build(place, cls, given, name=name)
                 except ReportedError:
                     self.broken[name] = None
+                    self.reader.broken.append(name)
                     self.hidden = self.hidden or cls is None or cls.naming != "name"
 
     def _general(self, family: str, place: Place, given: Any) -> tuple[type[Entry], Place, Any]:
@@ -347,6 +351,6 @@ def json_schema() -> Schema:
         "type": "object",
         "properties": properties,
         "additionalProperties": False,
-        "anyOf": [{"required": [heading]} for heading in carriers()],
+        "anyOf": [{"required": [heading]} for heading in (*bringers(), *LANGUAGE)],
         "$defs": defs,
     }

@@ -56,6 +56,7 @@ from pliant.model.fields import (
 from pliant.model.file_access import check_suffix, read_csv, read_text, whole_file
 from pliant.model.link import Link
 from pliant.model.load import Load
+from pliant.model.mesh import Mesh
 from pliant.model.muscle import Muscle
 from pliant.model.nest import Centreline, centreline
 from pliant.model.paths import field_at, number_paths, value_at, with_values
@@ -67,6 +68,7 @@ from pliant.model.registry import (
     Entry,
     Joint,
     OneOf,
+    bringers,
     carriers,
     class_of,
     headings,
@@ -145,6 +147,7 @@ __all__ = [
     "Link",
     "Load",
     "Material",
+    "Mesh",
     "MountedActuator",
     "Moving",
     "Muscle",
@@ -201,6 +204,7 @@ __all__ = [
     "as_float",
     "as_signal",
     "base_state",
+    "bringers",
     "carriers",
     "centreline",
     "check_arclength",
