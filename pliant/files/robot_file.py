@@ -40,9 +40,7 @@ from pliant.model import (
     headings,
     known_name,
     members_of,
-    one_property,
     refuse,
-    sharing,
     taken,
     values_at,
 )
@@ -320,37 +318,3 @@ class _Loader:
                     for problem in run.problems(description):
                         report_error(self.source, (name,), problem)
         return tuple(runs)
-
-
-MEANINGS = {
-    "gravity": "world frame, m/s^2",
-    "inputs": "values by load name: a factor, a force, (moment, force), or a signal; "
-    "by name of another effect: a number or a signal",
-}
-
-
-def json_schema() -> Schema:
-    """Return the JSON Schema of robot files, with all classes that are registered now."""
-    defs: Schema = {}
-    properties: Schema = {"gravity": {**Vector().schema(defs), "description": MEANINGS["gravity"]}}
-    sections = {"inputs": (InputKind().schema(defs), MEANINGS["inputs"])}
-    for heading, word in headings().items():
-        cls = class_of(heading)
-        known = {name: item.schema(defs) for name, item in members_of(heading).items()}
-        several = [item.schema(defs) for item in sharing(heading)]
-        entry = one_property(known) if cls is None else several[0]
-        entry = {"anyOf": several} if len(several) > 1 else entry
-        sections[heading] = entry, f"each {word} by name"
-    for name, (entry, meaning) in sections.items():
-        properties[name] = {"type": "object", "additionalProperties": entry, "description": meaning}
-    for name, run in RUNS.items():
-        properties[name] = {"anyOf": [run.schema(defs), {"type": "null"}]}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Pliant robot file",
-        "type": "object",
-        "properties": properties,
-        "additionalProperties": False,
-        "anyOf": [{"required": [heading]} for heading in (*bringers(), *LANGUAGE)],
-        "$defs": defs,
-    }

@@ -54,9 +54,8 @@ from pliant.model.fields import (
     quantity,
 )
 from pliant.model.file_access import check_suffix, read_csv, read_text, whole_file
-from pliant.model.link import Link
+from pliant.model.link import Link, Mesh
 from pliant.model.load import Load
-from pliant.model.mesh import Mesh
 from pliant.model.muscle import Muscle
 from pliant.model.nest import Centreline, centreline
 from pliant.model.paths import field_at, number_paths, value_at, with_values
