@@ -37,6 +37,7 @@ _HOMES = {
         "DescriptionError",
         "Flow",
         "Frame",
+        "Gear",
         "Lag",
         "Link",
         "Load",
@@ -113,6 +114,7 @@ _HOMES = {
     "pliant.solve.integrators.newmark": ("GeneralizedAlpha", "ImplicitEuler", "Newmark"),
     "pliant.solve.integrators.radau": ("Radau",),
     "pliant.results.studies": ("Comparison", "ComparisonRow", "Resolution", "ResolutionRow"),
+    "pliant.results.equations": ("Accelerations", "Equations"),
     "pliant.results.equilibrium": ("Equilibrium", "Modes"),
     "pliant.results.fit": ("Estimate", "Fit", "FitData", "FitWarning"),
     "pliant.results.linearisation": ("Linearisation",),
@@ -172,6 +174,7 @@ if TYPE_CHECKING:
         DescriptionError as DescriptionError,
         Flow as Flow,
         Frame as Frame,
+        Gear as Gear,
         Lag as Lag,
         Link as Link,
         Load as Load,
@@ -218,6 +221,7 @@ if TYPE_CHECKING:
         EnergyWarning as EnergyWarning,
         NumericalDamping as NumericalDamping,
     )
+    from pliant.results.equations import Accelerations as Accelerations, Equations as Equations
     from pliant.results.equilibrium import Equilibrium as Equilibrium, Modes as Modes
     from pliant.results.fit import (
         Estimate as Estimate,

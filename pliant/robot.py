@@ -32,6 +32,7 @@ from pliant.model import (
     EmbeddedTendon,
     Entry,
     Frame,
+    Gear,
     Joint,
     Link,
     Load,
@@ -60,6 +61,7 @@ from pliant.model.plausible import time_doubts
 from pliant.model.progress import told
 from pliant.model.telling import untold
 from pliant.results.checkpoint_file import open_checkpoints
+from pliant.results.equations import Equations
 from pliant.results.equilibrium import Equilibrium, Modes
 from pliant.results.linearisation import Linearisation, linearise
 from pliant.results.motion import Motion
@@ -67,14 +69,16 @@ from pliant.results.path import FollowTask, Path
 from pliant.results.reach import Reach, reach
 from pliant.results.responses import coordinates_of
 from pliant.results.result import ShapeResult
-from pliant.results.stepper import Stepper, StepState, make_stepper
+from pliant.results.stepper import Stepper, StepState, make_stepper, state_seen
 from pliant.rods.contract import RodModel
 from pliant.solve.automatic import DEFAULT, check_accuracy, first_mesh, refine
 from pliant.solve.clock import make_clock
 from pliant.solve.compiled import Compiler, choose_formulations, require_mass
+from pliant.solve.control import Control, controller_pairs
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
+from pliant.solve.mesh_slopes import brought, on_mesh_of
 from pliant.solve.motion_error import Companions, check_error
 from pliant.solve.motion_search import OUTPUTS, MotionSearch
 from pliant.solve.moving_mesh import MovingMesh
@@ -418,6 +422,25 @@ class Robot:
         return self.description.add(Connection(name, a, b, joint, pose))  # type: ignore[arg-type]
 
     @checks.checked
+    def add_gear(
+        self,
+        name: str,
+        joint: str | Sequence[str],
+        follows: str | Mapping[str, float],
+        ratio: float = 1.0,
+        offset: float = 0.0,
+        input: str | None = None,
+    ) -> Gear:
+        """Tie joints together and return the gear: value = offset + ratio times what it follows.
+
+        joint : name of a part whose joint has one coordinate, "part.coordinate" such as "hand.rz", or
+        several that each follow.  follows : another one, or several by name with the ratio of each.
+        ratio : change of joint for a unit of what it follows; negative to turn the other way.
+        offset : rad or m.  input : name of an input, rad or m, that is added to the offset.
+        """
+        return self.description.add(Gear(name, joint, follows, ratio, offset, input))  # type: ignore[arg-type]
+
+    @checks.checked
     def add_body(
         self,
         name: str,
@@ -751,7 +774,9 @@ class Robot:
         limit = positive("statics", "tolerance", tolerance, "", "give e.g. 1e-10")
         given = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
         near = start if isinstance(start, Mapping) else None
-        compiled = self._compiled(formulation, start if near is None else None, "start", given)
+        compiled = self._compiled(
+            formulation, start if near is None else None, "start", given, carry=True
+        )
         values = check_values(compiled.description, given)
         begin = None
         if near is not None:
@@ -760,7 +785,7 @@ class Robot:
             expected = "an Equilibrium of the robot with the same constraints"
             remedy = "leave start out to begin at the unloaded robot"
             still = checks.instance("statics", "start", start, Equilibrium, expected, remedy)
-            begin = still._compiled, still._still
+            begin = brought(still._compiled, still._still, compiled)
         began = time.perf_counter()
         try:
             with told(progress, "statics", _load_reached) as report:
@@ -805,13 +830,14 @@ class Robot:
         tries : how many searches are made at most, from random inputs after the first one.
 
         A ReachWarning says how far targets are that are not reached; the result is then the closest
-        equilibrium found.
+        equilibrium found. Stable equilibria come first: where only an unstable one reaches the targets,
+        it is returned with a ReachWarning.
         """
         limit = positive("reach", "tolerance", tolerance, "", "give e.g. 1e-6")
         number = checks.count("reach", "tries", tries, 1, "give e.g. 4")
         first = dict(getattr(start, "inputs", {}))
         given = {**values_at(self.inputs, 0.0), **first, **as_inputs(values)}
-        compiled = self._compiled(formulation, start, "start", given)
+        compiled = self._compiled(formulation, start, "start", given, carry=True)
         known = check_values(compiled.description, given)
         found = reach(compiled, targets, inputs, known, bounds, sizes, start, limit, number)
         judge_stretch(compiled, [found._solution.q], found)
@@ -849,14 +875,16 @@ class Robot:
                       "give e.g. 1.0")  # fmt: skip
         steps = checks.count("follow", "points", points, 2, "give e.g. 50")
         limit = checks.count("follow", "most", most, 1, "give e.g. 1000")
-        others = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
-        compiled = coordinates_of(self._compiled(formulation, at, "at", others), "follow")
+        others = {**values_at(self.inputs, 0.0), **as_inputs(inputs), name: ends[0]}
+        compiled = coordinates_of(
+            self._compiled(formulation, at, "at", others, carry=True), "follow"
+        )
         known = compiled.description.inputs()
         checks.known_name("follow", "name", name, known, "the name of an input of this robot")
         given = {**({} if at is None else at.inputs), **as_inputs(inputs), name: ends[0]}
         at = self.statics(given, compiled.formulations, at)
         values = check_values(compiled.description, {**at.inputs, **given})
-        check_input(compiled.description, name, ends[1])
+        check_input(self.description, name, ends[1])
         small = positive("follow", "tolerance", tolerance, "", "give e.g. 1e-10")
         task = FollowTask(name, (ends[0], ends[1]), values, 1.0 / steps, limit, small)
         return task.run(compiled, at)
@@ -879,6 +907,7 @@ class Robot:
         resume: str | os.PathLike[str] | None = None,
         error: bool = False,
         accuracy: float | None = None,
+        controllers: Any = None,
     ) -> Motion:
         """Return the motion over ``duration`` seconds in steps of ``dt`` seconds.
 
@@ -907,13 +936,22 @@ class Robot:
         accuracy : relative to the longest rod, 1e-3 if there is no dt. The motion is repeated on finer
         meshes, and with shorter steps, until the extrapolated error of all shapes is below it; the
         result is `Motion.error`. What you give, dt, formulation or integrator, is kept.
+        controllers : a function that takes the robot at one instant, a `StepState`, and returns inputs
+        by name; or a pair of it and the seconds between its samples, a whole multiple of dt; or a list
+        of them. What it returns acts until the next sample; an input that prescribes a motion goes
+        straight to its new value until then.
 
         Ctrl-C ends it early with what there is (complete = False). If a step fails, the error's
         ``last`` is the motion up to there.
         """
         if dt is None or accuracy is not None:
             start_at = (start, velocity, joints)
-            files = {"save": save, "resume": resume, "error": error or None}
+            files = {
+                "save": save,
+                "resume": resume,
+                "error": error or None,
+                "controllers": controllers,
+            }
             for field, value in files.items():
                 checks.refuse(
                     value is not None, "simulate", field, value, "left out unless dt alone is given",
@@ -930,10 +968,19 @@ class Robot:
             "simulate", formulation, integrator, given, start, velocity, joints
         )
         check_error(error, clock, compiled, method)
+        checks.refuse(error and controllers is not None, "simulate", "error", error,
+                      "left out with controllers", "compare with a motion of half the dt")  # fmt: skip
         origin = (start if isinstance(start, str) else (begin.q, begin.v), velocity, joints)
-        checkpoints = open_checkpoints(save, resume, compiled, given, method, clock, origin)
+        watch = save is not None or resume is not None
+        control = self._control(controllers, compiled, method, given, clock.h, watch)
+        named = {} if control is None else control.named()
+        checkpoints = open_checkpoints(save, resume, compiled, given, method, clock, origin, named)
+        if control is not None:
+            given = {**given, **control.signals}
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
-            trajectory = compiled.simulate(method, given, clock, begin, report, checkpoints)
+            trajectory = compiled.simulate(
+                method, given, clock, begin, report, checkpoints, control
+            )
         motion = Motion(compiled, trajectory, repr(method))
         judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
         motion.warn_of_energy(method)
@@ -1009,11 +1056,12 @@ class Robot:
         formulation: Formulations | None = None,
         integrator: Integrator | None = None,
         joints: Mapping[str, Any] | None = None,
+        controllers: Any = None,
     ) -> Stepper:
         """Return a stepper that moves the robot by ``dt`` seconds per call of `Stepper.step`.
 
         inputs : by name, values at t = 0, as for `statics`; others have their described values.
-        start, velocity, formulation, integrator, joints : as for `simulate`.
+        start, velocity, formulation, integrator, joints, controllers : as for `simulate`.
 
         A rehearsal step compiles and loads everything, so that your first step takes no longer than
         the others.
@@ -1024,7 +1072,23 @@ class Robot:
             "stepper", formulation, integrator, now, start, velocity, joints
         )
         values = check_values(compiled.description, now)
-        return make_stepper(compiled, method, values, h, begin)
+        control = self._control(controllers, compiled, method, values, h, False)
+        return make_stepper(compiled, method, values, h, begin, control)
+
+    def _control(
+        self,
+        controllers: Any,
+        compiled: Problem,
+        method: Integrator,
+        inputs: Mapping[str, Any],
+        h: float,
+        watch: bool,
+    ) -> Control | None:
+        """The controllers of a motion, None if there are none; watch : as of a `Control`."""
+        if controllers is None:
+            return None
+        pairs = controller_pairs(controllers, method)
+        return Control(pairs, compiled.description, inputs, h, state_seen(compiled), watch)
 
     def _prepare(
         self,
@@ -1113,11 +1177,12 @@ class Robot:
         start: object,
         field: str,
         values: Mapping[str, Any] | None = None,
+        carry: bool = False,
     ) -> Problem:
         """Compile with the chosen formulations, or those of the result to start from.
 
         field : the argument that holds the result, for error messages.  values : of inputs that are
-        part of the compiled robot, by name.
+        part of the compiled robot, by name.  carry : whether the result may have other values of them.
         """
         self._tell_doubts()
         settled = self._settled(values or {})
@@ -1132,6 +1197,8 @@ class Robot:
         ):
             formulation = earlier.formulations
         problem = self._compiler.compiled(formulation, settled)
+        if carry:
+            earlier = on_mesh_of(earlier, problem)
         checks.refuse(
             not problem.same_rods(earlier),
             "robot",
@@ -1179,6 +1246,23 @@ class Robot:
         coordinates_of(compiled, "linearise")
         still = at or self.statics(values, compiled.formulations)
         return linearise(still, inputs, outputs, count)
+
+    @checks.checked
+    def equations(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        at: Equilibrium | Motion | StepState | None = None,
+        formulation: Formulations | None = None,
+    ) -> Equations:
+        """Return mass matrix, forces and constraints of the robot as functions of its configuration.
+
+        inputs : by name, values that hold where a call gives no others.
+        at : a result whose formulations are taken.  formulation : as for `statics`.
+        """
+        values = {**values_at(self.inputs, 0.0), **as_inputs(inputs)}
+        require_mass(self.description.snapshot())
+        compiled = coordinates_of(self._compiled(formulation, at, "at", values), "equations")
+        return Equations(compiled, values)
 
     @checks.checked
     def modes(

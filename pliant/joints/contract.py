@@ -121,7 +121,7 @@ class JointMap(Joint, ABC):
         return [names[k] for k in self.prescribed]
 
     def origin(self) -> Array:
-        """Coordinates (nq,) at which j = 1."""
+        """Coordinates (nq,) in the undeformed robot."""
         return np.zeros(self.nq)
 
     def coordinates(self, part: str, field: str, value: object) -> Array:

@@ -2,11 +2,11 @@
 
 With constant unit twists s_i, turns about axes and shifts along them, the pose is
 
-    j(q) = exp(s_1 q_1) exp(s_2 q_2) ... exp(s_n q_n),      S_i = Ad((exp(s_i+1 q_i+1) ...)^-1) s_i,
+    j(q) = exp(s_1 q_1) exp(s_2 q_2) ... exp(s_n q_n) C,    S_i = Ad((exp(s_i+1 q_i+1) ... C)^-1) s_i,
 
-and j(q)^-1 j(q + x) = exp(S_1 x_1) ... exp(S_n x_n) exactly. By the Baker-Campbell-Hausdorff formula
-the second derivative of r . log is r . [S_i, S_j] / 2 for i < j, and the twist S v changes at constant
-velocities by the sum over i < j of [S_i, S_j] v_i v_j.
+with C the constant pose at q = 0, and j(q)^-1 j(q + x) = exp(S_1 x_1) ... exp(S_n x_n) exactly. By the
+Baker-Campbell-Hausdorff formula the second derivative of r . log is r . [S_i, S_j] / 2 for i < j, and
+the twist S v changes at constant velocities by the sum over i < j of [S_i, S_j] v_i v_j.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pliant.lie.tuples import Array
 
 @dataclass(frozen=True)
 class ScrewJoint(MovingJoint):
-    """A joint of turns about axes and shifts along axes through the origin of the part.
+    """A joint of turns about axes and shifts along axes, one after the other.
 
     A subclass gives `twists`, and says ``compiled = True`` for itself.
     """
@@ -38,6 +38,14 @@ class ScrewJoint(MovingJoint):
     @abstractmethod
     def twists(self) -> Array:
         """Unit twists (nv, 6) = (w, v) in the order in which the joint makes them."""
+
+    def end(self) -> Array:
+        """The pose (4, 4) at q = 0."""
+        return np.eye(4)
+
+    @cached_property
+    def _end(self) -> Array:
+        return np.ascontiguousarray(self.end(), dtype=float)
 
     @cached_property
     def screws(self) -> Array:
@@ -51,16 +59,16 @@ class ScrewJoint(MovingJoint):
 
     def pose(self, q: Array) -> Array:
         out, axes = np.eye(4), np.zeros((6, self.nv))
-        place_screws(self.screws, q, out, axes)
+        place_screws(self.screws, self._end, q, out, axes)
         return out
 
     def axes(self, q: Array) -> Array:
         out, axes = np.eye(4), np.zeros((6, self.nv))
-        place_screws(self.screws, q, out, axes)
+        place_screws(self.screws, self._end, q, out, axes)
         return axes
 
     def place(self, q: Array, pose: Array, axes: Array) -> None:
-        run(place_screws, self.screws, q, pose, axes)
+        run(place_screws, self.screws, self._end, q, pose, axes)
 
     def move(self, q: Array, x: Array, index: Array, out: Array) -> None:
         run(add_variation, q, x, index, out)
@@ -73,13 +81,13 @@ class ScrewJoint(MovingJoint):
 
     def add_second(self, q: Array, wrench: Array, H: Array) -> None:
         if not self._constant:
-            run(add_screw_second, self.screws, q, wrench, H)
+            run(add_screw_second, self.screws, self._end, q, wrench, H)
 
     def set_bias(self, q: Array, v: Array, index: Array, bias: Array) -> None:
         if self._constant:
             clear(bias)
         else:
-            run(set_screw_bias, self.screws, q, v, index, bias)
+            run(set_screw_bias, self.screws, self._end, q, v, index, bias)
 
     def second(self, q: Array, r: Array) -> Array:
         H = np.zeros((self.nv, self.nv))
@@ -88,7 +96,7 @@ class ScrewJoint(MovingJoint):
 
     def bias(self, q: Array, v: Array) -> Array:
         out = np.zeros(6)
-        set_screw_bias(self.screws, q, v, np.arange(self.nv), out)
+        set_screw_bias(self.screws, self._end, q, v, np.arange(self.nv), out)
         return out
 
     def set_values(self, q: Array, out: Array, slope: Array) -> None:
@@ -134,13 +142,16 @@ def add_variation(q, x, index, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def place_screws(screws, q, pose, axes):  # type: ignore[no-untyped-def]
-    """pose (4, 4) and axes (6, n) of a joint with unit twists (n, 6) at q (n,), last one first."""
+def place_screws(screws, end, q, pose, axes):  # type: ignore[no-untyped-def]
+    """pose (4, 4) and axes (6, n) of a joint with unit twists (n, 6) at q (n,), last one first.
+
+    end (4, 4) : the pose at q = 0.
+    """
     n = screws.shape[0]
     x, g, inward = np.empty(6), np.empty((4, 4)), np.empty((6, 6))
     for i in range(4):
         for j in range(4):
-            pose[i, j] = 1.0 if i == j else 0.0
+            pose[i, j] = end[i, j]
     for k in range(n - 1, -1, -1):
         Ad_inverse_array(pose, inward)
         for i in range(6):
@@ -165,11 +176,11 @@ def bracket_of(axes, a, b, ad, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_screw_second(screws, q, wrench, H):  # type: ignore[no-untyped-def]
+def add_screw_second(screws, end, q, wrench, H):  # type: ignore[no-untyped-def]
     """H_ij, H_ji += wrench . [S_i, S_j] / 2 for i < j."""
     n = screws.shape[0]
     pose, axes, ad, out = np.empty((4, 4)), np.empty((6, n)), np.empty((6, 6)), np.empty(6)
-    place_screws(screws, q, pose, axes)
+    place_screws(screws, end, q, pose, axes)
     for a in range(n):
         for b in range(a + 1, n):
             bracket_of(axes, a, b, ad, out)
@@ -181,11 +192,11 @@ def add_screw_second(screws, q, wrench, H):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def set_screw_bias(screws, q, v, index, bias):  # type: ignore[no-untyped-def]
+def set_screw_bias(screws, end, q, v, index, bias):  # type: ignore[no-untyped-def]
     """bias (6,) = sum over i < j of [S_i, S_j] v_i v_j, velocities v[index]."""
     n = screws.shape[0]
     pose, axes, ad, out = np.empty((4, 4)), np.empty((6, n)), np.empty((6, 6)), np.empty(6)
-    place_screws(screws, q, pose, axes)
+    place_screws(screws, end, q, pose, axes)
     for i in range(6):
         bias[i] = 0.0
     for a in range(n):

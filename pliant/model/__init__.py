@@ -54,6 +54,7 @@ from pliant.model.fields import (
     quantity,
 )
 from pliant.model.file_access import check_suffix, read_csv, read_text, whole_file
+from pliant.model.gear import Gear
 from pliant.model.link import Link, Mesh
 from pliant.model.load import Load
 from pliant.model.muscle import Muscle
@@ -140,6 +141,7 @@ __all__ = [
     "Flow",
     "Frame",
     "Function",
+    "Gear",
     "Joint",
     "Kind",
     "Lag",

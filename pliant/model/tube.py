@@ -75,6 +75,8 @@ class Tube(Rod):
     input_expected: ClassVar[str] = "one finite number, for it moves the base of a tube"
     pushed: ClassVar[float | None] = None
     """Value of the insertion that is part of `start`; None where it is open."""
+    described: ClassVar[Tube | None] = None
+    """The tube whose insertion is open; None where it is this one."""
 
     def check(self) -> None:
         """Refuse a tube that is not round, and a base in front of the entry plane."""
@@ -168,9 +170,9 @@ class Tube(Rod):
 
     def settled(self, values: Mapping[str, Any]) -> Tube:
         """Return the tube with its insertion, among the values of inputs by name, in `start`."""
-        if self.insertion is None or self.pushed is not None:
+        if self.insertion is None or (self.pushed is not None and self.insertion not in values):
             return self
-        return _inserted(self, float(values.get(self.insertion, 0.0)))
+        return _inserted(self.described or self, float(values.get(self.insertion, 0.0)))
 
     @property
     def above(self) -> str | None:
@@ -261,6 +263,7 @@ def _inserted(tube: Tube, push: float) -> Tube:
     tube._check_start(f"input {tube.insertion!r}", "value", push, tube.start + push)
     found = replace(tube, start=tube.start + push)
     object.__setattr__(found, "pushed", push)
+    object.__setattr__(found, "described", tube)
     return found
 
 

@@ -157,6 +157,9 @@ class PressureChamber(KernelTerm):
             assert self.line is not None
             lines.keep_own(self.line, h, self.measure(state), memory, u[self.at])
 
+    def jump(self, numbers: Array, memory: Array) -> None:
+        memory[3] = numbers[0]
+
     # -- volume and energy -------------------------------------------------------------------
 
     def measure(self, state: State) -> float:

@@ -182,6 +182,7 @@ class HardContact(_Between, Rows):
 
     def __init__(self, tree: Tree, contact: Contact) -> None:
         super().__init__(tree, contact)
+        self.rubs = bool(self.mu)
         self._at = tree.add_multipliers(self.search.count)
         self.records = self.search.count + self._slips
 

@@ -175,6 +175,13 @@ class Term:
         """
         return None
 
+    def strain_law(self) -> tuple[int, Array, Array] | None:
+        """Part, stiffness k (S, 6) and rest strains e0 (S, 6) of a stress k (met - e0).
+
+        For a term that does nothing else, with the energy k (e - e0)^2 / 2; None for all others.
+        """
+        return None
+
     def settle(self, state: State, work: Work, z: Array) -> None:
         """Set its rows of z as balance has them at the strains `work.met` of a state."""
 
@@ -206,6 +213,9 @@ class Term:
 
     def keep(self, h: float, state: State, memory: Array, u: Array) -> None:
         """Bring its memory to the end of a step, in `state`, and its numbers in u (J,) to what acts."""
+
+    def jump(self, numbers: Array, memory: Array) -> None:
+        """Remember that what is asked of its input becomes numbers (size,) at the start of a step."""
 
     # -- variational steps -------------------------------------------------------------------
 
@@ -361,6 +371,8 @@ class Rows(Term):
 
     hard: bool = True
     one_sided: bool = False
+    rubs: bool = False
+    """Whether forces beside its rows depend on its multipliers, as friction does."""
     label: str = ""
     """How error messages call it."""
     source: Any = None

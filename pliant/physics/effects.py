@@ -49,6 +49,7 @@ BUILT_IN = (
     "embedded_tendons",
     "constraints",
     "connections",
+    "gears",
     "contact",
 )
 """Files of the effects that come with Pliant, in the order in which they act."""

@@ -36,6 +36,9 @@ class Elasticity(KernelTerm):
         wanted = m.tangent is not None
         run(add_stress, self.part.plain, w.met, self.e0, 1.0, wanted, w.sigma, w.slope)
 
+    def strain_law(self) -> tuple[int, Array, Array]:
+        return self.i, self.part.plain, self.e0
+
     def go(self, step: Step) -> None:
         w, scale = step.work.parts[self.i], step.h * step.first
         wanted = step.tangent is not None

@@ -37,10 +37,12 @@ def open_checkpoints(
     integrator: Integrator,
     clock: Clock,
     start: Any,
+    controllers: Mapping[str, Any],
 ) -> Checkpoints | None:
     """Return where a simulation keeps its checkpoints; None if it keeps none and continues none.
 
-    save, resume : files.  start : where the motion begins, as it was asked for.
+    save, resume : files.  start : where the motion begins, as it was asked for.  controllers : by name;
+    what they remember is watched as they are asked.
     """
     if save is None and resume is None:
         return None
@@ -54,7 +56,7 @@ def open_checkpoints(
         "start": start,
         "version of Pliant": sys.modules["pliant"].__version__,
     }
-    mine = fingerprint(inputs, depends)
+    mine = fingerprint({**inputs, **controllers}, depends)
     last = None if resume is None else read_checkpoint(resume)
     if last is not None:
         require_same(resume, last.fingerprint, mine)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
@@ -25,6 +26,10 @@ from pliant.results.responses import frame_of
 from pliant.results.result import STATIONS, Saveable, ShapeResult
 from pliant.solve.continuation import Branch, Continuation, Special, Waypoint
 from pliant.solve.coordinates import CoordinateProblem
+from pliant.solve.mesh_continuation import MeshContinuation, MeshWay
+from pliant.solve.moving_mesh import still_meshes
+from pliant.solve.moving_steps import OnMesh
+from pliant.solve.problem import Problem
 from pliant.solve.stability import judge
 from pliant.solve.ways import InputWay
 
@@ -65,9 +70,7 @@ class Path(ShapeResult, Saveable):
     of point k. Made by `Robot.follow` from compiled, task, branch and seconds.
     """
 
-    def __init__(
-        self, compiled: CoordinateProblem, task: FollowTask, branch: Branch, seconds: float
-    ) -> None:
+    def __init__(self, compiled: Problem, task: FollowTask, branch: Branch, seconds: float) -> None:
         super().__init__(compiled)
         self._task, self._branch = task, branch
         self.input, self.seconds = task.name, seconds
@@ -76,7 +79,7 @@ class Path(ShapeResult, Saveable):
         self.ended = branch.ended
         self.iterations = branch.points[-1].solution.iterations
         self._leading = (len(branch.points),)
-        self._configurations = [point.solution.q for point in branch.points]
+        self._configurations = [_configuration(point) for point in branch.points]
 
     def __len__(self) -> int:
         return len(self.values)
@@ -96,7 +99,8 @@ class Path(ShapeResult, Saveable):
 
     def _equilibrium(self, point: Waypoint) -> Equilibrium:
         applied = [(1.0, {**self._task.values, self.input: point.value})]
-        return Equilibrium(self._compiled, point.solution, applied, self.seconds)
+        compiled = self._compiled if point.mesh is None else point.mesh
+        return Equilibrium(compiled, point.solution, applied, self.seconds)
 
     @cached_property
     def folds(self) -> list[Turn]:
@@ -118,7 +122,6 @@ class Path(ShapeResult, Saveable):
         by its small motions. None where that cannot be told, and at folds and bifurcations, where
         stability changes.
         """
-        assert isinstance(self._compiled, CoordinateProblem)
         special = {item.place for item in (*self._branch.folds, *self._branch.bifurcations)}
         found: list[bool | None] = []
         for k, point in enumerate(self._branch.points):
@@ -128,7 +131,9 @@ class Path(ShapeResult, Saveable):
             elif solution.negative is not None:
                 found.append(solution.negative == 0)
             else:
-                found.append(judge(self._compiled, solution)[0])
+                problem = self._compiled if point.mesh is None else point.mesh
+                assert isinstance(problem, CoordinateProblem)
+                found.append(judge(problem, solution)[0])
         return found
 
     @cached_property
@@ -153,7 +158,6 @@ class Path(ShapeResult, Saveable):
             raise DescriptionError("path", "which", which, expected, "give 0")
         if side not in (1, -1):
             raise DescriptionError("path", "side", side, "1 or -1", "give 1")
-        assert isinstance(self._compiled, CoordinateProblem)
         return self._task.leave(self._compiled, specials[number], float(side), other)
 
     def _wrenches(self, rod: Rod, s: Array, by: str) -> Array:
@@ -296,8 +300,7 @@ class FollowTask:
     def run(self, compiled: CoordinateProblem, start: Equilibrium) -> Path:
         """Follow the branch from an equilibrium at the first end."""
         began = time.perf_counter()
-        with compiled.solver(self.tolerance) as solver:
-            continuation = self._continuation(compiled, solver)
+        with self._continuation(compiled) as continuation:
             towards = 1.0 if self.ends[1] > self.ends[0] else -1.0
             first = continuation.at(start._solution, self.ends[0], towards)
             if first is None:
@@ -306,13 +309,15 @@ class FollowTask:
                     "equilibrium there is singular; start from another value"
                 )
             branch = continuation.follow(first, self.largest, self.most)
-        return Path(compiled, self, branch, time.perf_counter() - began)
+        problem = compiled if first.mesh is None else still_meshes(compiled)
+        return Path(problem, self, branch, time.perf_counter() - began)
 
-    def leave(self, compiled: CoordinateProblem, special: Special, side: float, which: int) -> Path:
+    def leave(self, compiled: Problem, special: Special, side: float, which: int) -> Path:
         """Follow the branch that leaves a bifurcation."""
         began = time.perf_counter()
-        with compiled.solver(self.tolerance) as solver:
-            continuation = self._continuation(compiled, solver)
+        problem = compiled if special.at.mesh is None else special.at.mesh
+        assert isinstance(problem, CoordinateProblem)
+        with self._continuation(problem) as continuation:
             first = continuation.switch(special, side, which)
             if first is None:
                 raise ConvergenceError(
@@ -326,6 +331,17 @@ class FollowTask:
             item.place += 1
         return Path(compiled, self, branch, time.perf_counter() - began)
 
-    def _continuation(self, compiled: CoordinateProblem, solver: Any) -> Continuation:
-        way = InputWay(compiled.effects, self.values, self.name, self.ends)
-        return Continuation(solver, way, self.ends)
+    @contextmanager
+    def _continuation(self, compiled: CoordinateProblem) -> Iterator[Continuation]:
+        """What follows the input: on one mesh, or from mesh to mesh where that moves with it."""
+        given = (self.values, self.name, self.ends)
+        if self.name in compiled.description.settled_inputs():
+            yield MeshContinuation(MeshWay(compiled, *given), self.ends, self.tolerance)
+            return
+        with compiled.solver(self.tolerance) as solver:
+            yield Continuation(solver, InputWay(compiled.effects, *given), self.ends)
+
+
+def _configuration(point: Waypoint) -> Any:
+    """The coordinates of a point, with their mesh where that moves."""
+    return point.solution.q if point.mesh is None else OnMesh(point.mesh, point.solution.q)

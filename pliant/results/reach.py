@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,6 @@ from pliant.model import (
     ConvergenceError,
     Description,
     DescriptionError,
-    Entry,
     as_array,
     instance,
     refuse,
@@ -23,17 +22,20 @@ from pliant.model import (
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.responses import coordinates_of, frame_of, input_names
 from pliant.solve.coordinates import CoordinateProblem
+from pliant.solve.mesh_slopes import brought
 from pliant.solve.problem import Problem, Still
 from pliant.solve.reach import Inverse, Point
 from pliant.solve.statics import StaticSolution
 from pliant.solve.targets import Target, read_target
 
-_LOWEST, _ZERO = 1e12, 1e-9
+_LARGEST, _ZERO = 1e12, 1e-9
 """Sizes of an input between which a bound of its owner is looked for."""
+_WITHIN = 1e-4
+"""Distance from the bounds of an insertion, in lengths of the robot."""
 
 
 class ReachWarning(UserWarning):
-    """Targets that the inputs of a robot cannot reach."""
+    """Targets that the inputs of a robot cannot reach, or only by an unstable equilibrium."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Reach(Equilibrium):
 
     @property
     def reached(self) -> bool:
-        """Whether all targets are reached."""
+        """Whether all targets are reached; `stable` tells whether the robot stays there."""
         return all(miss.reached for miss in self.misses.values())
 
     def __repr__(self) -> str:
@@ -111,30 +113,59 @@ def reach(
     began = time.perf_counter()
     problem = coordinates_of(compiled, "reach")
     wanted = read_targets(problem.description, targets)
-    names = input_names(values, "reach", inputs, problem.description.settled_inputs())
+    names = input_names(values, "reach", inputs)
     refuse(not names, "reach", "inputs", inputs, "at least one input", "give e.g. ['pull']")
     shapes = [np.shape(values[name]) for name in names]
-    low, high = read_bounds(problem.description, names, shapes, bounds)
+    low, high = read_bounds(problem, names, shapes, bounds)
     units = read_sizes(names, shapes, sizes)
     owners = [problem.description.input_owner(name) for name in names]
     counts = [int(np.prod(shape)) for shape in shapes]
     kinds = [type(owner) for owner, n in zip(owners, counts, strict=True) for _ in range(n)]
-    solution = None if start is None else problem.start(start._compiled, start._still)
+    solution = None
+    if start is not None:
+        solution = problem.start(*brought(start._compiled, start._still, problem))
     with problem.solver() as solver:
-        task = Inverse(solver, wanted, names, values, (low, high), units, kinds, tolerance)
-        point = _best(task, solution, tries)
-    at = Still(point.solution, [(1.0, task.named(point.y))])
+        task = Inverse(problem, solver, wanted, names, values, (low, high), units, kinds, tolerance)
+        point, other = _best(task, solution, tries)
+    at, problem = Still(point.solution, [(1.0, task.named(point.y))]), point.problem
     still = problem.statics(task.named(point.y), (problem, at), 1e-10, None)
     details = _details(problem, task, point, still, names)
     found = Reach(problem, still, time.perf_counter() - began, details)
     if not found.reached:
         warnings.warn(_complaint(found), ReachWarning, stacklevel=4)
+    if found.stable is False:
+        warnings.warn(_falls(found, task, other), ReachWarning, stacklevel=4)
     return found
 
 
-def _best(task: Inverse, start: StaticSolution | None, tries: int) -> Point:
+def _best(task: Inverse, start: StaticSolution | None, tries: int) -> tuple[Point, Point | None]:
+    """The closest of several searches, and where that is unstable the closest stable one; a stable
+    one that reaches the targets comes first.
+    """
+    first = task.begin(start)
+    best = _closest(task, task.solve(first), tries)
+    if not best.unstable:
+        return best, None
+    task.steady = True
+    begin = first if not first.unstable else _anew(task, best.y)
+    begin = begin if begin is not None else _anew(task, first.y)
+    if begin is None:
+        return best, None
+    other = _closest(task, task.solve(begin), tries)
+    return (other, None) if task.reached(other) else (best, other)
+
+
+def _anew(task: Inverse, y: Array) -> Point | None:
+    """The equilibrium on the branch from the unloaded robot; None if it is not known to be stable."""
+    try:
+        found = task.at(y)
+    except ConvergenceError:
+        return None
+    return None if found.unstable else found
+
+
+def _closest(task: Inverse, best: Point, tries: int) -> Point:
     """The closest of several searches; those after the first start at random inputs."""
-    best = task.solve(task.begin(start))
     numbers = np.random.default_rng(0)
     low = np.maximum(task.low, np.minimum(best.y, task.high) - 1.0)
     high = np.minimum(task.high, np.maximum(best.y, task.low) + 1.0)
@@ -142,7 +173,10 @@ def _best(task: Inverse, start: StaticSolution | None, tries: int) -> Point:
         if task.reached(best):
             break
         try:
-            other = task.solve(task.at(numbers.uniform(low, high), start=best.solution))
+            begin = task.at(numbers.uniform(low, high), best, predict=False)
+            if task.steady and begin.unstable:
+                continue
+            other = task.solve(begin)
         except ConvergenceError:
             continue
         if np.linalg.norm(other.residual) < 0.999 * np.linalg.norm(best.residual):
@@ -185,6 +219,19 @@ def _complaint(found: Reach) -> str:
     )
 
 
+def _falls(found: Reach, task: Inverse, other: Point | None) -> str:
+    """What to say of an equilibrium that is unstable."""
+    told = ""
+    if other is not None:
+        gap = float(np.linalg.norm(other.residual))
+        told = f"; the closest stable one that was found misses by {gap:.2g} lengths or radians"
+    return (
+        f"the equilibrium that was found is unstable, so the robot does not stay there: "
+        f"{found.stability_note}{told}. Add inputs that hold it, such as a joint or a base motion "
+        "instead of a force, or give start= a stable equilibrium nearer by."
+    )
+
+
 # -- arguments -----------------------------------------------------------------------------------
 
 
@@ -201,9 +248,9 @@ def read_targets(description: Description, targets: object) -> list[Target]:
 
 
 def read_bounds(
-    description: Description, names: Sequence[str], shapes: Sequence[Any], bounds: object
+    problem: CoordinateProblem, names: Sequence[str], shapes: Sequence[Any], bounds: object
 ) -> tuple[Array, Array]:
-    """Lowest and highest values (n,) of the inputs that are sought."""
+    """Lowest and highest values (n,) of the inputs that are sought, all within what they take."""
     if not isinstance(bounds, Mapping):
         bounds = {} if bounds is None else dict.fromkeys(names, bounds)
     input_names(dict.fromkeys(names), "reach bounds", list(bounds))
@@ -212,39 +259,53 @@ def read_bounds(
     for name, shape in zip(names, shapes, strict=True):
         pair = bounds.get(name, (None, None))
         ends = list(pair) if isinstance(pair, Sequence | np.ndarray) and len(pair) == 2 else []
-        if ends and ends[0] is None:
-            ends[0] = _lowest(description.input_owner(name))
-        numbers = [as_array(np.inf if end is None else end) for end in ends]
+        inside = _limits(problem, name)
+        ends = [limit if end is None else end for end, limit in zip(ends, inside, strict=False)]
+        numbers = [as_array(end) for end in ends]
         wrong = not numbers or any(x is None or x.shape != () for x in numbers)
         wrong = wrong or not float(numbers[0]) < float(numbers[1])  # type: ignore[arg-type]
         if wrong:
             expected = "a pair (lowest, highest), None where there is no bound"
             raise DescriptionError("reach bounds", name, pair, expected, "give e.g. (0, None)")
         count = int(np.prod(shape))
-        low += count * [float(numbers[0])]  # type: ignore[arg-type]
-        high += count * [float(numbers[1])]  # type: ignore[arg-type]
+        low += count * [max(float(numbers[0]), inside[0])]  # type: ignore[arg-type]
+        high += count * [min(float(numbers[1]), inside[1])]  # type: ignore[arg-type]
     return np.array(low), np.array(high)
 
 
-def _lowest(owner: Entry) -> float:
-    """The lowest value that an input takes, as its owner tells by refusing those below."""
+def _limits(problem: CoordinateProblem, name: str) -> tuple[float, float]:
+    """The lowest and highest value that an input takes, as its owner tells by refusing others.
+
+    Inputs that are compiled stay a little within, where they have derivatives.
+    """
+    description = problem.description
+    compiled = name in description.settled_inputs()
 
     def refused(value: float) -> bool:
         try:
-            owner.check_input("reach", "value", np.array(value))
+            if compiled:
+                description.settled({name: value})
+            else:
+                description.input_owner(name).check_input("reach", "value", np.array(value))
         except DescriptionError:
             return True
         return False
 
-    if not refused(-_LOWEST) or refused(0.0):
-        return -np.inf
-    if refused(-_ZERO):
+    within = _WITHIN * problem.length if compiled else 0.0
+    return within - _limit(lambda x: refused(-x)), _limit(refused) - within
+
+
+def _limit(refused: Callable[[float], bool]) -> float:
+    """The largest number above zero that is not refused."""
+    if not refused(_LARGEST) or refused(0.0):
+        return np.inf
+    if refused(_ZERO):
         return 0.0
-    low, high = -_LOWEST, 0.0
+    low, high = 0.0, _LARGEST
     for _ in range(100):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if refused(middle) else (low, middle)
-    return high
+        low, high = (low, middle) if refused(middle) else (middle, high)
+    return low
 
 
 def read_sizes(names: Sequence[str], shapes: Sequence[Any], sizes: object) -> Array:

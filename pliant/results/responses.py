@@ -20,6 +20,7 @@ from pliant.model import (
 from pliant.model.place_names import place_hint
 from pliant.results.result import ShapeResult
 from pliant.solve.coordinates import CoordinateProblem
+from pliant.solve.mesh_slopes import frame_slopes, input_slopes
 from pliant.solve.problem import Problem
 from pliant.solve.response import Response, response_at
 
@@ -42,7 +43,7 @@ def input_names(
 ) -> list[str]:
     """Names of inputs: some, one, or all where None is given.
 
-    fixed : those that are part of the compiled robot, and have no derivatives.
+    fixed : those that are part of the compiled robot and cannot be asked for.
     """
     if names is None:
         return [name for name in known if name not in fixed]
@@ -97,14 +98,16 @@ class Responsive(ShapeResult):
             derivative of its position.
 
         The equilibrium follows the inputs with all its constraints. Joints and bases that an input
-        prescribes move along. At a fold or a bifurcation there is no such derivative.
+        prescribes move along. At a fold or a bifurcation there is no such derivative, nor in an
+        insertion where one tube ends at the end of another one or with its base at the entry plane.
         """
         choice("jacobian", "frame", frame, ("body", "world"))
-        fixed = self._compiled.description.settled_inputs()
-        names = input_names(self.inputs, "jacobian", inputs, fixed)
+        names, place = input_names(self.inputs, "jacobian", inputs), self._frame("jacobian", of)
         with self._responding("jacobian") as response:
-            pose, rows = response.frame_rates(self._frame("jacobian", of))
-            twists = rows @ response.input_rates(self.inputs, names)
+            problem = coordinates_of(self._compiled, "jacobian")
+            given = (self._solution, self.inputs, names)
+            rates, meshes = input_slopes(problem, response, *given, exact=True)
+            pose, twists = frame_slopes(response, place, rates, meshes)
         return twists if frame == "body" else turned(twists, pose)
 
     def compliance(

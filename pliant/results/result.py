@@ -334,6 +334,13 @@ class ShapeResult(Result, ABC):
         """Return by how much a tendon is longer than its path, metres; 0 while it is taut."""
         return self._told(name, "slack")
 
+    def reading(self, name: str, quantity: str) -> Array | float:
+        """Return what an effect tells of itself, in a motion with time as the first axis.
+
+        Such as the "force" of a gear, the torque or force on each joint that follows.
+        """
+        return self._told(name, quantity)
+
     def contacts(self, name: str) -> Contacts:
         """Return where a contact may touch: gaps, places and forces, in a motion over time."""
         effects = self._compiled.description.of(Effect)
@@ -351,7 +358,7 @@ class ShapeResult(Result, ABC):
         """Return a quantity that the effect of that name tells of itself."""
         effects = self._compiled.description.of(Effect)
         known = [key for key, effect in effects.items() if quantity in effect.tells]
-        expected = f"the name of a tendon or spring, which has a {quantity}"
+        expected = f"the name of an effect that has a {quantity}"
         known_name("result", quantity, name, known, expected)
         values = self._readings()[name][quantity]
         return values if np.ndim(values) else float(values)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, ConvergenceError, DescriptionError
+from pliant.model import Array, ConvergenceError, DescriptionError, refuse
 from pliant.physics.effects import check_inputs
 from pliant.results.motion import MovingResult
+from pliant.solve.control import Control
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start
 from pliant.solve.schedule import as_inputs, check_input
@@ -48,6 +49,11 @@ class StepState(MovingResult):
 
     def __repr__(self) -> str:
         return f"<State of {self._names} at t = {self.t:.6g} s>"
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """By name, the values of every input that act; behind a pressure line, that in the chamber."""
+        return {name: x[0] if x.ndim > 1 else float(x[0]) for name, x in self._path.inputs.items()}
 
     @property
     def coordinates(self) -> Array:
@@ -92,15 +98,21 @@ class Stepper:
     values, by name.  integrator : as Python code.
 
     Each call does a bounded number of iterations and keeps only the last state. `step` returns the
-    new state, `advance` does not create one. A ``with`` block switches off Python's cyclic garbage
+    new state, `advance` does not create one. Controllers are asked by themselves, at the start of the
+    step at which they are due. A ``with`` block switches off Python's cyclic garbage
     collector, whose pauses are longer than a step. Made by `Robot.stepper` from compiled, stream,
     values and integrator.
     """
 
     def __init__(
-        self, compiled: Problem, stream: Stream, values: Mapping[str, Any], integrator: str
+        self,
+        compiled: Problem,
+        stream: Stream,
+        values: Mapping[str, Any],
+        integrator: str,
+        control: Control | None = None,
     ) -> None:
-        self._compiled, self._stream = compiled, stream
+        self._compiled, self._stream, self._control = compiled, stream, control
         self.integrator = integrator
         self.inputs: dict[str, Any] = dict(values)
         self._scalar = {name: np.ndim(value) == 0 for name, value in values.items()}
@@ -159,6 +171,8 @@ class Stepper:
         """
         given: dict[str, Any] = {} if inputs is None else self._check(inputs)
         stream, before = self._stream, self._stream.iterations
+        if self._control is not None:
+            given |= self._controlled(self._control, given)
         message = ""
         try:
             stream.advance(given)
@@ -171,6 +185,16 @@ class Stepper:
             self.inputs.update(given)
         self._taken, self._state = (stream.iterations - before, message), None
         return not message
+
+    def _controlled(self, control: Control, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What controllers have set, at the end of the next step; they are asked if it is time."""
+        stream = self._stream
+        if control.due(stream.steps):
+            stream.jump(control.sample(stream.steps, stream, stream.motion.schedule.driven))
+        both = [name for name in control.owned if name in given]
+        refuse(both, "stepper", "inputs", both, "inputs that no controller sets", "leave them out")
+        end = stream.t + stream.h
+        return {name: control.signals[name](end) for name in control.owned}
 
     def _check(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """The inputs as numbers; an invalid one raises before anything moves."""
@@ -205,11 +229,22 @@ class Stepper:
 
 
 def make_stepper(
-    compiled: Problem, method: Integrator, values: Mapping[str, Any], h: float, begin: Start
+    compiled: Problem,
+    method: Integrator,
+    values: Mapping[str, Any],
+    h: float,
+    begin: Start,
+    control: Control | None = None,
 ) -> Stepper:
     """Return a stepper of h seconds, after a rehearsal on another stream."""
     _rehearse(Stepper(compiled, compiled.stream(method, values, h, begin), values, ""))
-    return Stepper(compiled, compiled.stream(method, values, h, begin), values, repr(method))
+    stream = compiled.stream(method, values, h, begin)
+    return Stepper(compiled, stream, values, repr(method), control)
+
+
+def state_seen(compiled: Problem) -> Callable[[Any], StepState]:
+    """What makes the state that controllers get of a motion under way."""
+    return lambda present: StepState(compiled, present, 0, "")
 
 
 def _rehearse(stepper: Stepper) -> None:

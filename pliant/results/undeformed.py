@@ -41,7 +41,9 @@ class Undeformed:
         """World pose (4, 4) of the base of a rod, or of a body."""
         part = self._parts[name]
         carrier = np.eye(4) if part.carrier is None else self.frame(None, part.carrier)
-        return carrier @ np.asarray(part.pose)
+        joint: Any = part.joint
+        moved = np.eye(4) if joint is None else joint.pose(joint.origin())
+        return carrier @ np.asarray(part.pose) @ moved
 
     def poses(self, q: Any, rod: str, s: Array) -> Array:
         """World poses (S, 4, 4) of a rod's sections at increasing arclengths s (S,), metres."""

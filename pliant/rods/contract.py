@@ -313,27 +313,11 @@ class RodMap(ABC):
     def lumped(self, c: Configuration) -> LumpedNodes | None:
         """The nodes, the first of them the base; None if inertia is not lumped.
 
-        They may be moved: `set_strain`, `set_strain_rate` and `add_node_forces` follow their columns;
+        They may be moved: strains and what acts by them follow their columns, see `LumpedNodes`;
         `frame`, `strain` and `set_coordinates` the nodes one by one. Node i > 0 has the entries 6 i to
         6 i + 5 of x.
         """
         return None
-
-    def set_strain(self, plan: Plan, c: Configuration) -> None:
-        """Write plan.e from the nodes, without its derivative."""
-        raise TypeError(f"{type(self).__name__} has no lumped inertia")
-
-    def set_strain_rate(
-        self, plan: Plan, c: Configuration, velocity: Array, spin: Array, rate: Array
-    ) -> None:
-        """Write rate (S, 6) for velocities (3, C), world frame, and body spins (3, C) of the nodes."""
-        raise TypeError(f"{type(self).__name__} has no lumped inertia")
-
-    def add_node_forces(self, plan: Plan, c: Configuration, sigma: Array) -> None:
-        """Add the derivative of sum sigma . e to torques and forces of the nodes. After `set_strain`;
-        the last nodes of elements get a part of their own.
-        """
-        raise TypeError(f"{type(self).__name__} has no lumped inertia")
 
     def set_coordinates(self, c: Configuration, out: Array) -> None:
         """Write the coordinates out (nq,) of the nodes."""

@@ -19,7 +19,10 @@ from pliant.lie.operators import CAYLEY, EXP
 from pliant.model import Rod
 from pliant.rods import eba_kernels
 from pliant.rods.contract import Array, Capabilities, Configuration, Formulation, Ints, Plan
-from pliant.rods.nodal import HAIR, NodalConfiguration, NodalMap, NodalPlan
+from pliant.rods.element_kernels import put_stations, take_stations
+from pliant.rods.element_nodes import ElementNodes
+from pliant.rods.lumped_kernels import clear_forces
+from pliant.rods.nodal import HAIR, NodalConfiguration, NodalMap, NodalPlan, weights_of
 from pliant.rods.segments import MIDPOINT, ONE_SIDED, check_settings, inertia_of_links
 
 _ROTATIONS = {"unit": EXP, "free": CAYLEY}
@@ -61,6 +64,45 @@ class EBAMap(NodalMap):
     compiled: ClassVar[bool] = True
 
 
+class OneSidedNodes(ElementNodes):
+    """Nodes with strains that are seen from the first node of each segment, one by one.
+
+    where : first nodes, elements, slopes, and the nodes themselves, as `eba_kernels` take them.
+    """
+
+    alone = True
+    where: tuple[Ints, Ints, Array, Array, Array]
+
+    def allocate(self, copies: int) -> None:
+        super().allocate(copies)
+        stations = (len(self.stations), 6)
+        self._e, self._rate, self._sigma = (np.zeros(stations) for _ in range(3))
+
+    def set_strain(self) -> None:
+        self.write()
+        run(eba_kernels.set_strain, *self.where, self._e)
+        run(put_stations, self.stations, self._e, self.strain)
+
+    def set_strain_rate(self) -> None:
+        moving = (self.one_by_one(self.velocity), self.one_by_one(self.spin))
+        run(eba_kernels.set_strain_rate, *self.where, *moving, self._e, self._rate)
+        run(put_stations, self.stations, self._rate, self.rate)
+
+    def set_forces(self) -> None:
+        torque, force = np.zeros((2, len(self.poses), 3))
+        clear(torque)
+        clear(force)
+        run(take_stations, self.stations, self.stress, self._sigma)
+        run(eba_kernels.add_forces, *self.where, self._e, self._sigma, torque, force)
+        run(clear_forces, self.torque, self.force)
+        self.add(torque, force)
+
+    def set_elastic_forces(self) -> None:
+        self.set_strain()
+        self.set_stress(False)
+        self.set_forces()
+
+
 class OneSidedEBAMap(EBAMap):
     """Strains seen from the first node of each segment, and its inertia at the second one."""
 
@@ -82,27 +124,15 @@ class OneSidedEBAMap(EBAMap):
         self.frame(plan, c)
         self.strain(plan, c)
 
-    def set_strain(self, plan: Plan, c: Configuration) -> None:
-        assert isinstance(plan, NodalPlan) and isinstance(c, NodalConfiguration)
-        self.lumped(c).write()
-        run(eba_kernels.set_strain, *self._where(plan, c), plan.e)
-
-    def set_strain_rate(
-        self, plan: Plan, c: Configuration, velocity: Array, spin: Array, rate: Array
-    ) -> None:
-        assert isinstance(plan, NodalPlan) and isinstance(c, NodalConfiguration)
-        nodes = self.lumped(c)
-        moving = (nodes.one_by_one(velocity), nodes.one_by_one(spin), plan.e, rate)
-        run(eba_kernels.set_strain_rate, *self._where(plan, c), *moving)
-
-    def add_node_forces(self, plan: Plan, c: Configuration, sigma: Array) -> None:
-        assert isinstance(plan, NodalPlan) and isinstance(c, NodalConfiguration)
-        nodes = self.lumped(c)
-        torque, force = np.zeros((2, len(nodes.poses), 3))
-        clear(torque)
-        clear(force)
-        run(eba_kernels.add_forces, *self._where(plan, c), plan.e, sigma, torque, force)
-        nodes.add(torque, force)
+    def lumped(self, c: Configuration) -> OneSidedNodes:
+        assert isinstance(c, NodalConfiguration)
+        if not isinstance(c.nodes, OneSidedNodes):
+            plan = self.strains(self.strain_rule()[0])
+            assert isinstance(plan, NodalPlan)
+            shape = weights_of(self.order)
+            c.nodes = OneSidedNodes(c.controls, c.quaternions, self.borders, *shape)
+            c.nodes.where = self._where(plan, c)
+        return c.nodes
 
     def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
         assert isinstance(plan, NodalPlan) and isinstance(c, NodalConfiguration)

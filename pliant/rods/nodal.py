@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.engine.arrays import clear, copy
+from pliant.engine.arrays import copy
 from pliant.engine.program import run
 from pliant.lie import se3
 from pliant.lie.operators import CAYLEY, EXP
@@ -31,8 +31,8 @@ from pliant.rods.contract import (
     KernelMap,
     Plan,
 )
+from pliant.rods.element_nodes import ElementNodes
 from pliant.rods.increments import ChainConfiguration
-from pliant.rods.lumped_nodes import LumpedNodes
 from pliant.rods.quadrature import gauss_per_span, gauss_points, spans_with_breaks
 
 HAIR = 1e-13
@@ -56,28 +56,11 @@ def _lagrange(order: int) -> Array:
 
 
 @lru_cache
-def _weights(order: int) -> tuple[Array, Array]:
+def weights_of(order: int) -> tuple[Array, Array]:
     """Weights and slopes (order, order + 1) of the nodes at the Gauss points of [-1, 1]."""
     t, shapes = gauss_points(order)[0], _lagrange(order)
     slopes = np.vander(t, order, increasing=True) * np.arange(1, order + 1)
     return np.vander(t, order + 1, increasing=True) @ shapes, slopes @ shapes[1:]
-
-
-class ElementNodes(LumpedNodes):
-    """Nodes of a rod with what its strains need, see `lumped_kernels`."""
-
-    def __init__(
-        self, poses: Array, quaternions: Array, borders: Array, L: Array, D: Array
-    ) -> None:
-        order, elements = len(L), len(borders) - 1
-        super().__init__(poses, quaternions, order, elements)
-        steep = np.ones((1, self.width))
-        steep[0, :elements] = 2.0 / np.diff(borders)
-        self.shape = (elements, self.width, L, D, steep)
-        stations = (6, order * self.width)
-        self.strain, self.stress = np.zeros(stations), np.zeros(stations)
-        self.pull, self.turning = np.zeros((4, self.count)), np.zeros((4, self.count))
-        """Derivative of an energy in the quaternions, and their rates."""
 
 
 class NodalPlan(Plan):
@@ -275,31 +258,9 @@ class NodalMap(KernelMap):
     def lumped(self, c: Configuration) -> ElementNodes:
         assert isinstance(c, NodalConfiguration)
         if c.nodes is None:
-            shape = _weights(self.order)
+            shape = weights_of(self.order)
             c.nodes = ElementNodes(c.controls, c.quaternions, self.borders, *shape)
         return c.nodes
-
-    def set_strain(self, plan: Plan, c: Configuration) -> None:
-        nodes = self.lumped(c)
-        nodes.join(nodes.X, nodes.Q)
-        where = (*nodes.shape, nodes.X, nodes.Q)
-        run(lumped_kernels.set_strain, *where, nodes.strain, plan.e)
-
-    def set_strain_rate(
-        self, plan: Plan, c: Configuration, velocity: Array, spin: Array, rate: Array
-    ) -> None:
-        nodes = self.lumped(c)
-        run(lumped_kernels.set_quaternion_rates, nodes.Q, spin, nodes.turning)
-        nodes.join(velocity, nodes.turning)
-        where = (*nodes.shape, nodes.X, nodes.Q, velocity, nodes.turning)
-        run(lumped_kernels.set_strain_rate, *where, nodes.strain, nodes.stress, rate)
-
-    def add_node_forces(self, plan: Plan, c: Configuration, sigma: Array) -> None:
-        nodes = self.lumped(c)
-        clear(nodes.pull)
-        where = (*nodes.shape, nodes.X, nodes.Q, nodes.strain, sigma, nodes.stress)
-        run(lumped_kernels.add_forces, *where, nodes.pull, nodes.force)
-        run(lumped_kernels.add_torques, nodes.Q, nodes.pull, nodes.torque)
 
     def set_coordinates(self, c: Configuration, out: Array) -> None:
         assert isinstance(c, NodalConfiguration)

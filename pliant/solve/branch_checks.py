@@ -28,6 +28,10 @@ LARGEST_TURN = {True: 2.0, False: 1.0}
 """Radians by which a rod may bend and twist in a load step; beyond, branches can be confused. Fewer if
 the tangent is not symmetric, for then pivots do not show stability.
 """
+_HALF_TURN = np.pi
+"""Radians, or lengths, by which a body may move on its joint in a load step; beyond, it may be turns
+away from where it was.
+"""
 CORRECTION = 1.0
 """Radians by which a correction may bend and twist a rod; longer ones are shortened."""
 _LOOKED_AT = 0.2
@@ -221,6 +225,8 @@ class BranchChecks:
         linear = self._is_linear(_LINEAR if symmetric else _EXACTLY_LINEAR)
         if turn > LARGEST_TURN[symmetric] and not linear:
             raise NewtonError("a rod turns too far in one load step")
+        if self._joint_motion() > _HALF_TURN and max(self.steps[1:], default=0.0) > _SMALL_TURN:
+            raise NewtonError("a joint moves too far in one load step")
         self.jumped = self.rate is not None and turn > _JUMP * self.rate * step + _SMALL_TURN
         if self.jumped and step > _FINE * largest_step:
             raise NewtonError("the robot snaps")

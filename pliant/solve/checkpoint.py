@@ -117,16 +117,22 @@ def remembering(inputs: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def changed_by(call: Callable[..., Any], *args: Any) -> tuple[Any, bool]:
+    """Return what a call returns, and whether it changed what is called."""
+    before = _canonical(call)
+    return call(*args), _canonical(call) != before
+
+
 def refuse_hidden_memories(inputs: Mapping[str, Any]) -> None:
     """Refuse functions that remember something between calls and do not offer it."""
     known = remembering(inputs)
     for name, given in inputs.items():
         if not callable(given) or isinstance(given, Signal) or name in known:
             continue
-        before = _canonical(given)
+        changed = False
         with suppress(Exception):  # reported where it is needed
-            given(0.0)
-        if _canonical(given) != before:
+            changed = changed_by(given, 0.0)[1]
+        if changed:
             raise DescriptionError(
                 f"input {name!r}",
                 "value",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
@@ -59,6 +60,8 @@ class Waypoint:
     normal: Array
     weight: float
     pivots: int | None
+    mesh: Any = None
+    """The problem of its mesh, where that moves with the parameter."""
 
 
 @dataclass
@@ -120,8 +123,16 @@ class Continuation:
         except (SingularError, LinAlgError):
             return None
 
+    def go_to(self, point: Waypoint) -> None:
+        """Be where a point can be placed: everywhere, on a mesh that does not move."""
+
+    def beyond(self, point: Waypoint, size: float) -> Waypoint | None:
+        """A point behind a place over which a step cannot lead, and through which the branch goes."""
+        return None
+
     def step(self, point: Waypoint, size: float) -> Waypoint | None:
         """The point of the branch at a distance from another one; None if it is not found."""
+        self.go_to(point)
         q, z = self._displaced(point.solution, size * point.rate)
         found = self._correct(q, z, point.value + size * point.speed, point.normal, point.weight)
         return None if found is None else self._point(point.normal, point.weight)
@@ -142,6 +153,7 @@ class Continuation:
 
     def _place(self, point: Waypoint) -> None:
         """Go to a known point and factorise its tangent."""
+        self.go_to(point)
         self._set(point.solution.q, point.value)
         self.equations.z[...] = point.solution.z
         self.programs[loops.TANGENT]()
@@ -154,16 +166,16 @@ class Continuation:
 
         The tangent is factorised at the point that was found. None if it does not converge.
         """
-        equations, numbers = self.equations, self.equations.numbers
         self._set(q, value)
-        equations.z[...] = z
-        equations.start = StaticSolution(q, z, self.inputs)
+        self.equations.z[...] = z
+        self.equations.start = StaticSolution(q, z, self.inputs)
         before, moved = np.inf, np.inf
         for k in range(_CORRECTIONS + 1):
+            equations = self.equations
             self.programs[loops.TANGENT]()
             if not k:
                 equations.weigh()
-            size = float(numbers[loops.SIZE])
+            size = float(equations.numbers[loops.SIZE])
             if not np.isfinite(size):
                 return None
             self.programs[loops.FACTORISE]()
@@ -204,10 +216,14 @@ class Continuation:
     def _response(self) -> Array:
         """Displacements (total,) for a unit of the parameter, with the factor at hand."""
         self.response.attach(self.equations, self.inputs)
-        forces, moved = self.way.forces(self.response, self.value)
+        forces, moved = self._forces()
         along = moved.copy()
         along[: self.tree.size] += self.equations.matrix.solve(-forces)
         return along
+
+    def _forces(self) -> tuple[Array, Array]:
+        """Derivative (size,) of the residual in the parameter, and prescribed rates (total,)."""
+        return self.way.forces(self.response, self.value)
 
     def _point(self, normal: Array, weight: float) -> Waypoint | None:
         """The point that has just been found; its tangent goes on to the side that a covector shows."""
@@ -251,6 +267,12 @@ class Continuation:
         while len(branch.points) <= most:
             point = branch.points[-1]
             ahead = self.step(point, size)
+            if ahead is None and (behind := self.beyond(point, size)) is not None:
+                branch.points.append(behind)
+                if not self.low < behind.value < self.high:
+                    branch.ended = f"the input arrived at {behind.value:g}"
+                    return branch
+                continue
             if ahead is None or not self._near(point, ahead, size):
                 size *= 0.5
                 if size < _SHORTEST:
@@ -412,6 +434,7 @@ class Continuation:
         """A point on the branch that leaves a bifurcation along one of its directions."""
         x = side * special.directions[:, which]
         at = special.at
+        self.go_to(at)
         others = np.delete(special.directions, which, axis=1)
         self.guess = others if others.shape[1] else None
         for distance in _SWITCH:
@@ -430,6 +453,8 @@ class Continuation:
 
 def _passes(a: Waypoint, b: Waypoint, first: Waypoint) -> bool:
     """Whether a step from a to b goes by the first point in the direction that was taken there."""
+    if not a.solution.q.shape == b.solution.q.shape == first.solution.q.shape:
+        return False
     whole = np.linalg.norm(b.solution.q - a.solution.q)
     near = np.linalg.norm(b.solution.q - first.solution.q) <= whole
     along = abs(b.value - first.value) <= abs(b.value - a.value) + 1e-12 * abs(b.value)

@@ -194,6 +194,19 @@ class CoordinateSteps(Steps):
         self._counts = dict(zip(self._counts, counts.tolist(), strict=True))
         self.stepper.resume()
 
+    def jump(self, values: Mapping[str, Any]) -> None:
+        """Set the numbers of inputs at the start of the next step; what lags behind them remembers."""
+        stepper, u = self.stepper, self.stepper.before.copy()
+        for term in self.effects.terms:
+            if term.input is None or term.input not in values:
+                continue
+            if term.memory:
+                term.jump(term.numbers(values[term.input]), stepper.memory[term.memory_at])
+            else:
+                u[term.at] = term.numbers(values[term.input])
+        if not np.array_equal(u, stepper.before):
+            stepper.jump(u)
+
     def now(self) -> tuple[Array, Array]:
         """Configuration (nq,) and rates (total,)."""
         return self.stepper.q.copy(), self.stepper.velocity().copy()

@@ -30,6 +30,7 @@ from pliant.rods.contract import Formulation
 from pliant.solve import energy
 from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
+from pliant.solve.control import Control
 from pliant.solve.coordinate_steps import CoordinateSteps
 from pliant.solve.dynamics import Trajectory, recorded_at, simulate
 from pliant.solve.integrators.contract import Integrator
@@ -287,12 +288,13 @@ class CoordinateProblem(Problem):
         start: Start,
         progress: Callable[[float, float], object] | None,
         checkpoints: Checkpoints | None = None,
+        control: Control | None = None,
     ) -> Trajectory:
         """Move in time with a formulation's coordinates."""
         begin = self.begin(Schedule(self.effects, inputs), start)
         with integrator.borrowed(self.effects, clock.h) as stepper:
             steps = integrator.steps(stepper, *begin, clock.duration)
-            found = simulate(steps, clock, progress, checkpoints)
+            found = simulate(steps, clock, progress, checkpoints, control)
             self._tell(stepper.remarks())
         if len(found.q):
             rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))

@@ -16,6 +16,7 @@ from pliant.model.checks import StepError
 from pliant.rods.contract import Array
 from pliant.solve.checkpoint import Checkpoint, Checkpoints, remembering
 from pliant.solve.clock import Clock
+from pliant.solve.control import Control
 from pliant.solve.schedule import Inputs
 
 Progress = Callable[[float, float], object]
@@ -115,6 +116,13 @@ class Steps(ABC):
         """Prepare configuration q, the last of the motion, for another motion that starts there."""
         return
 
+    def jump(self, values: Mapping[str, Any]) -> None:
+        """Let inputs by name have new values from now on: the next step begins with them.
+
+        Without it they go there in the next step.
+        """
+        return
+
     def quick_step(self) -> Callable[[Mapping[str, Any]], None] | None:
         """A call that takes one step to input values by name, faster than `take`; None if it has none.
 
@@ -191,11 +199,29 @@ def _one_row(item: Any) -> Any:
     return row
 
 
+class Present:
+    """A simulation as it is at the end of a step, for whoever looks at it then."""
+
+    def __init__(self, steps: Steps, t: float) -> None:
+        self.t, self.h, self._steps = t, steps.h, steps
+
+    def snapshot(self) -> tuple[Any, Any, Array]:
+        """Configuration, rates and account of work and loss, to keep."""
+        return *self._steps.now(), self._steps.account.copy()
+
+    def acting(self) -> Callable[[], tuple[dict[str, Any], Array]]:
+        """The inputs as they are now, to keep."""
+        schedule, now = self._steps.schedule, np.array([self.t])
+        values = schedule.acted(now, self._steps.acted[None])
+        rates = schedule.drive_rates(now)[0]
+        return lambda: ({name: x[0] for name, x in values.items()}, rates)
+
+
 class _Run:
     """One simulation under way."""
 
-    def __init__(self, steps: Steps, clock: Clock) -> None:
-        self.steps, self.clock = steps, clock
+    def __init__(self, steps: Steps, clock: Clock, control: Control | None) -> None:
+        self.steps, self.clock, self.control = steps, clock, control
         self.began = time.perf_counter()
         self.done = 0
         self.next = int(np.count_nonzero((clock.step_of == 0) & ~clock.between))
@@ -227,9 +253,12 @@ class _Run:
         single = each or remembering(steps.schedule.values)
         while self.done < clock.steps:
             if checkpoints is not None:
-                checkpoints.offer(self._keep, steps.schedule.values)
+                checkpoints.offer(self._keep, self._holders)
+            self._ask_controllers()
             first, began = self.done, time.perf_counter()
             most = 1 if single else min(self._most, steps.capacity)
+            if self.control is not None:
+                most = min(most, self.control.following(first) - first)
             last, wanted, inside = self._stretch(most)
             try:
                 steps.take(ends[first : last + 1], wanted, inside)
@@ -249,6 +278,19 @@ class _Run:
                 self.final = (end, *steps.now())
             if progress is not None:
                 progress(end, clock.duration)
+
+    def _ask_controllers(self) -> None:
+        """Let controllers that are due see the robot and set inputs."""
+        control, steps = self.control, self.steps
+        if control is None or not control.due(self.done):
+            return
+        present = Present(steps, self.done * self.clock.h)
+        steps.jump(control.sample(self.done, present, steps.schedule.driven))
+
+    @property
+    def _holders(self) -> dict[str, Any]:
+        """By name, inputs and controllers, of which some remember something."""
+        return {**self.steps.schedule.values, **(self.control.holders if self.control else {})}
 
     def _keep(self) -> dict[str, Array]:
         """All that the rest of the simulation depends on."""
@@ -287,7 +329,7 @@ class _Run:
         self._blocks, self._seen = ([self._unpacked(x, kept)] for x in ("shown_", "seen_"))
         names = [name for name in steps.schedule.values if f"input_{name}" in kept]
         self._inputs = {name: [kept[f"input_{name}"]] for name in names}
-        for name, given in remembering(steps.schedule.values).items():
+        for name, given in remembering(self._holders).items():
             given.restore(last.inputs[name])
 
     def _stretch(self, most: int) -> tuple[int, NDArray[np.bool_], Array]:
@@ -372,13 +414,14 @@ def simulate(
     clock: Clock,
     progress: Progress | None = None,
     checkpoints: Checkpoints | None = None,
+    control: Control | None = None,
 ) -> Trajectory:
     """Move in time from the first snapshot, or from a checkpoint.
 
     Ctrl-C ends the simulation early: the trajectory so far is returned with complete = False. A
     step that fails raises ConvergenceError whose `last` is the trajectory so far.
     """
-    run = _Run(steps, clock)
+    run = _Run(steps, clock, control)
     try:
         run.go(progress, checkpoints)
     except KeyboardInterrupt:

@@ -66,15 +66,8 @@ def carry_over(source: Sampler, now: Moving, to: Sampler, inputs: Inputs, second
     a state, whose rates then have all of its velocity.
     """
     old, new = source.effects, to.effects
-    before = source.at(now.q)
-    q = new.tree.q_rest.copy()
-    for mine, theirs, at in zip(new.tree.parts, old.tree.parts, before.parts, strict=True):
-        q[mine.joint_slice] = now.q[theirs.joint_slice]
-        nest = isinstance(mine.map, NestedMap)
-        q[mine.q_slice] = _refitted(mine.map, theirs.map, at.c) if nest else now.q[theirs.q_slice]
-    if new.prescribed.names:
-        q = new.prescribed.put(q, inputs.drive)
-    state, twists, drifts = to.at(q), [], []
+    q = refitted(source, now.q, to, inputs)
+    before, state, twists, drifts = source.at(now.q), to.at(q), [], []
     motion = _Motion(old, before, now)
     for i, mine in enumerate(new.tree.parts):
         velocity, moved = motion.of(i, mine, state.parts[i])
@@ -83,6 +76,17 @@ def carry_over(source: Sampler, now: Moving, to: Sampler, inputs: Inputs, second
     known = new.prescribed.rates(inputs.drive)[0] if new.prescribed.names else None
     mass = Mass(new)
     return Moving(q, mass.solve(state, mass.momentum_of(state, twists), known=known), drifts)
+
+
+def refitted(source: Sampler, q: Array, to: Sampler, inputs: Inputs) -> Array:
+    """Coordinates (nq,) on the mesh of `to` of a configuration on that of `source`; inputs as above."""
+    old, new = source.effects, to.effects
+    before, found = source.at(q), new.tree.q_rest.copy()
+    for mine, theirs, at in zip(new.tree.parts, old.tree.parts, before.parts, strict=True):
+        found[mine.joint_slice] = q[theirs.joint_slice]
+        nest = isinstance(mine.map, NestedMap)
+        found[mine.q_slice] = _refitted(mine.map, theirs.map, at.c) if nest else q[theirs.q_slice]
+    return new.prescribed.put(found, inputs.drive) if new.prescribed.names else found
 
 
 def drift_energy(sampler: Sampler, now: Moving) -> float:

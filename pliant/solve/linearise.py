@@ -9,7 +9,7 @@ from pliant.linalg.matrices import Sparse
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
 from pliant.solve.balance import balance
-from pliant.tree.backward import gather_form
+from pliant.solve.mass import fill_mass
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
 from pliant.tree.work import Work
@@ -31,12 +31,7 @@ def linearise(
     balance(effects, state, work, inputs, z, tangent, chart=False)
     K = matrix.matrix.copy()
     tangent.clear()
-    work.clear(True)
-    diagonal = np.arange(6)
-    for part, w in zip(tree.parts, work.parts, strict=True):
-        w.k[: part.inertial, diagonal, diagonal] = part.M
-        w.mass = True
-    gather_form(tree, state, state, work, tangent)
+    fill_mass(tree, state, work, tangent)
     return K.tocsr(), matrix.matrix.copy().tocsr()
 
 

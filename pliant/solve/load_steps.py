@@ -51,6 +51,8 @@ class StaticOptions:
     largest_step: float = 1.0
     loose: float = 1e-6
     """Tolerance at intermediate load levels; a hundredth of the load step if less."""
+    arclength: bool = True
+    """Whether to follow the branch by its arclength where load steps fail."""
 
 
 class StaticSolver:
@@ -117,7 +119,7 @@ class StaticSolver:
         from pliant.solve.load_branch import go_on
 
         fold = None
-        if level > 0.0 or "singular" not in reason:
+        if self.options.arclength and (level > 0.0 or "singular" not in reason):
             found, fold = go_on(self, good, level, (*way, self.gaps))
             if found is not None:
                 return found

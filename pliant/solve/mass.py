@@ -19,6 +19,7 @@ from pliant.tree.forward import set_rates
 from pliant.tree.part import Part
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
+from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
 
@@ -141,7 +142,8 @@ class Mass:
             self.work.clear(False)
             for term in hard:
                 ask(term.add_forces, state, self._whole, self.work, 1.0)
-            gather(tree, state, self.work, out)
+            gather(tree, state, self.work, self.work.residual)
+            combine(1.0, out, 1.0, self.work.residual, out)
 
     def _check(self) -> None:
         """Repair a solution that is too rough, or refuse a robot without mass."""
@@ -156,13 +158,8 @@ class Mass:
             raise self.without_mass() from None
 
     def _fill(self, state: State, z: Array) -> None:
-        tree, work = self.effects.tree, self.work
-        work.clear(True)
         self.tangent.clear()
-        for part, w in zip(tree.parts, work.parts, strict=True):
-            run(set_diagonal, part.M, w.k)
-            w.mass = True
-        gather_form(tree, state, state, work, self.tangent)
+        fill_mass(self.effects.tree, state, self.work, self.tangent)
         for term in self.effects.rows:
             if term.hard:
                 ask(term.hold, state, self.tangent, z)
@@ -182,6 +179,15 @@ class Mass:
             f"the mass matrix is singular: parts {names or 'of this robot'} have no mass or no rotary "
             "inertia; give the material a density rho, or Stiffness or the body a mass and an inertia"
         )
+
+
+def fill_mass(tree: Tree, state: State, work: Work, tangent: Tangent) -> None:
+    """Add the mass matrix of all coordinates at a state to a tangent."""
+    work.clear(True)
+    for part, w in zip(tree.parts, work.parts, strict=True):
+        run(set_diagonal, part.M, w.k)
+        w.mass = True
+    gather_form(tree, state, state, work, tangent)
 
 
 def _is_light(part: Part) -> bool:

@@ -16,6 +16,7 @@ from pliant.model import Array, Description, DescriptionError, Frame, Rod
 from pliant.rods.contract import RodModel
 from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
+from pliant.solve.control import Control
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.integrators.contract import Integrator
@@ -74,9 +75,9 @@ class MovingMesh(Problem):
         """Of the longest part at the start, m."""
         return self.first.length
 
-    def settle(self, q: OnMesh, v: OnMesh) -> tuple[Problem, Array, Array]:
+    def settle(self, q: OnMesh, v: OnMesh | None) -> tuple[Problem, Array, Array | None]:
         """The problem of its mesh, and both there."""
-        return q.problem, q.values, v.values
+        return q.problem, q.values, None if v is None else v.values
 
     def same_rods(self, other: Problem) -> bool:
         """Whether configurations of both mean the same: never, for their meshes move."""
@@ -104,6 +105,7 @@ class MovingMesh(Problem):
         start: Start,
         progress: Callable[[float, float], object] | None,
         checkpoints: Checkpoints | None = None,
+        control: Control | None = None,
     ) -> Trajectory:
         """Move in time, from mesh to mesh."""
         if checkpoints is not None:
@@ -114,7 +116,9 @@ class MovingMesh(Problem):
                 "left out where these inputs change in a motion, for its mesh moves with them",
                 "leave them out, and save the motion at its end by motion.save(path)",
             )
-        return simulate(self._steps(integrator, inputs, clock.h, start), clock, progress)
+        return simulate(
+            self._steps(integrator, inputs, clock.h, start), clock, progress, None, control
+        )
 
     def stream(
         self, integrator: Integrator, values: Mapping[str, Any], h: float, start: Start
@@ -252,3 +256,8 @@ def _joined(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _not_again(values: Mapping[str, float]) -> CoordinateProblem:
     raise TypeError("a copy of a motion cannot go on; take the robot's own")
+
+
+def still_meshes(first: CoordinateProblem) -> MovingMesh:
+    """What answers about configurations on meshes of one robot; it does not move."""
+    return MovingMesh(first.description, first, _not_again)

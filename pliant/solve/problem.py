@@ -20,6 +20,7 @@ from pliant.model import Array, Description, DescriptionError, Frame, Resolution
 from pliant.rods.contract import RodModel
 from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
+from pliant.solve.control import Control
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.shape_error import ShapeError
@@ -155,6 +156,7 @@ class Problem(ABC):
         start: Start,
         progress: Callable[[float, float], object] | None,
         checkpoints: Checkpoints | None = None,
+        control: Control | None = None,
     ) -> Trajectory:
         """Move in time; if a step fails, the ConvergenceError's `last` is the path so far."""
 

@@ -9,6 +9,9 @@ by Gauss-Newton steps with the Jacobian of the equilibrium (`response`) in a tru
 so that every step is a linear least-squares problem with bounds. A target that can be reached leaves
 r of the order mu^2; one that cannot leaves the closest point. mu goes down until the targets are
 reached, or until that gains nothing: where the Jacobian is singular it damps.
+
+Neighbours of an unstable equilibrium are unstable, and Newton's method does not mind. A search that
+ends at one is repeated in which such points are refused, `steady`.
 """
 
 from __future__ import annotations
@@ -19,10 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model import Array, ConvergenceError
+from pliant.model import Array, ConvergenceError, DescriptionError
+from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.load_steps import StaticSolver
-from pliant.solve.response import Response, response_at
+from pliant.solve.mesh_slopes import alike, carried, frame_slopes, input_slopes, mesh_at
+from pliant.solve.response import response_at
 from pliant.solve.statics import StaticSolution
+from pliant.solve.station_norm import StationNorm
 from pliant.solve.targets import Target
 
 _EFFORTS = (1e-3, 1e-5, 1e-7)
@@ -30,27 +36,40 @@ _EFFORTS = (1e-3, 1e-5, 1e-7)
 _GAIN = 0.99
 """Part of the residual that a smaller weight has to leave at most to be worth its effort."""
 _ITERATIONS = 40
+_MESHES = 8
+"""Meshes whose solvers are kept."""
 _SHORTEST = 0.02
 """Load step, as a part of the change of the inputs, at which an equilibrium is given up."""
+_NEAR = 1.0
+"""Displacement, in turns and parts of the length, beyond which a prediction is of no use."""
 _SAME = 1e-6
 """Relative decrease of what is minimised that ends the iterations."""
 
 
 @dataclass
 class Point:
-    """Inputs y (n,) over their sizes, the equilibrium there, residuals (k,) and their slope (k, n)."""
+    """Inputs y (n,) over their sizes, the equilibrium there with its problem, residuals (k,) and their
+    slope (k, n).
+    """
 
     y: Array
+    problem: CoordinateProblem
     solution: StaticSolution
     residual: Array
     slope: Array
     rates: Array
 
+    @property
+    def unstable(self) -> bool:
+        """Whether the equilibrium is known to be unstable."""
+        return bool(self.solution.negative) or self.solution.odd
+
 
 class Inverse:
     """An inverse problem of one robot, solved in one thread.
 
-    targets : of frames.  names : of the inputs that are sought.  values : of all inputs, by name.
+    problem, solver : the robot at the start, and its solver.  targets : of frames.
+    names : of the inputs that are sought.  values : of all inputs, by name.
     bounds : lowest and highest values (n,).  sizes (n,) : what counts as a unit of effort; nan for what
     moves a place by a length or a radian at the start, the same for inputs of one of the `kinds` (n,),
     so that tensions count as tensions.  tolerance : on residuals.
@@ -58,6 +77,7 @@ class Inverse:
 
     def __init__(
         self,
+        problem: CoordinateProblem,
         solver: StaticSolver,
         targets: Sequence[Target],
         names: Sequence[str],
@@ -67,10 +87,11 @@ class Inverse:
         kinds: Sequence[Any],
         tolerance: float,
     ) -> None:
-        self.solver, self.targets, self.names = solver, targets, list(names)
+        self.problem, self.targets, self.names = problem, targets, list(names)
         # far steps that fail are taken again in a smaller region: they may fail early
-        solver.options = replace(solver.options, smallest_step=_SHORTEST)
-        self.effects, self.tree = solver.effects, solver.effects.tree
+        self._options = replace(solver.options, smallest_step=_SHORTEST, arclength=False)
+        self._solvers = {problem: solver}
+        solver.options = self._options
         self.values = dict(values)
         self.shapes = [np.shape(values[name]) for name in names]
         self.bounds, self.tolerance = bounds, tolerance
@@ -78,6 +99,9 @@ class Inverse:
         self._set_sizes(np.ones(len(sizes)))
         self.count = 0
         """Equilibria that were sought."""
+        self._norms: tuple[CoordinateProblem, StationNorm] | None = None
+        self.steady = False
+        """Whether steps to equilibria that are known to be unstable are refused."""
 
     def _set_sizes(self, sizes: Array) -> None:
         self.sizes = sizes
@@ -111,42 +135,76 @@ class Inverse:
 
     # -- equilibria ------------------------------------------------------------------------------
 
-    def at(self, y: Array, near: Point | None = None, start: StaticSolution | None = None) -> Point:
-        """The equilibrium under inputs y, sought from a point nearby."""
+    def _solver(self, problem: CoordinateProblem) -> StaticSolver:
+        """The solver of a problem; those of meshes that were passed are forgotten."""
+        if problem not in self._solvers:
+            if len(self._solvers) > _MESHES:
+                self._solvers = {self.problem: self._solvers[self.problem]}
+            self._solvers[problem] = StaticSolver(problem.effects, self._options)
+        return self._solvers[problem]
+
+    def at(
+        self,
+        y: Array,
+        near: Point | None = None,
+        start: StaticSolution | None = None,
+        predict: bool = True,
+    ) -> Point:
+        """The equilibrium under inputs y, sought from a point nearby, or from a start on the mesh of
+        the problem.
+
+        predict : whether the way there is short, and worth a prediction.
+        """
         self.count += 1
-        inputs = self.effects.at(self.named(y))
+        values = self.named(y)
+        try:
+            problem = mesh_at(self.problem, values)
+        except DescriptionError as error:  # such as tubes that are all withdrawn
+            raise ConvergenceError(str(error)) from error
+        solver, inputs = self._solver(problem), problem.effects.at(values)
         if near is not None:
-            start = near.solution
-            ahead = self._predicted(near, y)
-            try:
-                return self._point(y, self.solver.solve(inputs, ahead))
-            except ConvergenceError:
-                pass
-        return self._point(y, self.solver.solve(inputs, start))
+            start = carried(near.problem, near.solution, problem, inputs)
+            ahead = self._predicted(near, y, problem) if predict else None
+            if ahead is not None:
+                try:
+                    return self._point(y, problem, solver.solve(inputs, ahead))
+                except ConvergenceError:
+                    pass
+        elif start is not None:
+            start = carried(self.problem, start, problem, inputs)
+        return self._point(y, problem, solver.solve(inputs, start))
 
-    def _predicted(self, near: Point, y: Array) -> StaticSolution:
-        """The neighbour of an equilibrium to first order."""
+    def _predicted(
+        self, near: Point, y: Array, problem: CoordinateProblem
+    ) -> StaticSolution | None:
+        """The neighbour of an equilibrium to first order; None if that is no neighbour."""
+        if not (near.problem is problem or alike(near.problem, problem)):
+            return None
+        solution, solver = near.solution, self._solver(near.problem)
         x = near.rates @ ((y - near.y) * self.sizes)
-        solution = near.solution
-        state = self.solver.equations.state.place(solution.q)
-        z, rows = solution.z.copy(), self.effects.gap_rows
+        state = solver.state.place(solution.q)
+        if float(x @ self._norm(near.problem).dual(x)) > _NEAR**2:
+            return None
+        z, rows = solution.z.copy(), problem.effects.gap_rows
         z[rows] += x[rows]
-        return replace(solution, q=self.tree.moved(state, x), z=z)
+        return replace(solution, q=problem.tree.moved(state, x), z=z)
 
-    def _point(self, y: Array, solution: StaticSolution) -> Point:
-        response = response_at(self.solver, solution)
-        rates = response.input_rates(self.named(y), self.names)
-        residual, slope = self._residual(response)
-        return Point(y, solution, residual, slope @ rates * self.sizes, rates)
+    def _norm(self, problem: CoordinateProblem) -> StationNorm:
+        if self._norms is None or self._norms[0] is not problem:
+            self._norms = problem, StationNorm(problem.tree, self._solver(problem).state)
+        return self._norms[1]
 
-    def _residual(self, response: Response) -> tuple[Array, Array]:
+    def _point(self, y: Array, problem: CoordinateProblem, solution: StaticSolution) -> Point:
+        response = response_at(self._solver(problem), solution)
+        rates, meshes = input_slopes(problem, response, solution, self.named(y), self.names)
         gaps, slopes = [], []
         for target in self.targets:
-            pose, rows = response.frame_rates(target.frame)
-            gap, slope = target.residual(pose, self.tree.length)
+            pose, twists = frame_slopes(response, target.frame, rates, meshes)
+            gap, slope = target.residual(pose, self.problem.length)
             gaps.append(gap)
-            slopes.append(slope @ rows)
-        return np.concatenate(gaps), np.concatenate(slopes)
+            slopes.append(slope @ twists)
+        slope = np.concatenate(slopes) * self.sizes
+        return Point(y, problem, solution, np.concatenate(gaps), slope, rates)
 
     def reached(self, point: Point) -> bool:
         """Whether all targets are met."""
@@ -179,10 +237,7 @@ class Inverse:
                 break
             if not self.reached(point) and size <= 1e-30:
                 break
-            try:
-                found = self.at(point.y + step, point)
-            except ConvergenceError:
-                found = None
+            found = self._try(point.y + step, point)
             gain = -1.0 if found is None else (size - self._size(found, weight)) / decrease
             far = float(np.abs(step / _strides(point)).max())
             if gain < 0.25:
@@ -194,6 +249,14 @@ class Inverse:
             elif region < 1e-9:
                 break
         return point
+
+    def _try(self, y: Array, near: Point) -> Point | None:
+        """The equilibrium under inputs y; None if there is none, or none to take."""
+        try:
+            found = self.at(y, near)
+        except ConvergenceError:
+            return None
+        return None if self.steady and found.unstable else found
 
     def _size(self, point: Point, weight: float) -> float:
         return float(point.residual @ point.residual + weight**2 * point.y @ point.y)

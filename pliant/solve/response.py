@@ -25,13 +25,14 @@ from pliant.model import ConvergenceError, Frame
 from pliant.physics.contract import Moment, Term
 from pliant.physics.effects import Inputs
 from pliant.physics.met_strains import meet_at_rest
-from pliant.rods.contract import Array
+from pliant.rods.contract import Array, Plan
 from pliant.solve.balance import balance
 from pliant.solve.load_steps import StaticSolver
 from pliant.solve.statics import Equilibrium, StaticSolution
 from pliant.tree.backward import gather
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
+from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
 _STEP = 1e-5
@@ -201,16 +202,19 @@ class Response:
         self._set_rows(i, plan, rows)
         return plan, inner, rows, record(self._set_rows, i, plan, rows)
 
-    def _set_rows(self, i: int, plan: Any, rows: Array) -> None:
-        """Write the twist (6, total) of a section of part i; each row is what a unit wrench does."""
-        work, state = self._work, self.state
-        ask(self.tree.parts[i].map.frame, plan, state.parts[i].c)
-        e = int(plan.element[0])
-        for k in range(6):
-            work.clear(False)
-            copy(plan.J[0, k], work.parts[i].ry[e])
-            clear(rows[k])
-            gather(self.tree, state, work, rows[k])
+    def _set_rows(self, i: int, plan: Plan, rows: Array) -> None:
+        set_twist_rows(self.tree, self.state, self._work, i, plan, rows)
+
+
+def set_twist_rows(tree: Tree, state: State, work: Work, i: int, plan: Plan, rows: Array) -> None:
+    """Write the twist (6, total) of a section of part i; each row is what a unit wrench does."""
+    ask(tree.parts[i].map.frame, plan, state.parts[i].c)
+    e = int(plan.element[0])
+    for k in range(6):
+        work.clear(False)
+        copy(plan.J[0, k], work.parts[i].ry[e])
+        clear(rows[k])
+        gather(tree, state, work, rows[k])
 
 
 def response_at(solver: StaticSolver, found: StaticSolution) -> Response:

@@ -30,10 +30,11 @@ from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects
 from pliant.physics.met_strains import meet_moving
 from pliant.rods.contract import Array
+from pliant.solve.mass import fill_mass
 from pliant.solve.modes import DENSE, modal_analysis
 from pliant.solve.response import Response
 from pliant.solve.statics import StaticSolution
-from pliant.tree.backward import gather, gather_form, gather_tangent
+from pliant.tree.backward import gather, gather_tangent
 from pliant.tree.forward import set_rates
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
@@ -63,12 +64,7 @@ def matrices(effects: Effects, found: StaticSolution) -> Matrices:
     K = _tangent(effects, found, state, work, tangent, 0.0)
     faster = _tangent(effects, found, state, work, tangent, 1.0)
     tangent.clear()
-    work.clear(True)
-    diagonal = np.arange(6)
-    for part, w in zip(tree.parts, work.parts, strict=True):
-        w.k[: part.inertial, diagonal, diagonal] = part.M
-        w.mass = True
-    gather_form(tree, state, state, work, tangent)
+    fill_mass(tree, state, work, tangent)
     assert isinstance(tangent.matrix, Sparse)
     return Matrices(K, csc_matrix(faster - K), tangent.matrix.matrix.copy())
 

@@ -112,6 +112,12 @@ class Stream:
         for held in self.held.values():
             held.accept()
 
+    def jump(self, values: dict[str, Any]) -> None:
+        """Let inputs, by name, have new values from now on."""
+        for name, value in values.items():
+            self.held[name].before = self.held[name].after = value
+        self.motion.jump(values)
+
     def snapshot(self) -> tuple[Any, Any, Array]:
         """Configuration, rates and account (2,) of work and loss, J, as they are now, to keep."""
         return *self.motion.now(), self.motion.account.copy()

@@ -36,6 +36,7 @@ from pliant.model.telling import is_told
 from pliant.rods.contract import RodModel
 from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
+from pliant.solve.control import Control
 from pliant.solve.dynamics import Trajectory, simulate
 from pliant.solve.initial_conditions import check_names, section_twists
 from pliant.solve.integrators.bdf_alpha import BDFAlpha, StrongIntegrator
@@ -266,10 +267,11 @@ class StrongProblem(Problem):
         start: Start,
         progress: Callable[[float, float], object] | None,
         checkpoints: Checkpoints | None = None,
+        control: Control | None = None,
     ) -> Trajectory:
         """Move in time by solving a boundary-value problem at each instant."""
         steps = self._steps(integrator, inputs, clock.h, start, 5)
-        return simulate(steps, clock, progress, checkpoints)
+        return simulate(steps, clock, progress, checkpoints, control)
 
     def stream(
         self, integrator: Integrator, values: Mapping[str, Any], h: float, start: Start

@@ -17,8 +17,8 @@ from pliant.joints.free import Free
 from pliant.lie.quaternion_leaves import quaternion_from_matrix
 from pliant.lie.tuples import read_block
 from pliant.model import DescriptionError
-from pliant.rods.contract import Array
-from pliant.rods.lumped_kernels import set_quaternions, take_apart
+from pliant.rods.contract import Array, Ints
+from pliant.rods.lumped_kernels import set_quaternions
 from pliant.tree import carrying, collect
 from pliant.tree.part import Part
 from pliant.tree.state import PartState, State
@@ -29,7 +29,6 @@ from pliant.tree.work import PartWork, Work
 class PartNodes:
     """Nodes of one part, see `LumpedNodes`: those of a state, which follows them.
 
-    spin, velocity (3, C) : of the nodes, in their axes and in the world frame.
     moving (N,) : 1 for nodes that move by themselves, 0 for a base that is held or carried.
     framed : whether frames are wanted, so that nodes are also set one by one.
     """
@@ -39,14 +38,13 @@ class PartNodes:
         if nodes is None or not isinstance(part.joint, (Fixed, Free)) or part.rigid:
             raise _not_lumped(part)
         self.part, self.at, self.nodes = part, at, nodes
-        self.poses, self.columns = nodes.poses, nodes.columns
+        self.poses = nodes.poses
         self.carried = part.parent >= 0 and not isinstance(part.joint, Free)
         points = bool(part.stations.size or part.inner_s or part.children)
         self.framed = framed or points or self.carried
-        N, C = len(self.poses), nodes.count
+        N = len(self.poses)
         self.torque, self.force = np.zeros((N, 3)), np.zeros((N, 3))
         """What acts at frames, node by node."""
-        self.spin, self.velocity = np.zeros((3, C)), np.zeros((3, C))
         self.moving = np.ones(N, dtype=np.int64)
         self.moving[0] = isinstance(part.joint, Free)
         self.numbers = np.full((N, 6), -1, dtype=np.int64)
@@ -57,6 +55,11 @@ class PartNodes:
         self.of_mass = np.array([self.node_at(s) for s in part.mass_s], dtype=np.int64)
         self.of_entries = (part.map.elements // 6)[:, ::6].copy()
         """(E, k + 1): nodes of the elements."""
+
+    @property
+    def columns(self) -> Ints:
+        """(N,): where the nodes stand."""
+        return self.nodes.columns
 
     def node_at(self, s: float) -> int:
         """The node at an arclength where inertia acts."""
@@ -134,18 +137,23 @@ class Nodes:
             run(set_quaternions, own.poses, own.nodes.quaternions)
             own.nodes.read()
 
-    def place(self) -> None:
-        """Set strains of the state, and frames where they are wanted, from the nodes."""
+    def place_bases(self) -> None:
+        """Set first nodes that other parts carry, and the frames that are wanted, from the nodes."""
         for own in self.parts:
             part, at, nodes = own.part, own.at, own.nodes
             if own.carried:
                 given = (at.carrier, part.pose, at.turn)
                 run(carrying.place_base, *given, at.pose, at.base, at.inward)
-                run(set_first, at.base, nodes.X, nodes.Q)
-            if len(part.strain_s):
-                ask(part.map.set_strain, at.strain, at.c)
+                run(set_first, nodes.columns[:1], at.base, nodes.X, nodes.Q)
             if own.framed:
                 self._place_frames(own)
+
+    def tell_strains(self, moving: bool) -> None:
+        """Set strains of the state from the nodes; moving : and their rates."""
+        for own, w in zip(self.parts, self.work.parts, strict=True):
+            own.nodes.tell_strain(own.at.strain.e)
+            if moving:
+                own.nodes.tell_strain_rate(w.rate)
 
     def _place_frames(self, own: PartNodes) -> None:
         """Set the nodes one by one, and the frames of all stations."""
@@ -162,50 +170,40 @@ class Nodes:
 
     def clear(self) -> None:
         """Begin anew with what acts."""
-        for own, w in zip(self.parts, self.work.parts, strict=True):
-            if own.framed:
-                w.clear(False)
-            else:
-                clear(w.sigma)
+        for w in self.work.parts:
+            w.clear(False)
 
     def set_rates(self) -> None:
-        """Set twists of all stations and rates of the strains from spins and velocities."""
+        """Set twists of all stations that are wanted, and of first nodes that other parts carry."""
         for i, own in enumerate(self.parts):
-            part, at, w = own.part, own.at, self.work.parts[i]
+            part, at, nodes, w = own.part, own.at, own.nodes, self.work.parts[i]
             if own.carried:
                 eta = self.work.parts[part.parent].eta[part.mount]
-                run(set_first_rates, at.inward, eta, own.poses, own.spin, own.velocity)
-            if len(part.strain_s):
-                rates = (own.velocity, own.spin, w.rate)
-                ask(part.map.set_strain_rate, at.strain, at.c, *rates)
+                given = (nodes.columns[:1], at.inward, eta, own.poses)
+                run(set_first_rates, *given, nodes.spin, nodes.velocity)
             if not own.framed:
                 continue
-            given = (own.poses, own.columns, own.spin, own.velocity)
+            moving = (own.poses, nodes.columns, nodes.spin, nodes.velocity)
             if len(own.of_mass):
-                run(take_twists, *given, own.of_mass, w.eta)
+                run(take_twists, *moving, own.of_mass, w.eta)
             if len(part.stations):
                 Q = len(part.mass_s)
-                run(element_twists, *given, own.of_entries, w.y)
+                run(element_twists, *moving, own.of_entries, w.y)
                 run(collect.station_values, 0, at.element[Q:], at.J[Q:], w.y, w.eta[Q:])
 
-    def gather(self) -> None:
-        """Set torques and forces of the nodes from what acts at the stations, see `Work`."""
-        for i in range(len(self.parts) - 1, -1, -1):
-            own, w = self.parts[i], self.work.parts[i]
-            part, at, nodes = own.part, own.at, own.nodes
-            clear(nodes.torque)
-            clear(nodes.force)
-            if len(w.sigma):
-                ask(part.map.add_node_forces, at.strain, at.c, w.sigma)
-                elements = (nodes.order, nodes.elements, nodes.width)
-                run(take_apart, *elements, nodes.torque)
-                run(take_apart, *elements, nodes.force)
-            if own.framed:
-                self._collect(own, w)
-            if own.carried:
-                run(first_wrench, own.poses, nodes.torque, nodes.force, w.base)
-                mounted = self.work.parts[part.parent].p[part.mount]
-                run(carrying.add_carried_wrench, at.inward, w.base, mounted)
+    def gather(self, i: int) -> None:
+        """Add to torques and forces of the nodes of part i what acts at its frames; then hand over
+        those on a first node that another part carries. Parts that it carries come before.
+        """
+        own, w = self.parts[i], self.work.parts[i]
+        part, at, nodes = own.part, own.at, own.nodes
+        if own.framed:
+            self._collect(own, w)
+        if own.carried:
+            given = (nodes.columns[:1], own.poses, nodes.torque, nodes.force)
+            run(first_wrench, *given, w.base)
+            mounted = self.work.parts[part.parent].p[part.mount]
+            run(carrying.add_carried_wrench, at.inward, w.base, mounted)
 
     def _collect(self, own: PartNodes, w: PartWork) -> None:
         """Add what acts at frames and inner stations."""
@@ -236,16 +234,15 @@ class Nodes:
 
 
 @kernel
-def set_first(base, X, Q):  # type: ignore[no-untyped-def]
-    """Let the first node be at base (4, 4), its quaternion on the side of the one that it had."""
-    q = quaternion_from_matrix(read_block(base))
-    side = 1.0
-    if q[0] * Q[0, 0] + q[1] * Q[1, 0] + q[2] * Q[2, 0] + q[3] * Q[3, 0] < 0.0:
+def set_first(columns, base, X, Q):  # type: ignore[no-untyped-def]
+    """Let the node in columns_0 be at base (4, 4), its quaternion on the side of the one it had."""
+    q, c, side = quaternion_from_matrix(read_block(base)), columns[0], 1.0
+    if q[0] * Q[0, c] + q[1] * Q[1, c] + q[2] * Q[2, c] + q[3] * Q[3, c] < 0.0:
         side = -1.0
     for a in range(4):
-        Q[a, 0] = side * q[a]
+        Q[a, c] = side * q[a]
     for a in range(3):
-        X[a, 0] = base[a, 3]
+        X[a, c] = base[a, 3]
 
 
 @kernel
@@ -279,16 +276,16 @@ def element_twists(poses, columns, spin, V, of, y):  # type: ignore[no-untyped-d
 
 
 @kernel
-def set_first_rates(inward, eta, poses, spin, velocity):  # type: ignore[no-untyped-def]
-    """Spin and velocity (3, C) of a first node that a frame with body twist eta (6,) carries."""
+def set_first_rates(columns, inward, eta, poses, spin, velocity):  # type: ignore[no-untyped-def]
+    """Spin and velocity (3, C) of the node in columns_0 that a frame with twist eta (6,) carries."""
     twist = np.zeros(6)
     for i in range(6):
         for j in range(6):
             twist[i] += inward[i, j] * eta[j]
-    R = poses[0]
+    R, c = poses[0], columns[0]
     for a in range(3):
-        spin[a, 0] = twist[a]
-        velocity[a, 0] = R[a, 0] * twist[3] + R[a, 1] * twist[4] + R[a, 2] * twist[5]
+        spin[a, c] = twist[a]
+        velocity[a, c] = R[a, 0] * twist[3] + R[a, 1] * twist[4] + R[a, 2] * twist[5]
 
 
 @kernel
@@ -313,12 +310,12 @@ def add_elements(poses, of, ry, torque, force):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def first_wrench(poses, torque, force, base):  # type: ignore[no-untyped-def]
-    """base (6,) : torque and force (3, C) on the first node as a wrench in its axes."""
-    R = poses[0]
+def first_wrench(columns, poses, torque, force, base):  # type: ignore[no-untyped-def]
+    """base (6,) : torque and force (3, C) on the node in columns_0 as a wrench in its axes."""
+    R, c = poses[0], columns[0]
     for a in range(3):
-        base[a] = torque[a, 0]
-        base[3 + a] = R[0, a] * force[0, 0] + R[1, a] * force[1, 0] + R[2, a] * force[2, 0]
+        base[a] = torque[a, c]
+        base[3 + a] = R[0, a] * force[0, c] + R[1, a] * force[1, c] + R[2, a] * force[2, c]
 
 
 @kernel

@@ -270,6 +270,45 @@ def test_reach_keeps_to_what_an_input_takes() -> None:
     assert found.at_bounds == ["air"]
 
 
+def column() -> tuple[pl.Robot, pl.Equilibrium]:
+    """A strip between clamps that come closer, pushed aside in the middle; and the buckled strip."""
+    robot = pl.Robot(gravity=(0, 0, 0))
+    stiff = pl.Material(E=2e9, nu=0.3, rho=1000.0)
+    strip = robot.add_rod("strip", 0.3, pl.Circle(0.002), stiff, pose=pl.along("x"))
+    robot.add_load("push", strip.at(0.15), force=(0, 0, 1))
+    end = pl.along("x")
+    end[0, 3] = 0.3
+    slide = pl.Prismatic("z", drive="position", input="squeeze")
+    robot.connect("end", end, strip.tip, joint=slide)
+    aside = robot.statics({"push": 0.3, "squeeze": -0.01})
+    return robot, robot.statics({"push": 0.0, "squeeze": -0.01}, start=aside)
+
+
+def test_reach_prefers_a_stable_equilibrium_and_tells_of_an_unstable_one() -> None:
+    """A buckled strip pushed through its middle is unstable there; pulled straight it is stable."""
+    robot, buckled = column()
+    target = {"strip.0.15": (None, None, -0.001)}
+    with pytest.warns(pl.ReachWarning, match="unstable, so the robot does not stay there"):
+        held = robot.reach(target, "push", start=buckled, tries=1)
+    assert held.reached and held.stable is False
+    found = robot.reach(target, ["push", "squeeze"], {"squeeze": (-0.02, 5e-4)}, start=buckled)
+    assert found.reached and found.stable
+    assert found.inputs["squeeze"] > -2e-5  # what buckles it: -4 (pi r / 2 L)^2 L = -1.3e-4
+
+
+def test_reach_ends_where_a_pendulum_would_fall() -> None:
+    """A torque holds a pendulum up to a right angle; beyond, and turns away, it is unstable."""
+    robot = pl.Robot()
+    hinge = pl.Revolute("y", drive="torque", input="turn")
+    robot.add_body("bob", 1.0, (1e-2,) * 3, centre=(0, 0, -0.5), joint=hinge)
+    target = {"bob": {"direction": (np.sin(2.0), 0, np.cos(2.0))}}
+    with pytest.warns(pl.ReachWarning, match="'bob' is 0 m and 0.429 rad off"):
+        found = robot.reach(target, "turn")
+    assert found.stable
+    assert found.joint("bob")[0] == pytest.approx(np.pi / 2, abs=1e-3)
+    assert found.inputs["turn"] == pytest.approx(9.81 * 0.5, rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -43,7 +43,7 @@ def test_nodes_turn_by_any_angle() -> None:
     L = axis / np.linalg.norm(axis, axis=0) * angle
     inverse = np.tile(np.eye(3).reshape(9, 1), (1, 8))  # spheres: momentum and axis stay the same
     blocks = np.zeros(1, dtype=np.int64)
-    rigid.drift(2.0, np.array([0.5]), blocks, np.zeros((3, 8)), inverse, X, Q, V, L)
+    rigid.drift(2.0, np.array([0.5]), True, blocks, np.zeros((3, 8)), inverse, X, Q, V, L)
     assert pytest.approx(V) == X
     for c in range(8):
         w, x, y, z = Q[:, c]

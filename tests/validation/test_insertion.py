@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq, minimize_scalar
 
 import pliant as pl
+from pliant.lie import se3
 
 STRAIN = pl.Strain(3, 3)
 
@@ -111,3 +114,121 @@ def test_stepper_pushes_as_a_simulation_does() -> None:
     motion = robot.simulate(0.04, 5e-3, inputs, "statics")
     assert state.tip("inner") == pytest.approx(motion.tip("inner")[-1], abs=1e-9)
     assert state.energy["work"] == pytest.approx(motion.energy["work"][-1], rel=1e-6)
+
+
+# -- equilibria: derivatives, inverse statics and continuation in the insertion ---------------------
+
+PLACED = {"turn": 1.0, "push": 0.003, "push outer": 0.002, "force": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("formulation", "theory"),
+    [(STRAIN, "kirchhoff"), (pl.Hermite(5), "cosserat"), (pl.BSpline(points=12), "cosserat")],
+    ids=lambda x: type(x).__name__,
+)
+def test_jacobian_in_insertions_is_the_difference_of_equilibria(
+    formulation: Any, theory: str
+) -> None:
+    robot = two_tubes(0.0, formulation, theory)
+    still = robot.statics(PLACED, tolerance=1e-13)
+    here = se3.inverse(still.pose("inner.tip"))
+    found = still.jacobian("inner.tip", list(PLACED))
+    for k, name in enumerate(PLACED):
+        step = 1e-4
+        sides = [{**PLACED, name: PLACED[name] + x} for x in (step, -step)]
+        ends = [se3.log(here @ robot.statics(x, tolerance=1e-13).pose("inner.tip")) for x in sides]
+        truth = (ends[0] - ends[1]) / (2 * step)
+        assert found[:, k] == pytest.approx(truth, abs=1e-6 * np.abs(truth).max())
+
+
+def test_jacobian_is_refused_where_a_tube_cannot_be_pushed_farther() -> None:
+    """Close to the entry plane the short straight part is stiff; at it there is no derivative."""
+    robot = two_tubes(0.0)
+    values = {**PLACED, "push outer": 0.0499}
+    ends = [robot.statics({**values, "push outer": 0.0499 + x}) for x in (5e-5, -5e-5)]
+    truth = (ends[0].position("inner.tip") - ends[1].position("inner.tip")) / 1e-4
+    found = robot.statics(values).jacobian("inner.tip", "push outer", frame="world")[3:, 0]
+    assert found == pytest.approx(truth, abs=3e-4 * np.abs(truth).max())
+    at_the_plane = robot.statics({**values, "push outer": 0.05})
+    with pytest.raises(pl.ConvergenceError, match="its base is at the entry plane"):
+        at_the_plane.jacobian("inner.tip", "push outer")
+
+
+def test_reach_finds_insertions_and_angle_of_a_tip() -> None:
+    robot = two_tubes(0.0)
+    values = {"turn": 1.0, "push": -0.013, "push outer": 0.012}
+    target = robot.statics({**values, "force": 1.0}).position("inner.tip")
+    found = robot.reach({"inner.tip": target}, list(values), values={"force": 1.0})
+    assert found.reached and found.stable
+    assert found.found == pytest.approx(values, abs=1e-5)
+    again = robot.statics({**found.found, "force": 1.0})
+    assert again.position("inner.tip") == pytest.approx(target, abs=3e-7)
+
+
+def test_reach_keeps_the_base_of_a_tube_behind_the_entry_plane() -> None:
+    robot = two_tubes(0.0)
+    far = robot.statics({"push outer": 0.05, "force": 0.0}).position("outer.tip")
+    far[2] += 0.02
+    with pytest.warns(pl.ReachWarning, match="'push outer' at their bounds"):
+        found = robot.reach({"outer.tip": far}, "push outer", values={"force": 0.0}, tries=1)
+    assert found.inputs["push outer"] == pytest.approx(0.05, abs=5e-5)
+
+
+def test_equilibrium_starts_from_one_with_another_insertion() -> None:
+    robot = two_tubes(0.0)
+    first = robot.statics(PLACED)
+    values = {**PLACED, "push": -0.14}  # the inner tube ends in the outer one
+    found = robot.statics(values, start=first)
+    assert found.tip("outer") == pytest.approx(robot.statics(values).tip("outer"), abs=1e-9)
+
+
+def test_follow_pushes_through_changes_of_the_mesh(tmp_path: Path) -> None:
+    """The inner tube is withdrawn into the outer one; every point is an equilibrium of its own."""
+    robot = two_tubes(0.0)
+    path = robot.follow("push", 0.0, -0.14, {"turn": 1.0}, points=10)
+    assert path.ended == "the input arrived at -0.14" and all(path.stable)
+    for k in (3, len(path) // 2, -1):
+        still = robot.statics({"turn": 1.0, "push": float(path.values[k])})
+        assert path[k].tip("inner") == pytest.approx(still.tip("inner"), abs=1e-9)
+        assert path.tip("inner")[k] == pytest.approx(still.tip("inner"), abs=1e-9)
+    assert path.to_csv(tmp_path / "path.csv").exists()
+    assert len(path.energy["elastic"]) == len(path)
+
+
+def test_fold_in_the_insertion_is_that_of_two_twisted_tubes() -> None:
+    """theta'' = lambda sin(theta) along the overlap; the straight parts of both tubes twist, that of
+    the inner one the less the farther it is pushed. The angle at which they snap falls to that held.
+    """
+    robot, product, overlap, behind = pl.Robot(gravity=(0, 0, 0)), 34.8, 0.23, 0.21
+    stiff = pl.Material(E=2e9, nu=0.45, rho=1200.0)
+    outer = robot.add_tube(
+        *("outer", behind + overlap, pl.Annulus(5e-3, 3e-3), stiff),
+        natural=(0, product / (1.45 * 6.0), 0),
+        start=-behind,
+        formulation=STRAIN,
+        theory="kirchhoff",
+    )
+    robot.add_tube(
+        *("inner", 0.6, pl.Annulus(2.5e-3, 2e-3), stiff, outer),
+        natural=(0, 6, 0),
+        start=-behind,
+        insertion="push",
+        rotation="turn",
+    )
+    J = [a**4 - b**4 for a, b in ((5.0, 3.0), (2.5, 2.0))]
+
+    def base_angle(tip: float, push: float) -> float:
+        slope = lambda s, y: [y[1], product * np.sin(y[0])]  # noqa: E731
+        y = solve_ivp(slope, (overlap, 0.0), [tip, 0.0], rtol=1e-11, atol=1e-13).y[:, -1]
+        return float(y[0] - y[1] * ((behind - push) * J[0] + behind * J[1]) / sum(J))
+
+    def snap(push: float) -> float:
+        top = minimize_scalar(
+            lambda tip: -base_angle(tip, push), bounds=(0.5, 3.1), method="bounded"
+        )
+        return -float(top.fun)
+
+    truth = brentq(lambda push: snap(push) - 4.0, 0.0, 0.1)
+    path = robot.follow("push", 0.0, 0.1, {"turn": 4.0}, points=10)
+    assert [fold.value for fold in path.folds] == pytest.approx([truth], rel=1e-5)
+    assert path.stable[0] and path.stable[-1] is False

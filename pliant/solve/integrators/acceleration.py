@@ -163,6 +163,25 @@ class AccelerationStepper(Stepper):
         self.acc += self._first_acceleration(u)
         self.like[...] = 0.0 if self.coefficients is None else self.acc
 
+    def jump(self, u: Array) -> None:
+        """The accelerations change by those that the change of the forces makes."""
+        tree, free, before = self.tree, self.tree.coordinates, self.before.copy()
+        super().jump(u)
+        self.a.place(self.q)
+        self.b.place(self.q)
+        set_rates(tree, self.b, self.workspace, self.v, self.acc)
+        forces = self._balance(self.b, self.v, self.z, before, None).copy()
+        change = self._balance(self.b, self.v, self.z, u, self.tangent) - forces
+        self._factorise()
+        right, first = np.zeros(tree.total), np.zeros(tree.total)
+        right[free] = -self.a_slope * change[free]
+        first[free] = self._resolved(right)[free]
+        right[free] = self.a_slope * Mass(self.effects).momentum(self.a, first)[free]
+        added = 2.0 * first - self._resolved(right)
+        self.acc += added
+        if self.coefficients is not None:
+            self.like += added
+
     def velocity(self) -> Array:
         """Coordinate rates (total,)."""
         return self.v

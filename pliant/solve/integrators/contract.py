@@ -141,6 +141,10 @@ class Stepper(Equations):
     def begin_motion(self, v: Array, inputs: Inputs) -> None:
         """Set what is known at the start of a motion at q with rates v (total,)."""
 
+    def jump(self, u: Array) -> None:
+        """Let the inputs have the numbers u (J,) from now on, at the start of the next step."""
+        self.before[...] = self.acted[...] = u
+
     @abstractmethod
     def velocity(self) -> Array:
         """Coordinate rates (total,) at the present configuration."""

@@ -120,23 +120,23 @@ class ExplicitStepper(Stepper):
     def __init__(self, effects: Effects, h: float, safety: float) -> None:
         super().__init__(effects, h, POLICY, 1e-12)
         self.safety = safety
-        self.system = LumpedSystem(effects, self.workspace)
+        self.system = LumpedSystem([effects], [self.workspace])
         _check(effects)
         self.pace = Pace(h)
         self._spectrum = Spectrum(self.system)
         damped = any(_opposes(term) for term in effects.terms)
         ends = (self.before, self.after[: len(self.before)])
-        given = (self.system, self.pace, ends, self.account)
+        given = (self.system, self.pace, ends, [self.account])
         kinds = (Verlet, Chebyshev) if damped else (Leapfrog,)
         self._schemes: list[Scheme] = [kind(*given) for kind in kinds]
         self.scheme = self._schemes[0]
-        self._outputs = InsideOutputs(effects, self.capacity)
+        self._outputs = InsideOutputs([effects], self.capacity)
         self._rates = np.zeros(self.tree.total)
         self._stepping: Program | None = None
         self._interpolates = False
         """Whether any outputs were wanted inside steps so far."""
         self.counts[loops.KNOWS_LAST] = -1
-        self.watch, self.wait = EnergyWatch(effects), np.zeros(2, dtype=np.int64)
+        self.watch, self.wait = EnergyWatch(1), np.zeros(2, dtype=np.int64)
         """The energy balance; steps until it is looked at, and steps taken."""
         self.rung, self.shortened = np.zeros(1, dtype=np.int64), np.zeros(1)
         """How often the short steps were shortened, and when that was first, s."""
@@ -147,12 +147,12 @@ class ExplicitStepper(Stepper):
     def begin_motion(self, v: Array, inputs: Inputs) -> None:
         self.a.place(self.q)
         self.system.acting[...], self._rates[...] = inputs.u, v
-        self.system.begin(self.q, v)
+        self.system.begin([self.q], [v])
         self.rung[0], self.wait[1] = 0, 0
         self._choose_steps()
         self.scheme.process()
         if self.books:
-            self.watch.start(self.a, self._rates, self.account)
+            self.watch.start(self.scheme, [self.a])
             self._keep_start()
 
     def _choose_steps(self) -> None:
@@ -237,12 +237,12 @@ class ExplicitStepper(Stepper):
         if self._stepping is None:
             self._stepping = record(self._all_steps)
         self._stepping()
-        self.scheme.aside(lambda: self.system.write(b.q, self._rates))
+        self.scheme.aside(lambda: self.system.write([b.q], [self._rates]))
 
     def _all_steps(self) -> None:
         clear(self.pace.passed)
         if self._interpolates:
-            self._outputs.advance(self.scheme, self.q, self.keep_row)
+            self._outputs.advance(self.scheme, [self.q], lambda _, *row: self.keep_row(*row))
         else:
             self.scheme.advance(self.pace.count)
 
@@ -287,10 +287,10 @@ class ExplicitStepper(Stepper):
         inputs = self.after.copy()
         steady = np.array_equal(self._start[-3], self.before) and self.scheme.conserves
         if not steady or not self.effects.conservative(self.before):
-            self.watch.start(b, self._rates, self.account)
+            self.watch.start(self.scheme, [b])
             self._keep_start()
             return
-        while not self.watch.holds(b, self._rates, self.account):
+        while not self.watch.holds(self.scheme, [b]):
             if self.rung[0] == len(_RUNGS):
                 raise self.error("the energy balance does not close, however short the steps are")
             self._shorten(a, b, inputs)
@@ -308,13 +308,13 @@ class ExplicitStepper(Stepper):
         shares = self._outputs.last()
         self._set_steps(count)
         if not again:
-            self.watch.start(b, self._rates, self.account)
+            self.watch.start(self.scheme, [b])
             return
         for x, kept in zip(self._moving(), self._start, strict=True):
             x[...] = kept
         self.after[...] = inputs
         self.system.acting[...] = self.before
-        self.system.begin(self.q, self._rates)
+        self.system.begin([self.q], [self._rates])
         self.scheme.process()
         self.counts[loops.KEPT] -= len(shares)
         self._outputs.plan(shares, count)

@@ -2,43 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from pliant.physics.effects import Effects
+from pliant.engine.arrays import clear
+from pliant.engine.program import Program, record
 from pliant.rods.contract import Array
-from pliant.tree.forward import kinetic_energy
+from pliant.solve.integrators.lumped.scheme import Scheme
 from pliant.tree.state import State
-from pliant.tree.work import Work
 
 _BAND = 1e-3
 """Change of the balance between two looks that is too much, relative to the largest kinetic energy."""
 
 
 class EnergyWatch:
-    """The energy balance of a motion, looked at from time to time."""
+    """The energy balances of robots in motion, looked at from time to time.
 
-    def __init__(self, effects: Effects) -> None:
-        self.tree, self._work = effects.tree, Work(effects.tree)
-        self._terms = [term for term in effects.terms if term.column != "loads"]
-        self._quiet = effects.numbers(dict.fromkeys(effects.tree.description.inputs(), 0.0))
-        self.known = np.zeros(2)
-        """Balance of the last look, and the largest kinetic energy so far, J."""
+    Robots of which other terms than laws of strains and fields store energy need states where they are.
+    """
 
-    def start(self, state: State, v: Array, account: Array) -> None:
-        """Begin with a state and rates v (total,); account (2,) : work and loss so far, J."""
-        self.known[:] = self._look(state, v, account)
+    def __init__(self, robots: int) -> None:
+        self.known = np.zeros((2, robots))
+        """Balances of the last look, and the largest kinetic energies so far, J."""
+        self._energies = np.zeros((2, robots))
+        self._program: tuple[Scheme, Program] | None = None
 
-    def _look(self, state: State, v: Array, account: Array) -> tuple[float, float]:
-        """Energy balance and kinetic energy, J."""
-        kinetic = kinetic_energy(self.tree, state, self._work, v)
-        stored = sum(term.energy(state, self._quiet) for term in self._terms)
-        return kinetic + stored - float(account[0]) + float(account[1]), kinetic
+    def start(self, scheme: Scheme, states: Sequence[State]) -> None:
+        """Begin where the steps of a scheme are; states : the robots there."""
+        self.known[...] = self._look(scheme, states)
 
-    def holds(self, state: State, v: Array, account: Array) -> bool:
-        """Whether the balance has hardly changed since the last look; if not, that one still counts."""
-        balance, kinetic = self._look(state, v, account)
-        largest = max(float(self.known[1]), kinetic)
-        held = abs(balance - self.known[0]) <= _BAND * largest  # not if it is no number
+    def _look(self, scheme: Scheme, states: Sequence[State]) -> Array:
+        """Energy balances and kinetic energies (2, R), J."""
+        if self._program is None or self._program[0] is not scheme:
+            self._program = scheme, record(scheme.aside, lambda: self._add(scheme))
+        self._program[1]()
+        kinetic, stored = self._energies
+        found = np.stack([kinetic + stored, kinetic])
+        for r, (robot, state) in enumerate(zip(scheme.system.robots, states, strict=True)):
+            own = [term for term in robot.terms if term.column != "loads"]
+            if own:
+                quiet = robot.quiet
+                found[0, r] += sum(term.energy(state, quiet) for term in own)
+            found[0, r] += scheme.accounts[r][1] - scheme.accounts[r][0]
+        return found
+
+    def _add(self, scheme: Scheme) -> None:
+        """Set kinetic energies, and those stored in rods and fields."""
+        clear(self._energies)
+        for motion in scheme.system.motions:
+            motion.nodes.set_strain()
+            motion.nodes.add_elastic_energy(self._energies[1])
+            motion.add_energy(self._energies)
+
+    def holds(self, scheme: Scheme, states: Sequence[State]) -> bool:
+        """Whether no balance has changed much since the last look; if not, that one still counts."""
+        balance, kinetic = self._look(scheme, states)
+        largest = np.maximum(self.known[1], kinetic)
+        held = bool((np.abs(balance - self.known[0]) <= _BAND * largest).all())  # not if it is NaN
         if held:
-            self.known[:] = balance, largest
+            self.known[...] = balance, largest
         return held

@@ -21,11 +21,11 @@ class Spectrum:
     """Power iteration on the change of accelerations along themselves."""
 
     def __init__(self, system: LumpedSystem) -> None:
-        self.system, self._sizes = system, np.zeros(1)
+        self.system, self._sizes = system, np.zeros(len(system.robots))
         self._programs: dict[bool, Program] = {}
 
     def highest_frequency(self) -> float:
-        """Highest frequency where the nodes are, rad/s; they stay there."""
+        """Highest frequency of all robots where the nodes are, rad/s; they stay there."""
         return self._search(False) ** 0.5
 
     def fastest_decay(self) -> float:
@@ -39,13 +39,13 @@ class Spectrum:
             motion.ahead[...] = rng.normal(size=motion.ahead.shape)
             heavy = np.zeros_like(motion.light)
             np.divide(1.0, motion.light, where=motion.light > 0.0, out=heavy)
-            motion.ahead[1] *= heavy * self.system.tree.length
+            motion.ahead[1] *= heavy * self.system.length
         self.system.keep()
         if moving not in self._programs:
             self._programs[moving] = record(self._iterate, moving)
         for _ in range(_POWERS):
             self._programs[moving]()
-        return float(self._sizes[0]) ** 0.5
+        return float(self._sizes.max()) ** 0.5
 
     def _iterate(self, moving: bool) -> None:
         """Let `ahead`, scaled to unit size, become the change of accelerations along itself.
@@ -55,10 +55,10 @@ class Spectrum:
         motions = self.system.motions
         clear(self._sizes)
         for motion in motions:
-            body = (motion.blocks, motion.light, motion.moving, motion.inverse)
+            body = (motion.of, motion.light, motion.moving, motion.inverse)
             run(rigid.add_size, *body, *motion.ahead, self._sizes)
         for motion in motions:
-            run(rigid.normalise, self._sizes, motion.ahead)
+            run(rigid.normalise, motion.of, self._sizes, motion.ahead)
         unit = _SLOW if moving else _TINY
         for side in (1.0, -1.0):
             for motion in motions:

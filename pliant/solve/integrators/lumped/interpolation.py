@@ -32,12 +32,15 @@ def _matrix(rows, c):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sample(columns, centre, inverse, X, Q, V, L, A, T, out):  # type: ignore[no-untyped-def]
-    """out (21, C) : centres of mass and quaternions of the nodes with their derivatives in time.
+def sample(of, centre, inverse, X, Q, V, L, A, T, out):  # type: ignore[no-untyped-def]
+    """out (21, C) : centres of mass and quaternions of the nodes with their derivatives in time, in the
+    columns that have a node, of (C,) >= 0.
 
     With the spin w = I^-1 L, w' = I^-1 (T + L x w), Q' = Q w / 2 and Q'' = (Q' w + Q w') / 2.
     """
-    for c in columns:
+    for c in range(of.shape[0]):
+        if of[c] < 0:
+            continue
         J, p = _matrix(inverse, c), _vector(L, c)
         w = apply(J, p)
         spun = apply(J, add(1.0, _vector(T, c), 1.0, cross(p, w)))
@@ -68,11 +71,11 @@ def _quintic(t, h, a, b, k, c):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def interpolate(part, step, columns, moving, centre, about, ends, X, Q, V, L):  # type: ignore[no-untyped-def]
+def interpolate(part, step, of, moving, centre, about, ends, X, Q, V, L):  # type: ignore[no-untyped-def]
     """Set nodes and momenta at the part part_0 of a short step of step_0 seconds, ends (2, 21, C)."""
     t, h, a, b = part[0], step[0], ends[0], ends[1]
-    for c in columns:
-        if moving[0, c] == 0.0:
+    for c in range(of.shape[0]):
+        if of[c] < 0 or moving[0, c] == 0.0:
             continue
         q0, s0 = _quintic(t, h, a, b, 3, c)
         q1, s1 = _quintic(t, h, a, b, 4, c)

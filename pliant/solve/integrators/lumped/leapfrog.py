@@ -15,8 +15,6 @@ from __future__ import annotations
 import math
 
 from pliant.engine.arrays import copy
-from pliant.engine.program import run
-from pliant.solve.integrators.lumped import rigid
 from pliant.solve.integrators.lumped.scheme import Damping, Scheme
 
 _PART = 1e-3
@@ -39,28 +37,21 @@ class Leapfrog(Scheme):
         self.system.drift(0.5, self.pace.short)
 
     def step(self) -> None:
-        self._kick()
-        self.system.drift(1.0, self.pace.short)
+        self._kick_and_drift(1.0)
 
     def leave(self) -> None:
-        self._kick()
-        self.system.drift(0.5, self.pace.short)
+        self._kick_and_drift(0.5)
 
-    def _kick(self) -> None:
-        """Kick the nodes where they are, with the inputs of the middle of the short step."""
-        system, gradient = self.system, self.pace.gradient
+    def _kick_and_drift(self, factor: float) -> None:
+        """Kick the nodes where they are, with the inputs of the middle of the short step, and drift."""
+        system, gradient, short = self.system, self.pace.gradient, self.pace.short
         self.pace.mix(self.before, self.after, system.acting)
         system.accelerate(moving=False)
         for motion in system.motions:
-            motion.keep_nodes()
-            copy(motion.pulls, motion.behind)
-            motion.shift(_PART, gradient, motion.behind)
+            motion.shift_ahead(_PART, gradient)
         system.accelerate(moving=False)
         for motion in system.motions:
-            motion.restore_nodes()
-            given = (motion.blocks, motion.inverse, *motion.behind, motion.pulls, motion.ahead)
-            run(rigid.set_gradient, _PART, gradient, *given)
-            motion.kick(1.0, self.pace.short, motion.ahead)
+            motion.kick_and_drift(_PART, gradient, factor, short)
 
     def process(self) -> None:
         self._process(0.5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -12,12 +12,11 @@ from pliant.engine.arrays import combine, copy
 from pliant.engine.program import ask, repeat, run, when
 from pliant.physics.effects import Effects
 from pliant.rods.contract import Array, Ints
-from pliant.solve.integrators.lumped import interpolation
 from pliant.solve.integrators.lumped.scheme import Scheme
 from pliant.tree.state import State
 
-Keep = Callable[[Array, Array, Array, Array], None]
-"""Keeps a snapshot: coordinates, rates, account and inputs."""
+Keep = Callable[[int, Array, Array, Array, Array], None]
+"""Keeps a snapshot of a robot, by its number: coordinates, rates, account and inputs."""
 
 
 class InsideOutputs:
@@ -28,9 +27,9 @@ class InsideOutputs:
     a short step dissipates is spread evenly over it.
     """
 
-    def __init__(self, effects: Effects, capacity: int) -> None:
+    def __init__(self, effects: Sequence[Effects], capacity: int) -> None:
         self.effects = effects
-        tree, count = effects.tree, effects.inputs
+        count = sum(item.inputs for item in effects)
         self.times: Array = np.zeros(0)
         """Parts of the step at which outputs are wanted."""
         self.marks, self.left = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
@@ -40,21 +39,18 @@ class InsideOutputs:
         self._table, self._parts = np.zeros((capacity, 2), dtype=np.int64), np.zeros(capacity)
         self._next, self._todo, self._new = (np.zeros(1, dtype=np.int64) for _ in range(3))
         self._part = np.zeros(1)
-        self._rates, self._acted, self._mean = (
-            np.zeros(tree.total),
-            np.zeros(count),
-            np.zeros(count),
-        )
-        self._account = np.zeros(2 + effects.records)
-        self._lost = np.zeros(2)
+        self._acted, self._mean = np.zeros(count), np.zeros(count)
+        self._rates = [np.zeros(item.tree.total) for item in effects]
+        self._accounts = [np.zeros(2 + item.records) for item in effects]
+        self._lost = np.zeros((len(effects), 2))
 
     @cached_property
-    def _begin(self) -> State:
-        return State(self.effects.tree)
+    def _begin(self) -> list[State]:
+        return [State(item.tree) for item in self.effects]
 
     @cached_property
-    def _inside(self) -> State:
-        return State(self.effects.tree)
+    def _inside(self) -> list[State]:
+        return [State(item.tree) for item in self.effects]
 
     def plan(self, shares: Array, count: int) -> None:
         """Wish outputs at parts `shares` (T,) of a step of `count` short steps."""
@@ -75,15 +71,16 @@ class InsideOutputs:
         """Parts of the step that was accepted last at which outputs were wanted."""
         return self.times[: int(self._before[0])]
 
-    def advance(self, scheme: Scheme, q: Array, keep: Keep) -> None:
-        """Take all short steps of a step from q (nq,), and keep the outputs inside."""
+    def advance(self, scheme: Scheme, q: Sequence[Array], keep: Keep) -> None:
+        """Take all short steps of a step from q (nq,) of each robot, and keep the outputs inside."""
         when(self.marks, self._start, q)
         repeat(self.marks, self._go_on, scheme, keep)
         when(self.left, scheme.advance, self.left)
 
-    def _start(self, q: Array) -> None:
+    def _start(self, q: Sequence[Array]) -> None:
         run(first_mark, self._next)
-        self._begin.place(q)
+        for begin, own in zip(self._begin, q, strict=True):
+            begin.place(own)
 
     def _go_on(self, scheme: Scheme, keep: Keep) -> None:
         """Go on to the next output, and keep it."""
@@ -96,10 +93,8 @@ class InsideOutputs:
         for x, out in zip(nodes, kept, strict=True):
             copy(x, out)
         for motion in system.motions:
-            body = (motion.nodes.columns, motion.moving, motion.centre, motion.about, motion.ends)
-            where = (*motion.where, *motion.rates)
-            run(interpolation.interpolate, self._part, scheme.pace.short, *body, *where)
-        system.write(self._inside.q, self._rates)
+            motion.interpolate(self._part, scheme.pace.short)
+        system.write([inside.q for inside in self._inside], self._rates)
         for x, out in zip(nodes, kept, strict=True):
             copy(out, x)
         self._keep(scheme, keep)
@@ -107,7 +102,8 @@ class InsideOutputs:
     def _bracket(self, scheme: Scheme) -> None:
         """Take one short step, and sample the motion at both ends of it."""
         for side in (0, 1):
-            run(write_loss, side, scheme.account, self._lost)
+            for account, lost in zip(scheme.accounts, self._lost, strict=True):
+                run(write_loss, side, account, lost)
             scheme.aside(lambda side=side: self._sample(scheme, side))  # type: ignore[misc]
             if side == 0:
                 scheme.advance(self._new)
@@ -115,21 +111,22 @@ class InsideOutputs:
     def _sample(self, scheme: Scheme, side: int) -> None:
         scheme.system.accelerate(moving=not scheme.conserves)
         for motion in scheme.system.motions:
-            body = (motion.nodes.columns, motion.centre, motion.inverse, *motion.where)
-            run(interpolation.sample, *body, *motion.rates, *motion.pulls, motion.ends[side])
+            motion.sample(side)
 
     def _keep(self, scheme: Scheme, keep: Keep) -> None:
         """Keep a snapshot of the motion, with the work of the inputs up to it."""
         pace, inputs = scheme.pace, (scheme.before, scheme.after)
         run(inputs_inside, self._part, pace.share, pace.passed, *inputs, self._acted)
         combine(0.5, scheme.before, 0.5, self._acted, self._mean)
-        copy(scheme.account, self._account)
-        run(read_loss, self._part, self._lost, self._account)
-        if scheme.books:
-            self._inside.place(self._inside.q)
-            for term in self.effects.terms:
-                ask(term.add_work_done, self._begin, self._inside, self._mean, self._account[:1])
-        keep(self._inside.q, self._rates, self._account, self._acted)
+        for r, (effects, inside) in enumerate(zip(self.effects, self._inside, strict=True)):
+            at, account = scheme.system.slices[r], self._accounts[r]
+            copy(scheme.accounts[r], account)
+            run(read_loss, self._part, self._lost[r], account)
+            if scheme.books:
+                inside.place(inside.q)
+                for term in effects.terms:
+                    ask(term.add_work_done, self._begin[r], inside, self._mean[at], account[:1])
+            keep(r, inside.q, self._rates[r], account, self._acted[at])
 
 
 @kernel

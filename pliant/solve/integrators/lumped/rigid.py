@@ -77,42 +77,83 @@ def _turn(x):  # type: ignore[no-untyped-def]
 
 
 @leaf
-def _move(X, Q, c, centre, shift, turn):  # type: ignore[no-untyped-def]
-    """Shift the centres of mass of nodes by `shift`, world frame, and turn the nodes by quaternions."""
-    at, before = vector_at(centre, c), _quaternion_at(Q, c)
+def _move(apart, c, centre, shift, turn, from_X, from_Q, X, Q):  # type: ignore[no-untyped-def]
+    """Shift the centres of mass of nodes by `shift`, world frame, and turn the nodes by quaternions.
+
+    apart : whether any centre is apart from its node. From from_X, from_Q to X, Q, or in place.
+    """
+    before = _quaternion_at(from_Q, c)
     q = quaternion_multiply(before, turn)
     unit = 1.5 - 0.5 * (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     q = (unit * q[0], unit * q[1], unit * q[2], unit * q[3])
-    old, new = apply(quaternion_matrix(before), at), apply(quaternion_matrix(q), at)
     for a in range(4):
         store(Q, a, c, q[a])
+    if apart:
+        at = vector_at(centre, c)
+        old, new = apply(quaternion_matrix(before), at), apply(quaternion_matrix(q), at)
+        shift = (shift[0] + old[0] - new[0], shift[1] + old[1] - new[1], shift[2] + old[2] - new[2])
     for a in range(3):
-        store(X, a, c, load(X, a, c) + (old[a] - new[a] + shift[a]))
+        store(X, a, c, load(from_X, a, c) + shift[a])
+
+
+@leaf
+def _free_turn(h, J, l0):  # type: ignore[no-untyped-def]
+    """Turn in h seconds of nodes with angular momenta l0 and inverse inertia J, as quaternions.
+
+    The Magnus expansion to fourth order of the spin w of Euler's equations, L' = L x w.
+    """
+    w0 = apply(J, l0)
+    l1 = cross(l0, w0)
+    w1 = apply(J, l1)
+    l2 = add(1.0, cross(l1, w0), 1.0, cross(l0, w1))
+    w2 = apply(J, l2)
+    l3 = add(1.0, cross(l2, w0), 2.0, cross(l1, w1))
+    w3 = apply(J, add(1.0, l3, 1.0, cross(l0, w2)))
+    x = add(h, w0, h * h / 2.0, w1)
+    x = add(1.0, x, h * h * h / 6.0, add(1.0, w2, 0.5, cross(w0, w1)))
+    x = add(1.0, x, h * h * h * h / 24.0, add(1.0, w3, 1.0, cross(w0, w2)))
+    return _turn(x)
 
 
 @kernel
-def drift(factor, unit, blocks, centre, inverse, X, Q, V, L):  # type: ignore[no-untyped-def]
-    """Free motion of the nodes for h = factor unit_0 seconds; momenta in the world stay the same.
-
-    The turn is the Magnus expansion to fourth order of the spin w of Euler's equations, L' = L x w.
-    """
+def drift(factor, unit, apart, blocks, centre, inverse, X, Q, V, L):  # type: ignore[no-untyped-def]
+    """Free motion of the nodes for h = factor unit_0 seconds; momenta in the world stay the same."""
     h = factor * unit[0]
     for c in blocks:
-        J = matrix_at(inverse, c)
-        l0 = vector_at(L, c)
-        w0 = apply(J, l0)
-        l1 = cross(l0, w0)
-        w1 = apply(J, l1)
-        l2 = add(1.0, cross(l1, w0), 1.0, cross(l0, w1))
-        w2 = apply(J, l2)
-        l3 = add(1.0, cross(l2, w0), 2.0, cross(l1, w1))
-        w3 = apply(J, add(1.0, l3, 1.0, cross(l0, w2)))
-        x = add(h, w0, h * h / 2.0, w1)
-        x = add(1.0, x, h * h * h / 6.0, add(1.0, w2, 0.5, cross(w0, w1)))
-        x = add(1.0, x, h * h * h * h / 24.0, add(1.0, w3, 1.0, cross(w0, w2)))
-        turn, v = _turn(x), vector_at(V, c)
-        store_vector(L, c, apply(transpose(quaternion_matrix(turn)), l0))
-        _move(X, Q, c, centre, (h * v[0], h * v[1], h * v[2]), turn)
+        p, v = vector_at(L, c), vector_at(V, c)
+        turn = _free_turn(h, matrix_at(inverse, c), p)
+        store_vector(L, c, apply(transpose(quaternion_matrix(turn)), p))
+        _move(apart, c, centre, (h * v[0], h * v[1], h * v[2]), turn, X, Q, X, Q)
+
+
+@kernel
+def kick_and_drift(part, gradient, factor, unit, body, pulls, ahead, kept, nodes, V, L):  # type: ignore[no-untyped-def]
+    """Kick nodes for unit_0 seconds by the force gradient, and let them drift for factor times that.
+
+    Pulls A and T (2, 3, C) are those at the nodes, ahead (2, 3, C) those where they were shifted by the
+    part `part` of s = gradient_0 times accelerations. The kick is
+
+        A + (ahead - A) / part,  T + (ahead - T) / part + s w x T,  w = I^-1 T.
+
+    With the last term torques and their derivative along accelerations are those of a potential also
+    where turns do not commute. kept : positions and quaternions of the nodes before they were shifted;
+    nodes : where they are written.
+    """
+    s, more, h = gradient[0], 1.0 / part, unit[0]
+    less, d = 1.0 - more, factor * h
+    (apart, blocks, moving, centre, inverse), (A, T) = body, (pulls[0], pulls[1])
+    (from_X, from_Q), (X, Q) = kept, nodes
+    for c in blocks:
+        J, t, free = matrix_at(inverse, c), vector_at(T, c), load(moving, 0, c)
+        kicked = add(less, t, more, vector_at(ahead[1], c))
+        kicked = add(1.0, kicked, s, cross(apply(J, t), t))
+        pushed = add(less, vector_at(A, c), more, vector_at(ahead[0], c))
+        p = add(1.0, vector_at(L, c), h, (free * kicked[0], free * kicked[1], free * kicked[2]))
+        v = add(1.0, vector_at(V, c), h, (free * pushed[0], free * pushed[1], free * pushed[2]))
+        turn = _free_turn(d, J, p)
+        store_vector(V, c, v)
+        store_vector(L, c, apply(transpose(quaternion_matrix(turn)), p))
+        _move(apart, c, centre, (d * v[0], d * v[1], d * v[2]), turn, from_X, from_Q, X, Q)
 
 
 @kernel
@@ -126,19 +167,44 @@ def set_rates(blocks, centre, inverse, Q, V, L, spin, velocity):  # type: ignore
 
 
 @kernel
-def set_kick(blocks, field, light, centre, Q, torque, force, A, T):  # type: ignore[no-untyped-def]
+def set_kick(apart, blocks, field, light, centre, Q, torque, force, A, T):  # type: ignore[no-untyped-def]
     """Accelerations A (3, C) of the centres, world frame, and torques T (3, C) about them, body frame.
 
-    From gradients torque and force (3, C) at the nodes, inverse masses light (1, C), and a field (3,)
-    that accelerates all masses.
+    From gradients torque and force (3, C) at the nodes, inverse masses light (1, C), and fields (3, C)
+    that accelerate all masses. apart : whether any centre is apart from its node.
     """
-    f0, f1, f2 = field[0], field[1], field[2]
     for c in blocks:
-        f, m = vector_at(force, c), load(light, 0, c)
-        R = quaternion_matrix(_quaternion_at(Q, c))
-        arm = cross(vector_at(centre, c), apply(transpose(R), f))
-        store_vector(A, c, (f0 - m * f[0], f1 - m * f[1], f2 - m * f[2]))
-        store_vector(T, c, add(1.0, arm, -1.0, vector_at(torque, c)))
+        f, m, g = vector_at(force, c), load(light, 0, c), vector_at(field, c)
+        t = vector_at(torque, c)
+        store_vector(A, c, (g[0] - m * f[0], g[1] - m * f[1], g[2] - m * f[2]))
+        if apart:
+            R = quaternion_matrix(_quaternion_at(Q, c))
+            arm = cross(vector_at(centre, c), apply(transpose(R), f))
+            store_vector(T, c, (arm[0] - t[0], arm[1] - t[1], arm[2] - t[2]))
+        else:
+            store_vector(T, c, (-t[0], -t[1], -t[2]))
+
+
+@kernel
+def set_field(acting, places, known, of, rows):  # type: ignore[no-untyped-def]
+    """rows (3, C) : sums of the numbers acting[places] (R, F, 3) of the copy `of` (C,) each column has.
+
+    Nothing is done if these numbers are the known ones (R, 3); -1 in `of` is no copy.
+    """
+    same = True
+    for r in range(places.shape[0]):
+        for a in range(3):
+            total = 0.0
+            for f in range(places.shape[1]):
+                total += acting[places[r, f, a]]
+            same = same and known[r, a] == total
+            known[r, a] = total
+    if same:
+        return
+    for c in range(of.shape[0]):
+        if of[c] >= 0:
+            for a in range(3):
+                rows[a, c] = known[of[c], a]
 
 
 @kernel
@@ -153,34 +219,32 @@ def kick(factor, unit, blocks, moving, A, T, V, L):  # type: ignore[no-untyped-d
 
 
 @kernel
-def shift(factor, unit, blocks, moving, centre, inverse, A, T, X, Q):  # type: ignore[no-untyped-def]
+def shift(factor, unit, apart, blocks, moving, centre, inverse, A, T, X, Q):  # type: ignore[no-untyped-def]
     """Move the nodes by s = factor unit_0, in s^2, times accelerations A and I^-1 T."""
     h = factor * unit[0]
     for c in blocks:
         s = h * load(moving, 0, c)
         w, a = apply(matrix_at(inverse, c), vector_at(T, c)), vector_at(A, c)
         turn = _turn((h * w[0], h * w[1], h * w[2]))
-        _move(X, Q, c, centre, (s * a[0], s * a[1], s * a[2]), turn)
+        _move(apart, c, centre, (s * a[0], s * a[1], s * a[2]), turn, X, Q, X, Q)
 
 
 @kernel
-def set_gradient(part, unit, blocks, inverse, A, T, ahead, out):  # type: ignore[no-untyped-def]
-    """Kick of the force gradient, out (2, 3, C), from A and T at the nodes and from those ahead
-    (2, 3, C), where the nodes are shifted by the part `part` of s = unit_0 times accelerations:
-
-        A + (ahead - A) / part,  T + (ahead - T) / part + s w x T,  w = I^-1 T.
-
-    With the last term torques and their derivative along accelerations are those of a potential also
-    where turns do not commute.
-    """
-    s, more = unit[0], 1.0 / part
-    less = 1.0 - more
+def shift_ahead(part, unit, body, pulls, nodes, kept, behind):  # type: ignore[no-untyped-def]
+    """Keep nodes and pulls (2, 3, C), and move the nodes by s = part unit_0 times accelerations."""
+    h = part * unit[0]
+    (apart, blocks, moving, centre, inverse), (A, T) = body, (pulls[0], pulls[1])
+    (X, Q), (kept_X, kept_Q) = nodes, kept
     for c in blocks:
-        t = vector_at(T, c)
-        bent = cross(apply(matrix_at(inverse, c), t), t)
-        store_vector(out[0], c, add(less, vector_at(A, c), more, vector_at(ahead[0], c)))
-        kicked = add(less, t, more, vector_at(ahead[1], c))
-        store_vector(out[1], c, add(1.0, kicked, s, bent))
+        s, a, t = h * load(moving, 0, c), vector_at(A, c), vector_at(T, c)
+        for i in range(4):
+            store(kept_Q, i, c, load(Q, i, c))
+        store_vector(kept_X, c, vector_at(X, c))
+        store_vector(behind[0], c, a)
+        store_vector(behind[1], c, t)
+        w = apply(matrix_at(inverse, c), t)
+        turn = _turn((h * w[0], h * w[1], h * w[2]))
+        _move(apart, c, centre, (s * a[0], s * a[1], s * a[2]), turn, X, Q, X, Q)
 
 
 @kernel
@@ -230,26 +294,43 @@ def write_rates(moving, columns, numbers, Q, spin, V, out):  # type: ignore[no-u
 
 
 @kernel
-def add_size(blocks, light, moving, inverse, A, T, sizes):  # type: ignore[no-untyped-def]
-    """sizes_0 += sum m A.A + T.I^-1 T over the nodes that move."""
-    for b in blocks:
-        for c in range(b, b + 8):
-            if moving[0, c] != 0.0:
-                t, a = (T[0, c], T[1, c], T[2, c]), (A[0, c], A[1, c], A[2, c])
-                for i in range(3):
-                    J = inverse[3 * i, c] * t[0] + inverse[3 * i + 1, c] * t[1]
-                    sizes[0] += t[i] * (J + inverse[3 * i + 2, c] * t[2])
-                sizes[0] += dot(a, a) / light[0, c]
+def add_size(of, light, moving, inverse, A, T, sizes):  # type: ignore[no-untyped-def]
+    """sizes (R,) += sum m A.A + T.I^-1 T over the nodes that move of each copy, of (C,) or -1."""
+    for c in range(of.shape[0]):
+        if of[c] >= 0 and moving[0, c] != 0.0:
+            t, a, total = (T[0, c], T[1, c], T[2, c]), (A[0, c], A[1, c], A[2, c]), 0.0
+            for i in range(3):
+                J = inverse[3 * i, c] * t[0] + inverse[3 * i + 1, c] * t[1]
+                total += t[i] * (J + inverse[3 * i + 2, c] * t[2])
+            sizes[of[c]] += total + dot(a, a) / light[0, c]
 
 
 @kernel
-def normalise(sizes, values):  # type: ignore[no-untyped-def]
-    """Divide values (2, 3, C) by the root of sizes_0, unless it is zero."""
-    scale = 1.0 / sqrt(sizes[0]) if sizes[0] > 0.0 else 1.0
-    for r in range(2):
-        for a in range(3):
-            for c in range(values.shape[2]):
-                values[r, a, c] *= scale
+def add_energy(of, moving, light, centre, inverse, field, X, Q, V, L, out):  # type: ignore[no-untyped-def]
+    """out (2, R) += kinetic energy and -m G.x of the nodes that move, of (C,) the copies or -1, J."""
+    for c in range(of.shape[0]):
+        if of[c] >= 0 and moving[0, c] != 0.0:
+            m, kinetic, lifted = 1.0 / light[0, c], 0.0, 0.0
+            R = quaternion_matrix((Q[0, c], Q[1, c], Q[2, c], Q[3, c]))
+            at = apply(R, (centre[0, c], centre[1, c], centre[2, c]))
+            for i in range(3):
+                J = inverse[3 * i, c] * L[0, c] + inverse[3 * i + 1, c] * L[1, c]
+                kinetic += L[i, c] * (J + inverse[3 * i + 2, c] * L[2, c])
+                kinetic += m * V[i, c] * V[i, c]
+                lifted += m * field[i, c] * (X[i, c] + at[i])
+            out[0, of[c]] += 0.5 * kinetic
+            out[1, of[c]] -= lifted
+
+
+@kernel
+def normalise(of, sizes, values):  # type: ignore[no-untyped-def]
+    """Divide values (2, 3, C) by the root of the sizes (R,) of their copies, unless it is zero."""
+    for c in range(of.shape[0]):
+        if of[c] >= 0 and sizes[of[c]] > 0.0:
+            scale = 1.0 / sqrt(sizes[of[c]])
+            for r in range(2):
+                for a in range(3):
+                    values[r, a, c] *= scale
 
 
 @kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -35,7 +35,7 @@ class Scheme(ABC):
     """Short steps of a lumped system at a pace.
 
     before, after (J,) : inputs at the start and at the end of a step of h seconds.
-    account (2 + records,) : of the energy; its second entry is what was dissipated, J.
+    accounts (2 + records,) : of the energy of each robot; the second entry is what it lost, J.
     """
 
     name: ClassVar[str]
@@ -44,9 +44,13 @@ class Scheme(ABC):
     """Whether the energy balance tells of instability: nothing is damped."""
 
     def __init__(
-        self, system: LumpedSystem, pace: Pace, ends: tuple[Array, Array], account: Array
+        self,
+        system: LumpedSystem,
+        pace: Pace,
+        ends: tuple[Array, Array],
+        accounts: Sequence[Array],
     ) -> None:
-        self.system, self.pace, self.account = system, pace, account
+        self.system, self.pace, self.accounts = system, pace, accounts
         self.before, self.after = ends
         self.books = True
         self._more, self._loss = np.zeros(1, dtype=np.int64), np.zeros(1)
@@ -109,11 +113,12 @@ class Scheme(ABC):
         """Add `share` of what a short step at the velocities of the system dissipates."""
         if not self.books:
             return
-        moment: Any = self.system.moment(True)
-        run(set_zero, self._loss)
-        for term in self.system.effects.terms:
-            ask(term.add_power_lost, moment, 1.0, self._loss)
-        run(rigid.add_loss, share, self.pace.short, self._loss, self.account)
+        for robot, account in zip(self.system.robots, self.accounts, strict=True):
+            moment: Any = robot.moment(True)
+            run(set_zero, self._loss)
+            for term in robot.effects.terms:
+                ask(term.add_power_lost, moment, 1.0, self._loss)
+            run(rigid.add_loss, share, self.pace.short, self._loss, account)
 
 
 @kernel

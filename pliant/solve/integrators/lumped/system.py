@@ -1,12 +1,15 @@
-"""The nodes of a whole robot in motion: where they are, their momenta, and what acts on them."""
+"""The nodes of robots in motion: where they are, their momenta, and what acts on them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
 
-from pliant.engine.arrays import clear, combine, copy
+from pliant.engine.arrays import copy
 from pliant.engine.program import ask
-from pliant.physics.contract import Moment
+from pliant.physics.contract import Moment, Term
 from pliant.physics.effects import Effects
 from pliant.physics.met_strains import meet_at_rest, meet_moving
 from pliant.rods.contract import Array
@@ -16,73 +19,142 @@ from pliant.tree.state import State
 from pliant.tree.work import Work
 
 
-class LumpedSystem:
-    """All nodes of a robot, at a state of their own, which follows them.
+class LumpedRobot:
+    """One robot of a lumped system, at a state of its own, which follows its nodes.
 
     acting (J,) : numbers of the inputs that act.
     """
 
-    def __init__(self, effects: Effects, work: Work) -> None:
-        self.effects, self.tree, self.work = effects, effects.tree, work
-        self.acting, self._z = np.zeros(effects.inputs), np.zeros(self.tree.total)
+    def __init__(self, effects: Effects, work: Work, acting: Array) -> None:
+        self.effects, self.tree, self.work, self.acting = effects, effects.tree, work, acting
+        self._z, self.rates = np.zeros(self.tree.total), np.zeros(self.tree.total)
         self.state = State(self.tree).place(self.tree.q_rest)
-        fields = [term.acceleration(self.acting) for term in effects.terms]
-        self._terms = [x for x, field in zip(effects.terms, fields, strict=True) if field is None]
-        self._fields = [field for field in fields if field is not None]
-        framed = any(not term.at_strains for term in self._terms)
+        self.laws = [law for term in effects.terms if (law := term.strain_law()) is not None]
+        """Part, stiffness and rest strains of stresses that nodes know by themselves."""
+        places = np.arange(effects.inputs, dtype=float)
+        fields = [term.acceleration(places) for term in effects.terms]
+        self.fields = [field.astype(np.int64) for field in fields if field is not None]
+        """Places (3,) among the inputs of the accelerations that are common to all masses."""
+        self.terms: list[Term] = [
+            term
+            for term, field in zip(effects.terms, fields, strict=True)
+            if field is None and term.strain_law() is None and type(term).act is not Term.act
+        ]
+        """What acts besides."""
+        self.quiet = effects.numbers(dict.fromkeys(effects.tree.description.inputs(), 0.0))
+        """Numbers (J,) of inputs that ask for nothing."""
+        framed = any(not term.at_strains for term in self.terms)
         self.nodes = Nodes(self.tree, self.state, work, framed)
-        pairs = zip(self.nodes.parts, self.nodes.inertia, strict=True)
-        self.motions = [NodeMotion(nodes, inertia) for nodes, inertia in pairs]
-        self._rates = np.zeros(self.tree.total)
 
-    def begin(self, q: Array, v: Array) -> None:
-        """Put the nodes at coordinates q (nq,), with rates v (total,)."""
-        self.state.place(q)
-        self.nodes.renew()
+    def set_laws(self) -> None:
+        """Tell the nodes the laws of their stresses."""
+        for i, stiffness, rest in self.laws:
+            self.nodes.parts[i].nodes.set_law(stiffness, rest, self.tree.parts[i].lag)
+
+    def moment(self, moving: bool) -> Moment:
+        """The robot where the nodes are; moving : with their velocities."""
+        v = self.rates if moving else None
+        return Moment(self.tree, self.state, self.work, self.acting, self._z, v=v)
+
+    def act(self, moving: bool) -> None:
+        """Let all that the nodes do not know by themselves act at the stations."""
+        self.nodes.tell_strains(moving)
+        if moving:
+            meet_moving(self.work, self.state, 0.0)
+        else:
+            meet_at_rest(self.work, self.state)
+        moment = self.moment(moving)
+        for term in self.terms:
+            ask(term.act, moment)
+        for own, w in zip(self.nodes.parts, self.work.parts, strict=True):
+            own.nodes.add_stress(w.sigma)
+
+
+class LumpedSystem:
+    """All nodes of robots of one kind, of which one is the usual number.
+
+    acting (J,) : numbers of the inputs that act, robot after robot.
+    """
+
+    def __init__(self, effects: Sequence[Effects], works: Sequence[Work]) -> None:
+        sizes = [item.inputs for item in effects]
+        self.acting = np.zeros(sum(sizes))
+        first = np.cumsum([0, *sizes])
+        self.slices = [slice(a, b) for a, b in pairwise(first.tolist())]
+        """Places of the inputs of each robot."""
+        given = zip(effects, works, self.slices, strict=True)
+        self.robots = [LumpedRobot(item, work, self.acting[at]) for item, work, at in given]
+        self._share_arrays()
+        self.length = max(robot.tree.length for robot in self.robots)
+        self.motions = [
+            NodeMotion(
+                [robot.nodes.parts[i] for robot in self.robots],
+                [robot.nodes.inertia[i] for robot in self.robots],
+            )
+            for i in range(len(self.robots[0].nodes.parts))
+        ]
+        places = [np.array(robot.fields).reshape(-1, 3) for robot in self.robots]
+        self._places = np.array([x + at.start for x, at in zip(places, self.slices, strict=True)])
+        self.told = any(robot.terms for robot in self.robots)
+        """Whether anything acts that the nodes do not know by themselves."""
+        self.framed = any(own.framed for robot in self.robots for own in robot.nodes.parts)
+
+    def _share_arrays(self) -> None:
+        """Let the nodes of all robots stand in the same arrays."""
+        leader, *others = self.robots
+        for i, own in enumerate(leader.nodes.parts if others else ()):
+            own.nodes.allocate(len(self.robots))
+            for copy_, robot in enumerate(others, 1):
+                robot.nodes.parts[i].nodes.share(own.nodes, copy_)
+        for robot in self.robots:
+            robot.set_laws()
+
+    def begin(self, q: Sequence[Array], v: Sequence[Array]) -> None:
+        """Put the nodes of each robot at coordinates q (nq,), with rates v (total,)."""
+        for robot, own in zip(self.robots, q, strict=True):
+            robot.state.place(own)
+            robot.nodes.renew()
         for motion in self.motions:
             motion.set_momenta(v)
             motion.set_rates()
 
     def fastest_spin(self) -> float:
         """The largest spin of all nodes, rad/s, as `begin` had it."""
-        spins = [np.linalg.norm(motion.own.spin, axis=0).max() for motion in self.motions]
+        spins = [np.linalg.norm(motion.nodes.spin, axis=0).max() for motion in self.motions]
         return float(max(spins))
 
     # -- what programs are made of -----------------------------------------------------------------
 
-    def moment(self, moving: bool) -> Moment:
-        """The robot where the nodes are; moving : with their velocities."""
-        v = self._rates if moving else None
-        return Moment(self.tree, self.state, self.work, self.acting, self._z, v=v)
-
     def accelerate(self, moving: bool) -> None:
         """Set what acts on all nodes where they are; moving : with what opposes velocities."""
-        work, nodes = self.work, self.nodes
-        nodes.place()
-        nodes.clear()
+        told = self.told or moving
+        if self.framed or told:
+            for robot in self.robots:
+                robot.nodes.place_bases()
+                robot.nodes.clear()
         if moving:
-            self._set_rates(self._rates)
-            nodes.set_rates()
-            meet_moving(work, self.state, 0.0)
-        else:
-            meet_at_rest(work, self.state)
-        moment = self.moment(moving)
-        for term in self._terms:
-            ask(term.act, moment)
-        nodes.gather()
-        field = self._field()
-        for motion in self.motions:
-            motion.set_pulls(field)
+            self._set_rates()
+        if told:
+            self._set_stresses(moving)
+        for i in range(len(self.motions) - 1, -1, -1):
+            motion = self.motions[i]
+            if told:
+                motion.nodes.set_forces()
+            else:
+                motion.nodes.set_elastic_forces()
+            for robot in self.robots:
+                robot.nodes.gather(i)
+            motion.set_field(self.acting, self._places)
+            motion.set_pulls()
 
-    def _field(self) -> Array:
-        """Sum (3,) of the accelerations that are common to all masses, m/s^2."""
-        if len(self._fields) == 1:
-            return self._fields[0]
-        out = np.zeros(3)
-        clear(out)
-        for field in self._fields:
-            combine(1.0, out, 1.0, field, out)
-        return out
+    def _set_stresses(self, moving: bool) -> None:
+        for motion in self.motions:
+            motion.nodes.set_strain()
+            if moving:
+                motion.nodes.set_strain_rate()
+            motion.nodes.set_stress(moving)
+        for robot in self.robots:
+            robot.act(moving)
 
     def drift(self, factor: float, unit: Array) -> None:
         """Let all nodes move freely for factor times unit (1,) seconds."""
@@ -101,17 +173,23 @@ class LumpedSystem:
             motion.restore_nodes()
             copy(motion.kept_rates, motion.rates)
 
-    def write(self, q: Array, v: Array) -> None:
-        """Write coordinates q (nq,) and rates v (total,)."""
-        self.nodes.place()
-        self.nodes.set_coordinates(q)
-        self._set_rates(v)
+    def write(self, q: Sequence[Array], v: Sequence[Array]) -> None:
+        """Write coordinates q (nq,) and rates v (total,) of each robot."""
+        for robot in self.robots:
+            robot.nodes.place_bases()
+        self._set_rates()
+        for robot, own, rates in zip(self.robots, q, v, strict=True):
+            robot.nodes.set_coordinates(own)
+            copy(robot.rates, rates)
 
-    def _set_rates(self, v: Array) -> None:
-        """Set spins and velocities of all nodes, and rates v (total,)."""
+    def _set_rates(self) -> None:
+        """Set spins, velocities and rates of all nodes, and of the stations where they are wanted."""
         for motion in self.motions:
             motion.set_rates()
-            motion.write_rates(v)
+            for copy_, robot in enumerate(self.robots):
+                motion.write_rates(copy_, robot.rates)
+        for robot in self.robots:
+            robot.nodes.set_rates()
 
     def moving_arrays(self) -> list[Array]:
         """All that a step changes."""
