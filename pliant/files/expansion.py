@@ -38,7 +38,11 @@ LANGUAGE = ("include", "parameters", "groups")
 """Sections that are written out."""
 _INDEX = re.compile(r"<([^<>]*)>")
 _MOST_FILES = 100
-_MOST_TIMES = 10_000
+_MOST_TIMES = 1000
+_MOST_REPEATED = 2000
+"""Repetitions at most, and entries that they make: checks of a robot take the square of its parts."""
+_REPETITION = 10
+"""Entries for which a repetition counts, however little it holds."""
 _OPERATORS = re.compile(r"[*/+()]")
 
 
@@ -172,7 +176,7 @@ class _Expander:
         self.parameters = Parameters()
         self.roots = roots
         self.files = files
-        self.count = self.included = 0
+        self.count = self.included = self.repeated = 0
         self.complete = True
         """Whether all entries are written out; else others would be called unknown as well."""
         self.main: Any = source.data
@@ -332,11 +336,22 @@ class _Expander:
                 if full in section:
                     self._taken(unit, place, inner, full, full in met)
                     break
+                self._count_repeated(bool(inner.indices))
                 met[full] = None
                 section[full] = self._value(unit, entry, place, target, inner)
                 unit.names[full.removeprefix(unit.prefix)] = None
                 if unit.prefix:
                     self.out.prefixes[target] = unit.prefix
+
+    def _count_repeated(self, repeated: bool) -> None:
+        """Refuse more entries by repetition than can be checked within seconds."""
+        self.repeated += repeated
+        if self.repeated > _MOST_REPEATED:
+            message = f"has more than {_MOST_REPEATED} parts and effects by repetition"
+            self.out.report(
+                (), "robot", "", f"{message}; repeat fewer, or describe a net as a mesh"
+            )
+            raise FileError(self.out.problems)
 
     def _taken(self, unit: Unit, place: Place, scope: Scope, name: str, again: bool) -> None:
         expected, remedy = "unique in its section", "choose another name, or give a prefix"
@@ -374,7 +389,7 @@ class _Expander:
             self.complete = False
             return
         for k in range(asked.count):
-            self._tick()
+            self._tick(_REPETITION)
             entries = plain
             for word, at in (("first", 0), ("last", asked.count - 1)):
                 if k == at and getattr(asked, word):
@@ -403,8 +418,8 @@ class _Expander:
 
     # -- values ----------------------------------------------------------------------------------
 
-    def _tick(self) -> None:
-        self.count += 1
+    def _tick(self, size: int = 1) -> None:
+        self.count += size
         if self.count > MAX_ENTRIES:
             message = f"has more than {MAX_ENTRIES} entries when its repetitions are written out"
             self.out.report((), "robot", "", f"{message}; repeat fewer parts")

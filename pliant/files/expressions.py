@@ -28,7 +28,7 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
     "cos": math.cos,
 }
 _TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([^\W\d]\w*)|(.))")
-_PLAIN = re.compile(r"(?:[-\s.]|\d[\d.]*+(?:[eE][-+]?\d++)?)*+")
+_PLAIN = re.compile(r"(?:[-.]|\d[\d.]*+(?:[eE][-+]?\d++)?)*+")
 _LONGEST, _DEEPEST = 300, 50
 EXACT = 2**53
 """Whole numbers beyond it are computed as floats."""
@@ -50,11 +50,11 @@ class UnknownName(ExpressionError):  # noqa: N818
 def parse(text: str) -> Tree:
     """Return a text as a tree of operations; raise NoExpression if it is no arithmetic.
 
-    A text of digits, such as a date, is none: it needs a name or one of + * / ( .
+    A text of digits, such as a date, is none: it needs a space, a name or one of + * / ( .
     """
     if len(text) > _LONGEST:
         raise NoExpression(f"it is longer than {_LONGEST} characters")
-    if _PLAIN.fullmatch(text):
+    if _PLAIN.fullmatch(text.strip()):
         raise NoExpression("it is empty" if not text.strip() else "it is a text")
     parser = _Parser(text)
     tree = parser.expression(0)

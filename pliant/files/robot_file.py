@@ -74,6 +74,8 @@ class InputKind(Kind):
         return {"anyOf": [Number().schema(defs), wrench, signal]}
 
 
+_ENOUGH = 20
+"""Repetitions of an entry that cannot be built after which the others are not tried."""
 _SECTIONS = ("gravity", "inputs", *RUNS)
 
 
@@ -118,7 +120,8 @@ def load_robot_file(
     """
     families = {"formulation": formulations or {}, "integrator": integrators or {}}
     origin = FileOrigin(read_source(path), families, folders(allow), dict(parameters or {}))
-    return RobotFile(Path(path), origin.description, origin.inputs, origin.runs)
+    robot = origin.description.snapshot()  # to which parts may be added
+    return RobotFile(Path(path), robot, dict(origin.inputs), origin.runs)
 
 
 class FileOrigin(Origin):
@@ -226,6 +229,7 @@ class _Loader:
     def _entries(self) -> Iterator[tuple[Place, Entry]]:
         """Yield every entry that can be built, with its place in the file."""
         owner: dict[str, str] = {}
+        failed: dict[tuple[Any, ...], int] = {}
         # what brings along parts under names of its own comes first: others may hang on them
         for heading in sorted(self.headings, key=lambda x: x in carriers() or x not in bringers()):
             for name, given in self._group(heading).items():
@@ -235,11 +239,16 @@ class _Loader:
                     continue
                 owner[name] = f"{headings()[heading]} {name!r}"
                 cls = class_of(heading, given)
+                spot = self.source.place(place)[:3]
+                if failed.get(spot, 0) >= _ENOUGH:  # of one entry, repeated
+                    self.broken[name] = None
+                    continue
                 try:
                     if cls is None:
                         cls, place, given = self._general(heading, place, given)
                     yield place, self.reader.build(place, cls, given, name=name)
                 except ReportedError:
+                    failed[spot] = failed.get(spot, 0) + 1
                     self.broken[name] = None
                     self.reader.broken.append(name)
                     self.hidden = self.hidden or cls is None or cls.naming != "name"
