@@ -38,8 +38,8 @@ EXTREMES = (
     "{constant: 1e308}", "[3, right]", "{sine: {amplitude: 1e308, frequency: 1e308}}",
     "{part: arm, at: 1e308}", "-0.0", "2*radius", "radius/0", "n*n*n*n*n*n*1e300", "i", "n", "sizes(i)",
     "sizes(0)", "(" * 60 + "1", "1" + "+1" * 140, "seg<i-1>.tip", "<i", "seg<<i>>", "<n/0>", "pi(2)",
-    "{repeat: 1000000, each: 1}", "{repeat: n, each: i}", "{count: n, index: n}", "robot.yaml", "part.yaml",
-    "{file: robot.yaml, prefix: x_}", "{file: part.yaml, prefix: y_}", "a b*c",
+    "{repeat: 1000000, each: 1}", "{repeat: n, each: i}", "{count: n, index: n}", "robot.yaml",
+    "part.yaml", "{file: robot.yaml, prefix: x_}", "{file: part.yaml, prefix: y_}", "a b*c",
 )  # fmt: skip
 LANGUAGE = """parameters:
   radius: 0.01
@@ -78,7 +78,8 @@ statics:
 """
 PART = """parameters: {size: 0.004}
 rods:
-  bone: {length: 0.05, section: {circle: {radius: size}}, material: {E: 1.0e6, nu: 0.5, rho: 1000}, base: arm.tip}
+  bone:
+    {length: 0.05, base: arm.tip, section: {circle: {radius: size}}, material: {E: 1.0e6, nu: 0.5}}
 """
 
 
@@ -87,7 +88,7 @@ class TooLongError(BaseException):
 
 
 def sources() -> list[str]:
-    """The bundled robot files, the whole robots in the documentation, and one with all of the language."""
+    """The bundled robot files, those in the documentation, and one with all of the language."""
     bundled = sorted((ROOT / "pliant" / "robots").glob("*.yaml"))
     texts = [LANGUAGE, LANGUAGE, *(file.read_text() for file in bundled)]
     for page in sorted((ROOT / "docs").rglob("*.md")):

@@ -25,6 +25,8 @@ from pliant.model.wireframe_fields import FixedNodes, OnWireframe
 if TYPE_CHECKING:
     from pliant.model.description import Description
 
+_SHORTEST = 1e-12
+"""Length of the shortest edge of a net, m."""
 _UNIT = 1.0
 """Length of the rod whose section a link has, m; the sections of links do not vary."""
 
@@ -182,12 +184,15 @@ class Mesh(Entry):
             ) from None
         all_held = len(held) == len(self.wireframe.nodes)
         self.refuse(all_held, "fixed", "some nodes, not all", "leave one or more out")
+        lengths, expected = self.wireframe.lengths, f"of edges longer than {_SHORTEST:g} m"
+        short = lengths.min() < _SHORTEST
+        self.refuse(short, "wireframe", expected, "move or weld nodes that coincide")
+        self.pieces()  # whose fields are checked as well
 
     @cached_property
     def nodes(self) -> list[Body | None]:
         """The bodies of its nodes, None for those that are fixed."""
-        points, edges = self.wireframe.nodes, self.wireframe.edges
-        lengths = np.linalg.norm(points[edges[:, 1]] - points[edges[:, 0]], axis=1)
+        points, edges, lengths = self.wireframe.nodes, self.wireframe.edges, self.wireframe.lengths
         share = np.zeros(len(points))
         np.add.at(share, edges, 0.5 * lengths[:, None] / lengths.sum())
         held = set(self.wireframe.chosen(self.fixed).tolist())
@@ -206,6 +211,10 @@ class Mesh(Entry):
 
     def pieces(self) -> Sequence[Entry]:
         """Return the bodies of its nodes, and the links of its edges between them or to the world."""
+        return self._all
+
+    @cached_property
+    def _all(self) -> list[Entry]:
         bodies, points = self.nodes, self.wireframe.nodes
         links = []
         for k, ends in enumerate(self.wireframe.edges):
