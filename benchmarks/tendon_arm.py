@@ -21,8 +21,7 @@ from pliant.study.workspace import grid
 
 LENGTH, OFFSET = 0.3, 0.007
 FORMULATION, FINE = pl.BSpline(3, 5), pl.BSpline(3, 32)
-INTEGRATOR, DT = pl.GeneralizedAlpha(0.5), 0.01
-"""Midpoint() gains energy at this step: shear and stretch of the rod are far from resolved."""
+INTEGRATOR, DT = pl.Midpoint(), 0.01
 BLOCKS, CALLS, STEPS = 9, 20, 200
 
 

@@ -24,6 +24,7 @@ _HOMES = {
         "BaseMotion",
         "BendingActuator",
         "Body",
+        "Bushing",
         "Chamber",
         "Circle",
         "Connection",
@@ -38,6 +39,7 @@ _HOMES = {
         "Flow",
         "Frame",
         "Gear",
+        "Integral",
         "Lag",
         "Link",
         "Load",
@@ -77,6 +79,9 @@ _HOMES = {
         "along",
         "pose",
     ),
+    "pliant.control.computed_torque": ("ComputedTorque",),
+    "pliant.control.pid": ("PID",),
+    "pliant.control.task_space": ("TaskSpace",),
     "pliant.files": ("FileError",),
     "pliant.results.energy_gap": ("EnergyGap", "EnergyWarning", "NumericalDamping"),
     "pliant.bvp.collocation": ("Collocation",),
@@ -110,9 +115,10 @@ _HOMES = {
     "pliant.solve.integrators.bdf_alpha": ("BDFAlpha",),
     "pliant.solve.integrators.contract": ("Integrator",),
     "pliant.solve.integrators.explicit": ("Explicit",),
-    "pliant.solve.integrators.midpoint": ("Midpoint", "Variational"),
+    "pliant.solve.integrators.midpoint": ("Midpoint",),
     "pliant.solve.integrators.newmark": ("GeneralizedAlpha", "ImplicitEuler", "Newmark"),
     "pliant.solve.integrators.radau": ("Radau",),
+    "pliant.solve.integrators.variational": ("Variational",),
     "pliant.results.studies": ("Comparison", "ComparisonRow", "Resolution", "ResolutionRow"),
     "pliant.results.equations": ("Accelerations", "Equations"),
     "pliant.results.equilibrium": ("Equilibrium", "Modes"),
@@ -142,6 +148,9 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 if TYPE_CHECKING:
     from pliant.bvp.collocation import Collocation as Collocation
     from pliant.bvp.shooting import MultipleShooting as MultipleShooting, Shooting as Shooting
+    from pliant.control.computed_torque import ComputedTorque as ComputedTorque
+    from pliant.control.pid import PID as PID
+    from pliant.control.task_space import TaskSpace as TaskSpace
     from pliant.files import FileError as FileError
     from pliant.files.measurement import (
         Measurement as Measurement,
@@ -163,6 +172,7 @@ if TYPE_CHECKING:
         BaseMotion as BaseMotion,
         BendingActuator as BendingActuator,
         Body as Body,
+        Bushing as Bushing,
         Chamber as Chamber,
         Circle as Circle,
         Connection as Connection,
@@ -175,6 +185,7 @@ if TYPE_CHECKING:
         Flow as Flow,
         Frame as Frame,
         Gear as Gear,
+        Integral as Integral,
         Lag as Lag,
         Link as Link,
         Load as Load,
@@ -257,13 +268,14 @@ if TYPE_CHECKING:
     from pliant.solve.integrators.bdf_alpha import BDFAlpha as BDFAlpha
     from pliant.solve.integrators.contract import Integrator as Integrator
     from pliant.solve.integrators.explicit import Explicit as Explicit
-    from pliant.solve.integrators.midpoint import Midpoint as Midpoint, Variational as Variational
+    from pliant.solve.integrators.midpoint import Midpoint as Midpoint
     from pliant.solve.integrators.newmark import (
         GeneralizedAlpha as GeneralizedAlpha,
         ImplicitEuler as ImplicitEuler,
         Newmark as Newmark,
     )
     from pliant.solve.integrators.radau import Radau as Radau
+    from pliant.solve.integrators.variational import Variational as Variational
     from pliant.solve.motion_error import MotionError as MotionError
     from pliant.solve.registry import formulations as formulations, integrators as integrators
     from pliant.solve.shape_error import ShapeError as ShapeError

@@ -20,6 +20,7 @@ from pliant.model import (
     BaseMotion,
     BendingActuator,
     Body,
+    Bushing,
     Chamber,
     Connection,
     Constant,
@@ -72,7 +73,7 @@ from pliant.results.result import ShapeResult
 from pliant.results.stepper import Stepper, StepState, make_stepper, state_seen
 from pliant.rods.contract import RodModel
 from pliant.solve.automatic import DEFAULT, check_accuracy, first_mesh, refine
-from pliant.solve.clock import make_clock
+from pliant.solve.clock import Clock, make_clock
 from pliant.solve.compiled import Compiler, choose_formulations, require_mass
 from pliant.solve.control import Control, controller_pairs
 from pliant.solve.coordinates import CoordinateProblem
@@ -85,6 +86,7 @@ from pliant.solve.moving_mesh import MovingMesh
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_input, check_values
+from pliant.solve.side_by_side import MotionPlan
 from pliant.solve.statics import StaticSolution
 from pliant.solve.step_methods import given_method
 from pliant.solve.stretch import judge_stretch
@@ -110,6 +112,22 @@ def _as_motion(compiled: Problem, method: Integrator) -> Iterator[None]:
         if isinstance(error.last, Trajectory):
             error.last = Motion(compiled, error.last, repr(method))
         raise
+
+
+def _require_dt_alone(**options: Any) -> None:
+    """Refuse what a motion with a given accuracy cannot have."""
+    for field, value in options.items():
+        checks.refuse(
+            value is not None, "simulate", field, value, "left out unless dt alone is given",
+            "give dt and no accuracy, or leave it out",
+        )  # fmt: skip
+
+
+def _saved(motion: Motion, path: str | os.PathLike[str] | None) -> Motion:
+    """The motion, written to a file if there is one and the motion came to its end."""
+    if path is not None and motion.complete:
+        motion.save(path)
+    return motion
 
 
 def _time_reached(t: float, end: float) -> tuple[float, str]:
@@ -366,7 +384,7 @@ class Robot:
         on: Frame | Rod | str,
         force: Any = (0.0, 0.0, 0.0),
         moment: ArrayLike = (0.0, 0.0, 0.0),
-        frame: str = "world",
+        frame: str | Frame = "world",
         over: tuple[float, float] | None = None,
         breaks: Sequence[float] = (),
     ) -> Load:
@@ -375,7 +393,8 @@ class Robot:
         on : a place (N, N m): a Frame such as ``arm.tip`` or its name, "arm.tip", "arm.base" or
         "arm.0.12" for s = 0.12 m; or a rod or its name for a load along it (N/m, N m/m).
         force, moment : (3,) in ``frame``; a force along a rod may be a function of s.
-        frame : "world" (fixed direction) or "body" (follows the section).
+        frame : "world" (fixed direction), "body" (follows the section), or at a point the Frame of
+        another part, or its name, with which force and moment turn.
         over : (s0, s1) in metres, the stretch that a load along a rod covers.
         breaks : arclengths in metres, increasing, where a force that is a function of s jumps, and the
         borders of peaks narrower than 0.001 of the length; others are found.
@@ -391,15 +410,18 @@ class Robot:
         to: Frame | str | ArrayLike | None = None,
         kind: str | None = None,
         hold: tuple[str, ...] | None = None,
+        moves: Mapping[str, str] | None = None,
     ) -> Constraint:
         """Add a constraint that holds the frame ``on``, and return it.
 
         on : a Frame, or its name such as "arm.tip".
         to : another one, a 4x4 world pose, or None for where ``on`` is in the undeformed robot.
         kind : "fixed" (default), "articulated" (position) or "sliding" (orientation).
-        hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``.
+        hold : instead of kind, directions from "rx", "ry", "rz", "x", "y", "z" in the frame ``to``;
+        "z >= 0" and "z <= 0" hold one side only.
+        moves : inputs by direction, {"x": "slide"}, that prescribe where ``on`` is held, m and rad.
         """
-        return self.description.add(Constraint(name, on, to, kind, hold))  # type: ignore[arg-type]
+        return self.description.add(Constraint(name, on, to, kind, hold, moves))  # type: ignore[arg-type]
 
     @checks.checked
     def connect(
@@ -609,6 +631,29 @@ class Robot:
         pushes.
         """
         return self.description.add(Spring(name, a, b, stiffness, rest, damping, power, kind))  # type: ignore[arg-type]
+
+    @checks.checked
+    def add_bushing(
+        self,
+        name: str,
+        on: Frame | str,
+        to: Frame | str | ArrayLike | None = None,
+        stiffness: Mapping[str, float] | None = None,
+        damping: Mapping[str, float] | None = None,
+        rest: Mapping[str, float] | None = None,
+        power: float = 1.0,
+        kinds: Mapping[str, str] | None = None,
+    ) -> Bushing:
+        """Add springs and dampers along and about the axes of a frame ``to``, and return them.
+
+        on : the Frame that is sprung, or its name.  to : another one, a 4x4 world pose, or None for
+        where ``on`` is in the undeformed robot.
+        stiffness, damping, rest : by direction from "rx", "ry", "rz", "x", "y", "z": N m/rad and N/m;
+        N m (s/rad)^power and N (s/m)^power; rad and m, where absent as in the undeformed robot.
+        kinds : by direction "two-way", "tension" (acts above its rest only) or "compression" (below).
+        """
+        given = (stiffness, damping, rest, power, kinds)
+        return self.description.add(Bushing(name, on, to, *given))  # type: ignore[arg-type]
 
     @checks.checked
     def add_link(
@@ -922,7 +967,7 @@ class Robot:
         body name, its twist (6,). A number is the velocity of a hinge, in rad/s: what hangs on it
         moves along.
         formulation : for all rods, or by rod name.  integrator : if not given, Midpoint(), or
-        GeneralizedAlpha(0.8) where tendons through disks squeeze rods.
+        GeneralizedAlpha(0.8) where tendons through disks squeeze rods that have constraints as well.
         output_every : seconds between stored states, or output_times : (T,) s; else every step.
         progress : True for a bar with the remaining time; or a function, called with the time reached
         and the duration after each step.
@@ -945,51 +990,61 @@ class Robot:
         ``last`` is the motion up to there.
         """
         if dt is None or accuracy is not None:
-            start_at = (start, velocity, joints)
-            files = {
-                "save": save,
-                "resume": resume,
-                "error": error or None,
-                "controllers": controllers,
-            }
-            for field, value in files.items():
-                checks.refuse(
-                    value is not None, "simulate", field, value, "left out unless dt alone is given",
-                    "give dt and no accuracy, or leave it out",
-                )  # fmt: skip
+            _require_dt_alone(
+                save=save, resume=resume, error=error or None, controllers=controllers
+            )
             return self._accurate_motion(
-                duration, dt, accuracy, inputs, start_at, formulation, integrator,
+                duration, dt, accuracy, inputs, (start, velocity, joints), formulation, integrator,
                 (output_every, output_times, progress),
             )  # fmt: skip
-        clock = make_clock(duration, dt, output_every, output_times)
-        given = {**self.inputs, **as_inputs(inputs)}
-        self._tell_doubts(clock.h)
-        compiled, method, begin = self._prepare(
-            "simulate", formulation, integrator, given, start, velocity, joints
-        )
+        plan = self._motion_plan(
+            make_clock(duration, dt, output_every, output_times),
+            inputs, start, velocity, formulation, integrator, joints,
+        )  # fmt: skip
+        compiled, method, given, clock, begin = plan
         check_error(error, clock, compiled, method)
-        checks.refuse(error and controllers is not None, "simulate", "error", error,
-                      "left out with controllers", "compare with a motion of half the dt")  # fmt: skip
+        extra = (save, resume, error)
+        control = self._control(controllers, compiled, method, given, clock.h, extra)
         origin = (start if isinstance(start, str) else (begin.q, begin.v), velocity, joints)
-        watch = save is not None or resume is not None
-        control = self._control(controllers, compiled, method, given, clock.h, watch)
-        named = {} if control is None else control.named()
-        checkpoints = open_checkpoints(save, resume, compiled, given, method, clock, origin, named)
-        if control is not None:
-            given = {**given, **control.signals}
+        checkpoints = open_checkpoints(
+            save, resume, compiled, given, method, clock, origin, control
+        )
+        given = {**given, **({} if control is None else control.signals)}
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
-            trajectory = compiled.simulate(
-                method, given, clock, begin, report, checkpoints, control
-            )
-        motion = Motion(compiled, trajectory, repr(method))
-        judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
+            asked = (method, given, clock, begin, report, checkpoints, control)
+            trajectory = compiled.simulate(*asked)
+        motion = self._judged_motion(plan, trajectory)
         motion.warn_of_energy(method)
         if error and motion.complete:
             companions = Companions(compiled, self._again(given), method, given, begin)
             motion.error = companions.error(trajectory, clock)
         motion.warn_of_resolution(method.drift_order)
-        if save is not None and motion.complete:
-            motion.save(save)
+        return _saved(motion, save)
+
+    def _motion_plan(
+        self,
+        clock: Clock,
+        inputs: Mapping[str, Any] | None,
+        start: Any,
+        velocity: Mapping[str, Any] | None,
+        formulation: Formulations | None,
+        integrator: Integrator | None,
+        joints: Mapping[str, Any] | None = None,
+    ) -> MotionPlan:
+        """The robot ready to move, see `simulate`."""
+        given = {**self.inputs, **as_inputs(inputs)}
+        self._tell_doubts(clock.h)
+        compiled, method, begin = self._prepare(
+            "simulate", formulation, integrator, given, start, velocity, joints
+        )
+        return MotionPlan(compiled, method, given, clock, begin)
+
+    @staticmethod
+    def _judged_motion(plan: MotionPlan, trajectory: Trajectory) -> Motion:
+        """The motion of a plan; refuses one that no rod can have."""
+        motion = Motion(plan.problem, trajectory, repr(plan.method))
+        some = trajectory.q[:: -(-len(trajectory.q) // 5) or 1]
+        judge_stretch(plan.problem, some, motion)
         return motion
 
     def _accurate_motion(
@@ -1005,7 +1060,8 @@ class Robot:
     ) -> Motion:
         """The motion for an accuracy, see `simulate`."""
         wanted = check_accuracy("simulate", DEFAULT if accuracy is None else accuracy)
-        changing = self.changing_meshes({**self.inputs, **as_inputs(inputs)})
+        given = {**self.inputs, **as_inputs(inputs)}
+        changing = self.changing_meshes(given)
         checks.refuse(
             changing, "simulate", "dt", dt, f"given alone where {changing[:1]} changes in time, for "
             "its mesh moves from step to step", "give e.g. dt=4e-3 and no accuracy",
@@ -1023,28 +1079,22 @@ class Robot:
         def run(formulations: Mapping[str, RodModel], by: Integrator, h: float) -> Motion:
             with untold():
                 return self.simulate(
-                    whole,
-                    h,
-                    inputs,
-                    begin,
-                    velocity,
-                    formulations,
-                    by,
-                    every,
-                    times,
-                    progress,
-                    joints,
-                )
+                    whole, h, inputs, begin, velocity, formulations, by, every, times, progress, joints,
+                )  # fmt: skip
 
         bodies = [name for name, body in self.description.bodies.items() if body.joint is not None]
         chooses_mesh = formulation is None and not isinstance(begin, ShapeResult)
         between = every if times is None else whole / max(1, np.size(times) - 1)
         between = positive("simulate", "output_every", between, "seconds", "give e.g. 0.01")
-        search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between)
+        steady = not any(callable(x) and not isinstance(x, Constant) for x in given.values())
+        search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between, steady)
         if integrator is not None:
             return search.find_by(mesh, given_method(integrator))
         problem = self._compiler.compiled(mesh)
-        return search.find(problem, problem.integrator(None))
+        smooth = choose_formulations(
+            self.description, formulation or first_mesh(rods, lumped=False)
+        )
+        return search.find(problem, problem.integrator(None), smooth if chooses_mesh else mesh)
 
     @checks.checked
     def stepper(
@@ -1072,7 +1122,7 @@ class Robot:
             "stepper", formulation, integrator, now, start, velocity, joints
         )
         values = check_values(compiled.description, now)
-        control = self._control(controllers, compiled, method, values, h, False)
+        control = self._control(controllers, compiled, method, values, h, (None, None, False))
         return make_stepper(compiled, method, values, h, begin, control)
 
     def _control(
@@ -1082,12 +1132,15 @@ class Robot:
         method: Integrator,
         inputs: Mapping[str, Any],
         h: float,
-        watch: bool,
+        asked: tuple[Any, Any, bool],
     ) -> Control | None:
-        """The controllers of a motion, None if there are none; watch : as of a `Control`."""
+        """The controllers of a motion, None if there are none; asked : save, resume and error."""
         if controllers is None:
             return None
         pairs = controller_pairs(controllers, method)
+        checks.refuse(asked[2], "simulate", "error", True, "left out with controllers",
+                      "compare with a motion of half the dt")  # fmt: skip
+        watch = asked[0] is not None or asked[1] is not None
         return Control(pairs, compiled.description, inputs, h, state_seen(compiled), watch)
 
     def _prepare(

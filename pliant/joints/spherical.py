@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from pliant._numba import kernel
 from pliant.engine.arrays import clear
 from pliant.engine.program import run
 from pliant.joints.options import MovingJoint, Numbers, per_coordinate
-from pliant.lie import so3
+from pliant.lie import so3, symbolic
 from pliant.lie.leaves import add_hat
+from pliant.lie.mean_forces import mean_torque
 from pliant.lie.operators import DEXP, DEXP_INVERSE
 from pliant.lie.quaternion_leaves import quaternion_log, quaternion_matrix, quaternion_multiply
 from pliant.lie.so3 import operator_array, second_array
@@ -99,6 +100,14 @@ class Spherical(MovingJoint):
     def set_difference(self, a: Array, b: Array, out: Array) -> None:
         run(turn_between, a, b, out)
 
+    def set_mean_force(
+        self, q: Array, other: Array, index: Array, r: Array, far: Array, out: Array
+    ) -> None:
+        poses = np.zeros((2, 4, 4))
+        run(place_quaternion, q, poses[0])
+        run(place_quaternion, other, poses[1])
+        run(mean_torque, *poses, index, r, far, out)
+
     def add_second(self, q: Array, wrench: Array, H: Array) -> None:
         """Add nothing: j(q o x) = j(q) exp(x)."""
 
@@ -116,6 +125,15 @@ class Spherical(MovingJoint):
 
     def add_curvature(self, q: Array, r: Array, H: Array) -> None:
         run(add_log_second, q, r, H)
+
+    def symbolic_pose(self, math: Any, q: Any) -> tuple[Any, Any]:
+        return symbolic.quaternion_matrix(math, q), math.SX.zeros(3)
+
+    def symbolic_values(self, math: Any, q: Any) -> Any:
+        return symbolic.quaternion_vector(math, q)
+
+    def symbolic_rates(self, math: Any, q: Any, v: Any) -> Any:
+        return symbolic.quaternion_rate(math, q, v)
 
 
 @kernel

@@ -6,6 +6,7 @@ signals.
 
 from pliant.model.base_motion import BaseMotion
 from pliant.model.body import Auxiliary, Body
+from pliant.model.bushing import Bushing
 from pliant.model.chamber import BendingActuator, Chamber, Flow, Lag, MountedActuator, PressureLine
 from pliant.model.checks import (
     Array,
@@ -55,6 +56,7 @@ from pliant.model.fields import (
 )
 from pliant.model.file_access import check_suffix, read_csv, read_text, whole_file
 from pliant.model.gear import Gear
+from pliant.model.integral import Integral
 from pliant.model.link import Link, Mesh
 from pliant.model.load import Load
 from pliant.model.muscle import Muscle
@@ -120,6 +122,7 @@ __all__ = [
     "BaseState",
     "BendingActuator",
     "Body",
+    "Bushing",
     "Centreline",
     "Chamber",
     "Choice",
@@ -142,6 +145,7 @@ __all__ = [
     "Frame",
     "Function",
     "Gear",
+    "Integral",
     "Joint",
     "Kind",
     "Lag",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from pliant.model.breaks import Places, gauss_panels
 from pliant.model.checks import Array, DescriptionError, finite_array, raised
 from pliant.model.drawing import Arrow, Placed, Primitive
-from pliant.model.fields import Choice, Interval, holds, quantity
-from pliant.model.places import Frame, OnFrameOrRod
+from pliant.model.fields import Interval, Place, Reader, Schema, Writer, holds, quantity
+from pliant.model.places import Frame, OnFrame, OnFrameOrRod
 from pliant.model.plausible import wrench_doubts
 from pliant.model.pointwise import LineWrench, PointWrench
 from pliant.model.profile import evaluate_rows
@@ -25,6 +25,31 @@ if TYPE_CHECKING:
 FRAMES = ("world", "body")
 
 
+@dataclass(frozen=True)
+class Axes(OnFrame):
+    """Whose axes a vector has: "world", "body", or a Frame of another part or its name."""
+
+    meaning: str = "world, body, or a place on another part"
+    expected: ClassVar[str] = "'world', 'body', or a place on another part such as 'table'"
+    frame: ClassVar[str] = "'body'"
+    words: ClassVar[tuple[str, ...]] = FRAMES
+
+    def read(self, reader: Reader, path: Place, given: Any) -> Any:
+        return given if given in FRAMES else super().read(reader, path, given)
+
+    def write(self, writer: Writer, value: Any) -> Any:
+        return value if isinstance(value, str) else super().write(writer, value)
+
+    def problems(
+        self, description: Description, part: Any, field: str, value: Any
+    ) -> Iterator[DescriptionError]:
+        known = isinstance(value, str) and value in FRAMES
+        return iter(()) if known else super().problems(description, part, field, value)
+
+    def schema(self, defs: Schema) -> Schema:
+        return {"anyOf": [{"enum": list(FRAMES)}, *super().schema(defs)["anyOf"]]}
+
+
 @dataclass(frozen=True, eq=False)
 class Load(Effect):
     """A load; its name is an input of the robot.
@@ -33,7 +58,8 @@ class Load(Effect):
     on : a Frame (point load: N and N m), or the name of a rod (distributed: N/m and N m/m).
     force, moment : (3,) in ``frame``. A distributed force may be a function of s (metres) that
         returns three numbers.
-    frame : "world" (fixed direction) or "body" (follows the section).
+    frame : "world" (fixed direction), "body" (follows the section), or for a point load the Frame of
+        another part, or its name, with which force and moment turn.
     over : (s0, s1) in metres, the stretch that a distributed load covers; None for the whole rod.
     breaks : arclengths in metres, increasing, where a force that is a function of s jumps, and the
         borders of its narrow peaks. Most are found without.
@@ -46,7 +72,7 @@ class Load(Effect):
     moment: tuple[float, ...] = quantity(
         "N m (N m per metre when distributed)", shape=3, default=(0.0, 0.0, 0.0)
     )
-    frame: str = holds(Choice(names=FRAMES), "world")
+    frame: str | Frame = holds(Axes(), "world")
     over: tuple[float, float] | None = holds(Interval(), None)
     breaks: tuple[float, ...] = holds(Places(), ())
 
@@ -79,6 +105,10 @@ class Load(Effect):
                 "give on= the name of the rod for a distributed load",
             )
 
+    def acts_at(self) -> Iterator[Frame]:
+        """Yield the frame that it loads."""
+        yield from (self.on,) if isinstance(self.on, Frame) else ()
+
     def inputs(self) -> dict[str, float]:
         """Return its name with 1.0: the load as described."""
         return {self.name: 1.0}
@@ -86,6 +116,9 @@ class Load(Effect):
     def problems(self, description: Description) -> Iterator[DescriptionError]:
         """Yield what is wrong with it in the robot; a force that is a function is evaluated."""
         problems = list(super().problems(description))
+        if self.distributed and self.frame not in FRAMES:
+            expected, remedy = "'world' or 'body' along a rod", "load it at a point instead"
+            problems.append(DescriptionError(self.label, "frame", self.frame, expected, remedy))
         yield from problems
         if self.distributed and not problems:
             start, end = self.over or (0.0, description.rods[self.part].length)
@@ -113,11 +146,15 @@ class Load(Effect):
             wrench = w @ self.density(s, value)
             name = f"{name} (sum)"
         turn = pose[:3, :3] if self.frame == "body" else np.eye(3)
+        if isinstance(self.frame, Frame):
+            turn = at.frame(self.frame)[:3, :3]
         halves = {"moment": turn @ wrench[:3], "force": turn @ wrench[3:]}
         return [Arrow(name, pose[:3, 3], vector, kind) for kind, vector in halves.items()]
 
-    def pointwise(self) -> PointWrench | LineWrench:
-        """Return its wrench at a point, or per metre of a rod."""
+    def pointwise(self) -> PointWrench | LineWrench | None:
+        """Return its wrench at a point, or per metre of a rod; None if it turns with another part."""
+        if isinstance(self.frame, Frame):
+            return None
         world = self.frame == "world"
         if isinstance(self.on, Frame):
             return PointWrench(self.name, self.on, world, self.wrench)

@@ -20,6 +20,7 @@ import numpy as np
 from pliant.model import DescriptionError
 from pliant.model.checks import as_array
 from pliant.physics.own_law import Law, Shapes
+from pliant.physics.symbolic import Symbols, own_formula
 from pliant.rods.contract import Array, Ints
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent
@@ -119,8 +120,10 @@ class Term:
     needs_twists: bool = False
     """Whether its loss of power needs the twists of stations without inertia."""
     squeezes: bool = False
-    """Whether it puts rods under compression from within, as a tendon through disks does. `Midpoint`
-    then gains energy at steps that do not resolve shear, and is not the default."""
+    """Whether it puts rods that shear under compression from within, as a tendon through disks does.
+    `Midpoint` then takes mean forces; with hard rows besides it gains energy, and is no default."""
+    whole: bool = False
+    """Whether its impulse in a variational step stays where it acts: hard rows, and dry friction."""
     memory: int = 0
     """How many numbers it keeps from step to step, see `remember` and `keep`."""
     memory_at: slice = slice(0, 0)
@@ -199,6 +202,10 @@ class Term:
 
     def correct_strains(self, i: int, state: State, s: Array, e: Array) -> None:
         """Correct strains e (S, 6) of part i at arclengths s (S,), where its map alone misleads."""
+
+    def symbolic(self, x: Symbols) -> None:
+        """Add what it does to equations of motion with symbols; refused by name without this method."""
+        x.refuse(self)
 
     # -- memory, and inputs that lag behind what is asked for ------------------------------------
 
@@ -327,6 +334,10 @@ class OwnTerm(Term):
 
     label: str
     law: Law
+    effect: Any
+
+    def symbolic(self, x: Symbols) -> None:
+        own_formula(self, self.effect, x)
 
     def take_input(self, effect: Any, shapes: Shapes) -> None:
         """Take over name and size of the input of an effect, and its law."""
@@ -377,6 +388,11 @@ class Rows(Term):
     """How error messages call it."""
     source: Any = None
     """The description that it comes from, None if that is the rod itself."""
+
+    @property
+    def whole(self) -> bool:  # type: ignore[override]
+        """True for hard rows: they hold at the end of a step by an impulse at its start."""
+        return self.hard
 
     def gaps(self, state: State) -> Array:
         """Gaps (len(rows),) of hard rows at a configuration."""

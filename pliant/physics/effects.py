@@ -44,6 +44,7 @@ BUILT_IN = (
     "chambers",
     "springs",
     "links",
+    "bushings",
     "tendons",
     "muscles",
     "embedded_tendons",
@@ -137,6 +138,10 @@ class Effects:
         self.gap_rows = np.concatenate([none, *(term.rows for term in self.rows)])
         """Numbers of all unknowns of terms, and the weights that make their gaps plain numbers."""
         self.gap_weights = np.concatenate([np.zeros(0), *(term.row_weights for term in self.rows)])
+        self.squeezed = any(term.squeezes for term in self.terms)
+        """Whether something puts rods under compression from within."""
+        self.held = any(term.whole for term in self.rows)
+        """Whether there are hard rows, which act at the start of a step."""
         self.over_constrained = False
         """Whether rows of constraints depend on each other, see `solve.redundancy`."""
 
@@ -161,6 +166,14 @@ class Effects:
         for term in self.terms:
             if term.memory:
                 term.remember(moment, memory[term.memory_at])
+
+    def reactions(self, state: State, z: Array) -> dict[str, Array]:
+        """Wrenches (6,) by which terms with multipliers z (total,) hold the robot, by name."""
+        held: dict[str, Array] = {}
+        for term in self.terms:
+            for name, wrench in term.reactions(state, z).items():
+                held[name] = held[name] + wrench if name in held else wrench
+        return held
 
     def pairs(self) -> list[list[Pair]]:
         """Blocks that the terms add to tangents."""

@@ -47,6 +47,7 @@ class JointFriction(JointTerm):
 
     compiled = True
     depends_on_way = True
+    whole = True
 
     def __init__(self, tree: Tree, i: int) -> None:
         super().__init__(tree, i)

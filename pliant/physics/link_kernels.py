@@ -1,5 +1,6 @@
-"""Kernels of elastic links between two frames.
+"""Kernels of what is elastic between two frames: links, and bushings.
 
+A bushing has the values b = (log R, p) of `frame_gap` in the frame ga; rows that are not used are zero.
 The end frames of a link are ha = ga Qa and hb = gb Qb, with constant turns Qa, Qb that point local z
 from a to b at rest. Its measure is the constant strain that leads from one to the other,
 
@@ -34,10 +35,38 @@ from pliant.lie.se3_kernels import (
     relative_array,
     second_array,
 )
-from pliant.physics.rope_law import counted
+from pliant.physics.frame_gap import set_curvature, set_gap
+from pliant.physics.rope_law import counted, damper
 
+_FOLDED = 2.0
+"""Angle between the end frames from which on a link may be bent by more than half a turn, rad."""
 _CLOSE = 1e-9
 """Change of a strain measure below which a secant is a tangent."""
+
+
+LINK = np.zeros(0, dtype=np.int64)
+"""What stands for the rows that a bushing uses where there is a link, which uses all."""
+
+
+@inner
+def _measure(used, g, Q, x, T, B):  # type: ignore[no-untyped-def]
+    """Write the measure x (6,) of a link, or of a bushing if used (r,) rows are given, and its
+    derivative T (6, 12) in the twists of the frames g (2, 4, 4); of a link also B, see `_measure_link`.
+    """
+    if used.shape[0] == 0:
+        _measure_link(g, Q, x, T, B)
+        return
+    r = used.shape[0]
+    gap, slopes = np.empty(r), np.empty((r, 12))
+    set_gap(g[0], g[1], used, gap, slopes)
+    for i in range(6):
+        x[i] = 0.0
+        for j in range(12):
+            T[i, j] = 0.0
+    for i in range(r):
+        x[used[i]] = gap[i]
+        for j in range(12):
+            T[used[i], j] = slopes[i, j]
 
 
 @inner
@@ -55,7 +84,31 @@ def _turn_columns(T, first, Q):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _measure(g, Q, x, T, B):  # type: ignore[no-untyped-def]
+def _unfold(x):  # type: ignore[no-untyped-def]
+    """Replace x (6,) = log h = (a n, v) by the logarithm beyond half a turn where a link is so bent.
+
+    The other one has the angle a - 2 pi about the same axis n. Seen from the frame halfway, the chord
+    is n (n.v) + s v', with v' the part of v across n and s = sin(a/2) / (a/2); for the other one it is
+    turned by half a turn about n, n (n.v) - s v'. A link points from one end to the other: where v'
+    leads backwards, the other one is meant. The chord stays, so that v' becomes -(2 pi - a) / a v'.
+    """
+    angle = np.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
+    if angle < _FOLDED:
+        return
+    n0, n1, n2 = x[0] / angle, x[1] / angle, x[2] / angle
+    along = n0 * x[3] + n1 * x[4] + n2 * x[5]
+    if x[5] - n2 * along >= 0.0:
+        return
+    turn = (angle - 2.0 * np.pi) / angle
+    for i in range(3):
+        x[i] *= turn
+    x[3] = n0 * along + turn * (x[3] - n0 * along)
+    x[4] = n1 * along + turn * (x[4] - n1 * along)
+    x[5] = n2 * along + turn * (x[5] - n2 * along)
+
+
+@inner
+def _measure_link(g, Q, x, T, B):  # type: ignore[no-untyped-def]
     """Write x (6,), its derivative T (6, 12) in the twists of the frames g (2, 4, 4), and the columns
     B (6, 12) of Ad(h^-1) ya and of yb in them.
     """
@@ -64,6 +117,7 @@ def _measure(g, Q, x, T, B):  # type: ignore[no-untyped-def]
     multiply_array(g[0], Q[0], ha)
     multiply_array(g[1], Q[1], hb)
     relative_array(op.EXP, ha, hb, x)
+    _unfold(x)
     exp_pose_array(x, h)
     Ad_inverse_array(h, A)
     dexp_inverse_array(x, D)
@@ -96,9 +150,18 @@ def _set_strain(x, T, c, e, U):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _add_curvature(x, T, B, c, stress, H):  # type: ignore[no-untyped-def]
-    """H (12, 12) += second derivative of stress . e in the charts ga exp, gb exp."""
+def _add_curvature(used, g, x, T, B, c, stress, H):  # type: ignore[no-untyped-def]
+    """H (12, 12) += second derivative of stress . e in the charts of frames g (2, 4, 4)."""
     f = np.empty(6)
+    if used.shape[0] > 0:
+        force, bent = np.empty(used.shape[0]), np.empty((12, 12))
+        for i in range(used.shape[0]):
+            force[i] = stress[used[i]]
+        set_curvature(g[0], g[1], used, force, bent)
+        for a in range(12):
+            for b in range(12):
+                H[a, b] += bent[a, b]
+        return
     for i in range(6):
         f[i] = stress[i] + stress[5] * c[i] * x[i]
         for a in range(12):
@@ -144,8 +207,8 @@ def _add_log_curvature(x, T, B, stress, H):  # type: ignore[no-untyped-def]
 def _stress(rule, xa, xb, rates, speed, h, stress, slope):  # type: ignore[no-untyped-def]
     """Write the stress (6,) and its derivative slope (6,) in the strain at b; returns the power lost.
 
-    rule (5, 6) : stiffness and damping of the strain, its value without stress, kind of each row, and
-    the coefficients c, of which those of shear count.
+    rule (6, 6) : stiffness and damping of the strain, its value without stress, kind of each row, the
+    coefficients c, of which those of shear count, and the power of the rate in the damping.
     At one configuration (h = 0) rates (6,) and their derivative `speed` in the strain; in a step of h
     seconds the secant of the potential between xa and xb.
     """
@@ -165,7 +228,8 @@ def _stress(rule, xa, xb, rates, speed, h, stress, slope):  # type: ignore[no-un
         force = 0.5 * k * (ca + cb) * share
         bent = 1.0 if h > 0.0 else 2.0
         grown = 0.5 * k * (bent * sb * share + (ca + cb) * change)
-        damped, damped_slope = share * c * rate, share * c * grow + change * c * rate
+        f, df = damper(c, rule[5, i], rate)
+        damped, damped_slope = share * f, share * df * grow + change * f
         if (kind == 1.0 and force + damped < 0.0) or (kind == 2.0 and force + damped > 0.0):
             damped, damped_slope = -force, -grown
         stress[i], slope[i] = force + damped, grown + damped_slope
@@ -225,15 +289,15 @@ def take_twist(eta, station, twist):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def set_strain(g, Q, c, e):  # type: ignore[no-untyped-def]
+def set_strain(used, g, Q, c, e):  # type: ignore[no-untyped-def]
     """Write the strain e (6,) of a link with frames g (2, 4, 4), rad and m over its whole length."""
     x, T, B, U = np.empty(6), np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
-    _measure(g, Q, x, T, B)
+    _measure(used, g, Q, x, T, B)
     _set_strain(x, T, c, e, U)
 
 
 @kernel
-def set_gradient(g, Q, rule, twists, speed, tangent, p, H):  # type: ignore[no-untyped-def]
+def set_gradient(used, g, Q, rule, twists, speed, tangent, p, H):  # type: ignore[no-untyped-def]
     """Write the gradients p (2, 6) at the frames g (2, 4, 4) and, with a tangent, their derivative
     H (12, 12).
 
@@ -241,7 +305,7 @@ def set_gradient(g, Q, rule, twists, speed, tangent, p, H):  # type: ignore[no-u
     """
     x, T, B, rates = np.empty(6), np.empty((6, 12)), np.empty((6, 12)), np.zeros(6)
     e, U, stress, slope = np.empty(6), np.empty((6, 12)), np.empty(6), np.empty(6)
-    _measure(g, Q, x, T, B)
+    _measure(used, g, Q, x, T, B)
     _set_strain(x, T, rule[4], e, U)
     _set_rates(U, twists, rates)
     _stress(rule, e, e, rates, speed, 0.0, stress, slope)
@@ -257,7 +321,7 @@ def set_gradient(g, Q, rule, twists, speed, tangent, p, H):  # type: ignore[no-u
             H[a, b] = 0.0
             for i in range(6):
                 H[a, b] += U[i, a] * slope[i] * U[i, b]
-    _add_curvature(x, T, B, rule[4], stress, H)
+    _add_curvature(used, g, x, T, B, rule[4], stress, H)
 
 
 @inner
@@ -270,7 +334,7 @@ def _set_rates(T, twists, rates):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def set_impulses(ga, gb, Q, rule, h, implicit, tangent, leaving, arriving, H):  # type: ignore[no-untyped-def]
+def set_impulses(used, ga, gb, Q, rule, h, implicit, tangent, leaving, arriving, H):  # type: ignore[no-untyped-def]
     """Write the impulses (2, 6) that leave the frames ga and arrive at gb (2, 4, 4) in a step of h
     seconds and, with a tangent, the derivative H (12, 12) of what leaves in the frames gb.
 
@@ -281,22 +345,22 @@ def set_impulses(ga, gb, Q, rule, h, implicit, tangent, leaving, arriving, H):  
     T, U, Ub, B = np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
     stress, slope, c = np.empty(6), np.empty(6), rule[4]
     A, middles = np.empty((2, 2, 6, 6)), np.empty((2, 4, 4))
-    _measure(ga, Q, x, T, B)
+    _measure(used, ga, Q, x, T, B)
     _set_strain(x, T, c, ea, U)
-    _measure(gb, Q, x, T, B)
+    _measure(used, gb, Q, x, T, B)
     _set_strain(x, T, c, eb, Ub)
     for i in range(6):
         rates[i] = (eb[i] - ea[i]) / h
     for end in range(2):
         _middle(ga[end], gb[end], middles[end], A[end], not implicit)
-    _measure(middles, Q, x, T, B)
+    _measure(used, middles, Q, x, T, B)
     _set_strain(x, T, c, slope, U)
     if implicit:
         _stress(rule, ea, eb, rates, 0.0, h, stress, slope)
     else:
         _stress(rule, ea, ea, rates, 1.0 / h, 0.0, stress, slope)
         for i in range(6):
-            slope[i] = rule[1, i] / h
+            slope[i] = damper(rule[1, i], rule[5, i], rates[i])[1] / h
     for end in range(2):
         for j in range(6):
             leaving[end, j], arriving[end, j] = 0.0, 0.0
@@ -310,7 +374,7 @@ def set_impulses(ga, gb, Q, rule, h, implicit, tangent, leaving, arriving, H):  
         return
     bent, moved = np.zeros((12, 12)), np.zeros((12, 12))
     if implicit:
-        _add_curvature(x, T, B, c, stress, bent)
+        _add_curvature(used, middles, x, T, B, c, stress, bent)
     for a in range(12):
         for b in range(12):
             for k in range(6):
@@ -344,15 +408,15 @@ def add_between(H, number, flip, cross):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_loss(ga, gb, Q, rule, twists, h, scale, out):  # type: ignore[no-untyped-def]
+def add_loss(used, ga, gb, Q, rule, twists, h, scale, out):  # type: ignore[no-untyped-def]
     """out_0 += scale times the power that a link loses: in a step of h seconds from ga to gb (2, 4, 4),
     or (h = 0) at the twists (2, 6) of the frames gb.
     """
     x, ea, eb, rates = np.empty(6), np.empty(6), np.empty(6), np.zeros(6)
     T, U, B = np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
-    _measure(ga, Q, x, T, B)
+    _measure(used, ga, Q, x, T, B)
     _set_strain(x, T, rule[4], ea, U)
-    _measure(gb, Q, x, T, B)
+    _measure(used, gb, Q, x, T, B)
     _set_strain(x, T, rule[4], eb, U)
     _set_rates(U, twists, rates)
     out[0] += scale * _stress(rule, ea, eb, rates, 0.0, h, np.empty(6), np.empty(6))

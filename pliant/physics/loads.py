@@ -7,6 +7,9 @@ derivative k (S, 6, 6) of that gradient in the chart g exp(x) of the station:
     dead moment M      p = -(m, 0),  m = R^T M    k = -1/2 [[m^, 0], [0, 0]]    (not symmetric)
     follower (m, f)    p = -(m, f)                k = 1/2 [[m^, f^], [f^, 0]]   (not symmetric)
 
+A load in the axes of a frame c of another part is a dead one with F = R_c f_c, M = R_c m_c; besides,
+with B = R^T R_c, its gradient depends on the turn w of that frame: dp = (B m_c^ w, B f_c^ w).
+
 In a variational step the load of the middle of the step acts at both ends with half its impulse each.
 For dead forces, whose potential is linear in the positions, that is the exact mean.
 """
@@ -18,12 +21,15 @@ from typing import Any
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine.arrays import combine
 from pliant.engine.program import run
 from pliant.lie.leaves import add_hat
 from pliant.lie.se3_kernels import log_relative_array
 from pliant.model import Frame, Load
+from pliant.model.load import FRAMES
 from pliant.physics.contract import KernelTerm, Moment, Sections, Step, Term
 from pliant.physics.supported import check_carried
+from pliant.physics.symbolic import Place, Symbols
 from pliant.rods.contract import Array
 from pliant.rods.nested import NestedMap
 from pliant.rods.quadrature import line_rule
@@ -126,7 +132,28 @@ class PointOrLineLoad(KernelTerm):
         self._add(step.a, step.work, step.u, step.h * step.first, False)
 
     def arrive(self, step: Step) -> None:
-        self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), False)
+        wanted = step.tangent is not None
+        self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), wanted)
+
+    def symbolic(self, x: Symbols) -> None:
+        """One number of the input is a factor, three are the force, six moment and force."""
+        load, given = self.load, x.input(self.load.name)
+        arclengths = (self.part.frames_s[self.stations] - self.first).tolist()
+        for s, station, weight in zip(arclengths, self.stations, self.weight, strict=True):
+            moment, force = x.number(load, "moment"), x.number(load, "force", s)
+            if given.numel() == 1:
+                moment, force = given * moment, given * force
+            elif given.numel() == 3:
+                force = given
+            else:
+                moment, force = given[:3], given[3:]
+            at = x.station(self.i, int(station))
+            turn = self._symbolic_axes(x, at)
+            x.push(at, weight * (turn @ force), weight * (at.R.T @ (turn @ moment)))
+
+    def _symbolic_axes(self, x: Symbols, at: Place) -> Any:
+        """The axes (3, 3) in which it is given, at a place where it acts."""
+        return at.R if self.follows else x.math.SX.eye(3)
 
     # -- forces ------------------------------------------------------------------------------
 
@@ -168,6 +195,78 @@ class PointOrLineLoad(KernelTerm):
         run(add_work, *ends, *what, out)
 
 
+class TurnedLoad(PointOrLineLoad):
+    """A load at a point in the axes of a frame of another part, with which it turns."""
+
+    compiled = True
+
+    def __init__(self, tree: Tree, load: Load) -> None:
+        super().__init__(tree, load)
+        assert isinstance(load.frame, Frame)
+        self.axes = tree.attach(load.frame)
+        mine = (self.i, int(self.stations[0]))
+        self._couple = tree.couple(mine, self.axes) if mine != self.axes else None
+
+    def close(self, tree: Tree) -> None:
+        super().close(tree)
+        turn = tree.rest.parts[self.axes[0]].g[self.axes[1]][:3, :3]
+        self._at_rest = self.rest[0, :3, :3].T @ turn
+        """(3, 3): from the axes of the load to those of its place, in the undeformed robot."""
+
+    def _wrench(self, u: Array) -> Array:
+        """(1, 6): moment and force in the axes of its place, in the undeformed robot."""
+        halves = super()._wrench(u).reshape(1, 2, 3)
+        return np.asarray(halves @ self._at_rest.T).reshape(1, 6)
+
+    def conservative(self, u: Array) -> bool:
+        return not u[self.at].any()
+
+    def _symbolic_axes(self, x: Symbols, at: Place) -> Any:
+        return x.station(*self.axes).R
+
+    def _turned(self, state: State, u: Array) -> Array:
+        """(1, 6): moment and force in the world."""
+        out = np.zeros((1, 6))
+        i, station = self.axes
+        where = (state.parts[i].g, station, self.moment, self.force, u[self.at])
+        run(turn_wrench, *where, out)
+        return out
+
+    def _add(self, state: State, work: Work, u: Array, scale: float, tangent: bool) -> None:
+        at, w = state.parts[self.i], work.parts[self.i]
+        dead = (self._turned(state, u), _NOTHING, _ONCE, False)
+        run(add_loads, at.g, self.stations, scale * self.weight, *dead, tangent, w.p, w.k)
+        if not tangent:
+            return
+        H, station = np.zeros((6, 6)), int(self.stations[0])
+        turn = state.parts[self.axes[0]].g[self.axes[1]]
+        run(set_turning, at.g, station, turn, scale, dead[0], H)
+        if self._couple is None:
+            run(add_square, H, w.k[station])
+        else:
+            number, flip = self._couple
+            run(add_square, H, work.cross[number, int(flip)])
+
+    def point_wrenches(self, state: State, u: Array, z: Array) -> list[tuple[int, int, Array]]:
+        if not self.active(u):
+            return []
+        station = int(self.stations[0])
+        found = to_body(state.parts[self.i].g[[station]], self._turned(state, u))
+        return [(self.i, station, found[0])]
+
+    def energy(self, state: State, u: Array) -> float:
+        return 0.0
+
+    def add_work_done(self, a: State, b: State, u: Array, out: Array) -> None:
+        mean, ends = np.zeros((1, 6)), (a.parts[self.i].g, b.parts[self.i].g)
+        combine(0.5, self._turned(a, u), 0.5, self._turned(b, u), mean)
+        run(add_work, *ends, self.stations, self.weight, mean, _NOTHING, _ONCE, False, out)
+
+
+_NOTHING, _ONCE = np.zeros((1, 6)), np.array([1.0, 1.0, *np.zeros(6)])
+"""No force besides, and factors that leave a wrench as it is."""
+
+
 def to_body(g: Array, wrench: Array) -> Array:
     """Wrenches (S, 6) in world axes as wrenches in the axes of frames g (S, 4, 4), same points."""
     halves = (wrench[:, :3], wrench[:, 3:])
@@ -176,7 +275,47 @@ def to_body(g: Array, wrench: Array) -> Array:
 
 def terms(tree: Tree) -> list[Term]:
     """The loads of a robot."""
-    return [PointOrLineLoad(tree, load) for load in tree.description.of(Load).values()]
+    given = tree.description.of(Load).values()
+    return [(TurnedLoad if x.frame not in FRAMES else PointOrLineLoad)(tree, x) for x in given]
+
+
+@kernel
+def turn_wrench(g, station, moment, force, u, out):  # type: ignore[no-untyped-def]
+    """out (1, 6) = the wrench of `add_loads`, turned by the frame of a station of g (F, 4, 4)."""
+    for half in (0, 3):
+        for i in range(3):
+            out[0, half + i] = 0.0
+            for j in range(3):
+                w = u[0] * moment[0, half + j] + u[1] * force[0, half + j] + u[2 + half + j]
+                out[0, half + i] += g[station, i, j] * w
+
+
+@kernel
+def set_turning(g, station, turn, scale, wrench, H):  # type: ignore[no-untyped-def]
+    """H (6, 6) = derivative of the gradient at a station of g (F, 4, 4) in the twist of the frame turn
+    (4, 4), with which a wrench (1, 6), in the world, turns: R^T F^ R_c in its first columns.
+    """
+    hat, R = np.zeros((3, 3)), g[station]
+    for half in (0, 3):
+        for j in range(3):
+            for i in range(3):
+                hat[i, j] = 0.0
+        add_hat(hat, 0, 0, wrench[0, half], wrench[0, half + 1], wrench[0, half + 2], scale)
+        for i in range(3):
+            for j in range(3):
+                v = 0.0
+                for a in range(3):
+                    for b in range(3):
+                        v += R[a, i] * hat[a, b] * turn[b, j]
+                H[half + i, j], H[half + i, 3 + j] = v, 0.0
+
+
+@kernel
+def add_square(H, out):  # type: ignore[no-untyped-def]
+    """out (6, 6) += H."""
+    for i in range(6):
+        for j in range(6):
+            out[i, j] += H[i, j]
 
 
 @kernel

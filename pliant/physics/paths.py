@@ -161,14 +161,24 @@ class Path:
         what = (spans.n, spans.nb, spans.lengths[2], tension, given, bend)
         turn = 1.0 if bend == 2.0 else 0.0
         frames = (self.offsets, spans.Ra, spans.Rb)
-        for group in self._groups:
-            where = (group.stations, group.rows)
-            k = work.parts[group.i].k
-            run(kernels.add_slopes, *what, turn, scale, *where, *frames, k)
+        self._add_own_slopes(what, turn, scale, frames, work)
         if len(self._couples):
             run(kernels.add_cross, *what, scale, self._couples, *frames, work.cross)
         for i, same in self._same.items():
             run(kernels.add_same, *what, scale, same, *frames, work.parts[i].k)
+
+    def _add_own_slopes(
+        self, what: tuple[Any, ...], turn: float, scale: float, frames: tuple[Any, ...], work: Work
+    ) -> None:
+        for group in self._groups:
+            where = (group.stations, group.rows)
+            k = work.parts[group.i].k
+            run(kernels.add_slopes, *what, turn, scale, *where, *frames, k)
+
+    def add_turns(self, spans: Spans, tension: Array, scale: float, work: Work) -> None:
+        """Add scale times the derivatives of the gradients as frames at b turn under given pulls."""
+        what = (spans.n, spans.nb, spans.lengths[2], tension, NOTHING, 0.0)
+        self._add_own_slopes(what, 1.0, scale, (self.offsets, spans.Rb, spans.Rb), work)
 
     def wrenches(self, spans: Spans, tension: Array) -> list[tuple[int, int, Array]]:
         """Part, frame station and body wrench (6,) of each point on a frame."""
@@ -234,6 +244,13 @@ class PathTerm(KernelTerm):
         if step.tangent is not None and (implicit or self.moves):
             bend = 1.0 if implicit else 0.0
             self.path.add_slopes(spans, pull.tension, pull.dT, bend, share, step.work)
+
+    def arrive(self, step: Step) -> None:
+        """Impulses at b are there already; how they turn with the frames is added to a tangent."""
+        if step.implicit and step.tangent is not None:
+            spans = self.path.spans(step.a, step.b)
+            tension = self.pull(spans, step.u, None, 0.0, step.h, True).tension
+            self.path.add_turns(spans, tension, -0.5 * step.h, step.work)
 
     # -- forces ------------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ def counted(kind, e):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _damper(c, power, rate):  # type: ignore[no-untyped-def]
+def damper(c, power, rate):  # type: ignore[no-untyped-def]
     """Force of a damper and its derivative in the rate."""
     if power == 1.0:
         return c * rate, c
@@ -75,7 +75,7 @@ def set_force(rule, lengths, rates, speed, h, implicit, tension, slope, loss):  
         grown = 0.5 * k * (sb * share + (ca + cb) * change)
     if h > 0.0:
         rate, grow = (eb - ea) / h, 1.0 / h
-    f, df = _damper(rule[2], rule[3], rate)
+    f, df = damper(rule[2], rule[3], rate)
     damped, damped_slope = share * f, share * df * grow + change * f
     total = force + damped
     if (kind == 1.0 and total < 0.0) or (kind == 2.0 and total > 0.0):

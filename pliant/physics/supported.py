@@ -36,7 +36,7 @@ class Directed(Protocol):
     """Something that exerts wrenches with directions of the "world" or of the "body"."""
 
     @property
-    def frame(self) -> str:
+    def frame(self) -> object:
         """Whose directions they have."""
 
     @property

@@ -23,6 +23,7 @@ from pliant.solve.checkpoint import (
     require_same,
 )
 from pliant.solve.clock import Clock
+from pliant.solve.control import Control
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem
 
@@ -37,12 +38,12 @@ def open_checkpoints(
     integrator: Integrator,
     clock: Clock,
     start: Any,
-    controllers: Mapping[str, Any],
+    control: Control | None,
 ) -> Checkpoints | None:
     """Return where a simulation keeps its checkpoints; None if it keeps none and continues none.
 
-    save, resume : files.  start : where the motion begins, as it was asked for.  controllers : by name;
-    what they remember is watched as they are asked.
+    save, resume : files.  start : where the motion begins, as it was asked for.  control : of a
+    motion with controllers; what they remember is watched as they are asked.
     """
     if save is None and resume is None:
         return None
@@ -56,6 +57,7 @@ def open_checkpoints(
         "start": start,
         "version of Pliant": sys.modules["pliant"].__version__,
     }
+    controllers = {} if control is None else control.named()
     mine = fingerprint({**inputs, **controllers}, depends)
     last = None if resume is None else read_checkpoint(resume)
     if last is not None:

@@ -99,9 +99,9 @@ class Stepper:
 
     Each call does a bounded number of iterations and keeps only the last state. `step` returns the
     new state, `advance` does not create one. Controllers are asked by themselves, at the start of the
-    step at which they are due. A ``with`` block switches off Python's cyclic garbage
-    collector, whose pauses are longer than a step. Made by `Robot.stepper` from compiled, stream,
-    values and integrator.
+    step at which they are due; ``control`` has them. A ``with`` block switches off Python's
+    cyclic garbage collector, whose pauses are longer than a step. Made by `Robot.stepper` from
+    compiled, stream, values and integrator.
     """
 
     def __init__(

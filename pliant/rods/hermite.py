@@ -21,6 +21,7 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.engine.program import run
+from pliant.lie.mean_forces import mean_wrenches
 from pliant.model import DescriptionError, Rod
 from pliant.model.checks import whole_number
 from pliant.rods import chain, hermite_kernels
@@ -194,6 +195,15 @@ class HermiteMap(IncrementMap):
         assert isinstance(c, HermiteConfiguration)
         before, after = c.q.reshape(-1, 6), out.reshape(-1, 6)
         run(hermite_kernels.advance_nodes, c.middle, self.blocks, x.reshape(-1, 6), before, after)
+
+    def set_mean_force(
+        self, c: Configuration, other: Configuration, index: Ints, r: Array, far: Array, out: Array
+    ) -> None:
+        """Poses are the control poses at the far nodes; strains are numbers."""
+        assert isinstance(c, HermiteConfiguration) and isinstance(other, HermiteConfiguration)
+        places = index.reshape(-1, 6)[self.blocks[:, 2] - 1]
+        nodes = 3 * np.arange(1, len(self.blocks) + 1)
+        run(mean_wrenches, c.controls, other.controls, nodes, places, r, far, out)
 
     # -- lifting -----------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import splu
 
 from pliant.engine.program import run
+from pliant.lie.mean_forces import mean_wrenches
 from pliant.lie.operators import CAYLEY, EXP
 from pliant.model import DescriptionError, Rod
 from pliant.rods import cumulative, cumulative_second
@@ -126,6 +127,13 @@ class IncrementMap(KernelMap):
 
     def lift_vector(self, c: Configuration, ry: Array, r: Array) -> None:
         self.lift_rows(c, ry.reshape(-1, 1, self.m), r.reshape(-1, 1, self.m))
+
+    def set_mean_force(
+        self, c: Configuration, other: Configuration, index: Ints, r: Array, far: Array, out: Array
+    ) -> None:
+        assert isinstance(c, ChainConfiguration) and isinstance(other, ChainConfiguration)
+        poses, own = (c.controls, other.controls), np.arange(1, self.increments + 1)
+        run(mean_wrenches, *poses, own, index.reshape(-1, 6), r, far, out)
 
     frames = _plan
     strains = _plan

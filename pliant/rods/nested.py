@@ -441,6 +441,12 @@ class NestedMap(KernelMap):
         take(x, 6 + self._angle_place, extra)
         combine(1.0, c.extra, 1.0, extra, extra)
 
+    def set_mean_force(
+        self, c: Configuration, other: Configuration, index: Ints, r: Array, far: Array, out: Array
+    ) -> None:
+        assert isinstance(c, NestedConfiguration) and isinstance(other, NestedConfiguration)
+        ask(self.host.set_mean_force, c.host, other.host, index[self._entry[6:] - 6], r, far, out)
+
     def retract_to(self, c: Configuration, base: Array, x: Array, out: Array) -> None:
         assert isinstance(c, NestedConfiguration)
         self._move(c, base, x, out, "retract_to")

@@ -19,6 +19,7 @@ import numpy as np
 from pliant.engine.arrays import copy
 from pliant.engine.program import run
 from pliant.lie import se3
+from pliant.lie.mean_forces import mean_wrenches
 from pliant.lie.operators import CAYLEY, EXP
 from pliant.model import Rod
 from pliant.rods import chain, chain_second, lumped_kernels, spectral_kernels
@@ -219,6 +220,13 @@ class NodalMap(KernelMap):
         assert isinstance(c, NodalConfiguration)
         twists, psi = x.reshape(-1, 6), out.reshape(-1, 6)
         run(chain.advance_increments, c.psi, c.plus, c.minus, twists, psi)
+
+    def set_mean_force(
+        self, c: Configuration, other: Configuration, index: Ints, r: Array, far: Array, out: Array
+    ) -> None:
+        assert isinstance(c, NodalConfiguration) and isinstance(other, NodalConfiguration)
+        poses, own = (c.controls, other.controls), np.arange(1, self.increments + 1)
+        run(mean_wrenches, *poses, own, index.reshape(-1, 6), r, far, out)
 
     def lift_tangent(
         self,

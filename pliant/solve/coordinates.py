@@ -154,8 +154,8 @@ class CoordinateProblem(Problem):
             from pliant.solve.integrators.midpoint import Midpoint
             from pliant.solve.integrators.newmark import GeneralizedAlpha
 
-            squeezed = any(term.squeezes for term in self.effects.terms)
-            return GeneralizedAlpha(0.8) if squeezed else Midpoint()
+            gains_energy = self.effects.squeezed and self.effects.held
+            return GeneralizedAlpha(0.8) if gains_energy else Midpoint()
         if not isinstance(wanted, Integrator):
             is_class = isinstance(wanted, type) and issubclass(wanted, Integrator)
             remedy = f"write {wanted.__name__}()" if is_class else "give e.g. Midpoint()"  # type: ignore[attr-defined]
@@ -296,6 +296,11 @@ class CoordinateProblem(Problem):
             steps = integrator.steps(stepper, *begin, clock.duration)
             found = simulate(steps, clock, progress, checkpoints, control)
             self._tell(stepper.remarks())
+        self.warn_of_motion(found, integrator)
+        return found
+
+    def warn_of_motion(self, found: Trajectory, integrator: Integrator) -> None:
+        """Warn of a motion in which maps are near their limits, or steps were damped."""
         if len(found.q):
             rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
             self._warn([found.q[k] for k in rows[::-1]])
@@ -305,12 +310,11 @@ class CoordinateProblem(Problem):
         damped = found.rescues.get("damped steps", 0)
         if damped:
             text = (
-                f"time steps of {clock.h:g} s did not converge, not even in halves; {damped} damped "
+                f"time steps of {found.h:g} s did not converge, not even in halves; {damped} damped "
                 "ones were taken instead, in which fast vibrations lose their energy. Try a smaller "
                 f"dt, or {integrator.damped}, which damps such vibrations all the time."
             )
-            warnings.warn(text, ResolutionWarning, stacklevel=4)
-        return found
+            warnings.warn(text, ResolutionWarning, stacklevel=5)
 
     def _warn(self, states: list[Array]) -> None:
         """Warn of the first of some configurations at which a map is near its limits."""

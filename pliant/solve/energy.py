@@ -36,9 +36,7 @@ def reactions(effects: Effects, q: Array, z: Array, inputs: Inputs) -> dict[str,
     state, work = State(tree).place(q), Work(tree)
     z = without_self_stress(effects, state, z)
     balance(effects, state, work, inputs, z)
-    held: dict[str, Array] = {}
-    for term in effects.terms:
-        held.update(term.reactions(state, z))
+    held = effects.reactions(state, z)
     for i in tree.held_parts():
         at, w = state.parts[i], work.parts[i]
         held[tree.parts[i].name] = se3.Ad(at.base).T @ at_origin(at.g, w.p).sum(axis=0)

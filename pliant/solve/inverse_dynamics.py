@@ -33,8 +33,8 @@ from pliant.physics.met_strains import meet_moving
 from pliant.rods.contract import Array
 from pliant.solve.balance import balance
 from pliant.solve.dynamics import Trajectory, recorded_at
-from pliant.solve.integrators.acceleration import dynamic_balance
 from pliant.solve.integrators.hard_rows import gap_accelerations
+from pliant.solve.integrators.motion_balance import dynamic_balance
 from pliant.solve.redundancy import without_self_stress
 from pliant.solve.sampling import Sampler
 from pliant.tree.backward import gather
@@ -186,11 +186,10 @@ class InverseDynamics:
     def _reactions(self, instant: Instant) -> dict[str, Array]:
         """Wrenches (6,) that hold the robot, in the frames of `energy.reactions`."""
         tree, work, state = self.tree, self.work, self.state
-        held: dict[str, Array] = {}
+        held = self.effects.reactions(state, instant.z)
         about = (instant.inputs.u, instant.z, instant.v)
         moment = Moment(tree, state, work, *about, recorded=instant.recorded)
         for term in self.effects.terms:
-            held.update(term.reactions(state, instant.z))
             term.act(moment)
         totals = [np.zeros(6) for _ in tree.parts]
         for i in range(len(tree.parts) - 1, -1, -1):

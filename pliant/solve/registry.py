@@ -24,7 +24,7 @@ _FORMULATIONS = {
 }
 _INTEGRATORS = {
     "Midpoint": "pliant.solve.integrators.midpoint",
-    "Variational": "pliant.solve.integrators.midpoint",
+    "Variational": "pliant.solve.integrators.variational",
     "Newmark": "pliant.solve.integrators.newmark",
     "GeneralizedAlpha": "pliant.solve.integrators.newmark",
     "ImplicitEuler": "pliant.solve.integrators.newmark",

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pliant.engine.arrays import take
+from pliant.engine.arrays import combine, take
 from pliant.engine.program import ask, run
 from pliant.joints.contract import JointMap
 from pliant.joints.fixed import Fixed
@@ -386,6 +386,19 @@ class Tree:
             to.place_base()
             ask(part.map.retract_to, at.c, to.base, own, to.q)
             to.place()
+
+    def set_mean_force(self, state: State, other: State, r: Array, far: Array, out: Array) -> None:
+        """Write to out (total,) the mean of forces on all coordinates, r at a state and `far` at
+        another one, as it acts at the first.
+
+        Half of it at both states has the linear and angular impulse of half of r and half of `far`.
+        """
+        combine(0.5, r, 0.5, far, out)
+        for part, at, to in zip(self.parts, state.parts, other.parts, strict=True):
+            if part.joint.nv:
+                ends, index = (at.joint_q, to.joint_q), part.joint_index
+                ask(part.joint.set_mean_force, *ends, index, r, far, out)
+            ask(part.map.set_mean_force, at.c, to.c, part.x_index, r, far, out)
 
     # -- measures ------------------------------------------------------------------------------
 

@@ -167,7 +167,10 @@ CASES = [
     (lambda: Load("p", TIP, force=(1, 2)), "load 'p': force = .*3 finite numbers in N"),
     (lambda: Load("p", TIP, moment=(1, 2, math.nan)), "load 'p': moment = .*N m"),
     (lambda: Load("p", TIP, force=lambda s: (0, 0, 0)), "load 'p': force = .*point load"),
-    (lambda: Load("p", TIP, frame="wrld"), "load 'p': frame = 'wrld'.*did you mean 'world'"),
+    (
+        lambda: Description().add(Load("p", TIP, frame="wrld")),
+        "load 'p': frame = 'wrld'.*did you mean 'world'",
+    ),
     (lambda: Load("p", TIP, over=(0, 0.1)), "load 'p': over = .*left out"),
     (lambda: Load("p", "arm", over=(0.2, 0.1)), r"load 'p': over = \(0\.2, 0\.1\)"),
     (lambda: Load("p", "arm", over=(-0.1, 0.1)), "load 'p': over = "),

@@ -23,7 +23,7 @@ from pliant.model.places import OnFrame
 from pliant.results import checkpoint_file
 from pliant.solve import checkpoint, dynamics
 from pliant.solve.checkpoint import Checkpoint, Checkpoints
-from pliant.solve.integrators.midpoint import VariationalStepper
+from pliant.solve.integrators.variational import OwnEndsStepper
 
 ROOT = Path(__file__).resolve().parents[2]
 SOFT = pl.Material(E=1e6, nu=0.5, rho=1000.0, viscosity=100.0)
@@ -83,7 +83,7 @@ def landing() -> pl.Robot:
     return robot
 
 
-class _Short(VariationalStepper):
+class _Short(OwnEndsStepper):
     """Fails where its step is longer than 0.6 ms."""
 
     def take(self, rows: Any, wanted: Any = None) -> int:

@@ -152,18 +152,18 @@ def test_load_without_equilibrium_changes_nothing(
 
 
 def interrupt_after(monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
-    from pliant.solve.integrators.midpoint import VariationalStepper
+    from pliant.solve.integrators.momenta import MomentumStepper
 
-    take = VariationalStepper.take
+    take = MomentumStepper.take
 
-    def stop(self: VariationalStepper, rows: np.ndarray, wanted: object = None) -> int:
+    def stop(self: MomentumStepper, rows: np.ndarray, wanted: object = None) -> int:
         count = getattr(self, "count", 0) + len(rows)
         self.count = count  # type: ignore[attr-defined]
         if count > steps:
             raise KeyboardInterrupt
         return take(self, rows, wanted)
 
-    monkeypatch.setattr(VariationalStepper, "take", stop)
+    monkeypatch.setattr(MomentumStepper, "take", stop)
 
 
 def test_ctrl_c_leaves_a_readable_partial_result(
@@ -199,13 +199,13 @@ def test_failing_step_keeps_the_motion_and_says_why(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pliant.solve.integrators.contract import StepError
-    from pliant.solve.integrators.midpoint import VariationalStepper
+    from pliant.solve.integrators.momenta import MomentumStepper
 
-    def fail(self: VariationalStepper, rows: np.ndarray, wanted: object = None) -> int:
+    def fail(self: MomentumStepper, rows: np.ndarray, wanted: object = None) -> int:
         self.done = 0
         raise StepError("a time step of 0.01 s failed; try a smaller dt")
 
-    monkeypatch.setattr(VariationalStepper, "take", fail)
+    monkeypatch.setattr(MomentumStepper, "take", fail)
     found = call("run", write(folder, ARM + RUNS))
     assert found.exit_code == 1 and "smaller dt" in found.output
     assert pl.load(folder / "pliant-results" / "arm-motion.nc").attrs["complete"] == "no"

@@ -12,10 +12,10 @@ import pytest
 import pliant as pl
 from pliant.physics.effects import Effects
 from pliant.solve.integrators.contract import StepError, Stepper
-from pliant.solve.integrators.midpoint import VariationalStepper
+from pliant.solve.integrators.variational import OwnEndsStepper
 
 
-class _Fussy(VariationalStepper):
+class _Fussy(OwnEndsStepper):
     """Takes no step longer than `longest` between two times of its motion."""
 
     longest = 0.0

@@ -32,8 +32,9 @@ from pliant.rods.hermite import Hermite
 from pliant.rods.strain import Strain
 from pliant.solve.energy import potential
 from pliant.solve.integrators.contract import Integrator, Stepper
-from pliant.solve.integrators.midpoint import Midpoint, Variational
+from pliant.solve.integrators.midpoint import Midpoint
 from pliant.solve.integrators.newmark import GeneralizedAlpha, ImplicitEuler, Newmark
+from pliant.solve.integrators.variational import Variational
 from pliant.solve.linearise import linearise
 from pliant.solve.load_steps import StaticSolver
 from pliant.solve.sampling import Sampler

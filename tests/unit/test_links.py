@@ -46,34 +46,49 @@ def rule(kind: float = 0.0) -> np.ndarray:
             0.1 * rng.random(6),
             [0, 0, 0, 0, 0, kind],
             [0, 0, 0, 2, 3, 0],
+            np.ones(6),
         ]
     )
 
 
-def gradient(g, turns, law):
+def bushing_rule(kind: float = 0.0) -> np.ndarray:
+    law = rule(kind)
+    law[4] = 0.0
+    return law
+
+
+MEASURES = {"link": link_kernels.LINK, "bushing": np.arange(6), "some rows": np.array([1, 3, 5])}
+"""Rows that are used, by what uses them; none stand for a link."""
+
+
+def gradient(g, turns, law, used=link_kernels.LINK):
     p, H = np.zeros((2, 6)), np.zeros((12, 12))
-    link_kernels.set_gradient(g, turns, law, np.zeros((2, 6)), 0.0, True, p, H)
+    link_kernels.set_gradient(used, g, turns, law, np.zeros((2, 6)), 0.0, True, p, H)
     return p.ravel(), H
 
 
-def potential(g, turns, law):
+def potential(g, turns, law, used=link_kernels.LINK):
     x = np.zeros(6)
-    link_kernels.set_strain(g, turns, law[4], x)
-    return 0.5 * np.sum(law[0] * (x - law[2]) ** 2)
+    link_kernels.set_strain(used, g, turns, law[4], x)
+    rows = used if len(used) else np.arange(6)
+    return 0.5 * np.sum((law[0] * (x - law[2]) ** 2)[rows])
 
 
 def moved(g, x):
     return g @ se3.exp(x.reshape(2, 6))
 
 
-def test_gradient_and_its_derivative_are_those_of_the_potential() -> None:
-    rng = np.random.default_rng(1)
-    law, h = rule(), 1e-4
+@pytest.mark.parametrize("what", MEASURES)
+def test_gradient_and_its_derivative_are_those_of_the_potential(what: str) -> None:
+    rng, used = np.random.default_rng(1), MEASURES[what]
+    law, h = rule() if what == "link" else bushing_rule(), 1e-4
     for _ in range(4):
         g, turns = random_frames(rng)
-        p, H = gradient(g, turns, law)
+        if what != "link":
+            turns = np.tile(np.eye(4), (2, 1, 1))
+        p, H = gradient(g, turns, law, used)
         E = h * np.eye(12)
-        V = lambda x, g=g, turns=turns: potential(moved(g, x), turns, law)  # noqa: E731
+        V = lambda x, g=g, turns=turns: potential(moved(g, x), turns, law, used)  # noqa: E731
         slope = [(V(e) - V(-e)) / (2 * h) for e in E]
         assert p == pytest.approx(slope, abs=1e-6)
         bent = [[(V(a + b) - V(a - b) - V(b - a) + V(-a - b)) / (4 * h * h) for b in E] for a in E]
@@ -81,24 +96,45 @@ def test_gradient_and_its_derivative_are_those_of_the_potential() -> None:
         assert pytest.approx(H.T, abs=1e-12 * np.abs(H).max()) == H
 
 
+@pytest.mark.parametrize("angle", [0.5, 2.5, 3.1, 3.2, 4.0, 4.2])
+def test_a_link_bends_on_beyond_half_a_turn(angle: float) -> None:
+    """An arc of a circle has its curvature and no stretch, whichever way its ends have come."""
+    x = np.array([0.6 * angle, 0.8 * angle, 0.0, 0.0, 0.0, 0.3])
+    turns = np.tile(np.eye(4), (2, 1, 1))
+    e = np.zeros(6)
+    for sign in (1.0, -1.0):
+        arc = x * [sign, sign, 1, 1, 1, 1]
+        g = np.array([np.eye(4), se3.exp(arc)])
+        link_kernels.set_strain(link_kernels.LINK, g, turns, np.zeros(6), e)
+        assert e == pytest.approx(arc, abs=1e-12)
+    law, h = rule(), 1e-4
+    g = moved(np.array([np.eye(4), se3.exp(x)]), 0.03 * np.arange(12.0))
+    V = lambda y: potential(moved(g, y), turns, law)  # noqa: E731
+    slope = [(V(y) - V(-y)) / (2 * h) for y in h * np.eye(12)]
+    assert gradient(g, turns, law)[0] == pytest.approx(slope, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("what", ["link", "bushing"])
 @pytest.mark.parametrize("kind", [0.0, 1.0])
-def test_impulses_keep_momentum_and_energy(kind: float) -> None:
+def test_impulses_keep_momentum_and_energy(kind: float, what: str) -> None:
     """What leaves and arrives adds up to nothing, and does the work of the change of potential."""
-    rng = np.random.default_rng(2)
-    law = rule(kind)
+    rng, used = np.random.default_rng(2), MEASURES[what]
+    law = rule(kind) if what == "link" else bushing_rule(kind)
     law[1] = 0.0
     for _ in range(4):
         ga, turns = random_frames(rng)
+        if what == "bushing":
+            turns = np.tile(np.eye(4), (2, 1, 1))
         gb = ga @ se3.exp(0.02 * rng.normal(size=(2, 6)))
         leaving, arriving, H = np.zeros((2, 6)), np.zeros((2, 6)), np.zeros((12, 12))
-        link_kernels.set_impulses(ga, gb, turns, law, 1.0, True, True, leaving, arriving, H)
+        link_kernels.set_impulses(used, ga, gb, turns, law, 1.0, True, True, leaving, arriving, H)
         to_world = lambda g, p: np.linalg.solve(se3.Ad(g).T, p)  # noqa: E731
         total = sum(to_world(ga[k], leaving[k]) - to_world(gb[k], arriving[k]) for k in range(2))
         assert total == pytest.approx(np.zeros(6), abs=1e-12)
         if kind == 0.0:
             xi = np.asarray(se3.log(se3.inverse(ga) @ gb))
             work = np.sum(xi * (leaving - arriving))
-            change = potential(gb, turns, law) - potential(ga, turns, law)
+            change = potential(gb, turns, law, used) - potential(ga, turns, law, used)
             assert work == pytest.approx(change, rel=5e-3)
 
 

@@ -205,9 +205,9 @@ def test_ctrl_c_before_the_first_output_returns_a_motion_without_states(arm: pl.
 
 def test_a_step_that_fails_hands_over_the_motion_so_far(arm: pl.Robot) -> None:
     from pliant.solve.integrators.contract import StepError, Stepper
-    from pliant.solve.integrators.midpoint import VariationalStepper
+    from pliant.solve.integrators.variational import OwnEndsStepper
 
-    class Tired(VariationalStepper):
+    class Tired(OwnEndsStepper):
         """After three steps of its kind none succeeds, however short."""
 
         strength = 3

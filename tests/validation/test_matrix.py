@@ -176,6 +176,7 @@ ELSEWHERE = {
     "contacts": "validation/test_contact.py",
     "connections": "unit/test_connections.py",
     "gears": "unit/test_gears.py",
+    "bushings": "unit/test_elements.py",
     "tubes": "validation/test_concentric_tubes.py",
 }
 """Effects that are no column, for they need more than one rod, and the tests that they have."""

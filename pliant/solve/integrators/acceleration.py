@@ -13,19 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property
 
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine.arrays import combine, copy, put, put_values, take
+from pliant.engine.arrays import combine, copy, put, put_values
 from pliant.engine.program import ask, run
-from pliant.linalg.matrices import SingularError
 from pliant.linalg.scatter import add_at, norms
 from pliant.model import ConvergenceError
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
-from pliant.physics.inertia import add_inertia
 from pliant.physics.met_strains import meet_moving
 from pliant.rods.contract import Array
 from pliant.solve import loops
@@ -36,53 +33,21 @@ from pliant.solve.integrators.contract import (
     rounding_force,
     step_failed,
 )
-from pliant.solve.integrators.hard_rows import gap_accelerations
-from pliant.solve.integrators.impacts import rows_of
-from pliant.solve.mass import Mass
-from pliant.solve.newton import SINGULAR, Policy
-from pliant.tree.backward import gather, gather_tangent
+from pliant.solve.integrators.drives import set_driven
+from pliant.solve.integrators.motion_balance import dynamic_balance, inertia_forces
+from pliant.solve.integrators.resolved_accelerations import (
+    excess_acceleration,
+    first_acceleration,
+    jump_acceleration,
+)
+from pliant.solve.integrators.stops import Stops
+from pliant.solve.newton import Policy
 from pliant.tree.forward import set_rates
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent
-from pliant.tree.tree import Tree
 from pliant.tree.work import Work
 
 POLICY = Policy(iterations=25, contraction=0.01, patience=4, lost=100.0, forget=0.8)
-
-
-def dynamic_balance(effects: Effects, moment: Moment, grow: float) -> Array:
-    """Residual (total,) of balance in motion at rates moment.v, with what `set_rates` made of them.
-
-    grow : derivative of the accelerations in the coordinates that are sought, 1/s^2. A tangent is
-    filled in the second-order chart. The inertia wrenches meet the second derivative of the map; what
-    changes the accelerations by it is left out, and Newton's method converges without.
-    """
-    tree, state, work = moment.tree, moment.state, moment.work
-    assert moment.v is not None
-    wanted = moment.tangent is not None
-    work.clear(wanted)
-    if moment.tangent is not None:
-        moment.tangent.clear()
-    meet_moving(work, state, moment.speed)
-    for term in effects.terms:
-        ask(term.act, moment)
-    for part, w in zip(tree.parts, work.parts, strict=True):
-        run(add_inertia, part.M, w.eta, w.acceleration, moment.speed, grow, wanted, w.p, w.k)
-        w.mass = True
-    gather(tree, state, work, work.residual)
-    if moment.tangent is not None:
-        gather_tangent(tree, state, work, moment.tangent)
-    return work.residual
-
-
-def inertia_forces(tree: Tree, state: State, work: Work, other: Work) -> Array:
-    """The part (total,) of the last `dynamic_balance` that is inertia, with another workspace."""
-    other.clear(False)
-    for part, w, o in zip(tree.parts, work.parts, other.parts, strict=True):
-        run(add_inertia, part.M, w.eta, w.acceleration, 0.0, 0.0, False, o.p, o.k)
-        o.mass = True
-    gather(tree, state, other, other.residual)
-    return other.residual
 
 
 class AccelerationStepper(Stepper):
@@ -110,9 +75,7 @@ class AccelerationStepper(Stepper):
         )
         self.D, self.last, self._driven = np.zeros(total), np.zeros(total), np.zeros(total)
         self._reaction = np.zeros(total)
-        self._one_sided = rows_of(effects)
-        self._came, self._accounted = np.zeros(total), np.zeros(2)
-        """Rates and account at the start of a step in which one-sided rows may begin to hold."""
+        self._stops = Stops(self) if effects.one_sided else None
         self._why = np.zeros(2, dtype=np.int64)
         """Whether the step that paused has an impact, and whether it began far from balance."""
         self.numbers[loops.FLOOR] = rounding_force(effects, h)
@@ -137,10 +100,10 @@ class AccelerationStepper(Stepper):
         meet_moving(self.workspace, self.a, self.v_slope)
         for term in self.effects.rows:
             term.settle(self.a, self.workspace, self.z)
-        self._set_acceleration(inputs.u, self.acc.copy())
+        self.set_acceleration(inputs.u, self.acc.copy())
         if len(tree.prescribed):
             set_rates(tree, self.b, self.workspace, self.v, self.acc)
-            r = self._balance(self.b, self.v, self._first_multipliers(inputs), inputs.u, None)
+            r = self.balance_at(self.b, self.v, self._first_multipliers(inputs), inputs.u, None)
             put(r, tree.prescribed, self._reaction)
 
     def _first_multipliers(self, inputs: Inputs) -> Array:
@@ -154,30 +117,20 @@ class AccelerationStepper(Stepper):
                 put(found, self.tree.multipliers, z)
         return z
 
-    def _set_acceleration(self, u: Array, known: Array) -> None:
+    def set_acceleration(self, u: Array, known: Array) -> None:
         """Set the accelerations that balance asks for where both states are.
 
         u (J,) numbers of the inputs, known (total,) accelerations of prescribed coordinates.
         """
         self.acc[...] = known
-        self.acc += self._first_acceleration(u)
+        self.acc += first_acceleration(self, u)
         self.like[...] = 0.0 if self.coefficients is None else self.acc
 
     def jump(self, u: Array) -> None:
         """The accelerations change by those that the change of the forces makes."""
-        tree, free, before = self.tree, self.tree.coordinates, self.before.copy()
+        before = self.before.copy()
         super().jump(u)
-        self.a.place(self.q)
-        self.b.place(self.q)
-        set_rates(tree, self.b, self.workspace, self.v, self.acc)
-        forces = self._balance(self.b, self.v, self.z, before, None).copy()
-        change = self._balance(self.b, self.v, self.z, u, self.tangent) - forces
-        self._factorise()
-        right, first = np.zeros(tree.total), np.zeros(tree.total)
-        right[free] = -self.a_slope * change[free]
-        first[free] = self._resolved(right)[free]
-        right[free] = self.a_slope * Mass(self.effects).momentum(self.a, first)[free]
-        added = 2.0 * first - self._resolved(right)
+        added = jump_acceleration(self, before, u)
         self.acc += added
         if self.coefficients is not None:
             self.like += added
@@ -195,21 +148,7 @@ class AccelerationStepper(Stepper):
     def begin_step(self, a: State, b: State) -> None:
         """Set the increments of prescribed joints."""
         combine(0.5, self.before, 0.5, self.after[: len(self.before)], self.mean)
-        at = 0
-        for i, driver in self.tree.drivers.items():
-            part, places = self.tree.parts[i], driver.coordinates
-            change, target = np.zeros(part.joint.nv), np.zeros(part.joint.nq)
-            copy(a.parts[i].joint_q, target)
-            put_values(self.joint_q[at : at + len(places)], places, target)
-            ask(part.joint.set_difference, a.parts[i].joint_q, target, change)
-            put_values(change, part.joint_index, self._driven)
-            at += len(places)
-        for places, numbers in self.effects.prescribed.maps:
-            now, change = np.zeros(len(places)), np.zeros(len(places))
-            take(a.q, places, now)
-            combine(1.0, self.joint_q[at : at + len(places)], -1.0, now, change)
-            put_values(change, numbers, self._driven)
-            at += len(places)
+        set_driven(self.effects, a, self.joint_q, self._driven)
 
     def guesses(self, a: State, b: State) -> list[Callable[[], None]]:
         """Increments at which Newton's method may begin, the most promising first.
@@ -254,7 +193,7 @@ class AccelerationStepper(Stepper):
     def set_residual(self, a: State, b: State, tangent: bool) -> None:
         filled = self.tangent if tangent else None
         u = self.after[: len(self.before)]
-        copy(self._balance(b, self.v1, self.trial, u, filled), self.left)
+        copy(self.balance_at(b, self.v1, self.trial, u, filled), self.left)
         self.measure_left()
 
     def _set_kinematics(self) -> None:
@@ -269,7 +208,7 @@ class AccelerationStepper(Stepper):
         for given, out in zip((self.joint_v, self.joint_acc, self.joint_acc), found, strict=True):
             put_values(given, self.effects.prescribed.v_places, out)
 
-    def _balance(self, b: State, v: Array, z: Array, u: Array, tangent: Tangent | None) -> Array:
+    def balance_at(self, b: State, v: Array, z: Array, u: Array, tangent: Tangent | None) -> Array:
         """Residual (total,) at a state that is placed, with its rates and accelerations."""
         moment = Moment(
             self.tree, b, self.workspace, u, z, v, self.v_slope, tangent,
@@ -293,10 +232,8 @@ class AccelerationStepper(Stepper):
 
     def accept_step(self, a: State, b: State) -> None:
         """Take the iterate as the end of the step."""
-        if self.effects.one_sided:
-            copy(self.v, self._came)
-            copy(self.account[:2], self._accounted)
-            run(mark_hits, self._one_sided, self.z, self.trial, self._why, self.counts)
+        if self._stops:
+            self._stops.look(self._why)
         if self.books:
             self._account_loss(a, b)
             for term in self.effects.terms:
@@ -311,50 +248,23 @@ class AccelerationStepper(Stepper):
             copy(new, old)
         run(know_last, self.counts)
         copy(self.after[: len(self.before)], self.before)
-        if self._frees and self.effects.one_sided:
+        if self._frees and self._stops:
             run(mark_unbalanced, self.numbers, self._why, self.counts)
         elif self._frees:
             ask(self._free_acceleration, b)
 
     def finish_step(self, a: State, b: State) -> None:
         """After impacts, and where a step began far from balance."""
-        if self._why[0]:
-            self._stop_impact(a, b)
+        if self._stops and self._why[0]:
+            self._stops.stop(a, b)
         if self._why[1]:
             self._free_acceleration(b)
         self._why[...] = 0
 
     def _free_acceleration(self, b: State) -> None:
         if self.numbers[loops.FIRST] > loops.UNBALANCED * self.scale:
-            self.acc -= self._excess_acceleration(b)
+            self.acc -= excess_acceleration(self, b)
             self.like[...] = self.acc
-
-    def _stop_impact(self, a: State, b: State) -> None:
-        """Take the rates away by which rows that hold would be violated, and begin anew."""
-        energy = self._stored(a, self._came) if self.books else 0.0
-        mass, scale = self._mass, self.scale
-        known, acc = np.zeros(self.tree.total), np.zeros(self.tree.total)
-        known[self.effects.prescribed.v_places] = self.joint_v
-        acc[self.effects.prescribed.v_places] = self.joint_acc
-        self.v[...] = mass.solve(b, mass.momentum(b, self.v), known=known, z=self.z)
-        a.place(self.q)
-        self.counts[loops.KNOWS_LAST] = 0
-        self._set_acceleration(self.before, acc)
-        self.scale = max(scale, self.scale)
-        if self.books:  # what is missing after the step is the loss of the impact
-            spent = float(np.diff(self._accounted - self.account[:2])[0])
-            self.account[1] += energy - self._stored(b, self.v) + spent
-
-    @cached_property
-    def _mass(self) -> Mass:
-        return Mass(self.effects)
-
-    def _stored(self, state: State, v: Array) -> float:
-        """Energy of a state at rates v (total,) without that of inputs, J."""
-        effects = self.effects
-        quiet = effects.numbers(dict.fromkeys(self.tree.description.inputs(), 0.0))
-        stored = [term.energy(state, quiet) for term in effects.terms if term.column != "loads"]
-        return sum(stored) + 0.5 * float(self._mass.momentum(state, v) @ v)
 
     def _account_loss(self, a: State, b: State) -> None:
         """Add the energy lost to damping in the step, J.
@@ -379,14 +289,6 @@ class AccelerationStepper(Stepper):
             for term in self.effects.terms:
                 ask(term.add_power_lost, moment, 0.5 * self.h, self.account[1:])
 
-    def _factorise(self) -> None:
-        self.forget_factor()
-        try:
-            self.matrix.factorise()
-        except SingularError:
-            raise self.error(SINGULAR) from None
-        self.counts[loops.THERE] = 1
-
     def error(self, reason: str) -> StepError:
         """The error of a step, with what went wrong and what to try."""
         hint = "a smaller dt"
@@ -396,67 +298,6 @@ class AccelerationStepper(Stepper):
                 "GeneralizedAlpha(rho=0.5) or Newmark(beta=0.3025, gamma=0.6)"
             )
         return step_failed(self.h, reason, hint, POLICY.iterations)
-
-    # -- accelerations that a step resolves ----------------------------------------------------
-
-    def _first_acceleration(self, u: Array) -> Array:
-        """Accelerations (total,) that balance asks for at the start, as far as a step resolves them.
-
-        M^-1 f holds those of all modes, also of the many with periods far below the step. After a jump
-        of a load they are huge: Newton's method follows them far away, and generalised-alpha makes
-        velocities of them. With the tangent T of a step instead,
-
-            (M + (v_D / a_D) C + K / a_D) a = f,   that is  a = a_D T^-1 f,
-
-        the acceleration of a mode of frequency w is multiplied by F = 1 / (1 + w^2 / a_D), here, with
-        M a once more in place of f, by 1 - (1 - F)^2. What the step resolves keeps its order and its
-        energy, and what it does not goes to its new place within a step or two, as it does after a
-        jump in the midst of a motion. Its energy is lost: Newmark's method could keep it, but would
-        gain more where rotations are large.
-        """
-        free, rows = self.tree.coordinates, self.effects.gap_rows
-        for term in self.effects.one_sided:
-            term.touch(self.a, self.v, self.z)
-        pulled = np.ones(1, dtype=np.int64)
-        while pulled[0]:
-            pulled[0] = 0
-            set_rates(self.tree, self.b, self.workspace, self.v, self.acc)
-            force = self._balance(self.b, self.v, self.z, u, self.tangent).copy()
-            self._factorise()
-            right = -self.a_slope * force
-            right[rows] = self._held(self.a)[rows]
-            x = self.tangent.matrix.solve(right[: self.tree.size])
-            for term in self.effects.one_sided:
-                term.release(x, self.z, pulled)
-        self.scale = float(np.linalg.norm(force[free]))
-        first = np.zeros(self.tree.total)
-        first[free] = x[free]
-        right[free] = self.a_slope * Mass(self.effects).momentum(self.a, first)[free]
-        return 2.0 * first - self._resolved(right)
-
-    def _excess_acceleration(self, state: State) -> Array:
-        """Accelerations (total,) at the present instant beyond those that held strains allow.
-
-        Newmark's method with gamma = 1/2 that holds e + h/2 e' leaves e and e' at zero one step later,
-        but then h^2 (e0'' + e1'') = 0: the acceleration of the strain, and with it the force that holds
-        it, changes its sign from step to step and stays.
-        """
-        right = self._held(state)
-        right[self.tree.multipliers] = 0.0
-        return -self._resolved(right)
-
-    def _held(self, state: State) -> Array:
-        """Rows (total,) of hard terms that take away their second derivatives."""
-        right = gap_accelerations(self.effects, state, self.v, self.acc, self.z)
-        for term in self.effects.hard:
-            right[term.rows] *= -term.rate_slope(self.workspace, self.v_slope)
-        return right
-
-    def _resolved(self, right: Array) -> Array:
-        """Accelerations (total,) of the coordinates from the tangent that was factorised last."""
-        out, free = np.zeros(self.tree.total), self.tree.coordinates
-        out[free] = self.tangent.matrix.solve(right[: self.tree.size])[free]
-        return out
 
 
 @kernel
@@ -498,15 +339,6 @@ def add_drive_work(left, D, prescribed, reaction, account):  # type: ignore[no-u
     for at in prescribed:
         account[0] += 0.5 * (reaction[at] + left[at]) * D[at]
         reaction[at] = left[at]
-
-
-@kernel
-def mark_hits(rows, z, trial, why, counts):  # type: ignore[no-untyped-def]
-    """Pause, why_0 = 1, if rows begin to hold: multipliers trial > 0 after z <= 0, both (total,)."""
-    for at in rows:
-        if trial[at] > 0.0 and z[at] <= 0.0:
-            why[0] = 1
-            counts[loops.PAUSED] = 1
 
 
 @kernel

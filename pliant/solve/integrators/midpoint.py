@@ -1,64 +1,50 @@
-"""Variational integrators written on stations: implicit midpoint and the explicit one.
+"""The midpoint integrator: forces of the middle of a step, half at each of its ends.
 
-Both come from a discrete Lagrangian on the stations of a robot. With eta = log(ga^-1 gb) / h at each
-inertial station,
+Stresses are taken once in a step, at the mean strain, or where an effect has a potential of another
+measure as its secant slope between both ends. With directions of motion Ja at the start and Jb at the
+end, the impulses
 
-    Midpoint      Ld = h [ 1/2 sum eta.M eta - U((ea + eb)/2) ] - h/2 [V(qa) + V(qb)]
-    Variational   Ld = h [ 1/2 sum eta.M eta - U(ea) - V(qa) ]             (Xun et al. 54-55)
+    Fa = h/2 (Ja^T p + Ba^T sigma),      Fb = h/2 (Jb^T p + Bb^T sigma)
 
-where U is elastic and V the potential of the loads, of their mean over the step (Midpoint) or of those
-at its start. The discrete Euler-Lagrange equations are solved for qb with momenta p carried from step
-to step:
+leave the start and arrive at the end: the stationarity of the discrete Lagrangian
 
-    Ja^T dexp(-h eta)^-T M eta + (impulses that leave a) + Aa^T lam = pa,      b(qb) = 0
-    pb = Jb^T dexp(h eta)^-T M eta + (impulses that arrive at b)
+    Ld = h [ 1/2 sum eta.M eta - U((ea + eb)/2) ] - h/2 [V(qa) + V(qb)],
 
-(the printed equation (54) has the adjoint where dexp^-T stands here, and the opposite sign of the
-potential in the Lagrangian). No second derivative of the map is needed.
+whose motions have no drift of energy. But it is explicit in geometric stiffness, sigma . d^2 e: a
+section of a rod under a compressive force P, with its small rotary inertia rho I, gains energy in steps
+above 2 sqrt(rho I / P). Tendons through disks squeeze a rod so for good. Where there are such, the mean
+of both impulses acts at both ends,
+
+    pa^+ + mean(Fa, Fb) = pa,      pb = pb^- - mean(Fa, Fb),
+
+with the momenta pa^+ and pb^- of `momenta`. Means of forces on poses are taken in the world
+(`lie.mean_forces`), so that linear and angular momentum are kept, and the rule is its own inverse in
+time: it has order two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine.arrays import clear, combine, copy, put, put_values, take
+from pliant.engine.arrays import clear, combine, copy
 from pliant.engine.program import ask, run
-from pliant.lie.se3_kernels import log_relative_array
-from pliant.linalg.scatter import add_at, norms
-from pliant.physics.contract import Moment, Step
-from pliant.physics.effects import Effects, Inputs
-from pliant.physics.inertia import step_momentum
+from pliant.physics.effects import Effects
 from pliant.physics.met_strains import meet_between
-from pliant.rods.contract import Array
-from pliant.solve import loops
-from pliant.solve.integrators.contract import (
-    Integrator,
-    StepError,
-    Stepper,
-    rounding_force,
-    step_failed,
-)
-from pliant.solve.integrators.impacts import Impacts
-from pliant.solve.mass import Mass
-from pliant.solve.newton import Policy
-from pliant.tree.backward import gather, gather_form
-from pliant.tree.forward import kinetic_energy
+from pliant.solve.integrators.contract import Integrator, Stepper
+from pliant.solve.integrators.momenta import MomentumStepper
+from pliant.solve.integrators.variational import OwnEndsStepper
+from pliant.tree.backward import gather, gather_form, gather_tangent
 from pliant.tree.state import State
-
-_RINGING = 1.5
-"""Kinetic energy of momenta, relative to that of mean velocities, above which a motion rings."""
-POLICY = Policy(iterations=30, contraction=0.1, keep=3)
+from pliant.tree.work import Work
 
 
 @dataclass(frozen=True)
 class Midpoint(Integrator):
-    """Implicit midpoint variational integrator: second order, no energy drift.
+    """Implicit midpoint integrator: second order, no numerical damping, momentum kept.
 
     It stands steps far longer than the shear and stretch waves of a rod. Where the step is too long
     even for fast bending at large rotation and nothing damps it, energy can grow; simulate() warns.
@@ -70,357 +56,99 @@ class Midpoint(Integrator):
     variational: ClassVar[bool] = True
 
     def stepper(self, effects: Effects, h: float) -> Stepper:
-        return VariationalStepper(effects, h, self.tolerance, 0.5)
+        if effects.squeezed and not effects.held:
+            return MeanForceStepper(effects, h, self.tolerance)
+        return OwnEndsStepper(effects, h, self.tolerance, 0.5)
 
     def damped_stepper(self, effects: Effects, h: float) -> Stepper:
         """Stresses act as they are at the end of the step, as in implicit Euler."""
-        return VariationalStepper(effects, h, self.tolerance, 1.0)
+        return OwnEndsStepper(effects, h, self.tolerance, 1.0)
 
 
-@dataclass(frozen=True)
-class Variational(Integrator):
-    """The explicit variational integrator of the Lie-group framework: cheap, conditionally stable.
+class MeanForceStepper(MomentumStepper):
+    """Steps of `Midpoint` in rods that are squeezed: half of the mean force leaves the start, half
+    arrives at the end.
 
-    The step must stay below 2 / omega, omega the highest frequency of the discretised robot.
-    tolerance : residual of a step relative to the momenta in play.
+    Fa, Fb (total,) : half of the impulses of all effects but those that are `whole`, with the
+    directions at a and at b; the momenta of both ends stand in `whole` and in `pb`.
     """
 
-    tolerance: float = 1e-10
-    variational: ClassVar[bool] = True
-    halves: ClassVar[bool] = False
-
-    @property
-    def order(self) -> int:
-        """One: loads act by their values at the start of the step."""
-        return 1
-
-    @property
-    def drift_order(self) -> int:
-        """Two, as of the leapfrog rule, to which it is conjugate."""
-        return 2
-
-    def stepper(self, effects: Effects, h: float) -> Stepper:
-        return VariationalStepper(effects, h, self.tolerance, 0.0)
-
-
-class VariationalStepper(Stepper):
-    """Steps of `Midpoint` (half of the elastic impulse implicit), `Variational` (none), damped (all).
-
-    p (total,) is the momentum at the start of a step, `goal` (total,) what has to leave it.
-    """
-
-    def __init__(self, effects: Effects, h: float, tolerance: float, share: float) -> None:
-        super().__init__(effects, h, POLICY, tolerance)
-        self.implicit = share > 0.0
-        self.share = share
-        self.first = share if self.implicit else 1.0
-        tree = self.tree
-        self.mass = Mass(effects)
-        self.numbers[loops.FLOOR] = h * rounding_force(effects, h)
-        self.counts[loops.KNOWS_LAST] = -1
-        self.p, self.goal, self._known = (np.zeros(tree.total) for _ in range(3))
-        self._acting = self.mean if self.implicit else self.before
-        self._previous, self._next = np.zeros(tree.nq), np.zeros(tree.nq)
-        self._variation = np.zeros(tree.total)
-        self._leaving = np.zeros(tree.total)
-        self.impacts = Impacts(effects, self.mass)
-
-    # -- state -------------------------------------------------------------------------------
-
-    def begin_motion(self, v: Array, inputs: Inputs) -> None:
-        self._previous[...] = self.q
-        a = self.a.place(self.q)
-        self.p[...] = self.mass.momentum(a, v)
-        put(v, self.tree.prescribed, self._known)
-        self.scale = float(np.linalg.norm(self.p))
-        for at, w in zip(a.parts, self.workspace.parts, strict=True):
-            w.met[...] = at.strain.e
-        for term in self.effects.rows:
-            term.settle(a, self.workspace, self.z)
-        self.impacts.hidden[0] = 0.0
-
-    def velocity(self) -> Array:
-        return self._rates_at(self.a)
-
-    def remembered(self) -> list[Any]:
-        return [*super().remembered(), self.impacts.hidden]
-
-    def _rates_at(self, state: State) -> Array:
-        return self.mass.solve(state, self.p, known=self._known, z=self.z)
-
-    def rings(self) -> bool:
-        """Compare the kinetic energy of the momenta with that of the mean twists of the last step."""
-        if np.array_equal(self._previous, self.q):
-            return False
-        before, after, mean = self._sampled.place(self._previous), self.a, 0.0
-        for part, start, end in zip(self.tree.parts, before.parts, after.parts, strict=True):
-            heavy, eta = slice(part.inertial), np.zeros((part.inertial, 6))
-            run(step_twists, start.g[heavy], end.g[heavy], self.h, eta)
-            mean += 0.5 * float(np.sum(part.M * eta**2))
-        work = self.mass.work
-        return kinetic_energy(self.tree, after, work, self.velocity()) > _RINGING * mean
-
-    def note_rates(self, b: State) -> None:
-        """Note the momenta, from which `rates_of` finds the rates, or where these do not suffice the
-        rates: where joints are prescribed or rows one-sided.
-        """
-        if self._momenta_suffice:
-            copy(self.p, self.rates)
-        else:
-            self.mass.find_rates(b, self.p, self._known, self.z, self.rates)
-            run(mark_rough, self.mass.tangent.matrix.flags, self.rates)
-
-    @property
-    def _momenta_suffice(self) -> bool:
-        return not (len(self.tree.prescribed) or self.effects.one_sided)
-
-    def rates_of(self, q: Array, noted: Array) -> Array:
-        if not self._momenta_suffice:
-            if np.isnan(noted).any():
-                raise self.mass.without_mass()
-            return noted
-        state = self._sampled
-        rates = [self.mass.solve(state.place(x), p) for x, p in zip(q, noted, strict=True)]
-        return np.array(rates).reshape(noted.shape)
-
-    @cached_property
-    def _sampled(self) -> State:
-        """Where snapshots are looked at."""
-        return State(self.tree)
-
-    # -- one step ----------------------------------------------------------------------------
-
-    def _step(self, a: State, b: State, tangent: bool) -> Step:
-        filled = self.tangent if tangent else None
-        rule = (self.h, self.first, self.implicit)
-        return Step(
-            self.tree, a, b, self.workspace, *rule, self._acting, self.trial, filled, self.memory
-        )
-
-    def begin_step(self, a: State, b: State) -> None:
-        """Set what has to leave the start of a step: momentum, with the impulse of the loads there.
-
-        Loads that change act with their mean at both ends, as elastic stresses do. With the load of
-        each end there, modes much faster than the step would answer to the first one alone, lag
-        behind by its change in a step, and alternate about equilibrium from then on.
-        """
-        work, step = self.workspace, self._step(a, b, False)
-        combine(0.5, self.before, 0.5, self.after[: len(self.before)], self.mean)
-        copy(self.z, self.trial)
-        work.clear(False)
-        for term in self.effects.terms:
-            ask(term.leave, step)
-        gather(self.tree, a, work, work.residual)
-        combine(1.0, self.p, -1.0, work.residual, self.goal)
-
-    def guesses(self, a: State, b: State) -> list[Callable[[], None]]:
-        """Go on as in the last step."""
-
-        def predict() -> None:
-            combine(2.0, self.q, -1.0, self._previous, b.q)
-            for part, at in zip(self.tree.parts, b.parts, strict=True):
-                if part.joint.nq:
-                    past, now = self._previous[part.joint_slice], self.q[part.joint_slice]
-                    ask(part.joint.extrapolate, past, now, at.joint_q)
-            self._drive(b)
-
-        return [predict]
-
-    def _drive(self, b: State) -> None:
-        """Set prescribed joints where the inputs have them."""
-        put_values(self.joint_q, self.effects.prescribed.q_places, b.q)
-
-    def aim_at(self, leader: Stepper, b: State) -> None:
-        at = next(i for i, state in enumerate(self.states) if state is b)
-        copy(leader.states[at].q, b.q)
-        copy(leader.trial, self.trial)
-        self._drive(b)
-
-    def error(self, reason: str) -> StepError:
-        hint = "dt below 2 / (2 pi f) for the highest frequency f of the robot, or Midpoint()"
-        hint = "a smaller dt" if self.implicit else hint
-        return step_failed(self.h, reason, hint, POLICY.iterations)
-
-    # -- equations ---------------------------------------------------------------------------
-
-    def place_iterate(self, a: State, b: State) -> None:
-        b.place(b.q)
+    def __init__(self, effects: Effects, h: float, tolerance: float) -> None:
+        super().__init__(effects, h, tolerance, True, 0.5)
+        total = self.tree.total
+        self.Fa, self.Fb, self.mean_force, self.whole = (np.zeros(total) for _ in range(4))
+        self.end = Work(self.tree)
+        self.pb = [np.zeros(w.pb.shape) for w in self.workspace.parts]
+        self._whole = [term for term in effects.terms if term.whole]
+        self._shared = [term for term in effects.terms if not term.whole]
 
     def set_residual(self, a: State, b: State, tangent: bool) -> None:
-        tree, work, h = self.tree, self.workspace, self.h
-        work.clear(tangent)
-        if tangent:
-            self.tangent.clear()
-        for part, start, end, w in zip(tree.parts, a.parts, b.parts, work.parts, strict=True):
-            clear(w.pb[part.inertial :])
-            run(step_momentum, part.M, start.g, end.g, h, tangent, w.eta, w.p, w.pb, w.k)
-            w.mass = True
-        meet_between(work, a, b, h, self.share)
-        step = self._step(a, b, tangent)
-        for term in self.effects.terms:
+        tree, work = self.tree, self.workspace
+        self.set_momenta(a, b, tangent)
+        meet_between(work, a, b, self.h, 0.5)
+        step = self.step(a, b, work, tangent)
+        for term in self._whole:
             ask(term.go, step)
         gather(tree, a, work, work.residual)
+        copy(work.residual, self.whole)
+        for w, pb in zip(work.parts, self.pb, strict=True):
+            copy(w.pb, pb)
+            for array in (w.p, w.pb, w.sigma, w.ry):
+                clear(array)
+        clear(work.residual)
+        for term in self._shared:
+            ask(term.go, step)
+        gather(tree, a, work, work.residual)
+        combine(1.0, work.residual, 1.0, self.given, self.Fa)
         if tangent:
             gather_form(tree, a, b, work, self.tangent)
-        combine(1.0, work.residual, -1.0, self.goal, self.left)
+        self._set_end_force(a, b, tangent)
+        tree.set_mean_force(a, b, self.Fa, self.Fb, self.mean_force)
+        run(join, self.effects.gap_rows, self.whole, self.Fa, self.mean_force, self.p, self.left)
         self.measure_left()
 
-    def weigh(self, a: State, b: State) -> None:
-        effects = self.effects
-        gaps = (effects.gap_rows, effects.gap_weights)
-        where = (self.left, self.goal, self.tree.coordinates, *gaps)
-        run(weigh_momenta, *where, self.tree.heaviness / self.h, self.numbers)
-        self.measure_left()
+    def _set_end_force(self, a: State, b: State, tangent: bool) -> None:
+        """Set Fb, and add the second derivatives of the map that its share meets."""
+        end = self.end
+        end.clear(tangent)
+        step = self.step(a, b, end, tangent)
+        for term in self._shared:
+            ask(term.arrive, step)
+        mass = [e.mass for e in end.parts]
+        for e, w in zip(end.parts, self.workspace.parts, strict=True):  # what arrives is minus Fb
+            combine(-0.5, e.p, -0.5, w.pb, e.p)
+            combine(-0.5, e.sigma, 0.5, w.sigma, e.sigma)
+            for array in (e.inner, e.ry, *([e.k] if tangent else [])):
+                combine(-0.5, array, 0.0, array, array)
+            e.mass = True
+        combine(-0.5, end.residual, 0.0, end.residual, end.residual)
+        gather(self.tree, b, end, end.residual)
+        combine(2.0, end.residual, 0.0, end.residual, self.Fb)
+        if tangent:
+            for e, acts in zip(end.parts, mass, strict=True):
+                e.mass = acts
+            gather_tangent(self.tree, b, end, self.tangent)
 
-    def move_iterate(self, a: State, b: State) -> None:
-        copy(self.x, self._variation[: len(self.x)])
-        self.tree.advance(b, self._variation, self._next)
-        copy(self._next, b.q)
-        run(add_at, self.effects.gap_rows, self.x, self.trial)
-
-    # -- the end of a step -------------------------------------------------------------------
-
-    def accept_step(self, a: State, b: State) -> None:
-        """Take the iterate as the end of the step; momentum in its residual is left to the next step.
-
-        So what the tolerance lets pass does not add up, however many steps a motion has.
-        """
-        tree, effects = self.tree, self.effects
-        put(self.left, tree.prescribed, self._leaving)
-        if self.books:
-            self._account(a, b)
-        self._arrive(a, b)
-        arrived = self.workspace.residual
-        run(leave_residual, self.left, tree.coordinates, effects.gap_rows, arrived)
-        if self.books and effects.one_sided:
-            ends = (a, self.p), (b, arrived)
-            self.impacts.account(*ends, self.trial, self.h, self._known, self.account[1:2])
-        copy(arrived, self.p)
-        copy(self.q, self._previous)
-        copy(b.q, self.q)
-        copy(self.trial, self.z)
-        copy(self.after[: len(self.before)], self.before)
-        if len(tree.prescribed):
-            self._account_drives(b)
-
-    def _account(self, a: State, b: State) -> None:
-        """Add work and loss of the step."""
-        tree, terms = self.tree, self.effects.terms
-        if any(term.needs_twists for term in terms):
-            self._set_light_twists(a, b)
-        v = np.zeros(tree.total)
-        for part, start, end in zip(tree.parts, a.parts, b.parts, strict=True):
-            if part.joint.nv:
-                change = np.zeros(part.joint.nv)
-                ask(part.joint.set_difference, start.joint_q, end.joint_q, change)
-                combine(1.0 / self.h, change, 0.0, change, change)
-                put_values(change, part.joint_index, v)
-        moment = Moment(
-            tree, b, self.workspace, self.mean, self.trial, v=v, ahead=0.5 * self.h, start=a,
-            memory=self.memory,
-        )  # fmt: skip
-        for term in terms:
-            ask(term.add_power_lost, moment, self.h, self.account[1:])
-            ask(term.add_work_done, a, b, self.mean, self.account[:1])
-
-    def _set_light_twists(self, a: State, b: State) -> None:
-        """Set the mean twists of stations without inertia."""
-        states = zip(a.parts, b.parts, strict=True)
-        for part, (start, end), w in zip(
-            self.tree.parts, states, self.workspace.parts, strict=True
-        ):
-            light = slice(part.inertial, None)
-            run(step_twists, start.g[light], end.g[light], self.h, w.eta[light])
-
-    def _arrive(self, a: State, b: State) -> None:
-        """Set the momentum (total,) that the step brings to its end, in the residual of the work."""
-        work, share = self.workspace, 1.0 - 1.0 / self.first
-        stresses = [np.zeros(w.sigma.shape) for w in work.parts]
-        for w, stress in zip(work.parts, stresses, strict=True):
-            combine(share, w.sigma, 0.0, w.sigma, stress)
+    def arrive(self, a: State, b: State) -> None:
+        """Momenta, less the mean force, with what whole effects have at the end of the step."""
+        work = self.workspace
+        self._set_end_force(a, b, False)
+        self.tree.set_mean_force(b, a, self.Fb, self.Fa, self.mean_force)
         work.clear(False)
-        for w, stress in zip(work.parts, stresses, strict=True):
-            copy(w.pb, w.p)
-            copy(stress, w.sigma)
+        for w, pb in zip(work.parts, self.pb, strict=True):
+            copy(pb, w.p)
             w.mass = True
-        step = self._step(a, b, False)
-        for term in self.effects.terms:
+        step = self.step(a, b, work, False)
+        for term in self._whole:
             ask(term.arrive, step)
         gather(self.tree, b, work, work.residual)
-
-    def _account_drives(self, b: State) -> None:
-        """Work of prescribed joints: the mean force of the step on them times their displacement.
-
-        The impulse at the end of the step is the momentum that the joint has by its rates, less what
-        the step brings there; the impulse at the start was the residual of the joint. Rows act at the
-        start of steps only: what is missing of their impulse where the rates are taken, by which these
-        keep the rows, is counted on the joint as it is on all else.
-        """
-        tree, moved, owned, v = self.tree, *(np.zeros(self.tree.total) for _ in range(3))
-        put_values(self.joint_v, self.effects.prescribed.v_places, self._known)
-        self.mass.find_rates(b, self.p, self._known, self.z, v)
-        self.mass.set_momentum(b, v, owned)
-        self.mass.add_row_impulses(b, owned)
-        for i in tree.drivers:
-            part = tree.parts[i]
-            at, change = part.joint_slice, np.zeros(part.joint.nv)
-            ask(part.joint.set_difference, self._previous[at], self.q[at], change)
-            put_values(change, part.joint_index, moved)
-        for places, numbers in self.effects.prescribed.maps:
-            before, after = np.zeros(len(places)), np.zeros(len(places))
-            take(self._previous, places, before)
-            take(self.q, places, after)
-            combine(1.0, after, -1.0, before, after)
-            put_values(after, numbers, moved)
-        share = 1.0 / self.h if self.books else 0.0
-        where = (tree.prescribed, self._leaving, owned, moved)
-        run(account_drives, *where, share, self.p, self.account)
+        combine(1.0, work.residual, -1.0, self.mean_force, work.residual)
 
 
 @kernel
-def mark_rough(flags, v):  # type: ignore[no-untyped-def]
-    """Make v (total,) NaN if it comes from a matrix that is singular, or from a rough solution."""
-    if flags[0] < 0 or flags[2] != 0:
-        for i in range(v.shape[0]):
-            v[i] = np.nan
-
-
-@kernel
-def account_drives(prescribed, leaving, owned, moved, share, p, account):  # type: ignore[no-untyped-def]
-    """account_0 += share (leaving + owned - p) . moved over prescribed coordinates; p = owned there."""
-    for at in prescribed:
-        account[0] += share * (leaving[at] + owned[at] - p[at]) * moved[at]
-        p[at] = owned[at]
-
-
-@kernel
-def weigh_momenta(left, goal, free, rows, weights, heavy, numbers):  # type: ignore[no-untyped-def]
-    """Let the scale be as large as the momentum that has to leave and the first residual; where there
-    are none, as `heavy` times the weighted gaps: what it takes to close them within the step.
-    """
-    forces, gaps = norms(left, free, rows, weights)
-    total = 0.0
-    for i in range(goal.shape[0]):
-        total += goal[i] * goal[i]
-    numbers[loops.SCALE] = max(numbers[loops.SCALE], np.sqrt(total), forces)
-    if numbers[loops.SCALE] < loops.NOTHING * heavy * gaps:
-        numbers[loops.SCALE] = heavy * gaps
-
-
-@kernel
-def leave_residual(left, free, rows, arrived):  # type: ignore[no-untyped-def]
-    """Take what was left of the balance off the momentum that arrives; gaps have none."""
-    for at in free:
-        arrived[at] -= left[at]
+def join(rows, whole, Fa, mean, p, left):  # type: ignore[no-untyped-def]
+    """left = whole + mean - p, all (total,); gaps in some rows stand in `whole` and Fa."""
+    for i in range(left.shape[0]):
+        left[i] = whole[i] + mean[i] - p[i]
     for at in rows:
-        arrived[at] = 0.0
-
-
-@kernel
-def step_twists(ga, gb, h, eta):  # type: ignore[no-untyped-def]
-    """eta (S, 6) = log(ga^-1 gb) / h."""
-    x = np.empty(6)
-    for s in range(ga.shape[0]):
-        log_relative_array(ga[s], gb[s], x)
-        for i in range(6):
-            eta[s, i] = x[i] / h
+        left[at] = whole[at] + Fa[at]

@@ -23,23 +23,26 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.engine import modes
-from pliant.engine.arrays import clear, combine, copy, put, put_values, take
-from pliant.engine.program import Program, ask, record, run, when
+from pliant.engine.arrays import clear, combine, copy, put, put_values
+from pliant.engine.program import ask, run, when
 from pliant.lie.charts import set_chart_rates
 from pliant.linalg.scatter import largest
 from pliant.model import DescriptionError
-from pliant.model.checks import number
-from pliant.physics.contract import KernelTerm, Moment, Term
+from pliant.model.checks import count, number
+from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_moving
 from pliant.rods.contract import NO_TURNS, NO_TWISTS, Array
 from pliant.solve import loops
 from pliant.solve.integrators import radau_rule as rule
-from pliant.solve.integrators.acceleration import dynamic_balance
 from pliant.solve.integrators.contract import Integrator, StepError, Stepper, step_failed
-from pliant.solve.mass import Mass, set_diagonal
+from pliant.solve.integrators.drives import set_driven
+from pliant.solve.integrators.motion_balance import dynamic_balance
+from pliant.solve.integrators.radau_account import StageAccount
+from pliant.solve.integrators.radau_inside import InsideStep
+from pliant.solve.integrators.radau_systems import StageSystems
+from pliant.solve.mass import Mass
 from pliant.solve.newton import Policy
-from pliant.tree.backward import gather_form
 from pliant.tree.forward import set_rates
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -51,6 +54,8 @@ _SOLVED = 0.05
 _TURN = 0.1
 """Radius, in lengths of the robot, at which turns count as displacements."""
 _NOT_WANTED = np.zeros(1, dtype=np.bool_)
+_MANY = 10
+"""Steps that a motion has at least where they choose their length."""
 _NOMINAL = 0.1
 """Step, relative to the first one, for which tangents are filled before they are mixed."""
 
@@ -67,10 +72,12 @@ class Radau(Integrator):
 
     tolerance : error that a step may make, relative to the length of the longest part.
     largest : longest step, s; give one where inputs act for a short time that steps could miss.
+    most : steps, rejected ones included, after which the motion is given up; None for any number.
     """
 
     tolerance: float = 1e-4
     largest: float | None = None
+    most: int | None = None
     damped: ClassVar[str] = "GeneralizedAlpha(rho=0.5)"
     finer: ClassVar[str] = "a smaller tolerance"
     chooses_steps: ClassVar[bool] = True
@@ -86,6 +93,8 @@ class Radau(Integrator):
         if self.largest is not None:
             most = number("Radau", "largest", self.largest, "s", "give e.g. 0.01", "positive")
             object.__setattr__(self, "largest", most)
+        if self.most is not None:
+            count("Radau", "most", self.most, 1, "give e.g. 10000")
 
     @property
     def damps(self) -> bool:
@@ -101,13 +110,22 @@ class Radau(Integrator):
         """A stepper with step length h, s."""
         return RadauStepper(effects, h, self.tolerance)
 
+    @property
+    def family(self) -> type[Radau]:
+        """Tolerances are numbers that a stepper reads."""
+        return Radau
+
+    def adjust(self, stepper: RadauStepper) -> None:
+        """Set the tolerance."""
+        stepper.set_tolerance(self.tolerance)
+
     def steps(
         self, stepper: RadauStepper, schedule: Any, q: Array, v: Array, duration: float
     ) -> Any:
         """Steps that choose their own length."""
         from pliant.solve.adaptive_steps import AdaptiveSteps
 
-        return AdaptiveSteps(self, stepper, schedule, q, v, duration, self.largest)
+        return AdaptiveSteps(self, stepper, schedule, q, v, duration, self.largest, self.most)
 
 
 def _refuse(part: str, expected: str) -> None:
@@ -147,12 +165,6 @@ def _chart_places(tree: Tree) -> tuple[Array, Array]:
     return np.concatenate(poses), np.concatenate(turns)
 
 
-def _opposes(term: Term) -> bool:
-    """Whether a term may oppose velocities."""
-    own = type(term).add_power_lost not in (Term.add_power_lost, KernelTerm.add_power_lost)
-    return bool(getattr(term, "resists", own))
-
-
 class RadauStepper(Stepper):
     """Steps of `Radau`.
 
@@ -166,13 +178,15 @@ class RadauStepper(Stepper):
     def __init__(self, effects: Effects, h: float, tolerance: float) -> None:
         _check(effects)
         super().__init__(effects, h, POLICY, _SOLVED * tolerance)
-        self.wanted = tolerance
+        self.wanted = np.zeros(1)
+        """(1,) error that a step may make, in lengths."""
+        self.set_tolerance(tolerance)
         tree, total = self.tree, self.tree.total
         self.step = np.array([h, h, _NOMINAL * h])
         self._set_inputs()
         self.inner = [State(tree), State(tree)]
         self.works = [Work(tree) for _ in range(3)]
-        self._norm, self._masses = Work(tree), Work(tree)
+        self._norm = Work(tree)
         self.poses, self.turns = _chart_places(tree)
         self.free = np.concatenate([tree.coordinates, tree.prescribed])
         """Places of all coordinates, and of all else."""
@@ -183,33 +197,21 @@ class RadauStepper(Stepper):
         self.v, self.a0, self.driven = np.zeros(total), np.zeros(total), np.zeros((3, total))
         self.known = np.zeros(1, dtype=np.int64)
         """Whether there was a last step."""
-        self.twin = self.matrix.complex_twin()
-        self._K, self._C, self._M = (np.zeros_like(self.matrix.data) for _ in range(3))
-        self.damping = any(_opposes(term) for term in effects.terms)
-        self._z: Any = np.zeros(self.matrix.n, np.complex128)
-        self._zx: Any = np.zeros(self.matrix.n, np.complex128)
-        """Right-hand side and solution of the complex system."""
         self._dx, self._start = np.zeros(total), np.zeros(total)
-        self._renewed = np.zeros(1, dtype=np.int64)
         self.choosing, self.error_size = np.zeros(1, dtype=np.int64), np.zeros(1)
-        """Whether steps with too large an error are rejected; the error relative to the tolerance."""
+        """Whether steps with too large an error are rejected; the error of the last one, in lengths."""
         self._good = np.ones(1, dtype=np.int64)
         self._none = np.zeros(total)
-        self.works_done, self.drive_power, self.lost_power = np.zeros(4), np.zeros(3), np.zeros(3)
-        """Work of inputs from stage to stage and in one go, J; power of drives and losses there, W."""
-        self.v_began, self.account_began = np.zeros(total), np.zeros_like(self.account)
-        """Rates and account at the start of the last step."""
-        self.part, self._weights, self._inside = np.ones(1), np.zeros((3, 3)), np.zeros((3, total))
-        self._whole, self._all = np.ones(1), rule.WEIGHTS.copy()
-        self.seen, self.seen_v, self.seen_account = (
-            State(tree),
-            np.zeros(total),
-            self.account.copy(),
-        )
-        self._looks: list[Program | None] = [None, None]
+        self.systems, self.stage_account = StageSystems(self), StageAccount(self)
+        self.inside = InsideStep(self)
         self.numbers[loops.SCALE], self.numbers[loops.FLOOR] = 1.0, 1e-14
         self.counts[loops.KNOWS_LAST] = -1
         self.counts[loops.FORESEES] = not len(tree.prescribed)
+
+    def set_tolerance(self, tolerance: float) -> None:
+        """Set the error that a step may make, in lengths, and where Newton's method stops."""
+        self.wanted[0] = tolerance
+        self.numbers[loops.TOLERANCE] = self.tolerance = _SOLVED * tolerance
 
     def _set_inputs(self) -> None:
         """Room for the inputs at the end of the step, then at the stages before."""
@@ -232,7 +234,7 @@ class RadauStepper(Stepper):
         self.known[0] = 0
         self.numbers[loops.SCALE] = 1.0
         self.choosing[0], self.step[:2] = 0, self.h
-        self.account_began[...] = 0.0
+        self.stage_account.began[...] = 0.0
         self.a.place(self.q)
         self.b.place(self.q)
         self.a0[...] = self.effects.prescribed.rates(inputs.drive)[1]
@@ -248,16 +250,13 @@ class RadauStepper(Stepper):
     def note_rates(self, b: State) -> None:
         copy(self.v, self.rates)
 
+    def holders(self) -> list[Any]:
+        works = [holder for work in self.works for holder in (work, *work.parts)]
+        return [*super().holders(), self.systems, self.stage_account, self.inside, *works]
+
     def remembered(self) -> list[Any]:
-        own = [
-            x
-            for work in self.works
-            for holder in (work, *work.parts)
-            for x in vars(holder).values()
-        ]
-        arrays = [x for x in own if isinstance(x, np.ndarray)]
         states = [state.q for state in self.inner]
-        found = [*super().remembered(), *arrays, *states, *self.twin.remembered()]
+        found = [*super().remembered(), *states, *self.systems.twin.remembered()]
         return [x.view(np.float64) if x.dtype.kind == "c" else x for x in found]
 
     def resume(self) -> None:
@@ -265,7 +264,8 @@ class RadauStepper(Stepper):
         for state in self.inner:
             state.place(state.q)
 
-    def _states(self, b: State) -> list[State]:
+    def stages(self, b: State) -> list[State]:
+        """The states of the stages, the last one the end of the step."""
         return [*self.inner, b]
 
     # -- one step ------------------------------------------------------------------------------
@@ -273,46 +273,20 @@ class RadauStepper(Stepper):
     def begin_step(self, a: State, b: State) -> None:
         """Set the increments of prescribed joints at all stages."""
         for (joint_q, _, _), driven in zip(self.stage_joints, self.driven, strict=True):
-            self.set_driven(a, joint_q, driven)
-
-    def set_driven(self, a: State, joint_q: Array, out: Array) -> None:
-        """Write to out (total,) the increments that lead prescribed joints from a to joint_q."""
-        at = 0
-        for i, driver in self.tree.drivers.items():
-            part, places = self.tree.parts[i], driver.coordinates
-            change, target = np.zeros(part.joint.nv), np.zeros(part.joint.nq)
-            copy(a.parts[i].joint_q, target)
-            put_values(joint_q[at : at + len(places)], places, target)
-            ask(part.joint.set_difference, a.parts[i].joint_q, target, change)
-            put_values(change, part.joint_index, out)
-            at += len(places)
-        for places, numbers in self.effects.prescribed.maps:
-            now, change = np.zeros(len(places)), np.zeros(len(places))
-            take(a.q, places, now)
-            combine(1.0, joint_q[at : at + len(places)], -1.0, now, change)
-            put_values(change, numbers, out)
-            at += len(places)
+            set_driven(self.effects, a, joint_q, driven)
 
     def guesses(self, a: State, b: State) -> list[Callable[[], None]]:
         """Accelerations go on as they were in the last step; the tangent is made for this guess."""
 
         def guess() -> None:
-            given = (
-                self.step,
-                self.last,
-                self.known,
-                self.free,
-                self.a0,
-                self.v,
-                self.z,
-                self.rest,
-            )
-            run(rule.predict, *given, self.Y, self.W, self.X)
+            last = (self.step, self.last, self.known, self.free)
+            start = (self.a0, self.v, self.z, self.rest)
+            run(rule.predict, *last, *start, self.Y, self.W, self.X)
             for X, driven in zip(self.X, self.driven, strict=True):
                 put(driven, self.tree.prescribed, X)
             self._place_stage(a, self.inner[1], 1)
-            self._fill_matrices()
-            self.factorise()
+            self.systems.fill()
+            self.systems.factorise()
             run(mark_factor, self.matrix.flags, self.counts, self.numbers)
 
         return [guess]
@@ -323,7 +297,7 @@ class RadauStepper(Stepper):
     # -- equations ---------------------------------------------------------------------------
 
     def place_iterate(self, a: State, b: State) -> None:
-        for i, state in enumerate(self._states(b)):
+        for i, state in enumerate(self.stages(b)):
             self._place_stage(a, state, i)
 
     def _place_stage(self, a: State, state: State, i: int) -> None:
@@ -338,7 +312,8 @@ class RadauStepper(Stepper):
         put_values(self.stage_joints[i][1], places, self.V[i])
         put_values(self.stage_joints[i][2], places, self.acc[i])
 
-    def _moment(self, state: State, i: int, speed: float, tangent: bool = False) -> Moment:
+    def moment(self, state: State, i: int, speed: float, tangent: bool = False) -> Moment:
+        """Stage i, as effects see it."""
         nominal = float(self.step[2]) * rule.REAL
         return Moment(
             self.tree, state, self.works[i], self.stage_u[i], self.X[i], self.V[i], speed,
@@ -348,11 +323,11 @@ class RadauStepper(Stepper):
     def set_residual(self, a: State, b: State, tangent: bool) -> None:
         """Set residuals and corrections; or fill the tangent where the stages are, if asked."""
         if tangent:
-            self._fill_matrices()
+            self.systems.fill()
             return
         speed = 1.0 / float(self.step[2])
-        for i, state in enumerate(self._states(b)):
-            copy(dynamic_balance(self.effects, self._moment(state, i, speed), 0.0), self.r[i])
+        for i, state in enumerate(self.stages(b)):
+            copy(dynamic_balance(self.effects, self.moment(state, i, speed), 0.0), self.r[i])
         self._solve()
         self._measure(self.inner[1], self._dx, self.numbers[loops.SIZE :][:1], 1.0)
         run(largest_gap, self.r, self.tree.multipliers, self.numbers)
@@ -367,51 +342,20 @@ class RadauStepper(Stepper):
                 run(rule.largest_move, w.eta, part.inertial, _TURN * tree.length, out)
         combine(scale / tree.length, out, 0.0, out, out)
 
-    def _fill_matrices(self) -> None:
-        """Fill stiffness, damping and mass at the second stage, and mix them to the two systems."""
-        state, nominal, data = self.inner[1], float(self.step[2]), self.matrix.data
-        dynamic_balance(self.effects, self._moment(state, 1, 0.0, True), 0.0)
-        copy(data, self._K)
-        if self.damping:
-            dynamic_balance(self.effects, self._moment(state, 1, 1.0 / nominal, True), 0.0)
-            copy(data, self._C)
-        work = self._masses
-        work.clear(True)
-        self.tangent.clear()
-        for part, w in zip(self.tree.parts, work.parts, strict=True):
-            run(set_diagonal, part.M, w.k)
-            w.mass = True
-        gather_form(self.tree, state, state, work, self.tangent)
-        copy(data, self._M)
-        given = (self.step, self._K, self._C, self._M, self.damping)
-        run(rule.mix_matrices, *given, data, self.twin.data)
-
-    def factorise(self) -> None:
-        """Factorise both systems."""
-        self.matrix.record_factorise()
-        self.twin.record_factorise()
-        run(join_factors, self.twin.flags, self.matrix.flags, self._renewed)
-
     def _solve(self) -> None:
-        """Solve for the corrections of the stages."""
-        run(rule.split_residuals, self.r, self.right, self._z)
-        self.matrix.record_solve(self.right, self.x)
-        self.twin.record_solve(self._z, self._zx)
-        run(rule.last_stage, self.x, self._zx, self._dx)
-        run(join_solutions, self.twin.flags, self.matrix.flags, self._renewed)
+        self.systems.solve(self.r, self.right, self.x, self._dx)
 
     def repair(self) -> None:
         """Solve with row exchanges."""
-        self.matrix.repair(self.right, self.x)
-        self.twin.repair(self._z, self._zx)
+        self.systems.repair(self.right, self.x)
 
     def move_iterate(self, a: State, b: State) -> None:
-        run(rule.move_stages, self.step, self.x, self._zx, self.X, self.W, self.Y)
+        run(rule.move_stages, self.step, self.x, self.systems.zx, self.X, self.W, self.Y)
 
     def _row(self, side: int, record: Callable[..., Any]) -> list[Any]:
         row = super()._row(side, record)
-        row[loops.FACTORISE] = record(self.factorise)
-        row[loops.SOLVE] = record(when, self._renewed, self._solve)
+        row[loops.FACTORISE] = record(self.systems.factorise)
+        row[loops.SOLVE] = record(when, self.systems.renewed, self._solve)
         return row
 
     def attempt(self, row: Array) -> int:
@@ -420,7 +364,7 @@ class RadauStepper(Stepper):
         Returns how it ended: CONVERGED, PAUSE if its error is too large, or as Newton's method failed.
         """
         self.problem = ""
-        table = self._table()
+        table = self._table(_MANY)
         plain = isinstance(table, list)
         loop = modes.uncompiled(loops.__name__) if plain else loops
         todo = (self.control, row, _NOT_WANTED, self.after)
@@ -437,14 +381,14 @@ class RadauStepper(Stepper):
     def accept_step(self, a: State, b: State) -> None:
         """Take the iterate as the end of the step, unless its error is too large."""
         when(self.choosing, self._estimate, a)
-        run(judge, self.choosing, self.error_size, self._good, self.counts)
+        run(judge, self.choosing, self.error_size, self.wanted, self._good, self.counts)
         when(self._good, self._accept, a, b)
 
     def accept_fed_step(self, a: State, b: State) -> None:
         self.accept_step(a, b)
 
     def _estimate(self, a: State) -> None:
-        """Set the error of the step, relative to the tolerance.
+        """Set the error of the step, in lengths.
 
         h^2 (M + h l C + (h l)^2 K)^-1 f, f what is missing in balance at the start with the
         acceleration that the polynomial through those of the stages has there.
@@ -462,19 +406,19 @@ class RadauStepper(Stepper):
         self.matrix.record_solve(self.right, self.x)
         clear(self._dx)
         put(self.x, self.tree.coordinates, self._dx)
-        self._measure(a, self._dx, self.error_size, 1.0 / (rule.REAL**2 * self.wanted))
+        self._measure(a, self._dx, self.error_size, rule.REAL**-2)
         # the rates of the first stage again
         set_rates(self.tree, self.inner[0], work, self.V[0], self.acc[0])
 
     def _accept(self, a: State, b: State) -> None:
         if self.books:
-            self._account(a, b)
+            self.stage_account.add(a, b)
         copy(b.q, self.q)
-        copy(self.v, self.v_began)
+        copy(self.v, self.inside.began)
         copy(self.V[2], self.v)
         if self.effects.hard:
             self._project(b)
-        run(clear_at, self.rest, self.v)
+        run(rule.clear_at, self.rest, self.v)
         copy(self.acc[2], self.a0)
         put(self.X[2], self.rest, self.z)
         copy(self.acc, self.last)
@@ -492,60 +436,6 @@ class RadauStepper(Stepper):
         self._mass.set_momentum(b, self.v, p)
         self._mass.find_rates(b, p, known, self._none, self.v)
 
-    def _account(self, a: State, b: State) -> None:
-        """Add work done and energy lost.
-
-        Work of inputs from stage to stage, improved by what it is in one go, for its error falls with
-        the cube of the intervals; losses and work of drives by the quadrature of the stages.
-        """
-        copy(self.account, self.account_began)
-        for array in (self.works_done, self.drive_power, self.lost_power):
-            clear(array)
-        states, inputs = [a, *self._states(b)], [self.before, *self.stage_u]
-        for k in range(3):
-            self._add_work(states[k : k + 2], inputs[k : k + 2], self.works_done[k : k + 1])
-        self._add_work([a, b], [inputs[0], inputs[3]], self.works_done[3:])
-        for i, state in enumerate(self._states(b)):
-            moment = self._moment(state, i, 0.0)
-            for term in self.effects.terms:
-                ask(term.add_power_lost, moment, 1.0, self.lost_power[i : i + 1])
-        driven = (self.tree.prescribed, self.r, self.V, self.drive_power)
-        run(set_drive_power, *driven)
-        records = (self.works_done, self.drive_power, self.lost_power)
-        run(rule.add_account, self.step[:1], self._whole, self._all, *records, self.account)
-
-    def _add_work(self, states: list[State], inputs: list[Array], out: Array) -> None:
-        combine(0.5, inputs[0], 0.5, inputs[1], self.mean)
-        for term in self.effects.terms:
-            ask(term.add_work_done, *states, self.mean, out)
-
-    # -- inside the last step ----------------------------------------------------------------
-
-    def look_inside(self, part: float) -> None:
-        """Set `seen` and `seen_v` to the state and the rates where a part of the last step is over.
-
-        The account there is `seen_account`. What has been `b` is the start of that step.
-        """
-        self.part[0] = part
-        if self._looks[self.side[0]] is None:
-            self._looks[self.side[0]] = record(self._look_inside, self.b)
-        program = self._looks[self.side[0]]
-        assert program is not None
-        program()
-
-    def _look_inside(self, start: State) -> None:
-        last, weights = self.step[1:2], self._weights
-        run(rule.set_weights, self.part, weights)
-        X, W, Y = self._inside
-        began = (self.v_began, self.z, self.rest)
-        run(rule.inside_step, last, self.part, weights, self.free, *began, self.Y, X, W, Y)
-        self.tree.retract(start, X, self.seen)
-        run(set_chart_rates, self.poses, self.turns, X, W, Y, self.seen_v, self._start)
-        run(clear_at, self.rest, self.seen_v)
-        copy(self.account_began, self.seen_account)
-        records = (self.works_done, self.drive_power, self.lost_power)
-        run(rule.add_account, last, self.part, weights[1], *records, self.seen_account)
-
     def error(self, reason: str) -> StepError:
         """The error of a step, with what went wrong and what to try."""
         hint = "a smaller tolerance, viscosity, or GeneralizedAlpha(rho=0.5)"
@@ -558,21 +448,6 @@ def mark_factor(flags, counts, numbers):  # type: ignore[no-untyped-def]
     counts[loops.THERE], counts[loops.AGE] = 1, 1
     if flags[loops.NEGATIVE] < 0:
         numbers[loops.SIZE] = np.inf
-
-
-@kernel
-def join_factors(twin, flags, renewed):  # type: ignore[no-untyped-def]
-    """Flags of both factors in one; corrections are to be solved for."""
-    if twin[0] < 0:
-        flags[0] = -1
-    renewed[0] = 1
-
-
-@kernel
-def join_solutions(twin, flags, renewed):  # type: ignore[no-untyped-def]
-    """Flags of both solutions in one, which are up to date."""
-    flags[2] = max(flags[2], twin[2])
-    renewed[0] = 0
 
 
 @kernel
@@ -594,27 +469,12 @@ def missing_force(r, rows, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def judge(choosing, error, good, counts):  # type: ignore[no-untyped-def]
+def judge(choosing, error, wanted, good, counts):  # type: ignore[no-untyped-def]
     """Accept a step unless its error is too large; it is paused then."""
     good[0] = 1
-    if choosing[0] != 0 and not error[0] <= 1.0:
+    if choosing[0] != 0 and not error[0] <= wanted[0]:
         good[0] = 0
         counts[loops.PAUSED] = 1
-
-
-@kernel
-def set_drive_power(places, r, V, out):  # type: ignore[no-untyped-def]
-    """Power out (3,) of the forces r (3, n) on prescribed coordinates with rates V (3, n)."""
-    for i in range(out.shape[0]):
-        for at in places:
-            out[i] += r[i, at] * V[i, at]
-
-
-@kernel
-def clear_at(places, out):  # type: ignore[no-untyped-def]
-    """out[places] = 0."""
-    for at in places:
-        out[at] = 0.0
 
 
 @kernel

@@ -235,3 +235,10 @@ def add_account(h, part, weights, done, drive, lost, account):  # type: ignore[n
     for i in range(3):
         account[0] += h[0] * weights[i] * drive[i]
         account[1] += h[0] * weights[i] * lost[i]
+
+
+@kernel
+def clear_at(places, out):  # type: ignore[no-untyped-def]
+    """out[places] = 0."""
+    for at in places:
+        out[at] = 0.0
