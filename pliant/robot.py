@@ -715,6 +715,64 @@ class Robot:
         return mesh.nodes
 
     @checks.checked
+    def add_urdf(
+        self,
+        path: str | os.PathLike[str],
+        prefix: str = "",
+        *,
+        on: Frame | str | None = None,
+        pose: ArrayLike | None = None,
+        floating: bool = False,
+        drive: str | Mapping[str, str] | None = None,
+        limits: bool = True,
+        limit_stiffness: float | None = None,
+        packages: Mapping[str, str] | None = None,
+    ) -> dict[str, Body | None]:
+        """Add the rigid robot of a URDF file; return the body of each link.
+
+        Links become bodies, joints carry them; joints that mimic others become gears. Rods, tendons and
+        loads can hang on the bodies. A root without mass and shape, such as "world", has None.
+
+        prefix : before the names of links and joints, so that a file can be added twice.
+        on, pose : frame that carries the root link, None for the world, and its pose (4, 4) there.
+        floating : True if the root moves freely.
+        drive : "motion" if an input prescribes the value of each joint, "force" if it is its force or
+        torque, None for neither; or by name of the joint. Inputs have the names of the joints.
+        limits : False leaves out limits of joints.  limit_stiffness : of their stops, N m/rad or N/m;
+        None for hard stops.
+        packages : folders of the packages in "package://name/..."; else they are sought above the file.
+
+        Bodies do not collide: add contacts. Efforts and velocities of motors are not limited.
+        """
+        from pliant.files.urdf import read_urdf
+        from pliant.files.urdf_parts import UrdfOptions, urdf_bodies
+
+        file = read_urdf(path, packages)
+        place = checks.pose_matrix("add_urdf", "pose", np.eye(4) if pose is None else pose)
+        options = UrdfOptions(prefix, on, place, floating, drive, limits, limit_stiffness)  # type: ignore[arg-type]
+        kept = dict(self.description.parts)
+        try:
+            bodies = {
+                link: None if body is None else self.description.add(body)
+                for link, body in urdf_bodies(file, options)
+            }
+            child = {joint.name: prefix + joint.child for joint in file.joints}
+            for joint in file.joints:
+                if joint.mimic is not None:
+                    leader, ratio, offset = joint.mimic
+                    ends = (child[joint.name], child[leader])
+                    self.add_gear(f"{prefix}{joint.name} gear", *ends, ratio, offset)
+        except BaseException:  # all of the file or nothing
+            self.description.parts.clear()
+            self.description.parts.update(kept)
+            raise
+        for link, problem in file.undrawn.items():
+            warnings.warn(
+                f"link {link!r} is not drawn: {problem}", PlausibilityWarning, stacklevel=3
+            )
+        return bodies
+
+    @checks.checked
     def add_contact(
         self,
         name: str,

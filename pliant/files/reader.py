@@ -184,6 +184,8 @@ class FileReader:
             return prefix + plain
         if not kind.literal and isinstance(plain, list):
             return [prefix + item if isinstance(item, str) else item for item in plain]
+        if not kind.literal and isinstance(plain, dict):  # inputs by direction
+            return {key: prefix + str(as_written(item)) for key, item in plain.items()}
         return plain
 
     def group(self, path: Place, cls: type, given: object, what: str = "field") -> dict[str, Any]:
