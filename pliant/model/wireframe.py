@@ -136,6 +136,12 @@ class Wireframe:
             part.write_text(text, encoding="ascii")
 
     @property
+    def lengths(self) -> Array:
+        """(E,): of its edges, metres."""
+        ends: Array = self.nodes[self.edges]
+        return np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+
+    @property
     def degree(self) -> Ints:
         """(N,): how many edges each node has."""
         return np.bincount(self.edges.ravel(), minlength=len(self.nodes)).astype(np.int64)
