@@ -50,6 +50,8 @@ class ComputedTorque:
         bounds: Any = None,
     ) -> None:
         who = "ComputedTorque"
+        remedy = "give robot.equations()"
+        checks.instance(who, "equations", equations, Equations, "equations of motion", remedy)
         self.equations = equations
         self.inputs = [inputs] if isinstance(inputs, str) else list(inputs)
         for name in self.inputs:

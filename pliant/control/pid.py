@@ -42,7 +42,7 @@ class PID:
         filter: float = 0.0,
         offset: float = 0.0,
     ) -> None:
-        who = f"PID of {input!r}"
+        self._who = who = f"PID of {input!r}"
         self.input, self.measured, self.target = input, Reading(who, measured), Goal(who, target)
         self.every = checks.positive(who, "every", every, "seconds", "give e.g. 0.01")
         gains = (("kp", kp), ("ki", ki), ("kd", kd), ("offset", offset))
@@ -59,7 +59,7 @@ class PID:
     def __call__(self, state: Any) -> dict[str, float]:
         """Return the input for the state of the robot at a sample."""
         y = self.measured(state)
-        error = float(self.target(state.t)) - y
+        error = checks.number(self._who, "target", self.target(state.t), "", "give e.g. 0.1") - y
         slope = self._derivative(y, state)
         added = self.ki * error * self.every
         wished = self.offset + self.kp * error + self.integral + added - self.kd * slope

@@ -67,13 +67,14 @@ def bounds_of(who: str, given: Any, count: int) -> Array:
     """Bounds (count, 2) of inputs from a pair, or one for each; infinite where there are none."""
     if given is None:
         return np.tile([-np.inf, np.inf], (count, 1))
-    listed = [given] if np.ndim(given[0] if given[0] is not None else 0.0) == 0 else list(given)
-    ends = (-np.inf, np.inf)
-    pairs = np.array(
-        [[end if x is None else x for x, end in zip(pair, ends, strict=True)] for pair in listed],
-        dtype=float,
-    )
+    expected, ends = "a pair (lowest, highest), or one for each input", (-np.inf, np.inf)
+    try:
+        one = given[0] is None or np.ndim(given[0]) == 0
+        rows = [[e if x is None else x for x, e in zip(pair, ends, strict=True)]
+                for pair in ([given] if one else given)]  # fmt: skip
+        pairs = np.array(rows, dtype=float)
+    except (TypeError, ValueError, IndexError):
+        pairs = np.zeros((0, 2))
     good = pairs.shape in ((1, 2), (count, 2)) and bool((pairs[:, 0] < pairs[:, 1]).all())
-    expected = "a pair (lowest, highest), or one for each input"
     checks.refuse(not good, who, "bounds", given, expected, "give e.g. (0.0, 5.0)")
     return np.broadcast_to(pairs, (count, 2))
