@@ -89,7 +89,7 @@ class TooLongError(BaseException):
 
 def sources() -> list[str]:
     """The bundled robot files, those in the documentation, and one with all of the language."""
-    bundled = sorted((ROOT / "pliant" / "robots").glob("*.yaml"))
+    bundled = sorted((ROOT / "pliant" / "robots").rglob("*.yaml"))
     texts = [LANGUAGE, LANGUAGE, *(file.read_text() for file in bundled)]
     for page in sorted((ROOT / "docs").rglob("*.md")):
         for indent, block in re.findall(

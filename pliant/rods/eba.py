@@ -134,6 +134,9 @@ class OneSidedNodes(ElementNodes):
         self.set_stress(False)
         self.set_forces()
 
+    def flat(self) -> None:  # type: ignore[override]
+        return None
+
 
 class OneSidedEBAMap(EBAMap):
     """Strains seen from the first node of each segment, and its inertia at the second one."""
