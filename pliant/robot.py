@@ -38,6 +38,7 @@ from pliant.model import (
     Link,
     Load,
     Material,
+    Mesh,
     MountedActuator,
     Muscle,
     PlausibilityWarning,
@@ -53,10 +54,10 @@ from pliant.model import (
     Tube,
     Wireframe,
     checks,
-    pose,
     positive,
     values_at,
 )
+from pliant.model.origin import with_parameters
 from pliant.model.plausible import time_doubts
 from pliant.model.progress import told
 from pliant.model.telling import untold
@@ -155,12 +156,18 @@ class Robot:
         """What was described when doubts about it were told; True for never."""
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str], allow: Any = ()) -> Robot:
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        allow: Any = (),
+        parameters: Mapping[str, Any] | None = None,
+    ) -> Robot:
         """Return the robot that a YAML file describes, with the inputs that it gives.
 
         path : the file.  allow : a folder, or several, in which it may name files, besides its own.
+        parameters : values of named parameters of the file by name, instead of those in it.
         """
-        file = load_robot_file(path, formulations(), integrators(), allow)
+        file = load_robot_file(path, formulations(), integrators(), allow, parameters)
         robot = cls._from(file.description, file.inputs)
         robot._judged = None
         return robot
@@ -193,8 +200,27 @@ class Robot:
 
     def copy(self) -> Robot:
         """Return a robot with the same parts, effects and inputs, to which you can add others."""
-        description = self.description
-        return self._from(Description(description.gravity, dict(description.parts)), self.inputs)
+        return self._from(self.description.snapshot(), self.inputs)
+
+    @property
+    def parameters(self) -> dict[str, float | tuple[float, ...]]:
+        """Values of the named parameters of its robot file, by name."""
+        origin = self.description.origin
+        return {} if origin is None else dict(origin.values)
+
+    @checks.checked
+    def with_parameters(self, parameters: Mapping[str, Any]) -> Robot:
+        """Return the robot with other values of named parameters of its robot file.
+
+        parameters : numbers, or lists of them, by name. Parts that you added since it was loaded stay.
+        """
+        new = with_parameters(self.description, parameters)
+        old, origin = self.description.origin, new.origin
+        assert old is not None and origin is not None
+        own = {name: x for name, x in self.inputs.items() if old.inputs.get(name) is not x}
+        gone = set(old.inputs) - set(self.inputs)
+        inputs = {name: x for name, x in origin.inputs.items() if name not in gone}
+        return self._from(new, {**inputs, **own})
 
     @checks.checked
     def remove(self, name: str, cascade: bool = False) -> list[str]:
@@ -683,34 +709,68 @@ class Robot:
         those with one edge, numbers, or a function of a position (3,) in metres.
         section, material, kind, rest, strain_damping, x_axis : of the links, as for `add_link`.
         """
-        nodes, edges = wireframe.nodes, wireframe.edges
-        ends = nodes[edges]
-        lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-        total = checks.number(f"mesh {name!r}", "mass", mass, "kg", "give e.g. 0.04")
-        share = np.zeros(len(nodes))
-        np.add.at(share, edges, 0.5 * lengths[:, None] / lengths.sum())
-        held = set(wireframe.chosen(fixed).tolist())
-        bodies: list[Body | None] = []
-        for k, point in enumerate(nodes):
-            own = total * share[k]
-            ball = (own * (0.25 * lengths.mean()) ** 2 / 2.5,) * 3
-            given = (f"{name}_{k}", own, ball if inertia is None else inertia)
-            bodies.append(None if k in held else self._add_node(*given, point))
-        for k, (a, b) in enumerate(edges):
-            places = [
-                tuple(nodes[n]) if (body := bodies[n]) is None else body.at((0.0, 0.0, 0.0))
-                for n in (a, b)
-            ]
-            if not all(isinstance(place, tuple) for place in places):
-                more = (rest, kind, strain_damping, True, x_axis)
-                link = Link(f"{name}_edge_{k}", places[0], places[1], section, material, *more)  # type: ignore[arg-type]
-                self.description.add(link)
+        links = (kind, rest, strain_damping, x_axis)
+        mesh = Mesh(name, wireframe, mass, section, material, inertia, fixed, *links)  # type: ignore[arg-type]
+        self.description.add(mesh)
+        return mesh.nodes
+
+    @checks.checked
+    def add_urdf(
+        self,
+        path: str | os.PathLike[str],
+        prefix: str = "",
+        *,
+        on: Frame | str | None = None,
+        pose: ArrayLike | None = None,
+        floating: bool = False,
+        drive: str | Mapping[str, str] | None = None,
+        limits: bool = True,
+        limit_stiffness: float | None = None,
+        packages: Mapping[str, str] | None = None,
+    ) -> dict[str, Body | None]:
+        """Add the rigid robot of a URDF file; return the body of each link.
+
+        Links become bodies, joints carry them; joints that mimic others become gears. Rods, tendons and
+        loads can hang on the bodies. A root without mass and shape, such as "world", has None.
+
+        prefix : before the names of links and joints, so that a file can be added twice.
+        on, pose : frame that carries the root link, None for the world, and its pose (4, 4) there.
+        floating : True if the root moves freely.
+        drive : "motion" if an input prescribes the value of each joint, "force" if it is its force or
+        torque, None for neither; or by name of the joint. Inputs have the names of the joints.
+        limits : False leaves out limits of joints.  limit_stiffness : of their stops, N m/rad or N/m;
+        None for hard stops.
+        packages : folders of the packages in "package://name/..."; else they are sought above the file.
+
+        Bodies do not collide: add contacts. Efforts and velocities of motors are not limited.
+        """
+        from pliant.files.urdf import read_urdf
+        from pliant.files.urdf_parts import UrdfOptions, urdf_bodies
+
+        file = read_urdf(path, packages)
+        place = checks.pose_matrix("add_urdf", "pose", np.eye(4) if pose is None else pose)
+        options = UrdfOptions(prefix, on, place, floating, drive, limits, limit_stiffness)  # type: ignore[arg-type]
+        kept = dict(self.description.parts)
+        try:
+            bodies = {
+                link: None if body is None else self.description.add(body)
+                for link, body in urdf_bodies(file, options)
+            }
+            child = {joint.name: prefix + joint.child for joint in file.joints}
+            for joint in file.joints:
+                if joint.mimic is not None:
+                    leader, ratio, offset = joint.mimic
+                    ends = (child[joint.name], child[leader])
+                    self.add_gear(f"{prefix}{joint.name} gear", *ends, ratio, offset)
+        except BaseException:  # all of the file or nothing
+            self.description.parts.clear()
+            self.description.parts.update(kept)
+            raise
+        for link, problem in file.undrawn.items():
+            warnings.warn(
+                f"link {link!r} is not drawn: {problem}", PlausibilityWarning, stacklevel=3
+            )
         return bodies
-
-    def _add_node(self, name: str, mass: float, inertia: ArrayLike, point: ArrayLike) -> Body:
-        from pliant.joints.free import Free
-
-        return self.add_body(name, mass, inertia, pose=pose(point), joint=Free())
 
     @checks.checked
     def add_contact(

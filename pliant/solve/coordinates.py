@@ -59,6 +59,8 @@ _TWISTS = 41
 """Sections of a rod whose velocities describe how it moves."""
 _CAREFUL = (50, 250)
 """Least numbers of load steps in which an unstable equilibrium is sought again."""
+_NEAR = 5
+"""Newton iterations in which an equilibrium near the start is found."""
 _STILL = 1e-6
 """Step, relative to the coordinates, by which strain rates are measured."""
 
@@ -212,13 +214,14 @@ class CoordinateProblem(Problem):
 
     def _grows(self, found: StaticSolution) -> bool:
         """Whether small motions grow about an equilibrium under loads without potential, where pivots
-        tell nothing of branches: by its determinant, and if it took several load steps by its modes.
+        tell nothing of branches: by its determinant, and if it was not plainly near by its modes.
         """
         from pliant.solve.stability import judge
 
         if found.odd:
             return True
-        return found.negative is None and len(found.levels) > 1 and judge(self, found)[0] is False
+        far = len(found.levels) > 1 or found.iterations > _NEAR
+        return found.negative is None and far and judge(self, found)[0] is False
 
     def _followed(self, solver: StaticSolver, found: StaticSolution) -> tuple[StaticSolution, bool]:
         """Go to an unstable equilibrium again in shorter load steps, on the branch from no load.

@@ -69,7 +69,7 @@ class EquationsOfMotion:
         self.free = len(tree.coordinates)
         none = np.zeros(0, dtype=np.int64)
         self.rows = np.concatenate([none, *(term.rows for term in effects.hard)])
-        self.state, self.work = State(tree), Work(tree)
+        self.state, self.work, self._moved = State(tree), Work(tree), State(tree)
         self._tangent = Tangent(tree, Sparse, effects.pairs(), prescribed=True)
         self._soft = [term for term in effects.terms if term not in effects.hard]
         self._touching = np.ones(tree.total)
@@ -83,7 +83,8 @@ class EquationsOfMotion:
 
     def moved(self, q: Array, x: Array) -> Array:
         """Coordinates (nq,) after a variation x (n,)."""
-        return self.tree.moved(self.state.place(q), self.spread(x), newton=False)
+        self.tree.retract(self.state.place(q), self.spread(x), self._moved)
+        return self._moved.q.copy()
 
     def names(self) -> list[str]:
         """Names (n,) of the velocities: ``crank.angle`` of joints, ``arm[3]`` of rods."""
@@ -206,6 +207,16 @@ class EquationsOfMotion:
             if not pulled[0]:
                 break
         return a, multipliers
+
+    def driven_accelerations(self, q: Array, B: Array) -> Array:
+        """Accelerations (n, k) under forces B (n, k) alone, with two-sided constraints."""
+        free, out = self.free, np.zeros(B.shape)
+        M = csc_matrix(self.mass(q)[:free, :free])
+        held = [np.zeros(0), *(term.holding(None) for term in self.effects.hard)]
+        J = csc_matrix(self.jacobian(q)[np.flatnonzero(np.concatenate(held))][:, :free])
+        for k in range(B.shape[1]):
+            out[:free, k] = self._solved(M, J, B[:free, k], np.zeros(J.shape[0]))[0]
+        return out
 
     def _solved(
         self, M: csc_matrix, J: csc_matrix, forces: Array, closing: Array

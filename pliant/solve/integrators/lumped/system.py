@@ -156,6 +156,11 @@ class LumpedSystem:
             motion.set_field(self.acting, self._places)
             motion.set_pulls()
 
+    def set_fields(self, inputs: Array) -> None:
+        """Set the fields that inputs (J,) are."""
+        for motion in self.motions:
+            motion.set_field(inputs, self._places)
+
     def _set_stresses(self, moving: bool) -> None:
         for motion in self.motions:
             motion.nodes.set_strain()
