@@ -27,8 +27,8 @@ CASES: list[tuple[Any, Any, float]] = [
 ]
 
 
-def rod(E: float = 1e6, retardation: float = 0.0) -> pl.Robot:
-    robot = pl.Robot()
+def rod(E: float = 1e6, retardation: float = 0.0, sideways: float = 0.0) -> pl.Robot:
+    robot = pl.Robot(gravity=(0.0, sideways, -9.81))
     soft = pl.Material(E=E, nu=0.5, rho=1000.0, viscosity=E * retardation)
     robot.add_rod("rod", 1.0, pl.Circle(0.01), soft, pl.along("x"))
     return robot
@@ -95,6 +95,18 @@ def look_inside(report: Report) -> None:
     report.add("  outside compiled steps, part of the call", ratio=1.0 - spent[0] / whole)
 
 
+def leave_the_plane(report: Report) -> None:
+    """The same with a sideways part of gravity, which makes the motion one in space."""
+    for elements in (16, 24, 26):
+        given = {"formulation": pl.Spectral(3, elements), "integrator": pl.Explicit()}
+
+        def call(given: dict[str, Any] = given) -> Any:
+            motion = rod(sideways=0.1).simulate(2.0, 0.05, output_times=TIMES, **given)
+            return motion.tip("rod")
+
+        report.add(f"Explicit, Spectral {elements}, in space", timed(call)[0])
+
+
 def damp(report: Report) -> None:
     """Viscous rods, by the scheme that is chosen."""
     for retardation in (1e-4, 1e-3, 1e-2):
@@ -127,7 +139,7 @@ def follow_long(report: Report) -> None:
 def main() -> None:
     warnings.simplefilter("ignore")
     report = Report("falling soft rod, 2 s: CPU time, error of the tip in %")
-    for study in (compare, look_inside, damp, follow_long):
+    for study in (compare, look_inside, leave_the_plane, damp, follow_long):
         study(report)
     report.print()
 

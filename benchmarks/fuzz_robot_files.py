@@ -1,8 +1,9 @@
 """Mutated robot files: every one is loaded, or refused with a sentence, within five seconds.
 
-Run it as ``python benchmarks/fuzz_robot_files.py --count 10000 --seed 7``. The bundled robot and those
-of the documentation are changed at random: bytes, keys, values, indentation, nesting. Some of those
-that still load are solved as well. Anything but Pliant's own errors counts as a traceback.
+Run it as ``python benchmarks/fuzz_robot_files.py --count 10000 --seed 7``. The bundled robots, those of
+the documentation and a robot with all of the language (parameters, repetitions, groups, includes) are
+changed at random: bytes, keys, values, indentation, nesting. Some of those that still load are solved
+as well. Anything but Pliant's own errors counts as a traceback.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import random
 import re
+import shutil
 import signal
 import tempfile
 import time
@@ -34,8 +36,51 @@ EXTREMES = (
     "{table: {csv: /etc/passwd}}", "{table: {t: [0, 1], values: [0, .nan]}}", "|\n  x", "\u0000",
     "\ufeff", "\u202e", "é", "🦾", "tip", "arm", "world", "x" * 3000, "[" * 50, "1e-3 m",
     "{constant: 1e308}", "[3, right]", "{sine: {amplitude: 1e308, frequency: 1e308}}",
-    "{part: arm, at: 1e308}", "-0.0",
+    "{part: arm, at: 1e308}", "-0.0", "2*radius", "radius/0", "n*n*n*n*n*n*1e300", "i", "n", "sizes(i)",
+    "sizes(0)", "(" * 60 + "1", "1" + "+1" * 140, "seg<i-1>.tip", "<i", "seg<<i>>", "<n/0>", "pi(2)",
+    "{repeat: 1000000, each: 1}", "{repeat: n, each: i}", "{count: n, index: n}", "robot.yaml",
+    "part.yaml", "{file: robot.yaml, prefix: x_}", "{file: part.yaml, prefix: y_}", "a b*c",
 )  # fmt: skip
+LANGUAGE = """parameters:
+  radius: 0.01
+  n: 3
+  sizes: [1, 0.8, radius*60]
+  total: 0.1*n
+include:
+  - {file: part.yaml, prefix: left_, parameters: {size: 2*radius}}
+  - {file: part.yaml, prefix: right_}
+rods:
+  arm: {length: total, section: {circle: {radius: radius}}, material: {E: 1.0e6, nu: 0.5, rho: 1000}}
+  seg<i>:
+    repeat: {count: n, first: {base: arm.tip}}
+    length: total/n
+    section: {circle: {radius: radius*sizes(i)}}
+    material: {E: 1.0e6, nu: 0.5, rho: 1000}
+    base: seg<i-1>.tip
+groups:
+  weights:
+    repeat: {count: n, index: k}
+    bodies:
+      weight<k>: {mass: 0.01*k, on: seg<k>.tip}
+    loads:
+      push<k>: {on: weight<k>, force: [0, 0.01*k, 0]}
+    inputs: {push<k>: 1/k}
+tendons:
+  pull: {path: [{part: arm, at: base, offset: [radius, 0]}, {repeat: n, each: seg<i>.tip}]}
+meshes:
+  net:
+    wireframe: {nodes: [[0, 0, 0], [radius, 0, 0], [2*radius, 0, 0]], edges: [[0, 1], [1, 2]]}
+    mass: 0.01
+    section: {circle: {radius: 0.001}}
+    material: {E: 1.0e6, nu: 0.5}
+    fixed: [0]
+statics:
+"""
+PART = """parameters: {size: 0.004}
+rods:
+  bone:
+    {length: 0.05, base: arm.tip, section: {circle: {radius: size}}, material: {E: 1.0e6, nu: 0.5}}
+"""
 
 
 class TooLongError(BaseException):
@@ -43,14 +88,15 @@ class TooLongError(BaseException):
 
 
 def sources() -> list[str]:
-    """The bundled robot file and the whole robots in the documentation."""
-    texts = [(ROOT / "pliant" / "robots" / "arm.yaml").read_text()]
+    """The bundled robot files, those in the documentation, and one with all of the language."""
+    bundled = sorted((ROOT / "pliant" / "robots").rglob("*.yaml"))
+    texts = [LANGUAGE, LANGUAGE, *(file.read_text() for file in bundled)]
     for page in sorted((ROOT / "docs").rglob("*.md")):
         for indent, block in re.findall(
             r"^( *)```yaml\n(.*?)^ *```", page.read_text(), re.S | re.M
         ):
             lines = [line.removeprefix(indent) for line in block.splitlines()]
-            if any(line.startswith(("rods:", "actuators:")) for line in lines):
+            if any(line.startswith(("rods:", "actuators:", "groups:")) for line in lines):
                 texts.append("\n".join(lines) + "\n")
     return texts
 
@@ -215,6 +261,8 @@ def study(count: int, seed: int, solve_every: int, folder: Path, tell: bool) -> 
     """Try `count` mutations; solve one of `solve_every` that load (0: none)."""
     chance, counts, texts = random.Random(seed), Counter[str](), sources()
     longest = 0.0
+    (folder / "part.yaml").write_text(PART)
+    shutil.copy(ROOT / "pliant" / "robots" / "sleeve.igs", folder)
     for k in range(count):
         names, data = mutated(texts, chance)
         file = folder / "robot.yaml"

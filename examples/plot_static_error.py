@@ -5,8 +5,8 @@ Estimated and true errors of equilibria
 Every equilibrium comes with an estimate of its own error. A soft arm in the wind is solved with
 more and more unknowns; the estimate follows the true error, which is the distance from a fine
 solution, over five orders of magnitude. No second solution is needed for it: the strains of the
-formulation are compared with those that balance asks for. You are warned above a thousandth of the
-length.
+formulation are compared with those that balance asks for. You are warned above half a
+thousandth of the length.
 """
 
 # sphinx_gallery_group = "validation"

@@ -79,6 +79,9 @@ _HOMES = {
         "along",
         "pose",
     ),
+    "pliant.control.computed_torque": ("ComputedTorque",),
+    "pliant.control.pid": ("PID",),
+    "pliant.control.task_space": ("TaskSpace",),
     "pliant.files": ("FileError",),
     "pliant.results.energy_gap": ("EnergyGap", "EnergyWarning", "NumericalDamping"),
     "pliant.bvp.collocation": ("Collocation",),
@@ -146,6 +149,9 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 if TYPE_CHECKING:
     from pliant.bvp.collocation import Collocation as Collocation
     from pliant.bvp.shooting import MultipleShooting as MultipleShooting, Shooting as Shooting
+    from pliant.control.computed_torque import ComputedTorque as ComputedTorque
+    from pliant.control.pid import PID as PID
+    from pliant.control.task_space import TaskSpace as TaskSpace
     from pliant.files import FileError as FileError
     from pliant.files.measurement import (
         Measurement as Measurement,

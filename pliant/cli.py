@@ -1,5 +1,5 @@
 """The command line: ``pliant check``, ``run``, ``modes``, ``follow``, ``reach``, ``compare``,
-``resolve``, ``fit`` and ``warm-up``.
+``resolve``, ``fit``, ``schema`` and ``warm-up``.
 
 Heavy modules are imported inside the commands, so that ``pliant --help`` answers at once and the
 first result does not wait for the libraries that draw and save.
@@ -22,9 +22,9 @@ import click
 
 from pliant import __version__
 from pliant.study.commands import (
-    allow_option,
     check_folder,
     compare,
+    file_options,
     fit,
     read_robot,
     resolve,
@@ -92,28 +92,60 @@ main.add_command(warm_up_command)
 
 @main.command()
 @robot_argument
-@allow_option
+@file_options
 @json_option
 def check(file: Path, as_json: bool) -> None:
     """Check a robot file and list all its errors."""
-    contents, _ = _read(file)
+    contents, robot = _read(file)
     runs = [type(run).__name__.removesuffix("Run").lower() for run in contents.runs]
     doubts = contents.doubts()
     if as_json:
         kinds = contents.description.kinds()
         parts = {kind: list(named) for kind, named in kinds.items() if named}
         inputs = contents.description.inputs()
-        emit(file=file, parts=parts, inputs=inputs, runs=runs, warnings=list(doubts))
+        known = {"inputs": inputs, "parameters": robot.parameters, "runs": runs}
+        emit(file=file, parts=parts, **known, warnings=list(doubts))
         return
     count = len(doubts)
     told = f"No errors, {count} warning{'s' * (count > 1)}." if count else "No errors."
     listed = ", ".join(runs) or "nothing"
     click.echo(f"{file}: {_count_parts(contents)}; {listed} to compute. {told}")
+    if robot.parameters:
+        values = ", ".join(f"{name} = {_listed(x)}" for name, x in robot.parameters.items())
+        click.echo(f"parameters: {values}")
+
+
+def _listed(value: Any) -> str:
+    """A number, or numbers separated by commas, as --set takes them."""
+    return ",".join(f"{x:.12g}" for x in (value if isinstance(value, tuple) else (value,)))
+
+
+@main.command()
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write it to.")
+def schema(output: Path | None) -> None:
+    """Print the JSON Schema of robot files, with which editors complete and check them.
+
+    In VS Code with the YAML extension, begin a robot file with the line
+    # yaml-language-server: $schema=robot.schema.json
+    """
+    import json
+
+    from pliant.files import json_schema
+    from pliant.model import whole_file
+
+    text = json.dumps(json_schema(), indent=1)
+    if output is None:
+        click.echo(text)
+        return
+    check_folder("schema", output.parent)
+    with whole_file(output) as partial:
+        partial.write_text(text + "\n", encoding="utf-8")
+    click.echo(f"written:\n  {output}")
 
 
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path), required=False)
-@allow_option
+@file_options
 @click.option(
     "-o",
     "--output",
@@ -145,7 +177,7 @@ def run(
 
 @main.command()
 @robot_argument
-@allow_option
+@file_options
 @click.option(
     "--count", type=int, default=None, help="Number of modes. Default: as in the file, or 6."
 )
@@ -168,7 +200,7 @@ def modes(file: Path, count: int | None, output: Path | None, as_json: bool) -> 
 @click.argument("name")
 @click.argument("start", type=float)
 @click.argument("stop", type=float)
-@allow_option
+@file_options
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Folder for a picture and results."
 )
@@ -190,7 +222,7 @@ def follow(
 @main.command()
 @robot_argument
 @click.argument("targets", nargs=-1, required=True)
-@allow_option
+@file_options
 @click.option("--input", "inputs", multiple=True, help="An input that is sought; give each.")
 @click.option("--least", type=float, default=None, help="Lowest value of these inputs.")
 @click.option("--most", type=float, default=None, help="Highest value of these inputs.")

@@ -38,6 +38,7 @@ from pliant.model import (
     Link,
     Load,
     Material,
+    Mesh,
     MountedActuator,
     Muscle,
     PlausibilityWarning,
@@ -53,10 +54,10 @@ from pliant.model import (
     Tube,
     Wireframe,
     checks,
-    pose,
     positive,
     values_at,
 )
+from pliant.model.origin import with_parameters
 from pliant.model.plausible import time_doubts
 from pliant.model.progress import told
 from pliant.model.telling import untold
@@ -72,7 +73,7 @@ from pliant.results.result import ShapeResult
 from pliant.results.stepper import Stepper, StepState, make_stepper, state_seen
 from pliant.rods.contract import RodModel
 from pliant.solve.automatic import DEFAULT, check_accuracy, first_mesh, refine
-from pliant.solve.clock import make_clock
+from pliant.solve.clock import Clock, make_clock
 from pliant.solve.compiled import Compiler, choose_formulations, require_mass
 from pliant.solve.control import Control, controller_pairs
 from pliant.solve.coordinates import CoordinateProblem
@@ -86,6 +87,7 @@ from pliant.solve.moving_mesh import MovingMesh
 from pliant.solve.problem import Problem, Start, Still
 from pliant.solve.registry import formulations, integrators
 from pliant.solve.schedule import as_inputs, check_input, check_values
+from pliant.solve.side_by_side import MotionPlan
 from pliant.solve.statics import StaticSolution
 from pliant.solve.step_methods import given_method
 from pliant.solve.stretch import judge_stretch
@@ -155,12 +157,18 @@ class Robot:
         """What was described when doubts about it were told; True for never."""
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str], allow: Any = ()) -> Robot:
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        allow: Any = (),
+        parameters: Mapping[str, Any] | None = None,
+    ) -> Robot:
         """Return the robot that a YAML file describes, with the inputs that it gives.
 
         path : the file.  allow : a folder, or several, in which it may name files, besides its own.
+        parameters : values of named parameters of the file by name, instead of those in it.
         """
-        file = load_robot_file(path, formulations(), integrators(), allow)
+        file = load_robot_file(path, formulations(), integrators(), allow, parameters)
         robot = cls._from(file.description, file.inputs)
         robot._judged = None
         return robot
@@ -193,8 +201,27 @@ class Robot:
 
     def copy(self) -> Robot:
         """Return a robot with the same parts, effects and inputs, to which you can add others."""
-        description = self.description
-        return self._from(Description(description.gravity, dict(description.parts)), self.inputs)
+        return self._from(self.description.snapshot(), self.inputs)
+
+    @property
+    def parameters(self) -> dict[str, float | tuple[float, ...]]:
+        """Values of the named parameters of its robot file, by name."""
+        origin = self.description.origin
+        return {} if origin is None else dict(origin.values)
+
+    @checks.checked
+    def with_parameters(self, parameters: Mapping[str, Any]) -> Robot:
+        """Return the robot with other values of named parameters of its robot file.
+
+        parameters : numbers, or lists of them, by name. Parts that you added since it was loaded stay.
+        """
+        new = with_parameters(self.description, parameters)
+        old, origin = self.description.origin, new.origin
+        assert old is not None and origin is not None
+        own = {name: x for name, x in self.inputs.items() if old.inputs.get(name) is not x}
+        gone = set(old.inputs) - set(self.inputs)
+        inputs = {name: x for name, x in origin.inputs.items() if name not in gone}
+        return self._from(new, {**inputs, **own})
 
     @checks.checked
     def remove(self, name: str, cascade: bool = False) -> list[str]:
@@ -686,34 +713,68 @@ class Robot:
         those with one edge, numbers, or a function of a position (3,) in metres.
         section, material, kind, rest, strain_damping, x_axis : of the links, as for `add_link`.
         """
-        nodes, edges = wireframe.nodes, wireframe.edges
-        ends = nodes[edges]
-        lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-        total = checks.number(f"mesh {name!r}", "mass", mass, "kg", "give e.g. 0.04")
-        share = np.zeros(len(nodes))
-        np.add.at(share, edges, 0.5 * lengths[:, None] / lengths.sum())
-        held = set(wireframe.chosen(fixed).tolist())
-        bodies: list[Body | None] = []
-        for k, point in enumerate(nodes):
-            own = total * share[k]
-            ball = (own * (0.25 * lengths.mean()) ** 2 / 2.5,) * 3
-            given = (f"{name}_{k}", own, ball if inertia is None else inertia)
-            bodies.append(None if k in held else self._add_node(*given, point))
-        for k, (a, b) in enumerate(edges):
-            places = [
-                tuple(nodes[n]) if (body := bodies[n]) is None else body.at((0.0, 0.0, 0.0))
-                for n in (a, b)
-            ]
-            if not all(isinstance(place, tuple) for place in places):
-                more = (rest, kind, strain_damping, True, x_axis)
-                link = Link(f"{name}_edge_{k}", places[0], places[1], section, material, *more)  # type: ignore[arg-type]
-                self.description.add(link)
+        links = (kind, rest, strain_damping, x_axis)
+        mesh = Mesh(name, wireframe, mass, section, material, inertia, fixed, *links)  # type: ignore[arg-type]
+        self.description.add(mesh)
+        return mesh.nodes
+
+    @checks.checked
+    def add_urdf(
+        self,
+        path: str | os.PathLike[str],
+        prefix: str = "",
+        *,
+        on: Frame | str | None = None,
+        pose: ArrayLike | None = None,
+        floating: bool = False,
+        drive: str | Mapping[str, str] | None = None,
+        limits: bool = True,
+        limit_stiffness: float | None = None,
+        packages: Mapping[str, str] | None = None,
+    ) -> dict[str, Body | None]:
+        """Add the rigid robot of a URDF file; return the body of each link.
+
+        Links become bodies, joints carry them; joints that mimic others become gears. Rods, tendons and
+        loads can hang on the bodies. A root without mass and shape, such as "world", has None.
+
+        prefix : before the names of links and joints, so that a file can be added twice.
+        on, pose : frame that carries the root link, None for the world, and its pose (4, 4) there.
+        floating : True if the root moves freely.
+        drive : "motion" if an input prescribes the value of each joint, "force" if it is its force or
+        torque, None for neither; or by name of the joint. Inputs have the names of the joints.
+        limits : False leaves out limits of joints.  limit_stiffness : of their stops, N m/rad or N/m;
+        None for hard stops.
+        packages : folders of the packages in "package://name/..."; else they are sought above the file.
+
+        Bodies do not collide: add contacts. Efforts and velocities of motors are not limited.
+        """
+        from pliant.files.urdf import read_urdf
+        from pliant.files.urdf_parts import UrdfOptions, urdf_bodies
+
+        file = read_urdf(path, packages)
+        place = checks.pose_matrix("add_urdf", "pose", np.eye(4) if pose is None else pose)
+        options = UrdfOptions(prefix, on, place, floating, drive, limits, limit_stiffness)  # type: ignore[arg-type]
+        kept = dict(self.description.parts)
+        try:
+            bodies = {
+                link: None if body is None else self.description.add(body)
+                for link, body in urdf_bodies(file, options)
+            }
+            child = {joint.name: prefix + joint.child for joint in file.joints}
+            for joint in file.joints:
+                if joint.mimic is not None:
+                    leader, ratio, offset = joint.mimic
+                    ends = (child[joint.name], child[leader])
+                    self.add_gear(f"{prefix}{joint.name} gear", *ends, ratio, offset)
+        except BaseException:  # all of the file or nothing
+            self.description.parts.clear()
+            self.description.parts.update(kept)
+            raise
+        for link, problem in file.undrawn.items():
+            warnings.warn(
+                f"link {link!r} is not drawn: {problem}", PlausibilityWarning, stacklevel=3
+            )
         return bodies
-
-    def _add_node(self, name: str, mass: float, inertia: ArrayLike, point: ArrayLike) -> Body:
-        from pliant.joints.free import Free
-
-        return self.add_body(name, mass, inertia, pose=pose(point), joint=Free())
 
     @checks.checked
     def add_contact(
@@ -994,18 +1055,17 @@ class Robot:
         ``last`` is the motion up to there.
         """
         if dt is None or accuracy is not None:
-            given = {"controllers": controllers, "events": events}
-            _require_dt_alone(save=save, resume=resume, error=error or None, **given)
+            more = {"controllers": controllers, "events": events}
+            _require_dt_alone(save=save, resume=resume, error=error or None, **more)
             return self._accurate_motion(
                 duration, dt, accuracy, inputs, (start, velocity, joints), formulation, integrator,
                 (output_every, output_times, progress),
             )  # fmt: skip
-        clock = make_clock(duration, dt, output_every, output_times)
-        given = {**self.inputs, **as_inputs(inputs)}
-        self._tell_doubts(clock.h)
-        compiled, method, begin = self._prepare(
-            "simulate", formulation, integrator, given, start, velocity, joints
-        )
+        plan = self._motion_plan(
+            make_clock(duration, dt, output_every, output_times),
+            inputs, start, velocity, formulation, integrator, joints,
+        )  # fmt: skip
+        compiled, method, given, clock, begin = plan
         check_error(error, clock, compiled, method)
         extra = (save, resume, error)
         control = self._control(controllers, compiled, method, given, clock.h, extra)
@@ -1017,14 +1077,39 @@ class Robot:
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
             asked = (method, given, clock, begin, report, checkpoints, control)
             trajectory = compiled.simulate(*asked, self._watch(events, compiled, given, error))
-        motion = Motion(compiled, trajectory, repr(method))
-        judge_stretch(compiled, trajectory.q[:: -(-len(trajectory.q) // 5) or 1], motion)
+        motion = self._judged_motion(plan, trajectory)
         motion.warn_of_energy(method)
         if error and motion.complete:
             companions = Companions(compiled, self._again(given), method, given, begin)
             motion.error = companions.error(trajectory, clock)
         motion.warn_of_resolution(method.drift_order)
         return _saved(motion, save)
+
+    def _motion_plan(
+        self,
+        clock: Clock,
+        inputs: Mapping[str, Any] | None,
+        start: Any,
+        velocity: Mapping[str, Any] | None,
+        formulation: Formulations | None,
+        integrator: Integrator | None,
+        joints: Mapping[str, Any] | None = None,
+    ) -> MotionPlan:
+        """The robot ready to move, see `simulate`."""
+        given = {**self.inputs, **as_inputs(inputs)}
+        self._tell_doubts(clock.h)
+        compiled, method, begin = self._prepare(
+            "simulate", formulation, integrator, given, start, velocity, joints
+        )
+        return MotionPlan(compiled, method, given, clock, begin)
+
+    @staticmethod
+    def _judged_motion(plan: MotionPlan, trajectory: Trajectory) -> Motion:
+        """The motion of a plan; refuses one that no rod can have."""
+        motion = Motion(plan.problem, trajectory, repr(plan.method))
+        some = trajectory.q[:: -(-len(trajectory.q) // 5) or 1]
+        judge_stretch(plan.problem, some, motion)
+        return motion
 
     def _accurate_motion(
         self,
@@ -1039,7 +1124,8 @@ class Robot:
     ) -> Motion:
         """The motion for an accuracy, see `simulate`."""
         wanted = check_accuracy("simulate", DEFAULT if accuracy is None else accuracy)
-        changing = self.changing_meshes({**self.inputs, **as_inputs(inputs)})
+        given = {**self.inputs, **as_inputs(inputs)}
+        changing = self.changing_meshes(given)
         checks.refuse(
             changing, "simulate", "dt", dt, f"given alone where {changing[:1]} changes in time, for "
             "its mesh moves from step to step", "give e.g. dt=4e-3 and no accuracy",
@@ -1057,28 +1143,22 @@ class Robot:
         def run(formulations: Mapping[str, RodModel], by: Integrator, h: float) -> Motion:
             with untold():
                 return self.simulate(
-                    whole,
-                    h,
-                    inputs,
-                    begin,
-                    velocity,
-                    formulations,
-                    by,
-                    every,
-                    times,
-                    progress,
-                    joints,
-                )
+                    whole, h, inputs, begin, velocity, formulations, by, every, times, progress, joints,
+                )  # fmt: skip
 
         bodies = [name for name, body in self.description.bodies.items() if body.joint is not None]
         chooses_mesh = formulation is None and not isinstance(begin, ShapeResult)
         between = every if times is None else whole / max(1, np.size(times) - 1)
         between = positive("simulate", "output_every", between, "seconds", "give e.g. 0.01")
-        search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between)
+        steady = not any(callable(x) and not isinstance(x, Constant) for x in given.values())
+        search = MotionSearch(run, rods, bodies, whole, wanted, dt, chooses_mesh, between, steady)
         if integrator is not None:
             return search.find_by(mesh, given_method(integrator))
         problem = self._compiler.compiled(mesh)
-        return search.find(problem, problem.integrator(None))
+        smooth = choose_formulations(
+            self.description, formulation or first_mesh(rods, lumped=False)
+        )
+        return search.find(problem, problem.integrator(None), smooth if chooses_mesh else mesh)
 
     @checks.checked
     def stepper(

@@ -78,6 +78,12 @@ class Task:
     offset: float = 0.0
     tension: float = 0.0
     ramp: float = 0.0
+    copies: int = 0
+    """Of the rod, with other moduli each (T5)."""
+    grid: int = 0
+    """Tensions from zero to ``tension`` of each of three tendons around the rod (T7)."""
+    planar: bool = True
+    """Whether the task has a planar variant."""
 
     @property
     def times(self) -> np.ndarray:
@@ -105,13 +111,35 @@ TASKS = {
             "T4", "tendon arm, 2 s", ARM, 2.0, 41,
             lateral=0.05, offset=0.007, tension=5.0, ramp=0.5,
         ),
+        Task("T5", "64 falls of soft rods", SOFT, 2.0, 41, GRAVITY, lateral=0.2, copies=64),
+        Task(
+            "T7", "1,000 equilibria of a tendon arm", ARM,
+            offset=0.007, tension=5.0, grid=10, planar=False,
+        ),
     )
 }  # fmt: skip
-"""The rods of a single task. T5 to T7 are made of them by each tool."""
+"""All tasks by name."""
 
-COPIES = 64
+EVERY = {"T5": 9, "T7": 37}
+"""Of many results, those whose error is measured: the first one and every so many after it."""
 
 
-def moduli() -> np.ndarray:
-    """Young's moduli of T5, Pa: 64 copies of T2 between 0.8 and 1.25 MPa."""
-    return SOFT.E * np.geomspace(0.8, 1.25, COPIES)
+def moduli(task: Task) -> np.ndarray:
+    """Young's moduli of the copies of a rod, Pa, between 0.8 and 1.25 times its own."""
+    return task.rod.E * np.geomspace(0.8, 1.25, task.copies)
+
+
+def tension_grid(task: Task) -> np.ndarray:
+    """Tensions (K, 3) of three tendons, N, each row next to the one before it."""
+    levels = np.linspace(0.0, task.tension, task.grid)
+    rows = []
+    for i, a in enumerate(levels):
+        for j, b in enumerate(levels[:: 1 if i % 2 == 0 else -1]):
+            turned = (i * task.grid + j) % 2
+            rows += [(a, b, c) for c in (levels[::-1] if turned else levels)]
+    return np.array(rows)
+
+
+def tendon_angles() -> np.ndarray:
+    """Angles of the three tendons of T7 about the axis x, from z towards y, rad."""
+    return 2.0 * np.pi * np.arange(3) / 3.0

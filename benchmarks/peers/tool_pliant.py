@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 warnings.simplefilter("ignore")
 
-from tasks import Task  # noqa: E402
+from tasks import Task, moduli, tendon_angles, tension_grid  # noqa: E402
 
 import pliant as pl  # noqa: E402
 
-TASKS = ("T1", "T2", "T3", "T4")
+TASKS = ("T1", "T2", "T3", "T4", "T5", "T7")
 ACCURACIES = (1e-2, 3e-3, 1e-3)
 
 
@@ -28,7 +29,10 @@ def settings(task: Task, spatial: bool) -> list[dict]:
         "T3": [(n, h, "Midpoint") for n in (1, 2) for h in (5e-3, 2.5e-3, 1e-3)]
         + [(n, 0.0125, "Radau") for n in (1, 2, 4)],
         "T4": [(n, 0.05, "Explicit") for n in (2, 4, 8)],
+        "T5": [(n, 0.05, "Explicit") for n in (12, 16, 24, 32)],
+        "T7": [(n, 0.0, "") for n in (1, 2, 4)],
     }[task.name]
+    free = [] if task.copies or task.grid else free
     return free + [{"n": n, "h": h, "integrator": name} for n, h, name in fixed]
 
 
@@ -44,7 +48,12 @@ def robot_of(task: Task) -> pl.Robot:
     if task.lateral:
         place = line.at(task.lateral_at * rod.length)
         robot.add_load("side", place, force=(0, task.lateral, 0))
-    if task.tension:
+    if task.grid:
+        for k, angle in enumerate(tendon_angles()):
+            at = task.offset * np.array([0.0, np.sin(angle), np.cos(angle)])
+            hole = np.linalg.solve(pl.along("x")[:3, :3], at)
+            robot.add_tendon(f"pull{k}", along=line, offset=tuple(hole[:2]))
+    elif task.tension:
         above = np.linalg.solve(pl.along("x")[:3, :3], [0.0, 0.0, task.offset])
         robot.add_tendon("pull", along=line, offset=tuple(above[:2]))
     return robot
@@ -63,9 +72,13 @@ def solve(
     h: float | None = None,
     integrator: str = "",
 ) -> np.ndarray:
-    """The tip (T, 3) at the times of the task."""
-    robot = robot_of(task)
+    """The tip (T, 3) at the times of the task; of many robots or equilibria (K, T, 3)."""
     mesh = pl.Spectral(3, n) if n else None
+    if task.copies:
+        return many_falls(task, mesh, h, integrator)
+    if task.grid:
+        return many_equilibria(task, mesh)
+    robot = robot_of(task)
     if not task.duration:
         return robot.statics(formulation=mesh, accuracy=accuracy).tip("rod")[None, :3, 3]
     motion = robot.simulate(
@@ -78,3 +91,28 @@ def solve(
         accuracy=accuracy,
     )
     return motion.tip("rod")[:, :3, 3]
+
+
+def many_falls(task: Task, mesh: pl.Spectral | None, h: float | None, name: str) -> np.ndarray:
+    """Tips (K, T, 3) of rods with other moduli each."""
+    rods = [replace(task, rod=replace(task.rod, E=float(E))) for E in moduli(task)]
+    motions = pl.simulate_many(
+        [robot_of(one) for one in rods],
+        task.duration,
+        h,
+        formulation=mesh,
+        integrator=getattr(pl, name)(),
+        output_times=task.times,
+        workers=1,
+    )
+    return np.array([motion.tip("rod")[:, :3, 3] for motion in motions])
+
+
+def many_equilibria(task: Task, mesh: pl.Spectral | None) -> np.ndarray:
+    """Tips (K, 1, 3) over the grid of tensions, in the order of `tension_grid`."""
+    levels = np.linspace(0.0, task.tension, task.grid)
+    names = [f"pull{k}" for k in range(3)]
+    ways = dict.fromkeys(names, levels)
+    found = pl.workspace(robot_of(task), ways, "rod.tip", formulation=mesh, workers=1)
+    assert np.allclose(np.column_stack([found.inputs[name] for name in names]), tension_grid(task))
+    return found.poses[:, None, :3, 3]

@@ -3,8 +3,8 @@
     python worker.py exudyn
 
 An order is {"task": "T2", "spatial": false, "setting": {...}, "calls": 3}; the answer is {"tips":
-(T, 3) or for many robots (K, T, 3), "cpu": seconds of each call} or {"error": "..."}. CPU time is
-that of the process with all its threads.
+(T, 3) or of some of many robots (K, T, 3), "cpu": seconds of each call} or {"error": "..."}. CPU time
+is that of the process with all its threads.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import numpy as np
-from tasks import TASKS
+from tasks import EVERY, TASKS
 
 
 def answer(tool: Any, order: dict[str, Any]) -> dict[str, Any]:
     """Solve a task as often as asked for; report what went wrong instead of failing."""
     if "sweep" in order:
         task = TASKS[order["sweep"]]
-        if task.name not in tool.TASKS:
+        if task.name not in tool.TASKS or not (task.planar or order["spatial"]):
             return {"settings": []}
         return {"settings": tool.settings(task.variant(order["spatial"]), order["spatial"])}
     task = TASKS[order["task"]].variant(order["spatial"])
@@ -41,7 +41,7 @@ def answer(tool: Any, order: dict[str, Any]) -> dict[str, Any]:
         return {"error": f"{type(error).__name__}: {error}"[:200]}
     if not np.all(np.isfinite(tips)):
         return {"error": "the result is not finite"}
-    return {"tips": np.asarray(tips).tolist(), "cpu": seconds}
+    return {"tips": np.asarray(tips)[:: EVERY.get(task.name, 1)].tolist(), "cpu": seconds}
 
 
 def main() -> None:

@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 TITLES = {
     "robot": "The robot",
     "study": "Studies",
+    "control": "Controllers and estimators",
     "model": "Describing parts",
     "rods": "Formulations",
     "physics": "Physics",

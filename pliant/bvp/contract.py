@@ -164,6 +164,17 @@ class StrongSolver(ABC):
         Raises ConvergenceError with the last good State.
         """
 
+    def own_error(self, found: State) -> float | None:
+        """Displacement error, m, of the equilibrium that was just found; None if a finer one must tell.
+
+        It costs far less than the solve.
+        """
+        return None
+
+    def is_resolved(self) -> bool:
+        """Whether the equilibrium that was just found surely errs by far less than is warned of."""
+        return False
+
     @abstractmethod
     def begin(self, state: State) -> None:
         """Take `state` as the present one; strain and velocity count, their rates do not."""

@@ -12,23 +12,17 @@ kernels through `run` by ``compiled = True``.
 
 from __future__ import annotations
 
-import struct
 import threading
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from numba import typeof
 from numba.core.dispatcher import Dispatcher
 
-from pliant.engine.calls import execute, execute_times, execute_when, trampoline
+from pliant.engine.calls import execute, execute_times, execute_when
+from pliant.engine.linking import link
 
 Function = Callable[..., Any]
 Entry = tuple[Function, tuple[Any, ...]]
-
-
-Words = dict[int, tuple[Any, list[int], Any]]
-"""By identity of an array: what tells its type, its words, and the array, which stays alive by it."""
 
 
 class _Recording(threading.local):
@@ -102,14 +96,45 @@ def repeat(count: Any, function: Function, *arguments: Any) -> None:
         program.entries.append((_plainly_repeat, (count, inner)))
 
 
+def include(inner: Any) -> None:
+    """Call a program, or what stands for it; write down a call of it as a whole."""
+    program = _recording.program
+    if program is not None and isinstance(inner, Program) and inner.compiled and inner.entries:
+        program.inner.append(inner)
+        program.entries.append((execute, (inner.address,)))
+    else:
+        inner()
+
+
 def _plainly_repeat(count: Any, inner: Program) -> None:
     for _ in range(int(count[0])):
         inner()
 
 
+_kinds: dict[type, bool] = {}
+"""By class of a function, whether it is one of kernels; Numba's own check is slow."""
+
+
+def _is_kernel(function: Any) -> bool:
+    kind = type(function)
+    known = _kinds.get(kind)
+    if known is None:
+        known = _kinds[kind] = issubclass(kind, Dispatcher)
+    return known
+
+
+_claims: dict[type, bool | None] = {}
+"""By class, whether its methods only call kernels; None where each object knows for itself."""
+
+
 def is_compiled(owner: object) -> bool:
     """Whether the class of an object, not a base of it, says that its methods only call kernels."""
-    return "compiled" in vars(type(owner)) and bool(owner.compiled)  # type: ignore[attr-defined]
+    kind = type(owner)
+    if kind not in _claims:
+        said = vars(kind).get("compiled", False)
+        _claims[kind] = said if isinstance(said, bool) else None
+    claim = _claims[kind]
+    return bool(owner.compiled) if claim is None else claim  # type: ignore[attr-defined]
 
 
 def recorder() -> Program | None:
@@ -140,7 +165,7 @@ class Program:
     @property
     def compiled(self) -> bool:
         """Whether all calls are kernels, so that the program is one compiled call."""
-        return all(isinstance(function, Dispatcher) for function, _ in self.entries)
+        return all(_is_kernel(function) for function, _ in self.entries)
 
     def __call__(self) -> None:
         """Make all calls, or write them down in a longer program."""
@@ -152,24 +177,21 @@ class Program:
         for piece in self._pieces or ():
             piece()
 
-    def link(self, known: Words | None = None) -> None:
-        """Turn the calls into words in memory.
-
-        known : words of arrays, for programs with the same arrays that are linked one after another.
-        """
+    def link(self) -> None:
+        """Turn the calls into words in memory."""
         if self._pieces is None:
-            self._pieces = self._cut({} if known is None else known)
+            self._pieces = self._cut()
 
-    def _cut(self, known: Words) -> list[Callable[[], object]]:
+    def _cut(self) -> list[Callable[[], object]]:
         """The program in pieces, each one compiled or one plain call."""
         pieces: list[Callable[[], object]] = []
         kernels: list[Entry] = []
         for function, arguments in [*self.entries, (None, ())]:
-            if isinstance(function, Dispatcher):
+            if function is not None and _is_kernel(function):
                 kernels.append((function, arguments))
                 continue
             if kernels:
-                pieces.append(_Stretch(kernels, known))
+                pieces.append(_Stretch(kernels))
                 kernels = []
             if function is not None:
                 pieces.append(_plain(function, arguments))
@@ -193,69 +215,10 @@ def _plain(function: Function, arguments: tuple[Any, ...]) -> Callable[[], objec
 class _Stretch:
     """Kernel calls one after another: their blocks of words, and a table of the blocks."""
 
-    def __init__(self, calls: list[Entry], known: Words) -> None:
+    def __init__(self, calls: list[Entry]) -> None:
         self._kept = calls
-        words: list[int] = []
-        starts = []
-        for function, arguments in calls:
-            starts.append(len(words))
-            words += _block(function, arguments, known)
-        self._words = np.array(words, dtype=np.int64)
-        at = self._words.ctypes.data
-        self._table = np.array([len(calls), *(at + 8 * start for start in starts)], dtype=np.int64)
+        self._words, self._table = link(calls)
         self.address = int(self._table.ctypes.data)
 
     def __call__(self) -> None:
         execute(self.address)
-
-
-_known: dict[tuple[Any, ...], tuple[int, int]] = {}
-
-
-def _block(kernel: Any, arguments: tuple[Any, ...], arrays: Words) -> list[int]:
-    """Words of one call: trampoline, kernel, arguments; `arrays` keeps the words of arrays by id."""
-    key: list[Any] = [kernel]
-    words: list[int] = [0, 0]
-    for value in arguments:
-        known = arrays.get(id(value))
-        if known is not None and known[2] is value:
-            key.append(known[0])
-            words += known[1]
-        else:
-            _append(value, words, key, arrays)
-    found = tuple(key)
-    if found not in _known:
-        types = tuple(typeof(value) for value in arguments)
-        kernel.compile(types)
-        _known[found] = trampoline(kernel.overloads[types])
-    words[0], words[1] = _known[found]
-    return words
-
-
-def _append(value: Any, words: list[int], key: list[Any], arrays: Words) -> None:
-    """Append a value in the order in which compiled functions take it, and what tells its type."""
-    if isinstance(value, np.ndarray):
-        known = arrays.get(id(value))
-        if known is None or known[2] is not value:
-            known = arrays[id(value)] = _array_words(value)
-        key.append(known[0])
-        words += known[1]
-    elif isinstance(value, tuple):
-        key.append(type(value))
-        for item in value:
-            _append(item, words, key, arrays)
-    else:
-        key.append(type(value))
-        whole = isinstance(value, bool | int | np.integer)
-        words.append(int(value) if whole else _float_word(value))
-
-
-def _array_words(array: Any) -> tuple[Any, list[int], Any]:
-    """What tells the type of an array, its words, and the array itself."""
-    flags, (at, _) = array.flags, array.__array_interface__["data"]
-    kind = (array.dtype.char, array.ndim, flags.carray or flags.num)
-    return kind, [0, 0, array.size, array.itemsize, at, *array.shape, *array.strides], array
-
-
-def _float_word(value: float) -> int:
-    return int(struct.unpack("q", struct.pack("d", value))[0])

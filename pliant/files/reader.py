@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pliant.files.access import named_file
 from pliant.files.source import Source
+from pliant.files.values import as_written, is_broken
 from pliant.model import (
     DescriptionError,
+    Entry,
     Kind,
     Place,
     PliantError,
@@ -27,6 +28,7 @@ from pliant.model import (
     refuse,
 )
 from pliant.model.place_names import find_place
+from pliant.model.registry import Part
 
 T = TypeVar("T")
 _RUNS = ("statics", "simulate", "modes", "follow", "reach")
@@ -39,7 +41,7 @@ def part_and_field(path: Place) -> tuple[str, str]:
     ("rods", "arm", "section", "circle") gives "rod 'arm'" and "section.circle".
     """
     head = path[0] if path else ""
-    words = {**headings(), "inputs": "input"}
+    words = {**headings(), "inputs": "input", "groups": "group", "parameters": "parameter"}
     if head in _GENERAL and len(path) > 2:
         return f"{str(path[2]).replace('_', ' ')} {path[1]!r}", _dotted(path[3:])
     if head in words and len(path) > 1:
@@ -55,9 +57,20 @@ def report_error(source: Source, path: Place, error: DescriptionError) -> None:
     # a vector or a frame is shown as the file writes it
     written = None if isinstance(error.value, (str, int, float)) else source.value(place)
     value = error.value if written is None else written
-    remedy = _as_yaml(error.remedy)
+    hint = _hint(source, place, value) if "number" in error.expected else None
+    remedy = hint or _as_yaml(error.remedy)
     told = DescriptionError(part, field or "entry", value, error.expected, remedy)
     source.report(place, part, field, told.problem)
+
+
+def _hint(source: Source, place: Place, value: object) -> str | None:
+    """What may be meant by a text where a number is expected, or by one in a list of numbers."""
+    if isinstance(value, str):
+        return source.hints.get(place)
+    texts = (
+        [k for k, x in enumerate(value) if isinstance(x, str)] if isinstance(value, list) else []
+    )
+    return next((source.hints[(*place, k)] for k in texts if (*place, k) in source.hints), None)
 
 
 def report_missing(source: Source, path: Place, kind: Kind) -> None:
@@ -90,8 +103,8 @@ def _in_file(source: Source, path: Place, inner: Iterable[str]) -> Place:
                 path = (*path, next(iter(group)))
             elif name == "s" and "part" in group:
                 name = "at"
-            elif name == "path" and "csv" in group:
-                name = "csv"
+            elif name in ("path", "file"):
+                name = next((word for word in ("csv", "file") if word in group), name)
         path = (*path, name)
     return path
 
@@ -114,16 +127,27 @@ class FileReader:
     """Reads entries, as the `Reader` of the kinds; all that is wrong is reported.
 
     lengths : of every rod in the file, by name, in metres; None where the file's own is wrong.
-    solids : names of parts without length.
+    solids : names of parts without length.  broken : names of entries that cannot be built.
     families : the classes that a file may name with settings, by family and name.
     allow : folders, besides that of the robot file, in which it may name files.
     """
 
     source: Source
     lengths: Mapping[str, float | None]
-    solids: Collection[str]
+    solids: dict[str, None]
     families: Mapping[str, Mapping[str, type]]
     allow: Sequence[Path] = ()
+    broken: list[str] = field(default_factory=list)
+
+    def bring(self, piece: Entry) -> None:
+        """Let later entries name a part that an entry brings along."""
+        solid = isinstance(piece, Part) and not hasattr(piece, "length")
+        if solid and piece.name not in self.lengths:
+            self.solids[piece.name] = None
+
+    def _hidden(self, name: str) -> bool:
+        """Tell whether a part would have been brought along by an entry that cannot be built."""
+        return any(name.startswith(f"{entry}_") for entry in self.broken)
 
     @contextmanager
     def reporting(self, path: Place) -> Iterator[None]:
@@ -135,8 +159,34 @@ class FileReader:
             raise ReportedError from None
 
     def value(self, kind: Kind, path: Place, given: object) -> Any:
+        if is_broken(given):
+            raise ReportedError
+        given = self._with_prefix(kind, path, given)
         with self.reporting(path):
-            return kind.read(self, path, given)
+            try:
+                return kind.read(self, path, given)
+            except DescriptionError as error:
+                written = as_written(given)
+                if written is given:
+                    raise
+                try:
+                    return kind.read(self, path, written)
+                except DescriptionError:
+                    raise error from None
+
+    def _with_prefix(self, kind: Kind, path: Place, given: Any) -> Any:
+        """Return the name of an input as an included file means it; other texts as it writes them."""
+        prefix = self.source.prefixes.get(path[:2], "")
+        if not prefix or kind.literal is None:
+            return given
+        plain = as_written(given)
+        if not kind.literal and isinstance(plain, str):
+            return prefix + plain
+        if not kind.literal and isinstance(plain, list):
+            return [prefix + item if isinstance(item, str) else item for item in plain]
+        if not kind.literal and isinstance(plain, dict):  # inputs by direction
+            return {key: prefix + str(as_written(item)) for key, item in plain.items()}
+        return plain
 
     def group(self, path: Place, cls: type, given: object, what: str = "field") -> dict[str, Any]:
         """Return the entries of a group by the fields of a class; refuse wrong ones."""
@@ -209,6 +259,8 @@ class FileReader:
             )
             return 0.0
         parts = [*self.lengths, *self.solids]
+        if part not in parts and self._hidden(str(part)):
+            raise ReportedError
         place = find_place(str(part), self.lengths, ())
         if place is not None and part not in parts:
             remedy = f"give part: {place[0]}, at: {place[1]:g}; or this text instead of the group"
@@ -233,34 +285,14 @@ class FileReader:
         """Return what places are looked up in; a place on a rod with a wrong length is reported."""
         if any(x is None and text.startswith(f"{name}.") for name, x in self.lengths.items()):
             raise ReportedError
+        if text not in self.solids and self._hidden(text):
+            raise ReportedError
         return self.lengths, self.solids
 
-    def file(self, name: str) -> str:
-        """Return the path of a file named in the robot file, relative to it.
-
-        Refuse one that is not below the folder of the robot file or a folder that is allowed, whatever
-        links lead to it, and what is no regular file.
-        """
-        home = Path(self.source.name).parent
-        try:
-            file = Path(os.path.realpath(home / name))
-            mode = file.stat().st_mode if file.exists() else stat.S_IFREG
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            expected = f"a readable CSV file ({reason})"
-            raise DescriptionError("", "csv", name, expected, "check the name") from None
-        roots = [Path(os.path.realpath(folder)) for folder in (home, *self.allow)]
-        refuse(
-            not any(file.is_relative_to(root) for root in roots),
-            "",
-            "csv",
-            name,
-            "a file below the folder of the robot file",
-            "move it there, or allow its folder by --allow DIR (in Python allow=DIR)",
-        )
-        regular, remedy = "a regular file, no folder, device or pipe", "check the name"
-        refuse(not stat.S_ISREG(mode), "", "csv", name, regular, remedy)
-        return str(home / name)
+    def file(self, path: Place, name: str, what: str) -> str:
+        folder = Path(self.source.place(path).file).parent
+        roots = [Path(self.source.name).parent, *self.allow]
+        return named_file(name, what, folder, roots)
 
     def _construct(self, path: Place, cls: type, given: Mapping[str, Any]) -> Any:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,7 @@ from pliant.model import (
     fields_of,
     sections,
 )
-
-_SAME = 1e-12
-"""Numbers that differ by less than this part of their size are the same."""
+from pliant.model.differences import difference
 
 
 def rewritten(path: Path, description: Description, changed: Iterable[str]) -> str:
@@ -40,7 +38,10 @@ def rewritten(path: Path, description: Description, changed: Iterable[str]) -> s
     for item in changed:
         keys, value = field_at(description, item)
         group, places = data, {tuple(keys): value}
-        if keys[0] == "parts":
+        if keys[0] == "origin":
+            group = data.get("parameters") or {}
+            places = {(keys[2],): value} if keys[2] in group else {}
+        elif keys[0] == "parts":
             part = description.parts[keys[1]]
             group, places = _entry(data, part, keys[2:], value)
         holders = {place: _holder(group, place) for place in places}
@@ -58,7 +59,7 @@ def check_rewritten(path: Path, found: Description, wanted: Description) -> None
 
     path : the file it was made from, for the message.
     """
-    other = _difference(_felt(found), _felt(wanted), "")
+    other = difference(_felt(found), _felt(wanted))
     if other is not None:
         raise _refused(
             path,
@@ -124,31 +125,6 @@ def _kept(old: Any, new: Any) -> Any:
     for k, item in enumerate(new):
         old[k] = _kept(old[k], item)
     return old
-
-
-def _difference(a: Any, b: Any, path: str) -> str | None:
-    """The path at which two descriptions differ, None if nowhere."""
-    if is_dataclass(a) and type(a) is type(b):
-        pairs = [(item.name, getattr(a, item.name), getattr(b, item.name)) for item in fields(a)]
-    elif isinstance(a, dict) and isinstance(b, dict):
-        if list(a) != list(b):
-            return path
-        pairs = [(key, a[key], b[key]) for key in a]
-    elif isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
-        pairs = [(str(k), x, y) for k, (x, y) in enumerate(zip(a, b, strict=True))]
-    elif isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape:
-        near = np.abs(a - b) <= _SAME * (np.abs(a) + np.abs(b))
-        return None if near.all() else path
-    else:
-        one, two = as_float(a), as_float(b)
-        if one is not None and two is not None:
-            return None if abs(one - two) <= _SAME * (abs(one) + abs(two)) else path
-        return None if a is b or bool(a == b) else path
-    for name, x, y in pairs:
-        other = _difference(x, y, f"{path}.{name}" if path else name)
-        if other is not None:
-            return other
-    return None
 
 
 def _refused(path: Path, item: str, expected: str) -> DescriptionError:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pliant.files.expansion import LANGUAGE, expand
 from pliant.files.reader import FileReader, class_named, report_error, report_missing, unknown_name
 from pliant.files.runs import RUNS, Run, SimulateRun
 from pliant.files.source import FileError, Source, read_source
@@ -32,18 +33,18 @@ from pliant.model import (
     Writer,
     as_float,
     as_signal,
+    bringers,
     carriers,
     class_of,
     fields_of,
     headings,
     known_name,
     members_of,
-    one_property,
     refuse,
-    sharing,
     taken,
     values_at,
 )
+from pliant.model.origin import Origin
 from pliant.model.plausible import time_doubts
 
 Input = Signal | tuple[float, ...]
@@ -73,6 +74,8 @@ class InputKind(Kind):
         return {"anyOf": [Number().schema(defs), wrench, signal]}
 
 
+_ENOUGH = 20
+"""Repetitions of an entry that cannot be built after which the others are not tried."""
 _SECTIONS = ("gravity", "inputs", *RUNS)
 
 
@@ -106,19 +109,58 @@ def load_robot_file(
     formulations: Mapping[str, type] | None = None,
     integrators: Mapping[str, type] | None = None,
     allow: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    parameters: Mapping[str, Any] | None = None,
 ) -> RobotFile:
     """Return what a robot file says; raise FileError with every problem in it.
 
     formulations, integrators : the classes that the file may name. Their settings are checked
     against their fields, and the objects built.  allow : a folder, or several, besides that of the
-    robot file, in which it may name files.
+    robot file, in which it may name files.  parameters : values of its named parameters, instead of
+    those in the file: numbers, lists, or arithmetic as text.
     """
-    source = read_source(path)
     families = {"formulation": formulations or {}, "integrator": integrators or {}}
-    contents = _Loader(source, families, folders(allow)).load(Path(path))
-    if source.problems:
-        raise FileError(source.problems)
-    return contents
+    origin = FileOrigin(read_source(path), families, folders(allow), dict(parameters or {}))
+    robot = origin.description.snapshot()  # to which parts may be added
+    return RobotFile(Path(path), robot, dict(origin.inputs), origin.runs)
+
+
+class FileOrigin(Origin):
+    """A robot file as it was read, with values of its named parameters.
+
+    source : the file.  given : values of parameters that are not those of the file.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        families: Mapping[str, Mapping[str, type]],
+        allow: Sequence[Path],
+        given: dict[str, Any],
+        files: dict[str, Source] | None = None,
+    ) -> None:
+        self.source, self.families, self.allow, self.given = source, families, allow, given
+        self.files: dict[str, Source] = {} if files is None else files
+        fresh = replace(source, problems=list(source.problems), faults={})
+        written, parameters = expand(fresh, given, allow, self.files)
+        loader = _Loader(written, families, allow)
+        self.description, self.inputs, self.runs = loader.load()
+        if written.problems:
+            raise FileError(written.problems)
+        self.values = parameters.plain()
+        self.of_inputs = frozenset(parameters.used_in("inputs"))
+        if self.values:
+            self.description.origin = self
+
+    def varied(self, values: Mapping[str, Any]) -> FileOrigin:
+        given = {**self.given, **values}
+        try:
+            return FileOrigin(self.source, self.families, self.allow, given, self.files)
+        except FileError as error:
+            listed = ", ".join(f"{name} = {value}" for name, value in values.items())
+            expected = "values with which the robot file describes a robot"
+            raise DescriptionError(
+                "robot file", "parameters", listed, expected, str(error.problems[0])
+            ) from None
 
 
 def folders(allow: object) -> list[Path]:
@@ -146,17 +188,18 @@ class _Loader:
         self.hidden = False
         """True if entries that cannot be built would have brought along others."""
         lengths = self._lengths()
-        solids = [name for name, length in lengths.items() if length == 0.0]
+        solids = {name: None for name, length in lengths.items() if length == 0.0}
         rods = {name: length for name, length in lengths.items() if length != 0.0}
         self.reader = FileReader(source, rods, solids, families, allow)
 
-    def load(self, path: Path) -> RobotFile:
-        """Return the file's content as far as it is right."""
+    def load(self) -> tuple[Description, dict[str, Input], tuple[Run, ...]]:
+        """Return robot, inputs and what to compute, as far as they are right."""
         self._check_sections()
         description = Description(self._gravity())
         places: dict[str, Place] = {}
         for place, entry in self._entries():
             for piece in entry.pieces():
+                self.reader.bring(piece)
                 owner = description.parts.get(piece.name)
                 if owner is not None:
                     report_error(self.source, place, entry.taken(piece.name, owner.label))
@@ -168,10 +211,10 @@ class _Loader:
         runs = self._runs(description)
         if not self.source.problems:
             description.parts = description.in_order()
-        return RobotFile(path, description, inputs, runs)
+        return description, inputs, runs
 
     def _check_sections(self) -> None:
-        known = [*headings(), *_SECTIONS]
+        known = [*headings(), *_SECTIONS, *LANGUAGE]
         for name, value in self.data.items():
             with suppress(ReportedError), self.reader.reporting((name,)):
                 if name not in known:
@@ -179,14 +222,16 @@ class _Loader:
                 group = name in headings() or name == "inputs"
                 expected, remedy = "a group of named entries", "give e.g. {name: ...}"
                 refuse(group and not isinstance(value, dict), "", "", value, expected, remedy)
-        if not set(carriers()) & set(self.data):
+        if not set(bringers()) & set(self.data):
             example = "rods: {arm: {length: 0.3, section: ..., material: ...}}"
             report_missing(self.source, ("rods",), Kind("the rods by name", example=example))
 
     def _entries(self) -> Iterator[tuple[Place, Entry]]:
         """Yield every entry that can be built, with its place in the file."""
         owner: dict[str, str] = {}
-        for heading in self.headings:
+        failed: dict[tuple[Any, ...], int] = {}
+        # what brings along parts under names of its own comes first: others may hang on them
+        for heading in sorted(self.headings, key=lambda x: x in carriers() or x not in bringers()):
             for name, given in self._group(heading).items():
                 place: Place = (heading, name)
                 if name in owner:
@@ -194,12 +239,18 @@ class _Loader:
                     continue
                 owner[name] = f"{headings()[heading]} {name!r}"
                 cls = class_of(heading, given)
+                spot = self.source.place(place)[:3]
+                if failed.get(spot, 0) >= _ENOUGH:  # of one entry, repeated
+                    self.broken[name] = None
+                    continue
                 try:
                     if cls is None:
                         cls, place, given = self._general(heading, place, given)
                     yield place, self.reader.build(place, cls, given, name=name)
                 except ReportedError:
+                    failed[spot] = failed.get(spot, 0) + 1
                     self.broken[name] = None
+                    self.reader.broken.append(name)
                     self.hidden = self.hidden or cls is None or cls.naming != "name"
 
     def _general(self, family: str, place: Place, given: Any) -> tuple[type[Entry], Place, Any]:
@@ -276,37 +327,3 @@ class _Loader:
                     for problem in run.problems(description):
                         report_error(self.source, (name,), problem)
         return tuple(runs)
-
-
-MEANINGS = {
-    "gravity": "world frame, m/s^2",
-    "inputs": "values by load name: a factor, a force, (moment, force), or a signal; "
-    "by name of another effect: a number or a signal",
-}
-
-
-def json_schema() -> Schema:
-    """Return the JSON Schema of robot files, with all classes that are registered now."""
-    defs: Schema = {}
-    properties: Schema = {"gravity": {**Vector().schema(defs), "description": MEANINGS["gravity"]}}
-    sections = {"inputs": (InputKind().schema(defs), MEANINGS["inputs"])}
-    for heading, word in headings().items():
-        cls = class_of(heading)
-        known = {name: item.schema(defs) for name, item in members_of(heading).items()}
-        several = [item.schema(defs) for item in sharing(heading)]
-        entry = one_property(known) if cls is None else several[0]
-        entry = {"anyOf": several} if len(several) > 1 else entry
-        sections[heading] = entry, f"each {word} by name"
-    for name, (entry, meaning) in sections.items():
-        properties[name] = {"type": "object", "additionalProperties": entry, "description": meaning}
-    for name, run in RUNS.items():
-        properties[name] = {"anyOf": [run.schema(defs), {"type": "null"}]}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Pliant robot file",
-        "type": "object",
-        "properties": properties,
-        "additionalProperties": False,
-        "anyOf": [{"required": [heading]} for heading in carriers()],
-        "$defs": defs,
-    }

@@ -11,10 +11,10 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -29,6 +29,7 @@ class Problem:
     """One fault: where it stands, which part and field it concerns, and what to do.
 
     line and column count from 1 and are None when the file as a whole is meant.
+    repetition : of a repeated part, such as "i = 3".
     """
 
     file: str
@@ -37,19 +38,30 @@ class Problem:
     part: str
     field: str
     message: str
+    repetition: str = ""
 
     def __str__(self) -> str:
         if self.line is None:
             return f"{self.file}: {self.message}"
-        lead = "" if self.part == "file" else f"{self.part}: "
+        which = f" ({self.repetition})" if self.repetition else ""
+        lead = "" if self.part == "file" else f"{self.part}{which}: "
         return f"{self.file}:{self.line}:{self.column}: {lead}{self.message}"
+
+    @property
+    def fault(self) -> tuple[object, ...]:
+        """What is the same for one fault in all repetitions of a part."""
+        return (self.file, self.line, self.column, self.field, bool(self.repetition) or self)
 
 
 class FileError(PliantError):
     """A robot file cannot be used; ``problems`` lists everything that is wrong in it."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        order = sorted(problems, key=lambda item: (item.line or math.inf, item.column or 0))
+        files = list(dict.fromkeys(item.file for item in problems))
+        order = sorted(
+            problems,
+            key=lambda item: (files.index(item.file), item.line or math.inf, item.column or 0),
+        )
         # entries shared through an alias would be reported once per use
         self.problems: list[Problem] = list(dict.fromkeys(order))
         super().__init__("\n".join(str(item) for item in self.problems))
@@ -71,21 +83,36 @@ _MAX_PARSED, _MAX_DEPTH = 20_000, 100
 _TOO_DEEP = "is nested too deeply; a robot file needs only a few levels"
 
 
+class Spot(NamedTuple):
+    """Where an entry stands: file, line and column counted from 1, and of which repetition it is."""
+
+    file: str
+    line: int
+    column: int
+    repetition: str = ""
+
+
 @dataclass
 class Source:
-    """A file's data, and the (line, column) of every entry, both counted from 1."""
+    """A file's data, and where every entry stands."""
 
     name: str
     data: object = None
-    places: dict[Place, tuple[int, int]] = field(default_factory=dict)
+    places: dict[Place, Spot] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    faults: dict[tuple[object, ...], dict[str, None]] = field(default_factory=dict)
+    """The repetitions in which each fault was met."""
+    hints: dict[Place, str] = field(default_factory=dict)
+    """What may be meant by texts that are no arithmetic, if something else than a text is expected."""
+    prefixes: dict[Place, str] = field(default_factory=dict)
+    """What stands before the names in entries from files that are included."""
 
-    def place(self, path: Place) -> tuple[int, int]:
+    def place(self, path: Place) -> Spot:
         """Return where ``path`` stands, or the nearest entry that contains it."""
         for end in range(len(path), 0, -1):
             if path[:end] in self.places:
                 return self.places[path[:end]]
-        return self.places.get((), (1, 1))
+        return self.places.get((), Spot(self.name, 1, 1))
 
     def value(self, path: Place) -> object:
         """Return the file's own value at ``path``, or None if there is none."""
@@ -99,10 +126,20 @@ class Source:
 
     def report(self, path: Place, part: str, field_name: str, message: str) -> None:
         """Remember a problem with the entry at ``path``; a hundred of them are enough."""
-        self.add(Problem(self.name, *self.place(path), part, field_name, message))
+        spot = self.place(path)
+        place = (spot.file, spot.line, spot.column)
+        self.add(Problem(*place, part, field_name, message, spot.repetition))
 
     def add(self, problem: Problem) -> None:
-        """Remember a problem; raise FileError if there are too many to list."""
+        """Remember a problem, once for all repetitions; raise FileError if there are too many."""
+        met = self.faults.setdefault(problem.fault, {})
+        met[problem.repetition] = None
+        others = len(met) - 1
+        first = f"{next(iter(met))}, and {others} others" if others > 1 else " and ".join(met)
+        for k, other in enumerate(self.problems):
+            if other.fault == problem.fault:
+                self.problems[k] = replace(other, repetition=first)
+                return
         self.problems.append(problem)
         if len(self.problems) >= _MOST_PROBLEMS:
             message = f"only the first {_MOST_PROBLEMS} problems are listed; correct them first"
@@ -210,7 +247,7 @@ class _Reader:
                 Path(self.source.name),
                 "repeats itself through its *aliases without end; write the entries out",
             )
-        self.source.places.setdefault(path, _start(node))
+        self.source.places.setdefault(path, self._spot(node))
         if isinstance(node, ScalarNode):
             return self._scalar(node, path)
         expected = "map" if isinstance(node, MappingNode) else "seq"
@@ -245,7 +282,7 @@ class _Reader:
             elif name in own:
                 self._report(key, path, f"the key {name!r} stands here twice; remove one of them")
             else:
-                self.source.places[(*path, name)] = _start(key)
+                self.source.places[(*path, name)] = self._spot(key)
                 own[name] = self.plain(value, (*path, name))
         return {**merged, **own}
 
@@ -279,13 +316,12 @@ class _Reader:
         self._report(node, path, f"the tag {tag} is not understood; remove it")
 
     def _report(self, node: Node, path: Place, message: str) -> None:
-        line, column = _start(node)
+        spot = self._spot(node)
         name = ".".join(str(item) for item in path)
-        self.source.add(Problem(self.source.name, line, column, name or "file", "", message))
+        self.source.add(Problem(*spot[:3], name or "file", "", message))
 
-
-def _start(node: Node) -> tuple[int, int]:
-    return node.start_mark.line + 1, node.start_mark.column + 1
+    def _spot(self, node: Node) -> Spot:
+        return Spot(self.source.name, node.start_mark.line + 1, node.start_mark.column + 1)
 
 
 def _number(text: str) -> int | float:

@@ -203,6 +203,33 @@ class JointMap(Joint, ABC):
         ahead, behind = (self.axes(self.retract(q, t * v)) @ v for t in (step, -step))
         return np.asarray((ahead - behind) / (2.0 * step))
 
+    # -- equations with symbols ----------------------------------------------------------------
+
+    def symbolic_coordinates(self, q: Array) -> Array:
+        """The coordinates that equations with symbols have for q (nq,): the same by default."""
+        return q
+
+    def symbolic_pose(self, math: Any, q: Any) -> tuple[Any, Any]:
+        """Rotation (3, 3) and position (3, 1) of j at the coordinates of `symbolic_coordinates`.
+
+        math : computes with symbols, the module `casadi`. A joint without this method is refused.
+        """
+        raise DescriptionError(
+            f"joint {type(self).__name__}",
+            "symbolic_pose",
+            None,
+            "a method that writes its pose with symbols",
+            "give the class symbolic_pose(self, math, q), which returns a rotation and a position",
+        )
+
+    def symbolic_values(self, math: Any, q: Any) -> Any:
+        """`values` (nv, 1) with symbols; the coordinates where these move by addition."""
+        return q
+
+    def symbolic_rates(self, math: Any, q: Any, v: Any) -> Any:
+        """Rates of the coordinates at velocities v (nv, 1); v where they move by addition."""
+        return v
+
     # -- what the tree asks for ----------------------------------------------------------------
 
     def place(self, q: Array, pose: Array, axes: Array) -> None:

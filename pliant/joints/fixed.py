@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,3 +22,6 @@ class Fixed(JointMap):
 
     def axes(self, q: Array) -> Array:
         return np.zeros((6, 0))
+
+    def symbolic_pose(self, math: Any, q: Any) -> tuple[Any, Any]:
+        return math.SX.eye(3), math.SX.zeros(3)

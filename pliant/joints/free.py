@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from pliant._numba import kernel
 from pliant.engine.arrays import clear, copy
 from pliant.engine.program import run
 from pliant.joints.contract import JointMap
-from pliant.lie import se3
+from pliant.lie import se3, symbolic
 from pliant.lie.mean_forces import mean_wrenches
 from pliant.lie.se3_kernels import exp_pose_array, log_relative_array, multiply_array
 from pliant.lie.tuples import Array, multiply, read_block, transpose, write_block
@@ -72,6 +72,18 @@ class Free(JointMap):
 
     def set_bias(self, q: Array, v: Array, index: Array, bias: Array) -> None:
         clear(bias)
+
+    def symbolic_coordinates(self, q: Array) -> Array:
+        """Position (3,) and unit quaternion (4,)."""
+        g = q.reshape(4, 4)
+        return np.concatenate([g[:3, 3], symbolic.numeric_quaternion(g[:3, :3])])
+
+    def symbolic_pose(self, math: Any, q: Any) -> tuple[Any, Any]:
+        return symbolic.quaternion_matrix(math, q[3:7]), q[:3]
+
+    def symbolic_rates(self, math: Any, q: Any, v: Any) -> Any:
+        R, _ = self.symbolic_pose(math, q)
+        return math.vertcat(R @ v[3:6], symbolic.quaternion_rate(math, q[3:7], v[:3]))
 
 
 @kernel

@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.joints.options import AXES, Numbers, direction, per_coordinate
 from pliant.joints.screws import ScrewJoint, shift, turn
-from pliant.lie import se3
+from pliant.lie import se3, symbolic
 from pliant.lie.tuples import Array
 from pliant.model.checks import number, refuse
 from pliant.model.fields import NUMBER, Kind, Schema, Writer, holds
@@ -158,6 +158,14 @@ class FreeDirections(ScrewJoint):
         for _, twist, amount in self._steps():
             place = place if amount is None else place @ se3.exp(amount * twist)
         return place
+
+    def symbolic_pose(self, math: Any, q: Any) -> tuple[Any, Any]:
+        """One step after the other, each along the axes that those before it have made."""
+        R, p, k = math.SX.eye(3), math.SX.zeros(3), 0
+        for _, twist, amount in self._steps():
+            turned, moved = symbolic.screw(math, twist, q[k] if amount is None else amount)
+            R, p, k = R @ turned, p + R @ moved, k + int(amount is None)
+        return R, p
 
     def twists(self) -> Array:
         """Unit twists (nv, 6) of the free steps, in the frame before the first step."""

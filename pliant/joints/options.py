@@ -84,6 +84,13 @@ class PerCoordinateText(Kind):
         return {"anyOf": [text, {"type": "array", "items": items, "minItems": 1}]}
 
 
+@dataclass(frozen=True)
+class InputNames(PerCoordinateText):
+    """The name of an input for all coordinates of a joint, or one for each."""
+
+    literal: ClassVar[bool | None] = False
+
+
 def per_coordinate(unit: str, meaning: str = "", sign: str = "zero", default: Any = 0.0) -> Any:
     """Return a field of a joint: one number for all its coordinates, or one for each."""
     return holds(PerCoordinate(meaning, unit, "0.1", sign), default)
@@ -116,7 +123,7 @@ class MovingJoint(JointMap):
         "N m/rad or N/m", "of the stops at its limits", "positive", None
     )
     drive: Words | None = holds(PerCoordinateText("what an input does", example="angle"), None)
-    input: Words | None = holds(PerCoordinateText("name of the input", example="turn"), None)
+    input: Words | None = holds(InputNames("name of the input", example="turn"), None)
 
     def check(self) -> None:
         """Refuse options that do not fit the coordinates."""

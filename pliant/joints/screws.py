@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from pliant._numba import inner, kernel
 from pliant.engine.arrays import clear, combine, copy
 from pliant.engine.program import run
 from pliant.joints.options import MovingJoint
+from pliant.lie import symbolic
 from pliant.lie.se3_kernels import Ad_inverse_array, ad_array, exp_pose_array, multiply_array
 from pliant.lie.tuples import Array
 
@@ -109,6 +110,15 @@ class ScrewJoint(MovingJoint):
 
     def add_curvature(self, q: Array, r: Array, H: Array) -> None:
         """Add nothing."""
+
+    def symbolic_pose(self, math: Any, q: Any) -> tuple[Any, Any]:
+        """One turn or shift after the other, then the pose at q = 0."""
+        R, p = math.SX.eye(3), math.SX.zeros(3)
+        for k, twist in enumerate(self.twists()):
+            turned, moved = symbolic.screw(math, twist, q[k])
+            R, p = R @ turned, p + R @ moved
+        end = self.end()
+        return R @ end[:3, :3], p + R @ end[:3, 3]
 
 
 def turn(axis: Array) -> Array:

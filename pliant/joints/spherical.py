@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from pliant._numba import kernel
 from pliant.engine.arrays import clear
 from pliant.engine.program import run
 from pliant.joints.options import MovingJoint, Numbers, per_coordinate
-from pliant.lie import so3
+from pliant.lie import so3, symbolic
 from pliant.lie.leaves import add_hat
 from pliant.lie.mean_forces import mean_torque
 from pliant.lie.operators import DEXP, DEXP_INVERSE
@@ -125,6 +125,15 @@ class Spherical(MovingJoint):
 
     def add_curvature(self, q: Array, r: Array, H: Array) -> None:
         run(add_log_second, q, r, H)
+
+    def symbolic_pose(self, math: Any, q: Any) -> tuple[Any, Any]:
+        return symbolic.quaternion_matrix(math, q), math.SX.zeros(3)
+
+    def symbolic_values(self, math: Any, q: Any) -> Any:
+        return symbolic.quaternion_vector(math, q)
+
+    def symbolic_rates(self, math: Any, q: Any, v: Any) -> Any:
+        return symbolic.quaternion_rate(math, q, v)
 
 
 @kernel

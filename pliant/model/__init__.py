@@ -57,7 +57,7 @@ from pliant.model.fields import (
 from pliant.model.file_access import check_suffix, read_csv, read_text, whole_file
 from pliant.model.gear import Gear
 from pliant.model.integral import Integral
-from pliant.model.link import Link
+from pliant.model.link import Link, Mesh
 from pliant.model.load import Load
 from pliant.model.muscle import Muscle
 from pliant.model.nest import Centreline, centreline
@@ -70,6 +70,7 @@ from pliant.model.registry import (
     Entry,
     Joint,
     OneOf,
+    bringers,
     carriers,
     class_of,
     headings,
@@ -151,6 +152,7 @@ __all__ = [
     "Link",
     "Load",
     "Material",
+    "Mesh",
     "MountedActuator",
     "Moving",
     "Muscle",
@@ -207,6 +209,7 @@ __all__ = [
     "as_float",
     "as_signal",
     "base_state",
+    "bringers",
     "carriers",
     "centreline",
     "check_arclength",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, DescriptionError, raised, refuse
-from pliant.model.fields import Flag, Interval, Setting, Several, Text, holds, quantity
+from pliant.model.fields import Flag, InputName, Interval, Setting, Several, holds, quantity
 from pliant.model.places import Base, Frame, OnRod, Pose
 from pliant.model.plausible import pressure_doubts
 from pliant.model.pointwise import LineStress
@@ -298,7 +298,7 @@ class MountedActuator(BendingActuator, Part):
     pose: Array = holds(Pose(), lambda: np.eye(4))
     base: str | Frame | None = holds(Base(), "world")
     chambers: tuple[str, ...] = holds(
-        Several("their names, which are inputs", "Pa", "[left, right]", Text()),
+        Several("their names, which are inputs", "Pa", "[left, right]", InputName()),
         ("chamber1", "chamber2"),
     )
     formulation: object = holds(Setting(family="formulation"), None)

@@ -29,6 +29,7 @@ class Moves(Kind):
     """Names of inputs by direction."""
 
     example: str = "{x: slide}"
+    literal: ClassVar[bool | None] = False
 
     def check(self, part: str, field: str, value: Any) -> dict[str, str]:
         good = isinstance(value, Mapping) and bool(value)

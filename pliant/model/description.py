@@ -11,6 +11,7 @@ import numpy as np
 from pliant.model.body import Body
 from pliant.model.breaks import Breaks, join, told
 from pliant.model.checks import Array, DescriptionError, did_you_mean, raised, refuse, vector
+from pliant.model.origin import Origin
 from pliant.model.place_names import find_place
 from pliant.model.places import Frame
 from pliant.model.plausible import gravity_doubts
@@ -27,10 +28,12 @@ class Description:
     gravity : (3,) world frame, m/s^2.
     parts : parts and effects by name; `add` refuses what cannot be true. Those of one kind are found
         under the heading that robot files have for them: ``rods``, ``loads``, ``bodies``, ...
+    origin : of a description with named parameters, see `Origin`; None if it has none.
     """
 
     gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
     parts: dict[str, Entry] = field(default_factory=dict)
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         self.gravity = vector("robot", "gravity", self.gravity, 3, "m/s^2")

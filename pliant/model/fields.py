@@ -69,8 +69,12 @@ class Reader(Protocol):
     def lengths_and_bodies(self, text: str) -> tuple[Mapping[str, float | None], Collection[str]]:
         """Return the lengths of rods by name, and the names of bodies, to look up a place."""
 
-    def file(self, name: str) -> str:
-        """Return the path of a file named in the robot file."""
+    def file(self, path: Place, name: str, what: str) -> str:
+        """Return the path of a file that the entry at `path` names, relative to the file it is in.
+
+        what : it is, for messages, such as "CSV file". Refuse one that is neither below the folder of
+        the robot file nor in a folder that is allowed.
+        """
 
 
 class Writer(Protocol):
@@ -110,6 +114,9 @@ class Kind:
     """True if nothing in a file means the default."""
     listed: ClassVar[bool] = True
     """False for what is no field of robot files."""
+    literal: ClassVar[bool | None] = None
+    """In files that are included with a prefix: True for texts that stay as they are, such as columns
+    of other files; False for names of inputs, which all get the prefix."""
     json: ClassVar[Schema] = {}
     """JSON Schema of a kind whose settings do not change it."""
 
@@ -284,6 +291,30 @@ class Text(Kind):
 
     def check(self, part: str, field: str, value: Any) -> str:
         return instance(part, field, value, str, "a text", "give a name")
+
+
+@dataclass(frozen=True)
+class InputName(Text):
+    """The name of an input."""
+
+    literal: ClassVar[bool | None] = False
+
+
+@dataclass(frozen=True)
+class Column(Text):
+    """The name of a column of another file."""
+
+    literal: ClassVar[bool | None] = True
+
+
+@dataclass(frozen=True)
+class FilePath(Column):
+    """The path of a file, in robot files relative to these; what : kind of the file, for messages."""
+
+    what: str = "file"
+
+    def read(self, reader: Reader, path: Place, given: Any) -> Any:
+        return reader.file(path, self.check("", "", given), self.what)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ _TEMPORARY = re.compile(rf"\..*-{_MARK}-([0-9a-f]{{6}})-(\d+)-")
 
 def check_suffix(part: str, path: str | os.PathLike[str], known: tuple[str, ...]) -> Path:
     """Return the path if it ends in one of the known suffixes, such as ".png", and can be written."""
+    named = isinstance(path, str | os.PathLike)
+    refuse(not named, part, "path", path, "the name of a file", f"give e.g. robot{known[0]}")
     checked = Path(path)
     if checked.suffix.lower() not in known:
         endings = known[0] if len(known) == 1 else f"one of {', '.join(known)}"
@@ -113,17 +115,28 @@ def _runs(process: int) -> bool:
     return True
 
 
-def read_text(file: Path) -> str:
-    """Return the text of a regular file in UTF-8; raises OSError or ValueError.
+def read_bytes(file: Path) -> bytes:
+    """Return what a regular file holds; raises OSError.
 
     Pipes and devices, whose reading may not end, and files that do not fit into memory are OSErrors.
     """
+    _require_readable(file)
+    return file.read_bytes()
+
+
+def read_text(file: Path) -> str:
+    """Return the text of a regular file in UTF-8, as `read_bytes`; raises OSError or ValueError."""
+    _require_readable(file)
+    return file.read_text(encoding="utf-8-sig")
+
+
+def _require_readable(file: Path) -> None:
+    """Raise an OSError unless a file is a regular one of a size that can be read."""
     status = file.stat()
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
         raise OSError(errno.EINVAL, "it is a device or a pipe", str(file))
     if status.st_size > _LARGEST:
         raise OSError(errno.EFBIG, "it is too large", str(file))
-    return file.read_text(encoding="utf-8-sig")
 
 
 def read_csv(part: str, file: Path) -> list[tuple[int, list[str]]]:

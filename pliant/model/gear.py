@@ -11,7 +11,7 @@ import numpy as np
 from pliant.model.body import Auxiliary
 from pliant.model.checks import DescriptionError, number, refuse
 from pliant.model.drawing import Line, Placed, Primitive
-from pliant.model.fields import NUMBER, Kind, Schema, Text, Writer, holds, quantity
+from pliant.model.fields import NUMBER, InputName, Kind, Schema, Writer, holds, quantity
 from pliant.model.places import Frame
 from pliant.model.registry import Effect, Joint, Part, variants
 
@@ -92,7 +92,7 @@ class Gear(Effect):
     follows: str | Mapping[str, float] = holds(Ratios("what they follow"))
     ratio: float = quantity("", "change of joint for a unit of what it follows", default=1.0)
     offset: float = quantity("rad or m", default=0.0)
-    input: str | None = holds(Text("input added to the offset", example="shift"), None)
+    input: str | None = holds(InputName("input added to the offset", example="shift"), None)
 
     heading: ClassVar[str] = "gears"
     place: ClassVar[int] = 3

@@ -1,24 +1,32 @@
-"""Elastic links between two places: the beams of a net, a truss or a fabric."""
+"""Elastic links between two places, and nets of bodies and links: trusses, fabrics."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from pliant.model.body import Body, Moments
 from pliant.model.checks import Array, DescriptionError
 from pliant.model.drawing import Line, Placed, Primitive
 from pliant.model.fields import Choice, Flag, Vector, holds, quantity
-from pliant.model.registry import Effect, Group, OneOf
+from pliant.model.places import pose
+from pliant.model.registry import Effect, Entry, Group, Joint, OneOf, variants
 from pliant.model.rod import Rod
 from pliant.model.section import Damping, Material, Shape, Stiffness
 from pliant.model.via_points import KINDS, OnFrameOrPoint, ViaPoint, fixed_ends, points_of
+from pliant.model.wireframe import Wireframe
+from pliant.model.wireframe_fields import FixedNodes, OnWireframe
 
 if TYPE_CHECKING:
     from pliant.model.description import Description
 
+_SHORTEST = 1e-12
+"""Length of the shortest edge of a net, m."""
 _UNIT = 1.0
 """Length of the rod whose section a link has, m; the sections of links do not vary."""
 
@@ -125,3 +133,99 @@ class Link(Effect):
     def drawing(self, at: Placed) -> list[Primitive]:
         """Return a straight line between its ends."""
         return [Line(self.name, points_of((self.a, self.b), at))]
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh(Entry):
+    """A net: a body for each node of a wireframe, a link for each edge.
+
+    name : node k is the body ``name_k``, edge k the link ``name_edge_k``; nodes move freely in space.
+    wireframe : its nodes and edges.
+    mass : of the whole net, kg, shared by the nodes in proportion to the edges that meet there.
+    section, material, kind, rest, strain_damping, x_axis : of the links, as for `Link`.
+    inertia : of a node, kg m^2; None for that of a ball as wide as half the mean edge.
+    fixed : nodes that are fixed in the world: "single-edge" for those with one edge, numbers, or a
+        function of a position (3,) in metres.
+    """
+
+    wireframe: Wireframe = holds(OnWireframe("nodes and edges"))
+    mass: float = quantity("kg", "of the whole net", sign="positive", example="0.04")
+    section: Shape | Stiffness = holds(
+        OneOf("", "", "{circle: {radius: 0.001}}", (Shape, Stiffness), "Circle(0.001)")
+    )
+    material: Material | None = holds(
+        Group("", "", "{E: 1.0e6, nu: 0.5}", Material, "Material(E=1e6, nu=0.5)"), None
+    )
+    inertia: ArrayLike | None = holds(Moments("of a node", "kg m^2"), None)
+    fixed: str | Sequence[int] | Callable[[Any], bool] | None = holds(
+        FixedNodes("in the world: single-edge, or numbers of nodes"), None
+    )
+    kind: str = holds(Choice(names=KINDS), "two-way")
+    rest: float = quantity(
+        "", "length of a link without force over that at rest", sign="positive", default=1.0
+    )
+    strain_damping: Damping | None = holds(
+        Group("one value per strain", cls=Damping, python="Damping(bending=1e-4, axial=0.1)"), None
+    )
+    x_axis: tuple[float, ...] | None = holds(Vector("local x of links, in the world"), None)
+
+    heading: ClassVar[str] = "meshes"
+    word: ClassVar[str] = "mesh"
+    family: ClassVar[str] = "parts"
+    place: ClassVar[int] = 12
+
+    def check(self) -> None:
+        """Refuse fixed nodes that the wireframe does not have, and nets without a node that moves."""
+        try:
+            held = self.wireframe.chosen(self.fixed)
+        except DescriptionError as error:
+            raise DescriptionError(
+                self.label, "fixed", self.fixed, error.expected, error.remedy
+            ) from None
+        all_held = len(held) == len(self.wireframe.nodes)
+        self.refuse(all_held, "fixed", "some nodes, not all", "leave one or more out")
+        lengths, expected = self.wireframe.lengths, f"of edges longer than {_SHORTEST:g} m"
+        short = lengths.min() < _SHORTEST
+        self.refuse(short, "wireframe", expected, "move or weld nodes that coincide")
+        self.pieces()  # whose fields are checked as well
+
+    @cached_property
+    def nodes(self) -> list[Body | None]:
+        """The bodies of its nodes, None for those that are fixed."""
+        points, edges, lengths = self.wireframe.nodes, self.wireframe.edges, self.wireframe.lengths
+        share = np.zeros(len(points))
+        np.add.at(share, edges, 0.5 * lengths[:, None] / lengths.sum())
+        held = set(self.wireframe.chosen(self.fixed).tolist())
+        free = variants(Joint)["free"]
+        bodies: list[Body | None] = []
+        for k, point in enumerate(points):
+            own = self.mass * share[k]
+            ball = (own * (0.25 * lengths.mean()) ** 2 / 2.5,) * 3
+            inertia = ball if self.inertia is None else self.inertia
+            name = f"{self.name}_{k}"
+            joint: Any = free()
+            bodies.append(
+                None if k in held else Body(name, own, inertia, pose=pose(point), joint=joint)
+            )
+        return bodies
+
+    def pieces(self) -> Sequence[Entry]:
+        """Return the bodies of its nodes, and the links of its edges between them or to the world."""
+        return self._all
+
+    @cached_property
+    def _all(self) -> list[Entry]:
+        bodies, points = self.nodes, self.wireframe.nodes
+        links = []
+        for k, ends in enumerate(self.wireframe.edges):
+            a, b = (
+                tuple(points[n].tolist())
+                if (body := bodies[n]) is None
+                else body.at((0.0, 0.0, 0.0))
+                for n in ends
+            )
+            if bodies[ends[0]] is not None or bodies[ends[1]] is not None:
+                more = (self.rest, self.kind, self.strain_damping, True, self.x_axis)
+                name = f"{self.name}_edge_{k}"
+                links.append(Link(name, a, b, self.section, self.material, *more))
+        return [*(body for body in bodies if body is not None), *links]

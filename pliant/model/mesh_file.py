@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.model.checks import Array, DescriptionError
+from pliant.model.file_access import read_bytes
 
 _RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 _HEADER = 84
@@ -28,7 +29,7 @@ def read_mesh(label: str, path: str) -> Triangles:
     if kind not in (".stl", ".obj"):
         raise _wrong(label, path, "the path of an .stl or .obj file")
     try:
-        content = file.read_bytes()
+        content = read_bytes(file)
     except OSError as error:
         raise _wrong(label, path, f"a file that can be read ({error.strerror})") from None
     try:

@@ -4,6 +4,7 @@
     arm.natural[0]        an entry of a vector, arm.pose[0,3] of a matrix
     arm.section.radius    a taper, vector, table or function as a whole: its factor, 1 as described
     gravity[2]            a field of the robot itself
+    parameters.radius     a named parameter of the robot file
 
 A field that only one of the dataclasses inside a part has needs no full path: arm.E, arm.bending.
 Everything follows from the fields of the dataclasses; a new part or field has its paths at once.
@@ -22,12 +23,14 @@ import numpy as np
 from pliant.model.checks import DescriptionError, as_float, did_you_mean
 from pliant.model.description import Description
 from pliant.model.fields import Setting
+from pliant.model.origin import Origin, with_parameters
 from pliant.model.places import Frame
 from pliant.model.profile import Table
 from pliant.model.rod import Rod
 
 _INDEX = re.compile(r"^(\w+)((?:\[[-\d,\s]+\])*)$")
 _TIP = 1e-9
+_NAMED = "parameters."
 
 
 @dataclass(frozen=True)
@@ -88,13 +91,28 @@ def with_values(description: Description, values: Mapping[str, float]) -> Descri
     When a rod gets another length, frames at its tip stay at its tip; places given by their
     arclength stay where they are.
     """
-    new = replace(description)
+    new = _with_named(description, values)
     for path, value in values.items():
         full, keys = _resolve(new, path)
+        if keys[0] == "origin":
+            continue
+        before = new
         new = _put(new, keys, float(value))
         if full.endswith(".length"):
-            new = _follow_tip(new, _get(description, keys[:2]), _get(new, keys[:2]))
+            new = _follow_tip(new, _get(before, keys[:2]), _get(new, keys[:2]))
     return new
+
+
+def _with_named(description: Description, values: Mapping[str, float]) -> Description:
+    """Return a copy of the description with those values that are of named parameters."""
+    named: dict[str, Any] = {}
+    for path, value in values.items():
+        _, keys = _resolve(description, path)
+        if keys[0] == "origin":
+            assert description.origin is not None
+            old = named.get(keys[2], description.origin.values[keys[2]])
+            named[keys[2]] = _put(old, keys[3:], float(value))
+    return with_parameters(description, named) if named else replace(description)
 
 
 # -- from a text to keys ---------------------------------------------------------------------
@@ -105,6 +123,8 @@ def _resolve(description: Description, path: object) -> tuple[str, list[Any]]:
     if not isinstance(path, str) or not path.strip():
         raise _refused(path, "a dotted path such as 'arm.material.E'", "give a text")
     text = path.strip()
+    if text.startswith(_NAMED) and description.origin is not None:
+        return _resolve_named(description.origin, text)
     starts = [n for n in description.parts if text == n or text.startswith((f"{n}.", f"{n}["))]
     full = max(starts, key=len, default="")
     rest = text[len(full) :].lstrip(".")
@@ -141,6 +161,26 @@ def _resolve(description: Description, path: object) -> tuple[str, list[Any]]:
             keys = [*keys, index]
             full += f"[{','.join(str(item) for item in index)}]"
     return full, keys
+
+
+def _resolve_named(origin: Origin, path: str) -> tuple[str, list[Any]]:
+    """Return the full path and the keys of a named parameter, or of an entry of a list."""
+    match = _INDEX.match(path.removeprefix(_NAMED))
+    name = match[1] if match is not None else path.removeprefix(_NAMED)
+    if match is None or name not in origin.values:
+        known = [f"{_NAMED}{name}" for name in origin.values]
+        raise _refused(path, "a parameter of the robot file", did_you_mean(path, known))
+    if name in origin.of_inputs:
+        expected = "a parameter that no input of the robot file depends on"
+        remedy = "give the inputs apart from the file, or take the path of a part"
+        raise _refused(path, expected, remedy)
+    index = [(int(k),) for k in re.findall(r"\[(\d+)\]", match[2])]
+    try:
+        _get(origin.values[name], index)
+    except (IndexError, ValueError, TypeError):
+        entries = "count from 0, within the size of the list"
+        raise _refused(path, f"an index into {origin.values[name]!r}", entries) from None
+    return path, ["origin", "values", name, *index]
 
 
 def _find(holder: object, name: str) -> list[str] | None:
@@ -225,7 +265,11 @@ def _walk(holder: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     if is_dataclass(holder) and not isinstance(holder, (Table, Scaled)):
         for item in fields(holder):
             value = getattr(holder, item.name)
-            if isinstance(value, dict):
+            if isinstance(value, Origin):
+                for name, held in value.values.items():
+                    if name not in value.of_inputs:
+                        yield from _walk(held, f"{_NAMED}{name}")
+            elif isinstance(value, dict):
                 for name, part in value.items():
                     yield from _walk(part, name)
             elif not isinstance(item.metadata.get("kind"), Setting):

@@ -400,6 +400,11 @@ def carriers() -> dict[str, type[Entry]]:
     return {h: cls for h, cls in sections().items() if issubclass(cls, Part) and cls is not Part}
 
 
+def bringers() -> dict[str, type[Entry]]:
+    """Return the classes that bring parts into a robot, by heading."""
+    return {h: cls for h, cls in sections().items() if not issubclass(cls, Effect)}
+
+
 def variants(*families: type) -> dict[str, type[Described]]:
     """Return the dataclasses of some families by the names that robot files use."""
     for module in [home for family in families for home in _FAMILIES.get(family.__name__, ())]:

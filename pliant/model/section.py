@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass
 from typing import Any, NamedTuple
 
@@ -58,6 +59,19 @@ class Shape(Described, ABC):
     def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
         """Return half the width along local x and along local y (metres, (S,)), for drawing."""
 
+    def formula(self, math: Any, value: Callable[[str], Any]) -> SectionGeometry:
+        """The geometry at one place with symbols; value : gives a field of the section there.
+
+        math : computes with symbols. A shape without this method has no symbols in its section.
+        """
+        raise DescriptionError(
+            type(self).__name__,
+            "formula",
+            None,
+            "a method that writes its geometry with symbols",
+            "give the class formula(self, math, value), or leave its section out of the parameters",
+        )
+
     def _value(self, field: str, s: ArrayLike, length: float) -> Array:
         return evaluate(type(self).__name__, field, getattr(self, field), s, length)
 
@@ -71,15 +85,17 @@ class Round(Shape):
 
     def geometry(self, s: ArrayLike, length: float) -> SectionGeometry:
         """Return pi r^2 and pi r^4 / 4, with J twice that, of the outer less the inner circle."""
-        outer, inner = self.radii(s, length)
-        moment = math.pi * (outer**4 - inner**4) / 4
-        area = math.pi * (outer**2 - inner**2)
-        return SectionGeometry(area, moment, moment.copy(), 2 * moment)
+        return _ring(*self.radii(s, length))
 
     def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
         """Return the outer radius twice."""
         outer, _ = self.radii(s, length)
         return outer, outer.copy()
+
+
+def _ring(outer: Any, inner: Any) -> SectionGeometry:
+    moment = math.pi * (outer**4 - inner**4) / 4
+    return SectionGeometry(math.pi * (outer**2 - inner**2), moment, 1.0 * moment, 2 * moment)
 
 
 @dataclass(frozen=True)
@@ -97,6 +113,9 @@ class Circle(Round):
         """Return the radius, and zero."""
         radius = self._value("radius", s, length)
         return radius, np.zeros_like(radius)
+
+    def formula(self, math: Any, value: Callable[[str], Any]) -> SectionGeometry:
+        return _ring(value("radius"), 0.0)
 
 
 @dataclass(frozen=True)
@@ -132,6 +151,9 @@ class Annulus(Round):
             )
         return outer, inner
 
+    def formula(self, math: Any, value: Callable[[str], Any]) -> SectionGeometry:
+        return _ring(value("outer"), value("inner"))
+
 
 @dataclass(frozen=True)
 class Rectangle(Shape):
@@ -155,6 +177,13 @@ class Rectangle(Shape):
     def outline(self, s: ArrayLike, length: float) -> tuple[Array, Array]:
         """Return half the width and half the height."""
         return self._value("width", s, length) / 2, self._value("height", s, length) / 2
+
+    def formula(self, math: Any, value: Callable[[str], Any]) -> SectionGeometry:
+        w, h = value("width"), value("height")
+        a, b = math.fmax(w, h), math.fmin(w, h)
+        tail = sum((1 - math.tanh(n * np.pi * a / (2 * b))) / n**5 for n in range(1, 16, 2))
+        series = 1 - 192 * b / (np.pi**5 * a) * (31 / 32 * ZETA_5 - tail)
+        return SectionGeometry(w * h, w * h**3 / 12, h * w**3 / 12, a * b**3 / 3 * series)
 
 
 @dataclass(frozen=True)
@@ -180,6 +209,9 @@ class Section(Shape):
         """Return the half axes of the ellipse with the same moments per area."""
         section = self.geometry(s, length)
         return 2 * np.sqrt(section.Iy / section.area), 2 * np.sqrt(section.Ix / section.area)
+
+    def formula(self, math: Any, value: Callable[[str], Any]) -> SectionGeometry:
+        return SectionGeometry(*(value(name) for name in SectionGeometry._fields))
 
 
 def rectangle_torsion(width: Array, height: Array) -> Array:

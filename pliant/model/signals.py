@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike
 from pliant.model.checks import Array, DescriptionError, as_float, known_name, number_in, refuse
 from pliant.model.fields import (
     NUMBER,
+    Column,
+    FilePath,
     Number,
     Place,
     Reader,
     Schema,
     Several,
-    Text,
     Writer,
     holds,
     quantity,
@@ -261,9 +262,9 @@ class TableEntry:
 
     t: Any = holds(Several("increasing", "seconds", item=Number()), None)
     values: Any = holds(Several(item=Number()), None)
-    csv: Any = holds(Text("file, relative to the robot file"), None)
-    time: Any = holds(Text("with csv: name of the column of times"), "t")
-    value: Any = holds(Text("with csv: name of the column of values"), "value")
+    csv: Any = holds(FilePath("file, relative to the robot file", what="CSV file"), None)
+    time: Any = holds(Column("with csv: name of the column of times"), "t")
+    value: Any = holds(Column("with csv: name of the column of values"), "value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +298,7 @@ class Table(PiecewiseLinear):
             "t with values, or csv with the column names time and value",
             "give e.g. {t: [0, 1], values: [0, 5]}",
         )
-        return cls.from_csv(reader.file(entry.pop("csv")), **entry)
+        return cls.from_csv(entry.pop("csv"), **entry)
 
     @classmethod
     def schema(cls, defs: Schema) -> Schema:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model.checks import Array, finite_array
-from pliant.model.fields import Kind, Place, Reader, Schema, holds, quantity
+from pliant.model.fields import FilePath, Kind, holds, quantity
 from pliant.model.mesh_file import Triangles, read_mesh
 from pliant.model.places import Pose
 from pliant.model.registry import Described
@@ -126,16 +126,6 @@ class SolidSphere(_Placed):
         return float(volume), np.full(3, volume * self.radius**2 / 5.0)
 
 
-@dataclass(frozen=True)
-class _MeshPath(Kind):
-    """The path of an STL or OBJ file."""
-
-    json: ClassVar[Schema] = {"type": "string"}
-
-    def read(self, reader: Reader, path: Place, given: Any) -> Any:
-        return reader.file(str(given))
-
-
 @dataclass(frozen=True, eq=False)
 class SolidMesh(Solid):
     """A surface of triangles, from a file or given as arrays.
@@ -146,7 +136,7 @@ class SolidMesh(Solid):
     """
 
     file_name: ClassVar[str] = "mesh"
-    file: str | None = holds(_MeshPath("STL or OBJ", example="gripper.stl"), None)
+    file: str | None = holds(FilePath("STL or OBJ", example="gripper.stl", what="mesh"), None)
     vertices: ArrayLike | None = holds(Kind("of the triangles, in the body", "metres"), None)
     triangles: ArrayLike | None = holds(Kind("numbers of the vertices of each triangle"), None)
     scale: float = quantity("", "factor on the vertices", sign="positive", default=1.0)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from pliant.model.checks import DescriptionError, refuse
-from pliant.model.fields import Choice, Text, holds, quantity
+from pliant.model.fields import Choice, InputName, holds, quantity
 from pliant.model.places import OnRod
 from pliant.model.rod import Rod
 from pliant.model.section import Round
@@ -62,9 +62,9 @@ class Tube(Rod):
     inside: str | Rod | None = holds(OnRod("tube or rod around it", "outer"), None)
     start: float = quantity("metres", "base, from the entry plane", default=0.0, example="-0.1")
     angle: float = quantity("radians", "of the base", default=0.0, example="1.57")
-    insertion: str | None = holds(Text("input added to start"), None)
-    rotation: str | None = holds(Text("input added to angle"), None)
-    shift: str | None = holds(Text("input that pushes its base"), None)
+    insertion: str | None = holds(InputName("input added to start"), None)
+    rotation: str | None = holds(InputName("input added to angle"), None)
+    shift: str | None = holds(InputName("input that pushes its base"), None)
     offset: tuple[float, ...] = quantity(
         "metres", "of its axis, if it slides", shape=2, default=(0.0, 0.0)
     )

@@ -15,7 +15,16 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from pliant.model.checks import Array, DescriptionError, finite_array, pose_matrix
+from pliant.model.checks import (
+    Array,
+    DescriptionError,
+    count as whole,
+    finite_array,
+    pose_matrix,
+    positive,
+    refuse,
+)
+from pliant.model.file_access import check_suffix, read_bytes, whole_file
 from pliant.model.iges import read_iges, written_iges
 from pliant.model.mesh_file import read_mesh
 
@@ -65,7 +74,10 @@ class Wireframe:
 
         tolerance : metres; points closer than this are one node, at their mean.
         """
+        tolerance = positive(_LABEL, "tolerance", tolerance, "m", "give e.g. 1e-3")
         points = np.concatenate([np.asarray(line, dtype=float).reshape(-1, 3) for line in lines])
+        bad, remedy = not np.isfinite(points).all(), "look for NaN"
+        refuse(bad, _LABEL, "lines", points, "finite points (K, 3) in metres", remedy)
         near = cKDTree(points).query_pairs(tolerance, output_type="ndarray")
         ones = np.ones(len(near))
         graph = coo_array((ones, (near[:, 0], near[:, 1])), shape=(len(points),) * 2)
@@ -101,6 +113,10 @@ class Wireframe:
         know their unit, STL and OBJ files do not (1e-3 for millimetres).
         segments : into which arcs and each span of a spline are cut.
         """
+        scale = positive(_LABEL, "scale", scale, "m per unit of the file", "give e.g. 1e-3")
+        segments = whole(_LABEL, "segments", segments, 1, "give e.g. 8")
+        named = isinstance(path, str | os.PathLike)
+        refuse(not named, _LABEL, "path", path, "the path of a file", "give e.g. 'net.igs'")
         file = Path(path)
         if file.suffix.lower() in (".igs", ".iges"):
             lines = _curves(file, segments)
@@ -114,10 +130,16 @@ class Wireframe:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an IGES file with a line for each edge, in metres."""
+        file = check_suffix(_LABEL, path, (".igs", ".iges"))
         text = written_iges(iter(self.nodes[self.edges]))
-        part = Path(f"{os.fspath(path)}.part")
-        part.write_text(text, encoding="ascii")
-        part.replace(path)
+        with whole_file(file) as part:
+            part.write_text(text, encoding="ascii")
+
+    @property
+    def lengths(self) -> Array:
+        """(E,): of its edges, metres."""
+        ends: Array = self.nodes[self.edges]
+        return np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
 
     @property
     def degree(self) -> Ints:
@@ -163,7 +185,7 @@ def _bad_rule(rule: Any) -> DescriptionError:
 def _curves(file: Path, segments: int) -> list[Array]:
     """The polylines of an IGES file."""
     try:
-        text = file.read_text(encoding="ascii", errors="replace")
+        text = read_bytes(file).decode("ascii", errors="replace")
     except OSError as error:
         raise DescriptionError(
             _LABEL, "path", str(file), f"a file that can be read ({error.strerror})", "check it"

@@ -7,6 +7,7 @@ A formulation may let these stresses act in another way, see `rods.actuation`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from pliant.model import Chamber, DescriptionError
 from pliant.model.profile import evaluate
 from pliant.physics import lines
 from pliant.physics.contract import KernelTerm, Moment, Step, Term
+from pliant.physics.symbolic import Symbols
 from pliant.rods.contract import Array
 from pliant.rods.quadrature import stretch_rule
 from pliant.tree import collect
@@ -132,6 +134,31 @@ class PressureChamber(KernelTerm):
             inside = (s >= start) & (s <= end)
             sweep = -self.chamber.sweep(s, self.part.length) * inside[:, None]
             run(add_pressure, u[self.at], 1.0, sweep, stress)
+
+    def symbolic(self, x: Symbols) -> None:
+        """The potential -p V of the volume that the strains sweep; p is the pressure in the chamber."""
+        if self._direct:
+            x.refuse(self, "choose SRL, EBR, EBA or ROM")
+        pressure, chamber = x.input(self.chamber.name), self.chamber
+        for s, w in self._weighed():
+            e = x.strain(self.i, s)
+            px, py = x.math.vertsplit(x.math.SX(x.number(chamber, "offset", s)))
+            bent = w[0] * py * e[0] - w[1] * px * e[1]
+            swept = bent + (w[5] * e[5] if chamber.thrust else 0.0)
+            x.store(-pressure * x.along(chamber, "area", s, self.part.length) * swept)
+
+    def _weighed(self) -> Iterator[tuple[float, Array]]:
+        """Arclengths, m, and weights (6,) of the stations at which its volume is collected."""
+        part, chamber = self.part, self.chamber
+        if chamber.over is None:
+            yield from zip(part.strain_s.tolist(), part.strain_w, strict=True)
+            return
+        assert part.rod is not None
+        length = part.rod.length
+        cuts = chamber.breaks_along(length).places
+        felt = np.any(part.strain_w > 0.0, axis=0)
+        for s, w in zip(*stretch_rule(part.map, *chamber.span(length), cuts), strict=True):
+            yield float(s), w * felt
 
     # -- the line that feeds it ----------------------------------------------------------------
 

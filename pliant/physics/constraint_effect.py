@@ -22,6 +22,7 @@ from pliant.physics.contract import Step, Term
 from pliant.physics.differences import frame_curvature, frame_gradient
 from pliant.physics.frame_rows import FrameRows
 from pliant.physics.own_law import Law, Shapes
+from pliant.physics.symbolic import Symbols, own_formula
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -104,6 +105,9 @@ class ConstraintTerm(FrameRows):
 
     def bend(self, state: State, force: Array, out: Array) -> None:
         out[...] = self.law("second", self._g(state), force)
+
+    def symbolic(self, x: Symbols) -> None:
+        own_formula(self, self.effect, x)
 
     def reactions(self, state: State, z: Array) -> dict[str, Array]:
         """The wrench on its first frame, in that frame."""

@@ -20,6 +20,7 @@ import numpy as np
 from pliant.model import DescriptionError
 from pliant.model.checks import as_array
 from pliant.physics.own_law import Law, Shapes
+from pliant.physics.symbolic import Symbols, own_formula
 from pliant.rods.contract import Array, Ints
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent
@@ -202,6 +203,10 @@ class Term:
     def correct_strains(self, i: int, state: State, s: Array, e: Array) -> None:
         """Correct strains e (S, 6) of part i at arclengths s (S,), where its map alone misleads."""
 
+    def symbolic(self, x: Symbols) -> None:
+        """Add what it does to equations of motion with symbols; refused by name without this method."""
+        x.refuse(self)
+
     # -- memory, and inputs that lag behind what is asked for ------------------------------------
 
     def remember(self, m: Moment, memory: Array) -> None:
@@ -329,6 +334,10 @@ class OwnTerm(Term):
 
     label: str
     law: Law
+    effect: Any
+
+    def symbolic(self, x: Symbols) -> None:
+        own_formula(self, self.effect, x)
 
     def take_input(self, effect: Any, shapes: Shapes) -> None:
         """Take over name and size of the input of an effect, and its law."""

@@ -13,6 +13,7 @@ from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.lie.se3_kernels import dexp_inverse_array, log_relative_array
 from pliant.physics.contract import KernelTerm, Moment, Sections, Step, Term
+from pliant.physics.symbolic import Symbols
 from pliant.rods.contract import Array
 from pliant.tree.tree import Tree
 
@@ -27,6 +28,7 @@ class Drag(KernelTerm):
         self.i = i
         part = tree.parts[i]
         assert part.rod is not None
+        self.rod, self._weights = part.rod, part.mass_w.tolist()
         self.coefficients = part.rod.drag_coefficients()
         self.stations = part.line_stations(turns=True)
         self.C = self.coefficients * part.mass_w[:, None]
@@ -50,6 +52,14 @@ class Drag(KernelTerm):
             return None
         q = sections.twist[:, 3:]
         return np.concatenate([np.zeros_like(q), -self.coefficients * q * np.abs(q)], axis=1)
+
+    def symbolic(self, x: Symbols) -> None:
+        s = x.sections(self.i)
+        for station, weight in zip(s, self._weights, strict=True):
+            R = station.place.R
+            along = R.T @ x.rate(station.place.p)
+            C = weight * x.number(self.rod, "drag")
+            x.push(station.place, -(R @ (C * along * x.math.fabs(along))), x.math.SX.zeros(3))
 
     def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
         run(add_loss, self.C, self.stations, m.work.parts[self.i].eta, scale, out)

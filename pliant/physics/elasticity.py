@@ -12,6 +12,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.physics.contract import KernelTerm, Moment, Step, Term
+from pliant.physics.symbolic import Symbols
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -43,6 +44,17 @@ class Elasticity(KernelTerm):
         w, scale = step.work.parts[self.i], step.h * step.first
         wanted = step.tangent is not None
         run(add_stress, self.part.plain, w.met, self.e0, scale, wanted, w.sigma, w.slope)
+
+    def symbolic(self, x: Symbols) -> None:
+        part = self.part
+        if (part.fields is not None and not part.rigid) or part.map.elastic_share(part.strain_s):
+            x.refuse(self, "choose SRL, EBR, EBA or ROM")
+        weight = part.strain_w.copy()
+        weight[:, part.field_rows] = 0.0
+        for s, w in zip(part.strain_s.tolist(), weight, strict=True):
+            e = x.strain(self.i, s)
+            d = e - x.at_rest(e)
+            x.store(0.5 * x.math.dot(w * x.stiffness(self.i, s), d * d))
 
     def energy(self, state: State, u: Array) -> float:
         d = state.parts[self.i].strain.e - self.e0

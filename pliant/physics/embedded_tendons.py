@@ -20,6 +20,7 @@ from pliant.physics import channel
 from pliant.physics.channel_route import ChannelRoute
 from pliant.physics.contract import KernelTerm, Moment, Step, Term
 from pliant.physics.embedded_rows import embedded_row
+from pliant.physics.symbolic import Symbols
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -49,6 +50,19 @@ class EmbeddedTension(KernelTerm):
 
     def conservative(self, u: Array) -> bool:
         return self.tendon.friction == 0.0 or not self.active(u)
+
+    def symbolic(self, x: Symbols) -> None:
+        """The potential T times the length of the channel, the integral of |v + u x r + r'|."""
+        if self.tendon.loss:
+            x.refuse(self, "leave out its friction")
+        math, length = x.math, 0.0
+        for c in self.channels:
+            for s, row in zip(c.part.strain_s[c.at].tolist(), c.rows, strict=True):
+                e, r = x.strain(c.i, s), math.SX([row[channel.X], row[channel.Y], 0.0])
+                slope = math.SX([row[channel.DX], row[channel.DY], 0.0])
+                t = e[3:6] + math.cross(e[:3], r) + slope
+                length = length + row[channel.WEIGHT] * math.sqrt(math.dot(t, t))
+        x.store(x.input(self.tendon.name) * (length - x.at_rest(length)))
 
     # -- tension along it --------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from pliant.engine.arrays import clear
 from pliant.engine.program import ask, run
 from pliant.linalg.scatter import scatter_vector
 from pliant.physics.contract import RATES, Moment, Rows, Step, Term
+from pliant.physics.symbolic import Symbols
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair, Tangent
@@ -89,6 +90,22 @@ class ForceFields(Rows):
             (at_base, carriers),
             (carriers, at_base),
         ]
+
+    def symbolic(self, x: Symbols) -> None:
+        """Strains that are held: sum_s w N_i (e - e0) = 0 for every field i and held strain."""
+        if not self.hard:
+            x.refuse(self, "choose SRL, EBR, EBA or ROM")
+        part, rows = self.part, self.part.field_rows
+        gaps = x.math.SX.zeros(self.fields.count * len(rows))
+        for k, s in enumerate(part.strain_s.tolist()):
+            e = x.strain(self.i, s)
+            d = (e - x.at_rest(e))[rows.tolist()]
+            for value, i in zip(
+                self.fields.values[k], self.fields.index[self.element[k]], strict=True
+            ):
+                at = slice(len(rows) * int(i), len(rows) * (int(i) + 1))
+                gaps[at] += value * (part.field_w[k] * d)
+        x.hold(f"inextensible {part.source.label}", gaps)
 
     # -- what acts ---------------------------------------------------------------------------
 

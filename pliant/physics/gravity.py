@@ -14,6 +14,7 @@ from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.lie.leaves import add_hat
 from pliant.physics.contract import KernelTerm, Moment, Sections, Step, Term
+from pliant.physics.symbolic import Symbols
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -74,6 +75,11 @@ class Gravity(KernelTerm):
                 force = part.M[station, 3] * state.parts[i].g[station, :3, :3].T @ u[self.at]
                 out.append((i, station, np.concatenate([np.zeros(3), force])))
         return out
+
+    def symbolic(self, x: Symbols) -> None:
+        g = x.number(self.tree.description, "gravity")
+        for station in x.stations():
+            x.store(-station.mass * x.math.dot(g, station.place.p))
 
     def energy(self, state: State, u: Array) -> float:
         parts = zip(self.masses, state.parts, strict=True)

@@ -11,6 +11,7 @@ from pliant.engine.program import ask, run
 from pliant.joints.contract import FORCES
 from pliant.physics.contract import Moment, Step, Term
 from pliant.physics.joint_terms import JointTerm
+from pliant.physics.symbolic import Symbols
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -49,6 +50,10 @@ class JointDrive(JointTerm):
 
     def arrive(self, step: Step) -> None:
         self._add(step.work, -step.h * (1.0 - step.first), step.u)
+
+    def symbolic(self, x: Symbols) -> None:
+        assert self.input is not None
+        x.drive(self.i, x.math.SX(np.eye(self.nv)[:, self.k]) * x.input(self.input))
 
     def energy(self, state: State, u: Array) -> float:
         if not self.joint.additive:

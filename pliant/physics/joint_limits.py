@@ -12,6 +12,7 @@ from pliant._numba import inner, kernel
 from pliant.engine.program import ask, run
 from pliant.physics.contract import Moment, Step, Term
 from pliant.physics.joint_terms import JointTerm, add_force, add_form
+from pliant.physics.symbolic import Symbols
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -63,6 +64,14 @@ class JointLimit(JointTerm):
         s, _, _, Tb = self._between(step)
         share = step.h * (step.first - 1.0)
         run(add_force, share, Tb, s, self.part.joint_index, step.work.residual)
+
+    def symbolic(self, x: Symbols) -> None:
+        d, _ = x.joint(self.i)
+        k = x.number(self.part.source, "joint.limit_stiffness") + x.math.SX.zeros(self.nv)
+        for i in range(self.nv):
+            for sign, end in ((1.0, self.upper[i]), (-1.0, self.lower[i])):
+                if np.isfinite(end):
+                    x.store(0.5 * k[i] * x.math.fmax(sign * (d[i] - end), 0.0) ** 2)
 
     def energy(self, state: State, u: Array) -> float:
         d = self.joint.values(state.q[self.part.joint_slice])

@@ -17,6 +17,7 @@ from pliant.engine.program import ask, run
 from pliant.physics.contract import Moment
 from pliant.physics.frame_rows import TOUCHING, FrameRows
 from pliant.physics.joint_terms import add_force
+from pliant.physics.symbolic import Symbols
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -66,6 +67,12 @@ class JointRows(FrameRows):
             run(set_stress, C, force, stress)
             ask(joint.add_curvature, state.parts[i].joint_q, stress, block)
             run(add_block, block, first, out)
+
+    def symbolic(self, x: Symbols) -> None:
+        if self.one_sided:
+            x.refuse(self, "give it a limit_stiffness, which makes its stops elastic")
+        gaps = sum(x.math.SX(C) @ x.joint(i)[0] for i, _, _, C in self._tied)
+        x.hold(self.label, gaps - x.math.SX(self.offset))
 
     def measured(self, state: State) -> tuple[Array, Array]:
         """Gaps (r,) and slopes (r, n) at a state."""

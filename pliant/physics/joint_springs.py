@@ -14,6 +14,7 @@ from pliant.physics.joint_terms import (
     add_product,
     multiply,
 )
+from pliant.physics.symbolic import Symbols
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -81,6 +82,12 @@ class JointSpring(JointTerm):
 
     def arrive(self, step: Step) -> None:
         self._add_impulse(step, step.first - 1.0, step.b)
+
+    def symbolic(self, x: Symbols) -> None:
+        (d, v), source = x.joint(self.i), self.part.source
+        k, c, rest = (x.number(source, f"joint.{f}") for f in ("stiffness", "damping", "rest"))
+        x.store(0.5 * x.math.sum1(k * (d - rest) ** 2))
+        x.drive(self.i, -c * v)
 
     def energy(self, state: State, u: Array) -> float:
         d = self.joint.values(state.q[self.part.joint_slice]) - self.rest

@@ -29,6 +29,7 @@ from pliant.model import Frame, Load
 from pliant.model.load import FRAMES
 from pliant.physics.contract import KernelTerm, Moment, Sections, Step, Term
 from pliant.physics.supported import check_carried
+from pliant.physics.symbolic import Place, Symbols
 from pliant.rods.contract import Array
 from pliant.rods.nested import NestedMap
 from pliant.rods.quadrature import line_rule
@@ -134,6 +135,26 @@ class PointOrLineLoad(KernelTerm):
         wanted = step.tangent is not None
         self._add(step.b, step.work, step.u, -step.h * (1.0 - step.first), wanted)
 
+    def symbolic(self, x: Symbols) -> None:
+        """One number of the input is a factor, three are the force, six moment and force."""
+        load, given = self.load, x.input(self.load.name)
+        arclengths = (self.part.frames_s[self.stations] - self.first).tolist()
+        for s, station, weight in zip(arclengths, self.stations, self.weight, strict=True):
+            moment, force = x.number(load, "moment"), x.number(load, "force", s)
+            if given.numel() == 1:
+                moment, force = given * moment, given * force
+            elif given.numel() == 3:
+                force = given
+            else:
+                moment, force = given[:3], given[3:]
+            at = x.station(self.i, int(station))
+            turn = self._symbolic_axes(x, at)
+            x.push(at, weight * (turn @ force), weight * (at.R.T @ (turn @ moment)))
+
+    def _symbolic_axes(self, x: Symbols, at: Place) -> Any:
+        """The axes (3, 3) in which it is given, at a place where it acts."""
+        return at.R if self.follows else x.math.SX.eye(3)
+
     # -- forces ------------------------------------------------------------------------------
 
     def line_wrench(self, i: int, s: Array, sections: Sections, u: Array) -> Array | None:
@@ -199,6 +220,9 @@ class TurnedLoad(PointOrLineLoad):
 
     def conservative(self, u: Array) -> bool:
         return not u[self.at].any()
+
+    def _symbolic_axes(self, x: Symbols, at: Place) -> Any:
+        return x.station(*self.axes).R
 
     def _turned(self, state: State, u: Array) -> Array:
         """(1, 6): moment and force in the world."""

@@ -8,6 +8,7 @@ from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.lie.se3_kernels import dexp_inverse_array
 from pliant.physics.contract import KernelTerm, Moment, Sections, Step, Term
+from pliant.physics.symbolic import Symbols
 from pliant.rods.contract import Array
 from pliant.tree.tree import Tree
 
@@ -41,6 +42,13 @@ class MassDamping(KernelTerm):
         if i != self.i or sections.twist is None:
             return None
         return np.asarray(-self.coefficient * self.part.map.inertia(s) * sections.twist)
+
+    def symbolic(self, x: Symbols) -> None:
+        c = x.number(self.part.rod, "mass_damping")
+        for station in x.sections(self.i):
+            at = station.place
+            drag = -c * station.mass * x.rate(at.p)
+            x.push(at, drag, -c * (station.inertia @ x.spin(at)))
 
     def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
         run(add_loss, self.d, m.work.parts[self.i].eta, scale, out)

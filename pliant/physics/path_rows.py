@@ -23,6 +23,7 @@ from pliant.physics.contract import Moment, Step
 from pliant.physics.frame_rows import FrameRows
 from pliant.physics.path_kernels import add_wrenches
 from pliant.physics.paths import NOTHING, Path
+from pliant.physics.symbolic import Symbols, path_length
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tangent import Pair
@@ -50,7 +51,7 @@ class PathRow(FrameRows):
         super().__init__(tree, 1)
         self.reel = reel
         self.source, self.label, self.name = effect, effect.label, effect.name
-        self.slack = slack
+        self.slack, self.via = slack, tuple(points)
         self.path = Path(tree, points, coupled=False)
         self.squeezes = self.path.squeezes
         self._moving = [k for k, side in enumerate(self.path.sides) if side is not None]
@@ -153,6 +154,14 @@ class ElasticPathRow(PathRow):
     def close(self, tree: Tree) -> None:
         self.compliance = (self.own_length(tree.rest) + self.slack) / self.stiffness_EA
         super().close(tree)
+
+    def symbolic(self, x: Symbols) -> None:
+        """An elastic rope along its path, which includes the way to a reel."""
+        length, own = path_length(x, self.via), path_length(x, self.via[int(self.reel) :])
+        slack = x.number(self.source, "slack")
+        stretch = x.math.fmax(length - x.at_rest(length) - slack, 0.0)
+        EA = x.number(self.source, "stiffness")
+        x.store(0.5 * EA * stretch**2 / (x.at_rest(own) + slack))
 
     def settle(self, state: State, work: Work, z: Array) -> None:
         z[self.rows] = self.violations(state) / self.compliance

@@ -8,6 +8,7 @@ from pliant.engine.program import run
 from pliant.model.places import DIRECTIONS
 from pliant.physics import frame_gap
 from pliant.physics.frame_rows import FrameRows
+from pliant.physics.symbolic import Place, Symbols, frame_gap as frame_gap_with_symbols
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -42,6 +43,14 @@ class PoseRows(FrameRows):
 
     def bend(self, state: State, force: Array, out: Array) -> None:
         run(frame_gap.set_curvature, *self.poses(state), self.held, force, out)
+
+    def symbolic(self, x: Symbols) -> None:
+        if self.one_sided:
+            x.refuse(self, "hold it on both sides")
+        frames = [x.station(*side) for side in self.sides]
+        if len(frames) < 2:
+            frames.insert(0, Place(x.math.SX(self.pose[:3, :3]), x.math.SX(self.pose[:3, 3])))
+        x.hold(self.label, frame_gap_with_symbols(x, *frames)[self.held.tolist()])
 
     def row_name(self, row: int) -> str:
         return DIRECTIONS[self.held[row]]

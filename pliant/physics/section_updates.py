@@ -13,6 +13,7 @@ from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.model import SectionUpdate
 from pliant.physics.contract import KernelTerm, Moment, Step, Term
+from pliant.physics.symbolic import Symbols
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -64,6 +65,15 @@ class UpdatedSections(KernelTerm):
 
     def stress(self, i: int, s: Array, e: Array, u: Array) -> Array | None:
         return self._added(s, np.ascontiguousarray(e))[0] if i == self.i else None
+
+    def symbolic(self, x: Symbols) -> None:
+        """The potential of the law less that of linear elasticity."""
+        weighed = zip(self.part.strain_s.tolist(), self.weight, self.natural, strict=True)
+        for s, w, natural in weighed:
+            e, C = x.strain(self.i, s), x.stiffness(self.i, s)
+            d, stretch = e - natural, e[5] / natural[5]
+            for k, power in enumerate((4, 4, 4, 3, 3, 2)):
+                x.store(0.5 * w[k] * C[k] * (stretch**-power - 1.0) * d[k] ** 2)
 
     def energy(self, state: State, u: Array) -> float:
         e = state.parts[self.i].strain.e

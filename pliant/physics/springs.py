@@ -11,6 +11,13 @@ from pliant.physics.contract import Moment, Term
 from pliant.physics.path_kernels import spread_slope
 from pliant.physics.paths import Path, PathTerm, Pull, Spans
 from pliant.physics.rope_law import add_scaled, counted, set_force
+from pliant.physics.symbolic import (
+    Symbols,
+    counted as counted_part,
+    damped,
+    damper_force,
+    path_length,
+)
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -44,6 +51,16 @@ class SpringTerm(PathTerm):
         run(set_force, self.rule, spans.lengths, given, speed, h, implicit, *out)
         run(spread_slope, spans.nb, slope, pull.dT)
         return pull
+
+    def symbolic(self, x: Symbols) -> None:
+        spring = self.spring
+        length = path_length(x, (spring.a, spring.b))
+        rest = x.at_rest(length) if spring.rest is None else x.number(spring, "rest")
+        k, c, power = (x.number(spring, field) for field in ("stiffness", "damping", "power"))
+        stretch, engaged = counted_part(x, spring.kind, length - rest)
+        x.store(0.5 * k * stretch**2)
+        damper = engaged * damper_force(x, c, power, x.rate(length))
+        x.resist(length, damped(x, spring.kind, k * stretch, damper))
 
     def energy(self, state: State, u: Array) -> float:
         k, rest, _, _, kind = self.rule

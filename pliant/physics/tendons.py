@@ -19,6 +19,7 @@ from pliant.physics.contract import Moment, Term
 from pliant.physics.path_rows import ElasticPathRow, PathRow
 from pliant.physics.paths import Path, PathTerm, Pull, Spans
 from pliant.physics.rope_law import add_scaled, set_force
+from pliant.physics.symbolic import Symbols, path_length
 from pliant.rods.contract import Array
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -48,6 +49,10 @@ class TensionTendon(PathTerm):
         pull = self._empty()
         run(set_all, u[self.at], pull.tension)
         return pull
+
+    def symbolic(self, x: Symbols) -> None:
+        length = path_length(x, self.tendon.path)
+        x.store(x.input(self.tendon.name) * (length - x.at_rest(length)))
 
     def energy(self, state: State, u: Array) -> float:
         return float(u[self.at][0]) * (self.path.length(state) - self.rest_length)

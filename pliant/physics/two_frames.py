@@ -5,9 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.engine.program import run
+from pliant.lie.symbolic import pose_logarithm, unfolded
 from pliant.model import Frame
+from pliant.model.via_points import KINDS
 from pliant.physics import link_kernels as kernels
 from pliant.physics.contract import KernelTerm, Moment, Step
+from pliant.physics.symbolic import (
+    Place,
+    Symbols,
+    counted,
+    damped,
+    damper_force,
+    frame_gap,
+    relative,
+    turned,
+)
 from pliant.rods.contract import Array, Ints
 from pliant.tree.state import State
 from pliant.tree.tree import Tree
@@ -84,6 +96,28 @@ class TwoFrameTerm(KernelTerm):
             if side is not None:
                 w = step.work.parts[side[0]]
                 run(kernels.add_at, arriving, H, end, False, side[1], w.pb, w.k)
+
+    def symbolic(self, x: Symbols) -> None:
+        """The law of each row of the measure, which is written down for itself."""
+        ends = []
+        for side, fixed, turn in zip(self.sides, self._fixed, self.turns, strict=True):
+            end = Place(x.math.SX(fixed[:3, :3]), x.math.SX(fixed[:3, 3]))
+            ends.append(turned(end if side is None else x.station(*side), turn))
+        k, c, rest, kinds, across, power = self.rule
+        if len(self.used):
+            e, rows = frame_gap(x, *ends), self.used.tolist()
+        else:
+            seen, rows = relative(x, *ends), list(range(6))
+            e = unfolded(x.math, pose_logarithm(x.math, seen.R, seen.p))
+            e[5] += 0.5 * x.math.dot(across * e, e)
+        rate = x.rate(e)
+        for row in rows:
+            kind = KINDS[int(kinds[row])]
+            stretch, engaged = counted(x, kind, e[row] - rest[row])
+            x.store(0.5 * k[row] * stretch**2)
+            if c[row]:
+                damper = engaged * damper_force(x, c[row], float(power[row]), rate[row])
+                x.resist(e[row], damped(x, kind, k[row] * stretch, damper))
 
     # -- forces and energy ---------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pliant._numba import kernel
 from pliant.engine.program import run
 from pliant.physics.contract import KernelTerm, Moment, Term
+from pliant.physics.symbolic import Symbols
 from pliant.rods.contract import Array
 from pliant.tree.tree import Tree
 
@@ -23,6 +24,13 @@ class Viscosity(KernelTerm):
     def __init__(self, tree: Tree, i: int) -> None:
         self.i = i
         self.part = tree.parts[i]
+
+    def symbolic(self, x: Symbols) -> None:
+        weight = self.part.strain_w.copy()
+        weight[:, self.part.field_rows] = 0.0
+        for s, w in zip(self.part.strain_s.tolist(), weight, strict=True):
+            e = x.strain(self.i, s)
+            x.resist(e, w * x.damping(self.i, s) * x.rate(e))
 
     def add_power_lost(self, m: Moment, scale: float, out: Array) -> None:
         damping = self.part.plain * self.part.lag

@@ -233,6 +233,19 @@ class Equations(Result):
             drives = system.tree.drives(system.spread(left))
         return Accelerations(a, multipliers, drives)
 
+    def input_accelerations(
+        self,
+        q: ArrayLike,
+        names: Sequence[str] | str | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        v: ArrayLike | None = None,
+    ) -> Array:
+        """Return da/du (n, k): accelerations per unit of k inputs, with all two-sided constraints.
+
+        Arguments as for `input_matrix`. Coordinates that inputs prescribe stay.
+        """
+        return self._system.driven_accelerations(self._q(q), self.input_matrix(q, names, inputs, v))
+
     def inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, inputs: Mapping[str, Any] | None = None
     ) -> Array:

@@ -119,6 +119,22 @@ class Configuration:
         self.q: Array = np.zeros(nq)
 
 
+class SymbolicRod(ABC):
+    """A rod as formulas. Rotations are (3, 3), positions (3, 1), both in the world."""
+
+    @abstractmethod
+    def frame(self, s: float) -> tuple[Any, Any]:
+        """Rotation and position of the section at arclength s, m."""
+
+    @abstractmethod
+    def strain(self, s: float) -> Any:
+        """The strain (6, 1) = (u, v) at arclength s, m."""
+
+    def rates(self, v: Any) -> Any:
+        """Rates of its coordinates at velocities v (nv, 1); v where they move by addition."""
+        return v
+
+
 class RodMap(ABC):
     """The compiled map of one rod. See the module docstring for coordinates and shapes."""
 
@@ -234,9 +250,21 @@ class RodMap(ABC):
         """
         return None
 
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
+        """What stations s (S,) of the mass rule stand for: places (S,) whose section they have, m, and
+        lengths (S,) of rigid links with their middles there, m; sections alone by default.
+        """
+        return s, np.zeros(len(s))
+
     def inertia(self, s: Array) -> Array:
-        """Diagonal inertia per length (S, 6) at s that this map moves with, body frame."""
-        return self.rod.inertia(s)
+        """Diagonal inertia per length (S, 6) at s that this map moves with, body frame.
+
+        A link resists turning across its axis with its own length as well: m l^2 / 12.
+        """
+        places, lengths = self.rigid_pieces(s)
+        inertia = np.array(self.rod.inertia(places), dtype=float)
+        inertia[:, :2] += (inertia[:, 3] * lengths**2 / 12.0)[:, None]
+        return inertia
 
     def elastic_share(self, s: Array) -> Array | None:
         """Share (S, 6) of the stiffness at s that linear elasticity has; None for all of it.
@@ -317,6 +345,26 @@ class RodMap(ABC):
             return np.asarray(plan.J @ ydot[0])
 
         bias[...] = self._directional(plan, c, self.frame, velocity, ydot[0])
+
+    # -- equations with symbols ----------------------------------------------------------------
+
+    def symbolic_coordinates(self, c: Configuration) -> Array:
+        """The coordinates that equations with symbols have for a configuration: q by default."""
+        return c.q
+
+    def symbolic(self, math: Any, base: tuple[Any, Any], q: Any) -> SymbolicRod:
+        """The rod as formulas of the coordinates of `symbolic_coordinates`.
+
+        math : computes with symbols, the module `casadi`.  base : rotation (3, 3) and position (3, 1)
+        of the base in the world. A map without this method is refused.
+        """
+        raise DescriptionError(
+            self.rod.label,
+            "formulation",
+            type(self).__name__.removesuffix("Map"),
+            "one whose equations can be written with symbols, such as SRL, EBR, EBA or ROM",
+            "choose formulation=pl.SRL(5), or give its map a method symbolic(math, base, q)",
+        )
 
     # -- maps whose inertia is lumped at nodes, which an explicit integrator moves ---------------------
 

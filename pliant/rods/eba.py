@@ -9,23 +9,34 @@ the two nodes at its ends alone, so matrices are banded, and mass is lumped at t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from pliant.engine.arrays import clear
 from pliant.engine.program import run
+from pliant.lie import symbolic
 from pliant.lie.operators import CAYLEY, EXP
 from pliant.model import Rod
 from pliant.rods import eba_kernels
-from pliant.rods.contract import Array, Capabilities, Configuration, Formulation, Ints, Plan
+from pliant.rods.contract import (
+    Array,
+    Capabilities,
+    Configuration,
+    Formulation,
+    Ints,
+    Plan,
+    SymbolicRod,
+)
 from pliant.rods.element_kernels import put_stations, take_stations
 from pliant.rods.element_nodes import ElementNodes
 from pliant.rods.lumped_kernels import clear_forces
 from pliant.rods.nodal import HAIR, NodalConfiguration, NodalMap, NodalPlan, weights_of
-from pliant.rods.segments import MIDPOINT, ONE_SIDED, check_settings, inertia_of_links
+from pliant.rods.segments import MIDPOINT, ONE_SIDED, check_settings
 
 _ROTATIONS = {"unit": EXP, "free": CAYLEY}
+_NEAR = 1e-9
+"""Share of a segment below which a place is taken for a node in formulas."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,27 @@ class EBAMap(NodalMap):
     """The map of one rod under `EBA`: elements of two nodes with their strain in the middle."""
 
     compiled: ClassVar[bool] = True
+
+    def symbolic_coordinates(self, c: Configuration) -> Array:
+        """Positions (3,) and unit quaternions (4,) of the nodes after the first, in the world."""
+        assert isinstance(c, NodalConfiguration)
+        places = c.controls[1:, :3, 3]
+        return np.concatenate([places, c.quaternions[1:]], axis=1).ravel()
+
+    def symbolic(self, math: Any, base: tuple[Any, Any], q: Any) -> SymbolicRod:
+        return SymbolicNodes(self, math, base, q)
+
+    def symbolic_strain(self, math: Any, C: Any, chord: Any, h: float, t: float) -> Any:
+        """Strain (6, 1) at a share t of a segment of length h, m.
+
+        C (4, 1) : the quaternion of its second node as the first one sees it.  chord (3, 1) : the way
+        to it in the axes of the first, m. In between quaternions are interpolated linearly.
+        """
+        one = math.SX([1.0, 0.0, 0.0, 0.0])
+        here, slope = (1.0 - t) * one + t * C, (C - one) / h
+        back = symbolic.conjugate(math, here)
+        bend = symbolic.quaternion_product(math, back, slope)[1:4] / math.dot(here, here)
+        return math.vertcat(2.0 * bend, symbolic.quaternion_matrix(math, back) @ chord / h)
 
 
 class OneSidedNodes(ElementNodes):
@@ -102,6 +134,9 @@ class OneSidedNodes(ElementNodes):
         self.set_stress(False)
         self.set_forces()
 
+    def flat(self) -> None:  # type: ignore[override]
+        return None
+
 
 class OneSidedEBAMap(EBAMap):
     """Strains seen from the first node of each segment, and its inertia at the second one."""
@@ -112,9 +147,13 @@ class OneSidedEBAMap(EBAMap):
         """The nodes after the first (S,), m, with the lengths of the segments before them (S,), m."""
         return self.borders[1:].copy(), np.diff(self.borders)
 
-    def inertia(self, s: Array) -> Array:
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
         before = np.maximum(np.asarray(s, dtype=float) - HAIR * self.rod.length, 0.0)
-        return inertia_of_links(self.rod, before, 2.0 * self._place(before)[2])
+        return before, 2.0 * self._place(before)[2]
+
+    def symbolic_strain(self, math: Any, C: Any, chord: Any, h: float, t: float) -> Any:
+        """Sadati (7): twice the vector part, and the chord, both as the first node sees them."""
+        return math.vertcat(2.0 * C[1:4], chord) / h
 
     def strain(self, plan: Plan, c: Configuration) -> None:
         assert isinstance(plan, NodalPlan) and isinstance(c, NodalConfiguration)
@@ -143,3 +182,58 @@ class OneSidedEBAMap(EBAMap):
     ) -> tuple[Ints, Ints, Array, Array, Array]:
         """Where stations are: first nodes, elements, slopes, and the nodes themselves."""
         return self.first, plan.element, plan.dL, c.controls, c.quaternions
+
+
+class SymbolicNodes(SymbolicRod):
+    """Nodes with positions and unit quaternions in the world; the base is the first of them."""
+
+    def __init__(self, rod_map: EBAMap, math: Any, base: tuple[Any, Any], q: Any) -> None:
+        self._map, self._math = rod_map, math
+        count = len(rod_map.borders) - 1
+        self._places = [base[1]] + [q[7 * k : 7 * k + 3] for k in range(count)]
+        self._quaternions = [q[7 * k + 3 : 7 * k + 7] for k in range(count)]
+        turns = [symbolic.quaternion_matrix(math, Q) for Q in self._quaternions]
+        self._turns = [base[0], *turns]
+        self._seen = [self._next(k) for k in range(count)]
+
+    def _next(self, k: int) -> Any:
+        """The quaternion of node k + 1 as node k sees it; neighbours turn by less than half a turn."""
+        math = self._math
+        if k:
+            back = symbolic.conjugate(math, self._quaternions[k - 1])
+            C = symbolic.quaternion_product(math, back, self._quaternions[k])
+            return math.if_else(C[0] < 0.0, -1.0, 1.0) * C
+        R = self._turns[0].T @ self._turns[1]
+        w = 0.5 * math.sqrt(1.0 + R[0, 0] + R[1, 1] + R[2, 2])
+        return math.vertcat(w, symbolic.axial(math, R) / (2.0 * w))
+
+    def _segment(self, s: float) -> tuple[int, float, float]:
+        """Segment of a place, the share of it before s, and its length, m."""
+        ends = self._map.borders
+        k = min(int(np.searchsorted(ends, s, side="right")) - 1, len(ends) - 2)
+        h = float(ends[k + 1] - ends[k])
+        return k, (s - float(ends[k])) / h, h
+
+    def frame(self, s: float) -> tuple[Any, Any]:
+        k, t, _ = self._segment(s)
+        for node, share in ((k, t), (k + 1, 1.0 - t)):
+            if share < _NEAR:
+                return self._turns[node], self._places[node]
+        one = self._math.SX([1.0, 0.0, 0.0, 0.0])
+        turned = symbolic.quaternion_matrix(self._math, (1.0 - t) * one + t * self._seen[k])
+        p = (1.0 - t) * self._places[k] + t * self._places[k + 1]
+        return self._turns[k] @ turned, p
+
+    def strain(self, s: float) -> Any:
+        k, t, h = self._segment(s)
+        chord = self._turns[k].T @ (self._places[k + 1] - self._places[k])
+        return self._map.symbolic_strain(self._math, self._seen[k], chord, h, t)
+
+    def rates(self, v: Any) -> Any:
+        """Of velocities (w, v) of each node in its own axes: positions, then quaternions."""
+        rates = []
+        for k, Q in enumerate(self._quaternions):
+            spin, velocity = v[6 * k : 6 * k + 3], v[6 * k + 3 : 6 * k + 6]
+            turning = symbolic.quaternion_rate(self._math, Q, spin)
+            rates += [self._turns[k + 1] @ velocity, turning]
+        return self._math.vertcat(*rates)

@@ -7,15 +7,16 @@ the quaternion [1, alpha / 2], whose length does not matter, and shifts it by h 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from pliant.lie import symbolic
 from pliant.lie.operators import CAYLEY
 from pliant.model import Rod
 from pliant.rods.contract import Array, Capabilities, Formulation
 from pliant.rods.relative import RelativeMap
-from pliant.rods.segments import MIDPOINT, ONE_SIDED, check_settings, inertia_of_links
+from pliant.rods.segments import MIDPOINT, ONE_SIDED, check_settings
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,13 @@ class EBRMap(RelativeMap):
         """The middles of the segments (S,), m, with their lengths (S,), m."""
         return self.middles.copy(), self.lengths.copy()
 
-    def inertia(self, s: Array) -> Array:
-        return inertia_of_links(self.rod, s, self.lengths[self.place(s)])
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
+        return s, self.lengths[self.place(s)]
+
+    def symbolic_piece(self, math: Any, turn: Any, shift: Any, h: float, t: float) -> Any:
+        half = symbolic.turn_by_quaternion(math, 0.5 * turn)
+        whole = math.SX([0.0, 0.0, h]) + shift
+        return symbolic.turn_by_quaternion(math, t * turn), t * (half @ whole)
 
 
 class OneSidedEBRMap(RelativeMap):
@@ -74,5 +80,9 @@ class OneSidedEBRMap(RelativeMap):
         """The ends of the segments (S,), m, with their lengths (S,), m."""
         return self.breaks[1:].copy(), self.lengths.copy()
 
-    def inertia(self, s: Array) -> Array:
-        return inertia_of_links(self.rod, *self.before(s))
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
+        return self.before(s)
+
+    def symbolic_piece(self, math: Any, turn: Any, shift: Any, h: float, t: float) -> Any:
+        whole = math.SX([0.0, 0.0, h]) + shift
+        return symbolic.turn_by_quaternion(math, t * turn), t * whole

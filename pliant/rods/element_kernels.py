@@ -22,7 +22,7 @@ from pliant.engine.lanes import load, store
 
 
 @leaf
-def _join(k, R, count, W, values):  # type: ignore[no-untyped-def]
+def join(k, R, count, W, values):  # type: ignore[no-untyped-def]
     """Let the last nodes of elements be the first ones of the next elements, in values (rows, C)."""
     for r in range(values.shape[0]):
         row, last = values[r], values[r][k * W :]
@@ -31,7 +31,7 @@ def _join(k, R, count, W, values):  # type: ignore[no-untyped-def]
 
 
 @leaf
-def _take_apart(k, R, count, W, values):  # type: ignore[no-untyped-def]
+def take_apart(k, R, count, W, values):  # type: ignore[no-untyped-def]
     """Add what last nodes of elements got to the first ones of the next elements, values (rows, C)."""
     for r in range(values.shape[0]):
         row, last = values[r], values[r][k * W :]
@@ -154,8 +154,8 @@ def _row_at(rows, c):  # type: ignore[no-untyped-def]
 def set_strain(R, count, W, L, D, steep, X, Q, strain):  # type: ignore[no-untyped-def]
     """Join the nodes, and set the strains (6, k W)."""
     k = L.shape[0]
-    _join(k, R, count, W, X)
-    _join(k, R, count, W, Q)
+    join(k, R, count, W, X)
+    join(k, R, count, W, Q)
     for b in range(0, W, 8):
         for g in range(k):
             a, b_, p = _at_station(g, b, W, L, D, steep, X, Q)
@@ -172,8 +172,8 @@ def set_elastic_forces(R, count, W, L, D, steep, X, Q, stiffness, rest, pull, fo
     stiffness, rest (6, k W); pull (4, C) is workspace. Last nodes are joined, and then taken apart.
     """
     k = L.shape[0]
-    _join(k, R, count, W, X)
-    _join(k, R, count, W, Q)
+    join(k, R, count, W, X)
+    join(k, R, count, W, Q)
     for b in range(0, W, 8):
         s = load(steep, 0, b)
         for g in range(k):
@@ -188,8 +188,8 @@ def set_elastic_forces(R, count, W, L, D, steep, X, Q, stiffness, rest, pull, fo
             )  # fmt: skip
             _spread(g, b, W, L, D, s, t, station, e, sigma, pull, force)
     _set_torques(Q, pull, torque)
-    _take_apart(k, R, count, W, torque)
-    _take_apart(k, R, count, W, force)
+    take_apart(k, R, count, W, torque)
+    take_apart(k, R, count, W, force)
 
 
 @kernel
@@ -208,8 +208,8 @@ def set_forces(R, count, W, L, D, steep, X, Q, strain, stress, pull, force, torq
             e, sigma = _row_at(strain, c), _row_at(stress, c)
             _spread(g, b, W, L, D, s, t, station, e, sigma, pull, force)
     _set_torques(Q, pull, torque)
-    _take_apart(k, R, count, W, torque)
-    _take_apart(k, R, count, W, force)
+    take_apart(k, R, count, W, torque)
+    take_apart(k, R, count, W, force)
 
 
 @kernel
@@ -238,8 +238,8 @@ def set_strain_rate(R, count, W, L, D, steep, X, Q, velocity, spin, turning, str
         store(turning, 1, c, a * u + y * w - z * v)
         store(turning, 2, c, a * v + z * u - x * w)
         store(turning, 3, c, a * w + x * v - y * u)
-    _join(k, R, count, W, velocity)
-    _join(k, R, count, W, turning)
+    join(k, R, count, W, velocity)
+    join(k, R, count, W, turning)
     for b in range(0, W, 8):
         for g in range(k):
             (a0, a1, a2, a3), (b0, b1, b2, b3), _ = _at_station(g, b, W, L, D, steep, X, Q)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from pliant.engine.program import run
 from pliant.rods import element_kernels
 from pliant.rods.contract import Array
 from pliant.rods.lumped_nodes import LumpedNodes
+
+if TYPE_CHECKING:
+    from pliant.rods.flat_elements import FlatElements
 
 
 class ElementNodes(LumpedNodes):
@@ -83,3 +88,8 @@ class ElementNodes(LumpedNodes):
     def add_elastic_energy(self, out: Array) -> None:
         law = (self.stiffness, self.rest, self.strain)
         run(element_kernels.add_energy, self.copies, self.width, *law, out)
+
+    def flat(self) -> FlatElements:
+        from pliant.rods.flat_elements import FlatElements
+
+        return FlatElements(self)

@@ -9,12 +9,17 @@ nodes of the rods are there for themselves. Columns between the elements and W s
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from pliant.engine.lanes import LANES
 from pliant.engine.program import run
 from pliant.rods import lumped_kernels
 from pliant.rods.contract import Array
+
+if TYPE_CHECKING:
+    from pliant.rods.flat_elements import FlatElements
 
 
 class LumpedNodes:
@@ -111,3 +116,7 @@ class LumpedNodes:
 
     def add_elastic_energy(self, out: Array) -> None:
         """Add the energy by the laws to out (R,) of each copy, after `set_strain`, J."""
+
+    def flat(self) -> FlatElements | None:
+        """The same nodes while they stay in a plane; None if they have no simpler form there."""
+        return None

@@ -8,13 +8,14 @@ beyond that of a straight rod. A model says by six numbers where a station of a 
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
 from pliant.engine.program import run
 from pliant.model import Rod
 from pliant.rods import relative_kernels
-from pliant.rods.contract import Array, Configuration, Ints, KernelMap, Plan
+from pliant.rods.contract import Array, Configuration, Ints, KernelMap, Plan, SymbolicRod
 from pliant.rods.quadrature import spans_with_breaks
 from pliant.rods.relative_kernels import Pieces
 
@@ -67,6 +68,13 @@ class RelativeMap(KernelMap):
     @abstractmethod
     def shape(self, t: Array, h: Array) -> Array:
         """The six numbers (S, 6) of stations at shares t (S,) of segments of lengths h (S,), m."""
+
+    @abstractmethod
+    def symbolic_piece(self, math: Any, turn: Any, shift: Any, h: float, t: float) -> Any:
+        """Rotation and position of a station, seen from the start of its segment.
+
+        turn, shift (3, 1) : coordinates of the segment.  h : its length, m.  t : share of it.
+        """
 
     # -- stations ----------------------------------------------------------------------------
 
@@ -148,6 +156,43 @@ class RelativeMap(KernelMap):
         own = ydot[0, 6:].reshape(-1, self.rows)
         where = (self.kind, c.pieces, plan.pieces, c.x)
         run(relative_kernels.frame_bias, *where, ydot[0, :6], own, bias)
+
+    def symbolic(self, math: Any, base: tuple[Any, Any], q: Any) -> SymbolicRod:
+        return SymbolicChain(self, math, base, q)
+
+
+class SymbolicChain(SymbolicRod):
+    """Segments one after the other, each seen from the end of the one before."""
+
+    def __init__(self, rod_map: RelativeMap, math: Any, base: tuple[Any, Any], q: Any) -> None:
+        self._map, self._math = rod_map, math
+        rows = rod_map.rows
+        fixed = [math.SX(row) for row in rod_map.natural[:, rows:]]
+        own = [q[k * rows : (k + 1) * rows] for k in range(rod_map.segments)]
+        self._x = [math.vertcat(x, y) for x, y in zip(own, fixed, strict=True)]
+        self._starts = [base]
+        for k in range(rod_map.segments):
+            self._starts.append(self._beyond(k, 1.0))
+
+    def _beyond(self, k: int, t: float) -> tuple[Any, Any]:
+        (R, p), x = self._starts[k], self._x[k]
+        h = float(self._map.lengths[k])
+        turned, moved = self._map.symbolic_piece(self._math, x[:3], x[3:], h, t)
+        return R @ turned, p + R @ moved
+
+    def _segment(self, s: float) -> tuple[int, float]:
+        """Segment of a place, the one that starts there at a border, and the share of it before s."""
+        ends = self._map.breaks
+        near = 1e-12 * float(ends[-1])
+        k = next((k for k in range(len(ends) - 1) if s + near < ends[k + 1]), len(ends) - 2)
+        return k, min(max((s - float(ends[k])) / float(ends[k + 1] - ends[k]), 0.0), 1.0)
+
+    def frame(self, s: float) -> tuple[Any, Any]:
+        return self._beyond(*self._segment(s))
+
+    def strain(self, s: float) -> Any:
+        k, _ = self._segment(s)
+        return self._x[k] / float(self._map.lengths[k]) + self._math.SX(STRAIGHT)
 
 
 __all__ = ["RelativeMap"]

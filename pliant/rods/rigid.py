@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from pliant._numba import kernel
 from pliant.engine.arrays import clear
 from pliant.engine.program import run
 from pliant.rods.actuation import OnStrains
-from pliant.rods.contract import Array, Configuration, KernelMap, Plan
+from pliant.rods.contract import Array, Configuration, KernelMap, Plan, SymbolicRod
 from pliant.rods.lumped_nodes import LumpedNodes
 
 _NOWHERE = np.zeros(0)
@@ -77,6 +77,22 @@ class RigidMap(KernelMap):
 
     def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
         clear(bias)
+
+    def symbolic(self, math: Any, base: tuple[Any, Any], q: Any) -> SymbolicRod:
+        return SymbolicBody(base)
+
+
+class SymbolicBody(SymbolicRod):
+    """All frames of a rigid body are its base."""
+
+    def __init__(self, base: tuple[Any, Any]) -> None:
+        self._base = base
+
+    def frame(self, s: float) -> tuple[Any, Any]:
+        return self._base
+
+    def strain(self, s: float) -> Any:
+        raise TypeError("a rigid body has no strain")
 
 
 @kernel

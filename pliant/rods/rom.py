@@ -9,7 +9,7 @@ shear and stretch.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.polynomial import Legendre
@@ -17,6 +17,7 @@ from numpy.polynomial.legendre import legvander
 
 from pliant.engine.arrays import combine
 from pliant.engine.program import run
+from pliant.lie import symbolic
 from pliant.model import DescriptionError, Rod, refuse
 from pliant.model.checks import choice, whole_number
 from pliant.rods import rom_kernels
@@ -30,6 +31,7 @@ from pliant.rods.contract import (
     Ints,
     KernelMap,
     Plan,
+    SymbolicRod,
 )
 from pliant.rods.nodal import lobatto_points
 from pliant.rods.quadrature import gauss_per_span
@@ -304,3 +306,76 @@ class ROMMap(KernelMap):
     def frame_bias(self, plan: Plan, c: Configuration, ydot: Array, bias: Array) -> None:
         assert isinstance(plan, PolynomialPlan) and isinstance(c, PolynomialCoordinates)
         run(rom_kernels.frame_bias, self.free, plan.stations, c.turn, plan.J, ydot[0], bias)
+
+    def symbolic(self, math: Any, base: tuple[Any, Any], q: Any) -> SymbolicRod:
+        return SymbolicPolynomials(self, math, base, q)
+
+
+class SymbolicPolynomials(SymbolicRod):
+    """Sadati (10) to (13): position and quaternion as polynomials in s, seen from the base."""
+
+    def __init__(self, rod_map: ROMMap, math: Any, base: tuple[Any, Any], q: Any) -> None:
+        self._map, self._math, self._base = rod_map, math, base
+        n, self._width = rod_map.order, 4 if rod_map.free else 3
+        self._turn = math.reshape(q[: self._width * n], self._width, n)
+        self._shift = math.reshape(q[self._width * n :], 3, n + 1)
+
+    def _integrals(self, x: float, count: int) -> tuple[list[float], list[float]]:
+        """Legendre polynomials P_k and half their integrals from -1, k < count, at x in [-1, 1].
+
+        By Bonnet's recursion, and (2 k + 1) P_k = P'_{k+1} - P'_{k-1}.
+        """
+        P = [1.0, x]
+        for k in range(1, count + 1):
+            P.append(((2 * k + 1) * x * P[k] - k * P[k - 1]) / (k + 1))
+        inner = [0.5 * (P[k + 1] - P[k - 1]) / (2 * k + 1) for k in range(1, count)]
+        return P[:count], [0.5 * (x + 1.0), *inner][:count]
+
+    def _quaternion(self, s: float) -> tuple[Any, Any]:
+        """The quaternion (4, 1) at s and its slope; their length does not matter."""
+        math, n, L = self._math, self._map.order, self._map.rod.length
+        if self._map.free:
+            weights, slopes = self._lagrange(2.0 * s / L - 1.0)
+            first = math.SX([1.0, 0.0, 0.0, 0.0])
+            Q = weights[0] * first + self._turn @ math.SX(weights[1:])
+            return Q, (slopes[0] * first + self._turn @ math.SX(slopes[1:])) * (2.0 / L)
+        P, inner = self._integrals(2.0 * s / L - 1.0, n)
+        vector, slope = self._turn @ math.SX(inner), self._turn @ math.SX(P) / L
+        scalar = math.sqrt(1.0 - math.dot(vector, vector))
+        return math.vertcat(scalar, vector), math.vertcat(-math.dot(vector, slope) / scalar, slope)
+
+    def _lagrange(self, x: float) -> tuple[list[float], list[float]]:
+        """Values and slopes at x of the polynomials that are one at one of the points of rotation."""
+        points = lobatto_points(self._map.order)[0]
+        values, slopes = [], []
+        for k, at in enumerate(points):
+            others = np.delete(points, k)
+            factors = (x - others) / (at - others)
+            values.append(float(np.prod(factors)))
+            parts = [np.prod(np.delete(factors, j)) / (at - others[j]) for j in range(len(others))]
+            slopes.append(float(sum(parts)))
+        return values, slopes
+
+    def frame(self, s: float) -> tuple[Any, Any]:
+        math, (R, p), L = self._math, self._base, self._map.rod.length
+        Q, _ = self._quaternion(s)
+        _, inner = self._integrals(2.0 * s / L - 1.0, self._map.order + 1)
+        seen = math.SX([0.0, 0.0, s]) + L * (self._shift @ math.SX(inner))
+        return R @ symbolic.quaternion_matrix(math, Q), p + R @ seen
+
+    def strain(self, s: float) -> Any:
+        math, L = self._math, self._map.rod.length
+        Q, slope = self._quaternion(s)
+        back = symbolic.conjugate(math, Q)
+        P, _ = self._integrals(2.0 * s / L - 1.0, self._map.order + 1)
+        tangent = math.SX([0.0, 0.0, 1.0]) + self._shift @ math.SX(P)
+        u = 2.0 * symbolic.quaternion_product(math, back, slope)[1:4] / math.dot(Q, Q)
+        return math.vertcat(u, symbolic.quaternion_matrix(math, back) @ tangent)
+
+    def rates(self, v: Any) -> Any:
+        if not self._map.free:
+            return v
+        math, n = self._math, self._map.order
+        spins = [v[3 * k : 3 * k + 3] for k in range(n)]
+        rates = [symbolic.quaternion_rate(math, self._turn[:, k], spins[k]) for k in range(n)]
+        return math.vertcat(*rates, v[3 * n :])

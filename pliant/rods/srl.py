@@ -7,16 +7,17 @@ has one joint that turns, shifts and stretches; its springs are the stiffness of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from pliant.lie import symbolic
 from pliant.lie.operators import EXP
 from pliant.model import Rod
 from pliant.rods.contract import Array, Capabilities, Formulation
 from pliant.rods.relative import RelativeMap
 from pliant.rods.relative_kernels import ZXY
-from pliant.rods.segments import MIDPOINT, ONE_SIDED, check_settings, inertia_of_links
+from pliant.rods.segments import MIDPOINT, ONE_SIDED, check_settings
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,15 @@ class SRLMap(RelativeMap):
         s = self.breaks[:-1, None] + np.outer(self.lengths, [0.25, 0.75])
         return s.ravel(), np.repeat(0.5 * self.lengths, 2)
 
-    def inertia(self, s: Array) -> Array:
-        return inertia_of_links(self.rod, s, 0.5 * self.lengths[self.place(s)])
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
+        return s, 0.5 * self.lengths[self.place(s)]
+
+    def symbolic_piece(self, math: Any, turn: Any, shift: Any, h: float, t: float) -> Any:
+        if t <= 0.5:
+            return math.SX.eye(3), math.SX([0.0, 0.0, t * h])
+        half = symbolic.rotation(math, 0.5 * turn)
+        R, ahead = half @ half, math.SX([0.0, 0.0, (t - 0.5) * h])
+        return R, math.SX([0.0, 0.0, 0.5 * h]) + half @ shift + R @ ahead
 
 
 class OneSidedSRLMap(RelativeMap):
@@ -78,5 +86,12 @@ class OneSidedSRLMap(RelativeMap):
         """The ends of the segments (S,), m, with their lengths (S,), m."""
         return self.breaks[1:].copy(), self.lengths.copy()
 
-    def inertia(self, s: Array) -> Array:
-        return inertia_of_links(self.rod, *self.before(s))
+    def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
+        return self.before(s)
+
+    def symbolic_piece(self, math: Any, turn: Any, shift: Any, h: float, t: float) -> Any:
+        """The turns of Sadati, Table 3: about z, then the new x, then the new y."""
+        if t < 1.0:
+            return math.SX.eye(3), math.SX([0.0, 0.0, t * h])
+        x, y, z = (symbolic.screw(math, np.eye(6)[k], turn[k])[0] for k in range(3))
+        return z @ x @ y, math.SX([0.0, 0.0, h]) + shift

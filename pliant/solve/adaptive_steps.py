@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -53,6 +54,7 @@ class AdaptiveSteps(CoordinateSteps):
         v: Array,
         duration: float,
         largest: float | None,
+        most: int | None = None,
     ) -> None:
         super().__init__(integrator, stepper, schedule, q, v)
         for name in remembering(schedule.values):
@@ -63,6 +65,7 @@ class AdaptiveSteps(CoordinateSteps):
             )  # fmt: skip
         self._counts = {"rejected steps": 0, "failed steps": 0}
         self.duration, self.largest = duration, duration if largest is None else largest
+        self.most = math.inf if most is None else most
         self.t, self.ends = 0.0, [0.0]
         self.next = min(stepper.h, _FIRST * duration, self.largest)
         """Length of the step that is tried next, s."""
@@ -119,6 +122,8 @@ class AdaptiveSteps(CoordinateSteps):
         """Take one step, shortened until its error is small enough."""
         stepper, most = self.stepper, _MOST
         while True:
+            if len(self.ends) + sum(self._counts.values()) > self.most:
+                raise stepper.error(f"more than {self.most} steps are needed")
             h = self._length()
             stepper.step[0] = h
             end = stepper.attempt(self._row(h))
@@ -128,7 +133,7 @@ class AdaptiveSteps(CoordinateSteps):
                 if self.next < _SHORTEST * self.duration:
                     raise stepper.error(stepper.problem or REASONS.get(end, "singular"))
                 continue
-            size = max(float(stepper.error_size[0]), 1e-12)
+            size = max(float(stepper.error_size[0] / stepper.wanted[0]), 1e-12)
             factor = min(most, max(_LEAST, _SAFETY * size**-0.2))
             if end == loops.CONVERGED:
                 break

@@ -25,8 +25,8 @@ FINER, FINEST = 1.5, 256
 """Factor of intervals from one mesh to the next, at least, and most intervals of a rod."""
 RUNGS = (1, 2, 4, 8, 16, 24, 32, 48, 64)
 """Intervals of a rod on the meshes of motions."""
-FIRST = 2
-"""Intervals of a rod on the first mesh of a motion."""
+FIRST, FIRST_SMOOTH = 2, 1
+"""Intervals of a rod on the first mesh of a motion, of elements and of smooth curves."""
 
 
 def check_accuracy(part: str, value: object) -> float:
@@ -102,12 +102,16 @@ def refine(
     return result
 
 
-def first_mesh(rods: Mapping[str, Rod]) -> dict[str, RodModel]:
-    """The first mesh of a motion, by name of the rod, where a rod has no formulation of its own."""
+def first_mesh(rods: Mapping[str, Rod], lumped: bool = True) -> dict[str, RodModel]:
+    """The first mesh of a motion, by name of the rod, where a rod has no formulation of its own.
+
+    lumped : whether inertia is to be lumped at nodes, for explicit steps; else a smooth curve, which
+    turns far within a step.
+    """
     found: dict[str, RodModel] = {}
     for name, rod in rods.items():
         if rod.formulation is None:
-            kirchhoff = rod.theory == "kirchhoff"
-            item = default_formulation(rod) if kirchhoff else lumped_formulation(FIRST)
-            found[name] = with_intervals(name, item, FIRST)
+            nodes = lumped and rod.theory != "kirchhoff"
+            item = lumped_formulation(FIRST) if nodes else default_formulation(rod)
+            found[name] = with_intervals(name, item, FIRST if lumped else FIRST_SMOOTH)
     return found

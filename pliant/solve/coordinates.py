@@ -60,6 +60,8 @@ _TWISTS = 41
 """Sections of a rod whose velocities describe how it moves."""
 _CAREFUL = (50, 250)
 """Least numbers of load steps in which an unstable equilibrium is sought again."""
+_NEAR = 5
+"""Newton iterations in which an equilibrium near the start is found."""
 _STILL = 1e-6
 """Step, relative to the coordinates, by which strain rates are measured."""
 
@@ -213,13 +215,14 @@ class CoordinateProblem(Problem):
 
     def _grows(self, found: StaticSolution) -> bool:
         """Whether small motions grow about an equilibrium under loads without potential, where pivots
-        tell nothing of branches: by its determinant, and if it took several load steps by its modes.
+        tell nothing of branches: by its determinant, and if it was not plainly near by its modes.
         """
         from pliant.solve.stability import judge
 
         if found.odd:
             return True
-        return found.negative is None and len(found.levels) > 1 and judge(self, found)[0] is False
+        far = len(found.levels) > 1 or found.iterations > _NEAR
+        return found.negative is None and far and judge(self, found)[0] is False
 
     def _followed(self, solver: StaticSolver, found: StaticSolution) -> tuple[StaticSolution, bool]:
         """Go to an unstable equilibrium again in shorter load steps, on the branch from no load.
@@ -298,6 +301,11 @@ class CoordinateProblem(Problem):
             steps = integrator.steps(stepper, *begin, clock.duration)
             found = simulate(steps, clock, progress, checkpoints, control, watch)
             self._tell(stepper.remarks())
+        self.warn_of_motion(found, integrator)
+        return found
+
+    def warn_of_motion(self, found: Trajectory, integrator: Integrator) -> None:
+        """Warn of a motion in which maps are near their limits, or steps were damped."""
         if len(found.q):
             rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
             self._warn([found.q[k] for k in rows[::-1]])
@@ -307,12 +315,11 @@ class CoordinateProblem(Problem):
         damped = found.rescues.get("damped steps", 0)
         if damped:
             text = (
-                f"time steps of {clock.h:g} s did not converge, not even in halves; {damped} damped "
+                f"time steps of {found.h:g} s did not converge, not even in halves; {damped} damped "
                 "ones were taken instead, in which fast vibrations lose their energy. Try a smaller "
                 f"dt, or {integrator.damped}, which damps such vibrations all the time."
             )
-            warnings.warn(text, ResolutionWarning, stacklevel=4)
-        return found
+            warnings.warn(text, ResolutionWarning, stacklevel=5)
 
     def _warn(self, states: list[Array]) -> None:
         """Warn of the first of some configurations at which a map is near its limits."""

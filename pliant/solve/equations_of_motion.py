@@ -207,6 +207,16 @@ class EquationsOfMotion:
                 break
         return a, multipliers
 
+    def driven_accelerations(self, q: Array, B: Array) -> Array:
+        """Accelerations (n, k) under forces B (n, k) alone, with two-sided constraints."""
+        free, out = self.free, np.zeros(B.shape)
+        M = csc_matrix(self.mass(q)[:free, :free])
+        held = [np.zeros(0), *(term.holding(None) for term in self.effects.hard)]
+        J = csc_matrix(self.jacobian(q)[np.flatnonzero(np.concatenate(held))][:, :free])
+        for k in range(B.shape[1]):
+            out[:free, k] = self._solved(M, J, B[:free, k], np.zeros(J.shape[0]))[0]
+        return out
+
     def _solved(
         self, M: csc_matrix, J: csc_matrix, forces: Array, closing: Array
     ) -> tuple[Array, Array]:

@@ -29,6 +29,7 @@ from pliant.solve.step_methods import (
     first_step,
     stations,
     stepped_method,
+    tolerance_method,
 )
 
 OUTPUTS = 101
@@ -37,8 +38,14 @@ TYPICAL = 8
 """Intervals of a rod on the mesh for which the costs of integrators are compared."""
 MORE_STEPS = 1.5
 """Explicit steps on that mesh over those on the first one."""
-TIME, SPACE = 0.3, 0.7
+TIME, SPACE = 0.5, 0.7
 """Parts of the allowed error that the steps and the mesh may have."""
+FIRST_TOLERANCE, FINEST_TOLERANCE = 0.3, 1e-3
+"""Tolerance of steps that choose their length, over the accuracy: the first and the last one."""
+LOOSEST = 3e-3
+"""Largest tolerance, in lengths: with larger ones steps become too long for Newton's method."""
+FEWEST_OWN, MOST_OWN = 60, 10_000
+"""Steps of a motion that chooses their length: so many are worth a trial, and most of them."""
 UNKNOWN, LOWEST, HIGHEST = 1.5, 1.0, 4.0
 """Order of the error in the intervals: as long as it is not known, and bounds of what is observed."""
 FEWEST, SHORTEST = 200, 2**15
@@ -73,6 +80,7 @@ class MotionSearch:
     run : see `Run`.  bodies : names of those that move on joints.  duration : s.
     methods : those that may be chosen, the cheapest one is.  level : given by the user, None if free.
     chooses_mesh : False where the user gave one.  between : time between outputs, s.
+    steady : whether no input changes in time.
     """
 
     run: Run
@@ -83,6 +91,7 @@ class MotionSearch:
     level: float | None
     chooses_mesh: bool
     between: float
+    steady: bool = False
 
     def __post_init__(self) -> None:
         self.length = max((rod.length for rod in self.rods.values()), default=1.0)
@@ -91,19 +100,30 @@ class MotionSearch:
 
     # -- the search --------------------------------------------------------------------------------
 
-    def find(self, problem: Problem, implicit: Integrator) -> Any:
+    def find(
+        self, problem: Problem, implicit: Integrator, smooth: Mapping[str, RodModel] | None
+    ) -> Any:
         """The motion by the method that costs least.
 
-        problem : the robot on the first mesh.  implicit : the integrator where explicit steps do not
-        pay: how many steps it takes is found on the first mesh.
+        problem : the robot on the first mesh.  implicit : the integrator where neither explicit steps
+        nor those that choose their length pay: how many steps it takes is found on the first mesh.
+        smooth : the first mesh for steps that choose their length, None if they are not to be tried.
         """
         mesh = problem.formulations
         explicit, stepped = explicit_method(), stepped_method(implicit)
-        count = MORE_STEPS * explicit_steps(problem, self.duration)
+        count = MORE_STEPS * explicit_steps(problem, self.duration, self.steady)
         many = stations(problem) * TYPICAL // max(1, intervals(mesh))
-        most = explicit.cost(count, many) / (SURELY * stepped.cost(1.0, many))
-        if self.level is None and most > 2.0 * FEWEST:
-            settled = self._settle(mesh, stepped, most)
+        cost = explicit.cost(count, many)
+        if self.level is None:
+            most = cost / (SURELY * tolerance_method().cost(1.0, many))
+            settled = None
+            if smooth is not None and most > FEWEST_OWN:
+                own = tolerance_method(int(min(most, MOST_OWN)))
+                settled = self._settle_tolerance(smooth, own)
+            if settled is not None:
+                return self.climb(*settled, tolerance_method(MOST_OWN))
+            most = cost / (SURELY * stepped.cost(1.0, many))
+            settled = self._settle(mesh, stepped, most) if most > 2.0 * FEWEST else None
             if settled is not None:
                 return self.climb(*settled, stepped)
         if math.isfinite(count):
@@ -134,16 +154,18 @@ class MotionSearch:
                 return self._with_error(meshes[-1].motion, self._space(meshes), late)
             meshes.append(self._take(following, method, meshes[-1].level))
             space = self._space(meshes)
+            if late is not None and late.max(initial=0.0) > self.enough:  # no mesh mends that
+                return self._with_error(meshes[-1].motion, space, late)
             if space.max() > (SPACE if free else 1.0) * self.enough:
                 continue
-            if free:
+            if free and len(meshes) > 2:
                 late = self._look_again(meshes, method)
             total = space if late is None else space + late
             if total.max() <= self.enough:
                 return self._with_error(meshes[-1].motion, space, late)
 
     def _take(self, mesh: Mapping[str, RodModel], method: StepMethod, level: float) -> Taken:
-        dt = method.dt(level, self.duration)
+        dt = method.dt(level, self.duration, self.steady)
         motion = self.run(mesh, method.make(level), dt)
         return Taken(mesh, level, motion, self._shapes(motion))
 
@@ -172,6 +194,26 @@ class MotionSearch:
             count, coarse = more * count, taken if more <= NEAR * method.coarser else None
         return None
 
+    def _settle_tolerance(
+        self, mesh: Mapping[str, RodModel], method: StepMethod
+    ) -> tuple[Taken, Array] | None:
+        """The motion on a mesh with a tolerance that is small enough or, if that fails or takes too
+        many steps, with the smallest one so far, and its error in time (T,); None if there is none.
+        """
+        level = min(FIRST_TOLERANCE * self.accuracy, LOOSEST / 4.0)
+        coarse = self._tried(mesh, method, min(method.coarser * level, LOOSEST))
+        best: tuple[Taken, Array] | None = None
+        while coarse is not None and level >= FINEST_TOLERANCE * self.accuracy:
+            taken = self._tried(mesh, method, level)
+            if taken is None:
+                break
+            error = self._late(coarse, taken, method)
+            best, worst = (taken, error), float(error.max(initial=0.0)) / (TIME * self.enough)
+            if worst <= 1.0:
+                break
+            level, coarse = level / min(16.0, max(4.0, 2.0 * worst)), taken
+        return best
+
     def _tried(
         self, mesh: Mapping[str, RodModel], method: StepMethod, level: float
     ) -> Taken | None:
@@ -186,7 +228,9 @@ class MotionSearch:
         again with finer steps if they are too coarse.
         """
         before, last = meshes[-2:]
-        coarse = self._tried(before.formulations, method, method.coarser * before.level)
+        level = method.coarser * before.level
+        level = level if method.by_length else min(level, LOOSEST)
+        coarse = self._tried(before.formulations, method, level)
         if coarse is None:
             return self._none(last)
         error = self._late(coarse, before, method)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr
 
+from pliant.model import DescriptionError
 from pliant.physics.effects import Effects
 from pliant.physics.frame_rows import FrameRows
 from pliant.rods.contract import Array, Ints
@@ -23,6 +24,8 @@ from pliant.tree.state import State
 
 _DEPENDENT = 1e-8
 """Part of its size that is left of a row that depends on others."""
+_ROUNDING = 1e-12
+"""Part of the slopes of both frames below which their difference is rounding error."""
 _INVOLVED = 1e-6
 """Part of the largest weight from which on a row takes part in a dependence."""
 _ASIDE = 0.05
@@ -94,8 +97,12 @@ def _own_eliminated(effects: Effects, state: State, terms: list[FrameRows]) -> I
     users = np.zeros(tree.total, dtype=np.int64)
     for term in terms:
         columns, inverse = np.unique(term.columns, return_inverse=True)
-        A = np.zeros((len(term.rows), len(columns)))
-        np.add.at(A.T, inverse, (term.row_weights[:, None] * term.jacobian(state)).T)
+        A, sizes = (np.zeros((len(term.rows), len(columns))) for _ in range(2))
+        slopes = (term.row_weights[:, None] * term.jacobian(state)).T
+        np.add.at(A.T, inverse, slopes)
+        np.add.at(sizes.T, inverse, np.abs(slopes))
+        # frames of one rigid piece move alike, to rounding
+        A[np.abs(A) <= _ROUNDING * sizes.max(axis=0, initial=0.0)] = 0.0
         free = (columns < tree.size) & (np.abs(A).max(axis=0, initial=0.0) > 0.0)
         A, columns = A[:, free], columns[free]
         A = A / np.maximum(np.abs(A).max(axis=0, initial=0.0), 1e-300)
@@ -166,6 +173,7 @@ def redundancy_at_rest(effects: Effects) -> str:
     tree = effects.tree
     q = close_by_joints(effects, tree.q_rest)
     state = State(tree).place(q)
+    _require_motion(effects, state)
     here = find_redundancy(effects, state)
     if not here:
         return ""
@@ -182,6 +190,20 @@ def redundancy_at_rest(effects: Effects) -> str:
             "undeformed robot: no configuration meets them all, unless inputs bring them together."
         )
     return _sentence(effects, here, len(lasting))
+
+
+def _require_motion(effects: Effects, state: State) -> None:
+    """Refuse constraints between places of one rigid piece, which have nothing to hold."""
+    for term in held_rows(effects):
+        pieces = {(i, float(effects.tree.parts[i].frames_s[k])) for i, k in term.sides}
+        if len(term.sides) > 1 and len(pieces) == 1:
+            raise DescriptionError(
+                term.label,
+                "places",
+                joined_parts(effects, term),
+                "on two pieces that can move against each other, but both are on one rigid piece",
+                "remove it, or choose another place for one of its ends",
+            )
 
 
 def _has_rods(effects: Effects) -> bool:

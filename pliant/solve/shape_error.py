@@ -11,7 +11,9 @@ from pliant.model.telling import is_told
 from pliant.rods.contract import RodModel
 
 LARGE = 1e-3
-"""Estimated error, over the length, above which you are warned."""
+"""Error over the length above which you should be warned."""
+WARNED = 0.5 * LARGE
+"""Estimated error of an equilibrium above which you are: estimates are good to a factor of two."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ def warn_of_error(
         return
     if error is None:
         what = "the error of the shape is unknown: no equilibrium was found near it on a finer grid"
-    elif error.relative > LARGE:
+    elif error.relative > WARNED:
         what = f"the shape is under-resolved: its estimated error is {error}"
     else:
         return

@@ -1,7 +1,7 @@
 """The integrators among which `accuracy=` chooses, with what their steps cost.
 
 A method's step costs `fixed` seconds and `per_station` seconds for each strain station; both were
-measured on soft and stiff rods and chains with 6 to 144 stations. Only their ratios matter.
+measured on soft and stiff rods with 4 to 96 stations. Only their ratios matter.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from pliant.model.plausible import scale_of
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem
 
-INPUTS = 200
-"""Times at which integrators that choose their own steps are given their inputs."""
+INPUTS, STEADY = 200, 40
+"""Times at which integrators that choose their own steps are given their inputs, and where these do not
+change."""
 STEPS_PER_PERIOD = 40.0
 """First guess for the steps in the slowest period of a rod."""
 
@@ -51,21 +52,30 @@ class StepMethod:
         """
         return 0.5 * between / math.ceil(0.5 * between / level) if self.by_length else level
 
-    def dt(self, level: float, duration: float) -> float:
-        """What `simulate` is given as dt, s."""
-        return level if self.by_length else duration / INPUTS
+    def dt(self, level: float, duration: float, steady: bool) -> float:
+        """What `simulate` is given as dt, s; steady : whether no input changes in time."""
+        return level if self.by_length else duration / (STEADY if steady else INPUTS)
 
 
 def explicit_method() -> StepMethod:
     """Steps at the stability limit."""
     from pliant.solve.integrators.explicit import Explicit
 
-    return StepMethod(lambda _: Explicit(), False, False, 2.0, 1.0, 1.5e-6, 0.22e-6)
+    return StepMethod(lambda _: Explicit(), False, False, 2.0, 1.0, 0.8e-6, 0.1e-6)
+
+
+def tolerance_method(most: int | None = None) -> StepMethod:
+    """Steps of high order that choose their length for a tolerance; a motion has `most` at most."""
+    from pliant.solve.integrators.radau import Radau
+
+    return StepMethod(
+        lambda level: Radau(tolerance=level, most=most), True, False, 0.8, 8.0, 35e-6, 12e-6
+    )
 
 
 def stepped_method(integrator: Integrator) -> StepMethod:
     """Steps of one length, of any integrator."""
-    return StepMethod(lambda _: integrator, True, True, 2.0, 2.0, 5e-6, 2.7e-6)
+    return StepMethod(lambda _: integrator, True, True, 2.0, 2.0, 2e-6, 3e-6)
 
 
 def given_method(integrator: Integrator) -> StepMethod:
@@ -76,7 +86,7 @@ def given_method(integrator: Integrator) -> StepMethod:
 
 def explicit_method_of(integrator: Integrator) -> StepMethod:
     """An integrator that chooses its own steps."""
-    return StepMethod(lambda _: integrator, False, False, 2.0, 1.0, 1.5e-6, 0.22e-6)
+    return StepMethod(lambda _: integrator, False, False, 2.0, 1.0, 0.8e-6, 0.1e-6)
 
 
 def first_step(rods: Mapping[str, Rod], duration: float) -> float:
@@ -92,20 +102,22 @@ def first_step(rods: Mapping[str, Rod], duration: float) -> float:
     return min(duration / 20.0, period / STEPS_PER_PERIOD)
 
 
-def explicit_steps(problem: Problem, duration: float) -> float:
+def explicit_steps(problem: Problem, duration: float, steady: bool) -> float:
     """Steps of `Explicit` on the mesh of a problem; infinite if it cannot be taken."""
-    from pliant.solve.integrators.explicit import Explicit, ExplicitStepper
+    from pliant.solve.integrators.explicit import ExplicitStepper
 
     effects: Any = getattr(problem, "effects", None)
     if effects is None or not problem.description.rods:
         return math.inf
+    method = explicit_method()
+    dt = method.dt(math.nan, duration, steady)
     try:
-        stepper = Explicit().stepper(effects, duration)
-        assert isinstance(stepper, ExplicitStepper)
-        stepper.start(effects.tree.q_rest, np.zeros(effects.tree.total), effects.nothing)
+        with method.make(math.nan).borrowed(effects, dt) as stepper:
+            assert isinstance(stepper, ExplicitStepper)
+            stepper.start(effects.tree.q_rest, np.zeros(effects.tree.total), effects.nothing)
+            return float(stepper.short_steps) * duration / dt
     except PliantError:
         return math.inf
-    return float(stepper.short_steps)
 
 
 def stations(problem: Problem) -> int:

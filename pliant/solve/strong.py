@@ -51,6 +51,8 @@ from pliant.tree.drivers import STRIDE, travel
 
 _COMPARED = 41
 """Sections of each rod at which solutions are compared."""
+_COMPARED_TO = 1e-10
+"""Tolerance of the finer solution."""
 
 
 @dataclass
@@ -161,8 +163,11 @@ class StrongProblem(Problem):
             solution = self._followed(solver, solution, values, path, tolerance)
             if self.stability.falling(solution.q, values):
                 warnings.warn(unstable_branch("before", True), StabilityWarning, stacklevel=4)
-        solution.error = self._error(solver, solution.q, values, path, tolerance)
-        warn_of_error(solution.error, self.formulations, stacklevel=4)
+        solution.error = self._own_error(solver, solution.q)
+        if is_told() and not (solution.error is None and solver.is_resolved()):
+            if solution.error is None:
+                solution.error = self._finer_error(solver, solution.q, values, tolerance)
+            warn_of_error(solution.error, self.formulations, stacklevel=4)
         still = Still(solution, [(1.0, values)])
         if start is None and len(solver.record.levels) > 1 and is_told():
             self._tell_branch(still, values)
@@ -208,16 +213,17 @@ class StrongProblem(Problem):
         found.iterations += first.iterations
         return found
 
-    def _error(
-        self,
-        solver: StrongSolver,
-        found: State,
-        values: Mapping[str, Any],
-        base: BasePath,
-        tolerance: float,
+    def _own_error(self, solver: StrongSolver, found: State) -> ShapeError | None:
+        """The error of an equilibrium as the solver that found it can tell."""
+        size = solver.own_error(found)
+        return None if size is None else ShapeError(size, size / self.length)
+
+    def _finer_error(
+        self, solver: StrongSolver, found: State, values: Mapping[str, Any], tolerance: float
     ) -> ShapeError | None:
         """The error of an equilibrium, from one on a finer grid that is sought from it."""
         try:
+            base = self._base_path({}, values)
             better, share = solver.improved(found, values, base, tolerance)
         except ConvergenceError:
             return None
@@ -227,8 +233,14 @@ class StrongProblem(Problem):
             coarse, fine = (self.sampler.poses(q, rod.name, s) for q in (found, better))
             apart = np.linalg.norm(coarse[:, :3, 3] - fine[:, :3, 3], axis=1)
             worst = max(worst, float(np.max(apart)))
-        longest = max(rod.length for rod in self.chain.rods)
-        return ShapeError(worst / share, worst / share / longest)
+        return ShapeError(worst / share, worst / share / self.length)
+
+    def compared_error(self, still: Still) -> ShapeError | None:
+        """The error of an equilibrium, from one on a finer grid."""
+        found, solver = still.solution.q, self.form.solver(self.chain)
+        if found.discrete is not None:
+            solver.use_points(found.discrete.points)
+        return self._finer_error(solver, found, still.applied[-1][1], _COMPARED_TO)
 
     def _brought(
         self, solver: StrongSolver, still: Still, values: Mapping[str, Any], tolerance: float

@@ -23,11 +23,15 @@ def check_folder(command: str, output: Path | None) -> None:
         check(command, "--output", output)
 
 
-_ALLOWED = "pliant.allow"
+_ALLOWED, _SET = "pliant.allow", "pliant.set"
 
 
 def _keep_allowed(context: click.Context, _: click.Parameter, given: tuple[Path, ...]) -> None:
     context.meta[_ALLOWED] = given
+
+
+def _keep_set(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
+    context.meta[_SET] = given
 
 
 robot_argument: Any = click.argument("file", type=click.Path(path_type=Path))
@@ -44,16 +48,45 @@ allow_option: Any = click.option(
 )
 """Folders that `read_robot` allows."""
 
+set_option: Any = click.option(
+    "--set",
+    metavar="NAME=VALUE",
+    multiple=True,
+    expose_value=False,
+    callback=_keep_set,
+    help="Value of a named parameter of the robot file, e.g. radius=0.01; may be repeated.",
+)
+"""Parameters that `read_robot` sets."""
 
-def read_robot(file: Path) -> tuple[RobotFile, Robot]:
-    """Return the contents of a robot file, and the robot."""
+
+def file_options(command: Any) -> Any:
+    """Add what every command takes that reads a robot file."""
+    return allow_option(set_option(command))
+
+
+def _kept(key: str) -> tuple[Any, ...]:
+    context = click.get_current_context(silent=True)
+    return () if context is None else context.meta.get(key, ())
+
+
+def set_parameters() -> dict[str, Any]:
+    """Return the values of parameters from the command line, by name."""
+    from pliant.files.parameters import values_from_text
+
+    return values_from_text("--set", _kept(_SET))
+
+
+def read_robot(file: Path, parameters: dict[str, Any] | None = None) -> tuple[RobotFile, Robot]:
+    """Return the contents of a robot file, and the robot.
+
+    parameters : values of its named parameters; None for those of the command line.
+    """
     from pliant.files import load_robot_file
     from pliant.robot import Robot
     from pliant.solve.registry import formulations, integrators
 
-    context = click.get_current_context(silent=True)
-    allow = () if context is None else context.meta.get(_ALLOWED, ())
-    contents = load_robot_file(file, formulations(), integrators(), allow)
+    values = set_parameters() if parameters is None else parameters
+    contents = load_robot_file(file, formulations(), integrators(), _kept(_ALLOWED), values)
     return contents, Robot._from(contents.description, contents.inputs)
 
 
@@ -98,7 +131,7 @@ def _default_first(entry: tuple[str, object]) -> bool:
 
 @click.command()
 @robot_argument
-@allow_option
+@file_options
 @click.option(
     "--with",
     "entries",
@@ -148,7 +181,7 @@ def compare(
 
 @click.command()
 @robot_argument
-@allow_option
+@file_options
 @click.option(
     "--accuracy",
     type=float,
@@ -205,7 +238,7 @@ def _method(text: str | None) -> tuple[Any, Any]:
 
 @click.command()
 @robot_argument
-@allow_option
+@file_options
 @click.argument("data", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "-p",
@@ -323,8 +356,9 @@ def _write_robot(file: Path, new: Any, paths: list[str], path: Path) -> None:
     from pliant.model import whole_file
 
     with whole_file(path) as partial:
-        partial.write_text(rewritten(file, new, paths), encoding="utf-8")
-        check_rewritten(file, read_robot(partial)[0].description, new)
+        every = dict.fromkeys([*(f"parameters.{name}" for name in set_parameters()), *paths])
+        partial.write_text(rewritten(file, new, every), encoding="utf-8")
+        check_rewritten(file, read_robot(partial, {})[0].description, new)
 
 
 def _check_writing(file: Path, robot: Any, wanted: list[Any], paths: list[str], path: Path) -> None:

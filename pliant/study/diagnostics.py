@@ -11,7 +11,7 @@ from pliant.model import Array, did_you_mean
 from pliant.results.energy_gap import TOLD, percent
 from pliant.results.fit import FitData
 from pliant.robot import Robot
-from pliant.solve.shape_error import LARGE
+from pliant.solve.shape_error import WARNED
 from pliant.study.experiments import Experiment, LoadCases, MotionRun
 
 BEGINS = 0.1
@@ -118,7 +118,7 @@ def resolution_warnings(
         results = experiment.solve(robot, formulation)
         errors = [still.error for still in results if still.error is not None]
         worst = max(errors, key=lambda error: error.relative, default=None)
-        if worst is not None and worst.relative > LARGE:
+        if worst is not None and worst.relative > WARNED:
             yield (
                 f"{experiment.measurement.name}: the shape is under-resolved, which the parameters "
                 f"make up for; its estimated error is {worst}. Fit with a finer formulation"

@@ -1,15 +1,15 @@
-"""Many robots in parallel, one per thread.
+"""Many robots in parallel: on all cores, and side by side in the lanes of a core.
 
 Compiled kernels release the interpreter, so that threads run in parallel while they are inside
 kernels. Motions by shooting gain most: with few output times (``output_every``) they take hundreds of
-steps in one call.
+steps in one call. Where the integrator can move robots of one kind together, a thread moves many.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from typing import Any, TypeVar
 
@@ -20,9 +20,14 @@ from pliant.model.progress import told
 from pliant.results.equilibrium import Equilibrium
 from pliant.results.motion import Motion
 from pliant.robot import Robot
+from pliant.solve.clock import make_clock
+from pliant.solve.integrators.contract import Integrator
+from pliant.solve.side_by_side import MotionPlan, groups, move_together
 from pliant.study.task import check_robot
 
 Result = TypeVar("Result")
+_TOGETHER = 8
+"""Robots that move together: as many as fill the lanes, for whom the cache of a core has room."""
 Progress = Callable[[int, int], object]
 """Called with the number of finished robots and the number of all."""
 
@@ -51,6 +56,10 @@ def simulate_many(
     progress : True for a bar with the remaining time; or a function, called with the number of finished
         robots and the number of all.
 
+    With `Explicit`, robots of one kind share the SIMD lanes of the processor and their short steps,
+    those of the stiffest: motions then differ from those of `Robot.simulate` by less than the error
+    of its steps. Robots are of one kind if they have the same parts, joints, inputs and elements.
+
     A robot that fails does not stop the others. When all are done, a ConvergenceError names the
     failed ones. Its ``last`` is the list of motions, with the error of each failed robot in its place
     (whose own ``last`` is the motion up to the failure). Invalid input stops all robots. After
@@ -69,7 +78,40 @@ def simulate_many(
         partial(robot.simulate, duration, dt, inputs=u, start=first, velocity=v, **same)
         for robot, u, first, v in zip(every, *own, strict=True)
     ]
-    return _all("simulate_many", calls, workers, progress)
+    threads = _threads("simulate_many", workers)
+    if not (isinstance(integrator, Integrator) and integrator.moves_many):
+        return _all("simulate_many", _one_by_one(calls), threads, progress)
+
+    def plan(k: int) -> MotionPlan:
+        clock = make_clock(duration, dt, output_every, output_times)
+        u, first, v = (item[k] for item in own)
+        return every[k]._motion_plan(clock, u, first, v, formulation, integrator)
+
+    numbers = list(range(len(every)))
+    some = [numbers[k : k + _TOGETHER] for k in numbers[::_TOGETHER]]
+    tasks = [(own_numbers, partial(_move, own_numbers, plan, calls)) for own_numbers in some]
+    return _all("simulate_many", tasks, threads, progress)
+
+
+def _move(
+    numbers: list[int], plan: Callable[[int], MotionPlan], calls: Sequence[Callable[[], Motion]]
+) -> list[Motion | ConvergenceError]:
+    """Motions of some robots: groups of one kind together, others and groups that fail one by one."""
+    plans = [_of(k, partial(plan, k)) for k in numbers]
+    ready = [k for k, item in enumerate(plans) if isinstance(item, MotionPlan)]
+    found: list[Any] = list(plans)
+    for group in groups([plans[k] for k in ready]):  # type: ignore[misc]
+        own = [ready[g] for g in group]
+        trajectories = move_together([plans[k] for k in own]) if len(own) > 1 else None  # type: ignore[misc]
+        for place, k in enumerate(own):
+            if trajectories is None:
+                found[k] = _of(numbers[k], calls[numbers[k]])
+                continue
+            judged = partial(Robot._judged_motion, plans[k], trajectories[place])  # type: ignore[arg-type]
+            found[k] = _of(numbers[k], judged)
+        if trajectories is not None and isinstance(found[own[0]], Motion):
+            found[own[0]].warn_of_resolution(plans[own[0]].method.drift_order)  # type: ignore[union-attr]
+    return found
 
 
 def statics_many(
@@ -94,7 +136,7 @@ def statics_many(
         partial(robot.statics, own, formulation, tolerance=tolerance)
         for robot, own in zip(every, each, strict=True)
     ]
-    return _all("statics_many", calls, workers, progress)
+    return _all("statics_many", _one_by_one(calls), _threads("statics_many", workers), progress)
 
 
 def _robots(where: str, given: Any) -> list[Robot]:
@@ -125,47 +167,63 @@ def _for_each(where: str, field: str, given: Any, robots: int) -> list[Any]:
     return list(given)
 
 
+Task = tuple[list[int], Callable[[], list[Any]]]
+"""Numbers of robots, and what returns their results and failures."""
+
+
+def _one_by_one(calls: Sequence[Callable[[], Any]]) -> list[Task]:
+    """A task for each robot."""
+    return [([k], partial(_single, k, call)) for k, call in enumerate(calls)]
+
+
+def _single(number: int, call: Callable[[], Result]) -> list[Result | ConvergenceError]:
+    return [_of(number, call)]
+
+
+def _threads(where: str, workers: int | None) -> int:
+    """Number of robots solved at the same time."""
+    if workers is None:
+        return cores()
+    return count(where, "workers", workers, 1, "leave it out for all cores")
+
+
 def _all(
-    where: str,
-    calls: Sequence[Callable[[], Result]],
-    workers: int | None,
-    progress: bool | Progress | None,
-) -> list[Result]:
-    """Return the results of the calls in order; failures raise when all are done."""
-    threads = cores()
-    if workers is not None:
-        threads = count(where, "workers", workers, 1, "leave it out for all cores")
+    where: str, tasks: Sequence[Task], threads: int, progress: bool | Progress | None
+) -> list[Any]:
+    """Return the results of all tasks in order of the robots; failures raise when all are done."""
     results: dict[int, Any] = {}
+    total = sum(len(numbers) for numbers, _ in tasks)
     with (
         told(progress, where, lambda done, n: (done / n, f"{done} of {n} robots")) as report,
-        ThreadPoolExecutor(min(threads, len(calls)), f"pliant-{where}") as pool,
+        ThreadPoolExecutor(min(threads, len(tasks)), f"pliant-{where}") as pool,
     ):
-        numbers = {pool.submit(call): k for k, call in enumerate(calls)}
+        pending = {pool.submit(call): numbers for numbers, call in tasks}
         try:
-            for done, future in enumerate(as_completed(numbers), 1):
-                results[numbers[future]] = _outcome(future, numbers[future])
-                if report is not None:
-                    report(done, len(calls))
+            for future in as_completed(pending):
+                for number, result in zip(pending[future], future.result(), strict=True):
+                    results[number] = result
+                    if report is not None:
+                        report(len(results), total)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    ordered = [results[k] for k in range(len(calls))]
+    ordered = [results[k] for k in range(total)]
     failed = {k: item for k, item in enumerate(ordered) if isinstance(item, ConvergenceError)}
     if failed:
         first, error = next(iter(failed.items()))
         others = f" (and robots {list(failed)[1:]})" if len(failed) > 1 else ""
         raise ConvergenceError(
-            f"{where}: {len(failed)} of {len(calls)} robots failed. robots[{first}]{others}: {error} "
+            f"{where}: {len(failed)} of {total} robots failed. robots[{first}]{others}: {error} "
             "The error's `last` holds the results of the others.",
             ordered,
         )
     return ordered
 
 
-def _outcome(future: Future[Result], number: int) -> Result | ConvergenceError:
+def _of(number: int, call: Callable[[], Result]) -> Result | ConvergenceError:
     """Return the result or the failure of one robot; invalid input raises with its number."""
     try:
-        return future.result()
+        return call()
     except ConvergenceError as error:
         return error
     except DescriptionError as error:

@@ -127,6 +127,9 @@ CASES: dict[str, tuple[Callable[[], pl.Robot], dict[str, Any]]] = {
     "shooting": (lambda: arm(pl.Shooting(40)), {"inputs": PUSH}),
     "adaptive": (lambda: arm(pl.Shooting(scheme="adaptive")), {"inputs": PUSH}),
     "multiple": (lambda: arm(pl.MultipleShooting()), {"inputs": PUSH, "output_times": INSIDE}),
+    "radau": (arm, {"inputs": PUSH, "integrator": pl.Radau(1e-5)}),
+    "radau inside": (arm, {"inputs": PUSH, "integrator": pl.Radau(), "output_times": INSIDE}),
+    "bdf": (lambda: arm(pl.Shooting(40)), {"inputs": PUSH, "integrator": pl.BDF(3)}),
     "collocation": (lambda: arm(pl.Collocation()), {"inputs": PUSH}),
 }
 

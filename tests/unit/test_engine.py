@@ -14,9 +14,9 @@ import pytest
 
 import pliant as pl
 from pliant._numba import kernel
-from pliant.engine import calls
+from pliant.engine import calls, linking
 from pliant.engine.arrays import combine, copy, put_values, take
-from pliant.engine.program import Program, ask, is_compiled, record, recorder, run
+from pliant.engine.program import Program, ask, include, is_compiled, record, recorder, run
 from pliant.solve import loops
 from pliant.solve.integrators import contract
 from pliant.solve.integrators.contract import Stepper
@@ -77,6 +77,74 @@ def test_a_program_keeps_its_arrays_alive():
 
 
 kept = np.zeros(1000)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros(3),
+        np.zeros((2, 3, 4)),
+        np.zeros((4, 6))[::2, 1:5:3],
+        np.asfortranarray(np.ones((3, 2))),
+        np.zeros((0, 6)),
+        np.zeros(2, dtype=np.int64),
+        np.zeros((3, 2), dtype=np.complex128),
+        np.zeros(5, dtype=np.bool_),
+        np.array(2.0),
+    ],
+)
+def test_linking_reads_what_an_array_is_from_its_header(array: np.ndarray) -> None:
+    """Compiled code reads the memory of array objects; NumPy itself says what must be there."""
+    tags, items = np.zeros(1, dtype=np.int64), np.array([id(array)])
+    starts, one = np.array([0, 1]), np.ones(1, dtype=np.int64)
+    keys, sizes = np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int64)
+    linking.inspect(tags, items, starts, one, keys, sizes)
+    words, table = np.zeros(sizes[1], dtype=np.int64), np.zeros(2, dtype=np.int64)
+    targets = np.array([[7, 8]])
+    linking.write(tags, items, starts, targets, sizes, linking._ITEMSIZES, words, table, 1000)
+    interface = array.__array_interface__
+    expected = [array.size, array.itemsize, interface["data"][0], *array.shape, *array.strides]
+    assert words.tolist() == [7, 8, 0, 0, *expected]
+    assert table.tolist() == [1, 1000]
+
+
+def test_calls_with_arguments_of_other_types_have_other_keys() -> None:
+    """Else a kernel would be entered with arguments that it was not compiled for."""
+    frozen = np.zeros((2, 3))
+    frozen.flags.writeable = False
+    arguments: list[tuple[object, ...]] = [
+        (np.zeros((2, 3)),), (np.zeros((2, 3), dtype=np.int64),), (np.zeros(3),), (frozen,),
+        (np.zeros((4, 6))[::2],), (np.asfortranarray(np.zeros((2, 3))),), (1,), (1.0,), (True,),
+        ((np.zeros(1), np.zeros(1)), np.zeros(1)), ((np.zeros(1),), np.zeros(1), np.zeros(1)),
+        ((np.zeros(1), np.zeros(1), np.zeros(1)),),
+    ]  # fmt: skip
+    keys = []
+    for given in arguments:
+        tags, items = [], []
+        for value in given:
+            linking._append(value, tags, items)
+        key, sizes = np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int64)
+        starts, one = np.array([0, len(tags)]), np.ones(1, dtype=np.int64)
+        linking.inspect(np.array(tags), np.array(items), starts, one, key, sizes)
+        keys.append(int(key[0]))
+    assert len(set(keys)) == len(arguments)
+
+
+def test_a_program_within_another_is_linked_once() -> None:
+    x, y = np.ones(3), np.zeros(3)
+    inner = record(copy, x, y)
+
+    def twice() -> None:
+        include(inner)
+        combine(2.0, y, 0.0, y, y)
+        include(inner)
+
+    outer = record(twice)
+    assert [function for function, _ in outer.entries].count(calls.execute) == 2
+    outer()
+    assert np.array_equal(y, x)
+    twice()
+    assert np.array_equal(y, x), "and plainly outside of recordings"
 
 
 def test_plain_calls_stand_between_compiled_stretches_in_their_order():
@@ -249,7 +317,7 @@ def test_a_stepper_that_served_before_starts_afresh() -> None:
 SPECIALISATIONS = """
 import numpy as np
 import pliant as pl
-from pliant.engine import calls
+from pliant.engine import calls, linking
 from pliant.solve import loops
 
 rubber = pl.Material(E=1e6, nu=0.45, rho=1100.0)
@@ -293,8 +361,8 @@ def test_steps_of_a_users_own_effect_run_uncompiled(monkeypatch: pytest.MonkeyPa
     tables = []
     table = Stepper._table
 
-    def watched(stepper: Stepper) -> object:
-        tables.append(table(stepper))
+    def watched(stepper: Stepper, *ahead: int) -> object:
+        tables.append(table(stepper, *ahead))
         return tables[-1]
 
     monkeypatch.setattr(Stepper, "_table", watched)

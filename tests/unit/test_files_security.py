@@ -92,6 +92,19 @@ def test_devices_pipes_and_folders_are_refused(home: Path) -> None:
     refusal(write(home, "a\\0b.csv"))
 
 
+@pytest.mark.parametrize("name", ["../outside/part.stl", "/etc/part.stl", "link.stl", "pipe.stl"])
+def test_meshes_obey_the_same_rule(home: Path, name: str) -> None:
+    (home.parent / "outside" / "part.stl").write_text(SECRET)
+    (home / "link.stl").symlink_to(home.parent / "outside" / "part.stl")
+    os.mkfifo(home / "pipe.stl")
+    file = home / "robot.yaml"
+    shape = f"{{mesh: {{file: {name}}}}}"
+    file.write_text(f"{ROBOT}bodies:\n  part: {{mass: 0.1, shape: {shape}}}\n")
+    text = refusal(file)
+    assert "no folder, device or pipe" in text or "below the folder of the robot file" in text
+    assert "csv" not in text.lower()
+
+
 def test_command_line_allows_a_folder(home: Path) -> None:
     file = write(home, "../outside/good.csv")
     assert CliRunner().invoke(main, ["check", str(file)]).exit_code == 1

@@ -64,8 +64,8 @@ def test_stops_run_compiled_and_as_uncompiled_ones_do(integrator, monkeypatch):
     tables = []
     table = Stepper._table
 
-    def watched(stepper):
-        found = table(stepper)
+    def watched(stepper, *ahead):
+        found = table(stepper, *ahead)
         tables.append(type(found))
         return found
 

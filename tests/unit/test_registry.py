@@ -179,7 +179,8 @@ def test_schema_has_the_class():
     assert bed == {"$ref": "#/$defs/SoilBed"}
     assert schema["$defs"]["SoilBed"]["required"] == ["on", "stiffness"]
     magnet = schema["properties"]["magnets"]["additionalProperties"]["$ref"].rpartition("/")[2]
-    assert schema["$defs"][magnet]["properties"]["turns"] == {"type": "integer"}
+    turns = {"anyOf": [{"type": "integer"}, {"$ref": "#/$defs/arithmetic"}]}
+    assert schema["$defs"][magnet]["properties"]["turns"] == turns
     assert "hexagon" in schema["$defs"]["ShapeOrStiffness"]["properties"]
 
 

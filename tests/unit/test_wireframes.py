@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.model import file_access
 from pliant.model.iges import read_iges
 from pliant.view import draw_wireframe
 
@@ -173,3 +176,42 @@ def test_files_without_curves_are_refused(tmp_path: Path) -> None:
         (tmp_path / "bad.igs").write_text(text)
         with pytest.raises(pl.DescriptionError, match="IGES file with lines"):
             pl.Wireframe.from_file(tmp_path / "bad.igs")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"path": None}, "the path of a file"),
+        ({"tolerance": float("nan")}, "tolerance"),
+        ({"tolerance": -1.0}, "tolerance"),
+        ({"scale": float("nan")}, "scale"),
+        ({"scale": 0.0}, "scale"),
+        ({"segments": 0}, "segments"),
+    ],
+    ids=str,
+)
+def test_impossible_settings_of_a_drawing_are_refused(
+    tmp_path: Path, given: dict[str, Any], told: str
+) -> None:
+    pl.Wireframe(np.array([[0, 0, 0], [0.1, 0, 0]]), np.array([[0, 1]])).save(tmp_path / "net.igs")
+    with pytest.raises(pl.DescriptionError, match=told):
+        pl.Wireframe.from_file(**{"path": tmp_path / "net.igs", **given})
+
+
+@pytest.mark.parametrize("name", ["pipe.igs", "pipe.stl", "pipe.obj"])
+def test_a_pipe_is_no_drawing(tmp_path: Path, name: str) -> None:
+    """Reading one would never end."""
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(pl.DescriptionError, match="device or a pipe"):
+        pl.Wireframe.from_file(tmp_path / name)
+
+
+def test_a_drawing_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
+    net = pl.Wireframe(np.array([[0, 0, 0], [0.1, 0, 0]]), np.array([[0, 1]]))
+    for wrong in (None, tmp_path / "net.txt", tmp_path):
+        with pytest.raises(pl.DescriptionError, match="path"):
+            net.save(wrong)  # type: ignore[arg-type]
+    left = tmp_path / f".net-pliant-{file_access._HOST}-{2**22 + 1}-x.igs"
+    left.write_text("of a process that was killed")
+    net.save(tmp_path / "net.igs")
+    assert [file.name for file in tmp_path.iterdir()] == ["net.igs"]

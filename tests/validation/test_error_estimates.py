@@ -198,6 +198,49 @@ def test_estimate_holds_for_strong_forms(form: Any) -> None:
     assert 0.5 < still.error.relative / distance(still, reference) < 2.0
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        pl.Shooting(24),
+        pl.Shooting(60, scheme="euler"),
+        pl.Shooting(40, rotation="magnus"),
+        pl.Shooting(20, scheme="adaptive", tolerance=1e-3),
+        pl.MultipleShooting(4, 30),
+    ],
+    ids=str,
+)
+def test_shooting_finds_its_error_on_its_own_mesh(form: Any) -> None:
+    """Extrapolation from long steps agrees with a solution on intervals of half the length."""
+    robot = pl.Robot()
+    arm = robot.add_rod("arm", 0.5, pl.Circle((0.008, 0.005)), SOFT, pose=pl.along("x"))
+    hand = robot.add_rod("hand", 0.2, pl.Circle(0.004), SOFT, base=arm.tip)
+    robot.add_load("side", arm.at(0.31), force=(0, 0.04, 0))
+    robot.add_load("pull", hand.tip, force=(0.01, 0, 0.02), frame="body")
+    still, _ = solved(robot, form)
+    finer = still._compiled.compared_error(still._still)
+    assert 0.5 < still._solution.error.shape / finer.shape < 2.0
+    again = robot.statics(formulation=form, start=still)
+    assert 0.5 < again._solution.error.shape / finer.shape < 2.0
+
+
+def test_a_mesh_without_pairs_of_intervals_is_compared_with_a_finer_one() -> None:
+    robot = pl.Robot()
+    robot.add_rod("arm", 0.1, pl.Circle(0.008), SOFT, pose=pl.along("x"))
+    still, _ = solved(robot, pl.Shooting(1))
+    true = distance(still, solved(robot, pl.Collocation())[0])
+    assert still.error.relative == pytest.approx(true, rel=0.5)
+
+
+def test_errors_of_collocation_are_found_when_asked_for_unless_in_doubt() -> None:
+    robot = pl.Robot()
+    robot.add_rod("arm", 0.3, pl.Circle(0.006), SOFT, pose=pl.along("x"))
+    fine, warned = solved(robot, pl.Collocation())
+    assert not warned and fine._solution.error is None and fine.error.relative < 1e-8
+    rough, warned = solved(robot, pl.Collocation(3))
+    assert warned and rough._solution.error.relative > 5e-4
+    assert rough.error.relative == pytest.approx(distance(rough, fine), rel=0.5)
+
+
 # -- what users see ----------------------------------------------------------------------------------
 
 

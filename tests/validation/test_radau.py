@@ -286,3 +286,35 @@ def test_fit_solves_neighbours_from_their_start() -> None:
     measured = pl.Measurement(columns, time="t")
     found = pl.fit(arm(8e5), measured, ["arm.material.E"], integrator=integrator)
     assert found["arm.material.E"].value == pytest.approx(1e6, rel=1e-3)
+
+
+def test_a_motion_of_too_many_steps_is_given_up() -> None:
+    robot = pl.Robot()
+    soft = pl.Material(E=1e6, nu=0.5, rho=1000.0)
+    robot.add_rod("arm", 0.3, pl.Circle(0.01), soft, pose=pl.along("x"))
+    mesh = pl.BSpline(3, 8)
+    with pytest.raises(pl.ConvergenceError, match="more than 5 steps") as caught:
+        robot.simulate(0.5, 0.05, formulation=mesh, integrator=pl.Radau(1e-5, most=5))
+    assert not caught.value.last.complete
+    with pytest.raises(pl.DescriptionError, match="most"):
+        pl.Radau(most=0)
+
+
+def test_a_stepper_serves_another_tolerance() -> None:
+    """Motions with other tolerances share programs and differ as they would alone."""
+
+    def tips(*tolerances: float) -> list[np.ndarray]:
+        robot = pl.Robot()
+        soft = pl.Material(E=1e7, nu=0.5, rho=1000.0)
+        robot.add_rod("arm", 0.3, pl.Circle(0.01), soft, pose=pl.along("x"))
+        settings = {"formulation": pl.BSpline(3, 6)}
+        motions = [
+            robot.simulate(0.1, 0.01, integrator=pl.Radau(tolerance), **settings)
+            for tolerance in tolerances
+        ]
+        return [motion.tip("arm")[:, :3, 3] for motion in motions]
+
+    first, second = tips(1e-3, 1e-6)
+    assert np.array_equal(first, tips(1e-3)[0])
+    assert np.array_equal(second, tips(1e-6)[0])
+    assert not np.array_equal(first, second)

@@ -50,6 +50,10 @@ LARGEST_GROWTH = 8
 LEAST_KNOTS = 49
 MORE_POINTS = 4
 """Points that `finer` adds."""
+RESOLVED = 1e-6
+"""Coefficients left out, relative to wrench and strain, at which no error is large. A chain that bends
+by several turns multiplies them by ten or so, one that is about to buckle by as much again.
+"""
 PATIENCE = 25
 """Time steps during which fewer points would do before they are taken away."""
 
@@ -78,6 +82,12 @@ class CollocationSolver(StrongSolver):
 
     def _new_system(self, orders: list[Order]) -> System:
         return System(self.chain, orders, self.supports)
+
+    def is_resolved(self) -> bool:
+        """Whether the coefficients that are left out are small, by the decay of those that are not."""
+        grid, shape = self._system.grid, self._system.shape
+        policy = Policy(None, None, None, RESOLVED)
+        return policy.grown(self.orders, policy.wanted(grid, shape)) is None
 
     def improved(
         self, found: State, values: Mapping[str, Any], base: BasePath, tolerance: float
@@ -403,7 +413,7 @@ class CollocationSolver(StrongSolver):
 
     def use_points(self, points: list[Array]) -> None:
         """Work on these numbers of points from now on."""
-        orders = [Order(*order.tolist()) for order in points]
+        orders = [Order(*map(int, order)) for order in points]
         if self.orders != orders:
             self._system = self._new_system(orders)
         grid = self._system.grid

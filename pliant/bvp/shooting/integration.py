@@ -103,7 +103,7 @@ def _keep(y, out):  # type: ignore[no-untyped-def]
 
 
 @leaf
-def _write(y, p, r, out):  # type: ignore[no-untyped-def]
+def write_state(y, p, r, out):  # type: ignore[no-untyped-def]
     """Write wrench and velocity, position, and nine numbers r for the orientation into `out` (24,)."""
     _keep(y, out)
     for i in range(3):
@@ -139,11 +139,11 @@ def integrate_state(scheme, intervals, rule, span, y, nodes, stages):  # type: i
     state = wrench_and_velocity(y), read_vector(y, 12), quaternion_from_matrix(R)
     for i in range(first, last):
         if jumps.first[i + 1] > jumps.first[i]:
-            _write(state[0], state[1], R, y)
+            write_state(state[0], state[1], R, y)
             apply_jumps(jumps, jumps.first[i], jumps.first[i + 1], c0, y, none)
             R = rotation(y)
             state = wrench_and_velocity(y), read_vector(y, 12), quaternion_from_matrix(R)
-        _write(state[0], state[1], R, nodes[i, 0])
+        write_state(state[0], state[1], R, nodes[i, 0])
         h, P, stage = intervals.h[i], intervals.table[i], stages[i]
         k = _rates(state[0], state[2], P[0], c0)
         _keep(state[0], stage[0])
@@ -164,10 +164,10 @@ def integrate_state(scheme, intervals, rule, span, y, nodes, stages):  # type: i
             k = _rates(ahead[0], ahead[2], P[3], c0)
             state = _move(state, h / 6.0, _move(total, 1.0, k))
         R = quaternion_rotation(state[2])
-        _write(state[0], state[1], R, nodes[i, 1])
+        write_state(state[0], state[1], R, nodes[i, 1])
         if scheme == EULER:
             _keep_euler(nodes[i], stage)
-    _write(state[0], state[1], R, y)
+    write_state(state[0], state[1], R, y)
     if last == len(intervals.h):
         apply_jumps(jumps, jumps.first[last], jumps.first[last + 1], c0, y, none)
 
@@ -191,21 +191,21 @@ def _vary(scheme, A, h, Z, K, T):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _evaluate(kind, intervals, i, j, c0, y, r, E, A, slope):  # type: ignore[no-untyped-def]
+def evaluate_stage(kind, intervals, i, j, c0, y, r, E, A, slope):  # type: ignore[no-untyped-def]
     """Write rates (24,) of a state y (24,) at stage j of interval i, and the matrix A of variations.
 
     y has the numbers that are integrated for its orientation; r (9 numbers) at the last grid point.
     E (126,) is what effects in plain Python return, or (0,).  A (18, 18), or (0, 18).
     """
     P, R, seen = intervals.table[i, j], orientation(kind, rotation(y), r), np.empty(24)
-    _write(wrench_and_velocity(y), read_vector(y, 12), R, seen)
+    write_state(wrench_and_velocity(y), read_vector(y, 12), R, seen)
     if len(E) > 0:
         evaluate(intervals.own[0], 4 * i + j, c0, seen, E)
         P = P.copy()
         P[:6], P[6:12] = 0.0, E[:6]
         P[MOMENT_BODY : MOMENT_BODY + 6] += E[WRENCH : WRENCH + 6]
     dy, dp, do = rates(kind, wrench_and_velocity(y), rotation(y), r, P, c0)
-    _write(dy, dp, do, slope)
+    write_state(dy, dp, do, slope)
     if len(A) > 0:
         linearise(seen, R, P, c0, E, A)
 
@@ -222,12 +222,12 @@ def integrate_general(kind, scheme, intervals, rule, span, y, Z, nodes, stages):
             apply_jumps(jumps, jumps.first[i], jumps.first[i + 1], c0, y, Z)
         nodes[i, 0] = y
         r, h = rotation(y), intervals.h[i]
-        _write(wrench_and_velocity(y), read_vector(y, 12), integrated_numbers(kind, r), at[0])
+        write_state(wrench_and_velocity(y), read_vector(y, 12), integrated_numbers(kind, r), at[0])
         for j in range(count):
             ahead = h if j == 3 else 0.5 * h
             for c in range(24 if j > 0 else 0):
                 at[j, c] = at[0, c] + ahead * k[j - 1, c]
-            _evaluate(kind, intervals, i, j, c0, at[j], r, E, A[j], k[j])
+            evaluate_stage(kind, intervals, i, j, c0, at[j], r, E, A[j], k[j])
             _keep(at[j], stages[i, j])
         if vary:
             _vary(scheme, A, h, Z, K, T)
@@ -235,7 +235,7 @@ def integrate_general(kind, scheme, intervals, rule, span, y, Z, nodes, stages):
             rk4 = (k[0, c] + 2.0 * (k[1, c] + k[2, c]) + k[3, c]) / 6.0
             y[c] = at[0, c] + h * (k[0, c] if scheme == EULER else rk4)
         R = orientation(kind, rotation(y), r)
-        _write(wrench_and_velocity(y), read_vector(y, 12), R, nodes[i, 1])
+        write_state(wrench_and_velocity(y), read_vector(y, 12), R, nodes[i, 1])
         if scheme == EULER:
             _keep_euler(nodes[i], stages[i])
         y[:] = nodes[i, 1]

@@ -207,7 +207,7 @@ def _gap(y, state, unit, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _arrive(setting, segments, nodes):  # type: ignore[no-untyped-def]
+def arrive(setting, segments, nodes):  # type: ignore[no-untyped-def]
     """Integrate over all segments; returns the size of the gaps and the largest wrench on the way."""
     s, y, level, distance, load = segments, segments.y, segments.level[0], 0.0, 0.0
     count, programs = s.counts[level], s.programs
@@ -240,7 +240,7 @@ def _arrive(setting, segments, nodes):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _renew(setting, segments, end):  # type: ignore[no-untyped-def]
+def renew(setting, segments, end):  # type: ignore[no-untyped-def]
     """Find the derivatives of all segments along the last integration and condense them.
 
     end : number of intervals of the chain.
@@ -273,7 +273,7 @@ def _renew(setting, segments, end):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _move(state, part, step, unit):  # type: ignore[no-untyped-def]
+def move(state, part, step, unit):  # type: ignore[no-untyped-def]
     """Move a state (24,) by a part of a step (n,) in typical units."""
     R, move = rotation(state), part * step * unit
     state[:12] += move[:12]
@@ -331,7 +331,7 @@ def _iterate(setting, segments, nodes, limits, sizes):  # type: ignore[no-untype
     poor = _POOR if count == 1 else 0.5 * _POOR
     sizes[:] = np.nan
     for iteration in range(MOST_ITERATIONS):
-        distance, load = _arrive(setting, segments, nodes)
+        distance, load = arrive(setting, segments, nodes)
         size = distance / max(load, limits[FLOOR])
         closer = distance <= (1.0 - 0.1 * part) * before
         good = np.isfinite(distance + load) and (closer or (size < 1e-6 and part == 1.0))
@@ -352,11 +352,11 @@ def _iterate(setting, segments, nodes, limits, sizes):  # type: ignore[no-untype
             stale, part = not fresh, 0.5 * part
             states[:], x[:] = kept, back
             if stale:
-                _arrive(setting, segments, nodes)
+                arrive(setting, segments, nodes)
             elif part < _SMALLEST or (limits[STRICT] != 0.0 and accepted > 0):
                 return WORSE, iteration
         if stale:
-            known[0] = level if _renew(setting, segments, len(nodes)) else -1
+            known[0] = level if renew(setting, segments, len(nodes)) else -1
             if known[0] < 0:
                 return SINGULAR, iteration
         if stale or good:
@@ -369,7 +369,7 @@ def _iterate(setting, segments, nodes, limits, sizes):  # type: ignore[no-untype
             fresh, part = stale, 1.0
         x += part * step[0, :6] * setting.units[0]
         for k in range(1, count):
-            _move(states[k], part, step[k], unit)
+            move(states[k], part, step[k], unit)
     return MANY, MOST_ITERATIONS
 
 

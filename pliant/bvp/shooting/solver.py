@@ -43,6 +43,7 @@ from pliant.bvp.shooting.engine import (
     Motion,
     march,
 )
+from pliant.bvp.shooting.extrapolation import extrapolated_error
 from pliant.bvp.shooting.integration import (
     ORDERS,
     SCHEMES,
@@ -233,6 +234,21 @@ class ShootingSolver(StrongSolver):
             rows = np.zeros_like(mesh.table)
             run(add_own_loads, mesh.intervals.own, rule, self.balance, ends, mesh.table, rows)
         run(accumulate, self.balance, self._shares, rows, mesh.jumps, ends, wrench, history)
+
+    def own_error(self, found: State) -> float | None:
+        """From steps of twice the length over pairs of intervals, see `extrapolation`."""
+        mesh, motion = self.mesh, self.motion
+        if not np.array_equal(found.rows(), motion.nodes.reshape(-1, 24)[self._ends]):
+            return None
+        runs = equal_runs(mesh.intervals.h, mesh.jumps.first)
+        return extrapolated_error(
+            self.setting,
+            self.segments,
+            mesh.intervals,
+            runs,
+            ORDERS[self.form.scheme],
+            motion.nodes,
+        )
 
     def improved(
         self, found: State, values: Mapping[str, Any], base: BasePath, tolerance: float

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine import modes
 from pliant.engine.arrays import copy
-from pliant.engine.program import Words, ask, record, run
+from pliant.engine.program import ask, include, record, run
 from pliant.linalg.scatter import largest, norms
 from pliant.model import Rod
 from pliant.model.checks import StepError
@@ -102,7 +102,7 @@ class Stepper(Equations):
         self.rates = np.zeros(tree.total)
         """What a snapshot keeps of the rates, see `note_rates`."""
         sizes = (tree.nq, tree.total, len(self.account), count)
-        self._snapshots = tuple(np.zeros((self.capacity, size)) for size in sizes)
+        self._snapshots = tuple(np.empty((self.capacity, size)) for size in sizes)
         self._taken = 0
         self._plain: Any = None
         self._programs: Any = None
@@ -278,10 +278,10 @@ class Stepper(Equations):
     def aim_at(self, leader: Stepper, b: State) -> None:
         """Set the iterate to that of another stepper, at the end of its step."""
 
-    def residual_and_right(self, a: State, b: State, tangent: bool) -> None:
-        """The residual, and the right-hand side of the equations of a correction."""
-        self.place_iterate(a, b)
-        self.fill(a, b, tangent)
+    def _equations(self, place: Any, fill: Any) -> None:
+        """The residual and the right-hand side of the equations of a correction, at the iterate."""
+        include(place)
+        include(fill)
         run(negate, self.left, self.right)
 
     def _row(self, side: int, record: Callable[..., Any]) -> list[Any]:
@@ -292,27 +292,28 @@ class Stepper(Equations):
         places = (loops.FIRST_GUESS, loops.SECOND_GUESS, loops.LAST_GUESS)
         for place, guess in zip(places, self.guesses(a, b), strict=False):
             row[place] = record(guess)
-        row[loops.RESIDUAL] = record(self.residual_and_right, a, b, False)
-        row[loops.TANGENT] = record(self.residual_and_right, a, b, True)
-        row[loops.SLOPE] = record(self.fill, a, b, True)
+        place, slope = record(self.place_iterate, a, b), record(self.fill, a, b, True)
+        row[loops.PLACE], row[loops.SLOPE] = place, slope
+        row[loops.RESIDUAL] = record(self._equations, place, partial(self.fill, a, b, False))
+        row[loops.TANGENT] = record(self._equations, place, slope)
         row[loops.WEIGH] = record(self.weigh, a, b)
         row[loops.FACTORISE] = record(self.matrix.record_factorise)
         row[loops.SOLVE] = record(self.matrix.record_solve, self.right, self.x)
         row[loops.REPAIR] = self.repair
         row[loops.MOVE] = record(self.move_iterate, a, b)
-        row[loops.PLACE] = record(self.place_iterate, a, b)
         row[loops.ACCEPT] = record(self.accept_fed_step, a, b)
         row[loops.SNAPSHOT] = record(self.keep_snapshot, b)
         return row
 
-    def _table(self) -> Any:
-        """Programs of both sides: rows of plain calls at first, then of recorded ones.
+    def _table(self, ahead: int = 1) -> Any:
+        """Programs of both sides for some steps ahead: rows of plain calls as long as there are few
+        steps, else of recorded ones.
 
         An array of addresses (2, PROGRAMS) if all of them are compiled.
         """
         if self._programs is not None:
             return self._programs
-        if self._taken < _SHORT_LIVED:
+        if self._taken + ahead <= _SHORT_LIVED:
             if self._plain is None:
                 self._plain = self._objects([self._row(side, partial) for side in (0, 1)])
             return self._plain
@@ -351,7 +352,7 @@ class Stepper(Equations):
         self.done, self.problem, self.counts[loops.KEPT] = 0, "", 0
         wanted = np.zeros(len(rows), dtype=np.bool_) if wanted is None else wanted
         while self.done < len(rows):
-            table = self._table()
+            table = self._table(len(rows) - self.done)
             plain = isinstance(table, list)
             count = min(len(rows), self.done + _SHORT_LIVED) if plain else len(rows)
             loop = modes.uncompiled(loops.__name__) if plain else loops
@@ -431,6 +432,8 @@ class Integrator(ABC):
     """One for the same robots that does not damp, for advice."""
     finer: ClassVar[str] = "a smaller dt"
     """What makes its errors smaller, for advice."""
+    moves_many: ClassVar[bool] = False
+    """Whether it can move robots of one `kind` side by side."""
     chooses_steps: ClassVar[bool] = False
     """Whether its steps are as long as a tolerance of its own allows, whatever dt."""
 
@@ -463,6 +466,27 @@ class Integrator(ABC):
 
         return CoordinateSteps(self, stepper, schedule, q, v)
 
+    @property
+    def family(self) -> Any:
+        """What integrators have in common whose steppers can serve each other, see `adjust`."""
+        return self
+
+    def adjust(self, stepper: Any) -> None:
+        """Give a stepper of another integrator of the same family the settings of this one."""
+        return
+
+    def kind(self, effects: Effects) -> Hashable | None:
+        """What robots have in common that can move side by side; None for one that moves alone."""
+        return None
+
+    def side_by_side(self, begins: Sequence[Any], h: float) -> Any:
+        """Steps of h seconds of several robots of one kind at once.
+
+        begins : schedule, configuration (nq,) and rates (total,) of each robot. Snapshots have an axis
+        for the robots: q (T, R, nq), v (T, R, total), account (T, 2, R).
+        """
+        raise TypeError(f"{type(self).__name__} moves robots one by one")
+
     def damped_stepper(self, effects: Effects, h: float) -> Stepper:
         """A stepper that damps what it cannot resolve, for steps that do not converge otherwise."""
         return self.stepper(effects, h)
@@ -474,10 +498,12 @@ class Integrator(ABC):
         It is kept for the next motion unless this one fails.
         """
         idle: deque[Stepper] = deque()
-        if isinstance(self, Hashable):
-            idle = effects.idle.setdefault((self, h, books), deque(maxlen=_IDLE))
+        family = self.family
+        if isinstance(family, Hashable):
+            idle = effects.idle.setdefault((family, h, books), deque(maxlen=_IDLE))
         try:
             stepper = idle.pop()
+            self.adjust(stepper)
         except IndexError:
             stepper = self.stepper(effects, h)
             stepper.books = books
@@ -526,11 +552,6 @@ def table_of(rows: list[list[Any]]) -> Any:
     """Addresses (rows, programs) of programs, None where one of them is not compiled."""
     if not all(program.compiled for row in rows for program in row if program is not None):
         return None
-    known: Words = {}
-    for row in rows:
-        for program in row:
-            if program is not None:
-                program.link(known)
     numbers = [[0 if x is None else x.address for x in row] for row in rows]
     return np.array(numbers, dtype=np.int64)
 

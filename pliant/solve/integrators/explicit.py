@@ -7,7 +7,7 @@ that suits the damping (`lumped`). The only guess of a step is its end.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,32 +18,21 @@ from pliant.engine.arrays import clear, combine, copy
 from pliant.engine.program import Program, ask, record, run
 from pliant.model import DescriptionError, Rod
 from pliant.model.checks import number
-from pliant.physics.contract import KernelTerm, Term
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array, RodModel
 from pliant.solve import loops
-from pliant.solve.integrators.contract import Integrator, StepError, Stepper, step_failed
+from pliant.solve.integrators.contract import Integrator, StepError, Stepper
 from pliant.solve.integrators.lumped import rigid
-from pliant.solve.integrators.lumped.chebyshev import Chebyshev
 from pliant.solve.integrators.lumped.energy_watch import EnergyWatch
-from pliant.solve.integrators.lumped.frequency import Spectrum
-from pliant.solve.integrators.lumped.leapfrog import Leapfrog
 from pliant.solve.integrators.lumped.outputs import InsideOutputs
-from pliant.solve.integrators.lumped.pace import Pace
-from pliant.solve.integrators.lumped.scheme import Damping, Scheme
-from pliant.solve.integrators.lumped.system import LumpedSystem
-from pliant.solve.integrators.lumped.verlet import Verlet
+from pliant.solve.integrators.lumped.scheme import Scheme
+from pliant.solve.integrators.lumped.short_steps import LOOK, ShortSteps, failed
+from pliant.solve.integrators.lumped.side_by_side import SideBySide, kind_of
 from pliant.solve.newton import Policy
 from pliant.tree.state import State
 
-_LOOK = 250
-"""Short steps after which the energy balance is looked at."""
 _RUNGS = (0.6, 0.42, 0.3, 0.2)
 """Length of short steps, relative to those of the start, each time that the balance does not hold."""
-_TURN = 0.1
-"""Most that a node may turn in a step by the spin that it starts with, rad."""
-_MOST = 2**20
-"""Steps for one dt from which on they are refused."""
 POLICY = Policy(iterations=1)
 
 
@@ -67,6 +56,7 @@ class Explicit(Integrator):
 
     safety: float = 0.9
     halves: ClassVar[bool] = False
+    moves_many: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         value = number("Explicit", "safety", self.safety, "", "give e.g. 0.9", "positive")
@@ -91,6 +81,12 @@ class Explicit(Integrator):
     def stepper(self, effects: Effects, h: float) -> Stepper:
         return ExplicitStepper(effects, h, self.safety)
 
+    def kind(self, effects: Effects) -> Hashable | None:
+        return kind_of(effects)
+
+    def side_by_side(self, begins: Sequence[Any], h: float) -> SideBySide:
+        return SideBySide(begins, h, self.safety)
+
 
 def _check(effects: Effects) -> None:
     """Refuse what explicit steps cannot carry."""
@@ -108,28 +104,16 @@ def _check(effects: Effects) -> None:
         )  # fmt: skip
 
 
-def _opposes(term: Term) -> bool:
-    """Whether a term may oppose velocities."""
-    own = type(term).add_power_lost not in (Term.add_power_lost, KernelTerm.add_power_lost)
-    return bool(getattr(term, "resists", own))
-
-
 class ExplicitStepper(Stepper):
     """Steps of `Explicit`: several short ones for every step of h seconds."""
 
     def __init__(self, effects: Effects, h: float, safety: float) -> None:
         super().__init__(effects, h, POLICY, 1e-12)
         self.safety = safety
-        self.system = LumpedSystem([effects], [self.workspace])
-        _check(effects)
-        self.pace = Pace(h)
-        self._spectrum = Spectrum(self.system)
-        damped = any(_opposes(term) for term in effects.terms)
         ends = (self.before, self.after[: len(self.before)])
-        given = (self.system, self.pace, ends, [self.account])
-        kinds = (Verlet, Chebyshev) if damped else (Leapfrog,)
-        self._schemes: list[Scheme] = [kind(*given) for kind in kinds]
-        self.scheme = self._schemes[0]
+        self.short = ShortSteps([effects], [self.workspace], h, ends, [self.account])
+        self.system, self.pace = self.short.system, self.short.pace
+        _check(effects)
         self._outputs = InsideOutputs([effects], self.capacity)
         self._rates = np.zeros(self.tree.total)
         self._stepping: Program | None = None
@@ -155,29 +139,18 @@ class ExplicitStepper(Stepper):
             self.watch.start(self.scheme, [self.a])
             self._keep_start()
 
-    def _choose_steps(self) -> None:
-        """Choose scheme and length of the short steps from frequency, decay and spin here."""
-        damping = self._damping()
-        scheme = min(self._schemes, key=lambda scheme: scheme.evaluations(damping))
-        if scheme is not self.scheme:
-            self.scheme = scheme
-            self._forget_programs()
-        scheme.books = self.books
-        longest = self.safety * scheme.most(damping)
-        count = max(1, math.ceil(self.h * max(1.0 / longest, self.system.fastest_spin() / _TURN)))
-        if count > _MOST:
-            raise self.error(f"stability would need {count} steps for one dt")
-        self._set_steps(count)
-        scheme.prepare(damping)
+    @property
+    def scheme(self) -> Scheme:
+        """What takes the short steps."""
+        return self.short.scheme
 
-    def _damping(self) -> Damping:
-        """How the robot vibrates, and how that dies out."""
-        omega = self._spectrum.highest_frequency()
-        if len(self._schemes) == 1:
-            return Damping(omega, 0.0, 0.0)
-        lags = [part.lag for part in self.tree.parts if part.rod is not None]
-        shortest = min((float(lag.min()) for lag in lags), default=0.0)
-        return Damping(omega, self._spectrum.fastest_decay(), shortest)
+    def _choose_steps(self) -> None:
+        """Choose scheme and length of the short steps."""
+        before = self.scheme
+        self.short.choose(self.safety, self.books)
+        if self.scheme is not before:
+            self._forget_programs()
+        self._set_steps(self.short_steps)
 
     def _forget_programs(self) -> None:
         """Have the programs of a step recorded anew."""
@@ -186,7 +159,7 @@ class ExplicitStepper(Stepper):
     def _set_steps(self, count: int) -> None:
         """Take `count` short steps for each step of h seconds."""
         self.pace.set(count)
-        self.wait[0] = max(1, _LOOK // count)
+        self.wait[0] = self.short.patience
         self._outputs.plan(np.zeros(0), count)
 
     @property
@@ -261,7 +234,7 @@ class ExplicitStepper(Stepper):
     def accept_step(self, a: State, b: State) -> None:
         copy(b.q, self.q)
         if self.books:
-            for term in self.effects.terms:
+            for term in self.system.robots[0].working:
                 ask(term.add_work_done, a, b, self.mean, self.account[:1])
             run(count_steps, self.wait, self.counts)
         copy(self.after[: len(self.before)], self.before)
@@ -283,7 +256,7 @@ class ExplicitStepper(Stepper):
         Where inputs change or loads follow the robot, their work is known for whole steps of h seconds
         only, not well enough; with damping no energy reaches the grid.
         """
-        self.wait[0] = max(1, _LOOK // self.short_steps)
+        self.wait[0] = self.short.patience
         inputs = self.after.copy()
         steady = np.array_equal(self._start[-3], self.before) and self.scheme.conserves
         if not steady or not self.effects.conservative(self.before):
@@ -304,7 +277,7 @@ class ExplicitStepper(Stepper):
         if rung == 0:
             self.shortened[0] = float(self.wait[1]) * self.h
         self.rung[0] += 1
-        again = last >= _LOOK
+        again = last >= LOOK
         shares = self._outputs.last()
         self._set_steps(count)
         if not again:
@@ -327,7 +300,7 @@ class ExplicitStepper(Stepper):
 
     @property
     def method(self) -> str:
-        return f"{self.scheme.name}, steps of {float(self.pace.short[0]):.3g} s"
+        return self.short.method
 
     def remarks(self) -> list[str]:
         """Tell from when on the steps were shortened."""
@@ -343,7 +316,7 @@ class ExplicitStepper(Stepper):
         raise TypeError("explicit steps have no equations that a neighbour could correct")
 
     def error(self, reason: str) -> StepError:
-        return step_failed(self.h, reason, "a smaller safety, or Midpoint()", 1)
+        return failed(self.h, reason)
 
 
 @kernel

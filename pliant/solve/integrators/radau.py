@@ -28,7 +28,7 @@ from pliant.engine.program import ask, run, when
 from pliant.lie.charts import set_chart_rates
 from pliant.linalg.scatter import largest
 from pliant.model import DescriptionError
-from pliant.model.checks import number
+from pliant.model.checks import count, number
 from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_moving
@@ -54,6 +54,8 @@ _SOLVED = 0.05
 _TURN = 0.1
 """Radius, in lengths of the robot, at which turns count as displacements."""
 _NOT_WANTED = np.zeros(1, dtype=np.bool_)
+_MANY = 10
+"""Steps that a motion has at least where they choose their length."""
 _NOMINAL = 0.1
 """Step, relative to the first one, for which tangents are filled before they are mixed."""
 
@@ -70,10 +72,12 @@ class Radau(Integrator):
 
     tolerance : error that a step may make, relative to the length of the longest part.
     largest : longest step, s; give one where inputs act for a short time that steps could miss.
+    most : steps, rejected ones included, after which the motion is given up; None for any number.
     """
 
     tolerance: float = 1e-4
     largest: float | None = None
+    most: int | None = None
     damped: ClassVar[str] = "GeneralizedAlpha(rho=0.5)"
     finer: ClassVar[str] = "a smaller tolerance"
     chooses_steps: ClassVar[bool] = True
@@ -89,6 +93,8 @@ class Radau(Integrator):
         if self.largest is not None:
             most = number("Radau", "largest", self.largest, "s", "give e.g. 0.01", "positive")
             object.__setattr__(self, "largest", most)
+        if self.most is not None:
+            count("Radau", "most", self.most, 1, "give e.g. 10000")
 
     @property
     def damps(self) -> bool:
@@ -104,13 +110,22 @@ class Radau(Integrator):
         """A stepper with step length h, s."""
         return RadauStepper(effects, h, self.tolerance)
 
+    @property
+    def family(self) -> type[Radau]:
+        """Tolerances are numbers that a stepper reads."""
+        return Radau
+
+    def adjust(self, stepper: RadauStepper) -> None:
+        """Set the tolerance."""
+        stepper.set_tolerance(self.tolerance)
+
     def steps(
         self, stepper: RadauStepper, schedule: Any, q: Array, v: Array, duration: float
     ) -> Any:
         """Steps that choose their own length."""
         from pliant.solve.adaptive_steps import AdaptiveSteps
 
-        return AdaptiveSteps(self, stepper, schedule, q, v, duration, self.largest)
+        return AdaptiveSteps(self, stepper, schedule, q, v, duration, self.largest, self.most)
 
 
 def _refuse(part: str, expected: str) -> None:
@@ -163,7 +178,9 @@ class RadauStepper(Stepper):
     def __init__(self, effects: Effects, h: float, tolerance: float) -> None:
         _check(effects)
         super().__init__(effects, h, POLICY, _SOLVED * tolerance)
-        self.wanted = tolerance
+        self.wanted = np.zeros(1)
+        """(1,) error that a step may make, in lengths."""
+        self.set_tolerance(tolerance)
         tree, total = self.tree, self.tree.total
         self.step = np.array([h, h, _NOMINAL * h])
         self._set_inputs()
@@ -182,7 +199,7 @@ class RadauStepper(Stepper):
         """Whether there was a last step."""
         self._dx, self._start = np.zeros(total), np.zeros(total)
         self.choosing, self.error_size = np.zeros(1, dtype=np.int64), np.zeros(1)
-        """Whether steps with too large an error are rejected; the error relative to the tolerance."""
+        """Whether steps with too large an error are rejected; the error of the last one, in lengths."""
         self._good = np.ones(1, dtype=np.int64)
         self._none = np.zeros(total)
         self.systems, self.stage_account = StageSystems(self), StageAccount(self)
@@ -190,6 +207,11 @@ class RadauStepper(Stepper):
         self.numbers[loops.SCALE], self.numbers[loops.FLOOR] = 1.0, 1e-14
         self.counts[loops.KNOWS_LAST] = -1
         self.counts[loops.FORESEES] = not len(tree.prescribed)
+
+    def set_tolerance(self, tolerance: float) -> None:
+        """Set the error that a step may make, in lengths, and where Newton's method stops."""
+        self.wanted[0] = tolerance
+        self.numbers[loops.TOLERANCE] = self.tolerance = _SOLVED * tolerance
 
     def _set_inputs(self) -> None:
         """Room for the inputs at the end of the step, then at the stages before."""
@@ -342,7 +364,7 @@ class RadauStepper(Stepper):
         Returns how it ended: CONVERGED, PAUSE if its error is too large, or as Newton's method failed.
         """
         self.problem = ""
-        table = self._table()
+        table = self._table(_MANY)
         plain = isinstance(table, list)
         loop = modes.uncompiled(loops.__name__) if plain else loops
         todo = (self.control, row, _NOT_WANTED, self.after)
@@ -359,14 +381,14 @@ class RadauStepper(Stepper):
     def accept_step(self, a: State, b: State) -> None:
         """Take the iterate as the end of the step, unless its error is too large."""
         when(self.choosing, self._estimate, a)
-        run(judge, self.choosing, self.error_size, self._good, self.counts)
+        run(judge, self.choosing, self.error_size, self.wanted, self._good, self.counts)
         when(self._good, self._accept, a, b)
 
     def accept_fed_step(self, a: State, b: State) -> None:
         self.accept_step(a, b)
 
     def _estimate(self, a: State) -> None:
-        """Set the error of the step, relative to the tolerance.
+        """Set the error of the step, in lengths.
 
         h^2 (M + h l C + (h l)^2 K)^-1 f, f what is missing in balance at the start with the
         acceleration that the polynomial through those of the stages has there.
@@ -384,7 +406,7 @@ class RadauStepper(Stepper):
         self.matrix.record_solve(self.right, self.x)
         clear(self._dx)
         put(self.x, self.tree.coordinates, self._dx)
-        self._measure(a, self._dx, self.error_size, 1.0 / (rule.REAL**2 * self.wanted))
+        self._measure(a, self._dx, self.error_size, rule.REAL**-2)
         # the rates of the first stage again
         set_rates(self.tree, self.inner[0], work, self.V[0], self.acc[0])
 
@@ -447,10 +469,10 @@ def missing_force(r, rows, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def judge(choosing, error, good, counts):  # type: ignore[no-untyped-def]
+def judge(choosing, error, wanted, good, counts):  # type: ignore[no-untyped-def]
     """Accept a step unless its error is too large; it is paused then."""
     good[0] = 1
-    if choosing[0] != 0 and not error[0] <= 1.0:
+    if choosing[0] != 0 and not error[0] <= wanted[0]:
         good[0] = 0
         counts[loops.PAUSED] = 1
 

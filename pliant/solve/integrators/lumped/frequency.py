@@ -36,7 +36,10 @@ class Spectrum:
         """Size of the change of accelerations along nodes, or along velocities if `moving`."""
         rng = np.random.default_rng(0)
         for motion in self.system.motions:
-            motion.ahead[...] = rng.normal(size=motion.ahead.shape)
+            motion.ahead[...] = 0.0
+            begin = rng.normal(size=(2, 3, len(motion.nodes.columns)))
+            for own in motion.parts:  # the same for all copies, so that equal ones take equal steps
+                motion.ahead[:, :, own.columns] = begin
             heavy = np.zeros_like(motion.light)
             np.divide(1.0, motion.light, where=motion.light > 0.0, out=heavy)
             motion.ahead[1] *= heavy * self.system.length

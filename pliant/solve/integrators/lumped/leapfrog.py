@@ -13,8 +13,15 @@ h^2 / 24 {T, V}, and outputs undo that. Stable up to h omega = sqrt(12).
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import numpy as np
+
+from pliant._numba import kernel
 from pliant.engine.arrays import copy
+from pliant.engine.program import repeat, run, when
+from pliant.rods.contract import Ints
+from pliant.solve.integrators.lumped.flat import FlatMotion, flat_motions
 from pliant.solve.integrators.lumped.scheme import Damping, Scheme
 
 _PART = 1e-3
@@ -30,11 +37,50 @@ class Leapfrog(Scheme):
     order = 4
     conserves = True
 
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._flat: list[FlatMotion] = []
+        """The motions while they are in planes; none where they cannot be."""
+        self._in_planes, self._spare = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+
+    def prepare(self, damping: Damping) -> None:
+        """Find the planes in which the nodes are, if any."""
+        system = self.system
+        if system.told or system.framed:
+            return
+        if not self._flat:
+            self._flat = flat_motions(system.motions)
+        system.set_fields(system.acting)
+        self._in_planes[0] = bool(self._flat) and all(flat.lay() for flat in self._flat)
+
     def most(self, damping: Damping) -> float:
         return math.sqrt(12.0) / max(damping.omega, 1e-300)
 
     def enter(self) -> None:
         self.system.drift(0.5, self.pace.short)
+
+    def go_on(self, more: Ints) -> None:
+        if self._flat:
+            run(steady_inputs, self._in_planes, self.before, self.after, more, self._spare)
+            when(self._spare, self._go_on_in_planes, more)
+        super().go_on(more)
+
+    def _go_on_in_planes(self, more: Ints) -> None:
+        """Take more (1,) steps in the planes, if all nodes are there; then there are none left."""
+        pace, system = self.pace, self.system
+        system.set_fields(self.before)
+        for flat in self._flat:
+            flat.judge(self._spare)
+        run(take_all, more, self._spare, pace.share, pace.passed)
+        for flat in self._flat:
+            when(self._spare, flat.enter)
+        repeat(self._spare, self._step_in_planes)
+        for flat in self._flat:
+            when(self._spare, flat.leave)
+
+    def _step_in_planes(self) -> None:
+        for flat in self._flat:
+            flat.step(_PART, self.pace.gradient, self.pace.short)
 
     def step(self) -> None:
         self._kick_and_drift(1.0)
@@ -72,3 +118,21 @@ class Leapfrog(Scheme):
         system.accelerate(moving=False)
         for motion in system.motions:
             motion.process(sign, self.pace.gradient, self.pace.short)
+
+
+@kernel
+def steady_inputs(in_planes, before, after, more, wanted):  # type: ignore[no-untyped-def]
+    """wanted_0 : whether inputs (J,) do not change, and there are steps to take in planes."""
+    wanted[0] = 1 if in_planes[0] != 0 and more[0] > 0 else 0
+    for j in range(before.shape[0]):
+        if before[j] != after[j]:
+            wanted[0] = 0
+
+
+@kernel
+def take_all(more, wanted, share, passed):  # type: ignore[no-untyped-def]
+    """Let wanted_0, unless zero, be all the steps more_0, which then are none, and count them."""
+    if wanted[0] != 0:
+        wanted[0] = more[0]
+        passed[0] += more[0] * share[0]
+        more[0] = 0

@@ -10,6 +10,7 @@ import numpy as np
 from pliant._numba import kernel
 from pliant.engine.arrays import combine, copy
 from pliant.engine.program import ask, repeat, run, when
+from pliant.physics.contract import Term
 from pliant.physics.effects import Effects
 from pliant.rods.contract import Array, Ints
 from pliant.solve.integrators.lumped.scheme import Scheme
@@ -42,15 +43,13 @@ class InsideOutputs:
         self._acted, self._mean = np.zeros(count), np.zeros(count)
         self._rates = [np.zeros(item.tree.total) for item in effects]
         self._accounts = [np.zeros(2 + item.records) for item in effects]
+        self._q = [np.zeros(item.tree.nq) for item in effects]
         self._lost = np.zeros((len(effects), 2))
 
     @cached_property
-    def _begin(self) -> list[State]:
-        return [State(item.tree) for item in self.effects]
-
-    @cached_property
-    def _inside(self) -> list[State]:
-        return [State(item.tree) for item in self.effects]
+    def _states(self) -> list[tuple[State, State]]:
+        """Of each robot, the start of the step and the output."""
+        return [(State(item.tree), State(item.tree)) for item in self.effects]
 
     def plan(self, shares: Array, count: int) -> None:
         """Wish outputs at parts `shares` (T,) of a step of `count` short steps."""
@@ -73,14 +72,20 @@ class InsideOutputs:
 
     def advance(self, scheme: Scheme, q: Sequence[Array], keep: Keep) -> None:
         """Take all short steps of a step from q (nq,) of each robot, and keep the outputs inside."""
-        when(self.marks, self._start, q)
+        when(self.marks, self._start, scheme, q)
         repeat(self.marks, self._go_on, scheme, keep)
         when(self.left, scheme.advance, self.left)
 
-    def _start(self, q: Sequence[Array]) -> None:
+    def _start(self, scheme: Scheme, q: Sequence[Array]) -> None:
         run(first_mark, self._next)
-        for begin, own in zip(self._begin, q, strict=True):
-            begin.place(own)
+        for r, own in enumerate(q):
+            if self._working(scheme, r):
+                self._states[r][0].place(own)
+
+    @staticmethod
+    def _working(scheme: Scheme, r: int) -> Sequence[Term]:
+        """What does work on a robot by its inputs."""
+        return scheme.system.robots[r].working if scheme.books else ()
 
     def _go_on(self, scheme: Scheme, keep: Keep) -> None:
         """Go on to the next output, and keep it."""
@@ -94,7 +99,7 @@ class InsideOutputs:
             copy(x, out)
         for motion in system.motions:
             motion.interpolate(self._part, scheme.pace.short)
-        system.write([inside.q for inside in self._inside], self._rates)
+        system.write(self._q, self._rates)
         for x, out in zip(nodes, kept, strict=True):
             copy(out, x)
         self._keep(scheme, keep)
@@ -118,15 +123,17 @@ class InsideOutputs:
         pace, inputs = scheme.pace, (scheme.before, scheme.after)
         run(inputs_inside, self._part, pace.share, pace.passed, *inputs, self._acted)
         combine(0.5, scheme.before, 0.5, self._acted, self._mean)
-        for r, (effects, inside) in enumerate(zip(self.effects, self._inside, strict=True)):
+        for r, q in enumerate(self._q):
             at, account = scheme.system.slices[r], self._accounts[r]
             copy(scheme.accounts[r], account)
             run(read_loss, self._part, self._lost[r], account)
-            if scheme.books:
-                inside.place(inside.q)
-                for term in effects.terms:
-                    ask(term.add_work_done, self._begin[r], inside, self._mean[at], account[:1])
-            keep(r, inside.q, self._rates[r], account, self._acted[at])
+            working = self._working(scheme, r)
+            if working:
+                begin, inside = self._states[r]
+                inside.place(q)
+            for term in working:
+                ask(term.add_work_done, begin, inside, self._mean[at], account[:1])
+            keep(r, q, self._rates[r], account, self._acted[at])
 
 
 @kernel

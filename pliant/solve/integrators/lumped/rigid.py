@@ -18,8 +18,8 @@ from pliant.engine.lanes import largest, load, store
 from pliant.lie.quaternion_leaves import quaternion_matrix, quaternion_multiply
 from pliant.lie.tuples import add, apply, cross, dot, transpose
 
-_S = tuple(1.0 / (2 ** (2 * i + 1) * factorial(2 * i + 1)) for i in range(6))
-_C = tuple(1.0 / (2 ** (2 * i) * factorial(2 * i)) for i in range(7))
+SINE = tuple(1.0 / (2 ** (2 * i + 1) * factorial(2 * i + 1)) for i in range(6))
+COSINE = tuple(1.0 / (2 ** (2 * i) * factorial(2 * i)) for i in range(7))
 """Coefficients of sin(x / 2) / x and cos(x / 2) in powers of -x^2."""
 _SMALL, _HALVINGS = 0.5, 30
 """Square of the angle, rad^2, below which a series gives the quaternion of a turn; how often a larger
@@ -63,12 +63,12 @@ def _turn(x):  # type: ignore[no-untyped-def]
     while most > _SMALL and halved < _HALVINGS:
         most, halved, part = 0.25 * most, halved + 1, 0.5 * part
     t = (part * part) * t
-    s = _S[4] - _S[5] * t
-    c = _C[5] - _C[6] * t
+    s = SINE[4] - SINE[5] * t
+    c = COSINE[5] - COSINE[6] * t
     for i in range(3, -1, -1):
-        s = _S[i] - t * s
+        s = SINE[i] - t * s
     for i in range(4, -1, -1):
-        c = _C[i] - t * c
+        c = COSINE[i] - t * c
     s = part * s
     q = (c, s * x[0], s * x[1], s * x[2])
     for _ in range(halved):

@@ -90,12 +90,16 @@ class Scheme(ABC):
 
     def advance(self, count: Ints) -> None:
         """Take count (1,) short steps, at least one."""
-        if self._first is None:
-            self._first = record(self.step)
         run(rigid.one_less, count, self._more)
         self.enter()
-        repeat(self._more, self._first)
+        self.go_on(self._more)
         self.leave()
+
+    def go_on(self, more: Ints) -> None:
+        """Take more (1,) short steps within a run of them."""
+        if self._first is None:
+            self._first = record(self.step)
+        repeat(more, self._first)
 
     def aside(self, *functions: Callable[[], None]) -> None:
         """Call functions at the nodes and momenta of the motion; the steps then go on as before."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.engine.arrays import copy
 from pliant.engine.program import ask
-from pliant.physics.contract import Moment, Term
+from pliant.physics.contract import KernelTerm, Moment, Term
 from pliant.physics.effects import Effects
 from pliant.physics.met_strains import meet_at_rest, meet_moving
 from pliant.rods.contract import Array
@@ -17,6 +17,13 @@ from pliant.solve.integrators.lumped.motion import NodeMotion
 from pliant.tree.nodes import Nodes
 from pliant.tree.state import State
 from pliant.tree.work import Work
+
+
+def _does_work(term: Term) -> bool:
+    kind, none = type(term), (Term.work_done, KernelTerm.work_done)
+    if kind.add_work_done is Term.add_work_done:
+        return kind.work_done not in none
+    return kind.add_work_done is not KernelTerm.add_work_done
 
 
 class LumpedRobot:
@@ -41,6 +48,8 @@ class LumpedRobot:
             if field is None and term.strain_law() is None and type(term).act is not Term.act
         ]
         """What acts besides."""
+        self.working = [term for term in effects.terms if _does_work(term)]
+        """What does work by its input."""
         self.quiet = effects.numbers(dict.fromkeys(effects.tree.description.inputs(), 0.0))
         """Numbers (J,) of inputs that ask for nothing."""
         framed = any(not term.at_strains for term in self.terms)
@@ -146,6 +155,11 @@ class LumpedSystem:
                 robot.nodes.gather(i)
             motion.set_field(self.acting, self._places)
             motion.set_pulls()
+
+    def set_fields(self, inputs: Array) -> None:
+        """Set the fields that inputs (J,) are."""
+        for motion in self.motions:
+            motion.set_field(inputs, self._places)
 
     def _set_stresses(self, moving: bool) -> None:
         for motion in self.motions:
