@@ -80,6 +80,8 @@ _HOMES = {
         "pose",
     ),
     "pliant.control.computed_torque": ("ComputedTorque",),
+    "pliant.control.kalman": ("KalmanFilter",),
+    "pliant.control.lqr": ("LQR",),
     "pliant.control.pid": ("PID",),
     "pliant.control.task_space": ("TaskSpace",),
     "pliant.files": ("FileError",),
@@ -150,6 +152,8 @@ if TYPE_CHECKING:
     from pliant.bvp.collocation import Collocation as Collocation
     from pliant.bvp.shooting import MultipleShooting as MultipleShooting, Shooting as Shooting
     from pliant.control.computed_torque import ComputedTorque as ComputedTorque
+    from pliant.control.kalman import KalmanFilter as KalmanFilter
+    from pliant.control.lqr import LQR as LQR
     from pliant.control.pid import PID as PID
     from pliant.control.task_space import TaskSpace as TaskSpace
     from pliant.files import FileError as FileError
