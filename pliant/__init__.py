@@ -80,6 +80,8 @@ _HOMES = {
         "pose",
     ),
     "pliant.control.computed_torque": ("ComputedTorque",),
+    "pliant.control.kalman": ("KalmanFilter",),
+    "pliant.control.lqr": ("LQR",),
     "pliant.control.pid": ("PID",),
     "pliant.control.task_space": ("TaskSpace",),
     "pliant.files": ("FileError",),
@@ -111,6 +113,7 @@ _HOMES = {
     "pliant.rods.spectral": ("Spectral",),
     "pliant.rods.srl": ("SRL",),
     "pliant.rods.strain": ("Strain",),
+    "pliant.solve.events": ("Event",),
     "pliant.solve.integrators.bdf": ("BDF",),
     "pliant.solve.integrators.bdf_alpha": ("BDFAlpha",),
     "pliant.solve.integrators.contract": ("Integrator",),
@@ -149,6 +152,8 @@ if TYPE_CHECKING:
     from pliant.bvp.collocation import Collocation as Collocation
     from pliant.bvp.shooting import MultipleShooting as MultipleShooting, Shooting as Shooting
     from pliant.control.computed_torque import ComputedTorque as ComputedTorque
+    from pliant.control.kalman import KalmanFilter as KalmanFilter
+    from pliant.control.lqr import LQR as LQR
     from pliant.control.pid import PID as PID
     from pliant.control.task_space import TaskSpace as TaskSpace
     from pliant.files import FileError as FileError
@@ -264,6 +269,7 @@ if TYPE_CHECKING:
     from pliant.rods.spectral import Spectral as Spectral
     from pliant.rods.srl import SRL as SRL
     from pliant.rods.strain import Strain as Strain
+    from pliant.solve.events import Event as Event
     from pliant.solve.integrators.bdf import BDF as BDF
     from pliant.solve.integrators.bdf_alpha import BDFAlpha as BDFAlpha
     from pliant.solve.integrators.contract import Integrator as Integrator

@@ -28,6 +28,8 @@ from pliant.solve.schedule import as_inputs, check_values
 _STENCIL = ((1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0))
 _STEP = 1e-3
 """Step of the derivative of the coordinates along velocities, for the largest of them."""
+_ROUNDS = 20
+"""Iterations for a displacement."""
 
 
 class Accelerations(NamedTuple):
@@ -118,6 +120,28 @@ class Equations(Result):
         h = _STEP / size
         ends = [weight * self._system.moved(here, at * h * rates) for at, weight in _STENCIL]
         return np.asarray(sum(ends) / (12.0 * h))
+
+    def displacement_basis(self, q: ArrayLike) -> Array:
+        """Return dq/dx (nq, n) of `moved` at x = 0."""
+        here = self._q(q)
+        units = _STEP * np.eye(len(self.names))
+        ends = [[self._system.moved(here, t * x) for t in (1.0, -1.0)] for x in units]
+        return np.array([(a - b) / (2.0 * _STEP) for a, b in ends]).reshape(-1, len(here)).T
+
+    def displacement(self, q: ArrayLike, other: ArrayLike, basis: Array | None = None) -> Array:
+        """Return the displacement x (n,) with moved(q, x) = other, for configurations that are near.
+
+        basis : `displacement_basis` of q, if it is known.
+        """
+        here, there = self._q(q), self._q(other)
+        inverse = np.linalg.pinv(self.displacement_basis(here) if basis is None else basis)
+        x = inverse @ (there - here)
+        for _ in range(_ROUNDS):
+            left = there - self._system.moved(here, x)
+            if np.abs(left).max(initial=0.0) < 1e-13 * (1.0 + np.abs(there).max(initial=0.0)):
+                break
+            x = x + inverse @ left
+        return np.asarray(x)
 
     def prescribe(
         self, q: ArrayLike, v: ArrayLike, motions: Mapping[str, Any]

@@ -52,6 +52,7 @@ class Linearisation(Result, Drawable):
         self.equilibrium, self.seconds = equilibrium, seconds
         self.A, self.B, self.C, self.D = system.A, system.B, system.C, system.D
         self.inputs, self.outputs = names
+        self._basis = system.basis
         modes = damped_modes(system)
         self.eigenvalues, self._shapes = modes.eigenvalues, modes.shapes
         size = np.abs(self.eigenvalues)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,7 +18,25 @@ from pliant.solve.control import Control
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.problem import Problem, Start
 from pliant.solve.schedule import as_inputs, check_input
-from pliant.solve.streaming import Stream
+from pliant.solve.streaming import Acting, Stream
+
+
+class Seen(Protocol):
+    """A motion under way, or an estimate of one, as far as a state needs it."""
+
+    @property
+    def t(self) -> float:
+        """Time, s."""
+
+    @property
+    def h(self) -> float:
+        """Length of a step, s."""
+
+    def snapshot(self) -> tuple[Any, Any, Array]:
+        """Configuration, rates and account of work and loss, to keep."""
+
+    def acting(self) -> Acting:
+        """What gives values, rates and accelerations of the inputs as they are now."""
 
 
 class StepState(MovingResult):
@@ -33,7 +51,7 @@ class StepState(MovingResult):
     first.
     """
 
-    def __init__(self, compiled: Problem, stream: Stream, iterations: int, message: str) -> None:
+    def __init__(self, compiled: Problem, stream: Seen, iterations: int, message: str) -> None:
         super().__init__(compiled)
         self.t = stream.t
         self.iterations = iterations
@@ -242,7 +260,7 @@ def make_stepper(
     return Stepper(compiled, stream, values, repr(method), control)
 
 
-def state_seen(compiled: Problem) -> Callable[[Any], StepState]:
+def state_seen(compiled: Problem) -> Callable[[Seen], StepState]:
     """What makes the state that controllers get of a motion under way."""
     return lambda present: StepState(compiled, present, 0, "")
 

@@ -69,7 +69,7 @@ class EquationsOfMotion:
         self.free = len(tree.coordinates)
         none = np.zeros(0, dtype=np.int64)
         self.rows = np.concatenate([none, *(term.rows for term in effects.hard)])
-        self.state, self.work = State(tree), Work(tree)
+        self.state, self.work, self._moved = State(tree), Work(tree), State(tree)
         self._tangent = Tangent(tree, Sparse, effects.pairs(), prescribed=True)
         self._soft = [term for term in effects.terms if term not in effects.hard]
         self._touching = np.ones(tree.total)
@@ -83,7 +83,8 @@ class EquationsOfMotion:
 
     def moved(self, q: Array, x: Array) -> Array:
         """Coordinates (nq,) after a variation x (n,)."""
-        return self.tree.moved(self.state.place(q), self.spread(x), newton=False)
+        self.tree.retract(self.state.place(q), self.spread(x), self._moved)
+        return self._moved.q.copy()
 
     def names(self) -> list[str]:
         """Names (n,) of the velocities: ``crank.angle`` of joints, ``arm[3]`` of rods."""
