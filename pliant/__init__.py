@@ -113,6 +113,7 @@ _HOMES = {
     "pliant.rods.spectral": ("Spectral",),
     "pliant.rods.srl": ("SRL",),
     "pliant.rods.strain": ("Strain",),
+    "pliant.solve.events": ("Event",),
     "pliant.solve.integrators.bdf": ("BDF",),
     "pliant.solve.integrators.bdf_alpha": ("BDFAlpha",),
     "pliant.solve.integrators.contract": ("Integrator",),
@@ -268,6 +269,7 @@ if TYPE_CHECKING:
     from pliant.rods.spectral import Spectral as Spectral
     from pliant.rods.srl import SRL as SRL
     from pliant.rods.strain import Strain as Strain
+    from pliant.solve.events import Event as Event
     from pliant.solve.integrators.bdf import BDF as BDF
     from pliant.solve.integrators.bdf_alpha import BDFAlpha as BDFAlpha
     from pliant.solve.integrators.contract import Integrator as Integrator

@@ -78,6 +78,7 @@ from pliant.solve.compiled import Compiler, choose_formulations, require_mass
 from pliant.solve.control import Control, controller_pairs
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory
+from pliant.solve.events import Event, Watch, as_events
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.mesh_slopes import brought, on_mesh_of
 from pliant.solve.motion_error import Companions, check_error
@@ -620,6 +621,7 @@ class Robot:
         damping: float = 0.0,
         power: float = 1.0,
         kind: str = "two-way",
+        compression: float = 1.0,
     ) -> Spring:
         """Add a spring, damper, rope or bumper between two points and return it.
 
@@ -629,8 +631,10 @@ class Robot:
         damper; below one the force is smoothed at rates under 1 mm/s.
         kind : "two-way", "tension" for a rope that only pulls, "compression" for a bumper that only
         pushes.
+        compression : without a rest, length without force over the distance at rest.
         """
-        return self.description.add(Spring(name, a, b, stiffness, rest, damping, power, kind))  # type: ignore[arg-type]
+        law = (stiffness, rest, damping, power, kind, compression)
+        return self.description.add(Spring(name, a, b, *law))  # type: ignore[arg-type]
 
     @checks.checked
     def add_bushing(
@@ -1011,6 +1015,7 @@ class Robot:
         error: bool = False,
         accuracy: float | None = None,
         controllers: Any = None,
+        events: Event | Sequence[Event] | None = None,
     ) -> Motion:
         """Return the motion over ``duration`` seconds in steps of ``dt`` seconds.
 
@@ -1043,14 +1048,15 @@ class Robot:
         by name; or a pair of it and the seconds between its samples, a whole multiple of dt; or a list
         of them. What it returns acts until the next sample; an input that prescribes a motion goes
         straight to its new value until then.
+        events : `Event`, or a list: the motion ends where the function of one crosses zero, at a time
+        inside a step; `motion.event` has its name and time. Go on from there with start=motion.
 
         Ctrl-C ends it early with what there is (complete = False). If a step fails, the error's
         ``last`` is the motion up to there.
         """
         if dt is None or accuracy is not None:
-            _require_dt_alone(
-                save=save, resume=resume, error=error or None, controllers=controllers
-            )
+            more = {"controllers": controllers, "events": events}
+            _require_dt_alone(save=save, resume=resume, error=error or None, **more)
             return self._accurate_motion(
                 duration, dt, accuracy, inputs, (start, velocity, joints), formulation, integrator,
                 (output_every, output_times, progress),
@@ -1070,7 +1076,7 @@ class Robot:
         given = {**given, **({} if control is None else control.signals)}
         with told(progress, "simulate", _time_reached) as report, _as_motion(compiled, method):
             asked = (method, given, clock, begin, report, checkpoints, control)
-            trajectory = compiled.simulate(*asked)
+            trajectory = compiled.simulate(*asked, self._watch(events, compiled, given, error))
         motion = self._judged_motion(plan, trajectory)
         motion.warn_of_energy(method)
         if error and motion.complete:
@@ -1200,6 +1206,13 @@ class Robot:
                       "compare with a motion of half the dt")  # fmt: skip
         watch = asked[0] is not None or asked[1] is not None
         return Control(pairs, compiled.description, inputs, h, state_seen(compiled), watch)
+
+    @staticmethod
+    def _watch(events: Any, compiled: Problem, inputs: Any, error: bool) -> Watch | None:
+        """The events of a motion, None if there are none."""
+        if events is None:
+            return None
+        return Watch(as_events(events, inputs, error), state_seen(compiled))
 
     def _prepare(
         self,

@@ -209,6 +209,16 @@ def machine() -> str:
     return f"{name}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
+def kept(
+    old: dict[str, Any], new: dict[str, Any], tasks: list[str], tools: list[str]
+) -> dict[str, Any]:
+    """Earlier results without the rows of some tasks by some tools, which are measured anew."""
+    rows = [row for row in old["rows"] if row["task"] not in tasks or row["tool"] not in tools]
+    both = {key: {**old[key], **new[key]} for key in ("versions", "lines")}
+    skipped = {k: why for k, why in old["skipped"].items() if k not in tools} | new["skipped"]
+    return {**old, **both, "skipped": skipped, "rows": rows}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tasks", nargs="*", default=list(TASKS), choices=list(TASKS))
@@ -217,6 +227,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "peers")
     parser.add_argument("--output", type=Path, default=RESULTS)
+    parser.add_argument("--keep", action="store_true", help="keep the other rows of the output")
     parser.add_argument("--docs", type=Path, default=ROOT / "docs")
     given = parser.parse_args()
     truths = json.loads(REFERENCES.read_text())["tips"]
@@ -230,8 +241,12 @@ def main() -> None:
         "lines": {name: code_lines(HERE / f"tool_{name}.py") for name in versions},
         "rows": [],
     }
+    if given.keep:
+        found = kept(json.loads(given.output.read_text()), found, given.tasks, given.tools)
     for variant in given.variants:
         for name in given.tasks:
+            if not (VARIANTS[variant] or TASKS[name].planar):
+                continue
             truth = truths[f"{name} {variant}"]
             found["rows"] += measure(workers, name, VARIANTS[variant], truth, given.repeats)
             given.output.write_text(json.dumps(found, indent=1) + "\n")

@@ -125,8 +125,8 @@ EVERY = {"T5": 9, "T7": 37}
 
 
 def moduli(task: Task) -> np.ndarray:
-    """Young's moduli of the copies of a rod, Pa, between 0.8 and 1.25 times its own."""
-    return task.rod.E * np.geomspace(0.8, 1.25, task.copies)
+    """Young's moduli of the copies of a rod, Pa, from its own up to twice that."""
+    return task.rod.E * np.geomspace(1.0, 2.0, task.copies)
 
 
 def tension_grid(task: Task) -> np.ndarray:

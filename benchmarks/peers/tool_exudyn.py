@@ -42,7 +42,7 @@ def settings(task: Task, spatial: bool) -> list[dict]:
         "T3": [(n, h) for n in (2, 4, 6, 8) for h in (5e-3, 2.5e-3, 1e-3, 5e-4)],
         "T4": [(n, h) for n in (4, 8, 16, 32, 64) for h in (2e-2, 1e-2, 5e-3)],
         "T5": [(32, 2e-3), (64, 1e-3)],
-        "T7": [(4, 0.0), (8, 0.0), (16, 0.0)],
+        "T7": [(8, 0.0), (16, 0.0)],
     }[task.name]
     if spatial and task.name == "T5":
         return []  # its spatial elements do not reach 1 % on T2

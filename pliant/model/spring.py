@@ -26,11 +26,14 @@ class Spring(Effect):
 
     name : unique in the robot.
     a, b : a Frame or its name such as "arm.tip", or a point (3,) in the world, metres.
-    stiffness : N/m.  rest : length without force, metres; None for the distance at rest.
+    stiffness : N/m.  rest : length without force, metres; None for `compression` times the distance
+        at rest.
     damping : N (s/m)^power.  power : of the rate in the damping; one is a viscous damper. Below one the
         force is smoothed at rates under 1 mm/s.
     kind : "two-way"; "tension" for a rope, which only pulls while it is longer than ``rest``;
         "compression" for a bumper, which only pushes while it is shorter.
+    compression : without a rest, length without force over the distance at rest; below one the spring
+        is taut there.
     """
 
     a: ViaPoint = holds(OnFrameOrPoint("one end: a place, or a point in the world (m)"))
@@ -42,6 +45,9 @@ class Spring(Effect):
     damping: float = quantity("N (s/m)^power", sign="zero", default=0.0, example="0.1")
     power: float = quantity("", "of the rate in the damping", sign="positive", default=1.0)
     kind: str = holds(Choice(names=KINDS), "two-way")
+    compression: float = quantity(
+        "", "length without force over the distance at rest", sign="positive", default=1.0
+    )
 
     heading: ClassVar[str] = "springs"
     place: ClassVar[int] = 9
@@ -55,6 +61,8 @@ class Spring(Effect):
             "positive, or with damping",
             "give e.g. stiffness=20.0, or damping=0.1 for a damper",
         )
+        both = self.rest is not None and self.compression != 1.0
+        self.refuse(both, "compression", "left out, for rest is given", "remove one of them")
         self.refuse(self.a == self.b, "b", "another point than 'a'", "choose another place")
 
     def problems(self, description: Description) -> Iterator[DescriptionError]:

@@ -36,7 +36,9 @@ class SpringTerm(PathTerm):
 
     def close(self, tree: Tree) -> None:
         spring = self.spring
-        rest = self.path.length(tree.rest) if spring.rest is None else spring.rest
+        rest = spring.rest
+        if rest is None:
+            rest = spring.compression * self.path.length(tree.rest)
         kind = KINDS.index(spring.kind)
         self.rule = np.array([spring.stiffness, rest, spring.damping, spring.power, float(kind)])
 

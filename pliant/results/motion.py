@@ -157,6 +157,11 @@ class Motion(MovingResult, Saveable):
         return self._trajectory.unknowns
 
     @property
+    def event(self) -> tuple[str, float] | None:
+        """Name and time, s, of the event that ended the motion; None if none did."""
+        return getattr(self._path, "event", None)
+
+    @property
     def step_times(self) -> Array:
         """(N + 1,): start and ends of the steps of the integrator, s."""
         own = self._trajectory.own_steps

@@ -94,6 +94,11 @@ class AdaptiveSteps(CoordinateSteps):
                 self._kept.append(self._snapshot(t))
             self._done += 1
 
+    def reach(self, start: float, t: float) -> Rows:
+        """The snapshot at a time after `start`, interpolated in the step that holds it."""
+        self._go_to(t)
+        return tuple(x[None] for x in self._snapshot(t))
+
     def rescue(self, error: StepError, start: float, end: float, wanted: bool) -> None:
         """Shorter steps were tried already."""
         raise error

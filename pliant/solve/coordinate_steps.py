@@ -109,6 +109,13 @@ class CoordinateSteps(Steps):
             side.keep_now(True)
         return side.snapshots()
 
+    def reach(self, start: float, t: float) -> Rows:
+        """The snapshot at a time inside the step that begins now."""
+        try:
+            return self._output(start, t)
+        except StepError as error:
+            raise ConvergenceError(error.message) from error
+
     def _require_finite(self) -> None:
         if not math.isfinite(float(self.stepper.q.sum())):
             raise ConvergenceError("the motion became infinite; try a smaller dt")

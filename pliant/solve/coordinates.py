@@ -33,6 +33,7 @@ from pliant.solve.clock import Clock
 from pliant.solve.control import Control
 from pliant.solve.coordinate_steps import CoordinateSteps
 from pliant.solve.dynamics import Trajectory, recorded_at, simulate
+from pliant.solve.events import Watch
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.limits import map_limits, unstable_branch
 from pliant.solve.load_steps import StaticOptions, StaticSolver
@@ -292,12 +293,13 @@ class CoordinateProblem(Problem):
         progress: Callable[[float, float], object] | None,
         checkpoints: Checkpoints | None = None,
         control: Control | None = None,
+        watch: Watch | None = None,
     ) -> Trajectory:
         """Move in time with a formulation's coordinates."""
         begin = self.begin(Schedule(self.effects, inputs), start)
         with integrator.borrowed(self.effects, clock.h) as stepper:
             steps = integrator.steps(stepper, *begin, clock.duration)
-            found = simulate(steps, clock, progress, checkpoints, control)
+            found = simulate(steps, clock, progress, checkpoints, control, watch)
             self._tell(stepper.remarks())
         self.warn_of_motion(found, integrator)
         return found

@@ -15,8 +15,9 @@ from pliant.model import ConvergenceError, DescriptionError, PliantError
 from pliant.model.checks import StepError
 from pliant.rods.contract import Array
 from pliant.solve.checkpoint import Checkpoint, Checkpoints, remembering
-from pliant.solve.clock import Clock
+from pliant.solve.clock import ON_GRID, Clock
 from pliant.solve.control import Control
+from pliant.solve.events import Glimpse, Watch
 from pliant.solve.schedule import Inputs
 
 Progress = Callable[[float, float], object]
@@ -123,6 +124,14 @@ class Steps(ABC):
         """
         return
 
+    def reach(self, start: float, t: float) -> Rows:
+        """The snapshot at a time inside the step that begins now, at `start`, s."""
+        raise DescriptionError(
+            "simulate", "events", type(self).__name__,
+            "left out for strong forms and where meshes move in the motion",
+            "choose a formulation with coordinates, such as BSpline()",
+        )  # fmt: skip
+
     def quick_step(self) -> Callable[[Mapping[str, Any]], None] | None:
         """A call that takes one step to input values by name, faster than `take`; None if it has none.
 
@@ -180,6 +189,8 @@ class Trajectory:
     watched: Watched | None = None
     own_steps: Array | None = None
     """Start and ends (N + 1,) of the steps of an integrator that chooses their length, s."""
+    event: tuple[str, float] | None = None
+    """Name and time, s, of the event that ended the motion; None if none did."""
     recorded: Array | None = None
     """What terms recorded of the steps that ended at the outputs (T, records)."""
 
@@ -220,8 +231,11 @@ class Present:
 class _Run:
     """One simulation under way."""
 
-    def __init__(self, steps: Steps, clock: Clock, control: Control | None) -> None:
-        self.steps, self.clock, self.control = steps, clock, control
+    def __init__(
+        self, steps: Steps, clock: Clock, control: Control | None, watch: Watch | None
+    ) -> None:
+        self.steps, self.clock, self.control, self.watch = steps, clock, control, watch
+        self.event: tuple[str, float] | None = None
         self.began = time.perf_counter()
         self.done = 0
         self.next = int(np.count_nonzero((clock.step_of == 0) & ~clock.between))
@@ -250,11 +264,12 @@ class _Run:
         if checkpoints is not None and checkpoints.last is not None:
             self._resume(checkpoints.last)
         each = progress is not None and not getattr(progress, "seldom", False)
-        single = each or remembering(steps.schedule.values)
+        single = each or remembering(steps.schedule.values) or self.watch is not None
         while self.done < clock.steps:
             if checkpoints is not None:
                 checkpoints.offer(self._keep, self._holders)
             self._ask_controllers()
+            kept = self._begin_watch()
             first, began = self.done, time.perf_counter()
             most = 1 if single else min(self._most, steps.capacity)
             if self.control is not None:
@@ -262,11 +277,15 @@ class _Run:
             last, wanted, inside = self._stretch(most)
             try:
                 steps.take(ends[first : last + 1], wanted, inside)
+                if self._ends_at_event(kept, *ends[first : first + 2].tolist()):
+                    break
                 self._collect(last)
             except StepError as error:
                 self._collect(first + steps.done)
                 start, end = ends[self.done : self.done + 2].tolist()
                 steps.rescue(error, start, end, bool(wanted[self.done - first]))
+                if self._ends_at_event(kept, start, end):
+                    break
                 self._collect(self.done + 1)
             except ConvergenceError:
                 self._collect(first + steps.done)
@@ -278,6 +297,35 @@ class _Run:
                 self.final = (end, *steps.now())
             if progress is not None:
                 progress(end, clock.duration)
+
+    def _begin_watch(self) -> dict[str, Array] | None:
+        """What the next step begins with, to take it again up to an event; None for the first one."""
+        if self.watch is None:
+            return None
+        self.watch.begin(Present(self.steps, self.done * self.clock.h))
+        return self.steps.keep() if self.done else None
+
+    def _ends_at_event(self, kept: dict[str, Array] | None, start: float, end: float) -> bool:
+        """Whether an event was crossed in the step that was taken; the motion is then ended there."""
+        steps, schedule = self.steps, self.steps.schedule
+        crossed = self.watch.crossed(Present(steps, end)) if self.watch is not None else []
+        if not crossed or self.watch is None:
+            return False
+
+        def reach(t: float) -> Glimpse:
+            if kept is None:
+                steps.start()
+            else:
+                steps.resume(kept)
+            return Glimpse(t, steps.h, steps.reach(start, t), schedule)
+
+        t, label = self.watch.locate(crossed, reach, start, end)
+        due = self.clock.outputs[self.next :]
+        for at in [*due[due < t - ON_GRID * steps.h].tolist(), t]:
+            rows = reach(at).rows
+            self._record(np.array([at]), *rows)
+        self.event, self.final = (label, t), (t, rows[0][-1], rows[1][-1])
+        return True
 
     def _ask_controllers(self) -> None:
         """Let controllers that are due see the robot and set inputs."""
@@ -405,6 +453,7 @@ class _Run:
             scheme=steps.scheme,
             recorded=account[:, 2:],
             own_steps=steps.own_steps,
+            event=self.event,
             watched=Watched(at, seen, rates, spent[:, 0], spent[:, 1], list(steps.schedule.values)),
         )
 
@@ -415,13 +464,14 @@ def simulate(
     progress: Progress | None = None,
     checkpoints: Checkpoints | None = None,
     control: Control | None = None,
+    watch: Watch | None = None,
 ) -> Trajectory:
     """Move in time from the first snapshot, or from a checkpoint.
 
     Ctrl-C ends the simulation early: the trajectory so far is returned with complete = False. A
     step that fails raises ConvergenceError whose `last` is the trajectory so far.
     """
-    run = _Run(steps, clock, control)
+    run = _Run(steps, clock, control, watch)
     try:
         run.go(progress, checkpoints)
     except KeyboardInterrupt:

@@ -19,6 +19,7 @@ from pliant.solve.clock import Clock
 from pliant.solve.control import Control
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory, simulate
+from pliant.solve.events import Watch
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.moving_steps import MovingSteps, OnMesh
 from pliant.solve.problem import Problem, Start, Still
@@ -106,6 +107,7 @@ class MovingMesh(Problem):
         progress: Callable[[float, float], object] | None,
         checkpoints: Checkpoints | None = None,
         control: Control | None = None,
+        watch: Watch | None = None,
     ) -> Trajectory:
         """Move in time, from mesh to mesh."""
         if checkpoints is not None:
@@ -117,7 +119,7 @@ class MovingMesh(Problem):
                 "leave them out, and save the motion at its end by motion.save(path)",
             )
         return simulate(
-            self._steps(integrator, inputs, clock.h, start), clock, progress, None, control
+            self._steps(integrator, inputs, clock.h, start), clock, progress, None, control, watch
         )
 
     def stream(

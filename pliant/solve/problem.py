@@ -22,6 +22,7 @@ from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
 from pliant.solve.control import Control
 from pliant.solve.dynamics import Trajectory
+from pliant.solve.events import Watch
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.shape_error import ShapeError
 from pliant.solve.streaming import Stream
@@ -157,6 +158,7 @@ class Problem(ABC):
         progress: Callable[[float, float], object] | None,
         checkpoints: Checkpoints | None = None,
         control: Control | None = None,
+        watch: Watch | None = None,
     ) -> Trajectory:
         """Move in time; if a step fails, the ConvergenceError's `last` is the path so far."""
 

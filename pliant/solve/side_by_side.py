@@ -6,7 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from pliant.model import ConvergenceError
+from pliant.model import PliantError
+from pliant.solve.checkpoint import remembering
 from pliant.solve.clock import Clock
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.dynamics import Trajectory, Watched, simulate
@@ -28,9 +29,9 @@ class MotionPlan(NamedTuple):
 def groups(plans: Sequence[MotionPlan]) -> list[list[int]]:
     """Numbers of plans that can move together, group by group; others are groups of their own."""
     found: dict[Any, list[int]] = {}
-    for k, (problem, method, _, clock, _) in enumerate(plans):
+    for k, (problem, method, inputs, clock, _) in enumerate(plans):
         kind = method.kind(problem.effects) if isinstance(problem, CoordinateProblem) else None
-        alone = kind is None or not isinstance(method, Hashable)
+        alone = kind is None or not isinstance(method, Hashable) or bool(remembering(inputs))
         key = k if alone else (method, kind, clock.duration, clock.steps, clock.outputs.tobytes())
         found.setdefault(key, []).append(k)
     return list(found.values())
@@ -43,13 +44,13 @@ def move_together(plans: Sequence[MotionPlan]) -> list[Trajectory] | None:
     """
     method, clock = plans[0].method, plans[0].clock
     problems = [x.problem for x in plans if isinstance(x.problem, CoordinateProblem)]
-    begins = [
-        problem.begin(Schedule(problem.effects, plan.inputs), plan.start)
-        for problem, plan in zip(problems, plans, strict=True)
-    ]
     try:
+        begins = [
+            problem.begin(Schedule(problem.effects, plan.inputs), plan.start)
+            for problem, plan in zip(problems, plans, strict=True)
+        ]
         found = simulate(method.side_by_side(begins, clock.h), clock)
-    except ConvergenceError:
+    except PliantError:
         return None
     trajectories = [_own(found, r, problem) for r, problem in enumerate(problems)]
     for problem, own in zip(problems, trajectories, strict=True):

@@ -90,10 +90,10 @@ class Equilibrium(Equations):
         self.numbers[loops.GAP_LIMIT] = np.inf
         self.load = np.full(1, _UNKNOWN)
         """(1,) size of the generalised loads, N."""
-        self._is_recorded = False
+        self._attempts = 0
         self.checks = BranchChecks(self)
         self.programs = self._row(partial)
-        """Of Newton's method: plain calls at first, recorded from the first attempt on."""
+        """Of Newton's method: plain calls at first, recorded from the second attempt on."""
         self._unload: Callable[[], None] = self._balance_unloaded
 
     def begin(self, start: StaticSolution, inputs: Inputs, aim: float, step: float) -> None:
@@ -134,7 +134,9 @@ class Equilibrium(Equations):
 
     def attempt(self) -> None:
         """Newton's method; raises NewtonError if it goes astray."""
-        self.recorded()
+        self._attempts += 1
+        if self._attempts == 2:
+            self._record()
         self.run_newton(self.programs)
 
     def _record(self) -> None:
@@ -143,8 +145,8 @@ class Equilibrium(Equations):
 
     def recorded(self) -> list[Any]:
         """The programs of Newton's method, for whoever takes its steps one by one."""
-        if not self._is_recorded:
-            self._is_recorded = True
+        if self._attempts < 2:
+            self._attempts = 2
             self._record()
         return self.programs
 

@@ -38,6 +38,7 @@ from pliant.solve.checkpoint import Checkpoints
 from pliant.solve.clock import Clock
 from pliant.solve.control import Control
 from pliant.solve.dynamics import Trajectory, simulate
+from pliant.solve.events import Watch
 from pliant.solve.initial_conditions import check_names, section_twists
 from pliant.solve.integrators.bdf_alpha import BDFAlpha, StrongIntegrator
 from pliant.solve.integrators.contract import Integrator
@@ -280,10 +281,11 @@ class StrongProblem(Problem):
         progress: Callable[[float, float], object] | None,
         checkpoints: Checkpoints | None = None,
         control: Control | None = None,
+        watch: Watch | None = None,
     ) -> Trajectory:
         """Move in time by solving a boundary-value problem at each instant."""
         steps = self._steps(integrator, inputs, clock.h, start, 5)
-        return simulate(steps, clock, progress, checkpoints, control)
+        return simulate(steps, clock, progress, checkpoints, control, watch)
 
     def stream(
         self, integrator: Integrator, values: Mapping[str, Any], h: float, start: Start

@@ -59,6 +59,7 @@ def simulate_many(
     With `Explicit`, robots of one kind share the SIMD lanes of the processor and their short steps,
     those of the stiffest: motions then differ from those of `Robot.simulate` by less than the error
     of its steps. Robots are of one kind if they have the same parts, joints, inputs and elements.
+    Where a group fails, its robots move one by one, and functions of time are called again.
 
     A robot that fails does not stop the others. When all are done, a ConvergenceError names the
     failed ones. Its ``last`` is the list of motions, with the error of each failed robot in its place

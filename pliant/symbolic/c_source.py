@@ -72,6 +72,8 @@ def write_source(
         refuse(
             not _word(key).isidentifier(), "export_c", "places", key, "a name", "give e.g. 'tip'"
         )
+        twice = f"pose_{_word(key)}" in found
+        refuse(twice, "export_c", "places", key, "another name in C than the others", "rename it")
         found[f"pose_{_word(key)}"] = eq.pose(place)
     dense = {key: _dense(eq._math, f"{name}_{key}_casadi", f) for key, f in found.items()}
     folder.mkdir(parents=True, exist_ok=True)

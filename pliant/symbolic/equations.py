@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model import Array, DescriptionError, finite_array, known_name, refuse
+from pliant.model.checks import as_array, number
 from pliant.results.equations import Equations
 from pliant.results.responses import coordinates_of, frame_of
 from pliant.results.result import ShapeResult
@@ -101,6 +102,10 @@ class SymbolicEquations:
     def _find_controls(self, controls: Sequence[str]) -> list[int]:
         tree, found = self._system.tree, list(range(self.free, len(self.names)))
         parts = {part.name: part for part in tree.parts}
+        listed = isinstance(controls, (list, tuple))
+        refuse(
+            not listed, "equations", "controls", controls, "names of parts", "give e.g. ['hand']"
+        )
         for name in controls:
             expected = "the name of a part on a joint that moves"
             known = known_name("equations", "controls", name, list(parts), expected)
@@ -262,13 +267,13 @@ class SymbolicEquations:
         for name, value in (values or {}).items():
             known_name("equations", "inputs", name, list(system.input_names), "an input")
             at = system.input_slice(name)
-            given = np.ravel(np.asarray(value, dtype=float))
-            size = at.stop - at.start
-            bad = given.shape != (size,) or not np.isfinite(given).all()
+            given, size = as_array(value), at.stop - at.start
+            bad = given is None or given.size != size or not np.isfinite(given).all()
             expected = f"{size} finite number{'s' * (size > 1)}"
-            remedy = f"give as many, or derive the equations with inputs={{{name!r}: {given.size}}}"
+            remedy = "give as many, or derive the equations with inputs={name: size}"
             refuse(bad, "equations", f"input {name!r}", value, expected, remedy)
-            out[at] = given
+            assert given is not None
+            out[at] = given.ravel()
         return out
 
     def p(self, values: Mapping[str, float] | None = None) -> Array:
@@ -276,7 +281,7 @@ class SymbolicEquations:
         out = self._system.numbers.described.copy()
         for name, value in (values or {}).items():
             known_name("equations", "parameters", name, list(self.parameters), "a parameter")
-            out[self.parameters.index(name)] = float(value)
+            out[self.parameters.index(name)] = number("equations", name, value, "", "give e.g. 1.0")
         return out
 
     # -- C -----------------------------------------------------------------------------------

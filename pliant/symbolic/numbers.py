@@ -73,7 +73,7 @@ class Numbers:
                     path,
                     "a number of a material, section, body, joint or effect that acts on the robot; "
                     "lengths, poses and natural shapes enter the equations as numbers",
-                    "leave it out, and derive the equations again for another value",
+                    "leave it out, or give it a value that is not zero in the robot if it acts there",
                 )
 
     def _find(self, entry: Any, field: str) -> tuple[str, Any]:
@@ -112,4 +112,8 @@ def _by_name(parameters: Parameters) -> dict[str, tuple[str, ...]]:
         repeated = len(set(parameters)) < len(parameters)
         refuse(repeated, "equations", "parameters", parameters, "each named once", remedy)
         items = {path: path for path in parameters}
-    return {name: (x,) if isinstance(x, str) else tuple(x) for name, x in items.items()}
+    found = {name: (x,) if isinstance(x, str) else x for name, x in items.items()}
+    for name, paths in found.items():
+        bad = not isinstance(paths, (list, tuple)) or not paths
+        refuse(bad, "equations", "parameters", {name: paths}, "a path or several", remedy)
+    return {name: tuple(paths) for name, paths in found.items()}

@@ -95,7 +95,11 @@ class System(Symbols):
     def _set_inputs(self, inputs: Inputs) -> None:
         known = {**self.tree.description.inputs(), **self._values}
         moved = {name for driver in self.tree.drivers.values() for name in driver.inputs}
-        wanted = [name for name in known if name not in moved] if inputs is None else inputs
+        wanted: Any = [name for name in known if name not in moved] if inputs is None else inputs
+        wanted = [wanted] if isinstance(wanted, str) else wanted
+        listed = isinstance(wanted, (list, tuple, Mapping)) and len(set(wanted)) == len(wanted)
+        if not listed:
+            raise _refused("inputs", inputs, "names of inputs, each once", "give e.g. ['pull']")
         sizes = dict(wanted) if isinstance(wanted, Mapping) else dict.fromkeys(wanted, 0)
         self.input_names, self.input_sizes = tuple(sizes), []
         self._inputs = {name: self.math.SX(np.ravel(value)) for name, value in known.items()}

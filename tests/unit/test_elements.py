@@ -220,6 +220,19 @@ def test_a_bushing_has_the_equilibrium_and_modes_of_a_sprung_joint() -> None:
     assert mount.modes(4).frequencies == pytest.approx(joint.modes(4).frequencies, rel=1e-9)
 
 
+def test_a_spring_is_stretched_by_its_compression_ratio() -> None:
+    """Two springs of 0.2 m at rest, one of them shortened to 0.9: the bead goes half way."""
+    robot = pl.Robot(gravity=(0.0, 0.0, 0.0))
+    robot.add_body("bead", 0.2, joint=pl.Prismatic("x"))
+    robot.add_spring("left", "bead", (-0.2, 0, 0), stiffness=100.0, compression=0.9)
+    robot.add_spring("right", "bead", (0.2, 0, 0), stiffness=100.0)
+    still = robot.statics()
+    assert still.position("bead")[0] == pytest.approx(-0.01, abs=1e-9)
+    assert still.tension("left") == pytest.approx(1.0, abs=1e-7)
+    with pytest.raises(pl.DescriptionError, match=r"compression = 0.9.*rest is given"):
+        robot.add_spring("both", "bead", (0, 0, 1.0), stiffness=1.0, rest=0.5, compression=0.9)
+
+
 # -- messages ------------------------------------------------------------------------------------
 
 

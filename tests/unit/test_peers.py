@@ -88,6 +88,32 @@ def test_pliant_meets_the_reference_of_a_task(peers: Any) -> None:
         worker.close()
 
 
+def test_many_equilibria_are_solved_in_the_order_of_their_grid(peers: Any) -> None:
+    tasks, tool = peers("tasks"), peers("tool_pliant")
+    task = tasks.replace(tasks.TASKS["T7"], grid=3)
+    grid, tips = tasks.tension_grid(task), tool.solve(task, True, n=2)
+    assert grid.shape == (27, 3) and tips.shape == (27, 1, 3)
+    assert max(abs(grid[1:] - grid[:-1]).sum(axis=1)) == pytest.approx(2.5), "neighbours all along"
+    equal = [k for k, row in enumerate(grid) if row[0] == row[1] == row[2]]
+    assert abs(tips[equal, 0, 1:]).max() < 1e-9, "equal tensions do not bend"
+    assert tips[equal, 0, 0].min() < 0.3 - 1e-3, "but shorten"
+
+
+def test_rows_of_other_tasks_and_tools_can_be_kept(peers: Any) -> None:
+    run = peers("run")
+    rows = [row("exudyn", 1.0, 1.0), row("pliant", 1.0, 1.0), row("pliant", 1.0, 1.0, task="T2")]
+    old = {
+        "rows": rows,
+        "versions": {"exudyn": "1"},
+        "lines": {"exudyn": 9},
+        "skipped": {"mujoco": "x"},
+    }
+    new = {"rows": [], "versions": {"pliant": "2"}, "lines": {"pliant": 3}, "skipped": {}}
+    found = run.kept(old, new, ["T1"], ["pliant"])
+    assert [(r["tool"], r["task"]) for r in found["rows"]] == [("exudyn", "T1"), ("pliant", "T2")]
+    assert found["versions"] == {"exudyn": "1", "pliant": "2"} and "mujoco" in found["skipped"]
+
+
 def test_lines_of_code_leave_prose_out(peers: Any, tmp_path: Path) -> None:
     path = tmp_path / "tool.py"
     path.write_text(

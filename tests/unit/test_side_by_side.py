@@ -110,3 +110,11 @@ def test_a_group_that_loses_its_energy_balance_moves_one_by_one(moved: list[int]
         found = pl.simulate_many(robots, 6.0, 0.1, workers=1, **given)
     assert moved == [-2]
     assert all(np.isfinite(motion.tip("arm")).all() for motion in found)
+
+
+def test_wrong_inputs_of_robots_side_by_side_name_the_robot() -> None:
+    robots, late = [loaded(1e6), loaded(1e6)], {"push": lambda t: 1.0 if t < 0.03 else np.nan}
+    with pytest.raises(
+        pl.DescriptionError, match=r"robots\[1\], input 'push': value at t = 0.03 s"
+    ):
+        pl.simulate_many(robots, 0.05, 0.01, [{"push": 1.0}, late], workers=1, **GIVEN)

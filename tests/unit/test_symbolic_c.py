@@ -95,6 +95,7 @@ def test_results_may_be_left_out_and_header_names_everything(tmp_path: Path) -> 
         ({"name": "my robot"}, "a C identifier"),
         ({"functions": ["masss"]}, "mass"),
         ({"places": {"tip": "arm.end"}}, "arm.end"),
+        ({"places": {"a b": "arm.tip", "a.b": "arm.base"}}, "another name in C"),
     ],
 )
 def test_bad_exports_are_refused(options: dict[str, Any], message: str, tmp_path: Path) -> None:

@@ -124,7 +124,11 @@ def test_inputs_have_sizes_and_values_of_the_robot() -> None:
     [
         ({"inputs": ["pul"]}, "did you mean 'pull'"),
         ({"inputs": {"push": 2}}, "one of 1, 3, 6 numbers"),
+        ({"inputs": ["push", "push"]}, "each once"),
+        ({"inputs": 3}, "names of inputs"),
         ({"parameters": "arm.E"}, "a list of paths"),
+        ({"parameters": {"E": []}}, "a path or several"),
+        ({"controls": 3}, "names of parts"),
         ({"parameters": ["arm.material.F"]}, "a path into this robot"),
         ({"controls": ["foot"]}, "controls"),
         ({"controls": ["arm"]}, "controls"),
@@ -142,6 +146,8 @@ def test_values_that_do_not_fit_are_refused() -> None:
         lambda: ours.u({"pull": np.nan}),
         lambda: ours.u({"pul": 1.0}),
         lambda: ours.p({"hand": 1.0}),
+        lambda: ours.p({"hand.mass": np.nan}),
+        lambda: ours.u({"pull": "strong"}),
         lambda: ours.coordinates([0.0]),
     ):
         with pytest.raises(pl.DescriptionError):
