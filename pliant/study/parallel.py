@@ -110,8 +110,9 @@ def _move(
                 continue
             judged = partial(Robot._judged_motion, plans[k], trajectories[place])  # type: ignore[arg-type]
             found[k] = _of(numbers[k], judged)
-        if trajectories is not None and isinstance(found[own[0]], Motion):
-            found[own[0]].warn_of_resolution(plans[own[0]].method.drift_order)  # type: ignore[union-attr]
+            if isinstance(found[k], Motion):
+                found[k].warn_of_energy(plans[k].method)  # type: ignore[union-attr]
+                found[k].warn_of_resolution(plans[k].method.drift_order)  # type: ignore[union-attr]
     return found
 
 

@@ -118,3 +118,14 @@ def test_wrong_inputs_of_robots_side_by_side_name_the_robot() -> None:
         pl.DescriptionError, match=r"robots\[1\], input 'push': value at t = 0.03 s"
     ):
         pl.simulate_many(robots, 0.05, 0.01, [{"push": 1.0}, late], workers=1, **GIVEN)
+
+
+def test_each_robot_of_a_group_is_judged(moved: list[int]) -> None:
+    """Energy and resolution are looked at for every motion, not for one of a group."""
+    robots = [rod(1e6, viscosity=1.0), rod(1.01e6, viscosity=1.0)]
+    judged: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pl.Motion, "warn_of_energy", lambda self, method: judged.append(self))
+        found = pl.simulate_many(robots, 0.02, 0.01, workers=1, formulation=pl.Spectral(3, 3),
+                                 integrator=pl.Explicit(0.4))  # fmt: skip
+    assert moved == [2] and judged == found
