@@ -1,7 +1,8 @@
 """Recorded programs of a step give what plain calls give, for every kind of effect.
 
 A program looks up numbers as it runs. What Python reads while a program is recorded, a branch on an
-array or a product with its value at that time, stays as it was: Newton's method then has a wrong tangent.
+array or a product with its value at that time, stays as it was: Newton's method then has a wrong
+tangent.
 """
 
 from __future__ import annotations
