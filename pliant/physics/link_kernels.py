@@ -72,15 +72,11 @@ def _measure(used, g, Q, x, T, B):  # type: ignore[no-untyped-def]
 @inner
 def _turn_columns(T, first, Q):  # type: ignore[no-untyped-def]
     """Columns of T (n, 12) from `first` on: from twists of h = g Q to twists of g."""
-    row = np.empty(6)
     for r in range(T.shape[0]):
-        for j in range(6):
-            row[j] = T[r, first + j]
-        for half in (0, 3):
+        for at in (first, first + 3):
+            a, b, c = T[r, at], T[r, at + 1], T[r, at + 2]
             for j in range(3):
-                T[r, first + half + j] = (
-                    Q[j, 0] * row[half] + Q[j, 1] * row[half + 1] + Q[j, 2] * row[half + 2]
-                )
+                T[r, at + j] = Q[j, 0] * a + Q[j, 1] * b + Q[j, 2] * c
 
 
 @inner
@@ -112,8 +108,9 @@ def _measure_link(g, Q, x, T, B):  # type: ignore[no-untyped-def]
     """Write x (6,), its derivative T (6, 12) in the twists of the frames g (2, 4, 4), and the columns
     B (6, 12) of Ad(h^-1) ya and of yb in them.
     """
-    ha, hb, h = np.empty((4, 4)), np.empty((4, 4)), np.empty((4, 4))
-    A, D = np.empty((6, 6)), np.empty((6, 6))
+    poses, operators = np.empty((3, 4, 4)), np.empty((2, 6, 6))
+    ha, hb, h = poses[0], poses[1], poses[2]
+    A, D = operators[0], operators[1]
     multiply_array(g[0], Q[0], ha)
     multiply_array(g[1], Q[1], hb)
     relative_array(op.EXP, ha, hb, x)
@@ -154,10 +151,10 @@ def _set_strain(x, T, c, e, U):  # type: ignore[no-untyped-def]
 def _set_measured(used, g, Q, c, e):  # type: ignore[no-untyped-def]
     """Write the strain e (6,) at the frames g (2, 4, 4) without any derivative."""
     if used.shape[0] == 0:
-        ha, hb = np.empty((4, 4)), np.empty((4, 4))
-        multiply_array(g[0], Q[0], ha)
-        multiply_array(g[1], Q[1], hb)
-        relative_array(op.EXP, ha, hb, e)
+        poses = np.empty((2, 4, 4))
+        multiply_array(g[0], Q[0], poses[0])
+        multiply_array(g[1], Q[1], poses[1])
+        relative_array(op.EXP, poses[0], poses[1], e)
         _unfold(e)
         e[5] += 0.5 * (c[3] * e[3] * e[3] + c[4] * e[4] * e[4])
         return
@@ -273,7 +270,8 @@ def _middle(ga, gb, gm, A, first):  # type: ignore[no-untyped-def]
             for j in range(6):
                 A[0, i, j], A[1, i, j] = (1.0 if i == j else 0.0), 0.0
         return
-    x, half, L, R = np.empty(6), np.empty(6), np.empty((6, 6)), np.empty((6, 6))
+    twists, operators = np.empty((2, 6)), np.empty((2, 6, 6))
+    x, half, L, R = twists[0], twists[1], operators[0], operators[1]
     relative_array(op.EXP, ga, gb, x)
     for i in range(6):
         half[i] = 0.5 * x[i]
@@ -358,9 +356,10 @@ def set_impulses(used, ga, gb, Q, rule, h, implicit, tangent, leaving, arriving,
     The stress is the secant between both measures, its directions are those of the frames in the middle
     of the step; in an explicit step both are those of its start, but for the damping.
     """
-    x, ea, eb, rates = np.empty(6), np.empty(6), np.empty(6), np.zeros(6)
-    T, U, Ub, B = np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
-    stress, slope, c = np.empty(6), np.empty(6), rule[4]
+    vectors, slopes, c = np.empty((6, 6)), np.empty((4, 6, 12)), rule[4]
+    x, ea, eb, rates = vectors[0], vectors[1], vectors[2], vectors[3]
+    stress, slope = vectors[4], vectors[5]
+    T, U, Ub, B = slopes[0], slopes[1], slopes[2], slopes[3]
     A, middles = np.empty((2, 2, 6, 6)), np.empty((2, 4, 4))
     _set_measured(used, ga, Q, c, ea)
     if tangent:
