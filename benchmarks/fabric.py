@@ -20,7 +20,7 @@ from _common import ROOT, Report, Timing, pl
 
 sys.path.insert(0, str(ROOT / "examples"))
 
-import plot_fabric  # noqa: E402
+import plot_fabric
 
 SIZES = ((3, 5), (6, 10), (12, 20))
 SHORT = 1.0
@@ -89,7 +89,9 @@ def main() -> None:
         report.add("  faster than real time, whole call", ratio=duration / whole)
         report.add("  corrections in a step", ratio=motion.iterations / motion.steps)
         gap = motion.energy_gap
-        report.add("  energy by the integrator, %", ratio=100 * max(gap.share_added, gap.share_taken))
+        report.add(
+            "  energy by the integrator, %", ratio=100 * max(gap.share_added, gap.share_taken)
+        )
     power = np.polyfit(np.log(nodes), np.log(steps), 1)[0]
     report.add("power of the nodes", ratio=float(power))
     report.print()
