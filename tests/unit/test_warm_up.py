@@ -28,8 +28,8 @@ def kinds(base: type) -> Iterator[type]:
 
 
 def test_every_kind_of_part_and_effect_is_in_a_file() -> None:
-    """Actuators are rods with chambers, meshes are bodies and links; parts and effects without a section
-    are users' own classes.
+    """Actuators are rods with chambers, meshes are bodies and links; parts and effects without a
+    section are users' own classes.
     """
     held = set()
     for path in FILES:
