@@ -1068,7 +1068,7 @@ class Robot:
         compiled, method, given, clock, begin = plan
         check_error(error, clock, compiled, method)
         extra = (save, resume, error)
-        control = self._control(controllers, compiled, method, given, clock.h, extra)
+        control = self._control(controllers, compiled, method, given, clock.h, start, extra)
         origin = (start if isinstance(start, str) else (begin.q, begin.v), velocity, joints)
         checkpoints = open_checkpoints(
             save, resume, compiled, given, method, clock, origin, control
@@ -1186,7 +1186,8 @@ class Robot:
             "stepper", formulation, integrator, now, start, velocity, joints
         )
         values = check_values(compiled.description, now)
-        control = self._control(controllers, compiled, method, values, h, (None, None, False))
+        asked = (None, None, False)
+        control = self._control(controllers, compiled, method, values, h, start, asked)
         return make_stepper(compiled, method, values, h, begin, control)
 
     def _control(
@@ -1196,6 +1197,7 @@ class Robot:
         method: Integrator,
         inputs: Mapping[str, Any],
         h: float,
+        start: Any,
         asked: tuple[Any, Any, bool],
     ) -> Control | None:
         """The controllers of a motion, None if there are none; asked : save, resume and error."""
@@ -1205,7 +1207,10 @@ class Robot:
         checks.refuse(asked[2], "simulate", "error", True, "left out with controllers",
                       "compare with a motion of half the dt")  # fmt: skip
         watch = asked[0] is not None or asked[1] is not None
-        return Control(pairs, compiled.description, inputs, h, state_seen(compiled), watch)
+        control = Control(pairs, compiled.description, inputs, h, state_seen(compiled), watch)
+        if not isinstance(start, Motion | StepState):
+            control.reset()
+        return control
 
     @staticmethod
     def _watch(events: Any, compiled: Problem, inputs: Any, error: bool) -> Watch | None:

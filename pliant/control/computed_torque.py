@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.control.signals import Goal, bounds_of
-from pliant.model import Array, Frame, checks, known_name
+from pliant.control.signals import Goal, axes_of, bounds_of, inputs_of
+from pliant.model import Array, Frame, checks
 from pliant.results.equations import Equations
 
 
@@ -53,24 +53,21 @@ class ComputedTorque:
         remedy = "give robot.equations()"
         checks.instance(who, "equations", equations, Equations, "equations of motion", remedy)
         self.equations = equations
-        self.inputs = [inputs] if isinstance(inputs, str) else list(inputs)
-        for name in self.inputs:
-            known_name(who, "inputs", name, equations._values, "an input of this robot")
+        self.inputs = inputs_of(who, inputs, equations._values)
+        few = not isinstance(targets, Mapping) or not targets
+        expected = "at least one, by name or place"
+        checks.refuse(few, who, "targets", targets, expected, "give e.g. {'arm.tip': p}")
         self.targets = {name: Goal(f"{who} of {name!r}", x) for name, x in targets.items()}
-        checks.refuse(
-            not targets, who, "targets", targets, "at least one", "give e.g. {'arm.tip': p}"
-        )
         self.every = checks.positive(who, "every", every, "seconds", "give e.g. 0.01")
-        self.kp = checks.number(who, "kp", kp, "1/s^2", "give e.g. 100.0")
-        self.kd = checks.number(who, "kd", kd, "1/s", "give e.g. 20.0")
-        self.damping = checks.number(who, "damping", damping, "", "give e.g. 1e-6")
-        given = dict(axes or {})
-        self._axes = {
-            name: [
-                "xyz".index(checks.choice(who, "axes", x, "xyz")) for x in given.get(name, "xyz")
-            ]
-            for name in targets
-        }
+        self.kp = checks.number(who, "kp", kp, "1/s^2", "give e.g. 100.0", "zero")
+        self.kd = checks.number(who, "kd", kd, "1/s", "give e.g. 20.0", "zero")
+        self.damping = checks.number(who, "damping", damping, "", "give e.g. 1e-6", "zero")
+        places = [name for name in targets if name not in equations.names]
+        given = {} if axes is None else axes
+        wrong = not isinstance(given, Mapping) or any(name not in places for name in given)
+        expected = "axes by place, of places among the targets"
+        checks.refuse(wrong, who, "axes", axes, expected, "give e.g. {'arm.tip': 'xz'}")
+        self._axes = {name: axes_of(who, given.get(name, "xyz")) for name in places}
         self.bounds = bounds_of(who, bounds, len(self.inputs))
 
     def __call__(self, state: Any) -> dict[str, float]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.control.signals import inputs_of
 from pliant.model import Array, Frame, checks
 from pliant.results.equations import Equations
 from pliant.results.equilibrium import Equilibrium
@@ -22,10 +23,14 @@ from pliant.results.stepper import StepState
 from pliant.robot import Robot
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.integrators.midpoint import Midpoint
-from pliant.solve.schedule import as_inputs, check_values
+from pliant.solve.schedule import as_inputs, check_input, check_values
 
 _SMALL = 1e-5
 """Displacement by which a step is differentiated, rad and m, and relative to what is unknown."""
+
+
+_HALVINGS = 40
+"""By which the largest change is found that an unknown input can have."""
 
 
 class KalmanFilter:
@@ -34,6 +39,7 @@ class KalmanFilter:
     robot : the model.  places : tracked points such as "arm.tip" or a Frame.
     noise : standard deviation of each measured coordinate, m.
     unknown : by input of one number, how much it may wander in a second: standard deviation per √s.
+    Its estimate stays where the input can be, that of a tension at zero or above.
     dt : seconds between measurements, one step of the integrator.
     start : the equilibrium with which it begins; None for that under `inputs`.
     inputs : known values by name.  spread : standard deviations of displacements (rad and m),
@@ -64,36 +70,51 @@ class KalmanFilter:
         self.dt = checks.positive(who, "dt", dt, "seconds", "give e.g. 0.01")
         self.noise = checks.positive(who, "noise", noise, "m", "give e.g. 1e-3")
         wander = checks.positive(who, "disturbance", disturbance, "", "give e.g. 1e-3")
-        still = start or robot.statics(inputs, formulation)
-        self.places = list(places)
+        method = Midpoint() if integrator is None else integrator
+        checks.refuse(method.chooses_steps, who, "integrator", method, "one with steps of dt",
+                      "use Midpoint()")  # fmt: skip
+        still = robot.statics(inputs, formulation) if start is None else start
+        checks.instance(who, "start", still, Equilibrium, "an equilibrium", "give robot.statics()")
+        self.places = [places] if isinstance(places, str | Frame) else list(places)
         checks.refuse(not self.places, who, "places", places, "at least one", "give ['arm.tip']")
         self.equations: Equations = robot.equations(still.inputs, at=still)
         problem: Any = self.equations._compiled
         self._values = check_values(problem.description, {**still.inputs, **as_inputs(inputs)})
-        for name in unknown:
-            checks.known_name(who, "unknown", name, self._values, "an input of this robot")
-            several = np.ndim(self._values[name]) > 0
-            checks.refuse(several, who, f"unknown {name!r}", self._values[name],
-                          "an input of one number", "give a force along one direction")  # fmt: skip
-        self.unknown = list(unknown)
+        checks.instance(who, "unknown", unknown, Mapping, "sizes by input", "give {'load': 0.1}")  # type: ignore[type-abstract]
+        self.unknown = inputs_of(who, list(unknown), self._values) if unknown else []
+        for name in self.unknown:
+            driven = name in problem.effects.prescribed.names
+            checks.refuse(driven, who, "unknown", name, "an input that exerts forces",
+                          "leave out base motions and prescribed joints")  # fmt: skip
         self.mean = {name: float(self._values[name]) for name in self.unknown}
-        method = Midpoint() if integrator is None else integrator
         self._problem, self._stepper = problem, method.stepper(problem.effects, self.dt)
         self.q, self.v = self.equations.state(still)
         self.t = 0.0
+        for place in self.places:
+            self.equations.jacobian(place, self.q)
         rates = [
             checks.positive(who, f"unknown {name!r}", x, "", "give e.g. 1.0")
             for name, x in unknown.items()
         ]
         n = len(self.v)
-        sizes = spread or (1e-3, 1e-2, unknown)
-        own = np.array([float(sizes[2][name]) for name in self.unknown])
-        first = [np.full(n, sizes[0]), np.full(n, sizes[1]), own]
-        self.covariance: Array = np.diag(np.concatenate(first) ** 2)
+        first = self._spread((1e-3, 1e-2, unknown) if spread is None else spread)
+        self.covariance: Array = np.diag(np.repeat(first, [n, n] + [1] * len(rates)) ** 2)
         slow = np.concatenate([np.zeros(n), np.full(n, wander), rates])
         self._process = np.diag(slow**2 * self.dt)
         self.innovation: Array = np.zeros(3 * len(self.places))
         self.innovation_covariance: Array = np.eye(3 * len(self.places))
+
+    def _spread(self, given: Any) -> list[float]:
+        """Standard deviations at the start: of displacements, velocities and each unknown input."""
+        try:
+            listed = [given[0], given[1], *(given[2][name] for name in self.unknown)]
+        except (TypeError, LookupError):
+            listed = [None]
+        return [
+            checks.number("KalmanFilter", "spread", given if x is None else x,
+                          "", "give e.g. (1e-3, 1e-2, {'load': 0.1})", "zero")
+            for x in listed
+        ]  # fmt: skip
 
     # -- one measurement -----------------------------------------------------------------------
 
@@ -106,6 +127,9 @@ class KalmanFilter:
         expected = f"positions ({len(self.places)}, 3)"
         wrong = z.shape != (len(self.places), 3) or bool(np.isinf(z).any())
         checks.refuse(wrong, "KalmanFilter", "measured", z, expected, "give one row for each place")
+        both = [name for name in self.unknown if name in as_inputs(inputs)]
+        checks.refuse(both, "KalmanFilter", "inputs", both, "known ones, for these are estimated",
+                      "leave them out")  # fmt: skip
         self._predict(inputs)
         self._correct(z.ravel())
         return self.state
@@ -179,9 +203,25 @@ class KalmanFilter:
         x = K @ self.innovation
         self.q, self.v = eq.moved(self.q, x[:n]), self.v + x[n : 2 * n]
         for name, change in zip(self.unknown, x[2 * n :].tolist(), strict=True):
-            self.mean[name] += change
+            self.mean[name] += self._possible(name, change)
         left = np.eye(len(P)) - K @ H
         self.covariance = left @ P @ left.T + self.noise**2 * (K @ K.T)
+
+    def _possible(self, name: str, change: float) -> float:
+        """The change of an unknown input, cut where its value could not be, as a negative tension."""
+
+        def good(part: float) -> bool:
+            value = self.mean[name] + part * change
+            errors = checks.raised(lambda: check_input(self._problem.description, name, value))
+            return next(errors, None) is None
+
+        if good(1.0):
+            return change
+        low, high = 0.0, 1.0
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if good(middle) else (low, middle)
+        return low * change
 
     # -- what a state is made of ---------------------------------------------------------------
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import expm
 
+from pliant.control.signals import bounds_of, inputs_of
 from pliant.model import Array, DescriptionError, checks
 from pliant.results.equilibrium import Equilibrium
 from pliant.robot import Robot
@@ -26,6 +27,7 @@ class LQR:
     Q : cost of the state, displacements then velocities, (2 k,) or (2 k, 2 k); None for ones.
     R : cost of the inputs (m,) or (m, m), or one number.
     modes : how many vibration modes the state has; None for all motions.
+    bounds : (lowest, highest) of all inputs, or a pair for each.
 
     K : (m, 2 k) gains.  eigenvalues : (2 k,) of the sampled closed loop.  A, B : of the sampled system.
     It needs the package python-control: pip install 'pliant[control]'.
@@ -40,9 +42,12 @@ class LQR:
         Q: ArrayLike | None = None,
         R: ArrayLike = 1.0,
         modes: int | None = None,
+        bounds: Any = None,
     ) -> None:
         self.every = checks.positive("LQR", "every", every, "seconds", "give e.g. 0.01")
-        self.inputs = [inputs] if isinstance(inputs, str) else list(inputs)
+        checks.instance("LQR", "at", at, Equilibrium, "an equilibrium", "give robot.statics()")
+        self.inputs = inputs_of("LQR", inputs, at.inputs)
+        self.bounds = bounds_of("LQR", bounds, len(self.inputs))
         system = robot.linearise(at, self.inputs, modes=modes)
         self._equations = robot.equations(at.inputs, at=at)
         driven = self._equations._system.effects.prescribed.names
@@ -68,7 +73,7 @@ class LQR:
 
     def __call__(self, state: Any) -> dict[str, float]:
         """Return the inputs for the state of the robot at a sample."""
-        u = self._u0 - self.K @ self.coordinates(state)
+        u = np.clip(self._u0 - self.K @ self.coordinates(state), *self.bounds.T)
         return dict(zip(self.inputs, u.tolist(), strict=True))
 
     def state(self) -> None:

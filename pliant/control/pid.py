@@ -50,10 +50,12 @@ class PID:
             checks.number(who, field, value, "", "give e.g. 1.0") for field, value in gains
         )
         self.rate = None if rate is None else Reading(who, rate)
-        self.filter = checks.number(who, "filter", filter, "seconds", "give e.g. 0.01")
-        negative = self.filter < 0.0
-        checks.refuse(negative, who, "filter", filter, "a time, zero or more", "give e.g. 0.01")
+        self.filter = checks.number(who, "filter", filter, "seconds", "give e.g. 0.01", "zero")
         self.bounds = bounds_of(who, bounds, 1)[0]
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all errors and measurements."""
         self.integral, self._slope, self._last = 0.0, 0.0, float("nan")
 
     def __call__(self, state: Any) -> dict[str, float]:

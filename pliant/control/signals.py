@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,25 @@ class Goal:
         parts = [lambda time, k=k: float(self(time)[k]) for k in range(value.size)]
         rate, bend = ([difference(x, t, rule) for x in parts] for rule in (RATE, ACCELERATION))
         return value, np.array(rate), np.array(bend)
+
+
+def inputs_of(who: str, given: Sequence[str] | str, values: Mapping[str, Any]) -> list[str]:
+    """Names of the inputs that a controller sets, each of one number; values : of all, by name."""
+    names = [given] if isinstance(given, str) else list(given)
+    checks.refuse(not names, who, "inputs", given, "at least one name", "give e.g. ['pull']")
+    for name in names:
+        checks.known_name(who, "inputs", name, values, "an input of this robot")
+        checks.refuse(np.ndim(values[name]) > 0, who, f"input {name!r}", values[name],
+                      "of one number", "give a force along one direction")  # fmt: skip
+    return names
+
+
+def axes_of(who: str, given: str) -> list[int]:
+    """Numbers of world axes such as "xz", each once."""
+    numbers = ["xyz".index(checks.choice(who, "axes", x, "xyz")) for x in given]
+    wrong = not numbers or len({*numbers}) < len(numbers)
+    checks.refuse(wrong, who, "axes", given, "some of x, y, z, each once", "give e.g. 'xz'")
+    return numbers
 
 
 def bounds_of(who: str, given: Any, count: int) -> Array:

@@ -76,13 +76,14 @@ class Link(Effect):
 
     def check(self) -> None:
         """Refuse what no rod could be made of, and two equal ends."""
-        self._as_rod()
+        Rod(self.name, _UNIT, self.section, self.material, strain_damping=self.strain_damping)
         self.refuse(self.a == self.b, "b", "another place than 'a'", "choose another place")
 
-    def _as_rod(self) -> Rod:
-        return Rod(
-            self.name, _UNIT, self.section, self.material, strain_damping=self.strain_damping
-        )
+    @cached_property
+    def _per_length(self) -> tuple[Array, Array]:
+        """Stiffness and damping (6,) of its section as a rod has them, by its material alone."""
+        rod, middle = Rod(self.name, _UNIT, self.section, self.material), [0.5 * _UNIT]
+        return rod.stiffness(middle)[0], rod.damping(middle)[0]
 
     def stiffness(self, length: float) -> Array:
         """Return (6,): EIx, EIy, GJ, N m^2, then shear along x and y and stretch, N.
@@ -94,7 +95,7 @@ class Link(Effect):
 
         which is exact for small motions. Shear along x goes with bending about y.
         """
-        K = np.array(self._as_rod().stiffness([0.5 * _UNIT])[0])
+        K = self._per_length[0].copy()
         if self.beam:
             K[3] = 1.0 / (1.0 / K[3] + length**2 / (12.0 * K[1]))
             K[4] = 1.0 / (1.0 / K[4] + length**2 / (12.0 * K[0]))
@@ -118,9 +119,8 @@ class Link(Effect):
         The viscosity of a material resists in the ratio of stiffness, so that a beam's shear is damped
         as its bending is.
         """
-        bare = Rod(self.name, _UNIT, self.section, self.material)
-        retardation = bare.damping([0.5])[0] / bare.stiffness([0.5])[0]
-        found = retardation * self.stiffness(length)
+        stiffness, viscosity = self._per_length
+        found = viscosity / stiffness * self.stiffness(length)
         if self.strain_damping is not None:
             found = found + self.strain_damping.damping([0.5], _UNIT)[0]
         return np.asarray(found)

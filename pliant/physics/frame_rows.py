@@ -153,12 +153,16 @@ class FrameRows(Rows):
     def _add_rows(
         self, tangent: Tangent, A: Array, held: Array, down: float | Array, up: float | Array
     ) -> None:
-        """Add `down` times A and `up` times A^T of the rows that hold."""
+        """Add `down` times A and `up` times A^T of the rows that hold.
+
+        down, up : numbers, or arrays (r,), whose values a program looks up as it runs.
+        """
         slots = tangent.effects[self.number]
         for slot, scale in ((slots[0], down), (tangent.mirrored(self.number, 1), up)):
-            if np.any(scale):
+            if isinstance(scale, np.ndarray) or scale:
+                factors = scale if isinstance(scale, np.ndarray) else np.full(len(held), scale)
                 blocks = np.zeros((1, *A.shape))
-                run(scale_rows, A, held, scale * np.ones(len(held)), blocks[0])
+                run(scale_rows, A, held, factors, blocks[0])
                 tangent.add(slot, blocks)
 
     def add_gap_rates(

@@ -72,15 +72,11 @@ def _measure(used, g, Q, x, T, B):  # type: ignore[no-untyped-def]
 @inner
 def _turn_columns(T, first, Q):  # type: ignore[no-untyped-def]
     """Columns of T (n, 12) from `first` on: from twists of h = g Q to twists of g."""
-    row = np.empty(6)
     for r in range(T.shape[0]):
-        for j in range(6):
-            row[j] = T[r, first + j]
-        for half in (0, 3):
+        for at in (first, first + 3):
+            a, b, c = T[r, at], T[r, at + 1], T[r, at + 2]
             for j in range(3):
-                T[r, first + half + j] = (
-                    Q[j, 0] * row[half] + Q[j, 1] * row[half + 1] + Q[j, 2] * row[half + 2]
-                )
+                T[r, at + j] = Q[j, 0] * a + Q[j, 1] * b + Q[j, 2] * c
 
 
 @inner
@@ -112,8 +108,9 @@ def _measure_link(g, Q, x, T, B):  # type: ignore[no-untyped-def]
     """Write x (6,), its derivative T (6, 12) in the twists of the frames g (2, 4, 4), and the columns
     B (6, 12) of Ad(h^-1) ya and of yb in them.
     """
-    ha, hb, h = np.empty((4, 4)), np.empty((4, 4)), np.empty((4, 4))
-    A, D = np.empty((6, 6)), np.empty((6, 6))
+    poses, operators = np.empty((3, 4, 4)), np.empty((2, 6, 6))
+    ha, hb, h = poses[0], poses[1], poses[2]
+    A, D = operators[0], operators[1]
     multiply_array(g[0], Q[0], ha)
     multiply_array(g[1], Q[1], hb)
     relative_array(op.EXP, ha, hb, x)
@@ -128,12 +125,13 @@ def _measure_link(g, Q, x, T, B):  # type: ignore[no-untyped-def]
     _turn_columns(B, 0, Q[0])
     _turn_columns(B, 6, Q[1])
     for i in range(6):
-        for j in range(6):
-            a, b = 0.0, 0.0
-            for k in range(6):
-                a -= D[i, k] * B[k, j]
-                b += D[i, k] * B[k, 6 + j]
-            T[i, j], T[i, 6 + j] = a, b
+        for j in range(12):
+            T[i, j] = 0.0
+        for k in range(6):
+            for j in range(6):
+                T[i, j] -= D[i, k] * B[k, j]
+            for j in range(6, 12):
+                T[i, j] += D[i, k] * B[k, j]
 
 
 @inner
@@ -150,6 +148,22 @@ def _set_strain(x, T, c, e, U):  # type: ignore[no-untyped-def]
 
 
 @inner
+def _set_measured(used, g, Q, c, e):  # type: ignore[no-untyped-def]
+    """Write the strain e (6,) at the frames g (2, 4, 4) without any derivative."""
+    if used.shape[0] == 0:
+        poses = np.empty((2, 4, 4))
+        multiply_array(g[0], Q[0], poses[0])
+        multiply_array(g[1], Q[1], poses[1])
+        relative_array(op.EXP, poses[0], poses[1], e)
+        _unfold(e)
+        e[5] += 0.5 * (c[3] * e[3] * e[3] + c[4] * e[4] * e[4])
+        return
+    x, T, U = np.empty(6), np.empty((6, 12)), np.empty((6, 12))
+    _measure(used, g, Q, x, T, U)
+    _set_strain(x, T, c, e, U)
+
+
+@inner
 def _add_curvature(used, g, x, T, B, c, stress, H):  # type: ignore[no-untyped-def]
     """H (12, 12) += second derivative of stress . e in the charts of frames g (2, 4, 4)."""
     f = np.empty(6)
@@ -163,10 +177,13 @@ def _add_curvature(used, g, x, T, B, c, stress, H):  # type: ignore[no-untyped-d
                 H[a, b] += bent[a, b]
         return
     for i in range(6):
-        f[i] = stress[i] + stress[5] * c[i] * x[i]
+        f[i] = stress[i]
+    for i in range(3, 5):
+        f[i] += stress[5] * c[i] * x[i]
         for a in range(12):
+            t = stress[5] * c[i] * T[i, a]
             for b in range(12):
-                H[a, b] += stress[5] * c[i] * T[i, a] * T[i, b]
+                H[a, b] += t * T[i, b]
     _add_log_curvature(x, T, B, f, H)
 
 
@@ -183,7 +200,8 @@ def _add_log_curvature(x, T, B, stress, H):  # type: ignore[no-untyped-def]
     for i in range(6):
         for j in range(12):
             row[j] = 0.0
-            for k in range(6):
+        for k in range(6):
+            for j in range(12):
                 row[j] += M[i, k] * T[k, j]
         for a in range(12):
             for b in range(12):
@@ -194,13 +212,13 @@ def _add_log_curvature(x, T, B, stress, H):  # type: ignore[no-untyped-def]
         for i in range(6):
             column[i] = B[i, 6 + b]
         ad_array(column, ad)
-        for a in range(6):
+        for k in range(6):
             v = 0.0
             for i in range(6):
-                for k in range(6):
-                    v += d[i] * ad[i, k] * B[k, a]
-            H[6 + b, a] += 0.5 * v
-            H[a, 6 + b] += 0.5 * v
+                v += 0.5 * d[i] * ad[i, k]
+            for a in range(6):
+                H[6 + b, a] += v * B[k, a]
+                H[a, 6 + b] += v * B[k, a]
 
 
 @inner
@@ -241,7 +259,8 @@ def _stress(rule, xa, xb, rates, speed, h, stress, slope):  # type: ignore[no-un
 def _middle(ga, gb, gm, A, first):  # type: ignore[no-untyped-def]
     """Write the frame gm in the middle of a step and its shares Aa, Ab to A (2, 6, 6), see `between`.
 
-    first : True for gm = ga, which all of ga and nothing of gb moves.
+    first : True for gm = ga, which all of ga and nothing of gb moves. As functions of z = ad(xi) the
+    shares are 1 / (1 + exp(z/2)) and 1 / (1 + exp(-z/2)), so that Aa = 1 - Ab.
     """
     if first:
         for i in range(4):
@@ -251,24 +270,20 @@ def _middle(ga, gb, gm, A, first):  # type: ignore[no-untyped-def]
             for j in range(6):
                 A[0, i, j], A[1, i, j] = (1.0 if i == j else 0.0), 0.0
         return
-    x, half, L, R = np.empty(6), np.empty(6), np.empty((6, 6)), np.empty((6, 6))
+    twists, operators = np.empty((2, 6)), np.empty((2, 6, 6))
+    x, half, L, R = twists[0], twists[1], operators[0], operators[1]
     relative_array(op.EXP, ga, gb, x)
-    for side in range(2):
-        sign = -1.0 if side == 0 else 1.0
-        for i in range(6):
-            half[i] = 0.5 * sign * x[i]
-        dexp_array(half, L)
-        for i in range(6):
-            half[i] = sign * x[i]
-        dexp_inverse_array(half, R)
-        for i in range(6):
-            for j in range(6):
-                v = 0.0
-                for k in range(6):
-                    v += L[i, k] * R[k, j]
-                A[side, i, j] = 0.5 * v
     for i in range(6):
         half[i] = 0.5 * x[i]
+    dexp_array(half, L)
+    dexp_inverse_array(x, R)
+    for i in range(6):
+        for j in range(6):
+            v = 0.0
+            for k in range(6):
+                v += L[i, k] * R[k, j]
+            A[1, i, j] = 0.5 * v
+            A[0, i, j] = (1.0 if i == j else 0.0) - A[1, i, j]
     exp_pose_array(half, gm)
     multiply_array(ga, gm, gm)
 
@@ -291,9 +306,7 @@ def take_twist(eta, station, twist):  # type: ignore[no-untyped-def]
 @kernel
 def set_strain(used, g, Q, c, e):  # type: ignore[no-untyped-def]
     """Write the strain e (6,) of a link with frames g (2, 4, 4), rad and m over its whole length."""
-    x, T, B, U = np.empty(6), np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
-    _measure(used, g, Q, x, T, B)
-    _set_strain(x, T, c, e, U)
+    _set_measured(used, g, Q, c, e)
 
 
 @kernel
@@ -319,8 +332,10 @@ def set_gradient(used, g, Q, rule, twists, speed, tangent, p, H):  # type: ignor
     for a in range(12):
         for b in range(12):
             H[a, b] = 0.0
-            for i in range(6):
-                H[a, b] += U[i, a] * slope[i] * U[i, b]
+        for i in range(6):
+            s = U[i, a] * slope[i]
+            for b in range(12):
+                H[a, b] += s * U[i, b]
     _add_curvature(used, g, x, T, B, rule[4], stress, H)
 
 
@@ -341,14 +356,17 @@ def set_impulses(used, ga, gb, Q, rule, h, implicit, tangent, leaving, arriving,
     The stress is the secant between both measures, its directions are those of the frames in the middle
     of the step; in an explicit step both are those of its start, but for the damping.
     """
-    x, ea, eb, rates = np.empty(6), np.empty(6), np.empty(6), np.zeros(6)
-    T, U, Ub, B = np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
-    stress, slope, c = np.empty(6), np.empty(6), rule[4]
+    vectors, slopes, c = np.empty((6, 6)), np.empty((4, 6, 12)), rule[4]
+    x, ea, eb, rates = vectors[0], vectors[1], vectors[2], vectors[3]
+    stress, slope = vectors[4], vectors[5]
+    T, U, Ub, B = slopes[0], slopes[1], slopes[2], slopes[3]
     A, middles = np.empty((2, 2, 6, 6)), np.empty((2, 4, 4))
-    _measure(used, ga, Q, x, T, B)
-    _set_strain(x, T, c, ea, U)
-    _measure(used, gb, Q, x, T, B)
-    _set_strain(x, T, c, eb, Ub)
+    _set_measured(used, ga, Q, c, ea)
+    if tangent:
+        _measure(used, gb, Q, x, T, B)
+        _set_strain(x, T, c, eb, Ub)
+    else:
+        _set_measured(used, gb, Q, c, eb)
     for i in range(6):
         rates[i] = (eb[i] - ea[i]) / h
     for end in range(2):
@@ -364,27 +382,47 @@ def set_impulses(used, ga, gb, Q, rule, h, implicit, tangent, leaving, arriving,
     for end in range(2):
         for j in range(6):
             leaving[end, j], arriving[end, j] = 0.0, 0.0
-            for k in range(6):
-                impulse = 0.0
-                for i in range(6):
-                    impulse += h * U[i, 6 * end + k] * stress[i]
+        for k in range(6):
+            impulse = 0.0
+            for i in range(6):
+                impulse += h * U[i, 6 * end + k] * stress[i]
+            for j in range(6):
                 leaving[end, j] += A[end, 0, k, j] * impulse
                 arriving[end, j] -= A[end, 1, k, j] * impulse
     if not tangent:
         return
-    bent, moved = np.zeros((12, 12)), np.zeros((12, 12))
+    bent = np.zeros((12, 12))
     if implicit:
         _add_curvature(used, middles, x, T, B, c, stress, bent)
-    for a in range(12):
-        for b in range(12):
-            for k in range(6):
-                moved[a, b] += bent[a, 6 * (b // 6) + k] * A[b // 6, 1, k, b % 6]
-                moved[a, b] += U[k, a] * slope[k] * Ub[k, b]
+    _set_moved(h, A, bent, U, slope, Ub, H)
+
+
+@inner
+def _set_moved(h, A, bent, U, slope, Ub, H):  # type: ignore[no-untyped-def]
+    """Write H (12, 12), the derivative in the frames gb of what leaves the frames ga.
+
+    A (2, 2, 6, 6) : shares of both ends.  bent (12, 12) : curvature in the middle.  U, Ub (6, 12) :
+    derivatives of the strain in the middle and at gb.  slope (6,) : of the stress.
+    """
+    row = np.empty(12)
     for a in range(12):
         for b in range(12):
             H[a, b] = 0.0
-            for k in range(6):
-                H[a, b] += h * A[a // 6, 0, k, a % 6] * moved[6 * (a // 6) + k, b]
+    for a in range(12):
+        for b in range(12):
+            row[b] = 0.0
+        for k in range(6):
+            s = U[k, a] * slope[k]
+            for b in range(12):
+                row[b] += s * Ub[k, b]
+            for b in range(6):
+                row[b] += bent[a, k] * A[0, 1, k, b]
+                row[6 + b] += bent[a, 6 + k] * A[1, 1, k, b]
+        end = a // 6
+        for i in range(6):
+            s = h * A[end, 0, a % 6, i]
+            for b in range(12):
+                H[6 * end + i, b] += s * row[b]
 
 
 @kernel
@@ -414,8 +452,7 @@ def add_loss(used, ga, gb, Q, rule, twists, h, scale, out):  # type: ignore[no-u
     """
     x, ea, eb, rates = np.empty(6), np.empty(6), np.empty(6), np.zeros(6)
     T, U, B = np.empty((6, 12)), np.empty((6, 12)), np.empty((6, 12))
-    _measure(used, ga, Q, x, T, B)
-    _set_strain(x, T, rule[4], ea, U)
+    _set_measured(used, ga, Q, rule[4], ea)
     _measure(used, gb, Q, x, T, B)
     _set_strain(x, T, rule[4], eb, U)
     _set_rates(U, twists, rates)

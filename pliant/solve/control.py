@@ -122,6 +122,12 @@ class Control:
         self._owners: dict[str, int] = {}
         self._done = -1
 
+    def reset(self) -> None:
+        """Let controllers that remember something begin anew."""
+        for each in self.controllers:
+            if callable(anew := getattr(each, "reset", None)):
+                anew()
+
     @property
     def owned(self) -> list[str]:
         """Names of the inputs that controllers have set."""
@@ -201,10 +207,13 @@ class Control:
         label = f"controller {k + 1}"
         check_inputs(self.description.inputs(), {name: value})
         if name not in self.signals:
-            why = "is a function of time" if name in self.taken else "is part of the mesh"
+            why, remedy = (
+                ("is a function of time", f"leave {name!r} out of inputs, or give a number there")
+                if name in self.taken
+                else ("is part of the mesh", did_you_mean("", self.signals))
+            )
             raise DescriptionError(
-                label, f"input {name!r}", value, f"another input, for this one {why}",
-                did_you_mean("", self.signals),
+                label, f"input {name!r}", value, f"another input, for this one {why}", remedy
             )  # fmt: skip
         if self._owners.setdefault(name, k) != k:
             raise DescriptionError(
@@ -235,7 +244,13 @@ def controller_pairs(given: Any, integrator: Integrator) -> list[tuple[Controlle
         law, every = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
         if not callable(law):
             raise DescriptionError("controllers", "value", item, expected, "give e.g. (law, 0.01)")
-        every = getattr(law, "every", None) if every is None else every
+        own = getattr(law, "every", None)
+        if own is not None and every is not None and own != every:
+            raise DescriptionError(
+                "controllers", "seconds between samples", every,
+                f"left out, for the controller counts on its own, {own} s", "leave one of them out",
+            )  # fmt: skip
+        every = own if every is None else every
         if every is not None:
             every = positive("controllers", "seconds between samples", every, "", "give e.g. 0.01")
         pairs.append((law, every))

@@ -19,7 +19,7 @@ from pliant.rods.nested import NestedMap, NestedPlan
 from pliant.tree.state import State
 
 _PLANS = 64
-"""Plans that a thread keeps."""
+"""Plans that a thread keeps, besides two for each part."""
 _FEW = 8
 """Configurations that are not worth a program."""
 
@@ -31,13 +31,27 @@ class Sampler(threading.local):
         self.effects = effects
         self.tree = effects.tree
         self._state = State(self.tree)
+        self._placed = False
+        self._moving: tuple[Array, Array, list[Array]] | None = None
+        """Coordinates, rates and the element variables' rates of all parts, as last asked for."""
         self._plans: dict[Any, Plan] = {}
         self._programs: dict[Any, Program] = {}
         """Place the robot and the sections of a plan, by the key of the plan."""
 
     def at(self, q: Array) -> State:
-        """The robot at q (nq,)."""
-        return self._state.place(np.array(q, dtype=float))
+        """The robot at q (nq,), which is placed anew only where it was somewhere else."""
+        if not self._placed or not np.array_equal(self._state.q, q):
+            self._state.place(np.array(q, dtype=float))
+            self._placed = True
+        return self._state
+
+    def _lifted(self, state: State, v: Array) -> list[Array]:
+        """Per part, the rates (E, m) of element variables; computed once for all parts of a robot."""
+        known = self._moving
+        if known is None or not (np.array_equal(known[0], state.q) and np.array_equal(known[1], v)):
+            lifted = self.tree.variations(state, v)[1]
+            known = self._moving = (state.q.copy(), np.array(v, dtype=float), lifted)
+        return known[2]
 
     def frame(self, q: Array, frame: Frame) -> Array:
         """World pose (4, 4) of a frame of a rod or body."""
@@ -90,7 +104,7 @@ class Sampler(threading.local):
         i, s, pose = self._place(name, s)
         state = self.at(q)
         plan = self._sections(state, i, s)
-        lifted = self.tree.variations(state, v)[1][i]
+        lifted = self._lifted(state, v)[i]
         twists = np.einsum("sia,sa->si", plan.J, lifted[plan.element])
         return twists if pose is None else np.asarray(twists @ se3.Ad(se3.inverse(pose)).T)
 
@@ -130,7 +144,7 @@ class Sampler(threading.local):
     def _plan(self, kind: str, i: int, s: Array) -> Plan:
         key = (kind, i, s.tobytes())
         if key not in self._plans:
-            if len(self._plans) > _PLANS:
+            if len(self._plans) > _PLANS + 2 * len(self.tree.parts):
                 self._plans.clear()
                 self._programs.clear()
             self._plans[key] = getattr(self.tree.parts[i].map, kind)(s)

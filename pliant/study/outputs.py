@@ -262,7 +262,11 @@ def _expand(description: Description, output: Output) -> list[Probe]:
     hint = did_you_mean(words[0] if words else "", description.rods)
     near = nearest_name(words[0], description.rods) if len(words) == 3 else None
     hint = hint if near is None else f"did you mean '{'.'.join([near, *words[1:]])}'?"
-    _refuse(wrong, output.path, "rod.place.component", hint)
+    bodies = [name for name in description.bodies if near is None]
+    body = nearest_name(words[0], bodies) if words else None
+    hint = hint if body is None else f"did you mean '{body}.joint' or '{body}.joint_rate'?"
+    expected = "rod.place.component, part.joint, or a number of an effect such as pull.length"
+    _refuse(wrong, output.path, expected, hint)
     marker = _marker(description, output.path, words[0], words[1])
     parts = _VECTORS.get(words[2], (words[2],))
     hint = did_you_mean(words[2], (*QUANTITIES, *_VECTORS))

@@ -83,6 +83,21 @@ def landing() -> pl.Robot:
     return robot
 
 
+def reeled() -> pl.Robot:
+    """An arm with a tendon in it, which is pulled by length; most steps are halved."""
+    robot = arm()
+    rod = robot.description.rods["arm"]
+    robot.add_tendon("cable", along=rod, offset=(0.006, 0), drive="length", stiffness=1e4)
+    return robot
+
+
+def disked() -> pl.Robot:
+    robot = arm()
+    rod = robot.description.rods["arm"]
+    robot.add_tendon("pull", [rod.at(s, (0.006, 0)) for s in (0.0, 0.1, 0.2, 0.3)])
+    return robot
+
+
 class _Short(OwnEndsStepper):
     """Fails where its step is longer than 0.6 ms."""
 
@@ -131,6 +146,8 @@ CASES: dict[str, tuple[Callable[[], pl.Robot], dict[str, Any]]] = {
     "radau inside": (arm, {"inputs": PUSH, "integrator": pl.Radau(), "output_times": INSIDE}),
     "bdf": (lambda: arm(pl.Shooting(40)), {"inputs": PUSH, "integrator": pl.BDF(3)}),
     "collocation": (lambda: arm(pl.Collocation()), {"inputs": PUSH}),
+    "tendon by length": (reeled, {"inputs": {"cable": pl.Sine(0.002, 3.0)}}),
+    "tendon through disks": (disked, {"inputs": {"pull": pl.Sine(1.0, 3.0, offset=1.0)}}),
 }
 
 

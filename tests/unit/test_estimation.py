@@ -124,12 +124,57 @@ def test_bad_settings_are_told() -> None:
         ((places, -1.0, {"side": 0.1}, 0.01), "noise"),
         (([], 1e-3, {"side": 0.1}, 0.01), "places"),
         ((places, 1e-3, {"sde": 0.1}, 0.01), "side"),
+        ((places, 1e-3, ["side"], 0.01), "unknown"),
+        ((["arm.tp"], 1e-3, {"side": 0.1}, 0.01), "place"),
     ):
         with pytest.raises(pl.DescriptionError, match=message):
             pl.KalmanFilter(robot, *given, formulation=model)
+    more: Any
+    for more, message in (
+        ({"spread": (1e-3, 1e-2)}, "spread"),
+        ({"spread": (1e-3, 1e-2, {})}, "spread"),
+        ({"spread": (-1e-3, 1e-2, {"side": 0.1})}, "spread"),
+        ({"spread": (np.nan, 1e-2, {"side": 0.1})}, "spread"),
+        ({"integrator": pl.Radau()}, "integrator"),
+        ({"start": robot.simulate(0.01, 0.01, formulation=model)}, "start"),
+    ):
+        with pytest.raises(pl.DescriptionError, match=message):
+            pl.KalmanFilter(robot, places, 1e-3, {"side": 0.1}, 0.01, formulation=model, **more)
     kalman = pl.KalmanFilter(robot, places, 1e-3, {"side": 0.1}, 0.01, formulation=model)
     with pytest.raises(pl.DescriptionError, match="measured"):
         kalman.update(np.zeros(3))
+    with pytest.raises(pl.DescriptionError, match=r"\['side'\].*estimated"):
+        kalman.update(np.zeros((2, 3)), {"side": 1.0})
     pytest.importorskip("control")
     with pytest.raises(pl.DescriptionError, match="R"):
         pl.LQR(robot, robot.statics(formulation=model), "side", 0.01, R=-1.0)
+    with pytest.raises(pl.DescriptionError, match="inputs"):
+        pl.LQR(robot, robot.statics(formulation=model), [], 0.01)
+    with pytest.raises(pl.DescriptionError, match="at ="):
+        pl.LQR(robot, None, "side", 0.01)  # type: ignore[arg-type]
+
+
+def test_estimated_tension_never_pushes() -> None:
+    """Points of an arm that hangs lower than without tension: the estimate stays at zero."""
+    rubber, model = pl.Material(E=1e6, nu=0.45, rho=1000.0, viscosity=2e4), pl.Strain(0, 2)
+    robot = pl.Robot()
+    rod = robot.add_rod("arm", 0.3, pl.Circle(0.01), rubber, pl.along("x"))
+    robot.add_tendon("pull", along=rod, offset=(0.008, 0))
+    kalman = pl.KalmanFilter(
+        robot, ["arm.tip"], 1e-3, {"pull": 1.0}, 0.02, inputs={"pull": 0.3}, formulation=model
+    )
+    pulled, slack = (robot.statics({"pull": x}, model).position("arm.tip") for x in (0.3, 0.0))
+    for _ in range(20):
+        kalman.update([slack + 0.3 * (slack - pulled)])
+        assert kalman.mean["pull"] >= 0.0
+    assert kalman.mean["pull"] < 0.02
+
+
+def test_lqr_keeps_to_its_bounds() -> None:
+    pytest.importorskip("control")
+    robot, _ = tracked()
+    model = pl.Strain(0, 1)
+    still, bent = (robot.statics({"side": x}, model) for x in (0.0, 0.05))
+    law = pl.LQR(robot, still, "side", 0.01, Q=1e4, R=1e-3, modes=2, bounds=(-0.01, 0.01))
+    motion = robot.simulate(0.2, 0.01, start=bent, controllers=law, formulation=model)
+    assert np.abs(motion.inputs["side"][1:]).max() == 0.01

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.solve import checkpoint
 
 M = 0.5
 
@@ -16,6 +18,27 @@ def cart(drive: str = "force") -> pl.Robot:
     robot = pl.Robot(gravity=(0, 0, 0))
     robot.add_body("cart", M, joint=pl.Prismatic("z", drive=drive, input="push"))
     return robot
+
+
+def torque(**given: Any) -> pl.ComputedTorque:
+    known = {"inputs": "push", "targets": {"cart.z": 0}, "every": 0.1, "kp": 1.0, "kd": 1.0}
+    return pl.ComputedTorque(cart().equations(), **{**known, **given})
+
+
+def sprung() -> pl.Robot:
+    robot = pl.Robot()
+    joint = pl.Prismatic("z", drive="force", input="push", stiffness=50.0)
+    robot.add_body("cart", M, joint=joint)
+    return robot
+
+
+def task(**given: Any) -> pl.TaskSpace:
+    known = {"robot": sprung(), "place": "cart", "target": 0.0, "inputs": "push", "every": 0.1}
+    return pl.TaskSpace(**{**known, "gain": 1.0, "axes": "z", **given})
+
+
+def held(law: Any) -> None:
+    sprung().simulate(0.2, 0.1, controllers=law)
 
 
 def test_pid_is_the_sampled_loop_to_rounding() -> None:
@@ -166,6 +189,49 @@ def test_task_space_brings_a_soft_tip_where_reach_would() -> None:
     assert error[middle] / error[0] == pytest.approx(np.exp(-2.0), rel=0.4)
 
 
+def test_controller_begins_anew_in_each_motion_and_goes_on_from_one() -> None:
+    pid = pl.PID("push", "cart.joint", 0.3, 0.01, 30.0, 60.0, 8.0)
+    robot = cart()
+    first, again = (robot.simulate(0.5, 0.01, controllers=pid) for _ in range(2))
+    assert np.array_equal(first.joint("cart"), again.joint("cart"))
+    stepper = robot.stepper(0.01, controllers=pid)
+    for _ in range(50):
+        state = stepper.step()
+    assert state.joint("cart") == pytest.approx(first.joint("cart")[-1], abs=1e-12)
+    whole = robot.simulate(1.0, 0.01, controllers=pid)
+    half = robot.simulate(0.5, 0.01, controllers=pid)
+    rest = robot.simulate(0.5, 0.01, start=half, controllers=pid)
+    assert rest.joint("cart")[-1] == pytest.approx(whole.joint("cart")[-1], abs=1e-12)
+
+
+def test_task_space_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+    monkeypatch.setattr(checkpoint, "_SHARE", 0.0)
+    rubber, model = pl.Material(E=1e6, nu=0.45, rho=1000.0, viscosity=1e5), pl.Strain(0, 2)
+    robot, values = pl.Robot(), {"a": 1.5, "b": 1.5}
+    rod = robot.add_rod("arm", 0.2, pl.Circle(0.008), rubber, pl.along("-z"))
+    robot.add_tendon("a", along=rod, offset=(0.006, 0))
+    robot.add_tendon("b", along=rod, offset=(-0.003, 0.005))
+
+    def run(**more: Any) -> Any:
+        law = pl.TaskSpace(
+            robot, "arm.tip", (0.02, 0.01), ["a", "b"], 0.05, 2.0, "xy", bounds=(0.0, 5.0),
+            values=values, formulation=model,
+        )  # fmt: skip
+        options: Any = {"start": "statics", "formulation": model, "controllers": law}
+        return robot.simulate(0.6, 0.01, values, **options, **more)
+
+    def interrupt(t: float, end: float) -> None:
+        if t > 0.33:
+            raise KeyboardInterrupt
+
+    whole, file = run(), tmp_path / "motion.nc"
+    assert not run(save=file, progress=interrupt).complete
+    rest = run(resume=file)
+    assert np.array_equal(rest.tip("arm"), whole.tip("arm"))
+    assert np.array_equal(rest.inputs["a"], whole.inputs["a"])
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -175,6 +241,25 @@ def test_task_space_brings_a_soft_tip_where_reach_would() -> None:
         (lambda: pl.PID("push", "cart.joint", 0.0, 0.1, np.nan), "kp"),
         (lambda: pl.ComputedTorque(cart().equations(), "posh", {"cart.z": 0}, 0.1, 1, 1), "push"),
         (lambda: pl.ComputedTorque(cart().equations(), "push", {}, 0.1, 1, 1), "targets"),
+        (lambda: torque(targets=["cart.z"]), "targets"),
+        (lambda: torque(inputs=[]), "inputs"),
+        (lambda: torque(kp=-1.0), "kp"),
+        (lambda: torque(kd=-1.0), "kd"),
+        (lambda: torque(damping=-1.0), "damping"),
+        (lambda: torque(axes={"card": "z"}), "axes"),
+        (lambda: torque(axes="z"), "axes"),
+        (lambda: torque(targets={"cart": 0.0}, axes={"cart": ""}), "axes"),
+        (lambda: torque(targets={"cart": (0, 0)}, axes={"cart": "zz"}), "axes"),
+        (lambda: task(inputs=["posh"]), "push"),
+        (lambda: task(inputs=[]), "inputs"),
+        (lambda: task(axes=""), "axes"),
+        (lambda: task(damping=-0.1), "damping"),
+        (lambda: task(robot=None), "robot"),
+        (lambda: held(task(target=0.1, axes="xz")), "2 numbers"),
+        (lambda: held(task(target=(0.1, 0.0, 0.0), axes="xz")), "2 numbers"),
+        (lambda: held((pl.PID("push", "cart.joint", 0.0, 0.1, 1.0), 0.2)), "its own, 0.1 s"),
+        (lambda: held(pl.PID("push", "cart.z", 0.0, 0.1, 1.0)), "'cart.joint'"),
+        (lambda: held(pl.PID("push", "crt.joint", 0.0, 0.1, 1.0)), "'cart.joint'"),
     ],
 )  # fmt: skip
 def test_bad_settings_are_told(make: Any, message: str) -> None:

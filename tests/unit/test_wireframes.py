@@ -12,6 +12,8 @@ import pytest
 import pliant as pl
 from pliant.model import file_access
 from pliant.model.iges import read_iges
+from pliant.solve.resolution_hint import PAIRS, rough_errors
+from pliant.tree.tree import Tree
 from pliant.view import draw_wireframe
 
 CLOTH = pl.Material(E=1e6, nu=0.3, viscosity=1e4)
@@ -215,3 +217,48 @@ def test_a_drawing_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
     left.write_text("of a process that was killed")
     net.save(tmp_path / "net.igs")
     assert [file.name for file in tmp_path.iterdir()] == ["net.igs"]
+
+
+def hanging(across: int) -> pl.Robot:
+    """A net whose upper corners are fixed."""
+    robot = pl.Robot()
+    robot.add_mesh("net", grid(across, across), 0.05, pl.Circle(2e-3), CLOTH, fixed=[0, across - 1])
+    return robot
+
+
+def test_judging_a_motion_takes_one_pass_over_the_robot_for_each_state(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = {}
+    for count in (2, 4):
+        motion = hanging(count).simulate(0.04, 0.01)
+        passes: list[int] = []
+        plain = Tree.variations
+
+        def counted(*given: Any, _plain: Any = plain, _passes: list[int] = passes) -> Any:
+            _passes.append(1)
+            return _plain(*given)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Tree, "variations", counted)
+            rough_errors(motion._compiled, motion._trajectory, 2)
+        calls[count] = len(passes)
+    assert calls[2] == calls[4] <= 2 * PAIRS
+
+
+def test_velocities_are_those_of_the_state_and_rates_asked_for() -> None:
+    robot = hanging(3)
+    motion = robot.simulate(0.1, 0.01)
+    problem, path = motion._compiled, motion._trajectory
+    rates = np.array(path.v[3])
+    known = problem.body_twist(path.q[3], rates, "net_4")
+    # other rates, another configuration, poses of many configurations, then rates changed in place
+    assert np.abs(problem.body_twist(path.q[3], 2.0 * rates, "net_4") - 2.0 * known).max() < 1e-15
+    other = problem.body_twist(path.q[8], path.v[8], "net_4")
+    assert np.abs(other - known).max() > 0.1
+    problem.poses_along(path.q, "net_4", np.zeros(1))
+    assert np.array_equal(problem.body_twist(path.q[3], rates, "net_4"), known)
+    rates *= 3.0
+    assert np.abs(problem.body_twist(path.q[3], rates, "net_4") - 3.0 * known).max() < 1e-14
+    pose = problem.frame(path.q[3], robot.description.bodies["net_4"].at((0, 0, 0)))
+    assert np.array_equal(pose[:3, 3], motion.position("net_4")[3])

@@ -1,0 +1,101 @@
+"""A fabric sleeve on a driven pendulum, 3 × 5 to 12 × 20 nodes: CPU time per simulated second.
+
+The sleeve of examples/plot_fabric.py, each node a free body and each edge a link, in steps of 10 ms
+with outputs each 50 ms. The time of steps is that of a long motion less that of a short one, over the
+time between them; that of the whole call has the preparation of the robot and the judgement of the
+motion as well. Kernels are warm.
+
+    python benchmarks/fabric.py [--seconds 10]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+
+import numpy as np
+from _common import ROOT, Report, Timing, pl
+
+sys.path.insert(0, str(ROOT / "examples"))
+
+import plot_fabric
+
+SIZES = ((3, 5), (6, 10), (12, 20))
+SHORT = 1.0
+"""Duration of the short motion, s."""
+
+
+def sleeve(across: int, down: int) -> pl.Robot:
+    """The pendulum with a sleeve of as many nodes; the damping of folds goes with their width."""
+    x, z = np.meshgrid(np.linspace(-0.038, 0.038, across), np.linspace(-0.03, -0.129, down))
+    bow = 0.003 * (1 - (x / 0.038) ** 2)
+    count = across * down
+    rows = [(k, k + 1) for k in range(count) if k % across < across - 1]
+    columns = [(k, k + across) for k in range(count - across)]
+    points = np.stack([x.ravel(), bow.ravel(), z.ravel()], axis=1)
+    net = pl.Wireframe(points, np.array(rows + columns))
+    wide, high, thick = 0.35 / across, 0.099 / down, plot_fabric.THICK
+    robot = pl.Robot()
+    pendulum = robot.add_body(
+        "pendulum",
+        mass=0.04,
+        inertia=(2.4e-4, 2.4e-4, 1e-6),
+        centre=(0, 0, -0.135),
+        joint=pl.Revolute("y", drive="angle", input="swing"),
+    )
+    squares = np.array([thick**2 + high**2, wide**2 + high**2, wide**2 + thick**2])
+    nodes = robot.add_mesh(
+        "fabric",
+        net,
+        plot_fabric.MASS,
+        pl.Rectangle(wide, thick),
+        pl.Material(E=5e3, G=1.25e3, viscosity=500.0),
+        inertia=plot_fabric.MASS / count / 12 * squares,
+        strain_damping=pl.Damping(bending=3e-4 / across, twist=3e-4 / across),
+        x_axis=(1, 0, 1),
+    )
+    for name, point in zip(("left", "right"), plot_fabric.CLAMPS, strict=True):
+        robot.connect(name, pendulum.at(point), nodes[net.nearest(point)].at((0, 0, 0)))
+    return robot
+
+
+def simulate(across: int, down: int, duration: float) -> tuple[float, pl.Motion]:
+    """CPU seconds from the description to the result, and the result."""
+    began = time.process_time()
+    inputs = {"swing": plot_fabric.swing}
+    motion = sleeve(across, down).simulate(duration, 0.01, inputs=inputs, output_every=0.05)
+    return time.process_time() - began, motion
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=10.0)
+    duration = parser.parse_args().seconds
+    warnings.simplefilter("ignore")
+    report = Report("A fabric on a driven pendulum, steps of 10 ms, CPU per simulated second")
+    simulate(*SIZES[0], SHORT)
+    nodes, steps = [], []
+    for size in SIZES:
+        short = min(simulate(*size, SHORT)[0] for _ in range(2))
+        whole, motion = simulate(*size, duration)
+        nodes.append(size[0] * size[1])
+        steps.append((whole - short) / (duration - SHORT))
+        goal = ">=1" if size == SIZES[-1] else ""
+        name = f"{size[0]} × {size[1]} nodes"
+        report.add(f"{name}, steps", Timing((steps[-1],)))
+        report.add("  faster than real time, steps", ratio=1.0 / steps[-1], goal=goal)
+        report.add("  faster than real time, whole call", ratio=duration / whole)
+        report.add("  corrections in a step", ratio=motion.iterations / motion.steps)
+        gap = motion.energy_gap
+        report.add(
+            "  energy by the integrator, %", ratio=100 * max(gap.share_added, gap.share_taken)
+        )
+    power = np.polyfit(np.log(nodes), np.log(steps), 1)[0]
+    report.add("power of the nodes", ratio=float(power))
+    report.print()
+
+
+if __name__ == "__main__":
+    main()
