@@ -223,13 +223,15 @@ def require_closed(effects: Effects, q: Array) -> None:
             continue
         term.check_start(state)
         gap = float(np.abs(term.violations(state)).max())
-        if gap > CLOSED and all(part.rod is None for part in effects.tree.parts):
+        rigid = all(part.rod is None for part in effects.tree.parts)
+        if gap > CLOSED and rigid and not term.one_sided:
             raise cannot_close(effects, q)
         if gap > CLOSED:
+            why = "is on the wrong side of it" if term.one_sided else "does not reach it"
             raise DescriptionError(
                 term.label,
                 "gap at the start",
                 gap,
-                "zero (metres, radians): the undeformed robot does not reach it",
+                f"zero (metres, radians): the undeformed robot {why}",
                 "start from the equilibrium with start='statics'",
             )

@@ -332,3 +332,15 @@ def test_fit_finds_the_numbers_of_a_bushing() -> None:
 def test_an_integral_of_what_is_no_number_is_refused(rate: Any) -> None:
     with pytest.raises(pl.DescriptionError, match=r"Integral: of at t = .*finite number"):
         pl.Integral(rate, 0.0)(0.1)
+
+
+def test_motion_that_would_begin_behind_a_one_sided_constraint_is_refused() -> None:
+    robot = pl.Robot()
+    robot.add_body("block", 0.2, (1e-4,) * 3, joint=pl.Free())
+    robot.add_constraint("floor", "block", pl.pose((0, 0, 0)), hold=("z >= 0",))
+    with pytest.raises(
+        pl.DescriptionError, match=r"constraint 'floor': gap at the start = 0.01.*wrong side"
+    ):
+        robot.simulate(0.1, 1e-3, joints={"block": pl.pose((0, 0, -0.01))})
+    above = robot.simulate(0.1, 1e-3, joints={"block": pl.pose((0, 0, 0.01))})
+    assert above.position("block")[-1][2] == pytest.approx(0.0, abs=1e-9)
