@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from pliant.files.access import named_file
 from pliant.files.expressions import ExpressionError, NoExpression, names_in, parse
-from pliant.files.parameters import WORD, Declared, Parameters, Scope
+from pliant.files.parameters import RESERVED, WORD, Declared, Parameters, Scope
 from pliant.files.reader import FileReader, part_and_field
 from pliant.files.runs import RUNS
 from pliant.files.source import MAX_ENTRIES, FileError, Place, Problem, Source, read_source
@@ -43,7 +43,7 @@ _MOST_REPEATED = 2000
 """Repetitions at most, and entries that they make: checks of a robot take the square of its parts."""
 _REPETITION = 10
 """Entries for which a repetition counts, however little it holds."""
-_OPERATORS = re.compile(r"[*/+()]")
+_OPERATORS = re.compile(r"[*/+()]|\d-")
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,9 @@ class Repeat(Described):
         """Refuse more repetitions than any robot has, and an index that no arithmetic can name."""
         most = f"at most {_MOST_TIMES}"
         self.refuse(self.count > _MOST_TIMES, "count", most, "repeat fewer parts")
-        word = WORD.fullmatch(self.index)
-        self.refuse(not word, "index", "a name of letters and digits", "give e.g. k")
+        word = WORD.fullmatch(self.index) and self.index not in RESERVED
+        expected = "a name of letters and digits that has no other meaning"
+        self.refuse(not word, "index", expected, "give e.g. k")
 
 
 @dataclass(frozen=True)

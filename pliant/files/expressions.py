@@ -55,7 +55,8 @@ def parse(text: str) -> Tree:
     if len(text) > _LONGEST:
         raise NoExpression(f"it is longer than {_LONGEST} characters")
     if _PLAIN.fullmatch(text.strip()):
-        raise NoExpression("it is empty" if not text.strip() else "it is a text")
+        why = "put spaces around '-'" if "-" in text else "it is a text"
+        raise NoExpression("it is empty" if not text.strip() else why)
     parser = _Parser(text)
     tree = parser.expression(0)
     if parser.token != ("", ""):

@@ -27,7 +27,8 @@ from pliant.model import DescriptionError, did_you_mean
 
 WORD = re.compile(r"[^\W\d]\w*")
 """Names of parameters and of indices."""
-_RESERVED = ("tip", "base", "world", "free", *CONSTANTS, *FUNCTIONS)
+RESERVED = ("tip", "base", "world", "free", *CONSTANTS, *FUNCTIONS)
+"""Names that mean something else."""
 _EXPECTED = "a finite number, arithmetic of parameters, or a list of these"
 
 
@@ -59,7 +60,7 @@ class Parameters:
         wrong, remedy = "", "choose another name"
         if not WORD.fullmatch(name):
             wrong = "a name of letters, digits and underscores"
-        elif name in _RESERVED:
+        elif name in RESERVED:
             wrong = f"another name, for {name!r} has a meaning in robot files"
         elif full in self.declared:
             wrong = f"declared once, and {self._where(full)} has it already"

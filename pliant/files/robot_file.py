@@ -118,6 +118,9 @@ def load_robot_file(
     robot file, in which it may name files.  parameters : values of its named parameters, instead of
     those in the file: numbers, lists, or arithmetic as text.
     """
+    wrong = parameters is not None and not isinstance(parameters, Mapping)
+    remedy = "give e.g. {'radius': 0.01}"
+    refuse(wrong, "robot file", "parameters", parameters, "values by name", remedy)
     families = {"formulation": formulations or {}, "integrator": integrators or {}}
     origin = FileOrigin(read_source(path), families, folders(allow), dict(parameters or {}))
     robot = origin.description.snapshot()  # to which parts may be added

@@ -82,6 +82,9 @@ def read_urdf(path: str | os.PathLike[str], packages: Mapping[str, str] | None =
     is looked for above the file.
     """
     file = Path(path)
+    wrong = packages is not None and not isinstance(packages, Mapping)
+    expected, remedy = "folders by name of the package", "give e.g. {'arm_description': folder}"
+    refuse(wrong, f"URDF file {str(file)!r}", "packages", packages, expected, remedy)
     reader = _Reader(str(file), file.parent, dict(packages or {}))
     return reader.robot(_parsed(file))
 

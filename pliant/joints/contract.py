@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pliant.joints.consistency import check_map
 from pliant.lie import se3
 from pliant.lie.tuples import Array
 from pliant.model.checks import DescriptionError, as_array
@@ -59,6 +60,11 @@ class JointMap(Joint, ABC):
     limit_stiffness: Any = None
     drive: Any = None
     input: Any = None
+
+    def check(self) -> None:
+        """Refuse a joint of one's own whose axes are not those of its pose."""
+        if "compiled" not in vars(type(self)):
+            check_map(self)
 
     @property
     def moves(self) -> bool:

@@ -130,6 +130,7 @@ class MovingJoint(JointMap):
         self._check_lengths()
         self._check_drive()
         self.check_own()
+        super().check()
 
     def check_own(self) -> None:
         """Refuse fields of its own that cannot be true together."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model.checks import as_float
+from pliant.model.checks import DescriptionError, as_float
 from pliant.model.fields import holds, quantity
 from pliant.model.registry import OneOf
 from pliant.model.signals import Signal, as_signal
@@ -65,8 +65,18 @@ class Integral(Signal):
 def _rule(function: Any, a: float, b: float) -> tuple[float, float]:
     """Gauss's rule from a to b, and the largest value that it met."""
     middle, half = 0.5 * (a + b), 0.5 * (b - a)
-    values = [float(function(middle + half * x)) for x in _NODES]
+    values = [_value(function, middle + half * x) for x in _NODES]
     return half * sum(w * f for w, f in zip(_WEIGHTS, values, strict=True)), max(map(abs, values))
+
+
+def _value(function: Any, t: float) -> float:
+    """A function of time, s; refuses what is no finite number."""
+    given = function(t)
+    found = as_float(given)
+    if found is None or not np.isfinite(found):
+        where = f"of at t = {t:.6g} s"
+        raise DescriptionError("Integral", where, given, "a finite number", "correct the function")
+    return found
 
 
 def _integral(function: Any, a: float, b: float) -> float:

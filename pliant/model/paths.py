@@ -2,6 +2,7 @@
 
     arm.material.E        a field of a field of a part
     arm.natural[0]        an entry of a vector, arm.pose[0,3] of a matrix
+    mount.stiffness.x     an entry of numbers by name
     arm.section.radius    a taper, vector, table or function as a whole: its factor, 1 as described
     gravity[2]            a field of the robot itself
     parameters.radius     a named parameter of the robot file
@@ -185,10 +186,12 @@ def _resolve_named(origin: Origin, path: str) -> tuple[str, list[Any]]:
 
 def _find(holder: object, name: str) -> list[str] | None:
     """Return the fields that lead from a dataclass to the field `name`, its own or nested."""
+    if isinstance(holder, dict):
+        return [name] if name in holder else None
     if not is_dataclass(holder):
         return None
     own = [item.name for item in fields(holder)]
-    if name in own and not isinstance(getattr(holder, name), dict):
+    if name in own and not (isinstance(holder, Description) and name == "parts"):
         return [name]
     nested = []
     for item in own:
@@ -270,8 +273,10 @@ def _walk(holder: Any, path: str = "") -> Iterator[tuple[str, Any]]:
                     if name not in value.of_inputs:
                         yield from _walk(held, f"{_NAMED}{name}")
             elif isinstance(value, dict):
-                for name, part in value.items():
-                    yield from _walk(part, name)
+                below = f"{path}.{item.name}." if path else ""
+                for name, held in value.items():
+                    if not path or _INDEX.match(name):
+                        yield from _walk(held, f"{below}{name}")
             elif not isinstance(item.metadata.get("kind"), Setting):
                 yield from _walk(value, f"{path}.{item.name}" if path else item.name)
         return

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from pliant.model import Frame
+from pliant.model.checks import refuse
 from pliant.model.drawing import Placed, Primitive, frame_marks
 from pliant.model.registry import Effect
 from pliant.physics.between import middle
@@ -94,6 +95,8 @@ class ConstraintTerm(FrameRows):
         self.label = effect.label
         self.law = Law(effect, _shapes(effect.count))
         self.one_sided = effect.unilateral
+        none = len(effect.frames()) == 0
+        refuse(none, effect.label, "frames", [], "one frame or more", "return those it acts on")
         self.sides = [tree.attach(frame) for frame in effect.frames()]
 
     def _g(self, state: State) -> Array:

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.model import Frame
+from pliant.model.checks import refuse
 from pliant.model.drawing import Placed, Primitive, frame_marks
 from pliant.model.registry import Effect
 from pliant.physics.between import earlier, middle
@@ -83,6 +84,8 @@ class FrameTerm(OwnTerm):
 
     def __init__(self, tree: Tree, effect: FrameEffect) -> None:
         self.effect = effect
+        none = len(effect.frames()) == 0
+        refuse(none, effect.label, "frames", [], "one frame or more", "return those it acts on")
         self.sides = [tree.attach(frame) for frame in effect.frames()]
         self.take_input(effect, _SHAPES)
         self.column = "potential" if self.input is None else "loads"

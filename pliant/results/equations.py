@@ -28,8 +28,10 @@ from pliant.solve.schedule import as_inputs, check_values
 _STENCIL = ((1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0))
 _STEP = 1e-3
 """Step of the derivative of the coordinates along velocities, for the largest of them."""
+_DRIFT = 0.1
+"""How far rotations in q may be from unit length; they are brought there."""
 _ROUNDS = 20
-"""Iterations for a displacement."""
+"""Iterations for a displacement, and for rotations of unit length."""
 
 
 class Accelerations(NamedTuple):
@@ -311,7 +313,21 @@ class Equations(Result):
     # -- arguments -----------------------------------------------------------------------------
 
     def _q(self, q: ArrayLike) -> Array:
-        return self._sized("q", q, len(self.rest))
+        """Coordinates (nq,), rotations brought to unit length: solvers let them drift."""
+        given, count = self._sized("q", q, len(self.rest)), len(self.names)
+        if len(given) == count:  # coordinates add up
+            return given
+        near, still = given, np.zeros(count)
+        for _ in range(_ROUNDS):
+            last, near = near, self._system.moved(near, still)
+            if not np.abs(near - last).max() > 1e-13:
+                break
+        refuse(
+            not np.abs(near - given).max() < _DRIFT, "equations", "q", given,
+            "a configuration, with rotations as unit quaternions or matrices",
+            "make one with moved(rest, x) or state(result)",
+        )  # fmt: skip
+        return near
 
     def _v(self, field: str, x: ArrayLike | None) -> Array:
         """Velocities or accelerations (n,), zero for None."""

@@ -308,10 +308,10 @@ class CoordinateProblem(Problem):
         """Warn of a motion in which maps are near their limits, or steps were damped."""
         if len(found.q):
             rows = np.unique(np.linspace(0, len(found.q) - 1, _LOOKED_AT).astype(int))
-            self._warn([found.q[k] for k in rows[::-1]])
+            self._warn([found.q[k] for k in rows[::-1]], 6)
             if self._lame:
-                self._tell([str(missed) for missed in missed_in_motion(self.effects, found)])
-                self._tell([text for text in (spun(self.effects, found.v),) if text])
+                self._tell([str(missed) for missed in missed_in_motion(self.effects, found)], 6)
+                self._tell([text for text in (spun(self.effects, found.v),) if text], 6)
         damped = found.rescues.get("damped steps", 0)
         if damped:
             text = (
@@ -321,16 +321,19 @@ class CoordinateProblem(Problem):
             )
             warnings.warn(text, ResolutionWarning, stacklevel=5)
 
-    def _warn(self, states: list[Array]) -> None:
-        """Warn of the first of some configurations at which a map is near its limits."""
+    def _warn(self, states: list[Array], level: int = 5) -> None:
+        """Warn of the first of some configurations at which a map is near its limits.
+
+        level : how many calls above the warning the user's is.
+        """
         doubt = next((text for q in states if (text := self.trouble(q))), "")
         if doubt and is_told():
-            warnings.warn(doubt, ResolutionWarning, stacklevel=5)
+            warnings.warn(doubt, ResolutionWarning, stacklevel=level)
 
-    def _tell(self, doubts: list[str]) -> None:
+    def _tell(self, doubts: list[str], level: int = 5) -> None:
         """Warn of what acts on rods and is not carried by their formulations."""
         for doubt in doubts:
-            warnings.warn(doubt, ResolutionWarning, stacklevel=5)
+            warnings.warn(doubt, ResolutionWarning, stacklevel=level)
 
     def stream(
         self, integrator: Integrator, values: Mapping[str, Any], h: float, start: Start

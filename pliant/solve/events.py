@@ -55,11 +55,12 @@ class Event:
 
     def value(self, state: Any) -> float:
         """The function at one instant; refuses what is no finite number."""
-        found = as_float(self.function(state))
+        given = self.function(state)
+        found = as_float(given)
         if found is None or not np.isfinite(found):
             where = f"value at t = {state.t:.6g} s"
             raise DescriptionError(
-                f"event {self.label!r}", where, found, "a finite number", "correct its function"
+                f"event {self.label!r}", where, given, "a finite number", "correct its function"
             )
         return found
 

@@ -68,6 +68,8 @@ def write_source(
         known_name("export_c", "functions", x, list(FUNCTIONS), "a function"): "" for x in functions
     }
     found = {key: getattr(eq, key) for key in wanted}
+    refuse(not isinstance(places, Mapping), "export_c", "places", places, "places by name",
+           "give e.g. {'tip': 'arm.tip'}")  # fmt: skip
     for key, place in places.items():
         refuse(
             not _word(key).isidentifier(), "export_c", "places", key, "a name", "give e.g. 'tip'"
@@ -128,8 +130,11 @@ def _header(eq: SymbolicEquations, name: str, functions: Mapping[str, Any]) -> s
     named = {"V": eq.names, "U": eq.inputs, "P": eq.parameters, "C": eq.controls}
     for letter, names in named.items():
         lines.append("")
+        words: list[str] = []
         for k, text in enumerate(names):
-            lines.append(f"#define {name.upper()}_{letter}_{_macro(text)} {k} /* {text} */")
+            word = _macro(text)
+            words.append(f"{word}_AT_{k}" if word in words else word)
+            lines.append(f"#define {name.upper()}_{letter}_{words[-1]} {k} /* {text} */")
     lines += ["", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     lines += [f"extern const double {name}_rest[];"]
     lines += [

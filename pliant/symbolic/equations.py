@@ -17,6 +17,7 @@ from pliant.model.checks import as_array, number
 from pliant.results.equations import Equations
 from pliant.results.responses import coordinates_of, frame_of
 from pliant.results.result import ShapeResult
+from pliant.solve.schedule import check_input
 from pliant.symbolic.c_source import write_source
 from pliant.symbolic.numbers import Parameters
 from pliant.symbolic.system import Inputs, System
@@ -273,6 +274,7 @@ class SymbolicEquations:
             remedy = "give as many, or derive the equations with inputs={name: size}"
             refuse(bad, "equations", f"input {name!r}", value, expected, remedy)
             assert given is not None
+            check_input(system.tree.description, name, given.reshape(() if size == 1 else size))
             out[at] = given.ravel()
         return out
 

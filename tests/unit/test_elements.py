@@ -79,7 +79,7 @@ def test_integrals_are_exact_across_jumps_and_keep_their_derivatives(tmp_path: A
     assert jump.rate(0.5) == 3.0 and jump(0.0) == 1.0
     smooth = pl.Integral(lambda t: t**2)
     assert [smooth(t) for t in (0.3, 2.0, 0.7)] == pytest.approx([0.009, 8 / 3, 0.343 / 3])
-    with pytest.raises(pl.DescriptionError, match="Integral"):
+    with pytest.raises(pl.DescriptionError, match=r"Integral"):
         pl.Integral("fast")  # type: ignore[arg-type]
     robot, _ = table()
     path = robot.save(tmp_path / "robot.yaml")
@@ -304,3 +304,31 @@ def test_elements_survive_a_robot_file_and_are_drawn(tmp_path: Any) -> None:
     one, two = (x.statics(inputs) for x in (robot, again))
     assert one.position("bead") == pytest.approx(two.position("bead"), abs=1e-12)
     assert one.plot() is not None and robot.plot() is not None
+
+
+def mounted(stiffness: float, damping: float) -> pl.Robot:
+    robot = pl.Robot()
+    robot.add_body("block", 0.2, (1e-4,) * 3, joint=pl.FreeDirections(("x", "z")))
+    law = {"stiffness": {"x": 50.0, "z": stiffness}, "damping": {"z": damping}}
+    robot.add_bushing("mount", "block", **law)
+    robot.add_load("push", "block", force=(0, 0, -1.0))
+    return robot
+
+
+def test_fit_finds_the_numbers_of_a_bushing() -> None:
+    push = np.array([0.1, 0.5, 1.0])
+    rest = {"push": push, "block.joint.z": -(0.2 * 9.81 + push) / 70.0}  # exact
+    found = pl.fit(mounted(60.0, 0.2), pl.Measurement(rest), ["mount.stiffness.z"])
+    assert found.values["mount.stiffness.z"] == pytest.approx(70.0, rel=1e-6)
+    motion = mounted(70.0, 0.5).simulate(0.3, 1e-3)
+    columns = {"t": motion.t, "block.joint.z": motion.joint("block")[:, 1]}
+    both = ["mount.stiffness.z", "mount.damping.z"]
+    data = pl.Measurement(columns, "t", inputs={"push": 1.0})
+    found = pl.fit(mounted(60.0, 0.2), data, both, dt=1e-3)
+    assert list(found.values.values()) == pytest.approx([70.0, 0.5], rel=1e-5)
+
+
+@pytest.mark.parametrize("rate", [lambda t: np.nan, lambda t: np.inf, lambda t: np.ones(3)])
+def test_an_integral_of_what_is_no_number_is_refused(rate: Any) -> None:
+    with pytest.raises(pl.DescriptionError, match=r"Integral: of at t = .*finite number"):
+        pl.Integral(rate, 0.0)(0.1)

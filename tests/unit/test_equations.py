@@ -255,6 +255,22 @@ def test_large_robots_have_sparse_matrices() -> None:
     assert M @ a == pytest.approx(eq.forces(eq.rest), abs=1e-12)
 
 
+def test_rotations_that_drift_count_as_the_nearest_ones() -> None:
+    robot = pl.Robot()
+    robot.add_body("bob", 0.2, (1e-4, 2e-4, 3e-4), centre=(0, 0, -0.3), joint=pl.Spherical())
+    robot.add_body("kite", 0.1, (1e-4, 2e-4, 3e-4), joint=pl.Free())
+    eq = robot.equations()
+    q, v = eq.moved(eq.rest, 0.3 * np.arange(1, 10) / 9), np.linspace(-1.0, 1.0, 9)
+    drifted = q.copy()
+    turns = np.flatnonzero(np.abs(eq.moved(1.02 * q, np.zeros(9)) - 1.02 * q) > 1e-9)
+    drifted[turns] *= 1.02
+    for ask in (eq.mass, lambda x: eq.bias(x, v), lambda x: eq.forces(x, v)):
+        assert ask(drifted) == pytest.approx(ask(q), abs=1e-12)
+    assert eq.accelerations(drifted, v).a == pytest.approx(eq.accelerations(q, v).a, abs=1e-9)
+    with pytest.raises(pl.DescriptionError, match="unit quaternions"):
+        eq.mass(np.zeros(len(q)))
+
+
 def test_bad_arguments_are_told() -> None:
     robot = arm()
     eq = robot.equations(formulation=pl.SRL(2))

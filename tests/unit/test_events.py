@@ -133,7 +133,7 @@ def test_a_resumed_motion_stops_at_the_same_event(tmp_path: Any) -> None:
         (lambda: pendulum().simulate(1.0, 0.01, events=angle), "simulate: events.*an Event"),
         (
             lambda: pendulum().simulate(1.0, 0.01, events=pl.Event(lambda s: "low")),
-            "event.*finite number",
+            "event.*t = 0 s = 'low'.*finite number",
         ),
         (
             lambda: pendulum().simulate(1.0, 0.01, events=pl.Event(angle), error=True),
@@ -145,3 +145,32 @@ def test_a_resumed_motion_stops_at_the_same_event(tmp_path: Any) -> None:
 def test_bad_events_are_refused(make: Any, words: str) -> None:
     with pytest.raises(pl.DescriptionError, match=words):
         make()
+
+
+@pytest.mark.parametrize("dt", [0.01, 0.005])
+def test_an_event_between_samples_of_a_controller_is_where_the_held_force_brings_it(
+    dt: float,
+) -> None:
+    every, mass, goal = 0.02, 0.5, 0.5
+    robot = pl.Robot(gravity=(0, 0, 0))
+    robot.add_body("cart", mass, joint=pl.Prismatic("z", drive="force", input="push"))
+    asked = []
+
+    def law(state: Any) -> dict[str, float]:
+        asked.append(state.t)
+        return {"push": 40.0 * (1.0 - state.joint("cart")[0]) - 6.0 * state.joint_rate("cart")[0]}
+
+    event = pl.Event(lambda state: state.joint("cart")[0] - goal, "there")
+    motion = robot.simulate(2.0, dt, controllers=(law, every), events=event)
+    z, v, start = 0.0, 0.0, 0.0
+    while True:  # the acceleration is constant between samples
+        push = 40.0 * (1.0 - z) - 6.0 * v
+        a = push / mass
+        after = (-v + np.sqrt(max(v * v - 2.0 * a * (z - goal), 0.0))) / a
+        if 0.0 < after <= every:
+            break
+        z, v, start = z + v * every + 0.5 * a * every**2, v + a * every, start + every
+    assert motion.event == ("there", pytest.approx(start + after, abs=1e-12))
+    assert motion.inputs["push"][-1] == pytest.approx(push, abs=1e-9)
+    assert max(asked) == pytest.approx(start)  # it is not asked beyond the event
+    assert motion.energy_gap.share_taken < 1e-9

@@ -207,7 +207,10 @@ OTHER_CASES = [
         "on.at = 'tpi': must be one of 'tip', 'base'; did you",
     ),
     ("loads: {p: {on: arm, force: [0, x, 0]}}", "load 'p': force = [0, 'x', 0]: must be 3 finite"),
-    ("loads: {p: {on: arm, frame: word}}", "frame = 'word': must be one of 'world', 'body'; did"),
+    (
+        "loads: {p: {on: arm, frame: word}}",
+        "frame = 'word': must be 'world', 'body', or a place on another part such as 'table'; did",
+    ),
     ("loads: {p: {on: arm, over: [0, 9]}}", "load 'p': over = 9.0: must be an arclength"),
     (
         "loads: {p: {on: {part: arm}, over: [0, 0.1]}}",

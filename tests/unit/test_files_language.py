@@ -387,3 +387,25 @@ def test_schema_command_writes_the_schema(tmp_path: Path) -> None:
     printed = json.loads(CliRunner().invoke(main, ["schema"]).output)
     assert json.loads(out.read_text()) == printed
     assert {"parameters", "include", "groups", "meshes"} <= set(printed["properties"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("length: total/n", "length: 0.3-0.1", "length = '0.3-0.1'.*put spaces around '-'"),
+        ("count: n,", "count: n, index: pi,", "repeat.index = 'pi'.*no other meaning"),
+    ],
+)
+def test_texts_that_look_like_arithmetic_are_refused_with_a_hint(
+    old: str, new: str, words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(pl.FileError, match=words):
+        described(tmp_path, CHAIN.replace(old, new))
+    spaced = described(tmp_path, CHAIN.replace("length: total/n", "length: 0.3 - 0.2"))
+    assert spaced.description.rods["segment1"].length == pytest.approx(0.1)
+
+
+def test_parameters_without_names_are_refused(tmp_path: Path) -> None:
+    file = write(tmp_path, CHAIN)
+    with pytest.raises(pl.DescriptionError, match=r"parameters = .*values by name"):
+        pl.Robot.from_file(file, parameters=[0.01])  # type: ignore[arg-type]

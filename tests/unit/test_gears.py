@@ -122,3 +122,27 @@ def test_bad_gears_are_refused_by_name(fields: tuple[Any, ...], words: tuple[str
     with pytest.raises(pl.DescriptionError) as told:
         robot.add_gear("bad", *fields)
     assert all(word in str(told.value) for word in ("gear 'bad'", *words)), told.value
+
+
+def test_fit_finds_ratio_and_offset_of_a_gear() -> None:
+    def train(ratio: float, offset: float) -> pl.Robot:
+        robot = pl.Robot()
+        motor = pl.Revolute("z", stiffness=1e-3, drive="torque")
+        robot.add_body("motor", 0.1, (1e-5,) * 3, joint=motor)
+        robot.add_body("arm", 0.5, (1e-3,) * 3, joint=pl.Revolute("z", stiffness=2.0))
+        robot.add_gear("gearbox", "arm", "motor", ratio, offset=offset)
+        return robot
+
+    torque = np.array([0.01, 0.02, 0.05])
+    ratio, offset = 0.13, 0.05
+    motor = (torque - 2.0 * ratio * offset) / (1e-3 + 2.0 * ratio**2)  # least energy
+    angle = offset + ratio * motor
+    data = pl.Measurement({"motor": torque, "arm.joint.angle": angle})
+    asked = ["gearbox.ratio", pl.Parameter("gearbox.offset", typical=0.1)]
+    found = pl.fit(train(0.1, 0.0), data, asked).values
+    assert found == pytest.approx({"gearbox.ratio": ratio, "gearbox.offset": offset}, rel=1e-6)
+    motion = train(ratio, 0.0).simulate(0.3, 1e-3, inputs={"motor": 0.05})
+    columns = {"t": motion.t, "arm.joint.angle": motion.joint("arm")[:, 0]}
+    moved = pl.Measurement(columns, "t", inputs={"motor": 0.05})
+    again = pl.fit(train(0.1, 0.0), moved, ["gearbox.ratio"], dt=1e-3).values
+    assert again["gearbox.ratio"] == pytest.approx(ratio, rel=1e-5)

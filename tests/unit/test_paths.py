@@ -108,3 +108,26 @@ def test_wrong_path_is_refused_with_a_hint(path: object, words: str) -> None:
 def test_value_that_cannot_be_is_refused_by_the_part() -> None:
     with pytest.raises(pl.DescriptionError, match="E"):
         with_values(robot().description, {"arm.E": -1.0})
+
+
+def mounted() -> pl.Robot:
+    found = pl.Robot()
+    for name in ("block", "wheel"):
+        joint = pl.FreeDirections(("x", "z")) if name == "block" else pl.Revolute("z")
+        found.add_body(name, 0.2, (1e-4,) * 3, joint=joint)
+    found.add_bushing("mount", "block", stiffness={"x": 50.0, "z": 60.0})
+    found.add_gear("rack", "wheel", {"block.x": 2.0, "block.z": 0.5})
+    return found
+
+
+def test_numbers_by_name_have_paths() -> None:
+    before = mounted().description
+    paths = [path for path in number_paths(before) if path.startswith("mount.")]
+    assert paths == ["mount.stiffness.x", "mount.stiffness.z", "mount.power"]
+    after = with_values(before, {"mount.stiffness.z": 70.0})
+    assert value_at(after, "mount.stiffness.z").value == 70.0
+    assert after.parts["mount"].stiffness == {"x": 50.0, "z": 70.0}
+    with pytest.raises(pl.DescriptionError, match=r"path of a number.*mount.stiffness.x"):
+        value_at(before, "mount.stiffness")
+    with pytest.raises(pl.DescriptionError, match="path into this robot"):
+        value_at(before, "mount.stiffness.y")

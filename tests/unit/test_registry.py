@@ -240,7 +240,7 @@ def test_names_of_sections_are_known_before_their_classes_are_loaded():
 
 def test_variants_leave_out_what_files_cannot_say():
     assert list(variants(pl.Signal)) == [
-        *("constant", "ramp", "step", "sine", "sweep", "table", "sum")
+        *("constant", "ramp", "step", "sine", "sweep", "table", "sum", "integral")
     ]
     assert {"lag", "flow"} <= set(variants(pl.PressureLine))
 

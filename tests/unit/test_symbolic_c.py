@@ -89,12 +89,25 @@ def test_results_may_be_left_out_and_header_names_everything(tmp_path: Path) -> 
     assert described[0] == 1e6
 
 
+def test_names_that_are_alike_in_c_have_macros_of_their_own(tmp_path: Path) -> None:
+    bot = pl.Robot()
+    for name in ("pull.1", "pull_1"):
+        joint = pl.Prismatic("z", drive="force", input=name)
+        bot.add_body(f"cart {name[4]}", 1.0, joint=joint)
+    eq = equations(bot)
+    assert eq.inputs == ("pull.1", "pull_1")
+    header = eq.export_c(tmp_path).with_suffix(".h").read_text()
+    for line in ("ROBOT_U_PULL_1 0 /* pull.1 */", "ROBOT_U_PULL_1_AT_1 1 /* pull_1 */"):
+        assert f"#define {line}" in header
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"name": "my robot"}, "a C identifier"),
         ({"functions": ["masss"]}, "mass"),
         ({"places": {"tip": "arm.end"}}, "arm.end"),
+        ({"places": ["arm.tip"]}, "places by name"),
         ({"places": {"a b": "arm.tip", "a.b": "arm.base"}}, "another name in C"),
     ],
 )

@@ -144,6 +144,7 @@ def test_values_that_do_not_fit_are_refused() -> None:
     for call in (
         lambda: ours.u({"push": (1, 2, 3)}),
         lambda: ours.u({"pull": np.nan}),
+        lambda: ours.u({"pull": -1.0}),
         lambda: ours.u({"pul": 1.0}),
         lambda: ours.p({"hand": 1.0}),
         lambda: ours.p({"hand.mass": np.nan}),

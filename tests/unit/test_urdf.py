@@ -254,3 +254,8 @@ def test_names_that_are_taken_leave_the_robot_as_it_was(arm: Path) -> None:
         robot.add_urdf(arm, "a ", drive="torque")
     with pytest.raises(pl.DescriptionError, match="readable"):
         robot.add_urdf(arm.with_name("none.urdf"))
+
+
+def test_packages_without_names_are_refused(arm: Path) -> None:
+    with pytest.raises(pl.DescriptionError, match=r"packages = 3.*by name of the package"):
+        pl.Robot().add_urdf(arm, packages=3)  # type: ignore[arg-type]

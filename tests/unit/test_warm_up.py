@@ -28,13 +28,15 @@ def kinds(base: type) -> Iterator[type]:
 
 
 def test_every_kind_of_part_and_effect_is_in_a_file() -> None:
-    """Actuators are rods with chambers; parts and effects without a section are users' own classes."""
+    """Actuators are rods with chambers, meshes are bodies and links; parts and effects without a
+    section are users' own classes.
+    """
     held = set()
     for path in FILES:
         contents = load_robot_file(path, formulations(), integrators())
         held |= {kind for kind, named in contents.description.kinds().items() if named}
     ours = {name for name, cls in sections().items() if cls.__module__.startswith("pliant.")}
-    assert ours - {"parts", "effects", "actuators"} <= held
+    assert ours - {"parts", "effects", "actuators", "meshes"} <= held
 
 
 def test_every_joint_is_in_a_file() -> None:
