@@ -285,6 +285,10 @@ class Term:
         """Energy stored at a configuration, J."""
         return 0.0
 
+    def trouble(self, state: State) -> str:
+        """A sentence if it no longer acts at a configuration as it is meant to, else ""."""
+        return ""
+
     def measure(self, state: State) -> float:
         """What a line between its input and what acts depends on: the volume of a chamber, m^3."""
         return 0.0

@@ -11,6 +11,7 @@ from pliant.model.via_points import KINDS
 from pliant.physics.contract import Moment, Term
 from pliant.physics.two_frames import TwoFrameTerm
 from pliant.rods.contract import Array
+from pliant.tree.state import State
 from pliant.tree.tree import Tree
 
 _SHORT = 1e-9
@@ -50,6 +51,23 @@ class LinkTerm(TwoFrameTerm):
         laws = [link.stiffness(whole) / whole, damping, rest, kinds, lengthening, np.ones(6)]
         self.rule = np.array(laws)
         self.needs_twists = bool(damping.any())
+
+    def trouble(self, state: State) -> str:
+        """Tell if it is turned over: pulled long while both ends point away from each other.
+
+        No beam can be: the ends of a bent one do so only where they are closer than its length.
+        """
+        g = self.frames(state)
+        way = g[1, :3, 3] - g[0, :3, 3]
+        along = [way @ g[end, :3, :3] @ self.turns[end, :3, 2] for end in (0, 1)]
+        if max(along) >= 0.0 or np.linalg.norm(way) <= self.rule[2, 5]:
+            return ""
+        return (
+            f"{self.link.label} is turned over: both of its ends have turned by more than a quarter "
+            "turn against the line between them, so that it no longer pulls as it should. Resist the "
+            "turning of its ends: a stiffer section or more strain_damping in bending, a larger "
+            "inertia of the bodies; or use a spring, which knows the distance alone"
+        )
 
     def readings(self, m: Moment) -> dict[str, Any]:
         """Tension, N, negative where it pushes; and distance of its ends, m."""

@@ -579,8 +579,13 @@ class CoordinateProblem(Problem):
         }
 
     def trouble(self, q: Array) -> str:
-        """What the maps of the rods say of it."""
-        return map_limits(self.tree, q)
+        """What the maps of the rods say of it, or else the first effect that has something to say."""
+        telling = [x for x in self.effects.terms if type(x).trouble is not Term.trouble]
+        found = map_limits(self.tree, q)
+        if found or not telling or not np.isfinite(q).all():
+            return found
+        state = self.sampler.at(q)
+        return next(filter(None, (term.trouble(state) for term in telling)), "")
 
     def as_numbers(self, q: Array) -> Array:
         """The coordinates."""

@@ -227,7 +227,7 @@ def test_two_nodes_in_space_keep_their_momentum() -> None:
 
 
 def test_cloth_gives_way_when_shortened_and_holds_when_lengthened() -> None:
-    for push, expected in ((0.5, 0.5), (-0.5, 0.0)):
+    for push, expected in ((0.5, 0.5), (-0.1, 0.0)):
         robot = pl.Robot(gravity=(0, 0, 0))
         node = robot.add_body(
             "node", mass=0.1, joint=pl.Prismatic("x", stiffness=1.0), pose=pl.pose((0.2, 0, 0))

@@ -262,3 +262,41 @@ def test_velocities_are_those_of_the_state_and_rates_asked_for() -> None:
     assert np.abs(problem.body_twist(path.q[3], rates, "net_4") - 3.0 * known).max() < 1e-14
     pose = problem.frame(path.q[3], robot.description.bodies["net_4"].at((0, 0, 0)))
     assert np.array_equal(pose[:3, 3], motion.position("net_4")[3])
+
+
+def test_a_link_that_is_turned_over_is_told() -> None:
+    robot = pl.Robot(gravity=(0, 0, 0))
+    one = pl.Wireframe(np.array([[0.0, 0.0, 0.0], [0.1, 0.0, 0.0]]), np.array([[0, 1]]))
+    robot.add_mesh("net", one, 0.05, pl.Circle(2e-3), CLOTH, kind="tension")
+    problem = robot.simulate(0.02, 0.01)._compiled
+
+    def told(x: float) -> str:
+        q = problem.tree.q_rest.copy()
+        q[problem.tree.part("net_1").joint_slice][3] += x - 0.1
+        assert (
+            abs(problem.frame(q, robot.description.bodies["net_1"].at((0, 0, 0)))[0, 3] - x) < 1e-15
+        )
+        return str(problem.trouble(q))
+
+    assert told(0.1) == told(0.3) == told(0.05) == told(-0.05) == ""
+    assert "link 'net_edge_0' is turned over" in told(-0.2)
+
+
+def test_a_limp_net_whose_nodes_turn_over_warns() -> None:
+    limp, size = pl.Material(E=2e6, nu=0.5, viscosity=2e4), 5
+    net = grid(size, size)
+    flat = pl.Wireframe(net.nodes[:, [0, 2, 1]] * (10.0, 5.0, 1.0), net.edges)
+    robot = pl.Robot()
+    nodes = robot.add_mesh(
+        "net",
+        flat,
+        0.2,
+        pl.Circle(1e-3),
+        limp,
+        kind="tension",
+        fixed=[0, size - 1, size * (size - 1), size**2 - 1],
+        strain_damping=pl.Damping(bending=1e-4, twist=1e-4),
+    )
+    robot.add_body("ball", 2.0, (3e-4,) * 3, on=nodes[size**2 // 2].at((0, 0, 0)))
+    with pytest.warns(pl.ResolutionWarning, match="is turned over: both of its ends"):
+        robot.simulate(0.6, 0.01, output_every=0.1)
