@@ -121,7 +121,7 @@ class Term:
     """Whether its loss of power needs the twists of stations without inertia."""
     squeezes: bool = False
     """Whether it puts rods that shear under compression from within, as a tendon through disks does.
-    `Midpoint` then takes mean forces; with hard rows besides it gains energy, and is no default."""
+    `Midpoint` then takes mean forces, and is not the default."""
     whole: bool = False
     """Whether its impulse in a variational step stays where it acts: hard rows, and dry friction."""
     memory: int = 0
