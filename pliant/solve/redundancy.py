@@ -275,7 +275,7 @@ def _sentence(effects: Effects, here: Redundancy, lasting: int) -> str:
             "only, a singular one, where the robot may go on in more than one way."
         )
     return (
-        f"{text} The motion is found all the same, but reactions of these constraints are not unique: "
+        f"{text} A motion that converges is right, but reactions of these constraints are not unique: "
         "those without self-stress are given. Choose a joint with more freedom, such as Spherical() or "
         "Cylindrical(), or a soft part in the loop, to make them so."
     )
