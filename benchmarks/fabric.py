@@ -36,29 +36,7 @@ def sleeve(across: int, down: int) -> pl.Robot:
     columns = [(k, k + across) for k in range(count - across)]
     points = np.stack([x.ravel(), bow.ravel(), z.ravel()], axis=1)
     net = pl.Wireframe(points, np.array(rows + columns))
-    wide, high, thick = 0.35 / across, 0.099 / down, plot_fabric.THICK
-    robot = pl.Robot()
-    pendulum = robot.add_body(
-        "pendulum",
-        mass=0.04,
-        inertia=(2.4e-4, 2.4e-4, 1e-6),
-        centre=(0, 0, -0.135),
-        joint=pl.Revolute("y", drive="angle", input="swing"),
-    )
-    squares = np.array([thick**2 + high**2, wide**2 + high**2, wide**2 + thick**2])
-    nodes = robot.add_mesh(
-        "fabric",
-        net,
-        plot_fabric.MASS,
-        pl.Rectangle(wide, thick),
-        pl.Material(E=5e3, G=1.25e3, viscosity=500.0),
-        inertia=plot_fabric.MASS / count / 12 * squares,
-        strain_damping=pl.Damping(bending=3e-4 / across, twist=3e-4 / across),
-        x_axis=(1, 0, 1),
-    )
-    for name, point in zip(("left", "right"), plot_fabric.CLAMPS, strict=True):
-        robot.connect(name, pendulum.at(point), nodes[net.nearest(point)].at((0, 0, 0)))
-    return robot
+    return plot_fabric.sleeve_on_pendulum(net, across, down)
 
 
 def simulate(across: int, down: int, duration: float) -> tuple[float, pl.Motion]:

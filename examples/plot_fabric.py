@@ -34,7 +34,7 @@ EXPECTED = {
     "largest change of energy by the integrator": (0.0, 0.01),
 }
 CLAMPS = ((-0.038, 0.0, -0.03), (0.038, 0.0, -0.03))
-MASS, THICK, WIDE, HIGH = 0.036, 0.0008, 0.35 / 3, 0.099 / 5
+MASS, THICK, WIDTH, HEIGHT = 0.036, 0.0008, 0.35, 0.099
 OMEGA = 2 * np.pi * 1.18
 
 
@@ -51,8 +51,12 @@ def drawing() -> pl.Wireframe:
         return pl.Wireframe.from_file(file, tolerance=1e-3, pose=pl.pose((0, 0, -0.03)))
 
 
-def sleeve_on_pendulum(sleeve: pl.Wireframe) -> pl.Robot:
-    """The pendulum, the fabric and its clamps; the input is the angle of the pendulum."""
+def sleeve_on_pendulum(sleeve: pl.Wireframe, across: int = 3, down: int = 5) -> pl.Robot:
+    """The pendulum, the fabric and its clamps; the input is the angle of the pendulum.
+
+    across, down : nodes of the sleeve, whose ribbons are as wide and as stiff against folding.
+    """
+    wide, high, folding = WIDTH / across, HEIGHT / down, 3e-4 / across
     robot = pl.Robot()
     pendulum = robot.add_body(
         "pendulum",
@@ -61,15 +65,16 @@ def sleeve_on_pendulum(sleeve: pl.Wireframe) -> pl.Robot:
         centre=(0, 0, -0.135),
         joint=pl.Revolute("y", drive="angle", input="swing"),
     )
-    plate = MASS / 15 / 12 * np.array([THICK**2 + HIGH**2, WIDE**2 + HIGH**2, WIDE**2 + THICK**2])
+    squares = np.array([THICK**2 + high**2, wide**2 + high**2, wide**2 + THICK**2])
+    plate = MASS / (across * down) / 12 * squares
     nodes = robot.add_mesh(
         "fabric",
         sleeve,
         MASS,
-        pl.Rectangle(WIDE, THICK),
+        pl.Rectangle(wide, THICK),
         pl.Material(E=5e3, G=1.25e3, viscosity=500.0),
         inertia=plate,
-        strain_damping=pl.Damping(bending=1e-4, twist=1e-4),
+        strain_damping=pl.Damping(bending=folding, twist=folding),
         x_axis=(1, 0, 1),
     )
     for name, point in zip(("left", "right"), CLAMPS, strict=True):
