@@ -47,9 +47,10 @@ class LinkTerm(TwoFrameTerm):
         rest[5], kinds[5] = link.rest * length, KINDS.index(link.kind)
         whole = link.rest * length
         damping = link.damping(whole) / whole
-        lengthening = link.lengthening(whole) / whole
-        laws = [link.stiffness(whole) / whole, damping, rest, kinds, lengthening, np.ones(6)]
+        laws = [link.stiffness(whole) / whole, damping, rest, kinds]
+        laws += [link.lengthening(whole), np.ones(6)]
         self.rule = np.array(laws)
+        self.rule[4, 0] = 2.0 / np.pi * whole
         self.needs_twists = bool(damping.any())
 
     def trouble(self, state: State) -> str:
