@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import pliant as pl
 from pliant.lie import se3
@@ -243,6 +244,38 @@ def test_cloth_gives_way_when_shortened_and_holds_when_lengthened() -> None:
         assert moved_by == pytest.approx(push / (1.0 + stiffness * (expected > 0)), rel=1e-9)
         pulled = still.tension("link")
         assert pulled == pytest.approx(stiffness * moved_by * (expected > 0), abs=1e-9)
+
+
+def test_a_turned_over_link_pulls_along_its_chord() -> None:
+    """Ends that both point backwards: tension between them, in balance, and no slack."""
+    law = rule(1.0)
+    law[0], law[2] = [0, 0, 0, 0, 0, 100.0], [0, 0, 0, 0, 0, 0.3]
+    law[4] = [0.2, 0, 0, 0, 0, 1.2]
+    over = np.diag([-1.0, 1.0, -1.0, 1.0])
+    g = np.array([over, over])
+    g[1, 2, 3] = 0.4
+    p = gradient(g, np.tile(np.eye(4), (2, 1, 1)), law)[0].reshape(2, 6)
+    pull = 1.4 * 100.0 * (1.4 * 0.4 - 0.3)
+    assert over[:3, :3] @ p[1, 3:] == pytest.approx([0, 0, pull], rel=1e-9)
+    assert over[:3, :3] @ p[0, 3:] == pytest.approx([0, 0, -pull], rel=1e-9)
+
+
+@pytest.mark.parametrize("stiffness", [1e-4, 1e-5])
+def test_a_limp_chain_hangs_as_a_catenary(stiffness: float) -> None:
+    """Sag of an inextensible chain; the links start from the arc of a circle of the same length."""
+    count, span = 24, 0.7
+    radius = brentq(
+        lambda R: 2 * count * R * np.sin(np.arcsin(0.5 * span / R) / count) - 1, 0.35003, 9
+    )
+    angle = np.linspace(-1, 1, count + 1) * np.arcsin(0.5 * span / radius)
+    points = radius * np.stack([np.sin(angle), 0 * angle, np.cos(angle[0]) - np.cos(angle)], axis=1)
+    robot, edges = pl.Robot(), np.stack([np.arange(count), np.arange(1, count + 1)], axis=1)
+    thread = pl.Stiffness(bending=stiffness, twist=stiffness, shear=500.0, axial=500.0, mass=0.1)
+    robot.add_mesh("chain", pl.Wireframe(points, edges), 0.1, thread, fixed=[0, count])
+    low = robot.statics().position(f"chain_{count // 2}")[2]
+    a = brentq(lambda a: 2 * a * np.sinh(0.5 * span / a) - 1.0, 0.05, 5.0)
+    sag = a * (np.cosh(0.5 * span / a) - 1.0)
+    assert low == pytest.approx(-sag, rel=60 * stiffness + 5e-4)
 
 
 def test_a_short_rest_length_pulls() -> None:
