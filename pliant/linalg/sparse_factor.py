@@ -304,7 +304,7 @@ def _subtract_row(column, row, i, x, gap, terms):  # type: ignore[no-untyped-def
 
 @inner
 def _subtract_both(column, row, i, x, gap, terms):  # type: ignore[no-untyped-def]
-    """Take row i of the upper triangle of a symmetric matrix and its mirror image times x off the gap."""
+    """Take row i of a symmetric matrix, upper half, and its mirror image times x off the gap."""
     total = size = 0.0
     mine = x[i]
     for k in range(len(row)):
