@@ -23,7 +23,7 @@ from pliant.lie.tuples import add, cross, read_vector, write_vector
 
 @kernel
 def add_frame_second(kind, first, element, b, psi, J, suffix, f, k, K):  # type: ignore[no-untyped-def]
-    """Add to K (E, m, m) the second derivative of sum_s f_s . log(g_s^-1 g_s(y)) and sum_s J_s^T k_s J_s.
+    """K (E, m, m) += the second derivative of sum_s f_s . log(g_s^-1 g_s(y)), and sum_s J_s^T k_s J_s.
 
     Cross blocks of stages j < i: -1/2 P_i^T N(f) P_j; diagonal blocks: b_i^2 M(b_i Psi_i, f_i).
     k (S, 6, 6), empty for none. For dead forces f = (0, n) with their k =
