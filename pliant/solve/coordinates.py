@@ -42,8 +42,8 @@ from pliant.solve.redundancy import redundancy_at_rest
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
 from pliant.solve.shape_error import ShapeError, warn_of_error
-from pliant.solve.spin import require_joint_inertia, require_spin_inertia, spun
 from pliant.solve.singular import indifferent
+from pliant.solve.spin import require_joint_inertia, require_spin_inertia, spun
 from pliant.solve.statics import StaticSolution
 from pliant.solve.streaming import Held, Stream
 from pliant.solve.transfer import transferred

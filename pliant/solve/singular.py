@@ -69,13 +69,13 @@ def indifferent(effects: Effects, q: Array, z: Array, inputs: Inputs) -> str:
     if part is None:
         return ""
     return (
-        f"nothing holds {part.source.label} in some directions, and no load acts in them: it stays where "
-        "it was, and this equilibrium is one of many"
+        f"nothing holds {part.source.label} in some directions, and no load acts in them: it stays "
+        "where it was, and this equilibrium is one of many"
     )
 
 
 def loose_part(effects: Effects, q: Array, z: Array, inputs: Inputs) -> Part | None:
-    """The part whose joint moves most where nothing resists; None if no joint does, or in large robots."""
+    """The part whose joint moves most where nothing resists, None if no joint does (or too many)."""
     tree = effects.tree
     if len(tree.coordinates) > _LARGEST:
         return None

@@ -120,10 +120,10 @@ class Equilibrium(Equations):
         self.load[0] = _UNKNOWN
 
     def lean_on_start(self, leans: bool) -> bool:
-        """Whether corrections leave joints that nothing holds where they are; tells if there are joints.
+        """Whether corrections leave joints that nothing holds where they are; tells if there are any.
 
-        The residual stays as it is, so that the equilibrium is a true one. The stiffness that the joints
-        get falls with the residual, so that Newton's method keeps its order.
+        The residual stays as it is, so that the equilibrium is a true one. The stiffness that the
+        joints get falls with the residual, so that Newton's method keeps its order.
         """
         self.lean[...] = self._lean if leans else 0.0
         return bool(self._lean.any())
