@@ -4,8 +4,8 @@ A net under a weight, soft tissue under a probe
 
 A wireframe becomes a net of bodies and links. One of tension-only threads carries a weight: its links
 give way when shortened, and hardly resist folding. It sags as a net of strings does, whose shape is the
-minimum of their energy: three links a mesh are 2.4 % too stiff, one is 7 %, for a link stays smooth where
-a string has a kink. A block of soft tissue is a lattice of links with diagonals. A rigid
+minimum of their energy: with three links a mesh it is 2.4 % too stiff, with one 7 %, for a link stays
+smooth where a string has a kink. A block of soft tissue is a lattice of links with diagonals. A rigid
 sphere, driven into it, meets its uppermost nodes: first one, then its neighbours as well.
 """
 
@@ -71,8 +71,9 @@ def strings(wireframe: pl.Wireframe) -> np.ndarray:
         stored = 0.5 * np.sum(STRETCH / slack * longer**2)
         return stored - PULL @ (p - points)[middle], slope[free].ravel()
 
-    best = minimize(energy, np.zeros(3 * free.sum()), jac=True, method="L-BFGS-B",
-                    options={"gtol": 1e-9, "ftol": 1e-16, "maxiter": 20000, "maxfun": 40000})  # fmt: skip
+    limits = {"gtol": 1e-9, "ftol": 1e-16, "maxiter": 20000, "maxfun": 40000}
+    start = np.zeros(3 * free.sum())
+    best = minimize(energy, start, jac=True, method="L-BFGS-B", options=limits)
     found = points.copy()
     found[free] += best.x.reshape(-1, 3)
     return found
