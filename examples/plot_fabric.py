@@ -96,12 +96,12 @@ def draw_fine_sleeve() -> float:
     motion = robot.simulate(1.2, 0.01, inputs={"swing": swing}, output_every=0.05)
     nodes = 1e3 * np.array([motion.position(f"fabric_{k}") for k in range(240)])
     with style():
-        figure = plt.figure(figsize=(8.5, 3.4), layout="constrained")
-        for n, k in enumerate((0, 16, 24)):
-            axes = figure.add_subplot(1, 3, n + 1, projection="3d")
+        _, panels = plt.subplots(1, 3, figsize=(8.5, 3.4), sharey=True, layout="constrained")
+        for axes, k in zip(panels, (0, 16, 24), strict=True):
             for pair in sleeve.edges:
-                axes.plot(*nodes[pair, k].T, color="C0", linewidth=0.6)
-            axes.set(title=f"{motion.t[k]:.1f} s", xlabel="x / mm", ylabel="y / mm", aspect="equal")
+                axes.plot(*nodes[pair, k].T[[0, 2]], color="C0", linewidth=0.6)
+            axes.set(title=f"{motion.t[k]:.1f} s", xlabel="x / mm", aspect="equal")
+        panels[0].set(ylabel="z / mm")
     return float(max(motion.energy_gap.share_added, motion.energy_gap.share_taken))
 
 
