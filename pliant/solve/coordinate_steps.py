@@ -49,7 +49,7 @@ class CoordinateSteps(Steps):
         self._helpers: dict[tuple[Maker, int], Stepper] = {}
         """What takes shorter steps, by what makes it and how often they are halved."""
         self._sides: dict[int, Stepper] = {}
-        """What takes shorter steps to outputs, by their length; the last is the one that served last."""
+        """What takes shorter steps to outputs, by their length; the last one served last."""
         self._inside: list[Rows] = []
 
     def start(self) -> None:
