@@ -26,7 +26,8 @@ EXPECTED = {
 }
 SIDE, MESHES, PARTS = 0.3, 6, 3
 STRETCH, REST, PULL = 50.0, 0.99, np.array([0.0, 0.0, -1.0])
-SPACING, BALL, DEPTHS = 0.01, 0.012, (0.0, 1e-3, 2e-3, 3e-3, 4e-3, 5e-3, 6e-3)
+SPACING, BALL, SKIN = 0.01, 0.012, 1e-3
+DEPTHS = (0.0, 1e-3, 2e-3, 3e-3, 4e-3, 5e-3, 6e-3)
 
 
 def net() -> pl.Wireframe:
@@ -106,15 +107,14 @@ def tissue_under_probe() -> tuple[pl.Robot, pl.Wireframe]:
     nodes = robot.add_mesh(
         "tissue", wireframe, 0.1, pl.Circle(0.0015), soft, fixed=lambda p: p[2] < 1e-6
     )
-    skin = 1e-3
     probe = robot.add_body(
         "probe",
         mass=0.1,
-        pose=pl.pose((0, 0, 0.03 + BALL + skin)),
+        pose=pl.pose((0, 0, 0.03 + BALL + SKIN)),
         joint=pl.Prismatic("z", drive="position", input="height"),
     )
     near = [k for k, p in enumerate(wireframe.nodes) if p[2] > 0.029 and np.hypot(*p[:2]) < 0.025]
-    spheres = tuple(pl.Sphere(skin, on=nodes[k].at((0, 0, 0))) for k in near)
+    spheres = tuple(pl.Sphere(SKIN, on=nodes[k].at((0, 0, 0))) for k in near)
     robot.add_contact("touch", of=spheres, against=pl.Sphere(BALL, on=probe.at((0, 0, 0))))
     return robot, wireframe
 
@@ -135,19 +135,19 @@ def main() -> dict[str, float]:
     forces = [-1e3 * found.reactions["probe"][5] for found in pressed]
 
     with style():
-        figure = plt.figure(figsize=(11, 3.6))
-        kinds = ((1, "3d"), (2, "3d"), (3, None))
-        left, centre, right = (figure.add_subplot(1, 3, k, projection=kind) for k, kind in kinds)
+        _, (left, centre, right) = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
         dented = shape(block, pressed[-1], "tissue", cells)
-        skin = np.isclose(cells.nodes[:, 2], 0.03) | np.isclose(cells.nodes[:, 1], -0.03)
-        seen = [pair for pair in cells.edges if skin[pair].all()]
-        for axes, points, edges in ((left, hung, wireframe.edges), (centre, dented, seen)):
+        slice_edges = [pair for pair in cells.edges if not cells.nodes[pair, 1].any()]
+        for axes, points, edges in ((left, hung, wireframe.edges), (centre, dented, slice_edges)):
             for pair in edges:
-                axes.plot(*1e3 * points[pair].T, color="C0", linewidth=0.8)
-            axes.set(xlabel="x / mm", ylabel="y / mm", title="heights in mm")
+                axes.plot(*1e3 * points[pair][:, [0, 2]].T, color="C0", linewidth=0.8)
+            axes.set(xlabel="x / mm", ylabel="z / mm")
+        left.set_title("The net from the side")
+        place = 1e3 * np.array([0.0, 0.03 + BALL + SKIN - DEPTHS[-1]])
+        centre.add_patch(plt.Circle(tuple(place), 1e3 * BALL, fill=False))
+        centre.set(title="The slice below the probe", aspect="equal", xlim=(-35, 35), ylim=(-2, 52))
         right.plot(1e3 * np.array(DEPTHS), forces, "o-")
         right.set(xlabel="depth of the probe / mm", ylabel="force / mN")
-        figure.subplots_adjust(left=0.02, right=0.98, wspace=0.3, bottom=0.16)
     return {
         "sag of the net / mm": 1e3 * hung[middle, 2],
         "sag of strings / mm": 1e3 * reference[middle, 2],

@@ -1244,7 +1244,10 @@ class Robot:
         if start == "statics":
             known = self.statics(values_at(inputs, 0.0), compiled.formulations)
             compiled = known._compiled
-        q, v = (None, None) if known is None else known._compiled.settle(*known._final())[1:]
+        q, v = None, None
+        if known is not None:
+            earlier, q, v = known._compiled.settle(*known._final())
+            v = compiled.rates_of(earlier, q, v)
         still = known._still if isinstance(known, Equilibrium) else None
         if points is not None:
             q = compiled.through_points(points, part)
