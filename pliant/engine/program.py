@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import cache
+from itertools import groupby
 from typing import Any
 
 from numba.core.dispatcher import Dispatcher
@@ -111,16 +113,14 @@ def _plainly_repeat(count: Any, inner: Program) -> None:
         inner()
 
 
-_kinds: dict[type, bool] = {}
-"""By class of a function, whether it is one of kernels; Numba's own check is slow."""
+@cache
+def _is_kernel_class(kind: type) -> bool:
+    """Whether functions of a class are kernels; Numba's own check is slow."""
+    return issubclass(kind, Dispatcher)
 
 
-def _is_kernel(function: Any) -> bool:
-    kind = type(function)
-    known = _kinds.get(kind)
-    if known is None:
-        known = _kinds[kind] = issubclass(kind, Dispatcher)
-    return known
+def _is_kernel_call(entry: Entry) -> bool:
+    return _is_kernel_class(type(entry[0]))
 
 
 _claims: dict[type, bool | None] = {}
@@ -165,7 +165,7 @@ class Program:
     @property
     def compiled(self) -> bool:
         """Whether all calls are kernels, so that the program is one compiled call."""
-        return all(_is_kernel(function) for function, _ in self.entries)
+        return all(map(_is_kernel_class, {type(function) for function, _ in self.entries}))
 
     def __call__(self) -> None:
         """Make all calls, or write them down in a longer program."""
@@ -184,17 +184,14 @@ class Program:
 
     def _cut(self) -> list[Callable[[], object]]:
         """The program in pieces, each one compiled or one plain call."""
+        if not self.entries:
+            return []
+        if self.compiled:
+            return [_Stretch(self.entries)]
         pieces: list[Callable[[], object]] = []
-        kernels: list[Entry] = []
-        for function, arguments in [*self.entries, (None, ())]:
-            if function is not None and _is_kernel(function):
-                kernels.append((function, arguments))
-                continue
-            if kernels:
-                pieces.append(_Stretch(kernels))
-                kernels = []
-            if function is not None:
-                pieces.append(_plain(function, arguments))
+        for compiled, group in groupby(self.entries, _is_kernel_call):
+            calls = list(group)
+            pieces += [_Stretch(calls)] if compiled else [_plain(*call) for call in calls]
         return pieces
 
     @property

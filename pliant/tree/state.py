@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.engine.arrays import copy
 from pliant.engine.program import Program, ask, record, recorder, run
-from pliant.rods.contract import Array, Configuration, Plan
+from pliant.rods.contract import Array, Configuration, Plan, identities
 from pliant.tree.carrying import place_base, spread_frame_jacobian, stack_jacobian, write_block
 from pliant.tree.collect import carry
 from pliant.tree.part import Part
@@ -41,7 +41,7 @@ class PartState:
         self.inner: Plan = rod_map.strains(np.asarray(part.inner_s))
         Q, P = len(part.mass_s), len(part.point_s)
         self.element = np.concatenate([self.mass.element, self.points.element])
-        self.g = np.tile(np.eye(4), (Q + P, 1, 1))
+        self.g = identities(Q + P)
         self.J = np.zeros((Q + P, 6, rod_map.m))
         self.J[:Q] = self.mass.J
         self.mass.grounded = part.grounded
