@@ -82,7 +82,8 @@ def _taken_apart(calls: Sequence[Call]) -> tuple[Any, Any, Any, Any]:
     many = len(values)
     tags = np.fromiter(map(tag_of.__getitem__, map(type, values)), dtype=np.int64, count=many)
     items = np.fromiter(map(id, values), dtype=np.int64, count=many)
-    is_real = np.isin(tags, [tag_of[kind] for kind in kinds if issubclass(kind, float)])
+    real_of = {kind: issubclass(kind, float) for kind in kinds}
+    is_real = np.fromiter(map(real_of.__getitem__, map(type, values)), dtype=np.bool_, count=many)
     real = np.flatnonzero(is_real).tolist()
     whole = np.flatnonzero(~is_real & (tags != _ARRAY)).tolist()
     items[real] = np.array([values[k] for k in real], dtype=float).view(np.int64)

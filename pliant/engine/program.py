@@ -120,7 +120,8 @@ def _is_kernel_class(kind: type) -> bool:
 
 
 def _is_kernel_call(entry: Entry) -> bool:
-    return _is_kernel_class(type(entry[0]))
+    kind: Any = type(entry[0])
+    return _is_kernel_class(kind)
 
 
 _claims: dict[type, bool | None] = {}
@@ -165,7 +166,8 @@ class Program:
     @property
     def compiled(self) -> bool:
         """Whether all calls are kernels, so that the program is one compiled call."""
-        return all(map(_is_kernel_class, {type(function) for function, _ in self.entries}))
+        classes: set[Any] = {type(function) for function, _ in self.entries}
+        return all(_is_kernel_class(kind) for kind in classes)
 
     def __call__(self) -> None:
         """Make all calls, or write them down in a longer program."""
@@ -203,6 +205,26 @@ class Program:
         (stretch,) = self._pieces
         assert isinstance(stretch, _Stretch)
         return stretch.address
+
+
+class Recurring:
+    """A function of kernel calls that is made at once at first, and recorded when it is called again.
+
+    plain : how many calls are made at once. A recording costs about two of them.
+    """
+
+    def __init__(self, function: Function, *arguments: Any, plain: int = 1) -> None:
+        self._function, self._arguments, self._plain = function, arguments, plain
+        self._program: Program | None = None
+
+    def __call__(self) -> None:
+        if self._program is None and (self._plain or _recording.program is not None):
+            self._plain = max(0, self._plain - 1)
+            self._function(*self._arguments)
+            return
+        if self._program is None:
+            self._program = record(self._function, *self._arguments)
+        self._program()
 
 
 def _plain(function: Function, arguments: tuple[Any, ...]) -> Callable[[], object]:

@@ -65,7 +65,7 @@ def weights_of(order: int) -> tuple[Array, Array]:
     return np.vander(t, order + 1, increasing=True) @ shapes, slopes @ shapes[1:]
 
 
-def _place(borders: Array, s: Array) -> tuple[Ints, Array, Array]:
+def place_in_elements(borders: Array, s: Array) -> tuple[Ints, Array, Array]:
     """Element (S,), place t in [-1, 1] within it (S,), and half its length (S,), m."""
     last = len(borders) - 2
     element = np.clip(np.searchsorted(borders, s, side="right") - 1, 0, last)
@@ -76,7 +76,7 @@ def _place(borders: Array, s: Array) -> tuple[Ints, Array, Array]:
 @by_value(256)
 def _nodal_basis(s: Array, borders: Array, order: int) -> tuple[Ints, Array, Array]:
     """Element (S,), and weights and slopes (S, order + 1) of its nodes at arclengths s (S,)."""
-    element, t, half = _place(borders, s)
+    element, t, half = place_in_elements(borders, s)
     powers = np.vander(t, order + 1, increasing=True)
     slopes = np.zeros_like(powers)
     slopes[:, 1:] = powers[:, :-1] * np.arange(1, order + 1)
@@ -175,7 +175,7 @@ class NodalMap(KernelMap):
 
     def force_values(self, s: Array) -> tuple[Ints, Array]:
         """Element (S,) and Lagrange polynomials (S, order) of the Gauss points at s."""
-        element, t, _ = _place(self.borders, np.asarray(s, dtype=float))
+        element, t, _ = place_in_elements(self.borders, np.asarray(s, dtype=float))
         shapes = np.linalg.inv(np.vander(gauss_points(self.order)[0], increasing=True))
         return element, np.vander(t, self.order, increasing=True) @ shapes
 

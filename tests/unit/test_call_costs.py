@@ -15,7 +15,7 @@ import pliant as pl
 from pliant.engine.arrays import combine
 from pliant.engine.by_value import by_value
 from pliant.engine.linking import link
-from pliant.engine.program import record
+from pliant.engine.program import Recurring, record, recorder
 from pliant.model.telling import untold
 from pliant.solve.coordinates import CoordinateProblem
 
@@ -164,3 +164,39 @@ def test_a_motion_within_a_search_is_not_judged_for_warnings(
     judged.clear()
     soft_arm().simulate(0.02, accuracy=1e-2)
     assert not judged
+
+
+def test_what_recurs_is_recorded_when_it_is_called_again() -> None:
+    x, asked = np.ones(1), list[bool]()
+
+    def grow() -> None:
+        asked.append(recorder() is not None)
+        combine(2.0, x, 0.0, x, x)
+
+    growing = Recurring(grow)
+    for k in range(4):
+        growing()
+        assert x[0] == 2.0 ** (k + 1)
+    assert asked == [False, True]
+    outer = record(Recurring(grow))
+    assert asked == [False, True, True] and x[0] == 16.0
+    outer()
+    assert x[0] == 32.0
+
+
+def test_a_first_equilibrium_repeats_its_programs_and_not_its_python() -> None:
+    """Eight iterations more cost little beside what a new robot costs anyway."""
+
+    def calls(force: float) -> tuple[int, int]:
+        robot = soft_arm()
+        found: list[Any] = []
+        count = python_calls(
+            lambda: found.append(robot.statics({"push": force}, formulation=pl.Spectral(3, 5)))
+        )
+        return count, found[0].iterations
+
+    with untold():
+        calls(1.0)
+        (few, short), (many, long) = calls(0.0), calls(40.0)
+    assert long > short + 2
+    assert (many - few) / (long - short) < 130
