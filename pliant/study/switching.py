@@ -98,9 +98,11 @@ class Later(Signal):
 class SwitchedMotion:
     """A motion in phases: the robot moving in time, with switches between.
 
-    phases : the `Motion` of each; their times begin at zero.  switches : name, time in s, and changes
-    of each switch that took place.  t : (T,) s; the time of a switch stands there twice, for the robot
-    before and after it.
+    phases : the `Motion` of each; their times begin at zero.
+    starts : when each of them begins, s.
+    switches : name, time in s, and changes of each switch that took place.
+    t : (T,) s; the time of a switch stands there twice, for the robot before and after it.
+    complete : False if a phase was interrupted.  steps : number of steps in all.
     """
 
     def __init__(
