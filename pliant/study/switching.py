@@ -17,6 +17,7 @@ from pliant.model.paths import with_values
 from pliant.results.motion import Motion
 from pliant.robot import Robot
 from pliant.solve.events import Event
+from pliant.solve.integrators.contract import Integrator
 
 _SUMMED = ("dissipated", "work", "numerical", "balance")
 """Energies that are counted from the start of a motion on."""
@@ -241,59 +242,78 @@ def simulate_switched(
     off: Sequence[str] = (),
     output_every: float | None = None,
     most: int = 1000,
-    **first: Any,
+    start: Any = "rest",
+    velocity: Mapping[str, Any] | None = None,
+    joints: Mapping[str, Any] | None = None,
+    formulation: Any = None,
+    integrator: Integrator | None = None,
 ) -> SwitchedMotion:
     """Return the motion over ``duration`` seconds, in which switches change what acts.
 
     Each switch ends a phase at its time, found inside the step, and the next phase begins there with
     the changes: times have the order of the integrator, and steps after a switch begin at it.
 
+    robot : with all that ever acts.
     duration, dt, inputs, output_every : as for `Robot.simulate`; functions of time see the time of the
     whole motion.
     switches : one `Switch`, or several.
     off : names of effects, connections and constraints that begin switched off.
     most : number of switches at which the motion is refused, for they may be without end.
-    first : start, velocity, joints and formulation at the beginning, and integrator for all phases.
+    start, velocity, joints, formulation, integrator : as for `Robot.simulate`, at the beginning; mesh
+    and integrator are those of all phases.
     """
-    listed = [switches] if isinstance(switches, Switch) else list(switches)
-    wrong = not listed or not all(isinstance(each, Switch) for each in listed)
-    expected = "a Switch, or several"
-    refuse(wrong, "simulate_switched", "switches", switches, expected, "give pl.Switch(...)")
+    listed = _as_switches(switches)
     positive("simulate_switched", "duration", duration, "seconds", "give e.g. 2.0")
     acting = _Switching(robot, off, inputs or {})
-    always = {"integrator": first.pop("integrator", None)}
+    first: dict[str, Any] = {
+        "start": start, "velocity": velocity, "joints": joints, "formulation": formulation,
+    }  # fmt: skip
     phases: list[Motion] = []
     starts: list[float] = [0.0]
     done: list[tuple[str, float, dict[str, Any]]] = []
     while True:
-        begun, (now, given) = starts[-1], acting.now(starts[-1])
-        last = done[-1][0] if done else None
+        begun, last = starts[-1], done[-1][0] if done else None
+        now, given = acting.now(begun)
         events = [each.from_time(begun, each.label == last) for each in listed]
-        times = None
-        if output_every is not None:
-            every = np.append(np.arange(0.0, duration, output_every), duration) - begun
-            times = np.append(0.0, every[every > _INSTANT * dt])
-        phase = now.simulate(
-            duration - begun, dt, given, events=events, output_times=times, **always, **first
-        )
+        times = _outputs(duration, output_every, begun, _INSTANT * dt)
+        asked = {"integrator": integrator, "events": events, "output_times": times, **first}
+        phase = now.simulate(duration - begun, dt, given, **asked)
         phases.append(phase)
-        changes = _after(phase, listed)
-        if (
-            changes is None
-            or phase.event is None
-            or duration - begun - phase.event[1] < _INSTANT * dt
-        ):
+        changes, lasted = _after(phase, listed), float(phase.t[-1])
+        if changes is None or duration - begun - lasted < _INSTANT * dt:
             return SwitchedMotion(phases, starts, done)
-        name, lasted = phase.event
-        if len(done) >= most or (lasted < _INSTANT * dt and len(done) > len(listed)):
-            raise DescriptionError(
-                f"switch {name!r}", "count", len(done), f"fewer than {most}, with time between them",
-                "let a direction or a wider gap keep it from switching again at once",
-            )  # fmt: skip
+        done.append((phase.event[0] if phase.event else "", begun + lasted, changes))
+        _refuse_endless(done, most)
         acting.apply(changes)
         starts.append(begun + lasted)
-        done.append((name, begun + lasted, changes))
         first = {"start": phase, "velocity": acting.velocity or None}
+
+
+def _as_switches(given: Any) -> list[Switch]:
+    """The switches that are given, one or several."""
+    listed = [given] if isinstance(given, Switch) else list(given)
+    wrong = not listed or not all(isinstance(each, Switch) for each in listed)
+    expected, remedy = "a Switch, or several", "give pl.Switch(...)"
+    refuse(wrong, "simulate_switched", "switches", given, expected, remedy)
+    return listed
+
+
+def _outputs(duration: float, every: float | None, begun: float, close: float) -> Array | None:
+    """Output times of a phase that began at `begun`, from its start on, s; None for all steps."""
+    if every is None:
+        return None
+    left = np.append(np.arange(0.0, duration, every), duration) - begun
+    return np.append(0.0, left[left > close])
+
+
+def _refuse_endless(done: Sequence[tuple[str, float, dict[str, Any]]], most: int) -> None:
+    """Refuse more switches than `most`."""
+    if len(done) > most:
+        name, time, _ = done[-1]
+        raise DescriptionError(
+            f"switch {name!r}", f"count at t = {time:.6g} s", len(done), f"at most {most}",
+            "let a direction or a wider gap keep it from switching again at once, or raise `most`",
+        )  # fmt: skip
 
 
 def _after(phase: Motion, switches: Sequence[Switch]) -> dict[str, Any] | None:
