@@ -74,8 +74,12 @@ def _taken_apart(calls: Sequence[Call]) -> tuple[Any, Any, Any, Any]:
     functions, given = zip(*calls, strict=True)
     values = list(chain.from_iterable(given))
     kinds = set(map(type, values))
-    if any(issubclass(kind, tuple) for kind in kinds):
-        given = tuple(list(_opened(arguments)) for arguments in given)
+    tuples = {kind for kind in kinds if issubclass(kind, tuple)}
+    if tuples:
+        given = tuple(
+            arguments if tuples.isdisjoint(map(type, arguments)) else tuple(_opened(arguments))
+            for arguments in given
+        )
         values = list(chain.from_iterable(given))
         kinds = set(map(type, values))
     tag_of = {kind: _ARRAY if issubclass(kind, np.ndarray) else _number(kind) for kind in kinds}
