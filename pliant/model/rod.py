@@ -194,7 +194,9 @@ class Rod(Part):
         """
         holder = self.section if isinstance(self.section, Stiffness) else self._elastic()
         lossless = not np.any(holder.retardation)
-        damping = np.zeros((*np.shape(s), 6)) if lossless else self.stiffness(s) * holder.retardation
+        damping = (
+            np.zeros((*np.shape(s), 6)) if lossless else self.stiffness(s) * holder.retardation
+        )
         if self.strain_damping is None:
             return damping
         with told_within(self.label, "strain_damping"):
