@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.engine.program import Recurring
 from pliant.model import (
     Array,
     ConvergenceError,
@@ -24,7 +25,6 @@ from pliant.model import (
     StabilityWarning,
 )
 from pliant.model.telling import is_told
-from pliant.engine.program import Recurring
 from pliant.physics.contract import Moment, Term
 from pliant.physics.effects import Inputs, effects_of
 from pliant.rods.contract import Formulation

@@ -130,8 +130,9 @@ def test_threads_never_give_two_kernels_the_same_number() -> None:
             numbers = [n for some in pool.map(number, items) for n in some]
     finally:
         sys.setswitchinterval(interval)
-        for item in sum(items, []):
-            del linking._numbers[item]
+        for some in items:
+            for item in some:
+                del linking._numbers[item]
     assert len(set(numbers)) == len(numbers)
 
 
@@ -188,3 +189,23 @@ def test_a_first_equilibrium_repeats_its_programs_and_not_its_python(
     found = soft_arm().statics(formulation=pl.Spectral(3, 5))
     assert found.iterations > 3
     assert balanced.count(True) == 2, "once at once and once to be recorded"
+
+
+def test_rates_are_those_of_the_configuration_that_was_asked_for() -> None:
+    """Sections, rates and energies come from passes that are recorded once and repeated."""
+    robot = soft_arm()
+    with untold():
+        motion = robot.simulate(0.1, 0.01, formulation=pl.BSpline(3, 6))
+    path, problem = motion._path, motion._compiled
+    s, order = np.array([0.3, 1.0]), [3, 1, 10, 3, 7, 0, 5]
+    for k in order:
+        alone = CoordinateProblem(problem.description, problem.formulations)
+        q, v = path.q[k], path.v[k]
+        twists = problem.sampler.velocities(q, v, "arm", s)
+        assert np.array_equal(twists, alone.sampler.velocities(q, v, "arm", s))
+        problem.sampler.poses_along(path.q, "arm", s)  # ends at the last configuration
+    energies = problem.energies(path, np.array(order))
+    for n, k in enumerate(order):
+        alone = CoordinateProblem(problem.description, problem.formulations)
+        for name, values in alone.energies(path, np.array([k])).items():
+            assert energies[name][n] == pytest.approx(values[0], rel=1e-12, abs=1e-15)
