@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -341,7 +341,8 @@ class TubeShooting:
             except np.linalg.LinAlgError:
                 raise NewtonError(SINGULAR) from None
 
-        x, row = x.copy(), [None] * loops.PROGRAMS  # type: ignore[var-annotated]
+        x = x.copy()
+        row: list[Any] = [None] * loops.PROGRAMS
         row[loops.TANGENT], row[loops.MOVE] = find_residual, newton.guarded(correct)
         newton.numbers[loops.TOLERANCE] = max(tolerance, 1e-11)
         try:

@@ -70,6 +70,8 @@ class System(Newton):
         self._weight = 1.0 / self.units
         self._base, self._base_variation = np.zeros(24), np.zeros((18, 6))
         self.x, self.offset = np.zeros(self.unknowns), np.zeros(self.unknowns)
+        self._bend = np.inf
+        """Radians that the last correction bends the rods by, in all."""
 
     @property
     def unknowns(self) -> int:

@@ -147,7 +147,8 @@ def new_segments(cuts: list[Ints], unknowns: int, newton: Newton) -> Segments:
     }  # fmt: skip
     made = {name: np.zeros(shape) for name, shape in shapes.items()}
     made |= {name: np.zeros(shape, dtype=np.int64) for name, shape in whole.items()}
-    return Segments(*newton.control, divisions, table, **made)
+    made |= dict(zip(("numbers", "counts", "flags", "history"), newton.control, strict=True))
+    return Segments(divisions=divisions, cuts=table, **made)
 
 
 def record_programs(
