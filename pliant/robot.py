@@ -1203,7 +1203,7 @@ class Robot:
         """The controllers of a motion, None if there are none; asked : save, resume and error."""
         if controllers is None:
             return None
-        pairs = controller_pairs(controllers, method)
+        pairs = controller_pairs(controllers)
         checks.refuse(asked[2], "simulate", "error", True, "left out with controllers",
                       "compare with a motion of half the dt")  # fmt: skip
         watch = asked[0] is not None or asked[1] is not None
