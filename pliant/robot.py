@@ -1441,5 +1441,6 @@ class Robot:
                 "a formulation with coordinates, for modes are found from its matrices",
                 "give e.g. BSpline(), or at= an equilibrium found with it",
             )
-        modes = modal_analysis(problem.effects, solution.q, solution.z, solution.inputs, number)
+        where = (solution.q, solution.z, solution.inputs, number, solution.memory)
+        modes = modal_analysis(problem.effects, *where)
         return Modes(still, modes, time.perf_counter() - began)

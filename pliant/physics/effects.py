@@ -167,6 +167,18 @@ class Effects:
             if term.memory:
                 term.remember(moment, memory[term.memory_at])
 
+    def come_to_rest(self, state: State, u: Array, z: Array, memory: Array) -> None:
+        """Bring the memory of all terms to an equilibrium on the way to another one."""
+        moment = Moment(self.tree, state, Work(self.tree), u, z, memory=memory.copy())
+        for term in self.terms:
+            if term.memory:
+                term.come_to_rest(moment, memory[term.memory_at])
+
+    @property
+    def increments(self) -> int:
+        """Load steps, at least, in which an equilibrium is sought."""
+        return max((term.increments for term in self.terms), default=1)
+
     def reactions(self, state: State, z: Array) -> dict[str, Array]:
         """Wrenches (6,) by which terms with multipliers z (total,) hold the robot, by name."""
         held: dict[str, Array] = {}

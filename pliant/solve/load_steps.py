@@ -138,13 +138,20 @@ class StaticSolver:
             term.check_start(self.state)
         self.count, self.equations.checks.rate = 0, None
         self._set_gaps(start.q)
-        if self.effects.memory:
-            state = self.state.place(start.q)
-            self.effects.remember(state, None, origin.u, start.z, self.memory)
         good = StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
         good.odd = start.odd
         self._let_touching_hold(good)
+        good.memory = start.memory
+        self.recall(good)
         return good
+
+    def recall(self, found: StaticSolution) -> None:
+        """Take up what terms remember of an equilibrium, or let them begin there."""
+        if found.memory is not None:
+            self.memory[...] = found.memory
+        elif self.effects.memory:
+            state = self.state.place(found.q)
+            self.effects.remember(state, None, found.inputs.u, found.z, self.memory)
 
     def _let_touching_hold(self, good: StaticSolution) -> None:
         """Let one-sided rows hold that are exactly met where the way begins.
@@ -188,7 +195,8 @@ class StaticSolver:
         effects, options = self.effects, self.options
         way = effects.prescribed.travel(origin.drive, target.drive, effects.tree.length)
         way += self.measure(self.gaps)[1]
-        return min(options.largest_step, STRIDE / max(way, STRIDE))
+        most = min(options.largest_step, 1.0 / effects.increments)
+        return min(most, STRIDE / max(way, STRIDE))
 
     def look_at(self, found: StaticSolution) -> Equilibrium:
         """Place everything at an equilibrium, with its tangent."""
@@ -245,7 +253,7 @@ class StaticSolver:
                 raise failed from None
             finally:
                 self.equations.lean_on_start(False)
-            if loose_part(self.effects, found.q, found.z, inputs) is None:
+            if loose_part(self.effects, found.q, found.z, inputs, found.memory) is None:
                 raise
         found.indifferent = True
         return found
@@ -268,6 +276,9 @@ class StaticSolver:
         checks.heed_turn(step, self.largest)
         checks.heed_middle(inputs, negative, odd)
         checks.accept()
+        if self.effects.memory:
+            where = (equations.state.place(equations.state.q), inputs.u, equations.z)
+            self.effects.come_to_rest(*where, self.memory)
         return StaticSolution(
             equations.state.q.copy(),
             equations.z.copy(),
@@ -279,6 +290,7 @@ class StaticSolver:
             negative,
             bool(equations.counts[loops.AT_ROUNDING]),
             odd=odd,
+            memory=self.memory.copy(),
         )
 
     def measure(self, r: Array) -> tuple[float, float]:
