@@ -793,7 +793,7 @@ class Robot:
 
         of : a rod, or Sphere(radius, on="ball") fixed to a body, or several of them.
         against : Plane, Sphere or Cylinder, in the world or fixed to a part; or a rod; or several.
-        friction : coefficient; it acts in motions, not in equilibria.
+        friction : coefficient; equilibria with friction depend on the way, see `start` of `statics`.
         creep : velocity at which friction has 0.7 of its full force, m/s.
         stiffness : None for hard contact with inelastic impacts; else of a spring, N/m, or N/m per
         metre of a rod.  damping : of the spring, s/m.
@@ -1404,7 +1404,8 @@ class Robot:
     ) -> Modes:
         """Return the ``count`` slowest undamped vibrations about an equilibrium.
 
-        at : the equilibrium; None solves for it under ``inputs``.  formulation : as for `statics`.
+        at : the equilibrium; None solves for it under ``inputs``.  What dry friction holds there sticks.
+        formulation : as for `statics`.
         accuracy : such as 1e-3: the mesh is refined until the estimated relative error of every
         frequency is below it.
         """

@@ -227,12 +227,12 @@ class _Between(Term):
         if grip is None or not grip.force.any():
             return ""
         size, limit = np.linalg.norm(grip.force, axis=1), self.mu * normal
-        slides = int(np.sum(size > (1.0 - _AT_LIMIT) * limit) - np.sum(limit == 0.0))
+        slides = int(np.sum((size > (1.0 - _AT_LIMIT) * limit) & (limit > 0.0)))
         return (
             f"{self.label}: friction holds {float(size.sum()):.3g} N here, and {slides} of "
-            f"{int(np.sum(limit > 0.0))} places that touch are about to slide. Such an equilibrium depends "
-            "on the way to it: loads came on together, from start= or the unloaded robot; give start= to "
-            "bring them on one after the other"
+            f"{int(np.sum(limit > 0.0))} places that touch are about to slide. Such an equilibrium "
+            "depends on the way to it: loads came on together, from start= or the unloaded robot; give "
+            "start= to bring them on one after the other"
         )
 
 

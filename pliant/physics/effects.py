@@ -149,7 +149,9 @@ class Effects:
         """The terms of one class."""
         return (term for term in self.terms if isinstance(term, kind))
 
-    def remember(self, state: State, v: Array | None, u: Array, z: Array, memory: Array) -> None:
+    def remember(
+        self, state: State, u: Array, z: Array, memory: Array, v: Array | None = None
+    ) -> None:
         """Set the memory of all terms in a state with rates v (total,), None at rest.
 
         u (J,) numbers of the inputs, z (total,) force fields and multipliers, as far as known.

@@ -224,6 +224,10 @@ class CoordinateProblem(Problem):
         """
         from pliant.solve.stability import judge
 
+        if (
+            self.effects.increments > 1
+        ):  # what rolls has no stiffness: the sign of nothing is rounding
+            return False
         if found.odd:
             return True
         far = len(found.levels) > 1 or found.iterations > _NEAR

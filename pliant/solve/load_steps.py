@@ -142,16 +142,22 @@ class StaticSolver:
         good.odd = start.odd
         self._let_touching_hold(good)
         good.memory = start.memory
-        self.recall(good)
         return good
 
-    def recall(self, found: StaticSolution) -> None:
-        """Take up what terms remember of an equilibrium, or let them begin there."""
-        if found.memory is not None:
-            self.memory[...] = found.memory
-        elif self.effects.memory:
-            state = self.state.place(found.q)
-            self.effects.remember(state, None, found.inputs.u, found.z, self.memory)
+    def recall(self, found: StaticSolution, go_on: bool = False) -> None:
+        """Take up what terms remember at an equilibrium, or let them begin there.
+
+        go_on : whether the next load step begins there.
+        """
+        if not self.effects.memory:
+            return
+        where = (self.state.place(found.q), found.inputs.u, found.z)
+        if found.memory is None:
+            self.effects.remember(*where, self.memory)
+            return
+        self.memory[...] = found.memory
+        if go_on:
+            self.effects.come_to_rest(*where, self.memory)
 
     def _let_touching_hold(self, good: StaticSolution) -> None:
         """Let one-sided rows hold that are exactly met where the way begins.
@@ -263,6 +269,7 @@ class StaticSolver:
     ) -> StaticSolution:
         """Newton iterations at one load level from `start`; raises NewtonError if they go astray."""
         equations, checks = self.equations, self.equations.checks
+        self.recall(start, go_on=True)
         equations.begin(start, inputs, aim, step)
         before = self.count
         try:
@@ -276,9 +283,6 @@ class StaticSolver:
         checks.heed_turn(step, self.largest)
         checks.heed_middle(inputs, negative, odd)
         checks.accept()
-        if self.effects.memory:
-            where = (equations.state.place(equations.state.q), inputs.u, equations.z)
-            self.effects.come_to_rest(*where, self.memory)
         return StaticSolution(
             equations.state.q.copy(),
             equations.z.copy(),
@@ -315,7 +319,7 @@ class StaticSolver:
 
     def odd(self) -> bool:
         """Whether the determinant of the last factor, reduced, is negative; only without symmetry."""
-        if self.symmetric:
+        if self.symmetric or self.effects.increments > 1:
             return False
         pivots, lost = self.tangent.matrix.flags[:2].tolist()
         return bool(pivots >= 0 and not lost and (pivots - len(self.effects.gap_rows)) % 2)

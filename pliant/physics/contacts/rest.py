@@ -1,4 +1,4 @@
-"""The friction of one contact at rest: what it remembers of the way, and what it does; see `sticking`."""
+"""The friction of one contact at rest: what it remembers of its way, and what it does (`sticking`)."""
 
 from __future__ import annotations
 

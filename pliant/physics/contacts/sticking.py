@@ -4,9 +4,9 @@ Over a load step in which the surfaces move past each other by u, tangentially a
 
     f = f_0 + k u   where that is at most mu lambda,   else mu lambda in that direction,
 
-f_0 the friction at the start of the step, k the stiffness with which surfaces that stick give way, and
-lambda the normal force at its end (return mapping). The first surface gets -f at its material point that
-was in contact at the start of the step, the second one f at its own:
+f_0 the friction at the start of the step, k the stiffness with which surfaces that stick give way,
+lambda the normal force at its end (return mapping). The first surface gets -f at its material point
+that was in contact at the start of the step, the second one f at its own:
 
     u = (1 - n n^T) sum_k w_k x_k,   x_k = p_k + R_k rho_k,   rho_k = R_k0^T (x_0 - p_k0),
 
