@@ -1404,7 +1404,7 @@ class Robot:
     ) -> Modes:
         """Return the ``count`` slowest undamped vibrations about an equilibrium.
 
-        at : the equilibrium; None solves for it under ``inputs``.  What dry friction holds there sticks.
+        at : the equilibrium; None solves for it under ``inputs``.  What friction holds there sticks.
         formulation : as for `statics`.
         accuracy : such as 1e-3: the mesh is refined until the estimated relative error of every
         frequency is below it.
