@@ -595,8 +595,9 @@ class Robot:
         stiffness : axial stiffness EA of a tendon with a given length, N; None if it does not stretch.
         slack : how much longer such a tendon is than its path at rest, metres.
         friction : coefficient of friction in the channel or at the via-points.
-        sliding : with friction, which way the tendon slid to an equilibrium, "pull" or "release"; in a
-        motion of a tendon with ``path`` rates tell.  creep : rate below which its friction fades, m/s.
+        sliding : with friction, which way the tendon slid to an equilibrium, "pull" or "release"; with
+        ``path`` also "way", as the loads came on.  In a motion of a tendon with ``path`` rates tell.
+        creep : rate below which its friction fades, m/s.
         """
         if along is None:
             rubbing = (friction, sliding, creep)
