@@ -6,13 +6,13 @@ A tendon that slides through a via-point where it turns by the angle phi loses t
 
 with sigma = 1 where it slides towards the end at which it is pulled, -1 where it slides back. The rate
 of sliding is that of the path beyond the point, s_k = -d/dt sum_{j >= k} l_j; in a motion
-sigma = s / sqrt(s^2 + creep^2). At rest sigma is given; or it follows the way, over a load step in which
-the tendon slides by s at a point, from sigma_0 at its start,
+sigma = s / sqrt(s^2 + creep^2). At rest sigma is given, or it follows the way: over a load step in
+which the tendon slides by s at a point, from sigma_0 at its start,
 
     sigma = clip(sigma_0 + s / e, -1, 1),
 
-e the small way by which it gives way before it slides. The power lost at a point, (T_{k-1} - T_k) s_k, is never negative, and
-with the work of the forces on the robot it makes up that of the pulled end.
+e the small way by which it gives way before it slides. The power lost at a point, (T_{k-1} - T_k) s_k,
+is never negative, and with the work of the forces on the robot it makes up that of the pulled end.
 """
 
 from __future__ import annotations
@@ -97,9 +97,10 @@ def set_capstan(  # type: ignore[no-untyped-def]
 
     rule : friction, creep in m/s, the sign of sliding at rest, the first point with friction, and e.
     still : whether it is at rest. was (2, K - 1) : lengths and sigma at the start of a load step, where
-    sigma follows the way; it is not a number where that is not known. speed : derivative of rates in lengths, 1/s; h : of a step, 0 at one
-    configuration. slope_0 : derivative of the tension of the pulled end in the length; bend as of
-    `path_kernels`. Writes dT (K - 1, K, 3), and to loss_0 the power lost.
+    sigma follows the way; it is not a number where that is not known. speed : derivative of rates in
+    lengths, 1/s; h : of a step, 0 at one configuration. slope_0 : derivative of the tension of the
+    pulled end in the length; bend as of `path_kernels`. Writes dT (K - 1, K, 3), and to loss_0 the
+    power lost.
     """
     spans = n.shape[0]
     mu, creep, first = rule[0], rule[1], int(rule[3])
