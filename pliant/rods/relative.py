@@ -16,7 +16,7 @@ from pliant.engine.program import run
 from pliant.model import Rod
 from pliant.rods import relative_kernels
 from pliant.rods.contract import Array, Configuration, Ints, KernelMap, Plan, SymbolicRod
-from pliant.rods.quadrature import spans_with_breaks
+from pliant.rods.quadrature import gauss_per_span, spans_with_breaks
 from pliant.rods.relative_kernels import Pieces
 
 STRAIGHT = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
@@ -116,6 +116,10 @@ class RelativeMap(KernelMap):
         weights[:, : self.rows] = self.lengths[:, None]
         return self.middles, weights
 
+    def section_rule(self) -> tuple[Array, Array]:
+        """Two Gauss points a segment: what balance asks for is no constant."""
+        return gauss_per_span(self.breaks, 2)
+
     # -- configuration -----------------------------------------------------------------------
 
     def rest(self) -> Array:
@@ -142,6 +146,11 @@ class RelativeMap(KernelMap):
         """Write plan.e; plan.B does not depend on q and was written with the plan."""
         assert isinstance(plan, SegmentPlan) and isinstance(c, SegmentChain)
         run(relative_kernels.evaluate_strains, plan.segment, self.lengths, c.x, plan.e)
+
+    def section_strain(self, plan: Plan, c: Configuration) -> None:
+        """Write the constant strains plan.e that join the ends of the segments as they are."""
+        assert isinstance(plan, SegmentPlan) and isinstance(c, SegmentChain)
+        run(relative_kernels.evaluate_twists, plan.segment, self.lengths, c.pieces.own, plan.e)
 
     def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
         assert isinstance(plan, ChainPlan) and isinstance(c, SegmentChain)
