@@ -1,11 +1,11 @@
 """Random soft robots solved cold: how many shapes are off, and of how many of those you are warned.
 
-Run ``python benchmarks/random_robots.py [--seed 0] [--count 300] [--methods SRL EBR]``; methods are chosen
-by how their names begin. The truth is a fine solution of the same theory (40 control points of degree 5, 60
-elements for cables) that follows the branch from the unloaded robot in at least
-40 load steps, or 400 under loads without potential, whose branches no pivot tells apart. The last
-columns compare the estimated errors with the true ones, and what the estimate costs with what the rest
-of the solve costs.
+Run ``python benchmarks/random_robots.py [--seed 0] [--count 300] [--methods SRL EBR]``; methods are
+chosen by how their names begin. The truth is a fine solution of the same theory (40 control points of
+degree 5, 60 elements for cables) that follows the branch from the unloaded robot in at least 40 load
+steps, or 400 under loads without potential, whose branches no pivot tells apart. The last columns
+compare the estimated errors with the true ones, and what the estimate costs with what the rest of the
+solve costs.
 """
 
 from __future__ import annotations
