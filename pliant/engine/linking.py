@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -36,13 +37,18 @@ for _letter in "?bBhHiIlLqQefdFD":
 
 _numbers: dict[Any, int] = {}
 """Numbers of kernels and of types of arguments; they are kept, so that no number is given twice."""
+_unused = count(1)
 _known: dict[int, tuple[int, int]] = {}
 """By key of a call, which tells its kernel and the types of its arguments: trampoline and function."""
 
 
 def _number(item: Any) -> int:
-    """A number of a kernel or type, from 1 on."""
-    return _numbers.setdefault(item, len(_numbers) + 1)
+    """A number of a kernel or type, from 1 on; threads never give the same one twice."""
+    return _numbers.get(item) or _numbers.setdefault(item, next(_unused))
+
+
+for _kind in (int, bool):
+    _number(_kind)
 
 
 def link(calls: Sequence[Call]) -> tuple[Any, Any]:
@@ -51,22 +57,26 @@ def link(calls: Sequence[Call]) -> tuple[Any, Any]:
     items: list[int] = []
     starts, kernels = [0], []
     for function, arguments in calls:
-        kernels.append(_number(function))
+        kernels.append(_numbers.get(function) or _number(function))
         for value in arguments:
-            if type(value) is np.ndarray:
+            kind = type(value)
+            if kind is np.ndarray:
                 tags.append(_ARRAY)
                 items.append(id(value))
+            elif kind is int or kind is bool:
+                tags.append(_numbers[kind])
+                items.append(value)
             else:
                 _append(value, tags, items)
         starts.append(len(tags))
-    count = len(calls)
+    many = len(calls)
     given = tuple(np.array(x, dtype=np.int64) for x in (tags, items, starts, kernels))
-    keys, sizes = np.empty(count, dtype=np.int64), np.empty(count + 1, dtype=np.int64)
+    keys, sizes = np.empty(many, dtype=np.int64), np.empty(many + 1, dtype=np.int64)
     inspect(*given, keys, sizes)
     met = zip(keys.tolist(), calls, strict=True)
     targets = [_known.get(key) or _meet(key, call) for key, call in met]
-    words, table = np.empty(sizes[count], dtype=np.int64), np.empty(count + 1, dtype=np.int64)
-    found = np.array(targets, dtype=np.int64).reshape(count, _HEADER)
+    words, table = np.empty(sizes[many], dtype=np.int64), np.empty(many + 1, dtype=np.int64)
+    found = np.array(targets, dtype=np.int64).reshape(many, _HEADER)
     write(*given[:3], found, sizes, _ITEMSIZES, words, table, words.ctypes.data)
     return words, table
 
