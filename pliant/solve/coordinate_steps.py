@@ -82,7 +82,7 @@ class CoordinateSteps(Steps):
     def _reach(self, start: float, inside: Array) -> None:
         """Reach output times inside the step that begins at `start` by shorter steps."""
         try:
-            self._inside = [self._output(start, t) for t in inside.tolist()]
+            self._inside = [self._output(self._side(t - start), start, t) for t in inside.tolist()]
         except StepError as error:  # shorter steps to the end of the step do not help here
             raise ConvergenceError(error.message) from error
 
@@ -96,9 +96,9 @@ class CoordinateSteps(Steps):
         rows = self.schedule.rows(at.ravel()).reshape(len(at), len(nodes), -1)
         return np.roll(rows, 1, axis=1).reshape(len(at), -1)
 
-    def _output(self, start: float, t: float) -> Rows:
-        """The snapshot at a time inside the step that begins at `start`."""
-        stepper, side = self.stepper, self._side(t - start)
+    def _output(self, side: Stepper, start: float, t: float) -> Rows:
+        """The snapshot at a time inside the step that begins at `start`, taken there by `side`."""
+        stepper = self.stepper
         side.start(stepper.q, stepper.velocity(), self.schedule.at(start), stepper)
         side.account[...] = stepper.account
         try:
@@ -129,7 +129,7 @@ class CoordinateSteps(Steps):
     def reach(self, start: float, t: float) -> Rows:
         """The snapshot at a time inside the step that begins now."""
         try:
-            return self._output(start, t)
+            return self._output(self.integrator.stepper(self.effects, t - start), start, t)
         except StepError as error:
             raise ConvergenceError(error.message) from error
 
