@@ -128,7 +128,8 @@ class StaticError:
             copy(at.inner.e, to.inner.e)
         work.clear(False)
         meet_at_rest(work, displaced)
-        moment = Moment(self.tree, displaced, work, self.equations.u, self.equations.z)
+        where = (self.tree, displaced, work, self.equations.u, self.equations.z)
+        moment = Moment(*where, memory=self.equations.solver.memory)
         for term in self.effects.terms:
             ask(term.act, moment)
 
