@@ -26,9 +26,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numba
-from llvmlite import binding
-from numba.core import caching
+from pliant._interrupts import uninterrupted
+
+with uninterrupted():
+    import numba
+    from llvmlite import binding
+    from numba.core import caching
 
 _MARK = b"pliant-kernel-1\n"
 _DIGEST = 32
@@ -175,6 +178,10 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return a compiled version, None if it has to be compiled."""
+        with uninterrupted():
+            return self._loaded(sig, target_context)
+
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # an unreadable pickle raises anything
