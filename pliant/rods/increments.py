@@ -17,7 +17,15 @@ from pliant.lie.operators import CAYLEY, EXP
 from pliant.model import DescriptionError, Rod
 from pliant.rods import cumulative, cumulative_second
 from pliant.rods.basis import alive, find_span
-from pliant.rods.contract import Array, Configuration, ForceBasis, Ints, KernelMap, Plan
+from pliant.rods.contract import (
+    Array,
+    Configuration,
+    ForceBasis,
+    Ints,
+    KernelMap,
+    Plan,
+    identities,
+)
 
 MAPS = {"exp": EXP, "cayley": CAYLEY}
 
@@ -52,11 +60,12 @@ class ChainConfiguration(Configuration):
     def __init__(self, increments: int, nq: int) -> None:
         super().__init__(nq)
         self.psi = np.zeros((increments, 6))
-        self.controls = np.tile(np.eye(4), (increments + 1, 1, 1))
+        self.controls = identities(increments + 1)
         self.plus = np.zeros((increments, 6, 6))
         self.minus = np.zeros((increments, 6, 6))
 
 
+_NO_FORMS = np.zeros((0, 6, 6))
 _FAR = 2.5
 """Turn between control poses from which on a curve is in doubt, rad; time steps need less than pi."""
 
@@ -69,6 +78,7 @@ class IncrementMap(KernelMap):
     """
 
     shares_plans: ClassVar[bool] = True
+    fuses: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, degree: int, map_name: str, increments: int, first: Ints) -> None:
         super().__init__(rod, 6 * increments)
@@ -169,19 +179,12 @@ class IncrementMap(KernelMap):
         )
 
     def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
+        self.frame_tangent(plan, c, f, _NO_FORMS, K)
+
+    def frame_tangent(self, plan: Plan, c: Configuration, f: Array, k: Array, K: Array) -> None:
         assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
-        run(
-            cumulative_second.add_frame_second,
-            self.kind,
-            self.first,
-            plan.element,
-            plan.b,
-            c.psi,
-            plan.J,
-            plan.stage_pose,
-            f,
-            K,
-        )
+        curve = (self.kind, self.first, plan.element, plan.b, c.psi, plan.J, plan.stage_pose)
+        run(cumulative_second.add_frame_second, *curve, f, k, K)
 
     def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
         assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from pliant.engine import loops
+from pliant.engine.newton import SINGULAR, NewtonError
 from pliant.linalg.matrices import Matrix, SingularError
 from pliant.linalg.scatter import largest
 from pliant.rods.contract import Array, Ints
-from pliant.solve import loops
-from pliant.solve.newton import SINGULAR, NewtonError
 
 if TYPE_CHECKING:
     from pliant.physics.effects import Inputs
@@ -278,10 +278,10 @@ class BranchChecks:
             equations.state.q[...] = tree.moved(state, t * x)
             equations.z[...] = (1.0 - t) * start.z + t * z
             equations.u[...] = (1.0 - t) * start.inputs.u + t * u
-            equations.recorded()[loops.TANGENT]()
+            equations.programs[loops.TANGENT]()
             found.append(solver.inertia())
         equations.state.q[...], equations.z[...], equations.u[...] = q, z, u
-        equations.recorded()[loops.TANGENT]()
+        equations.programs[loops.TANGENT]()
         equations.forget_factor()
         return found
 

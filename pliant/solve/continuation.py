@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
+from pliant.engine import loops
 from pliant.linalg.matrices import SingularError
 from pliant.rods.contract import Array
-from pliant.solve import loops
 from pliant.solve.load_steps import StaticSolver
 from pliant.solve.response import Response
 from pliant.solve.statics import StaticSolution
@@ -93,7 +93,7 @@ class Continuation:
         self.tree = solver.effects.tree
         solver.choose_equations(way.inputs(ends[1]), way.inputs(0.5 * (ends[0] + ends[1])))
         self.equations = solver.equations
-        self.programs = self.equations.recorded()
+        self.programs = self.equations.programs
         self.low, self.high = min(ends), max(ends)
         self.response = Response(solver)
         self.norm = StationNorm(self.tree, self.equations.state)

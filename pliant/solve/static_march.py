@@ -12,15 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine import loops
 from pliant.engine.calls import execute
-from pliant.engine.program import run
-from pliant.linalg.scatter import largest
-from pliant.physics.effects import Inputs
-from pliant.rods.contract import Array
-from pliant.solve import loops
-from pliant.solve.integrators.contract import table_of
-from pliant.solve.load_steps import StaticSolver
-from pliant.solve.loops import (
+from pliant.engine.loops import (
     CONVERGED,
     FACTORISE,
     MOVE,
@@ -31,6 +25,12 @@ from pliant.solve.loops import (
     THERE,
     newton,
 )
+from pliant.engine.program import run
+from pliant.linalg.scatter import largest
+from pliant.physics.effects import Inputs
+from pliant.rods.contract import Array
+from pliant.solve.integrators.contract import table_of
+from pliant.solve.load_steps import StaticSolver
 from pliant.solve.statics import POLICY, StaticSolution
 
 _CONTRACTION = 0.2
@@ -83,7 +83,7 @@ class StaticMarch:
         assert self._addresses is not None
         solver.gaps = np.zeros(equations.tree.total)
         equations.begin(start, Inputs(self.table[first], self.drive), 1.0, 1.0)
-        equations.recorded()[loops.RESIDUAL]()
+        equations.programs[loops.RESIDUAL]()
         equations.weigh()
         start_pivots = (start.negative or 0) + len(equations.effects.gap_rows)
         pivots = start_pivots if solver.symmetric else -1

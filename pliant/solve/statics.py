@@ -7,22 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine import loops
 from pliant.engine.arrays import clear, copy
-from pliant.engine.program import Program, ask, record, run
+from pliant.engine.newton import Policy
+from pliant.engine.program import Program, Recurring, ask, record, run
 from pliant.linalg.matrices import SingularError
 from pliant.linalg.scatter import add_at, norms
 from pliant.physics.effects import Inputs
 from pliant.rods.contract import Array
-from pliant.solve import loops
 from pliant.solve.balance import balance
 from pliant.solve.branch_checks import BranchChecks
-from pliant.solve.newton import Equations, Policy, negate
+from pliant.solve.newton import Equations, negate
 from pliant.solve.shape_error import ShapeError
 from pliant.solve.static_error import StaticError
 from pliant.tree.state import State
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 _NOTHING = np.zeros((0, 3))
 _UNKNOWN = 1e300
 """Size of loads that are not weighed yet, N."""
+_LEAST = 1e-6
+"""Part of the bending stiffness of the robot that joints which nothing holds keep to the end."""
 POLICY = Policy(iterations=14, near=1e-4, stalled=1e-7, progress=0.3, patience=2)
 
 
@@ -62,6 +65,8 @@ class StaticSolution:
     """First load level at which the branch was found unstable, None if there is none."""
     fold: float | None = None
     """Load level beyond this equilibrium at which its branch turns back, if it is known to do so."""
+    indifferent: bool = False
+    """True if something can move in a joint that neither loads nor stiffness hold."""
     odd: bool = False
     """True if the loads have no potential and the determinant of the reduced tangent is negative: an
     odd number of directions is unstable."""
@@ -84,17 +89,19 @@ class Equilibrium(Equations):
             np.zeros(tree.total),
         )
         self._unheld = np.zeros(tree.total)
+        self.lean, self._lean = np.zeros(tree.size), tree.joint_stiffness()
+        """(n,) what is added to the diagonal of the tangent, times the size of the residual."""
+        self._diagonal = tangent.matrix.slots(np.arange(tree.size), np.arange(tree.size))
         self._held = [term for term in effects.rows if len(term.rows) and term.rows[0] >= tree.n]
         """Terms with multipliers."""
         self._next, self._variation = np.zeros(tree.nq), np.zeros(tree.total)
         self.numbers[loops.GAP_LIMIT] = np.inf
         self.load = np.full(1, _UNKNOWN)
         """(1,) size of the generalised loads, N."""
-        self._attempts = 0
         self.checks = BranchChecks(self)
-        self.programs = self._row(partial)
-        """Of Newton's method: plain calls at first, recorded from the second attempt on."""
-        self._unload: Callable[[], None] = self._balance_unloaded
+        self.programs = self._guarded_row()
+        """Of Newton's method."""
+        self._unload = Recurring(self._balance_unloaded)
 
     def begin(self, start: StaticSolution, inputs: Inputs, aim: float, step: float) -> None:
         """Set the inputs under which balance is sought, from a known equilibrium."""
@@ -110,6 +117,15 @@ class Equilibrium(Equations):
         self.checks.begin()
         self.forget_factor()
         self.load[0] = _UNKNOWN
+
+    def lean_on_start(self, leans: bool) -> bool:
+        """Whether corrections leave joints that nothing holds where they are; tells if there are any.
+
+        The residual stays as it is, so that the equilibrium is a true one. The stiffness that the
+        joints get falls with the residual, so that Newton's method keeps its order.
+        """
+        self.lean[...] = self._lean if leans else 0.0
+        return bool(self._lean.any())
 
     @cached_property
     def error(self) -> StaticError:
@@ -129,36 +145,29 @@ class Equilibrium(Equations):
         """Place everything at an equilibrium, with its tangent."""
         self.state.q[...], self.z[...], self.u[...] = found.q, found.z, found.inputs.u
         self.keep[...], self.load[0] = 0.0, 1.0
+        self.lean_on_start(found.indifferent)
         self.forget_factor()
         self.programs[loops.TANGENT]()
 
     def attempt(self) -> None:
         """Newton's method; raises NewtonError if it goes astray."""
-        self._attempts += 1
-        if self._attempts == 2:
-            self._record()
         self.run_newton(self.programs)
-
-    def _record(self) -> None:
-        self.programs = self._row(record)
-        self._unload = record(self._balance_unloaded)
-
-    def recorded(self) -> list[Any]:
-        """The programs of Newton's method, for whoever takes its steps one by one."""
-        if self._attempts < 2:
-            self._attempts = 2
-            self._record()
-        return self.programs
+        self.state.renew()
 
     def _row(self, make: Callable[..., Any]) -> list[Any]:
-        """The programs of Newton's method: plain calls, or recorded ones."""
+        """The programs of Newton's method that place and balance, solve and move."""
         row: list[Any] = [None] * loops.PROGRAMS
         for place, tangent in ((loops.RESIDUAL, False), (loops.TANGENT, True)):
             row[place] = make(self._place_and_balance, tangent)
-        row[loops.SLOPE] = make(self._set_residual, True)
+        row[loops.SLOPE] = make(self._set_slope)
         row[loops.FACTORISE] = make(self.matrix.record_factorise)
         row[loops.SOLVE] = make(self.matrix.record_solve, self.right, self.x)
         row[loops.MOVE] = make(self._move)
+        return row
+
+    def _guarded_row(self) -> list[Any]:
+        """All programs of an attempt."""
+        row = self._row(Recurring)
         row[loops.WEIGH], row[loops.REPAIR] = self.weigh, self.repair
         row[loops.INSPECT] = self.checks.inspect
         return [self.guarded(program) for program in row]
@@ -167,6 +176,10 @@ class Equilibrium(Equations):
         self.state.place(self.state.q)
         self._set_residual(tangent)
 
+    def _set_slope(self) -> None:
+        self.state.renew()  # a program may have moved it
+        self._set_residual(True)
+
     def _set_residual(self, tangent: bool) -> None:
         filled = self.tangent if tangent else None
         keep = self.keep if self.tree.m else None
@@ -174,6 +187,9 @@ class Equilibrium(Equations):
         r = balance(self.effects, *what, filled, keep=keep, memory=self.solver.memory)
         run(negate, r, self.right)
         self._measure()
+        if tangent:
+            where = (self._diagonal, self.matrix.data)
+            run(add_diagonal, self.lean, self.load, self.numbers, *where)
 
     def _measure(self) -> None:
         """Residual without unit: forces over loads, mean strain gaps, constraint gaps over length."""
@@ -203,6 +219,7 @@ class Equilibrium(Equations):
 
     def _balance_unloaded(self) -> None:
         """Set the residual without loads and without what constraints exert, in the other workspace."""
+        self.state.renew()
         copy(self.z, self._unheld)
         clear(self._unheld[self.tree.n : self.tree.size])
         what = (self.effects.nothing, self._unheld)
@@ -216,14 +233,18 @@ class Equilibrium(Equations):
 
     def march_programs(self, note: Callable[[], None]) -> list[Program | None]:
         """Recorded programs for corrections that are only noted, by the program `note`."""
-        row: list[Program | None] = [None] * loops.PROGRAMS
-        for place, tangent in ((loops.RESIDUAL, False), (loops.TANGENT, True)):
-            row[place] = record(self._place_and_balance, tangent)
-        row[loops.SLOPE] = record(self._set_residual, True)
-        row[loops.FACTORISE] = record(self.matrix.record_factorise)
-        row[loops.SOLVE] = record(self.matrix.record_solve, self.right, self.x)
-        row[loops.MOVE], row[loops.INSPECT] = record(self._move), record(note)
+        row = self._row(record)
+        row[loops.INSPECT] = record(note)
         return row
+
+
+@kernel
+def add_diagonal(values, load, numbers, slots, data):  # type: ignore[no-untyped-def]
+    """data[slots] += values (n,) times the size of the residual, once the load (1,) is known."""
+    share = 1.0 if load[0] == _UNKNOWN else min(max(numbers[loops.SIZE], _LEAST), 1.0)
+    for i in range(values.shape[0]):
+        if values[i] != 0.0:
+            data[slots[i]] += share * values[i]
 
 
 @kernel

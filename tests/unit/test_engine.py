@@ -14,10 +14,9 @@ import pytest
 
 import pliant as pl
 from pliant._numba import kernel
-from pliant.engine import calls, linking
+from pliant.engine import calls, linking, loops
 from pliant.engine.arrays import combine, copy, put_values, take
 from pliant.engine.program import Program, ask, include, is_compiled, record, recorder, run
-from pliant.solve import loops
 from pliant.solve.integrators import contract
 from pliant.solve.integrators.contract import Stepper
 
@@ -118,16 +117,10 @@ def test_calls_with_arguments_of_other_types_have_other_keys() -> None:
         ((np.zeros(1), np.zeros(1)), np.zeros(1)), ((np.zeros(1),), np.zeros(1), np.zeros(1)),
         ((np.zeros(1), np.zeros(1), np.zeros(1)),),
     ]  # fmt: skip
-    keys = []
-    for given in arguments:
-        tags, items = [], []
-        for value in given:
-            linking._append(value, tags, items)
-        key, sizes = np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int64)
-        starts, one = np.array([0, len(tags)]), np.ones(1, dtype=np.int64)
-        linking.inspect(np.array(tags), np.array(items), starts, one, key, sizes)
-        keys.append(int(key[0]))
-    assert len(set(keys)) == len(arguments)
+    calls_of_one = [(copy, given) for given in arguments]
+    keys, sizes = np.zeros(len(arguments), dtype=np.int64), np.zeros(len(arguments) + 1, np.int64)
+    linking.inspect(*linking._taken_apart(calls_of_one), keys, sizes)
+    assert len(set(keys.tolist())) == len(arguments)
 
 
 def test_a_program_within_another_is_linked_once() -> None:
@@ -318,7 +311,7 @@ SPECIALISATIONS = """
 import numpy as np
 import pliant as pl
 from pliant.engine import calls, linking
-from pliant.solve import loops
+from pliant.engine import loops
 
 rubber = pl.Material(E=1e6, nu=0.45, rho=1100.0)
 for k, form in enumerate([pl.BSpline(3, 6), pl.Hermite(3), pl.Strain(1, 2), pl.ANCF(3, planar=False)]):
@@ -387,6 +380,26 @@ def test_an_output_inside_a_step_leaves_the_stepper_whole() -> None:
     first = end(1.0)
     end(0.0, output_times=[0.0105, 0.02])
     assert np.array_equal(end(1.0), first)
+
+
+def test_outputs_at_the_same_part_of_steps_share_a_stepper(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot, inputs = tree(FORMULATIONS[0])
+    made = []
+    make = pl.Newmark.stepper
+
+    def watched(integrator: pl.Newmark, effects: object, h: float) -> Stepper:
+        made.append(h)
+        return make(integrator, effects, h)
+
+    def moved(every: float) -> pl.Motion:
+        settings = {"formulation": FORMULATIONS[0], "integrator": pl.Newmark()}
+        return robot.simulate(0.06, 2e-3, inputs, output_every=every, **settings)
+
+    whole = moved(2e-3)
+    monkeypatch.setattr(pl.Newmark, "stepper", watched)
+    motion = moved(3e-3)  # every other output is half a step after the last one
+    assert [h for h in made if h < 1.5e-3] == [pytest.approx(1e-3)]
+    assert np.array_equal(motion.energy["kinetic"][::2], whole.energy["kinetic"][::3])
 
 
 def test_robots_and_steppers_are_freed() -> None:
