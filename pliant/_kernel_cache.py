@@ -32,11 +32,24 @@ with uninterrupted():
     import numba
     from llvmlite import binding
     from numba.core import caching
+    from numba.core.codegen import JITCodeLibrary
 
 _MARK = b"pliant-kernel-1\n"
 _DIGEST = 32
 _ABANDONED = 3600.0
 """Seconds after which a file that is still being written was abandoned."""
+
+
+_finalize = JITCodeLibrary._finalize_final_module
+
+
+def _finalize_whole(library: Any) -> None:
+    """Make machine code, all of it or none: what Ctrl-C raises in callbacks of LLVM is swallowed."""
+    with uninterrupted():
+        _finalize(library)
+
+
+JITCodeLibrary._finalize_final_module = _finalize_whole
 
 
 class DamagedError(Exception):
