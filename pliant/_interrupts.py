@@ -15,7 +15,8 @@ def uninterrupted() -> Iterator[None]:
     For short work: a library whose import was interrupted, or registries that were half read, stay
     broken until the end of the process.
     """
-    if threading.current_thread() is not threading.main_thread():
+    unknown = signal.getsignal(signal.SIGINT) is None  # set by a program that runs Python inside
+    if unknown or threading.current_thread() is not threading.main_thread():
         yield
         return
     held: list[int] = []

@@ -505,8 +505,8 @@ class _Expander:
         def number(match: re.Match[str]) -> str:
             try:
                 inner = match[1].strip()
-                tree = self.parameters.parse(inner)
-                value = int(inner) if inner.isdecimal() else scope.evaluate(tree)
+                plain = inner.isdecimal()  # which is no arithmetic
+                value = int(inner) if plain else scope.evaluate(self.parameters.parse(inner))
                 whole = computed(value, inner)
                 if isinstance(whole, int):
                     return str(int(whole))
