@@ -279,6 +279,7 @@ class CoordinateProblem(Problem):
         if problem is self:
             return solution, applied
         known = (solution.q, solution.z, self.acting(applied))
+        assert isinstance(problem, CoordinateProblem)
         mine, theirs = ([x.memory for x in at.effects.terms] for at in (self, problem))
         memory = solution.memory if mine == theirs else None
         begin = StaticSolution(*known, negative=solution.negative, memory=memory)
