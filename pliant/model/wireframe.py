@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from pliant.model.checks import (
     Array,
@@ -24,7 +23,7 @@ from pliant.model.checks import (
     positive,
     refuse,
 )
-from pliant.model.file_access import check_suffix, read_bytes, whole_file
+from pliant.model.file_access import check_suffix, file_path, read_bytes, whole_file
 from pliant.model.iges import read_iges, written_iges
 from pliant.model.mesh_file import read_mesh
 
@@ -78,6 +77,8 @@ class Wireframe:
         points = np.concatenate([np.asarray(line, dtype=float).reshape(-1, 3) for line in lines])
         bad, remedy = not np.isfinite(points).all(), "look for NaN"
         refuse(bad, _LABEL, "lines", points, "finite points (K, 3) in metres", remedy)
+        from scipy.spatial import cKDTree
+
         near = cKDTree(points).query_pairs(tolerance, output_type="ndarray")
         ones = np.ones(len(near))
         graph = coo_array((ones, (near[:, 0], near[:, 1])), shape=(len(points),) * 2)
@@ -115,9 +116,7 @@ class Wireframe:
         """
         scale = positive(_LABEL, "scale", scale, "m per unit of the file", "give e.g. 1e-3")
         segments = whole(_LABEL, "segments", segments, 1, "give e.g. 8")
-        named = isinstance(path, str | os.PathLike)
-        refuse(not named, _LABEL, "path", path, "the path of a file", "give e.g. 'net.igs'")
-        file = Path(path)
+        file = file_path(_LABEL, path, "the path of a file", "'net.igs'")
         if file.suffix.lower() in (".igs", ".iges"):
             lines = _curves(file, segments)
         else:

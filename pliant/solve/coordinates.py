@@ -38,6 +38,7 @@ from pliant.solve.events import Watch
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.limits import map_limits, unstable_branch
 from pliant.solve.load_steps import StaticOptions, StaticSolver
+from pliant.solve.mass import Mass
 from pliant.solve.problem import Problem, Start, Still, stretch_of
 from pliant.solve.redundancy import redundancy_at_rest
 from pliant.solve.sampling import Sampler
@@ -140,6 +141,20 @@ class CoordinateProblem(Problem):
             return False
         mine, theirs = ([term.source for term in x.effects.rows] for x in (self, other))
         return mine == theirs
+
+    def rates_of(self, other: Problem, q: Array, v: Array | None) -> Array | None:
+        """Rates (total,) of a motion that goes on with other constraints.
+
+        Those that are new take up what cannot go on, as an inelastic impact does.
+        """
+        if v is None or self.same_unknowns(other):
+            return v
+        tree, known = self.tree, np.zeros(self.tree.total)
+        known[tree.prescribed] = v[len(v) - len(tree.prescribed) :]
+        whole = known.copy()
+        whole[tree.coordinates] = v[: len(tree.coordinates)]
+        mass, state = Mass(self.effects), State(tree).place(q)
+        return mass.solve(state, mass.momentum(state, whole), known=known)
 
     def stretches(self, q: Array) -> dict[str, Array]:
         """From the strains of the maps at the stations of their laws."""
