@@ -240,9 +240,8 @@ class CoordinateProblem(Problem):
         """
         from pliant.solve.stability import judge
 
-        if (
-            self.effects.increments > 1
-        ):  # what rolls has no stiffness: the sign of nothing is rounding
+        if self.effects.increments > 1:
+            # what rolls has no stiffness: the sign of nothing is rounding
             return False
         if found.odd:
             return True
@@ -295,7 +294,10 @@ class CoordinateProblem(Problem):
         if problem is self:
             return solution, applied
         known = (solution.q, solution.z, self.acting(applied))
-        begin = StaticSolution(*known, negative=solution.negative, memory=solution.memory)
+        assert isinstance(problem, CoordinateProblem)
+        mine, theirs = ([x.memory for x in at.effects.terms] for at in (self, problem))
+        memory = solution.memory if mine == theirs else None
+        begin = StaticSolution(*known, negative=solution.negative, memory=memory)
         return begin, applied
 
     def acting(self, applied: list[tuple[float, Any]] | Any) -> Inputs:

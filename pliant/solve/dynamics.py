@@ -471,13 +471,15 @@ def simulate(
 ) -> Trajectory:
     """Move in time from the first snapshot, or from a checkpoint.
 
-    Ctrl-C ends the simulation early: the trajectory so far is returned with complete = False. A
-    step that fails raises ConvergenceError whose `last` is the trajectory so far.
+    Ctrl-C ends the simulation early: after the first step the trajectory so far is returned with
+    complete = False. A step that fails raises ConvergenceError whose `last` is the trajectory so far.
     """
     run = _Run(steps, clock, control, watch)
     try:
         run.go(progress, checkpoints)
     except KeyboardInterrupt:
+        if not run.done:
+            raise
         return run.trajectory(False)
     except DescriptionError:
         raise
