@@ -21,6 +21,29 @@ from pliant.model.rod import Rod
 T = TypeVar("T", bound=Entry)
 
 
+class Kind(Mapping[str, T]):
+    """The parts and effects of some classes by name, class after class, as they are at present."""
+
+    def __init__(self, parts: dict[str, Entry], *classes: type[T]) -> None:
+        self._parts, self._classes = parts, classes
+
+    def __getitem__(self, name: str) -> T:
+        part = self._parts[name]
+        if isinstance(part, self._classes):
+            return part
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        entries = list(self._parts.items())
+        return (name for cls in self._classes for name, part in entries if isinstance(part, cls))
+
+    def __len__(self) -> int:
+        return sum(isinstance(part, self._classes) for part in list(self._parts.values()))
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
 @dataclass(eq=False)
 class Description:
     """A robot as plain data.
@@ -99,12 +122,12 @@ class Description:
         return {heading: self._under(heading) for heading in headings()}
 
     @property
-    def rods(self) -> dict[str, Rod]:
+    def rods(self) -> Mapping[str, Rod]:
         """The rods by name."""
         return self.of(Rod)
 
     @property
-    def bodies(self) -> dict[str, Body]:
+    def bodies(self) -> Mapping[str, Body]:
         """The rigid bodies by name."""
         return self.of(Body)
 
@@ -122,9 +145,9 @@ class Description:
         parts = {name: part.settled(values) for name, part in list(self.parts.items())}
         return replace(self, parts=parts)
 
-    def of(self, cls: type[T]) -> dict[str, T]:
+    def of(self, cls: type[T]) -> Mapping[str, T]:
         """Return the parts and effects of a class by name, in the order of description."""
-        return {name: part for name, part in list(self.parts.items()) if isinstance(part, cls)}
+        return Kind(self.parts, cls)
 
     def __getattr__(self, heading: str) -> Any:
         """Return the effects under a heading of robot files by name: ``loads``, ``chambers``, ..."""
@@ -191,9 +214,9 @@ class Description:
             for name, found in [] if rod is None else entry.field_breaks(rod.length):
                 yield from told(entry.label, name, found)
 
-    def members(self) -> dict[str, Rod | Body]:
+    def members(self) -> Mapping[str, Rod | Body]:
         """Return rods and rigid bodies by name: what hangs on frames and carries others."""
-        return {**self.rods, **self.bodies}
+        return Kind[Rod | Body](self.parts, Rod, Body)
 
     def from_root(self) -> list[Rod | Body]:
         """Return rods, bodies and auxiliary parts, each after the one that carries it."""

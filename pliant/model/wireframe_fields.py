@@ -24,8 +24,8 @@ from pliant.model.fields import (
 from pliant.model.places import Pose
 from pliant.model.wireframe import Wireframe
 
-MOST_PIECES = 2000
-"""Nodes and edges in one robot file: checks of a robot take the square of its parts."""
+MOST_PIECES = 10_000
+"""Nodes and edges in one robot file, which are checked within seconds."""
 
 
 def refuse_pieces(count: int) -> None:

@@ -204,8 +204,8 @@ ADVERSARIES = {
     + "".join(f"  b{k}: {k}+{'+'.join('a' * 140)}\n" for k in range(1200)),
     "broken arithmetic": "loads: {l: {on: arm, force: [0, 0, 1], breaks: ["
     + ", ".join(f"{k}+{'+'.join('0' * 140)}+" for k in range(1200)) + "]}}\n",
-    "large mesh": net(1, 1500),
-    "many meshes": net(25, 50),
+    "large mesh": net(1, 6000),
+    "many meshes": net(25, 250),
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
+import pliant as pl
 from pliant.model import (
     Circle,
     Constant,
@@ -22,6 +23,7 @@ from pliant.model import (
     TimeTable,
     did_you_mean,
 )
+from pliant.model.description import Kind
 
 SOFT = Material(E=1e6, nu=0.5, rho=1000.0)
 
@@ -235,3 +237,20 @@ def test_part_whose_function_fails_is_not_added(robot):
     with pytest.raises(ZeroDivisionError):
         robot.add(Load("wind", "arm", force=lambda s: (1 / 0, 0, 0)))
     assert list(robot.parts) == ["arm"]
+
+
+def test_checks_of_a_part_do_not_walk_through_all_others(monkeypatch):
+    """The cost of a description then grows in proportion to its parts."""
+    walks = []
+    walk = Kind.__iter__
+    monkeypatch.setattr(Kind, "__iter__", lambda kind: walks.append(kind) or walk(kind))
+
+    def walks_for(count):
+        walks.clear()
+        nodes = [(0.02 * k, 0.0, 0.0) for k in range(count)]
+        line = pl.Wireframe(nodes, [(k, k + 1) for k in range(count - 1)])
+        rubber = pl.Material(E=1e6, nu=0.4, rho=1000.0)
+        pl.Robot().add_mesh("line", line, 0.1, pl.Circle(0.001), rubber, fixed=[0])
+        return len(walks)
+
+    assert walks_for(40) == walks_for(10)
