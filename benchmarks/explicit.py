@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from _common import Report, Timing, pl
 
-from pliant.solve import loops
+from pliant.engine import loops
 
 TIMES, INSIDE = np.linspace(0.0, 2.0, 41), np.linspace(0.0, 2.0, 42)
 CASES: list[tuple[Any, Any, float]] = [

@@ -22,6 +22,8 @@ _REFINEMENTS = 7
 """Solutions with a factor, at most, that improve each other."""
 _BACKWARD = 1e-12
 """Part of the terms of a row that a solution may leave: as if entries were off by as much."""
+_SURE = 1e-4
+"""The last improvement is not looked at if one like that before leaves less than this part of it."""
 
 
 class Entries(NamedTuple):
@@ -223,33 +225,50 @@ def solve(entries, data, fronts, factor, symmetric, b, x, flags):  # type: ignor
     Lost pivots and rounding spoil the factor, not A, whose entries are `data`. flags[2] = 1 if the
     solution is too rough.
     """
-    gap, correction, terms = factor.workspace[1], factor.workspace[2], factor.sizes[1]
+    gap, terms = factor.workspace[1], factor.sizes[1]
     n = len(b)
     size = 0.0
     for i in range(n):
         x[i], gap[i] = 0.0, b[i]
         size += abs(b[i]) ** 2
+    size = np.sqrt(size)
     least, backward = np.inf, np.inf
     for _ in range(_REFINEMENTS):
-        for i in range(n):
-            correction[entries.place[i]] = gap[i]
-        _solve_once(fronts, factor, correction)
-        for i in range(n):
-            x[i] += correction[entries.place[i]]
+        _correct(entries, fronts, factor, x)
         norm, worst = _gap(entries, data, symmetric, b, x, gap, terms)
         if not norm < least:
             if least < np.inf:
-                for i in range(n):
-                    x[i] -= correction[entries.place[i]]
+                _add_correction(entries, factor, -1.0, x)
             else:
                 least, backward = norm, worst
             break
-        halved = norm < 0.5 * least
+        rate = norm / (size if least == np.inf else least)
         least, backward = norm, worst
-        if worst < _BACKWARD or not halved:
+        if worst < _BACKWARD or not rate < 0.5:
             break
-    fine = least <= 1e-4 * np.sqrt(size) or (backward < 1e-12 and flags[1] == 0)
+        if flags[1] == 0 and rate * worst < _SURE * _BACKWARD:
+            _correct(entries, fronts, factor, x)
+            break
+    fine = least <= 1e-4 * size or (backward < 1e-12 and flags[1] == 0)
     flags[2] = 0 if fine else 1
+
+
+@inner
+def _correct(entries, fronts, factor, x):  # type: ignore[no-untyped-def]
+    """Add to x (n,) the solution with the factor for the gap in the workspace, which keeps it."""
+    gap, correction = factor.workspace[1], factor.workspace[2]
+    for i in range(len(x)):
+        correction[entries.place[i]] = gap[i]
+    _solve_once(fronts, factor, correction)
+    _add_correction(entries, factor, 1.0, x)
+
+
+@inner
+def _add_correction(entries, factor, sign, x):  # type: ignore[no-untyped-def]
+    """Add or take off the last correction."""
+    correction = factor.workspace[2]
+    for i in range(len(x)):
+        x[i] += sign * correction[entries.place[i]]
 
 
 @inner
@@ -260,9 +279,10 @@ def _gap(entries, data, symmetric, b, x, gap, terms):  # type: ignore[no-untyped
         gap[i], terms[i] = b[i], abs(b[i])
     for i in range(n):
         at, end = entries.start[i], entries.start[i + 1]
-        _subtract_row(entries.column[at:end], data[at:end], i, x, gap, terms)
         if symmetric:
-            _subtract_column(entries.column[at:end], data[at:end], i, x, gap, terms)
+            _subtract_both(entries.column[at:end], data[at:end], i, x, gap, terms)
+        else:
+            _subtract_row(entries.column[at:end], data[at:end], i, x, gap, terms)
     norm = worst = 0.0
     for i in range(n):
         norm += abs(gap[i]) ** 2
@@ -283,14 +303,21 @@ def _subtract_row(column, row, i, x, gap, terms):  # type: ignore[no-untyped-def
 
 
 @inner
-def _subtract_column(column, row, i, x, gap, terms):  # type: ignore[no-untyped-def]
-    """Take what stands below the diagonal, the mirror image of row i, times x off the gap."""
+def _subtract_both(column, row, i, x, gap, terms):  # type: ignore[no-untyped-def]
+    """Take row i of a symmetric matrix, upper half, and its mirror image times x off the gap."""
+    total = size = 0.0
+    mine = x[i]
     for k in range(len(row)):
         j = column[k]
+        y = row[k] * x[j]
+        total += y
+        size += abs(y)
         if j != i:
-            y = row[k] * x[i]
-            gap[j] -= y
-            terms[j] += abs(y)
+            z = row[k] * mine
+            gap[j] -= z
+            terms[j] += abs(z)
+    gap[i] -= total
+    terms[i] += size
 
 
 @inner

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.engine import loops
+from pliant.engine.newton import REASONS
 from pliant.model import DescriptionError
 from pliant.model.checks import StepError
 from pliant.rods.contract import Array
-from pliant.solve import loops
 from pliant.solve.checkpoint import remembering
 from pliant.solve.coordinate_steps import CoordinateSteps
 from pliant.solve.dynamics import NOT_INSIDE, Rows
 from pliant.solve.integrators.contract import Integrator
 from pliant.solve.integrators.radau import RadauStepper
 from pliant.solve.mass import Mass
-from pliant.solve.newton import REASONS
 from pliant.solve.schedule import Schedule
 from pliant.tree.state import State
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from pliant.engine import loops
+from pliant.engine.newton import SINGULAR, NewtonError
 from pliant.linalg.matrices import Matrix, SingularError
 from pliant.linalg.scatter import largest
 from pliant.rods.contract import Array, Ints
-from pliant.solve import loops
-from pliant.solve.newton import SINGULAR, NewtonError
 
 if TYPE_CHECKING:
     from pliant.physics.effects import Inputs

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
+from pliant.engine import loops
 from pliant.linalg.matrices import SingularError
 from pliant.rods.contract import Array
-from pliant.solve import loops
 from pliant.solve.load_steps import StaticSolver
 from pliant.solve.response import Response
 from pliant.solve.statics import StaticSolution

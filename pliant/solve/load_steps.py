@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from pliant.engine import loops
+from pliant.engine.newton import INFINITE, SINGULAR, SLOW, NewtonError
 from pliant.linalg.matrices import SingularError
 from pliant.linalg.scatter import norms
 from pliant.model.checks import refuse
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
-from pliant.solve import loops
 from pliant.solve.closure import CLOSED, cannot_close, close_by_joints, open_gap
-from pliant.solve.newton import INFINITE, SINGULAR, SLOW, NewtonError
 from pliant.solve.no_equilibrium import no_equilibrium
 from pliant.solve.statics import POLICY, Equilibrium, StaticSolution
 from pliant.tree.drivers import STRIDE

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from pliant.engine import loops
 from pliant.lie import se3
 from pliant.model import ConvergenceError, DescriptionError, Frame
 from pliant.model.telling import untold
 from pliant.physics.effects import Inputs
 from pliant.rods.contract import Array
-from pliant.solve import loops
 from pliant.solve.coordinates import CoordinateProblem
 from pliant.solve.insertion import refitted
 from pliant.solve.load_steps import StaticSolver

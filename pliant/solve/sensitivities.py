@@ -23,15 +23,14 @@ from typing import Any
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine import modes
+from pliant.engine import loops, modes
+from pliant.engine.newton import REASONS
 from pliant.engine.program import record, run
 from pliant.model import ConvergenceError
 from pliant.rods.contract import Array
-from pliant.solve import loops
 from pliant.solve.clock import Clock
 from pliant.solve.dynamics import Trajectory
 from pliant.solve.integrators.contract import Integrator, Stepper, table_of
-from pliant.solve.newton import REASONS
 from pliant.solve.schedule import Schedule
 from pliant.tree.state import State
 

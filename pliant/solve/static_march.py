@@ -12,15 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine import loops
 from pliant.engine.calls import execute
-from pliant.engine.program import run
-from pliant.linalg.scatter import largest
-from pliant.physics.effects import Inputs
-from pliant.rods.contract import Array
-from pliant.solve import loops
-from pliant.solve.integrators.contract import table_of
-from pliant.solve.load_steps import StaticSolver
-from pliant.solve.loops import (
+from pliant.engine.loops import (
     CONVERGED,
     FACTORISE,
     MOVE,
@@ -31,6 +25,12 @@ from pliant.solve.loops import (
     THERE,
     newton,
 )
+from pliant.engine.program import run
+from pliant.linalg.scatter import largest
+from pliant.physics.effects import Inputs
+from pliant.rods.contract import Array
+from pliant.solve.integrators.contract import table_of
+from pliant.solve.load_steps import StaticSolver
 from pliant.solve.statics import POLICY, StaticSolution
 
 _CONTRACTION = 0.2

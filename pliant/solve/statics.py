@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine import loops
 from pliant.engine.arrays import clear, copy
+from pliant.engine.newton import Policy
 from pliant.engine.program import Program, ask, record, run
 from pliant.linalg.matrices import SingularError
 from pliant.linalg.scatter import add_at, norms
 from pliant.physics.effects import Inputs
 from pliant.rods.contract import Array
-from pliant.solve import loops
 from pliant.solve.balance import balance
 from pliant.solve.branch_checks import BranchChecks
-from pliant.solve.newton import Equations, Policy, negate
+from pliant.solve.newton import Equations, negate
 from pliant.solve.shape_error import ShapeError
 from pliant.solve.static_error import StaticError
 from pliant.tree.state import State

@@ -14,10 +14,9 @@ import pytest
 
 import pliant as pl
 from pliant._numba import kernel
-from pliant.engine import calls, linking
+from pliant.engine import calls, linking, loops
 from pliant.engine.arrays import combine, copy, put_values, take
 from pliant.engine.program import Program, ask, include, is_compiled, record, recorder, run
-from pliant.solve import loops
 from pliant.solve.integrators import contract
 from pliant.solve.integrators.contract import Stepper
 
@@ -318,7 +317,7 @@ SPECIALISATIONS = """
 import numpy as np
 import pliant as pl
 from pliant.engine import calls, linking
-from pliant.solve import loops
+from pliant.engine import loops
 
 rubber = pl.Material(E=1e6, nu=0.45, rho=1100.0)
 for k, form in enumerate([pl.BSpline(3, 6), pl.Hermite(3), pl.Strain(1, 2), pl.ANCF(3, planar=False)]):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.solve import loops
+from pliant.engine import loops
 from pliant.solve.integrators.contract import Stepper
 
 DT, STEPS = 1e-3, 15

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.engine import modes
+from pliant.engine import loops, modes
 from pliant.model import Array
-from pliant.solve import loops
 from pliant.solve.integrators.acceleration import AccelerationStepper
 from pliant.solve.integrators.resolved_accelerations import excess_acceleration
 

@@ -17,7 +17,9 @@ from contextlib import suppress
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine import loops
 from pliant.engine.arrays import combine, copy, put, put_values
+from pliant.engine.newton import Policy
 from pliant.engine.program import ask, run
 from pliant.linalg.scatter import add_at, norms
 from pliant.model import ConvergenceError
@@ -25,7 +27,6 @@ from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_moving
 from pliant.rods.contract import Array
-from pliant.solve import loops
 from pliant.solve.integrators.coefficients import Coefficients
 from pliant.solve.integrators.contract import (
     StepError,
@@ -41,7 +42,6 @@ from pliant.solve.integrators.resolved_accelerations import (
     jump_acceleration,
 )
 from pliant.solve.integrators.stops import Stops
-from pliant.solve.newton import Policy
 from pliant.tree.forward import set_rates
 from pliant.tree.state import State
 from pliant.tree.tangent import Tangent

@@ -17,26 +17,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine import modes
+from pliant.engine import loops, modes
 from pliant.engine.arrays import copy
+from pliant.engine.loops import GAP, KEPT, SCALE, SIZE
+from pliant.engine.newton import INFINITE, LOST, REASONS, SINGULAR, SLOW, Policy
 from pliant.engine.program import ask, include, record, run
 from pliant.linalg.scatter import largest, norms
 from pliant.model import Rod
 from pliant.model.checks import StepError
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array, RodModel
-from pliant.solve import loops
-from pliant.solve.loops import GAP, KEPT, SCALE, SIZE
-from pliant.solve.newton import (
-    INFINITE,
-    LOST,
-    REASONS,
-    SINGULAR,
-    SLOW,
-    Equations,
-    Policy,
-    negate,
-)
+from pliant.solve.newton import Equations, negate
 from pliant.tree.state import State
 from pliant.tree.work import Work
 

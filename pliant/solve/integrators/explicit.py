@@ -14,13 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine import loops
 from pliant.engine.arrays import clear, combine, copy
+from pliant.engine.newton import Policy
 from pliant.engine.program import Program, ask, record, run
 from pliant.model import DescriptionError, Rod
 from pliant.model.checks import number
 from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array, RodModel
-from pliant.solve import loops
 from pliant.solve.integrators.contract import Integrator, StepError, Stepper
 from pliant.solve.integrators.lumped import rigid
 from pliant.solve.integrators.lumped.energy_watch import EnergyWatch
@@ -29,7 +30,6 @@ from pliant.solve.integrators.lumped.outputs import InsideOutputs
 from pliant.solve.integrators.lumped.scheme import Scheme
 from pliant.solve.integrators.lumped.short_steps import LOOK, ShortSteps, failed
 from pliant.solve.integrators.lumped.side_by_side import SideBySide, kind_of
-from pliant.solve.newton import Policy
 from pliant.tree.state import State
 
 _RUNGS = (0.6, 0.42, 0.3, 0.2)

@@ -23,7 +23,9 @@ from typing import Any
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine import loops
 from pliant.engine.arrays import clear, combine, copy, put, put_values
+from pliant.engine.newton import Policy
 from pliant.engine.program import ask, run
 from pliant.lie.se3_kernels import log_relative_array
 from pliant.linalg.scatter import add_at, norms
@@ -31,12 +33,10 @@ from pliant.physics.contract import Moment, Step
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.inertia import step_momentum
 from pliant.rods.contract import Array
-from pliant.solve import loops
 from pliant.solve.integrators.contract import StepError, Stepper, rounding_force, step_failed
 from pliant.solve.integrators.drives import set_moved
 from pliant.solve.integrators.impacts import Impacts
 from pliant.solve.mass import Mass
-from pliant.solve.newton import Policy
 from pliant.tree.backward import gather
 from pliant.tree.forward import kinetic_energy
 from pliant.tree.state import State

@@ -22,8 +22,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant._numba import kernel
-from pliant.engine import modes
+from pliant.engine import loops, modes
 from pliant.engine.arrays import clear, combine, copy, put, put_values
+from pliant.engine.newton import Policy
 from pliant.engine.program import ask, run, when
 from pliant.lie.charts import set_chart_rates
 from pliant.linalg.scatter import largest
@@ -33,7 +34,6 @@ from pliant.physics.contract import Moment
 from pliant.physics.effects import Effects, Inputs
 from pliant.physics.met_strains import meet_moving
 from pliant.rods.contract import NO_TURNS, NO_TWISTS, Array
-from pliant.solve import loops
 from pliant.solve.integrators import radau_rule as rule
 from pliant.solve.integrators.contract import Integrator, StepError, Stepper, step_failed
 from pliant.solve.integrators.drives import set_driven
@@ -42,7 +42,6 @@ from pliant.solve.integrators.radau_account import StageAccount
 from pliant.solve.integrators.radau_inside import InsideStep
 from pliant.solve.integrators.radau_systems import StageSystems
 from pliant.solve.mass import Mass
-from pliant.solve.newton import Policy
 from pliant.tree.forward import set_rates
 from pliant.tree.state import State
 from pliant.tree.tree import Tree

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.engine import loops
+from pliant.engine.newton import SINGULAR
 from pliant.linalg.matrices import SingularError
 from pliant.rods.contract import Array
-from pliant.solve import loops
 from pliant.solve.integrators.hard_rows import gap_accelerations
 from pliant.solve.mass import Mass
-from pliant.solve.newton import SINGULAR
 from pliant.tree.forward import set_rates
 from pliant.tree.state import State
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant._numba import kernel
+from pliant.engine import loops
 from pliant.engine.arrays import copy
 from pliant.engine.program import run
 from pliant.rods.contract import Array
-from pliant.solve import loops
 from pliant.solve.integrators.impacts import rows_of
 from pliant.solve.mass import Mass
 from pliant.tree.state import State

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.engine import loops
 from pliant.engine.arrays import clear, combine, copy
 from pliant.engine.program import Program, ask, record, run
 from pliant.model.checks import StepError
 from pliant.physics.effects import Effects
 from pliant.rods.contract import Array
-from pliant.solve import loops
 from pliant.solve.dynamics import NOT_INSIDE, Rows, Steps
 from pliant.solve.integrators.contract import count_row, write_row
 from pliant.solve.integrators.lumped.energy_watch import EnergyWatch

@@ -24,8 +24,9 @@ BEGIN prepares a step, guesses set its first iterate. RESIDUAL and TANGENT (resi
 SIZE of the residual, SLOPE fills the tangent where the residual has just been found, WEIGH writes the
 SCALE of all that is in play. FACTORISE and SOLVE set flags, REPAIR
 solves with row exchanges where rounding spoiled the solution. INSPECT looks at a correction, MOVE makes
-it. PLACE sets all that ACCEPT needs of an iterate. ACCEPT takes the iterate, SNAPSHOT keeps the state
-that was reached.
+it: where corrections may be shortened, the PART of it, from the iterate for which it was found. PLACE
+sets all that ACCEPT needs of an iterate. ACCEPT takes the iterate, SNAPSHOT keeps the state that was
+reached.
 """
 
 FOLLOWER = 5
@@ -35,30 +36,31 @@ difference of the two residuals, CORRECT solves with the leader's factor and mov
 accepts it, KEEP_STATE keeps a snapshot.
 """
 
-NUMBERS = 14
+NUMBERS = 16
 (SIZE, SCALE, GAP, TOLERANCE, FLOOR, GAP_LIMIT, REACH, FIRST, CONTRACTION, NEAR, STALLED, PROGRESS,
- LOST_AT, FORGET) = range(NUMBERS)  # fmt: skip
+ LOST_AT, FORGET, SHORTEST, PART) = range(NUMBERS)  # fmt: skip
 """Residual and scale; largest gap of constraints; tolerances of both; part of the residual that a new
-tangent left; residual at which the last solve began; what `newton.Policy` says, and FORGET, the part of
-REACH that is kept from step to step.
+tangent left; residual at which the last solve began; what `newton.Policy` says, where FORGET is the
+part of REACH that is kept from step to step; part of a correction to be made.
 """
 
-COUNTS = 16
-(ITERATIONS, LIMIT, KEEP, PATIENCE, THERE, AGE, AT_ROUNDING, SIZES, KNOWS_LAST, FORESEES, KEPT,
+COUNTS = 17
+(ITERATIONS, LIMIT, LEAST, KEEP, PATIENCE, THERE, AGE, AT_ROUNDING, SIZES, KNOWS_LAST, FORESEES, KEPT,
  STEP, PREFERS_LAST, ROUGH_STEPS, END, PAUSED) = range(COUNTS)  # fmt: skip
-"""Corrections so far, most in a solve, steps that a factor serves at most (-1: no limit), whether there
-is a factor and how many steps it has served; whether the last solve stopped at rounding error, how
-many sizes its history has, and whether there is a second guess (-1: one guess only); whether a last
-correction may go without another residual; snapshots kept, and the step in hand, since the call began;
-whether the second guess was the better one when both were last compared, and rough steps since then;
-how `note_steps` ended; whether the step that was accepted needs a look at it, see `PAUSE`.
+"""Corrections so far, most and fewest in a solve, steps that a factor serves at most (-1: no limit),
+whether there is a factor and how many steps it has served; whether the last solve stopped at rounding
+error, how many sizes its history has, and whether there is a second guess (-1: one guess only); whether
+a last correction may go without another residual; snapshots kept, and the step in hand, since the call
+began; whether the second guess was the better one when both were last compared, and rough steps since
+then; how `note_steps` or `note_newton` ended; whether the step that was accepted needs a look at it,
+see `PAUSE`.
 """
 
 FLAGS = 3
 NEGATIVE, LOST, ROUGH = range(FLAGS)
 """Of the last factor: negative pivots (-1: singular), lost ones; whether a solution is too rough."""
 
-CONVERGED, INFINITE, SINGULAR, RAN_AWAY, SLOW, NEEDS_PIVOTING, PAUSE = range(7)
+CONVERGED, INFINITE, SINGULAR, RAN_AWAY, SLOW, NEEDS_PIVOTING, PAUSE, WORSE = range(8)
 """How a solve ended. PAUSE: the step was accepted, and something rare is to be done after it."""
 
 NOTHING = 1e-9
@@ -83,31 +85,27 @@ def newton(programs, numbers, counts, flags, history):  # type: ignore[no-untype
     its factor has served KEEP steps. A correction that makes the residual small enough, at the rate at
     which the last two made it smaller, is the last one and is not followed by another residual.
     """
-    fresh = False
-    previous = math.inf
-    rate = 1.0
+    fresh, previous, rate = False, math.inf, 1.0
     always = numbers[CONTRACTION] == 0.0
+    counts[SIZES] = 0
     for k in range(counts[LIMIT] + 1):
         eager = always and not previous < numbers[NEAR]
         execute(programs[TANGENT] if eager else programs[RESIDUAL])
         if k == 0 and math.isfinite(numbers[SIZE]):
             execute(programs[WEIGH])
             numbers[FIRST] = numbers[SIZE]
-        size, scale = numbers[SIZE], numbers[SCALE]
-        if not math.isfinite(size):
-            return INFINITE
-        history[k] = size
-        counts[SIZES] = k + 1
-        if size > numbers[LOST_AT] * max(history[0], scale):
-            return RAN_AWAY
-        stuck = fresh and k >= counts[PATIENCE] and size > numbers[PROGRESS] * previous
-        at_rounding = stuck and size <= numbers[STALLED] * scale
-        counts[AT_ROUNDING] = at_rounding
-        small = size <= numbers[TOLERANCE] * scale + numbers[FLOOR] or at_rounding
-        if small and numbers[GAP] <= numbers[GAP_LIMIT]:
-            return CONVERGED
-        if k == counts[LIMIT]:
-            break
+        if k > 0 and _is_worse(numbers, previous):
+            if fresh:
+                if not _shorten(programs, numbers, counts):
+                    return WORSE
+                continue
+            counts[THERE], numbers[PART], eager = 0, 0.0, True
+            execute(programs[MOVE])
+            execute(programs[TANGENT])
+        end = _judge(numbers, counts, history, previous, fresh)
+        if end != SLOW or k == counts[LIMIT]:
+            return end
+        size = numbers[SIZE]
         if fresh:
             numbers[REACH] = size / previous
         before, rate = rate, size / previous
@@ -121,6 +119,53 @@ def newton(programs, numbers, counts, flags, history):  # type: ignore[no-untype
             return CONVERGED
         previous = size
     return SLOW
+
+
+@kernel
+def note_newton(programs, numbers, counts, flags, history):  # type: ignore[no-untyped-def]
+    """`newton`, what it returns in the count END: a kernel that programs can call."""
+    counts[END] = newton(programs, numbers, counts, flags, history)
+
+
+@kernel
+def _is_worse(numbers, previous):  # type: ignore[no-untyped-def]
+    """Whether part of a correction has not made a residual smaller that is no rounding error."""
+    size, part = numbers[SIZE], numbers[PART]
+    smaller = size <= (1.0 - 0.1 * part) * previous
+    rounding = part == 1.0 and size <= numbers[STALLED] * numbers[SCALE]
+    return numbers[SHORTEST] > 0.0 and not (smaller or rounding)
+
+
+@kernel
+def _shorten(programs, numbers, counts):  # type: ignore[no-untyped-def]
+    """Make half the part of the last correction, unless that is too short."""
+    numbers[PART] *= 0.5
+    if numbers[PART] < numbers[SHORTEST]:
+        return False
+    counts[ITERATIONS] += 1
+    execute(programs[MOVE])
+    return True
+
+
+@kernel
+def _judge(numbers, counts, history, previous, fresh):  # type: ignore[no-untyped-def]
+    """How the method ends at an iterate; SLOW if it does not yet.
+
+    fresh : whether the correction to it was found with a new tangent.
+    """
+    size, scale, done = numbers[SIZE], numbers[SCALE], counts[SIZES]
+    if not math.isfinite(size):
+        return INFINITE
+    history[done] = size
+    counts[SIZES] = done + 1
+    if size > numbers[LOST_AT] * max(history[0], scale):
+        return RAN_AWAY
+    stuck = fresh and done >= counts[PATIENCE] and size > numbers[PROGRESS] * previous
+    at_rounding = stuck and size <= numbers[STALLED] * scale
+    counts[AT_ROUNDING] = at_rounding
+    small = size <= numbers[TOLERANCE] * scale + numbers[FLOOR] and done >= counts[LEAST]
+    good = (small or at_rounding) and numbers[GAP] <= numbers[GAP_LIMIT]
+    return CONVERGED if good else SLOW
 
 
 @kernel
@@ -145,6 +190,7 @@ def _correct(programs, numbers, counts, flags, fresh, unfilled):  # type: ignore
         if flags[ROUGH] != 0:
             return NEEDS_PIVOTING
     counts[ITERATIONS] += 1
+    numbers[PART] = 1.0
     for move in (INSPECT, MOVE):
         execute(programs[move])
         if not math.isfinite(numbers[SIZE]):
