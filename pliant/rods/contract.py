@@ -146,6 +146,8 @@ class RodMap(ABC):
     """Number of element variables y."""
     shares_plans: ClassVar[bool] = False
     """True if one plan may serve frames and strains at once (see `frame_and_strain`)."""
+    fuses: ClassVar[bool] = False
+    """Whether `frame_tangent` makes at once what loads at sections add to a tangent."""
     bent: int = 6
     """How many of the first variables of an element the chart of `advance` bends: at least the six of a
     pose; all where coordinates themselves move along curves."""
@@ -319,6 +321,10 @@ class RodMap(ABC):
         It is the symmetric part of the derivative of J^T f, here by central differences.
         """
         K[0] += self._second(plan, c, self.frame, lambda: np.einsum("sia,si->a", plan.J, f))
+
+    def frame_tangent(self, plan: Plan, c: Configuration, f: Array, k: Array, K: Array) -> None:
+        """Add `frame_second` of f (S, 6) and sum_s J_s^T k_s J_s to K; asked of maps that fuse both."""
+        raise TypeError(f"{type(self).__name__} does not fuse second derivatives")
 
     def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
         """Add to K (E, m, m) the second derivative of sum_s sigma_s . e_s(x) at x = 0."""

@@ -22,28 +22,88 @@ from pliant.lie.tuples import add, cross, read_vector, write_vector
 
 
 @kernel
-def add_frame_second(kind, first, element, b, psi, J, suffix, f, K):  # type: ignore[no-untyped-def]
-    """Add the second derivative of sum_s f_s . log(g_s^-1 g_s(y)) to K (E, m, m).
+def add_frame_second(kind, first, element, b, psi, J, suffix, f, k, K):  # type: ignore[no-untyped-def]
+    """K (E, m, m) += the second derivative of sum_s f_s . log(g_s^-1 g_s(y)), and sum_s J_s^T k_s J_s.
 
     Cross blocks of stages j < i: -1/2 P_i^T N(f) P_j; diagonal blocks: b_i^2 M(b_i Psi_i, f_i).
+    k (S, 6, 6), empty for none. For dead forces f = (0, n) with their k =
+    1/2 [[0, -n^], [n^, 0]] both parts are n . (w_j x v_i), the angular and linear parts of P_j and P_i.
     """
-    S, k = b.shape
+    S, degree = b.shape
     m = K.shape[1]
     z = np.empty(6)
     u = np.empty(6)
+    row = np.empty(m)
     H = np.zeros((m, m))
     for s in range(S):
         inc = first[element[s]]
-        for i in range(k):
-            c = 6 * (i + 1)
+        acts = k.shape[0] > 0
+        dead = acts and _is_dead(f[s], k[s])
+        if acts and not dead:
+            _add_form(J[s], k[s], row, K[element[s]])
+        for c in range(0, m, 6):
             for d in range(0, c, 6):
-                bracket_pair(J[s], f[s], J[s], 0.5, H, c, d)
+                if dead:
+                    _turn_force(J[s], f[s], 1.0, H, c, d)
+                else:
+                    bracket_pair(J[s], f[s], J[s], 0.5, H, c, d)
+            if dead:
+                _turn_force(J[s], f[s], 0.5, H, c, c)
+        for i in range(degree):
             for r in range(6):
                 z[r] = b[s, i] * psi[inc + i, r]
             carry_wrench(suffix[s, i], f[s], u)
-            add_second(kind, z, u, 0.5 * b[s, i] * b[s, i], H, c)
+            add_second(kind, z, u, 0.5 * b[s, i] * b[s, i], H, 6 * (i + 1))
         if s == S - 1 or element[s + 1] != element[s]:
             _add_symmetrised(H, K[element[s]])
+
+
+@inner
+def _is_dead(f, k):  # type: ignore[no-untyped-def]
+    """Whether f (6,) is a force (0, n) and k (6, 6) its derivative 1/2 [[0, -n^], [n^, 0]]."""
+    if f[0] != 0.0 or f[1] != 0.0 or f[2] != 0.0:
+        return False
+    near = 1e-14 * (abs(f[3]) + abs(f[4]) + abs(f[5]))
+    for i in range(3):
+        i1, i2 = (i + 1) % 3, (i + 2) % 3
+        for j in range(3):
+            hat = f[3 + i2] if j == i1 else -f[3 + i1] if j == i2 else 0.0
+            if k[i, j] != 0.0 or k[3 + i, 3 + j] != 0.0:
+                return False
+            if abs(k[i, 3 + j] - 0.5 * hat) > near or abs(k[3 + i, j] + 0.5 * hat) > near:
+                return False
+    return True
+
+
+@inner
+def _add_form(J, k, row, K):  # type: ignore[no-untyped-def]
+    """K (m, m) += J^T k J; row (m,) is workspace."""
+    m = np.uint64(K.shape[0])
+    for i in range(6):
+        alive = False
+        for a in range(m):
+            row[a] = 0.0
+        for j in range(6):
+            v, line = k[i, j], J[j]
+            if v != 0.0:
+                alive = True
+                for a in range(m):
+                    row[a] += v * line[a]
+        if alive:
+            for a in range(m):
+                v, out = J[i, a], K[a]
+                if v != 0.0:
+                    for c in range(m):
+                        out[c] += v * row[c]
+
+
+@leaf
+def _turn_force(J, f, scale, out, row, col):  # type: ignore[no-untyped-def]
+    """out[row:row+6, col:col+3] += scale v^T (n x w): f = (., n), w and v rows of J."""
+    for j in range(col, col + 3):
+        a = cross(read_vector(f, 3), (J[0, j], J[1, j], J[2, j]))
+        for i in range(row, row + 6):
+            out[i, j] += scale * (J[3, i] * a[0] + J[4, i] * a[1] + J[5, i] * a[2])
 
 
 @kernel

@@ -57,6 +57,7 @@ class ChainConfiguration(Configuration):
         self.minus = np.zeros((increments, 6, 6))
 
 
+_NO_FORMS = np.zeros((0, 6, 6))
 _FAR = 2.5
 """Turn between control poses from which on a curve is in doubt, rad; time steps need less than pi."""
 
@@ -69,6 +70,7 @@ class IncrementMap(KernelMap):
     """
 
     shares_plans: ClassVar[bool] = True
+    fuses: ClassVar[bool] = True
 
     def __init__(self, rod: Rod, degree: int, map_name: str, increments: int, first: Ints) -> None:
         super().__init__(rod, 6 * increments)
@@ -169,19 +171,12 @@ class IncrementMap(KernelMap):
         )
 
     def frame_second(self, plan: Plan, c: Configuration, f: Array, K: Array) -> None:
+        self.frame_tangent(plan, c, f, _NO_FORMS, K)
+
+    def frame_tangent(self, plan: Plan, c: Configuration, f: Array, k: Array, K: Array) -> None:
         assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)
-        run(
-            cumulative_second.add_frame_second,
-            self.kind,
-            self.first,
-            plan.element,
-            plan.b,
-            c.psi,
-            plan.J,
-            plan.stage_pose,
-            f,
-            K,
-        )
+        curve = (self.kind, self.first, plan.element, plan.b, c.psi, plan.J, plan.stage_pose)
+        run(cumulative_second.add_frame_second, *curve, f, k, K)
 
     def strain_second(self, plan: Plan, c: Configuration, sigma: Array, K: Array) -> None:
         assert isinstance(plan, CurvePlan) and isinstance(c, ChainConfiguration)

@@ -118,10 +118,13 @@ def _add_stations(part: Part, at: PartState, w: PartWork) -> None:
     if w.mass and part.straight:
         ask(part.map.add_centre_form, at.mass, w.k[:count], w.Ky)
         first = count
+    elif w.mass and part.map.fuses:
+        ask(part.map.frame_tangent, at.mass, at.c, w.p[:count], w.k[:count], w.Ky)
+        first = count
     if first < len(w.p):
         where = (part.first_variable, at.element[first:], at.J[first:])
         run(collect.add_bilinear, *where, w.k[first:], at.J[first:], w.row, w.Ky)
-    if w.mass and count and not part.straight:
+    if first < count:
         ask(part.map.frame_second, at.mass, at.c, w.p[:count], w.Ky)
     if len(part.stations):
         run(collect.to_sections, part.point_A, w.p[count:], w.extra, w.sections)

@@ -118,6 +118,39 @@ def test_second_derivative_of_the_strains(span: Span) -> None:
     assert close(K, K.T, 1e-12)
 
 
+def dead(n: Array) -> Array:
+    """Derivatives (S, 6, 6) of dead forces n (S, 3) in the charts of their frames."""
+    k = np.zeros((len(n), 6, 6))
+    k[:, :3, 3:] = 0.5 * np.cross(np.eye(3), n[:, None]).swapaxes(1, 2)
+    k[:, 3:, :3] = k[:, :3, 3:].swapaxes(1, 2)
+    return k
+
+
+def test_tangent_of_loads_is_the_second_derivative_of_their_work(span: Span) -> None:
+    """Of dead forces, of wrenches of any kind, and of both at stations of one element."""
+    span.at(np.zeros(span.map.m))
+    turn = span.plan.g[:, :3, :3].copy()
+    world = np.einsum("sij,sj->si", turn, span.f[:, 3:])
+
+    def work(y: Array) -> float:
+        span.at(y)
+        return float(np.sum(world * span.plan.g[:, :3, 3]))
+
+    expected = bend(work, span.y)
+    span.at(np.zeros(span.map.m))
+    f, k = span.f.copy(), dead(span.f[:, 3:])
+    f[:, :3] = 0.0
+    K = span.hessian(lambda plan, c, f, out: span.map.frame_tangent(plan, c, f, k, out), f)
+    assert close(span.y @ K @ span.y, expected, 1e-6)
+    rng = np.random.default_rng(3)
+    f[::2, :3] = span.f[::2, :3]
+    k[::2] += rng.normal(size=k[::2].shape)
+    K = span.hessian(lambda plan, c, f, out: span.map.frame_tangent(plan, c, f, k, out), f)
+    apart = span.hessian(span.map.frame_second, f)
+    apart += np.einsum("sia,sij,sjb->ab", span.plan.J, k, span.plan.J)
+    assert close(K, apart, 1e-12)
+
+
 def test_second_derivatives_are_added_to_what_stands_there(span: Span) -> None:
     once = span.hessian(span.map.frame_second, span.f)
     K = once[None].copy()

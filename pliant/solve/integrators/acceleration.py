@@ -20,7 +20,7 @@ from pliant._numba import kernel
 from pliant.engine import loops
 from pliant.engine.arrays import combine, copy, put, put_values
 from pliant.engine.newton import Policy
-from pliant.engine.program import ask, run
+from pliant.engine.program import ask, run, when
 from pliant.linalg.scatter import add_at, norms
 from pliant.model import ConvergenceError
 from pliant.physics.contract import Moment
@@ -37,9 +37,9 @@ from pliant.solve.integrators.contract import (
 from pliant.solve.integrators.drives import set_driven
 from pliant.solve.integrators.motion_balance import dynamic_balance, inertia_forces
 from pliant.solve.integrators.resolved_accelerations import (
-    excess_acceleration,
     first_acceleration,
     jump_acceleration,
+    set_excess,
 )
 from pliant.solve.integrators.stops import Stops
 from pliant.tree.forward import set_rates
@@ -76,8 +76,9 @@ class AccelerationStepper(Stepper):
         self.D, self.last, self._driven = np.zeros(total), np.zeros(total), np.zeros(total)
         self._reaction = np.zeros(total)
         self._stops = Stops(self) if effects.one_sided else None
-        self._why = np.zeros(2, dtype=np.int64)
-        """Whether the step that paused has an impact, and whether it began far from balance."""
+        self._rough, self._hit, self._unsolved = np.zeros((3, 1), dtype=np.int64)
+        """Whether the step began far from balance, whether rows began to hold in it, and whether the
+        excess of its accelerations is to be solved for with row exchanges."""
         self.numbers[loops.FLOOR] = rounding_force(effects, h)
         # the forces of prescribed joints are read off the last residual
         self.counts[loops.FORESEES] = not len(self.tree.prescribed)
@@ -182,6 +183,8 @@ class AccelerationStepper(Stepper):
         copy(leader.D, self.D)
         copy(leader.trial, self.trial)
         put(self._driven, self.tree.prescribed, self.D)
+        for at in (loops.FIRST, loops.SCALE):
+            copy(leader.numbers[at : at + 1], self.numbers[at : at + 1])
 
     # -- equations ---------------------------------------------------------------------------
 
@@ -233,7 +236,7 @@ class AccelerationStepper(Stepper):
     def accept_step(self, a: State, b: State) -> None:
         """Take the iterate as the end of the step."""
         if self._stops:
-            self._stops.look(self._why)
+            self._stops.look(self._hit)
         if self.books:
             self._account_loss(a, b)
             for term in self.effects.terms:
@@ -248,23 +251,27 @@ class AccelerationStepper(Stepper):
             copy(new, old)
         run(know_last, self.counts)
         copy(self.after[: len(self.before)], self.before)
-        if self._frees and self._stops:
-            run(mark_unbalanced, self.numbers, self._why, self.counts)
-        elif self._frees:
-            ask(self._free_acceleration, b)
-
-    def finish_step(self, a: State, b: State) -> None:
-        """After impacts, and where a step began far from balance."""
-        if self._stops and self._why[0]:
-            self._stops.stop(a, b)
-        if self._why[1]:
-            self._free_acceleration(b)
-        self._why[...] = 0
+        if self._frees:
+            run(mark_unbalanced, self.numbers, self._rough)
+            when(self._rough, self._free_acceleration, b)
 
     def _free_acceleration(self, b: State) -> None:
-        if self.numbers[loops.FIRST] > loops.UNBALANCED * self.scale:
-            self.acc -= excess_acceleration(self, b)
+        """Free the accelerations of what alternates."""
+        set_excess(self, b)
+        flags = (self._unsolved, self.matrix.flags, self.counts)
+        run(take_excess, self.x, self.tree.coordinates, *flags, self.acc, self.like)
+
+    def finish_step(self, a: State, b: State) -> None:
+        """After impacts, and where the excess of accelerations asks for row exchanges."""
+        if self._hit[0]:
+            assert self._stops
+            self._stops.stop(a, b)
+        elif self._unsolved[0]:
+            self.repair()
+            free = self.tree.coordinates
+            self.acc[free] += self.x[free]
             self.like[...] = self.acc
+        self._hit[0] = self._unsolved[0] = 0
 
     def _account_loss(self, a: State, b: State) -> None:
         """Add the energy lost to damping in the step, J.
@@ -342,11 +349,28 @@ def add_drive_work(left, D, prescribed, reaction, account):  # type: ignore[no-u
 
 
 @kernel
-def mark_unbalanced(numbers, why, counts):  # type: ignore[no-untyped-def]
-    """Pause, why_1 = 1, if the step began far from balance."""
-    if numbers[loops.FIRST] > loops.UNBALANCED * numbers[loops.SCALE]:
-        why[1] = 1
+def mark_unbalanced(numbers, rough):  # type: ignore[no-untyped-def]
+    """rough_0 : whether the step began far from balance."""
+    rough[0] = numbers[loops.FIRST] > loops.UNBALANCED * numbers[loops.SCALE]
+
+
+@kernel
+def take_excess(x, free, unsolved, flags, counts, acc, like):  # type: ignore[no-untyped-def]
+    """acc += x at some entries, like = acc; or pause, unsolved_0 = 1, if x (n,) is too rough.
+
+    There is a new factor; nothing is changed if the matrix is singular.
+    """
+    counts[loops.THERE], counts[loops.AGE] = flags[loops.NEGATIVE] >= 0, 1
+    if flags[loops.NEGATIVE] < 0:
+        return
+    if flags[loops.ROUGH] != 0:
+        unsolved[0] = 1
         counts[loops.PAUSED] = 1
+        return
+    for at in free:
+        acc[at] += x[at]
+    for i in range(like.shape[0]):
+        like[i] = acc[i]
 
 
 @kernel

@@ -121,7 +121,7 @@ class Stepper(Equations):
         self.acted[...] = self.before
         self.z[...] = self.account[...] = 0.0
         self.side[0] = 0
-        self.counts[[loops.ITERATIONS, loops.PREFERS_LAST, loops.ROUGH_STEPS]] = 0
+        self.counts[[loops.ITERATIONS, loops.PREFERS_LAST, loops.ROUGH_STEPS, loops.PAUSED]] = 0
         self.numbers[[loops.SCALE, loops.REACH, loops.FIRST]] = 0.0
         self.forget_factor()
         if like is None and self._fed:

@@ -19,8 +19,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant._numba import kernel
 from pliant.engine import loops
+from pliant.engine.arrays import copy
 from pliant.engine.newton import SINGULAR
+from pliant.engine.program import run
 from pliant.linalg.matrices import SingularError
 from pliant.rods.contract import Array
 from pliant.solve.integrators.hard_rows import gap_accelerations
@@ -48,7 +51,7 @@ def first_acceleration(stepper: AccelerationStepper, u: Array) -> Array:
         force = stepper.balance_at(*given).copy()
         _factorise(stepper)
         right = -stepper.a_slope * force
-        right[rows] = _held(stepper, state)[rows]
+        right[rows] = _held(stepper, state, rows)[rows]
         x = stepper.matrix.solve(right[: tree.size])
         for term in effects.one_sided:
             term.release(x, stepper.z, pulled)
@@ -84,24 +87,32 @@ def _filtered(stepper: AccelerationStepper, first: Array, right: Array) -> Array
     return 2.0 * first - _resolved(stepper, right)
 
 
-def excess_acceleration(stepper: AccelerationStepper, state: State) -> Array:
-    """Accelerations (total,) at the present instant beyond those that held strains allow.
+def set_excess(stepper: AccelerationStepper, state: State) -> None:
+    """Solve, with a new factor, for minus the accelerations beyond those that held strains allow.
 
     Newmark's method with gamma = 1/2 that holds e + h/2 e' leaves e and e' at zero one step later,
     but then h^2 (e0'' + e1'') = 0: the acceleration of the strain, and with it the force that holds
     it, changes its sign from step to step and stays.
     """
-    right = _held(stepper, state)
-    right[stepper.tree.multipliers] = 0.0
-    return -_resolved(stepper, right)
+    tree, left = stepper.tree, np.zeros(stepper.tree.total)
+    copy(stepper.left, left)
+    set_rates(tree, state, stepper.workspace, stepper.v, stepper.acc)
+    stepper.set_residual(state, state, True)
+    copy(left, stepper.left)
+    stepper.matrix.record_factorise()
+    right = _held(stepper, state, tree.fields)
+    copy(right[: tree.size], stepper.right)
+    stepper.matrix.record_solve(stepper.right, stepper.x)
 
 
-def _held(stepper: AccelerationStepper, state: State) -> Array:
-    """Rows (total,) of hard terms that take away their second derivatives."""
-    effects = stepper.effects
-    right = gap_accelerations(effects, state, stepper.v, stepper.acc, stepper.z)
-    for term in effects.hard:
-        right[term.rows] *= -term.rate_slope(stepper.workspace, stepper.v_slope)
+def _held(stepper: AccelerationStepper, state: State, places: Array) -> Array:
+    """Right-hand sides (total,) that take away the second derivatives of hard rows at some places."""
+    slopes, kept = np.zeros((2, stepper.tree.total))
+    for term in stepper.effects.hard:
+        slopes[term.rows] = -term.rate_slope(stepper.workspace, stepper.v_slope)
+    kept[places] = slopes[places]
+    right = gap_accelerations(stepper.effects, state, stepper.v, stepper.acc, stepper.z)
+    run(scale_entries, kept, right)
     return right
 
 
@@ -120,3 +131,10 @@ def _factorise(stepper: AccelerationStepper) -> None:
     except SingularError:
         raise stepper.error(SINGULAR) from None
     stepper.counts[loops.THERE] = 1
+
+
+@kernel
+def scale_entries(factors, x):  # type: ignore[no-untyped-def]
+    """x *= factors, entry by entry."""
+    for i in range(x.shape[0]):
+        x[i] *= factors[i]

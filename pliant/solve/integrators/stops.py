@@ -31,12 +31,12 @@ class Stops:
         self.rows = rows_of(stepper.effects)
         self.came, self.accounted = np.zeros(stepper.tree.total), np.zeros(2)
 
-    def look(self, why: NDArray[np.int64]) -> None:
-        """Pause the step, why_0 = 1, if rows begin to hold in it."""
+    def look(self, hit: NDArray[np.int64]) -> None:
+        """Pause the step, hit_0 = 1, if rows begin to hold in it."""
         stepper = self._stepper
         copy(stepper.v, self.came)
         copy(stepper.account[:2], self.accounted)
-        run(mark_hits, self.rows, stepper.z, stepper.trial, why, stepper.counts)
+        run(mark_hits, self.rows, stepper.z, stepper.trial, hit, stepper.counts)
 
     def stop(self, a: State, b: State) -> None:
         """Take the rates away by which rows that hold would be violated, and begin anew."""
@@ -65,9 +65,9 @@ class Stops:
 
 
 @kernel
-def mark_hits(rows, z, trial, why, counts):  # type: ignore[no-untyped-def]
-    """Pause, why_0 = 1, if rows begin to hold: multipliers trial > 0 after z <= 0, both (total,)."""
+def mark_hits(rows, z, trial, hit, counts):  # type: ignore[no-untyped-def]
+    """Pause, hit_0 = 1, if rows begin to hold: multipliers trial > 0 after z <= 0, both (total,)."""
     for at in rows:
         if trial[at] > 0.0 and z[at] <= 0.0:
-            why[0] = 1
+            hit[0] = 1
             counts[loops.PAUSED] = 1
