@@ -52,7 +52,7 @@ def crank(viscosity: float = 0.0) -> tuple[pl.Robot, dict[str, Any]]:
 
 
 def actuated(viscosity: float = 0.0) -> tuple[pl.Robot, dict[str, Any]]:
-    """A rod with a tendon, a chamber, loads that change and a body between its nodes, on a moving base."""
+    """A rod with tendon, chamber, changing loads and a body between nodes, on a moving base."""
     robot, inputs = shaken(viscosity)
     arm = robot.description.rods["arm"]
     robot.add_tendon("pull", path=[arm.at(s, (0.004, 0.0)) for s in np.linspace(0.0, 0.3, 4)])
