@@ -12,11 +12,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 warnings.simplefilter("ignore")
 
-from tasks import Task, moduli, rod_places, slider_travels, tendon_angles, tension_grid  # noqa: E402
+from tasks import Task, moduli, tendon_angles, tension_grid  # noqa: E402
 
 import pliant as pl  # noqa: E402
 
-TASKS = ("T1", "T2", "T3", "T4", "T5", "T6", "T7")
+TASKS = ("T1", "T2", "T3", "T4", "T5", "T7")
 ACCURACIES = (1e-2, 3e-3, 1e-3)
 
 
@@ -30,8 +30,6 @@ def settings(task: Task, spatial: bool) -> list[dict]:
         + [(n, 0.0125, "Radau") for n in (1, 2, 4)],
         "T4": [(n, 0.05, "Explicit") for n in (2, 4, 8)],
         "T5": [(n, 0.05, "Explicit") for n in (12, 16, 24, 32)],
-        "T6": [(n, h, "Midpoint") for n in (1, 2, 3) for h in (0.05, 0.02, 0.01, 5e-3)]
-        + [(n, 0.05, "Radau") for n in (1, 2)],
         "T7": [(n, 0.0, "") for n in (1, 2, 4)],
     }[task.name]
     free = [] if task.copies or task.grid else free
@@ -80,8 +78,6 @@ def solve(
         return many_falls(task, mesh, h, integrator)
     if task.grid:
         return many_equilibria(task, mesh)
-    if task.rods:
-        return parallel_robot(task, mesh, h, integrator, accuracy)
     robot = robot_of(task)
     if not task.duration:
         return robot.statics(formulation=mesh, accuracy=accuracy).tip("rod")[None, :3, 3]
@@ -110,42 +106,6 @@ def many_falls(task: Task, mesh: pl.Spectral | None, h: float | None, name: str)
         workers=1,
     )
     return np.array([motion.tip("rod")[:, :3, 3] for motion in motions])
-
-
-def parallel_robot(
-    task: Task,
-    mesh: pl.Spectral | None,
-    h: float | None,
-    integrator: str = "",
-    accuracy: float | None = None,
-) -> np.ndarray:
-    """Places (T, 3) of the plate, a body of the first rod's tip, to which the other tips are clamped."""
-    robot, rod = pl.Robot(gravity=(0, 0, 0)), task.rod
-    section, steel = pl.Circle(rod.radius), pl.Material(E=rod.E, nu=rod.nu, rho=rod.rho)
-    end, inputs, plate = pl.pose((rod.length, 0, 0)), {}, None
-    for k, (place, travel) in enumerate(zip(rod_places(task), slider_travels(task), strict=True)):
-        base = pl.pose(place) @ pl.along("x")
-        line = robot.add_rod(f"rod{k}", rod.length, section, steel, base)
-        robot.add_base_motion(f"slider{k}", line, translation=(1, 0, 0))
-        inputs[f"slider{k}"] = pl.Sine(
-            0.5 * travel, 1.0 / task.duration, -0.5 * np.pi, 0.5 * travel
-        )
-        if plate is None:
-            tip = base @ pl.pose((0, 0, rod.length))
-            pose = np.linalg.solve(tip, end)
-            plate = robot.add_body("plate", task.mass, task.turning, on=line.tip, pose=pose)
-        else:
-            robot.connect(f"clamp{k}", line.tip, plate.at(place))
-    motion = robot.simulate(
-        task.duration,
-        h,
-        inputs,
-        formulation=mesh,
-        integrator=getattr(pl, integrator)() if integrator else None,
-        output_times=task.times,
-        accuracy=accuracy,
-    )
-    return motion.pose("plate")[:, :3, 3]
 
 
 def many_equilibria(task: Task, mesh: pl.Spectral | None) -> np.ndarray:
