@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import cache
+from itertools import groupby
 from typing import Any
 
 from numba.core.dispatcher import Dispatcher
@@ -111,16 +113,15 @@ def _plainly_repeat(count: Any, inner: Program) -> None:
         inner()
 
 
-_kinds: dict[type, bool] = {}
-"""By class of a function, whether it is one of kernels; Numba's own check is slow."""
+@cache
+def _is_kernel_class(kind: type) -> bool:
+    """Whether functions of a class are kernels; Numba's own check is slow."""
+    return issubclass(kind, Dispatcher)
 
 
-def _is_kernel(function: Any) -> bool:
-    kind = type(function)
-    known = _kinds.get(kind)
-    if known is None:
-        known = _kinds[kind] = issubclass(kind, Dispatcher)
-    return known
+def _is_kernel_call(entry: Entry) -> bool:
+    kind: Any = type(entry[0])
+    return _is_kernel_class(kind)
 
 
 _claims: dict[type, bool | None] = {}
@@ -165,7 +166,8 @@ class Program:
     @property
     def compiled(self) -> bool:
         """Whether all calls are kernels, so that the program is one compiled call."""
-        return all(_is_kernel(function) for function, _ in self.entries)
+        classes: set[Any] = {type(function) for function, _ in self.entries}
+        return all(_is_kernel_class(kind) for kind in classes)
 
     def __call__(self) -> None:
         """Make all calls, or write them down in a longer program."""
@@ -184,17 +186,14 @@ class Program:
 
     def _cut(self) -> list[Callable[[], object]]:
         """The program in pieces, each one compiled or one plain call."""
+        if not self.entries:
+            return []
+        if self.compiled:
+            return [_Stretch(self.entries)]
         pieces: list[Callable[[], object]] = []
-        kernels: list[Entry] = []
-        for function, arguments in [*self.entries, (None, ())]:
-            if function is not None and _is_kernel(function):
-                kernels.append((function, arguments))
-                continue
-            if kernels:
-                pieces.append(_Stretch(kernels))
-                kernels = []
-            if function is not None:
-                pieces.append(_plain(function, arguments))
+        for compiled, group in groupby(self.entries, _is_kernel_call):
+            calls = list(group)
+            pieces += [_Stretch(calls)] if compiled else [_plain(*call) for call in calls]
         return pieces
 
     @property
@@ -206,6 +205,26 @@ class Program:
         (stretch,) = self._pieces
         assert isinstance(stretch, _Stretch)
         return stretch.address
+
+
+class Recurring:
+    """A function of kernel calls that is made at once at first, and recorded when it is called again.
+
+    plain : how many calls are made at once. A recording costs about two of them.
+    """
+
+    def __init__(self, function: Function, *arguments: Any, plain: int = 1) -> None:
+        self._function, self._arguments, self._plain = function, arguments, plain
+        self._program: Program | None = None
+
+    def __call__(self) -> None:
+        if self._program is None and (self._plain or _recording.program is not None):
+            self._plain = max(0, self._plain - 1)
+            self._function(*self._arguments)
+            return
+        if self._program is None:
+            self._program = record(self._function, *self._arguments)
+        self._program()
 
 
 def _plain(function: Function, arguments: tuple[Any, ...]) -> Callable[[], object]:

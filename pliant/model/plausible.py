@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -53,6 +54,7 @@ class Scale(NamedTuple):
     mass: float
 
 
+@lru_cache(maxsize=64)
 def scale_of(rod: Rod) -> Scale:
     """Return the scale of a rod; a Stiffness has the half width of the round rod with its EI / EA."""
     s = np.linspace(0.0, rod.length, 9)

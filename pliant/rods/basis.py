@@ -10,6 +10,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import NDArray
 
+from pliant.engine.by_value import by_value
 from pliant.model import DescriptionError
 
 Array = NDArray[np.float64]
@@ -39,6 +40,18 @@ def alive(knots: Array, degree: int, s: Array, span: Ints) -> Array:
             raised[:, j + 1] += (s - left) * share
         values = raised
     return values
+
+
+@by_value(256)
+def cumulative_splines(s: Array, knots: Array, degree: int) -> tuple[Ints, Array, Array]:
+    """Span (S,), and cumulative B-splines and their slopes (S, degree), at arclengths s (S,), m."""
+    k, t = degree, knots
+    element, spans = find_span(t, s)
+    span = spans[element]
+    tails = np.cumsum(alive(t, k, s, span)[:, ::-1], axis=1)[:, ::-1]
+    columns = span[:, None] - k + np.arange(1, k + 1)
+    slope = k * alive(t, k - 1, s, span) / (t[columns + k] - t[columns])
+    return element, np.ascontiguousarray(tails[:, 1:]), slope
 
 
 # -- cumulative functions as data -----------------------------------------------------------------

@@ -17,7 +17,13 @@ from pliant.engine.program import run
 from pliant.model import DescriptionError, Rod
 from pliant.model.checks import whole_number
 from pliant.rods import chain, chain_second
-from pliant.rods.basis import Cumulative, Function, alive, cumulative_basis, find_span
+from pliant.rods.basis import (
+    Cumulative,
+    Function,
+    cumulative_basis,
+    cumulative_splines,
+    find_span,
+)
 from pliant.rods.contract import (
     NO_TURNS,
     Array,
@@ -211,17 +217,14 @@ class BSplineMap(IncrementMap):
     # -- stations ----------------------------------------------------------------------------
 
     def basis(self, s: Array) -> tuple[Ints, Array, Array]:
-        k, t = self.degree, self.knots
+        t = self.knots
+        if self.cumulative is None:
+            return cumulative_splines(s, t, self.degree)
         element, spans = find_span(t, s)
         span = spans[element]
-        if self.cumulative is not None:
-            h = t[span + 1] - t[span]
-            values, slopes = self.cumulative.at((s - t[span]) / h)
-            return element, values, slopes / h[:, None]
-        tails = np.cumsum(alive(t, k, s, span)[:, ::-1], axis=1)[:, ::-1]
-        columns = span[:, None] - k + np.arange(1, k + 1)
-        slope = k * alive(t, k - 1, s, span) / (t[columns + k] - t[columns])
-        return element, tails[:, 1:], slope
+        h = t[span + 1] - t[span]
+        values, slopes = self.cumulative.at((s - t[span]) / h)
+        return element, values, slopes / h[:, None]
 
     def force_values(self, s: Array) -> tuple[Ints, Array]:
         """Forces like the strains of single increments: splines of one degree less, or the slopes."""

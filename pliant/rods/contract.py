@@ -63,6 +63,16 @@ class Capabilities:
     """Whether sections can move without rotary inertia, and whether they keep it where a rod has it."""
 
 
+_IDENTITY = np.eye(4)
+
+
+def identities(count: int) -> Array:
+    """Identity poses (count, 4, 4)."""
+    found = np.empty((count, 4, 4))
+    found[:] = _IDENTITY
+    return found
+
+
 class Plan:
     """Stations at which frames or strains are wanted, with room for the answers.
 
@@ -78,7 +88,7 @@ class Plan:
         self.s = np.ascontiguousarray(s, dtype=float)
         self.element = np.ascontiguousarray(element, dtype=np.int64)
         count = len(self.s)
-        self.g = np.tile(np.eye(4), (count, 1, 1))
+        self.g = identities(count)
         self.J = np.zeros((count, 6, m))
         self.e = np.zeros((count, 6))
         self.B = np.zeros((count, 6, m))

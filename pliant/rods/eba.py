@@ -31,7 +31,14 @@ from pliant.rods.contract import (
 from pliant.rods.element_kernels import put_stations, take_stations
 from pliant.rods.element_nodes import ElementNodes
 from pliant.rods.lumped_kernels import clear_forces
-from pliant.rods.nodal import HAIR, NodalConfiguration, NodalMap, NodalPlan, weights_of
+from pliant.rods.nodal import (
+    HAIR,
+    NodalConfiguration,
+    NodalMap,
+    NodalPlan,
+    place_in_elements,
+    weights_of,
+)
 from pliant.rods.segments import MIDPOINT, ONE_SIDED, check_settings
 
 _ROTATIONS = {"unit": EXP, "free": CAYLEY}
@@ -149,7 +156,7 @@ class OneSidedEBAMap(EBAMap):
 
     def rigid_pieces(self, s: Array) -> tuple[Array, Array]:
         before = np.maximum(np.asarray(s, dtype=float) - HAIR * self.rod.length, 0.0)
-        return before, 2.0 * self._place(before)[2]
+        return before, 2.0 * place_in_elements(self.borders, before)[2]
 
     def symbolic_strain(self, math: Any, C: Any, chord: Any, h: float, t: float) -> Any:
         """Sadati (7): twice the vector part, and the chord, both as the first node sees them."""

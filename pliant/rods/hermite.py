@@ -20,6 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from pliant.engine.by_value import by_value
 from pliant.engine.program import run
 from pliant.lie.mean_forces import mean_wrenches
 from pliant.model import DescriptionError, Rod
@@ -85,6 +86,18 @@ class HermiteConfiguration(ChainConfiguration):
         self.middle = np.zeros((elements, 6, 24))
 
 
+@by_value(256)
+def _bernstein(s: Array, nodes: Array) -> tuple[Ints, Array, Array]:
+    """Element (S,), cumulative Bernstein values and their slopes (S, 3) at arclengths s (S,), m."""
+    element = np.clip(np.searchsorted(nodes, s, side="right") - 1, 0, len(nodes) - 2)
+    h = np.diff(nodes)[element]
+    t = (s - nodes[element]) / h
+    b = np.stack([1.0 - (1.0 - t) ** 3, t * t * (3.0 - 2.0 * t), t**3], axis=1)
+    db = np.stack([(1.0 - t) ** 2, 2.0 * t * (1.0 - t), t * t], axis=1)
+    db /= (h / 3.0)[:, None]
+    return element, b, db
+
+
 class HermiteMap(IncrementMap):
     """The map of one rod under `Hermite`.
 
@@ -119,13 +132,7 @@ class HermiteMap(IncrementMap):
 
     def basis(self, s: Array) -> tuple[Ints, Array, Array]:
         """Element (S,), cumulative Bernstein values and their slopes (S, 3) at s (S,), m."""
-        count = len(self.first)
-        element = np.clip(np.searchsorted(self.nodes, s, side="right") - 1, 0, count - 1)
-        t = (s - self.nodes[element]) / np.diff(self.nodes)[element]
-        b = np.stack([1.0 - (1.0 - t) ** 3, t * t * (3.0 - 2.0 * t), t**3], axis=1)
-        db = np.stack([(1.0 - t) ** 2, 2.0 * t * (1.0 - t), t * t], axis=1)
-        db /= self.third[element, None]
-        return element, b, db
+        return _bernstein(s, self.nodes)
 
     def mass_rule(self) -> tuple[Array, Array]:
         """Four Gauss points an element: stations (S,), m, and weights (S,), m."""

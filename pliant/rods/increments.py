@@ -17,7 +17,15 @@ from pliant.lie.operators import CAYLEY, EXP
 from pliant.model import DescriptionError, Rod
 from pliant.rods import cumulative, cumulative_second
 from pliant.rods.basis import alive, find_span
-from pliant.rods.contract import Array, Configuration, ForceBasis, Ints, KernelMap, Plan
+from pliant.rods.contract import (
+    Array,
+    Configuration,
+    ForceBasis,
+    Ints,
+    KernelMap,
+    Plan,
+    identities,
+)
 
 MAPS = {"exp": EXP, "cayley": CAYLEY}
 
@@ -52,7 +60,7 @@ class ChainConfiguration(Configuration):
     def __init__(self, increments: int, nq: int) -> None:
         super().__init__(nq)
         self.psi = np.zeros((increments, 6))
-        self.controls = np.tile(np.eye(4), (increments + 1, 1, 1))
+        self.controls = identities(increments + 1)
         self.plus = np.zeros((increments, 6, 6))
         self.minus = np.zeros((increments, 6, 6))
 

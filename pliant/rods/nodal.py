@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.engine.arrays import copy
+from pliant.engine.by_value import by_value
 from pliant.engine.program import run
 from pliant.lie import se3
 from pliant.lie.mean_forces import mean_wrenches
@@ -62,6 +63,25 @@ def weights_of(order: int) -> tuple[Array, Array]:
     t, shapes = gauss_points(order)[0], _lagrange(order)
     slopes = np.vander(t, order, increasing=True) * np.arange(1, order + 1)
     return np.vander(t, order + 1, increasing=True) @ shapes, slopes @ shapes[1:]
+
+
+def place_in_elements(borders: Array, s: Array) -> tuple[Ints, Array, Array]:
+    """Element (S,), place t in [-1, 1] within it (S,), and half its length (S,), m."""
+    last = len(borders) - 2
+    element = np.clip(np.searchsorted(borders, s, side="right") - 1, 0, last)
+    half = 0.5 * np.diff(borders)[element]
+    return element, (s - borders[element]) / half - 1.0, half
+
+
+@by_value(256)
+def _nodal_basis(s: Array, borders: Array, order: int) -> tuple[Ints, Array, Array]:
+    """Element (S,), and weights and slopes (S, order + 1) of its nodes at arclengths s (S,)."""
+    element, t, half = place_in_elements(borders, s)
+    powers = np.vander(t, order + 1, increasing=True)
+    slopes = np.zeros_like(powers)
+    slopes[:, 1:] = powers[:, :-1] * np.arange(1, order + 1)
+    shapes = _lagrange(order)
+    return element, powers @ shapes, slopes @ shapes / half[:, None]
 
 
 class NodalPlan(Plan):
@@ -115,21 +135,9 @@ class NodalMap(KernelMap):
 
     # -- stations ----------------------------------------------------------------------------
 
-    def _place(self, s: Array) -> tuple[Ints, Array, Array]:
-        """Element (S,), place t in [-1, 1] within it (S,), and half its length (S,), m."""
-        last = len(self.borders) - 2
-        element = np.clip(np.searchsorted(self.borders, s, side="right") - 1, 0, last)
-        half = 0.5 * np.diff(self.borders)[element]
-        return element, (s - self.borders[element]) / half - 1.0, half
-
     def _plan(self, s: Array) -> NodalPlan:
         s = np.asarray(s, dtype=float)
-        element, t, half = self._place(s)
-        powers = np.vander(t, self.order + 1, increasing=True)
-        slopes = np.zeros_like(powers)
-        slopes[:, 1:] = powers[:, :-1] * np.arange(1, self.order + 1)
-        shapes = _lagrange(self.order)
-        return NodalPlan(s, element, powers @ shapes, slopes @ shapes / half[:, None])
+        return NodalPlan(s, *_nodal_basis(s, self.borders, self.order))
 
     frames = _plan
     strains = _plan
@@ -168,7 +176,7 @@ class NodalMap(KernelMap):
 
     def force_values(self, s: Array) -> tuple[Ints, Array]:
         """Element (S,) and Lagrange polynomials (S, order) of the Gauss points at s."""
-        element, t, _ = self._place(np.asarray(s, dtype=float))
+        element, t, _ = place_in_elements(self.borders, np.asarray(s, dtype=float))
         shapes = np.linalg.inv(np.vander(gauss_points(self.order)[0], increasing=True))
         return element, np.vander(t, self.order, increasing=True) @ shapes
 

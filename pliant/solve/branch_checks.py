@@ -278,10 +278,10 @@ class BranchChecks:
             equations.state.q[...] = tree.moved(state, t * x)
             equations.z[...] = (1.0 - t) * start.z + t * z
             equations.u[...] = (1.0 - t) * start.inputs.u + t * u
-            equations.recorded()[loops.TANGENT]()
+            equations.programs[loops.TANGENT]()
             found.append(solver.inertia())
         equations.state.q[...], equations.z[...], equations.u[...] = q, z, u
-        equations.recorded()[loops.TANGENT]()
+        equations.programs[loops.TANGENT]()
         equations.forget_factor()
         return found
 

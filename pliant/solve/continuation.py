@@ -93,7 +93,7 @@ class Continuation:
         self.tree = solver.effects.tree
         solver.choose_equations(way.inputs(ends[1]), way.inputs(0.5 * (ends[0] + ends[1])))
         self.equations = solver.equations
-        self.programs = self.equations.recorded()
+        self.programs = self.equations.programs
         self.low, self.high = min(ends), max(ends)
         self.response = Response(solver)
         self.norm = StationNorm(self.tree, self.equations.state)

@@ -330,8 +330,10 @@ class CoordinateProblem(Problem):
 
         level : how many calls above the warning the user's is.
         """
+        if not is_told():
+            return
         doubt = next((text for q in states if (text := self.trouble(q))), "")
-        if doubt and is_told():
+        if doubt:
             warnings.warn(doubt, ResolutionWarning, stacklevel=level)
 
     def _tell(self, doubts: list[str], level: int = 5) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from pliant._numba import kernel
 from pliant.engine.arrays import clear, copy
-from pliant.engine.program import Program, ask, is_compiled, record, run
+from pliant.engine.program import Recurring, ask, is_compiled, run
 from pliant.linalg.matrices import Matrix, SingularError
 from pliant.physics.contract import Moment
 from pliant.physics.met_strains import meet_at_rest
@@ -54,17 +54,13 @@ class StaticError:
         """Of the longest rod, m."""
         self.scale, self.largest = np.ones(1), np.zeros(1)
         self.right, self.x = np.zeros(tree.size), np.zeros(tree.total)
-        self._calls = 0
-        self._programs: list[Program] = []
+        steps = self._respond, self._solve, self._measure
+        self._programs = [Recurring(step) for step in steps]
 
     def estimate(self) -> ShapeError:
         """The error of the equilibrium that was found last."""
         equations, matrix = self.equations, self.equations.matrix
-        self._calls += 1
-        if self._calls == 2:
-            steps = self._respond, self._solve, self._measure
-            self._programs = [record(step) for step in steps]
-        respond, solve, measure = self._programs or (self._respond, self._solve, self._measure)
+        respond, solve, measure = self._programs
         respond()
         if equations.has_factor():
             solve()

@@ -83,7 +83,7 @@ class StaticMarch:
         assert self._addresses is not None
         solver.gaps = np.zeros(equations.tree.total)
         equations.begin(start, Inputs(self.table[first], self.drive), 1.0, 1.0)
-        equations.recorded()[loops.RESIDUAL]()
+        equations.programs[loops.RESIDUAL]()
         equations.weigh()
         start_pivots = (start.negative or 0) + len(equations.effects.gap_rows)
         pivots = start_pivots if solver.symmetric else -1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from pliant._numba import kernel
 from pliant.engine import loops
 from pliant.engine.arrays import clear, copy
 from pliant.engine.newton import Policy
-from pliant.engine.program import Program, ask, record, run
+from pliant.engine.program import Program, Recurring, ask, record, run
 from pliant.linalg.matrices import SingularError
 from pliant.linalg.scatter import add_at, norms
 from pliant.physics.effects import Inputs
@@ -98,11 +98,10 @@ class Equilibrium(Equations):
         self.numbers[loops.GAP_LIMIT] = np.inf
         self.load = np.full(1, _UNKNOWN)
         """(1,) size of the generalised loads, N."""
-        self._attempts = 0
         self.checks = BranchChecks(self)
-        self.programs = self._row(partial)
-        """Of Newton's method: plain calls at first, recorded from the second attempt on."""
-        self._unload: Callable[[], None] = self._balance_unloaded
+        self.programs = self._guarded_row()
+        """Of Newton's method."""
+        self._unload = Recurring(self._balance_unloaded)
 
     def begin(self, start: StaticSolution, inputs: Inputs, aim: float, step: float) -> None:
         """Set the inputs under which balance is sought, from a known equilibrium."""
@@ -152,31 +151,23 @@ class Equilibrium(Equations):
 
     def attempt(self) -> None:
         """Newton's method; raises NewtonError if it goes astray."""
-        self._attempts += 1
-        if self._attempts == 2:
-            self._record()
         self.run_newton(self.programs)
-
-    def _record(self) -> None:
-        self.programs = self._row(record)
-        self._unload = record(self._balance_unloaded)
-
-    def recorded(self) -> list[Any]:
-        """The programs of Newton's method, for whoever takes its steps one by one."""
-        if self._attempts < 2:
-            self._attempts = 2
-            self._record()
-        return self.programs
+        self.state.renew()
 
     def _row(self, make: Callable[..., Any]) -> list[Any]:
-        """The programs of Newton's method: plain calls, or recorded ones."""
+        """The programs of Newton's method that place and balance, solve and move."""
         row: list[Any] = [None] * loops.PROGRAMS
         for place, tangent in ((loops.RESIDUAL, False), (loops.TANGENT, True)):
             row[place] = make(self._place_and_balance, tangent)
-        row[loops.SLOPE] = make(self._set_residual, True)
+        row[loops.SLOPE] = make(self._set_slope)
         row[loops.FACTORISE] = make(self.matrix.record_factorise)
         row[loops.SOLVE] = make(self.matrix.record_solve, self.right, self.x)
         row[loops.MOVE] = make(self._move)
+        return row
+
+    def _guarded_row(self) -> list[Any]:
+        """All programs of an attempt."""
+        row = self._row(Recurring)
         row[loops.WEIGH], row[loops.REPAIR] = self.weigh, self.repair
         row[loops.INSPECT] = self.checks.inspect
         return [self.guarded(program) for program in row]
@@ -184,6 +175,10 @@ class Equilibrium(Equations):
     def _place_and_balance(self, tangent: bool) -> None:
         self.state.place(self.state.q)
         self._set_residual(tangent)
+
+    def _set_slope(self) -> None:
+        self.state.renew()  # a program may have moved it
+        self._set_residual(True)
 
     def _set_residual(self, tangent: bool) -> None:
         filled = self.tangent if tangent else None
@@ -224,6 +219,7 @@ class Equilibrium(Equations):
 
     def _balance_unloaded(self) -> None:
         """Set the residual without loads and without what constraints exert, in the other workspace."""
+        self.state.renew()
         copy(self.z, self._unheld)
         clear(self._unheld[self.tree.n : self.tree.size])
         what = (self.effects.nothing, self._unheld)
@@ -237,13 +233,8 @@ class Equilibrium(Equations):
 
     def march_programs(self, note: Callable[[], None]) -> list[Program | None]:
         """Recorded programs for corrections that are only noted, by the program `note`."""
-        row: list[Program | None] = [None] * loops.PROGRAMS
-        for place, tangent in ((loops.RESIDUAL, False), (loops.TANGENT, True)):
-            row[place] = record(self._place_and_balance, tangent)
-        row[loops.SLOPE] = record(self._set_residual, True)
-        row[loops.FACTORISE] = record(self.matrix.record_factorise)
-        row[loops.SOLVE] = record(self.matrix.record_solve, self.right, self.x)
-        row[loops.MOVE], row[loops.INSPECT] = record(self._move), record(note)
+        row = self._row(record)
+        row[loops.INSPECT] = record(note)
         return row
 
 

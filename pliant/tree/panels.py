@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant._numba import kernel
+from pliant.engine.by_value import by_value
 from pliant.rods.contract import Array, Ints
 
 _GROUP = 4
@@ -33,6 +34,7 @@ class Panels(NamedTuple):
     whole: Array
 
 
+@by_value(128)
 def make_panels(breaks: Array, s: Array, targets: Array) -> Panels:
     """Weights for stations s (S,), increasing, between breaks (N + 1,), and for targets (T,), m."""
     edges = _edges(breaks, s)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.engine.arrays import copy
-from pliant.engine.program import Program, ask, record, recorder, run
-from pliant.rods.contract import Array, Configuration, Plan
+from pliant.engine.program import Program, Recurring, ask, recorder, run
+from pliant.rods.contract import Array, Configuration, Plan, identities
 from pliant.tree.carrying import place_base, spread_frame_jacobian, stack_jacobian, write_block
 from pliant.tree.collect import carry
 from pliant.tree.part import Part
@@ -41,7 +41,7 @@ class PartState:
         self.inner: Plan = rod_map.strains(np.asarray(part.inner_s))
         Q, P = len(part.mass_s), len(part.point_s)
         self.element = np.concatenate([self.mass.element, self.points.element])
-        self.g = np.tile(np.eye(4), (Q + P, 1, 1))
+        self.g = identities(Q + P)
         self.J = np.zeros((Q + P, 6, rod_map.m))
         self.J[:Q] = self.mass.J
         self.mass.grounded = part.grounded
@@ -86,8 +86,7 @@ class State:
         for part in tree.parts:
             carrier = _WORLD if part.parent < 0 else self.parts[part.parent].g[part.mount]
             self.parts.append(PartState(part, self.q, carrier))
-        self._placing: Program | None = None
-        self._placed = 0
+        self._placing = Recurring(self._place, plain=2)
         self._jacobians: dict[tuple[int, int], Array] = {}
         self._known: tuple[Program | None, set[tuple[int, int]]] = (None, set())
 
@@ -96,16 +95,13 @@ class State:
         if q is not self.q:
             copy(q, self.q)
         self.renew()
-        if recorder() is not None or self._placed < 2:
-            self._placed += 1
-            for at in self.parts:
-                at.place_base()
-                at.place()
-            return self
-        if self._placing is None:
-            self._placing = record(self.place, self.q)
         self._placing()
         return self
+
+    def _place(self) -> None:
+        for at in self.parts:
+            at.place_base()
+            at.place()
 
     def renew(self) -> None:
         """Forget what was computed for the frames that were placed before."""

@@ -1,0 +1,201 @@
+"""What a call costs outside of kernels, counted in calls of Python functions and in what is shared."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.engine.arrays import combine
+from pliant.engine.by_value import by_value
+from pliant.engine.linking import link
+from pliant.engine.program import Recurring, record, recorder
+from pliant.model.telling import untold
+from pliant.solve.coordinates import CoordinateProblem
+from pliant.solve.statics import Equilibrium
+
+
+def python_calls(function: Callable[[], object]) -> int:
+    """Calls of Python functions and of built-in ones while a function runs."""
+    count = 0
+
+    def note(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def soft_arm(E: float = 1e6, natural: float = 0.0, length: float = 1.0) -> pl.Robot:
+    robot = pl.Robot()
+    arm = robot.add_rod(
+        "arm", length, pl.Circle(0.01), pl.Material(E=E, nu=0.5, rho=1000.0), pose=pl.along("x"),
+        natural=(natural, 0.0, 0.0),
+    )  # fmt: skip
+    robot.add_load("push", arm.tip, force=(0.0, 0.0, -0.01))
+    return robot
+
+
+# -- results kept by value -------------------------------------------------------------------------
+
+
+def test_a_function_by_value_is_computed_once_for_equal_arrays() -> None:
+    seen: list[float] = []
+
+    @by_value(2)
+    def twice(x: Any, factor: int) -> Any:
+        seen.append(float(x[0]))
+        return factor * x
+
+    x = np.ones(3)
+    first = twice(x, 2)
+    assert twice(np.ones(3), 2) is first
+    x[0] = 5.0  # the array that it was asked for first
+    assert np.array_equal(twice(x, 2), [10.0, 2.0, 2.0])
+    assert np.array_equal(first, [2.0, 2.0, 2.0])
+    assert seen == [1.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [np.ones((3, 1)), np.ones(3, dtype=np.float32), np.ones(3, dtype=np.int64), (np.ones(3),)],
+    ids=["shape", "single precision", "whole numbers", "tuple"],
+)
+def test_arrays_of_other_types_and_shapes_are_other_values(other: Any) -> None:
+    asked: list[Any] = []
+    by_value(4)(asked.append)(np.ones(3))
+    keeping = by_value(4)(asked.append)
+    keeping(np.ones(3))
+    keeping(other)
+    assert len(asked) == 3
+
+
+def test_the_oldest_value_is_dropped() -> None:
+    asked: list[int] = []
+    keeping = by_value(2)(lambda k: asked.append(k) or k)
+    for k in (1, 2, 1, 3, 1, 2):
+        assert keeping(k) == k
+    assert asked == [1, 2, 3, 2]
+
+
+def test_robots_of_one_kind_share_shape_functions_and_nothing_else() -> None:
+    plans = []
+    for E in (1e6, 2e6):
+        robot = soft_arm(E)
+        robot.statics(formulation=pl.Spectral(3, 5))
+        problem = robot._compiler.compiled(pl.Spectral(3, 5))
+        assert isinstance(problem, CoordinateProblem)
+        plans.append(problem.tree.rest.parts[0].strain)
+    a, b = plans
+    assert a.L is b.L and a.dL is b.dL
+    own = ("g", "J", "e", "B", "C", "s")
+    assert not any(np.shares_memory(getattr(a, name), getattr(b, name)) for name in own)
+
+
+@pytest.mark.parametrize("mesh", [pl.Spectral(3, 5), pl.BSpline(3, 7), pl.Hermite(3)], ids=repr)
+def test_robots_in_turns_and_in_threads_are_as_alone(mesh: Any) -> None:
+    """Whatever was solved before or is solved meanwhile, each robot has its own numbers."""
+    kinds = [(1e6, 0.0, 1.0), (3e6, 0.0, 1.0), (1e6, 2.0, 1.0), (1e6, 0.0, 0.7)]
+
+    def tip(kind: tuple[float, float, float]) -> Any:
+        with untold():
+            return soft_arm(*kind).statics(formulation=mesh).tip("arm")
+
+    alone = [tip(kind) for kind in kinds]
+    assert len({x.tobytes() for x in alone}) == len(kinds)
+    barrier = threading.Barrier(len(kinds))
+
+    def together(k: int) -> list[Any]:
+        barrier.wait()
+        return [tip(kinds[(k + n) % len(kinds)]) for n in range(len(kinds))]
+
+    with ThreadPoolExecutor(len(kinds)) as pool:
+        for k, found in enumerate(pool.map(together, range(len(kinds)))):
+            for n, x in enumerate(found):
+                assert np.array_equal(x, alone[(k + n) % len(kinds)])
+
+
+# -- linking ---------------------------------------------------------------------------------------
+
+
+def test_linking_a_longer_program_takes_no_more_python_calls() -> None:
+    def calls(count: int) -> int:
+        arrays = [np.zeros(4) for _ in range(count)]
+
+        def combined() -> None:
+            for k in range(count):
+                combine(1.0, arrays[k], 2.0, arrays[-k], arrays[k])
+
+        entries = record(combined).entries
+        link(entries)  # the kernel is met
+        return python_calls(lambda: link(entries))
+
+    few, many = calls(10), calls(110)
+    assert (many - few) / 100 < 1
+
+
+# -- whole calls -----------------------------------------------------------------------------------
+
+
+def test_a_motion_within_a_search_is_not_judged_for_warnings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody would hear of it: the search tells of the error that it estimates."""
+    judged: list[object] = []
+
+    def trouble(self: object, q: object) -> str:
+        judged.append(q)
+        return ""
+
+    monkeypatch.setattr(CoordinateProblem, "trouble", trouble)
+    soft_arm().simulate(0.02, 0.01, formulation=pl.Spectral(3, 2))
+    assert judged
+    judged.clear()
+    soft_arm().simulate(0.02, accuracy=1e-2)
+    assert not judged
+
+
+def test_what_recurs_is_recorded_when_it_is_called_again() -> None:
+    x, asked = np.ones(1), list[bool]()
+
+    def grow() -> None:
+        asked.append(recorder() is not None)
+        combine(2.0, x, 0.0, x, x)
+
+    growing = Recurring(grow)
+    for k in range(4):
+        growing()
+        assert x[0] == 2.0 ** (k + 1)
+    assert asked == [False, True]
+    outer = record(Recurring(grow))
+    assert asked == [False, True, True] and x[0] == 16.0
+    outer()
+    assert x[0] == 32.0
+
+
+def test_a_first_equilibrium_repeats_its_programs_and_not_its_python(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    balanced: list[bool] = []
+    plain = Equilibrium._place_and_balance
+
+    def counted(self: Equilibrium, tangent: bool) -> None:
+        balanced.append(tangent)
+        plain(self, tangent)
+
+    monkeypatch.setattr(Equilibrium, "_place_and_balance", counted)
+    found = soft_arm().statics(formulation=pl.Spectral(3, 5))
+    assert found.iterations > 3
+    assert balanced.count(True) == 2, "once at once and once to be recorded"
