@@ -123,7 +123,7 @@ TASKS = {
         Task("T5", "64 falls of soft rods", SOFT, 2.0, 41, GRAVITY, lateral=0.2, copies=64),
         Task(
             "T6", "six-rod parallel robot, 2 s", WIRE, 2.0, 41, rods=6, circle=0.1, mass=0.1,
-            turning=(5e-4, 2.5e-4, 2.5e-4), travel=0.03, planar=False,
+            turning=(5e-4, 2.5e-4, 2.5e-4), travel=0.02, planar=False,
         ),
         Task(
             "T7", "1,000 equilibria of a tendon arm", ARM,
@@ -151,10 +151,10 @@ def rod_places(task: Task) -> np.ndarray:
 
 def slider_travels(task: Task) -> np.ndarray:
     """Travels a (rods,) of the bases of T6, m: at the time t they are at a (1 - cos(2 pi t / T)) / 2,
-    T the duration.
+    T the duration. The bases stay in a plane that moves and tilts.
     """
     angles = 2.0 * np.pi * np.arange(task.rods) / task.rods
-    return task.travel * (np.cos(angles) + 0.5 * np.sin(2.0 * angles))
+    return task.travel * (0.5 + np.cos(angles) + 0.5 * np.sin(angles))
 
 
 def tension_grid(task: Task) -> np.ndarray:

@@ -7,6 +7,8 @@ acceleration at the first; its velocities are the cubic through velocities and a
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pliant._numba import kernel
@@ -100,7 +102,7 @@ class Guides:
             index = guide.part.joint_index
             guide.begin(v[index], acc[index], h)
 
-    def changing(self) -> list[Array]:
+    def changing(self) -> list[Any]:
         """All that a step changes."""
         own = [x for guide in self.each for x in guide.changing()]
         return [*own, self._kinetic, self.moved] if own else []
