@@ -426,6 +426,7 @@ class SpringContact(_Between, KernelTerm):
         self.records = self._slips
 
     def close(self, tree: Tree) -> None:
+        self._near = TOUCHING * tree.length
         self._pattern(tree, False)
 
     def pairs(self) -> list[Pair]:
@@ -439,7 +440,8 @@ class SpringContact(_Between, KernelTerm):
             eta = self.pool.twists(m.work)
             run(assembly.set_rates, found.at, found.slopes, eta, rates)
         force, slope, rate_slope = self._zeros(), self._zeros(), self._zeros()
-        run(laws.spring, self.k, self.d, found.gap, rates, force, slope, rate_slope)
+        near = 0.0 if moving else self._near
+        run(laws.spring, self.k, self.d, found.gap, rates, near, force, slope, rate_slope)
         pushed = self._pushes(found, force, 1.0)
         rubs = bool(self.mu) and moving
         if rubs:
@@ -523,7 +525,7 @@ class SpringContact(_Between, KernelTerm):
         rates, force, *slopes = (self._zeros() for _ in range(4))
         if m.v is not None:
             assembly.set_rates(found.at, found.slopes, self.pool.twists(m.work), rates)
-        laws.spring(self.k, self.d, found.gap, rates, force, *slopes)
+        laws.spring(self.k, self.d, found.gap, rates, 0.0, force, *slopes)
         return force
 
     def energy(self, state: State, u: Array) -> float:
@@ -539,7 +541,7 @@ class SpringContact(_Between, KernelTerm):
         found = self.search.find(G)
         run(assembly.set_rates, found.at, found.slopes, eta, rates)
         force, slope, rate_slope = self._zeros(), self._zeros(), self._zeros()
-        run(laws.spring, self.k, self.d, found.gap, rates, force, slope, rate_slope)
+        run(laws.spring, self.k, self.d, found.gap, rates, 0.0, force, slope, rate_slope)
         run(laws.add_damping_loss, self.k, found.gap, rates, force, scale, out)
         self._add_loss(m, force, scale, out)
 

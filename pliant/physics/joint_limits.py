@@ -81,11 +81,14 @@ class JointLimit(JointTerm):
 
 @inner
 def chord(k, a, b):  # type: ignore[no-untyped-def]
-    """Slope of the chord of 1/2 k max(x, 0)^2 between x = a and b, and its derivative in b."""
-    if a <= 0.0 and b <= 0.0:
-        return 0.0, 0.0
+    """Slope of the chord of 1/2 k max(x, 0)^2 between x = a and b, and its derivative in b.
+
+    A joint exactly at its limit has the stiffness of the stop.
+    """
     if a >= 0.0 and b >= 0.0:
         return 0.5 * k * (a + b), 0.5 * k
+    if a <= 0.0 and b <= 0.0:
+        return 0.0, 0.0
     if b > 0.0:
         part = b / (b - a)
         return 0.5 * k * b * part, 0.5 * k * part * (2.0 - part)

@@ -22,6 +22,8 @@ _HALVINGS, _DAMPED_HALVINGS = 3, 8
 """How often a step that does not converge is halved before it is damped, and then before the simulation
 stops.
 """
+_SAME_PART, _MOST_SIDES = 1e-9, 8
+"""Difference of two parts of a step that counts as rounding; steppers that are kept for outputs."""
 Maker = Callable[[Any, float], Stepper]
 
 
@@ -46,6 +48,8 @@ class CoordinateSteps(Steps):
         self._counts = {"halved steps": 0, "damped steps": 0}
         self._helpers: dict[tuple[Maker, int], Stepper] = {}
         """What takes shorter steps, by what makes it and how often they are halved."""
+        self._sides: dict[int, Stepper] = {}
+        """What takes shorter steps to outputs, by their length; the last one served last."""
         self._inside: list[Rows] = []
 
     def start(self) -> None:
@@ -94,7 +98,7 @@ class CoordinateSteps(Steps):
 
     def _output(self, start: float, t: float) -> Rows:
         """The snapshot at a time inside the step that begins at `start`."""
-        stepper, side = self.stepper, self.integrator.stepper(self.effects, t - start)
+        stepper, side = self.stepper, self._side(t - start)
         side.start(stepper.q, stepper.velocity(), self.schedule.at(start), stepper)
         side.account[...] = stepper.account
         try:
@@ -108,6 +112,19 @@ class CoordinateSteps(Steps):
             self._counts, self._helpers = kept  # this step leads nowhere else
             side.keep_now(True)
         return side.snapshots()
+
+    def _side(self, h: float) -> Stepper:
+        """A stepper for a step of h seconds to an output; outputs often lie at the same parts of steps,
+        so that its programs serve again.
+        """
+        part = round(h / self.h / _SAME_PART)
+        side = self._sides.pop(part, None)
+        if side is None:
+            if len(self._sides) == _MOST_SIDES:
+                del self._sides[next(iter(self._sides))]
+            side = self.integrator.stepper(self.effects, h)
+        self._sides[part] = side
+        return side
 
     def reach(self, start: float, t: float) -> Rows:
         """The snapshot at a time inside the step that begins now."""

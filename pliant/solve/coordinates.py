@@ -42,6 +42,7 @@ from pliant.solve.redundancy import redundancy_at_rest
 from pliant.solve.sampling import Sampler
 from pliant.solve.schedule import Schedule
 from pliant.solve.shape_error import ShapeError, warn_of_error
+from pliant.solve.singular import indifferent
 from pliant.solve.spin import require_joint_inertia, require_spin_inertia, spun
 from pliant.solve.statics import StaticSolution
 from pliant.solve.streaming import Held, Stream
@@ -195,6 +196,10 @@ class CoordinateProblem(Problem):
             warn_of_error(found.error, self.formulations, stacklevel=4)
         if is_told():
             self._tell([x for term in self.effects.terms if (x := term.left_out_at_rest(found.z))])
+        if found.indifferent and is_told():
+            text = indifferent(self.effects, found.q, found.z, found.inputs)
+            if text:
+                warnings.warn(text, StabilityWarning, stacklevel=4)
         if self._lame:
             missed = missed_at_rest(self.effects, found.q, found.inputs, found.z)
             self._tell([str(item) for item in missed])

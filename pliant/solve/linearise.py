@@ -36,11 +36,13 @@ def linearise(
 
 
 def condensed(effects: Effects, K: csr_matrix, M: csr_matrix) -> tuple[Array, Array, Array]:
-    """Dense stiffness and mass (c, c) of the coordinates with force fields eliminated, and the
-    constraint Jacobian (m, c).
+    """Dense stiffness and mass (c, c) of the coordinates with force fields and rows that give way
+    eliminated, and the Jacobian (m, c) of the rows that do not.
     """
     tree = effects.tree
-    free, fields, multipliers = tree.coordinates, tree.fields, tree.multipliers
+    free, multipliers = tree.coordinates, tree.multipliers
+    soft = K.diagonal()[multipliers] != 0.0
+    fields, multipliers = np.append(tree.fields, multipliers[soft]), multipliers[~soft]
     Kx = K[free][:, free].toarray()
     if len(fields):
         A = K[fields][:, free].toarray()

@@ -23,6 +23,7 @@ from pliant.physics.effects import Effects, Inputs
 from pliant.rods.contract import Array
 from pliant.solve.closure import CLOSED, cannot_close, close_by_joints, open_gap
 from pliant.solve.no_equilibrium import no_equilibrium
+from pliant.solve.singular import loose_part
 from pliant.solve.statics import POLICY, Equilibrium, StaticSolution
 from pliant.tree.drivers import STRIDE
 from pliant.tree.state import State
@@ -142,7 +143,20 @@ class StaticSolver:
             self.effects.remember(state, None, origin.u, start.z, self.memory)
         good = StaticSolution(start.q.copy(), start.z.copy(), origin, negative=start.negative)
         good.odd = start.odd
+        self._let_touching_hold(good)
         return good
+
+    def _let_touching_hold(self, good: StaticSolution) -> None:
+        """Let one-sided rows hold that are exactly met where the way begins.
+
+        A part that only such rows hold has no stiffness else. Those that would pull are released.
+        """
+        state, still = self.state.place(good.q), np.zeros(self.effects.tree.total)
+        for term in self.effects.rows:
+            if term.one_sided:
+                known = good.z[term.rows].copy()
+                term.touch(state, still, good.z)
+                good.z[term.rows] = np.where(known > 0.0, known, good.z[term.rows])
 
     @cached_property
     def _closed_rest(self) -> tuple[Array, bool]:
@@ -212,6 +226,31 @@ class StaticSolver:
                 )
 
     def _attempt(
+        self, start: StaticSolution, inputs: Inputs, aim: float, step: float
+    ) -> StaticSolution:
+        """An equilibrium at one load level, reached from `start`; raises NewtonError without one.
+
+        What nothing holds and no load moves stays where it is. What falls until something holds it is
+        not on the way.
+        """
+        try:
+            return self._balance(start, inputs, aim, step)
+        except NewtonError as failed:
+            suspect = str(failed) == SINGULAR or self.tangent.matrix.lost or aim == step
+            if not suspect or not self.equations.lean_on_start(True):
+                raise
+            try:
+                found = self._balance(start, inputs, aim, step)
+            except NewtonError:
+                raise failed from None
+            finally:
+                self.equations.lean_on_start(False)
+            if loose_part(self.effects, found.q, found.z, inputs) is None:
+                raise
+        found.indifferent = True
+        return found
+
+    def _balance(
         self, start: StaticSolution, inputs: Inputs, aim: float, step: float
     ) -> StaticSolution:
         """Newton iterations at one load level from `start`; raises NewtonError if they go astray."""

@@ -90,6 +90,8 @@ def _dense(
     N = null_space(A) if len(A) else np.eye(len(stiffness))
     stiffness, mass = N.T @ stiffness @ N, N.T @ mass @ N
     wanted = min(count, len(stiffness))
+    if not wanted:
+        return np.zeros(0), np.zeros((effects.tree.total, 0))
     if symmetric:
         values, small = _symmetric(0.5 * (stiffness + stiffness.T), mass, wanted, scale)
     else:

@@ -30,7 +30,7 @@ def why_stuck(effects: Effects, q: Array, z: Array, inputs: Inputs, singular: bo
     """
     state = State(effects.tree).place(q)
     told = _contradiction(effects, state)
-    part = None if told else _part_that_moves(effects, q, z, inputs)
+    part = None if told else loose_part(effects, q, z, inputs)
     if part is not None:
         told = _joint_sentence(part)
     if told or not singular:
@@ -63,8 +63,19 @@ def _contradiction(effects: Effects, state: State) -> str:
     )
 
 
-def _part_that_moves(effects: Effects, q: Array, z: Array, inputs: Inputs) -> Part | None:
-    """The part whose joint moves most where nothing resists; None if no joint does."""
+def indifferent(effects: Effects, q: Array, z: Array, inputs: Inputs) -> str:
+    """A sentence on an equilibrium in which a part can move without resistance, "" if none can."""
+    part = loose_part(effects, q, z, inputs)
+    if part is None:
+        return ""
+    return (
+        f"nothing holds {part.source.label} in some directions, and no load acts in them: it stays "
+        "where it was, and this equilibrium is one of many"
+    )
+
+
+def loose_part(effects: Effects, q: Array, z: Array, inputs: Inputs) -> Part | None:
+    """The part whose joint moves most where nothing resists, None if no joint does (or too many)."""
     tree = effects.tree
     if len(tree.coordinates) > _LARGEST:
         return None

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _NOTHING = np.zeros((0, 3))
 _UNKNOWN = 1e300
 """Size of loads that are not weighed yet, N."""
+_LEAST = 1e-6
+"""Part of the bending stiffness of the robot that joints which nothing holds keep to the end."""
 POLICY = Policy(iterations=14, near=1e-4, stalled=1e-7, progress=0.3, patience=2)
 
 
@@ -63,6 +65,8 @@ class StaticSolution:
     """First load level at which the branch was found unstable, None if there is none."""
     fold: float | None = None
     """Load level beyond this equilibrium at which its branch turns back, if it is known to do so."""
+    indifferent: bool = False
+    """True if something can move in a joint that neither loads nor stiffness hold."""
     odd: bool = False
     """True if the loads have no potential and the determinant of the reduced tangent is negative: an
     odd number of directions is unstable."""
@@ -85,6 +89,9 @@ class Equilibrium(Equations):
             np.zeros(tree.total),
         )
         self._unheld = np.zeros(tree.total)
+        self.lean, self._lean = np.zeros(tree.size), tree.joint_stiffness()
+        """(n,) what is added to the diagonal of the tangent, times the size of the residual."""
+        self._diagonal = tangent.matrix.slots(np.arange(tree.size), np.arange(tree.size))
         self._held = [term for term in effects.rows if len(term.rows) and term.rows[0] >= tree.n]
         """Terms with multipliers."""
         self._next, self._variation = np.zeros(tree.nq), np.zeros(tree.total)
@@ -112,6 +119,15 @@ class Equilibrium(Equations):
         self.forget_factor()
         self.load[0] = _UNKNOWN
 
+    def lean_on_start(self, leans: bool) -> bool:
+        """Whether corrections leave joints that nothing holds where they are; tells if there are any.
+
+        The residual stays as it is, so that the equilibrium is a true one. The stiffness that the
+        joints get falls with the residual, so that Newton's method keeps its order.
+        """
+        self.lean[...] = self._lean if leans else 0.0
+        return bool(self._lean.any())
+
     @cached_property
     def error(self) -> StaticError:
         """Estimates the error of what was found last."""
@@ -130,6 +146,7 @@ class Equilibrium(Equations):
         """Place everything at an equilibrium, with its tangent."""
         self.state.q[...], self.z[...], self.u[...] = found.q, found.z, found.inputs.u
         self.keep[...], self.load[0] = 0.0, 1.0
+        self.lean_on_start(found.indifferent)
         self.forget_factor()
         self.programs[loops.TANGENT]()
 
@@ -175,6 +192,9 @@ class Equilibrium(Equations):
         r = balance(self.effects, *what, filled, keep=keep, memory=self.solver.memory)
         run(negate, r, self.right)
         self._measure()
+        if tangent:
+            where = (self._diagonal, self.matrix.data)
+            run(add_diagonal, self.lean, self.load, self.numbers, *where)
 
     def _measure(self) -> None:
         """Residual without unit: forces over loads, mean strain gaps, constraint gaps over length."""
@@ -225,6 +245,15 @@ class Equilibrium(Equations):
         row[loops.SOLVE] = record(self.matrix.record_solve, self.right, self.x)
         row[loops.MOVE], row[loops.INSPECT] = record(self._move), record(note)
         return row
+
+
+@kernel
+def add_diagonal(values, load, numbers, slots, data):  # type: ignore[no-untyped-def]
+    """data[slots] += values (n,) times the size of the residual, once the load (1,) is known."""
+    share = 1.0 if load[0] == _UNKNOWN else min(max(numbers[loops.SIZE], _LEAST), 1.0)
+    for i in range(values.shape[0]):
+        if values[i] != 0.0:
+            data[slots[i]] += share * values[i]
 
 
 @kernel

@@ -418,6 +418,16 @@ class Tree:
         rods = [float(np.max(part.C)) / part.length for part in self.parts if len(part.C)]
         return max(rods, default=self._inertia_force)
 
+    def joint_stiffness(self) -> Array:
+        """(size,): the bending stiffness of the robot, for the coordinates of joints; else zero."""
+        out = np.zeros(self.total)
+        for one in self.parts:
+            joint = one.joint
+            units = joint.units or ("rad",) * 3 + ("m",) * 3
+            power = np.array([1.0 if unit == "rad" else 3.0 for unit in units[: joint.nv]])
+            out[one.joint_index] = self.bending / self.length**power
+        return out[: self.size]
+
     @cached_property
     def bending(self) -> float:
         """Largest bending or twisting stiffness of the sections, N m^2."""

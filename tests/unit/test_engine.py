@@ -388,6 +388,26 @@ def test_an_output_inside_a_step_leaves_the_stepper_whole() -> None:
     assert np.array_equal(end(1.0), first)
 
 
+def test_outputs_at_the_same_part_of_steps_share_a_stepper(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot, inputs = tree(FORMULATIONS[0])
+    made = []
+    make = pl.Newmark.stepper
+
+    def watched(integrator: pl.Newmark, effects: object, h: float) -> Stepper:
+        made.append(h)
+        return make(integrator, effects, h)
+
+    def moved(every: float) -> pl.Motion:
+        settings = {"formulation": FORMULATIONS[0], "integrator": pl.Newmark()}
+        return robot.simulate(0.06, 2e-3, inputs, output_every=every, **settings)
+
+    whole = moved(2e-3)
+    monkeypatch.setattr(pl.Newmark, "stepper", watched)
+    motion = moved(3e-3)  # every other output is half a step after the last one
+    assert [h for h in made if h < 1.5e-3] == [pytest.approx(1e-3)]
+    assert np.array_equal(motion.energy["kinetic"][::2], whole.energy["kinetic"][::3])
+
+
 def test_robots_and_steppers_are_freed() -> None:
     def steppers() -> int:
         gc.collect()

@@ -96,3 +96,80 @@ def test_part_of_a_program_runs_where_its_flag_says_so():
     outer()
     outer()
     assert y == pytest.approx([2.0, 2.0])
+
+
+# -- one-sided rows that are exactly met ------------------------------------------------------------
+
+TABLE = [(0.1, 0.1), (-0.1, 0.1), (0.0, -0.1)]
+
+
+def on_three_feet(joint, **law):
+    """A block of 0.5 kg whose feet touch a floor, neither above it nor inside of it."""
+    robot = pl.Robot()
+    block = pl.pose((0, 0, 0.02))
+    robot.add_body("block", mass=0.5, inertia=(1e-3,) * 3, pose=block, joint=joint)
+    for k, (x, y) in enumerate(TABLE):
+        robot.add_contact(f"foot{k}", pl.Sphere(0.02, (x, y, 0), on="block"), pl.Plane(), **law)
+    return robot
+
+
+@pytest.mark.parametrize("law", [{}, {"stiffness": 1e4}], ids=["hard", "spring"])
+@pytest.mark.parametrize("free", [False, True], ids=["guided", "free"])
+def test_block_stands_on_the_floor_that_it_touches(free, law, recwarn):
+    """The feet carry a quarter, a quarter and a half of the weight, by moments about the centre."""
+    joint = pl.Free() if free else pl.FreeDirections(("z", "rx", "ry"))
+    still = on_three_feet(joint, **law).statics()
+    pushes = [still.reactions[f"foot{k}"][5] for k in range(3)]
+    assert pushes == pytest.approx(0.5 * 9.81 * np.array([0.25, 0.25, 0.5]), rel=1e-7)
+    assert still.position("block")[:2] == pytest.approx([0.0, 0.0], abs=1e-4)
+    told = [str(item.message) for item in recwarn]
+    assert any("nothing holds body 'block'" in text for text in told) is free
+
+
+def test_load_along_a_smooth_floor_has_no_equilibrium():
+    robot = on_three_feet(pl.Free())
+    robot.add_load("push", "block", force=(0.1, 0, 0))
+    with pytest.raises(pl.ConvergenceError, match="singular"):
+        robot.statics({"push": 1.0})
+
+
+def hung(joint, **given):
+    robot = pl.Robot()
+    ball = {"mass": 0.5, "inertia": (1e-3,) * 3, "pose": pl.pose((0, 0, -0.3))}
+    robot.add_body("ball", **ball, joint=joint)
+    robot.add_tendon("rope", [(0, 0, 0), "ball"], drive="none", **given)
+    return robot
+
+
+@pytest.mark.parametrize("stiffness", [None, 1e4])
+@pytest.mark.parametrize("joint", [pl.Prismatic("z"), pl.Free()], ids=["guided", "free"])
+def test_rope_that_is_just_taut_carries_the_ball(joint, stiffness):
+    still = hung(joint, stiffness=stiffness).statics()
+    assert still.tension("rope") == pytest.approx(0.5 * 9.81, rel=1e-9)
+    stretch = 0.0 if stiffness is None else 0.5 * 9.81 * 0.3 / stiffness
+    assert still.position("ball")[2] == pytest.approx(-0.3 - stretch, abs=1e-10)
+
+
+def test_ball_bounces_on_a_rope_that_stretches_and_not_on_one_that_does_not():
+    still = hung(pl.Prismatic("z"), stiffness=1e4)
+    wanted = np.sqrt(1e4 / 0.3 / 0.5) / (2.0 * np.pi)
+    assert still.modes(1).frequencies == pytest.approx([wanted], rel=1e-6)
+    assert len(hung(pl.Prismatic("z")).modes(1)) == 0
+
+
+@pytest.mark.parametrize("stiffness", [None, 100.0])
+def test_bar_rests_on_the_limit_at_which_it_begins(stiffness):
+    robot = pl.Robot()
+    stop = pl.Revolute("y", limits=(-1.0, 0.0), limit_stiffness=stiffness)
+    robot.add_body("bar", 0.5, (1e-3,) * 3, centre=(0.1, 0, 0), joint=stop)
+    turn = robot.statics().joint("bar")[0]
+    # 100 N m/rad x = m g cos(x) 0.1 m
+    wanted = 0.0 if stiffness is None else 0.0049049
+    assert turn == pytest.approx(wanted, abs=1e-6)
+
+
+def test_plate_rests_on_a_one_way_constraint():
+    robot = pl.Robot()
+    robot.add_body("plate", mass=0.5, inertia=(1e-3,) * 3, joint=pl.Prismatic("z"))
+    robot.add_constraint("floor", "plate", hold=("z >= 0",))
+    assert robot.statics().reactions["floor"][5] == pytest.approx(0.5 * 9.81)

@@ -14,6 +14,9 @@ from pliant.lie.se3_kernels import (
 )
 from pliant.physics.frame_rows import mark_holding as mark_holding, release_rows as release_rows
 
+_NEXT_TO_NOTHING = 1e-300
+"""Overlap of surfaces that touch, m: it marks them as active."""
+
 
 @kernel
 def multiply(c, x, y, out):  # type: ignore[no-untyped-def]
@@ -81,10 +84,13 @@ def take_pushes(rows, z, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def spring(k, d, gap, rates, force, slope, rate_slope):  # type: ignore[no-untyped-def]
-    """force = k gap (1 + d rate) where that pushes, and its derivatives in gap and rate, all (M,)."""
+def spring(k, d, gap, rates, near, force, slope, rate_slope):  # type: ignore[no-untyped-def]
+    """force = k gap (1 + d rate) where that pushes, and its derivatives in gap and rate, all (M,).
+
+    Surfaces less than `near` apart have the slope of those that touch, and next to no force.
+    """
     for i in range(gap.shape[0]):
-        x = max(gap[i], 0.0)
+        x = max(gap[i], _NEXT_TO_NOTHING if gap[i] > -near else 0.0)
         f = k[i] * x * (1.0 + d * rates[i])
         force[i], slope[i], rate_slope[i] = 0.0, 0.0, 0.0
         if f > 0.0:
